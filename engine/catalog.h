@@ -1,0 +1,70 @@
+// Catalog: the tables, columns and indexes of a database. Made by the binder from SQL, then constant.
+//
+// Invariants  ids are dense, in order of declaration; column ids count within their table.
+//             every table with a primary key has it as one of its indexes, unique.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/strong_id.h"
+#include "engine/type.h"
+#include "engine/value.h"
+
+namespace mneme {
+
+using TableId = StrongId<struct TableIdTag>;
+using ColumnId = StrongId<struct ColumnIdTag>;
+using IndexId = StrongId<struct IndexIdTag>;
+
+struct Column {
+  std::string name;
+  Type type;
+  bool nullable = true;
+};
+
+struct IndexDefinition {
+  IndexId id;
+  std::string name;
+  TableId table;
+  std::vector<ColumnId> columns;  // in key order; all NOT NULL where `unique`
+  bool unique = false;
+  // Some statement reads a range or a prefix of it: a B+tree then, else a hash table. The binder sets it once all
+  // procedures are known.
+  bool ordered = false;
+};
+
+struct TableDefinition {
+  TableId id;
+  std::string name;
+  std::vector<Column> columns;
+  std::optional<IndexId> primary_key;
+  std::vector<IndexId> indexes;  // all of them, the primary key's first
+
+  std::optional<ColumnId> find_column(std::string_view name) const;
+  const Column& column(ColumnId id) const { return columns[id.value]; }
+};
+
+class Catalog {
+ public:
+  // Names are lower case. A name that exists already, or a unique index over a nullable column, is an error.
+  Result<TableId> add_table(std::string name, std::vector<Column> columns, std::vector<ColumnId> primary_key);
+  Result<IndexId> add_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique);
+  void mark_ordered(IndexId index) { indexes_[index.value].ordered = true; }
+
+  const std::vector<TableDefinition>& tables() const { return tables_; }
+  const std::vector<IndexDefinition>& indexes() const { return indexes_; }
+  const TableDefinition& table(TableId id) const { return tables_[id.value]; }
+  const IndexDefinition& index(IndexId id) const { return indexes_[id.value]; }
+  const TableDefinition* find_table(std::string_view name) const;
+
+ private:
+  std::vector<TableDefinition> tables_;
+  std::vector<IndexDefinition> indexes_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,62 @@
+// RowAccess: what a running procedure may do to rows. The one door between procedures and data.
+//
+// Implemented by   Transaction (engine/transaction.h): optimistic, logged.
+//                  the replayer's access (recovery/): no locks, no validation, no log.
+//                  a plain map in tests: the reference for both.
+// A caller stops at the first status that is not kOk (kAbsent excepted, which is an answer) and gives up the
+// transaction: conflicts are values, not exceptions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/function_ref.h"
+#include "engine/catalog.h"
+#include "engine/index_key.h"
+#include "engine/value.h"
+
+namespace mneme {
+
+enum class AccessStatus : uint8_t {
+  kOk,
+  kAbsent,        // find: no such row
+  kConflict,      // another transaction is in the way; run this one again
+  kDuplicateKey,  // insert, update: a unique key exists already
+  kOutOfMemory,   // no room for another row or index node
+};
+
+// A row as the transaction sees it. `image` is consistent and stays valid and unchanged until the transaction ends or
+// the row is written through the same access; it includes the transaction's own writes.
+struct RowRef {
+  const std::byte* image = nullptr;
+  void* handle = nullptr;  // the access's own
+};
+
+struct ColumnValue {
+  ColumnId column;
+  Value value;
+};
+
+class RowAccess {
+ public:
+  virtual ~RowAccess() = default;
+
+  // The row under a whole key of a unique index.
+  virtual AccessStatus find(IndexId index, const IndexKey& key, RowRef& row) = 0;
+
+  // Visits the rows with keys in the range, in key order or backwards, until the visitor returns false.
+  // The visitor must not write through this access: collect first, then write.
+  enum class Direction : uint8_t { kForward, kBackward };
+  virtual AccessStatus scan(IndexId index, const KeyRange& range, Direction direction,
+                            FunctionRef<bool(const RowRef&)> visit) = 0;
+
+  // One value a column, in column order, already cast to the columns' types.
+  virtual AccessStatus insert(TableId table, std::span<const Value> values) = 0;
+
+  // Changes columns of a row got from find() or scan(). Values may point into row.image.
+  virtual AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) = 0;
+
+  virtual AccessStatus erase(TableId table, RowRef& row) = 0;
+};
+
+}  // namespace mneme

@@ -1,0 +1,46 @@
+// RowLayout: where each column of a table lies in a row's image, and how a Value gets in and out.
+//
+// Layout      each column aligned to its size; a nullable column's NULL flag is a byte of its own; a string is a
+//             uint16 length and its bytes. No two columns share a byte, NULL flags included, so two threads may
+//             write different columns of one row at once. The image is a whole number of 8-byte words.
+// Invariants  padding, bytes under NULL and bytes past a string's length mean nothing: digests and comparisons go
+//             through get().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/catalog.h"
+#include "engine/value.h"
+
+namespace mneme {
+
+class RowLayout {
+ public:
+  explicit RowLayout(const TableDefinition& table);
+
+  size_t image_bytes() const { return image_bytes_; }
+  size_t column_count() const { return columns_.size(); }
+
+  // Strings point into the image.
+  Value get(const std::byte* image, ColumnId column) const;
+  // `value` fits the column: the binder's assignment casts have seen to length, range and NOT NULL.
+  void set(std::byte* image, ColumnId column, const Value& value) const;
+
+  // The bytes a column occupies, without its NULL flag.
+  struct Place {
+    uint32_t offset;
+    uint32_t bytes;
+    int32_t null_flag;  // offset of the flag, or -1 for NOT NULL
+    TypeKind kind;
+    bool wide_numeric;
+  };
+  const Place& place(ColumnId column) const { return columns_[column.value]; }
+
+ private:
+  std::vector<Place> columns_;
+  size_t image_bytes_ = 0;
+};
+
+}  // namespace mneme

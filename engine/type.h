@@ -1,0 +1,57 @@
+// Type: a column's, variable's or expression's SQL type.
+//
+// Strings are ASCII, so that a character is a byte and lengths mean in PostgreSQL what they mean here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace mneme {
+
+enum class TypeKind : uint8_t {
+  kBoolean,
+  kSmallInt,   // 16 bits
+  kInt,        // 32 bits
+  kBigInt,     // 64 bits
+  kNumeric,    // exact: an integer scaled by 10^scale
+  kDouble,
+  kChar,       // char(n): trailing blanks count for nothing, and are not kept
+  kVarchar,    // varchar(n), and text with a bound (see Catalog)
+  kTimestamp,  // microseconds since 2000-01-01 00:00:00, without time zone
+  kNull,       // the type of a bare NULL, until its context gives it one
+};
+
+struct Type {
+  TypeKind kind = TypeKind::kNull;
+  bool is_array = false;
+  // kNumeric: total digits and digits after the point. precision 0: an intermediate result, up to 38 digits.
+  uint8_t precision = 0;
+  uint8_t scale = 0;
+  // kChar, kVarchar: the most characters. 0: an intermediate result without a bound.
+  uint16_t length = 0;
+  // kVarchar declared as text: the same values as varchar, printed as text.
+  bool is_text = false;
+
+  bool operator==(const Type&) const = default;
+
+  bool is_integer() const {
+    return kind == TypeKind::kSmallInt || kind == TypeKind::kInt || kind == TypeKind::kBigInt;
+  }
+  bool is_exact() const { return is_integer() || kind == TypeKind::kNumeric; }
+  bool is_number() const { return is_exact() || kind == TypeKind::kDouble; }
+  bool is_string() const { return kind == TypeKind::kChar || kind == TypeKind::kVarchar; }
+  Type element() const {
+    Type type = *this;
+    type.is_array = false;
+    return type;
+  }
+};
+
+inline constexpr uint8_t kMaxNumericPrecision = 38;
+// NUMERIC of up to this many digits is stored in 8 bytes, a wider one in 16.
+inline constexpr uint8_t kNarrowNumericPrecision = 18;
+
+// As SQL writes it: numeric(12,2), varchar(20), int[].
+std::string to_string(const Type& type);
+
+}  // namespace mneme
