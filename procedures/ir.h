@@ -1,0 +1,241 @@
+// The typed intermediate representation of stored procedures: one IR, three readers.
+//
+// Flow        SQL text -> parser -> binder -> Program (this) -> interpreter, analyzer (and later the C++ emitter).
+// Invariants  every name is resolved, every conversion is an explicit kCast: the two sides of an operator have the
+//             type kinds (and, for numeric +, -, comparisons, the scale) that the operator works on.
+//             control flow is structured; every database operation is an Operation with its table, access path, key
+//             expressions and columns spelled out. RECORD variables are spelled out as one variable a field.
+//             a Program is constant once bound: statements and operations may be pointed at.
+// Semantics   PostgreSQL 15's, for all that is accepted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/strong_id.h"
+#include "engine/catalog.h"
+#include "engine/type.h"
+#include "engine/value.h"
+
+namespace mneme {
+
+using ProcedureId = StrongId<struct ProcedureIdTag>;
+using VariableId = StrongId<struct VariableIdTag>;
+using OperationId = StrongId<struct OperationIdTag>;  // counts within its procedure, in program order
+
+}  // namespace mneme
+
+namespace mneme::ir {
+
+struct SourceLocation {
+  uint32_t line = 0;  // from 1
+  uint32_t column = 0;
+};
+
+enum class ExprKind : uint8_t {
+  kConstant,      // constant
+  kVariable,      // variable
+  kColumn,        // column of the row of `source` (0: the operation's table, 1: the joined table)
+  kAggregate,     // the result of the operation's aggregate number `aggregate`
+  kUnary,         // op(args[0])
+  kBinary,        // args[0] op args[1]
+  kCase,          // args: condition, result, condition, result, ..., else (always there; NULL where SQL left it out)
+  kFunction,      // function(args...)
+  kCast,          // args[0] converted to `type`
+  kArrayElement,  // array variable `variable`, subscript args[0] (from 1); NULL when out of bounds
+  kInArray,       // args[0] = ANY (array variable `variable`)
+  kInList,        // args[0] IN (args[1], ...)
+};
+
+enum class Op : uint8_t {
+  kNone,
+  kAdd, kSubtract, kMultiply, kDivide, kModulo, kNegate,  // over integers, numeric (no division), double
+  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kIsDistinct, kIsNotDistinct,
+  kAnd, kOr, kNot,   // three-valued
+  kIsNull, kIsNotNull, kIsTrue, kIsNotTrue, kIsFalse, kIsNotFalse,
+  kConcat,           // ||
+};
+
+enum class Function : uint8_t {
+  kNone,
+  kCoalesce, kNullIf, kGreatest, kLeast,
+  kAbs, kSign, kFloor, kCeil, kRound, kTrunc, kMod, kSqrt, kPower,
+  kLength, kLower, kUpper, kSubstring, kLeft, kRight, kTrim, kLtrim, kRtrim, kLpad, kRpad, kReplace, kPosition,
+  kRepeat, kReverse, kConcatFunction,  // concat(): NULL counts as ''
+  kCardinality,                        // of array variable `variable`; NULL for a NULL array
+};
+
+struct Expr {
+  ExprKind kind = ExprKind::kConstant;
+  Op op = Op::kNone;
+  Function function = Function::kNone;
+  uint8_t source = 0;
+  Type type;
+  VariableId variable;
+  ColumnId column;
+  uint32_t aggregate = 0;
+  Value constant;  // text points into the Program's string pool
+  std::vector<Expr> args;
+  SourceLocation where;
+};
+
+// How an operation finds its rows.
+struct AccessPath {
+  enum class Kind : uint8_t {
+    kPoint,  // a whole key of a unique index: at most one row
+    kRange,  // equalities on the index's first columns, then perhaps bounds on the next: rows in key order
+  };
+  struct Bound {
+    Expr value;
+    bool inclusive;
+  };
+  // Equality with one value, or (IN, = ANY) with each of several: `values` as written, or the elements of the array.
+  struct Equality {
+    std::vector<Expr> values;  // cast to a type that compares with the column's
+    VariableId array;          // valid: = ANY (array)
+  };
+
+  Kind kind = Kind::kRange;
+  IndexId index;
+  std::vector<Equality> equalities;  // for the first columns of the index; empty: the whole index
+  std::optional<Bound> lower;
+  std::optional<Bound> upper;
+};
+
+struct Aggregate {
+  enum class Kind : uint8_t { kCountRows, kCount, kSum, kMin, kMax };
+  Kind kind;
+  bool distinct = false;
+  std::optional<Expr> argument;  // absent for kCountRows
+  Type type;
+};
+
+struct OrderKey {
+  Expr expr;
+  bool descending = false;
+};
+
+struct Output {
+  Expr expr;
+  VariableId into;
+};
+
+struct Assignment {
+  ColumnId column;
+  Expr value;  // over the old row and the variables, cast to the column's type
+};
+
+enum class OperationKind : uint8_t { kSelect, kInsert, kUpdate, kDelete };
+
+// One table access of an operation: the table, how rows are found, and what of them is kept.
+struct TableAccess {
+  TableId table;
+  AccessPath path;
+  std::optional<Expr> filter;          // what the path does not check; over this row and, in a join, the outer one
+  std::vector<ColumnId> columns_read;  // predicate, key, ordering and result columns, sorted
+};
+
+struct Operation {
+  OperationId id;
+  OperationKind kind = OperationKind::kSelect;
+  SourceLocation where;
+  std::string text;  // one line, as the user wrote it, for listings
+
+  // The rows: access[0], and for a join access[1], whose path and filter may use columns of access[0]'s row.
+  // An insert has access[0] for its table alone.
+  std::vector<TableAccess> access;
+  std::vector<ColumnId> columns_written;  // of access[0]; all of them for insert and delete, sorted
+
+  // select: rows are filtered, ordered, cut, and put into the outputs' variables. With aggregates there is one row.
+  std::vector<Aggregate> aggregates;
+  std::vector<OrderKey> order;  // ends in the primary key wherever SQL leaves the order of rows open
+  // The path already delivers `order`: rows stream and LIMIT stops the scan.
+  bool order_is_path_order = false;
+  bool path_backward = false;
+  std::optional<Expr> limit;
+  std::optional<Expr> offset;
+  bool strict = false;  // INTO STRICT: not exactly one row is an error
+
+  std::vector<Assignment> assignments;  // update: SET
+  std::vector<Expr> values;             // insert: one a column
+  // select: the select list. insert, update, delete: RETURNING, over the new row (delete: the old one).
+  // Rows beyond the first are an error for RETURNING INTO, and ignored for SELECT INTO; no row sets the variables NULL.
+  std::vector<Output> outputs;
+
+  VariableId found;  // FOUND, valid where the procedure reads it
+
+  // The variables that expressions of this operation read, and those it sets (outputs, found). Sorted.
+  std::vector<VariableId> uses;
+  std::vector<VariableId> defines;
+};
+
+enum class StatementKind : uint8_t {
+  kAssign,       // variable := expr
+  kArrayAppend,  // array variable := array_append(variable, expr)
+  kArrayAssign,  // array variable := array variable `source_array`, or the empty array when that is not valid
+  kIf,           // expr: condition; body, else_body
+  kForRange,     // variable runs from expr to `limit` (REVERSE: down), by `step`; body
+  kForQuery,     // operation's rows, all found before the first iteration; outputs set for each; body
+  kWhile,        // while expr; body (LOOP: a true constant)
+  kExit,         // leaves the loop `loop_depth` levels up (0: the innermost) when expr is true
+  kContinue,     // the same, to its next iteration
+  kReturn,
+  kRaise,        // RAISE EXCEPTION: message, args: the user's rollback
+  kOperation,    // operation
+};
+
+// What a statement of kind kOperation or kForQuery does about its operation. A bound procedure performs all of them;
+// the analyzer's slices perform some and recall others (analyzer/).
+enum class OperationMode : uint8_t {
+  kPerform,           // on the rows; outputs go to the variables
+  kPerformAndRecord,  // and outputs are kept for later slices of the same transaction
+  kRecall,            // not performed: the outputs that an earlier slice recorded go to the variables
+  kLocate,            // not performed: the rows' lanes are reported, for dispatch at replay
+};
+
+struct Statement {
+  StatementKind kind = StatementKind::kAssign;
+  OperationMode mode = OperationMode::kPerform;
+  bool reverse = false;
+  uint32_t loop_depth = 0;
+  SourceLocation where;
+  VariableId variable;
+  VariableId source_array;
+  VariableId found;  // kForRange, kForQuery: FOUND, set after the loop, valid where the procedure reads it
+  std::optional<Expr> expr;
+  std::optional<Expr> limit;
+  std::optional<Expr> step;
+  OperationId operation;
+  std::string message;     // kRaise: the format, with % for each argument
+  std::vector<Expr> args;  // kRaise
+  std::vector<Statement> body;
+  std::vector<Statement> else_body;
+};
+
+struct Variable {
+  std::string name;  // as written; "record.field" for a RECORD's field
+  Type type;
+};
+
+struct Parameter {
+  VariableId variable;
+  bool inout = false;
+};
+
+struct Procedure {
+  ProcedureId id;
+  std::string name;
+  SourceLocation where;
+  std::vector<Variable> variables;  // parameters first, in order
+  std::vector<Parameter> parameters;
+  // The call's time, where the procedure asks for it: a hidden argument after the others, fixed at the call and logged.
+  VariableId call_time;
+  VariableId found;
+  std::vector<Operation> operations;
+  std::vector<Statement> body;
+  bool writes = false;  // some operation is not a select
+};
+
+}  // namespace mneme::ir
