@@ -185,11 +185,11 @@ BEGIN
 
     INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES (p_w_id, p_d_id, r_o_id);
 
-    r_i_names := NULL;
-    r_s_quantities := NULL;
-    r_brand_generics := NULL;
-    r_i_prices := NULL;
-    r_amounts := NULL;
+    r_i_names := '{}';
+    r_s_quantities := '{}';
+    r_brand_generics := '{}';
+    r_i_prices := '{}';
+    r_amounts := '{}';
     FOR v_n IN 1..cardinality(p_i_ids) LOOP
         SELECT i_price, i_name, i_data INTO v_i_price, v_i_name, v_i_data
         FROM item
@@ -353,11 +353,11 @@ BEGIN
     ORDER BY o_id DESC
     LIMIT 1;
 
-    r_supply_w_ids := NULL;
-    r_i_ids := NULL;
-    r_quantities := NULL;
-    r_amounts := NULL;
-    r_delivery_ds := NULL;
+    r_supply_w_ids := '{}';
+    r_i_ids := '{}';
+    r_quantities := '{}';
+    r_amounts := '{}';
+    r_delivery_ds := '{}';
     FOR v_line IN
         SELECT ol_supply_w_id, ol_i_id, ol_quantity, ol_amount, ol_delivery_d
         FROM order_line
@@ -386,7 +386,7 @@ DECLARE
     v_c_id   INT;
     v_amount NUMERIC(12,2);
 BEGIN
-    r_o_ids := NULL;
+    r_o_ids := '{}';
     FOR v_d_id IN 1..10 LOOP
         SELECT no_o_id INTO v_o_id
         FROM new_order
