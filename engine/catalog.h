@@ -1,7 +1,10 @@
 // Catalog: the tables, columns and indexes of a database. Made by the binder from SQL, then constant.
 //
 // Invariants  ids are dense, in order of declaration; column ids count within their table.
-//             every table with a primary key has it as one of its indexes, unique.
+//             every table with a primary key has it as its first index, unique, named TABLE_pkey.
+//             tables and indexes share one space of names, as in PostgreSQL.
+// Errors      what a declaration cannot be (a name taken, a key too wide) is an Error that names table and
+// column.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +36,8 @@ struct IndexDefinition {
   TableId table;
   std::vector<ColumnId> columns;  // in key order; all NOT NULL where `unique`
   bool unique = false;
-  // Some statement reads a range or a prefix of it: a B+tree then, else a hash table. The binder sets it once all
-  // procedures are known.
+  // Some statement reads a range or a prefix of it: a B+tree then, else a hash table. The binder sets it once
+  // all procedures are known.
   bool ordered = false;
 };
 
@@ -49,10 +52,15 @@ struct TableDefinition {
   const Column& column(ColumnId id) const { return columns[id.value]; }
 };
 
+// The bytes that a column takes in an index key (engine/key_codec.h), its NULL byte included.
+uint32_t key_bytes(const Column& column);
+
 class Catalog {
  public:
-  // Names are lower case. A name that exists already, or a unique index over a nullable column, is an error.
+  // Names are lower case. The primary key's columns become NOT NULL; no columns: no primary key.
   Result<TableId> add_table(std::string name, std::vector<Column> columns, std::vector<ColumnId> primary_key);
+  // A unique index needs columns that are NOT NULL. An index of no columns, not unique, lists its table's
+  // rows.
   Result<IndexId> add_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique);
   void mark_ordered(IndexId index) { indexes_[index.value].ordered = true; }
 
@@ -63,6 +71,12 @@ class Catalog {
   const TableDefinition* find_table(std::string_view name) const;
 
  private:
+  bool name_taken(std::string_view name) const;
+  IndexId append_index(std::string name, TableDefinition& table, std::vector<ColumnId> columns, bool unique);
+  // That the key columns exist, are distinct, and make a key that fits an IndexKey.
+  Result<void> check_key(const TableDefinition& table, const std::string& name,
+                         const std::vector<ColumnId>& columns, bool unique) const;
+
   std::vector<TableDefinition> tables_;
   std::vector<IndexDefinition> indexes_;
 };

@@ -25,8 +25,8 @@ enum class AccessStatus : uint8_t {
   kOutOfMemory,   // no room for another row or index node
 };
 
-// A row as the transaction sees it. `image` is consistent and stays valid and unchanged until the transaction ends or
-// the row is written through the same access; it includes the transaction's own writes.
+// A row as the transaction sees it. `image` is consistent and stays valid and unchanged until the transaction
+// ends or the row is written through the same access; it includes the transaction's own writes.
 struct RowRef {
   const std::byte* image = nullptr;
   void* handle = nullptr;  // the access's own

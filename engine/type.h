@@ -10,10 +10,10 @@ namespace mneme {
 
 enum class TypeKind : uint8_t {
   kBoolean,
-  kSmallInt,   // 16 bits
-  kInt,        // 32 bits
-  kBigInt,     // 64 bits
-  kNumeric,    // exact: an integer scaled by 10^scale
+  kSmallInt,  // 16 bits
+  kInt,       // 32 bits
+  kBigInt,    // 64 bits
+  kNumeric,   // exact: an integer scaled by 10^scale
   kDouble,
   kChar,       // char(n): trailing blanks count for nothing, and are not kept
   kVarchar,    // varchar(n), and text with a bound (see Catalog)

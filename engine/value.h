@@ -26,14 +26,14 @@ class Value {
     return Value(static_cast<uint64_t>(v), static_cast<uint64_t>(v >> 64));
   }
   static Value of_double(double v) { return Value(std::bit_cast<uint64_t>(v), 0); }
-  static Value of_text(std::string_view v) {
-    return Value(reinterpret_cast<uint64_t>(v.data()), v.size());
-  }
+  static Value of_text(std::string_view v) { return Value(reinterpret_cast<uint64_t>(v.data()), v.size()); }
 
   bool is_null() const { return null_; }
   int64_t as_int() const { return static_cast<int64_t>(low_); }
   bool as_bool() const { return low_ != 0; }
-  int128 as_numeric() const { return static_cast<int128>(static_cast<unsigned __int128>(high_) << 64 | low_); }
+  int128 as_numeric() const {
+    return static_cast<int128>(static_cast<unsigned __int128>(high_) << 64 | low_);
+  }
   double as_double() const { return std::bit_cast<double>(low_); }
   std::string_view as_text() const { return {reinterpret_cast<const char*>(low_), high_}; }
 
