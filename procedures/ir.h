@@ -199,7 +199,11 @@ struct Statement {
   StatementKind kind = StatementKind::kAssign;
   OperationMode mode = OperationMode::kPerform;
   bool reverse = false;
+  // In a slice, the outermost FOR loop that holds all operations it performs, where no iteration needs another: a run
+  // may be asked for one iteration of this loop alone.
+  bool iterations_apart = false;
   uint32_t loop_depth = 0;
+  uint32_t access = 0;  // kLocate: which of the operation's table accesses
   SourceLocation where;
   VariableId variable;
   VariableId source_array;
@@ -209,7 +213,7 @@ struct Statement {
   std::optional<Expr> step;
   OperationId operation;
   std::string message;     // kRaise: the format, with % for each argument
-  std::vector<Expr> args;  // kRaise
+  std::vector<Expr> args;  // kRaise: the message's arguments; kLocate: the values of the lane columns, in their order
   std::vector<Statement> body;
   std::vector<Statement> else_body;
 };

@@ -1,0 +1,133 @@
+// Dependency graph: what replay needs to know about a set of stored procedures, found from their IR alone.
+//
+// Flow        Program -> flow and data dependencies -> slices of each procedure (local graph, Algorithm 1)
+//             -> blocks over all procedures (global graph, Algorithm 2) -> what each slice runs, and its
+//             lanes.
+// Invariants  two slices that are data-dependent are in one block; a block holds at most one slice of a
+// procedure;
+//             the blocks form a directed acyclic graph, listed predecessors first, and so do a procedure's
+//             slices. a slice's body performs its own replayed operations, recalls outputs of slices in
+//             ancestor blocks, and computes all between them anew: it runs by itself, with variables of its
+//             own. every row that a slice reads or writes in a table that its block writes lies in a lane
+//             that its locate body reports.
+// Threads     constant once made. The Program must outlive it: text constants point into its string pool.
+// Source      PACMAN (SIGMOD 2017), sections 4.1 and 4.3, Algorithms 1 and 2.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/conflict_rule.h"
+#include "base/strong_id.h"
+#include "engine/catalog.h"
+#include "procedures/ir.h"
+#include "procedures/program.h"
+
+namespace mneme {
+
+using SliceId = StrongId<struct SliceIdTag>;  // counts within its procedure, predecessors first
+using BlockId = StrongId<struct BlockIdTag>;  // counts within the graph, predecessors first
+
+// `to` cannot run before `from` has: it uses a value that `from` found, or `from` decides whether it runs.
+struct FlowDependency {
+  OperationId from;
+  OperationId to;
+  bool loop_carried =
+      false;           // `to` in one iteration depends on `from` in an earlier one of the outermost loop
+  std::string reason;  // variable or condition, and lines, for listings
+};
+
+struct DataDependency {
+  OperationId first;  // in program order
+  OperationId second;
+  std::string reason;
+};
+
+struct SliceEdge {
+  SliceId from;
+  SliceId to;
+  std::vector<size_t> because;  // indexes of LocalGraph::flow
+};
+
+struct Slice {
+  SliceId id;
+  std::string label;                    // "T1": the procedure's initial and a number, for listings
+  BlockId block;                        // not valid in a read-only procedure, which is never logged
+  std::vector<OperationId> operations;  // in program order
+  // Of `operations`, those that replay performs: all writes, and the reads that some write depends on. The
+  // other reads feed results or the guards of RAISE only; a slice of nothing else is not replayed and has
+  // empty bodies.
+  std::vector<OperationId> replayed;
+  bool is_replayed() const { return !replayed.empty(); }
+
+  // What replay runs (ir::OperationMode says what becomes of each operation), against LocalGraph::replay.
+  std::vector<ir::Statement> body;
+  // Dispatch runs it to learn the lanes: operations of the slice are kLocate statements, one for each access
+  // to a table that has a LaneTable, with one argument for each of its lane columns. It recalls from ancestor
+  // blocks only. Where it depends on the slice's own reads whether an access happens, the access is reported
+  // as if it did.
+  std::vector<ir::Statement> locate_body;
+  // All replayed operations lie in one outermost FOR loop, marked in `body` and `locate_body`, and each of
+  // its iterations can run apart from the others.
+  bool iterations_independent = false;
+};
+
+// A procedure's slices and what orders them.
+struct LocalGraph {
+  ProcedureId procedure;
+  // The procedure with operations cut to the outputs that replay uses; what slices' bodies refer to.
+  ir::Procedure replay;
+  std::vector<FlowDependency> flow;
+  std::vector<DataDependency> data;
+  std::vector<Slice> slices;
+  std::vector<SliceEdge> edges;
+};
+
+// How a block's rows of one table are spread over lanes. A table that no replayed operation of the block
+// writes has none: its rows do not change while the block runs.
+struct LaneTable {
+  TableId table;
+  // A row's lane follows from its values in these columns. None: all of the table's rows are in one lane.
+  std::vector<ColumnId> columns;
+  // The block only inserts, into a table without a unique key: nothing orders the rows, any lane will do.
+  bool any_lane = false;
+};
+
+struct BlockMember {
+  ProcedureId procedure;
+  SliceId slice;
+};
+
+struct Block {
+  BlockId id;
+  std::string name;  // a Greek letter, as the paper names them
+  std::vector<BlockMember> members;
+  std::vector<TableId> tables;  // touched, sorted
+  std::vector<LaneTable> lanes;
+  std::vector<BlockId> predecessors;  // direct ones, sorted
+  std::vector<BlockId> successors;
+
+  const LaneTable* lane_table(TableId table) const;
+};
+
+struct BlockEdge {
+  BlockId from;
+  BlockId to;
+  std::vector<std::string> reasons;
+};
+
+struct DependencyGraph {
+  std::vector<LocalGraph> procedures;  // by ProcedureId
+  std::vector<Block> blocks;           // by BlockId
+  std::vector<BlockEdge> edges;
+
+  const LocalGraph& local(ProcedureId id) const { return procedures[id.value]; }
+  const Block& block(BlockId id) const { return blocks[id.value]; }
+
+  // Walks it all and stops the program where an invariant does not hold.
+  void verify() const;
+};
+
+DependencyGraph analyze(const Program& program, const ConflictRule& conflicts);
+
+}  // namespace mneme
