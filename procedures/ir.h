@@ -43,7 +43,7 @@ enum class ExprKind : uint8_t {
   kBinary,        // args[0] op args[1]
   kCase,          // args: condition, result, condition, result, ..., else (always there; NULL where SQL left it out)
   kFunction,      // function(args...)
-  kCast,          // args[0] converted to `type`
+  kCast,          // args[0] converted to `type`; see explicit_cast
   kArrayElement,  // array variable `variable`, subscript args[0] (from 1); NULL when out of bounds
   kInArray,       // args[0] = ANY (array variable `variable`)
   kInList,        // args[0] IN (args[1], ...)
@@ -62,6 +62,7 @@ enum class Function : uint8_t {
   kNone,
   kCoalesce, kNullIf, kGreatest, kLeast,
   kAbs, kSign, kFloor, kCeil, kRound, kTrunc, kMod, kSqrt, kPower,
+  // substring(text, from [, count]), position(text, wanted), as strpos() has them; trim(text [, characters]).
   kLength, kLower, kUpper, kSubstring, kLeft, kRight, kTrim, kLtrim, kRtrim, kLpad, kRpad, kReplace, kPosition,
   kRepeat, kReverse, kConcatFunction,  // concat(): NULL counts as ''
   kCardinality,                        // of array variable `variable`; NULL for a NULL array
@@ -72,6 +73,9 @@ struct Expr {
   Op op = Op::kNone;
   Function function = Function::kNone;
   uint8_t source = 0;
+  // kCast to a bounded string: written as CAST or ::, so that what is too long is cut; an assignment's cast refuses it
+  // unless only blanks are lost.
+  bool explicit_cast = false;
   Type type;
   VariableId variable;
   ColumnId column;
@@ -192,7 +196,8 @@ enum class OperationMode : uint8_t {
   kPerform,           // on the rows; outputs go to the variables
   kPerformAndRecord,  // and outputs are kept for later slices of the same transaction
   kRecall,            // not performed: the outputs that an earlier slice recorded go to the variables
-  kLocate,            // not performed: the rows' lanes are reported, for dispatch at replay
+  kLocate,            // not performed: the rows' lanes are reported, for dispatch at replay: `args` are the lane key
+                      // of the operation's access `access`, one statement an access
 };
 
 struct Statement {
@@ -212,8 +217,9 @@ struct Statement {
   std::optional<Expr> limit;
   std::optional<Expr> step;
   OperationId operation;
-  std::string message;     // kRaise: the format, with % for each argument
-  std::vector<Expr> args;  // kRaise: the message's arguments; kLocate: the values of the lane columns, in their order
+  uint8_t access = 0;      // mode kLocate
+  std::string message;     // kRaise: the format, with % for each argument and %% for a percent sign
+  std::vector<Expr> args;  // kRaise: its arguments; mode kLocate: the values of the lane columns, in their order
   std::vector<Statement> body;
   std::vector<Statement> else_body;
 };

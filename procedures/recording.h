@@ -22,8 +22,9 @@ class Recording {
  public:
   virtual ~Recording() = default;
 
-  // One execution of the operation: `rows` result rows of outputs each, plus whether a row was found.
-  // Values that point into rows are copied.
+  // One execution of the operation: it returned (without outputs: changed) `rows` rows, `values` holds their outputs
+  // row by row. A row was found iff rows > 0. Text lives as long as the run that records it: the recording copies it.
+  // `iteration` counts from 0.
   virtual void record(OperationId operation, uint32_t iteration, uint32_t rows, std::span<const Value> values) = 0;
 
   // The executions of (operation, iteration) in order: `execution` counts from 0 within the iteration.
