@@ -217,9 +217,8 @@ struct Statement {
   std::optional<Expr> limit;
   std::optional<Expr> step;
   OperationId operation;
-  uint8_t access = 0;      // mode kLocate
   std::string message;     // kRaise: the format, with % for each argument and %% for a percent sign
-  std::vector<Expr> args;  // kRaise: its arguments; mode kLocate: the values of the lane columns, in their order
+  std::vector<Expr> args;  // kRaise: the message's arguments; kLocate: the values of the lane columns, in their order
   std::vector<Statement> body;
   std::vector<Statement> else_body;
 };
