@@ -1,6 +1,10 @@
 # mneme_folder(NAME LINKS ...): the folder's .cc files become the library mneme_NAME, its *_test.cc files the
 # program NAME_test, its *_stress_test.cc files the program NAME_stress_test (label "stress": what ThreadSanitizer
 # is there for).
+set(MNEME_TEST_ENVIRONMENT "")
+if(MNEME_SANITIZE MATCHES "thread")
+  set(MNEME_TEST_ENVIRONMENT ENVIRONMENT "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
+endif()
 function(mneme_folder name)
   cmake_parse_arguments(FOLDER "" "" "LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cc)
@@ -24,11 +28,13 @@ function(mneme_folder name)
   if(tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE mneme_${name} GTest::gmock GTest::gtest_main)
-    gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+    gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+      PROPERTIES ${MNEME_TEST_ENVIRONMENT})
   endif()
   if(stress)
     add_executable(${name}_stress_test ${stress})
     target_link_libraries(${name}_stress_test PRIVATE mneme_${name} GTest::gmock GTest::gtest_main)
-    gtest_discover_tests(${name}_stress_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES LABELS stress)
+    gtest_discover_tests(${name}_stress_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+      PROPERTIES LABELS stress ${MNEME_TEST_ENVIRONMENT})
   endif()
 endfunction()
