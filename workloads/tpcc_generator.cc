@@ -125,9 +125,7 @@ int64_t Generator::customer(Random& random) const {
 
 void Generator::add_customer_choice(Random& random) {
   if (random.chance(60)) {
-    // Only names that the population has given out.
-    const int64_t names = std::min(kLastNames, scale_.customers);
-    const LastName name(nu_rand(random, kLastNameA, constants_.last_name_run, 0, names - 1));
+    const LastName name(nu_rand(random, kLastNameA, constants_.last_name_run, 0, scale_.last_names() - 1));
     call_.null().text(name.text());
   } else {
     call_.integer(customer(random)).null();

@@ -122,9 +122,10 @@ void Population::add_customers(const District& district, Random& random, RowSink
   Arena scratch;
   for (int64_t customer = 1; customer <= scale_.customers; ++customer) {
     scratch.reset();
-    const int64_t name = customer <= kLastNames
-                             ? customer - 1
-                             : nu_rand(random, kLastNameA, constants_.last_name_load, 0, kLastNames - 1);
+    const int64_t name =
+        customer <= scale_.last_names()
+            ? customer - 1
+            : nu_rand(random, kLastNameA, constants_.last_name_load, 0, scale_.last_names() - 1);
     row.start().integer(district.warehouse).integer(district.number).integer(customer);
     row.text(alphanumeric(random, 8, 16, scratch)).text("OE").text(LastName(name).text());
     add_address(row, random, scratch);

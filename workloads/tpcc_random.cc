@@ -45,7 +45,8 @@ int64_t nu_rand(Random& random, int64_t a, int64_t c, int64_t low, int64_t high)
 }
 
 LastName::LastName(int64_t number) {
-  CHECK(number >= 0 && number < kLastNames);
+  CHECK(number >= 0);
+  CHECK(number < kMostLastNames);
   for (const int64_t syllable : {number / 100, number / 10 % 10, number % 10}) {
     const std::string_view text = kSyllables[static_cast<size_t>(syllable)];
     length_ += text.copy(text_.data() + length_, text.size());

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "workloads/random.h"
+#include "workloads/tpcc_schema.h"
 
 namespace mneme::tpcc {
 
@@ -29,10 +30,9 @@ inline constexpr int64_t kItemA = 8191;
 // Non-uniform over [low, high].
 int64_t nu_rand(Random& random, int64_t a, int64_t c, int64_t low, int64_t high);
 
-// Last names come from numbers below this, three syllables a number.
-inline constexpr int64_t kLastNames = 1000;
 inline constexpr size_t kMaxLastNameBytes = 15;
 
+// Of a number below kMostLastNames, a syllable for each of its digits.
 class LastName {
  public:
   explicit LastName(int64_t number);

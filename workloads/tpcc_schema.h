@@ -1,6 +1,7 @@
 // What tpcc.sql declares, by number, and how large a database is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "engine/catalog.h"
@@ -31,6 +32,9 @@ constexpr ProcedureId id_of(Procedure procedure) {
 
 inline constexpr int64_t kDistricts = 10;  // of a warehouse; Delivery knows it as well
 
+// Last names come from numbers below this, three syllables a number (4.3.2.3).
+inline constexpr int64_t kMostLastNames = 1'000;
+
 // The specification fixes all but the number of warehouses (1.2.1); tests make smaller ones.
 struct Scale {
   int64_t warehouses = 1;
@@ -40,6 +44,9 @@ struct Scale {
   // The population's newest orders of a district are not delivered yet: 900 of 3,000 (4.3.3.1).
   int64_t undelivered_orders() const { return customers * 3 / 10; }
   int64_t delivered_orders() const { return customers - undelivered_orders(); }
+  // How many last names a district's customers share: 1,000 among 3,000, so that most names have several
+  // customers.
+  int64_t last_names() const { return std::clamp<int64_t>(customers / 3, 1, kMostLastNames); }
 };
 
 // The population's timestamps: 2026-01-01 00:00:00, in microseconds since 2000.
