@@ -10,10 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "logging/lsn.h"
+
 namespace mneme {
 
 enum class RecordKind : uint8_t {
-  kSkip = 1,     // a place in the order that no transaction took; the payload means nothing
+  kSkip = 1,     // a place in the order that no transaction took; the payload is zeros
   kCommand = 2,  // a procedure call: procedures/call_codec.h
 };
 
@@ -22,5 +26,39 @@ inline constexpr size_t kMaxRecordBytes = (size_t{1} << 24) - 1;
 // What a record's payload may hold, so that every worker's largest record fits the smallest ring.
 inline constexpr size_t kMaxPayloadBytes = 256 * 1024;
 static_assert(kMaxPayloadBytes + kRecordHeaderBytes <= kMaxRecordBytes);
+
+struct RecordHeader {
+  uint32_t checksum = 0;
+  uint32_t record_bytes = 0;
+  RecordKind kind = RecordKind::kSkip;
+  Lsn lsn;
+
+  static RecordHeader decode(const std::byte* from) {
+    const auto length_and_kind = load<uint32_t>(from + 4);
+    return {load<uint32_t>(from), length_and_kind & 0xffffff, static_cast<RecordKind>(length_and_kind >> 24),
+            Lsn{load<uint64_t>(from + 8)}};
+  }
+  void encode(std::byte* to) const {
+    store(to, checksum);
+    store(to + 4, record_bytes | static_cast<uint32_t>(kind) << 24);
+    store(to + 8, lsn.value);
+  }
+};
+
+// The checksum that a record of this encoded header and this payload must carry.
+inline uint32_t record_checksum(const std::byte* header, ByteSpan payload) {
+  return crc32c(payload, crc32c({header + sizeof(uint32_t), kRecordHeaderBytes - sizeof(uint32_t)}));
+}
+
+// Whether a record that stands at `at` is what a writer makes: the one definition of a well-formed record. The
+// writer asserts it before it publishes, the reader tests it after it loads. `header` is the encoded header.
+inline bool record_is_well_formed(const std::byte* header, ByteSpan payload, Lsn at) {
+  const RecordHeader record = RecordHeader::decode(header);
+  if (record.lsn != at || at < kFirstLsn) return false;
+  if (record.record_bytes != kRecordHeaderBytes + payload.size() || payload.size() > kMaxPayloadBytes)
+    return false;
+  if (record.kind != RecordKind::kSkip && record.kind != RecordKind::kCommand) return false;
+  return record.checksum == record_checksum(header, payload);
+}
 
 }  // namespace mneme

@@ -1,0 +1,104 @@
+#include "logging/block_format.h"
+
+#include <cstring>
+
+#include "base/check.h"
+#include "base/crc32c.h"
+#include "logging/format_version.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr char kSegmentMagic[8] = {'M', 'N', 'E', 'M', 'E', 'L', 'O', 'G'};
+constexpr uint32_t kBlockMagic = 'M' | 'N' << 8 | 'B' << 16 | 'K' << 24;
+constexpr size_t kPageChecksumAt = 12;
+
+uint32_t page_checksum(const std::byte* page) {
+  const uint32_t before = crc32c({page, kPageChecksumAt});
+  const size_t after = kPageChecksumAt + sizeof(uint32_t);
+  return crc32c({page + after, kBlockBytes - after}, before);
+}
+
+uint32_t header_checksum(const std::byte* block) {
+  return crc32c({block + sizeof(uint32_t), kBlockHeaderBytes - sizeof(uint32_t)});
+}
+
+}  // namespace
+
+void SegmentHeader::encode(std::byte* page) const {
+  std::memset(page, 0, kBlockBytes);
+  std::memcpy(page, kSegmentMagic, sizeof kSegmentMagic);
+  store(page + 8, kFormatVersion);
+  store(page + 16, database_id);
+  store(page + 24, catalog_hash);
+  store(page + 32, number);
+  store(page + 36, incarnation);
+  store(page + kPageChecksumAt, page_checksum(page));
+}
+
+Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& file) {
+  if (page.size() < kBlockBytes) {
+    return damaged("{} is damaged: it ends at byte {}, inside its header page; nothing was changed", file,
+                   page.size());
+  }
+  const bool magic_is_right = std::memcmp(page.data(), kSegmentMagic, sizeof kSegmentMagic) == 0;
+  const bool checksum_is_right = load<uint32_t>(page.data() + kPageChecksumAt) == page_checksum(page.data());
+  const auto version = load<uint32_t>(page.data() + 8);
+  // A foreign file has neither; damage to ours leaves one of them.
+  if (!magic_is_right && !checksum_is_right) {
+    return damaged(
+        "{} is no log segment of Mneme: it begins with other bytes; put the segment back in its place", file);
+  }
+  if (magic_is_right && checksum_is_right && version != kFormatVersion) {
+    return invalid_argument(
+        "{} has format version {}, and this program reads version {}: use the program that wrote it", file,
+        version, kFormatVersion);
+  }
+  if (!magic_is_right || !checksum_is_right) {
+    return damaged(
+        "{} is damaged at byte 0: the checksum of its header page doesn't match; nothing was changed", file);
+  }
+  return SegmentHeader{load<uint64_t>(page.data() + 16), load<uint64_t>(page.data() + 24),
+                       load<uint32_t>(page.data() + 32), load<uint32_t>(page.data() + 36)};
+}
+
+void BlockHeader::encode(std::byte* block) const {
+  DCHECK(used_bytes <= kBlockPayloadBytes);
+  DCHECK(durable <= begin);
+  store(block + 4, kBlockMagic);
+  store(block + 8, crc32c({block + kBlockHeaderBytes, kBlockPayloadBytes}));
+  store(block + 12, used_bytes);
+  store(block + 16, begin.value);
+  store(block + 24, durable.value);
+  store(block + 32, incarnation);
+  store(block + 36, segment);
+  store(block + 40, index);
+  store(block + 44, uint32_t{0});
+  store(block, header_checksum(block));
+}
+
+std::optional<BlockHeader> BlockHeader::decode(ByteSpan block) {
+  if (block.size() < kBlockHeaderBytes) return std::nullopt;
+  const std::byte* from = block.data();
+  if (load<uint32_t>(from + 4) != kBlockMagic || load<uint32_t>(from) != header_checksum(from))
+    return std::nullopt;
+  BlockHeader header;
+  header.payload_checksum = load<uint32_t>(from + 8);
+  header.used_bytes = load<uint32_t>(from + 12);
+  header.begin = Lsn{load<uint64_t>(from + 16)};
+  header.durable = Lsn{load<uint64_t>(from + 24)};
+  header.incarnation = load<uint32_t>(from + 32);
+  header.segment = load<uint32_t>(from + 36);
+  header.index = load<uint32_t>(from + 40);
+  if (header.used_bytes == 0 || header.used_bytes > kBlockPayloadBytes) return std::nullopt;
+  if (header.durable > header.begin) return std::nullopt;
+  return header;
+}
+
+bool BlockHeader::payload_is_intact(ByteSpan block) const {
+  if (block.size() < kBlockBytes) return false;
+  return payload_checksum == crc32c(block.subspan(kBlockHeaderBytes, kBlockPayloadBytes));
+}
+
+}  // namespace mneme

@@ -1,0 +1,68 @@
+// The log's files: what their writer and their reader must agree on. docs/log_format.md says it for strangers.
+//
+//     segment file   header page (4096 bytes), then blocks of 4096 bytes at fixed offsets, each written once
+//     header page    0 magic "MNEMELOG"   8 u32 format version   12 u32 CRC32C of the page without this field
+//                    16 u64 database id   24 u64 catalog hash    32 u32 segment number   36 u32 incarnation
+//                    40 zeros
+//     block          0 u32 CRC32C of bytes 4..47     4 u32 magic "MNBK"      8 u32 CRC32C of bytes 48..4095
+//                    12 u32 payload bytes used       16 u64 LSN of the first payload byte
+//                    24 u64 durable LSN              32 u32 incarnation      36 u32 segment number
+//                    40 u32 block index              44 u32 zero             48 payload, then zeros
+//
+// Invariants  LSNs count payload bytes only. durable LSN <= LSN of the block: what was durable before it was written.
+//             A record may span blocks, never segments: a segment begins with a record. The header has a checksum of its own, so that the durable
+//             LSN of a block counts even where its payload is torn.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "logging/lsn.h"
+
+namespace mneme {
+
+inline constexpr size_t kBlockBytes = 4096;
+inline constexpr size_t kBlockHeaderBytes = 48;
+inline constexpr size_t kBlockPayloadBytes = kBlockBytes - kBlockHeaderBytes;
+
+struct SegmentHeader {
+  uint64_t database_id = 0;
+  uint64_t catalog_hash = 0;
+  uint32_t number = 0;
+  uint32_t incarnation = 0;
+
+  // Fills a whole block's worth of bytes.
+  void encode(std::byte* page) const;
+  // `file` names the page in errors: foreign file, other format version (kInvalidArgument), or damaged.
+  static Result<SegmentHeader> decode(ByteSpan page, const std::string& file);
+};
+
+struct BlockHeader {
+  uint32_t payload_checksum = 0;
+  uint32_t used_bytes = 0;
+  Lsn begin;  // of the first payload byte
+  Lsn durable;
+  uint32_t incarnation = 0;
+  uint32_t segment = 0;
+  uint32_t index = 0;  // 0 for the block right after the header page
+
+  Lsn end() const { return begin + used_bytes; }
+
+  // `block` has kBlockBytes, its payload and padding already in place: encode() computes their checksum.
+  void encode(std::byte* block) const;
+  // Nothing: the bytes are no intact block header. Says nothing of the payload.
+  static std::optional<BlockHeader> decode(ByteSpan block);
+  // Whether the payload and its padding are what was written under this header.
+  bool payload_is_intact(ByteSpan block) const;
+};
+
+// Where block `index` lies in its segment's file.
+constexpr uint64_t block_offset(uint32_t index) {
+  return kBlockBytes * (uint64_t{index} + 1);
+}
+
+}  // namespace mneme

@@ -1,0 +1,84 @@
+#include "logging/device_factory.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/aligned_bytes.h"
+#include "base/file.h"
+#include "logging/lossy_queue.h"
+#include "logging/null_device.h"
+#include "logging/thread_queue.h"
+#include "logging/uring_queue.h"
+
+namespace mneme {
+
+namespace {
+
+struct DeviceName {
+  LogDeviceKind kind;
+  std::string_view name;
+};
+constexpr DeviceName kNames[] = {{LogDeviceKind::kFile, "file"},
+                                 {LogDeviceKind::kNull, "null"},
+                                 {LogDeviceKind::kLossy, "lossy"},
+                                 {LogDeviceKind::kLossyUnsynced, "lossy-unsynced"}};
+
+// Some file systems refuse direct I/O when a file is opened, some only when it is written.
+Result<void> try_direct_io(const std::string& directory) {
+  const std::string path = directory + "/direct-io.probe";
+  auto file = File::open(path, O_RDWR | O_CREAT | O_TRUNC | O_DIRECT);
+  const AlignedBytes page(AlignedBytes::kAlignment);
+  Result<void> result = file.ok() ? file->write_at(page.span(), 0) : Result<void>(file.error());
+  ::unlink(path.c_str());
+  return result;
+}
+
+std::unique_ptr<IoQueue> best_queue(uint32_t chains, std::vector<std::string>& notices) {
+  auto uring = UringQueue::open(chains);
+  if (uring.ok()) return std::move(*uring);
+  notices.push_back(
+      fmt::format("{}: the log is written by threads instead, which is slower", uring.error().message));
+  return std::make_unique<ThreadQueue>(chains);
+}
+
+}  // namespace
+
+Result<LogDeviceKind> log_device_kind(std::string_view name) {
+  for (const DeviceName& each : kNames) {
+    if (each.name == name) return each.kind;
+  }
+  return invalid_argument("there is no log device \"{}\": choose file, null, lossy or lossy-unsynced", name);
+}
+
+std::string_view name_of(LogDeviceKind kind) {
+  return kNames[static_cast<size_t>(kind)].name;
+}
+
+Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions options,
+                                     uint64_t lossy_seed) {
+  OpenedDevice opened;
+  if (kind == LogDeviceKind::kNull) {
+    opened.device = std::make_unique<NullDevice>(options.begin);
+    return opened;
+  }
+  std::unique_ptr<IoQueue> queue;
+  if (kind == LogDeviceKind::kFile) {
+    queue = best_queue(options.chains, opened.notices);
+    if (auto direct = try_direct_io(manifest.directory()); options.direct_io && !direct.ok()) {
+      opened.notices.push_back(fmt::format(
+          "direct I/O is not available ({}): the log goes through the page cache, which is slower",
+          direct.error().message));
+      options.direct_io = false;
+    }
+  } else {
+    queue = std::make_unique<LossyQueue>(lossy_seed);
+    options.direct_io = false;  // it writes single sectors
+    options.omit_sync = kind == LogDeviceKind::kLossyUnsynced;
+  }
+  auto device = FileDevice::open(manifest, std::move(queue), options);
+  if (!device.ok()) return device.error();
+  opened.device = std::move(*device);
+  return opened;
+}
+
+}  // namespace mneme

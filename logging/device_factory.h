@@ -1,0 +1,38 @@
+// Opens the log device that an option names, with the best I/O that this machine offers.
+//
+// What had to be done without (io_uring, direct I/O) is told in `notices`, for the user: nothing is silent.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "logging/file_device.h"
+#include "logging/log_device.h"
+#include "logging/manifest.h"
+
+namespace mneme {
+
+enum class LogDeviceKind {
+  kFile,           // segment files, direct I/O, fdatasync
+  kNull,           // drops everything
+  kLossy,          // segment files behind a volatile write cache: a crash loses what no sync covered
+  kLossyUnsynced,  // the same, and the syncs left out: a crash test must fail on it
+};
+
+// "file", "null", "lossy", "lossy-unsynced".
+Result<LogDeviceKind> log_device_kind(std::string_view name);
+std::string_view name_of(LogDeviceKind kind);
+
+struct OpenedDevice {
+  std::unique_ptr<LogDevice> device;
+  std::vector<std::string> notices;  // a sentence each
+};
+
+// `lossy_seed` chooses what the lossy devices tear and reorder. `options.direct_io` is a wish.
+Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions options,
+                                     uint64_t lossy_seed);
+
+}  // namespace mneme

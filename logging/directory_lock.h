@@ -1,0 +1,26 @@
+// DirectoryLock: while one process has a data directory open for work, no other may work on it or read its log.
+//
+// An flock on DIR/lock: it ends with the process, however that dies, so a crash leaves nothing to clean up.
+#pragma once
+
+#include <string>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace mneme {
+
+class DirectoryLock {
+ public:
+  // For opening the directory for work; makes DIR/lock when it is missing.
+  static Result<DirectoryLock> for_work(const std::string& directory);
+  // For reading a directory without changing it: refused while another process works on it. Several may read.
+  static Result<DirectoryLock> for_reading(const std::string& directory);
+
+ private:
+  explicit DirectoryLock(File file) : file_(std::move(file)) {}
+
+  File file_;  // not open where DIR/lock has never been made: then nobody has worked here
+};
+
+}  // namespace mneme

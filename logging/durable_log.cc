@@ -1,0 +1,94 @@
+#include "logging/durable_log.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+#include "logging/watermark_buffer.h"
+
+namespace mneme {
+
+Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
+                                                     const DurableLogOptions& options) {
+  CHECK(options.workers > 0);
+  CHECK(options.chains > 0);
+  CHECK(options.largest_payload_bytes <= kMaxPayloadBytes);
+  const Manifest current = manifest.current();
+  CHECK(!current.incarnations.empty());
+  const Incarnation& incarnation = current.incarnations.back();
+  for (const SegmentEntry& each : current.segments) CHECK(each.incarnation < incarnation.number);
+
+  LogBufferOptions buffer;
+  buffer.workers = options.workers;
+  buffer.largest_record_bytes = kRecordHeaderBytes + options.largest_payload_bytes;
+  buffer.ring_bytes =
+      std::bit_ceil(std::max(options.ring_bytes, 4 * options.workers * buffer.largest_record_bytes));
+  buffer.begin = incarnation.begin;
+
+  FileDeviceOptions file;
+  file.begin = incarnation.begin;
+  file.largest_record_bytes = buffer.largest_record_bytes;
+  file.chain_bytes = std::max(buffer.largest_record_bytes, size_t{512} << 10);
+  // A header page, and blocks enough for the largest record.
+  file.segment_bytes = std::max(options.segment_bytes, 2 * buffer.largest_record_bytes + (size_t{16} << 10));
+  file.chains = options.chains;
+
+  auto device = open_log_device(options.device, manifest, file, options.lossy_seed);
+  if (!device.ok()) return device.error();
+  return std::unique_ptr<DurableLog>(new DurableLog(std::move(*device), buffer, options));
+}
+
+DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, const DurableLogOptions& options)
+    : options_(options),
+      notices_(std::move(device.notices)),
+      zeros_(options.largest_payload_bytes),
+      states_(std::make_unique<CachePadded<WorkerState>[]>(options.workers)),
+      device_(std::move(device.device)),
+      buffer_(std::make_unique<WatermarkBuffer>(buffer)),
+      flusher_(*buffer_, *device_, {.begin = buffer.begin, .flush_interval = options.flush_interval}) {}
+
+bool DurableLog::await_space(WorkerId, uint32_t payload_bytes) {
+  CHECK(payload_bytes <= options_.largest_payload_bytes);
+  return buffer_->await_space();
+}
+
+Lsn DurableLog::reserve(WorkerId worker, uint32_t payload_bytes) {
+  WorkerState& state = *states_[worker.value];
+  DCHECK(state.reserved_bytes == 0);
+  state.reserved_bytes = static_cast<uint32_t>(kRecordHeaderBytes) + payload_bytes;
+  return buffer_->reserve(worker, state.reserved_bytes);
+}
+
+void DurableLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
+  WorkerState& state = *states_[worker.value];
+  const uint32_t record_bytes = std::exchange(state.reserved_bytes, 0);
+  DCHECK(record_bytes >= kRecordHeaderBytes);
+  if (kind == RecordKind::kSkip) payload = ByteSpan(zeros_).first(record_bytes - kRecordHeaderBytes);
+  CHECK(payload.size() == record_bytes - kRecordHeaderBytes);
+
+  std::byte header[kRecordHeaderBytes];
+  RecordHeader record{0, record_bytes, kind, lsn};
+  record.encode(header);
+  record.checksum = record_checksum(header, payload);
+  record.encode(header);
+  DCHECK(record_is_well_formed(header, payload, lsn));
+  buffer_->write(lsn, header);
+  buffer_->write(lsn + kRecordHeaderBytes, payload);
+  buffer_->publish(worker, lsn, record_bytes);
+  flusher_.records_came();
+
+  state.records.store(state.records.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  state.bytes.store(state.bytes.load(std::memory_order_relaxed) + record_bytes, std::memory_order_relaxed);
+}
+
+LogCounters DurableLog::counters() const {
+  LogCounters sum;
+  for (uint32_t worker = 0; worker < options_.workers; ++worker) {
+    sum.log_records += states_[worker]->records.load(std::memory_order_relaxed);
+    sum.log_bytes += states_[worker]->bytes.load(std::memory_order_relaxed);
+  }
+  sum.device = device_->counters();
+  return sum;
+}
+
+}  // namespace mneme

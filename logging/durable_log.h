@@ -1,0 +1,81 @@
+// DurableLog: the CommitLog that writes: a buffer, a flusher and a device put together.
+//
+// Flow        read_log() -> begin_incarnation() -> DurableLog::open() -> transactions. See open() for the order.
+// Invariants  its records begin where its incarnation does, in a segment of its own.
+// Threads     as CommitLog says. counters, notices: any thread.
+// Waiting, errors  as CommitLog says. The destructor makes every filled record durable, unless the log has failed.
+//             Workers must have filled what they reserved before.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/cache_line.h"
+#include "base/result.h"
+#include "logging/commit_log.h"
+#include "logging/device_factory.h"
+#include "logging/log_buffer.h"
+#include "logging/log_flusher.h"
+#include "logging/manifest.h"
+
+namespace mneme {
+
+struct DurableLogOptions {
+  uint32_t workers = 1;
+  LogDeviceKind device = LogDeviceKind::kFile;
+  size_t largest_payload_bytes = kMaxPayloadBytes;
+  size_t ring_bytes = size_t{16} << 20;  // raised where the workers' largest records need more
+  size_t segment_bytes = size_t{32} << 20;
+  uint32_t chains = 4;  // in flight at most
+  // How long records gather for one flush while nobody waits for them. Greedy flushing (0) cuts the latency of
+  // pipelined commits, and on few cores costs throughput: each flush takes processor time from the workers.
+  std::chrono::microseconds flush_interval{250};
+  uint64_t lossy_seed = 1;  // of the lossy devices
+};
+
+struct LogCounters {
+  uint64_t log_records = 0;
+  uint64_t log_bytes = 0;  // of records, headers included; without blocks and padding
+  DeviceCounters device;
+};
+
+class DurableLog : public CommitLog {
+ public:
+  // The directory must be locked for work, and begin_incarnation() done since its log was read. Then the first
+  // segment is made, and the log accepts records from the incarnation's begin on.
+  static Result<std::unique_ptr<DurableLog>> open(ManifestFile& manifest, const DurableLogOptions& options);
+
+  bool await_space(WorkerId worker, uint32_t payload_bytes) override;
+  Lsn reserve(WorkerId worker, uint32_t payload_bytes) override;
+  void fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) override;
+  Lsn durable() const override { return flusher_.durable(); }
+  bool wait_durable(Lsn lsn) override { return flusher_.wait_durable(lsn); }
+  std::optional<Error> failure() const override { return device_->failure(); }
+
+  LogCounters counters() const;
+  // What the device had to do without: a sentence each, for the user.
+  const std::vector<std::string>& notices() const { return notices_; }
+
+ private:
+  // One a worker. The counts are its own to write and counters()'s to read; relaxed: they order nothing.
+  struct WorkerState {
+    uint32_t reserved_bytes = 0;  // of the record that it has reserved and not filled; else 0
+    std::atomic<uint64_t> records{0};
+    std::atomic<uint64_t> bytes{0};
+  };
+
+  DurableLog(OpenedDevice device, const LogBufferOptions& buffer, const DurableLogOptions& options);
+
+  const DurableLogOptions options_;
+  const std::vector<std::string> notices_;
+  const std::vector<std::byte> zeros_;  // a skip record's payload
+  const std::unique_ptr<CachePadded<WorkerState>[]> states_;
+  const std::unique_ptr<LogDevice> device_;
+  const std::unique_ptr<LogBuffer> buffer_;
+  LogFlusher flusher_;  // last: it ends first, while buffer and device are there
+};
+
+}  // namespace mneme

@@ -1,0 +1,41 @@
+#include "logging/incarnation.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/file.h"
+
+namespace mneme {
+
+Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log) {
+  std::vector<std::string> unused;
+  for (const LogContents::Segment& segment : log.segments) {
+    if (segment.blocks.empty() || segment.blocks.front().begin >= log.end) {
+      unused.push_back(segment.file);
+      continue;
+    }
+    const LogContents::Block& last = segment.blocks.back();
+    if (last.begin + last.used_bytes <= log.durable_seen) continue;
+    auto file = File::open(manifest.directory() + "/" + segment.file, O_RDONLY);
+    if (!file.ok()) return file.error();
+    RETURN_IF_ERROR(file->sync_data());
+  }
+  RETURN_IF_ERROR(manifest.update([&](Manifest& m) {
+    const uint32_t number = m.incarnations.empty() ? 1 : m.incarnations.back().number + 1;
+    CHECK(m.incarnations.empty() || m.incarnations.back().begin <= log.end);
+    m.incarnations.push_back({number, log.end});
+    std::erase_if(m.segments, [&](const SegmentEntry& entry) {
+      return std::find(unused.begin(), unused.end(), entry.file) != unused.end();
+    });
+  }));
+  // No longer listed, so nobody reads them; one that stays behind is overwritten when its number comes up again.
+  for (const std::string& file : unused) ::unlink((manifest.directory() + "/" + file).c_str());
+  return {};
+}
+
+}  // namespace mneme

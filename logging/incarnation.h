@@ -1,0 +1,19 @@
+// Opening a database for work: the step that makes a recovered log's end final.
+//
+// After a crash the segments may hold intact blocks past the recovered end, since writes complete out of order. The
+// new incarnation writes at the same LSNs. So before it accepts work, its number and begin, which is the recovered
+// end, are noted in the manifest, durably; a block of an older incarnation past that is never read again.
+#pragma once
+
+#include "base/result.h"
+#include "logging/log_reader.h"
+#include "logging/manifest.h"
+
+namespace mneme {
+
+// `log` is what read_log() found with `manifest` as it is now; of a new database, LogContents{}. What was read above
+// log.durable_seen may still be in a volatile cache: it is synced first. Segments of which no block belongs to the
+// log leave the manifest and are removed.
+Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log);
+
+}  // namespace mneme

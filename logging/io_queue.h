@@ -1,0 +1,48 @@
+// IoQueue: chains of a write and the fdatasync that covers it, several in flight at once.
+//
+// Flow        submit() ... wait() returns the chains that ended since
+// Invariants  a chain's sync begins only when its write has completed whole; its completion says that both did.
+//             Chains end in any order.
+// Threads     submit, wait: one thread. wake: any.
+// Waiting     wait(), until a chain ends, wake() is called, or the time is over.
+// Errors      a chain's completion carries the step that failed and why; nothing is tried again: after a failed sync
+//             nobody knows what the device holds.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace mneme {
+
+struct IoChain {
+  uint64_t tag = 0;  // the caller's; not two equal ones in flight
+  int descriptor = -1;
+  ByteSpan bytes;  // stay in place until the chain has ended
+  uint64_t offset = 0;
+  bool sync = true;  // false only for the device that tests that a missing sync is caught
+};
+
+struct IoCompletion {
+  enum class Failure : uint8_t { kNone, kWrite, kShortWrite, kSync };
+
+  uint64_t tag = 0;
+  Failure failure = Failure::kNone;
+  int error_number = 0;  // of kWrite and kSync
+};
+
+class IoQueue {
+ public:
+  virtual ~IoQueue() = default;
+
+  // May be held back until the next wait(), so that both are one call of the system.
+  virtual void submit(const IoChain& chain) = 0;
+  // Appends the chains that ended to `ended`. Returns at once if there are any.
+  virtual void wait(std::chrono::nanoseconds limit, std::vector<IoCompletion>& ended) = 0;
+  // Ends the current or the next wait().
+  virtual void wake() = 0;
+};
+
+}  // namespace mneme

@@ -1,0 +1,91 @@
+// Log buffer: many workers put records in order, one flusher takes them out in that order.
+//
+// Flow        await_space() -> reserve() -> write() -> publish()     a worker, for one record
+//             contiguous_prefix() -> read() -> release()             the flusher
+// Invariants  released <= contiguous_prefix <= reserved <= released + capacity
+//             LSNs rise in the order of the reserve() calls, over all workers; the records leave no gap.
+//             Every byte below contiguous_prefix() is final, and it lies on a record boundary.
+//             A worker has at most one record reserved and unpublished.
+// Threads     await_space, reserve, write, publish: the worker they name. contiguous_prefix, read, release,
+//             quiescent: the flusher. close: any.
+// Waiting     await_space() waits while the ring is full. Nothing else waits for the flusher.
+// Not here    what the bytes mean (record_format.h), when they are taken out (log_flusher.h).
+//
+// The kinds of buffer differ in how reserve(), publish() and contiguous_prefix() agree on the prefix; the ring and
+// its back-pressure are common to all of them and live here.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "base/cache_line.h"
+#include "base/event_count.h"
+#include "base/strong_id.h"
+#include "logging/log_ring.h"
+#include "logging/lsn.h"
+
+namespace mneme {
+
+struct LogBufferOptions {
+  uint32_t workers = 1;
+  size_t ring_bytes = size_t{16} << 20;  // a power of two, and room for every worker's largest record twice
+  size_t largest_record_bytes = 0;
+  Lsn begin = kFirstLsn;  // where the first record stands
+};
+
+class LogBuffer {
+ public:
+  explicit LogBuffer(const LogBufferOptions& options);
+  virtual ~LogBuffer() = default;
+
+  // Waits until reserve() finds room for any record without waiting. False: the buffer is closed.
+  //
+  // It waits until reserved + workers * largest record <= released + capacity. Then every worker, each having passed
+  // this test at its own time, may reserve one record: those who passed it before the tail went beyond
+  // released + capacity - workers * largest record are at most `workers`, later ones are held back, and so the tail
+  // stays at or below released + capacity.
+  bool await_space();
+
+  // Draws the next `bytes` bytes of the stream. Acquires what the drawers of all lower LSNs released.
+  virtual Lsn reserve(WorkerId worker, size_t bytes) = 0;
+  void write(Lsn at, ByteSpan bytes) { ring_.write(at, bytes); }
+  // The worker's reserved record is written.
+  virtual void publish(WorkerId worker, Lsn lsn, size_t bytes) = 0;
+
+  // The LSN below which every reserved record is published. Never falls.
+  virtual Lsn contiguous_prefix() = 0;
+  void read(Lsn at, std::span<std::byte> into) const { ring_.read(at, into); }
+  // The flusher is done with everything below: its bytes may be overwritten.
+  void release(Lsn upto);
+
+  // Whether nothing is reserved at or past `upto`. Ordered so that the flusher can go to sleep on it: a reserve()
+  // that this call didn't see sees everything that the flusher wrote before the call.
+  virtual bool quiescent(Lsn upto) = 0;
+
+  // Ends the waits of await_space(), now and later: the log has failed.
+  void close();
+
+  size_t capacity() const { return ring_.capacity(); }
+
+ protected:
+  // The highest LSN drawn so far; may be stale.
+  virtual Lsn reserved() const = 0;
+
+  const uint32_t workers_;
+
+ private:
+  const uint64_t headroom_bytes_;  // workers * largest record
+  LogRing ring_;
+  // Written by the flusher (release) after its last read of those bytes; read by await_space() (acquire).
+  //   Not relaxed: a worker must not overwrite bytes that the flusher still reads. A worker whose room comes from a
+  //   newer value than it saw itself gets the order through reserve(), from the worker who saw it.
+  //   Stale is safe: the ring merely looks fuller than it is.
+  CachePadded<std::atomic<uint64_t>> released_;
+  // Written once, by close() (release); read by await_space() (acquire).
+  std::atomic<bool> closed_{false};
+  EventCount space_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,231 @@
+#include "logging/log_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "logging/block_format.h"
+#include "logging/segment_reader.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr Lsn kNoEnd{std::numeric_limits<uint64_t>::max()};
+
+using Place = LogContents::Place;
+
+// The part of the LSNs that an incarnation's blocks may claim.
+struct LsnRange {
+  Lsn begin = kNoEnd;
+  Lsn end = kNoEnd;
+};
+
+LsnRange range_of(const Manifest& manifest, uint32_t incarnation) {
+  for (size_t i = 0; i < manifest.incarnations.size(); ++i) {
+    if (manifest.incarnations[i].number != incarnation) continue;
+    const bool last = i + 1 == manifest.incarnations.size();
+    return {manifest.incarnations[i].begin, last ? kNoEnd : manifest.incarnations[i + 1].begin};
+  }
+  return {};
+}
+
+Result<std::vector<LoadedSegment>> load_segments(const std::string& directory, const Manifest& manifest,
+                                                 uint32_t threads) {
+  std::vector<std::optional<Result<LoadedSegment>>> results(manifest.segments.size());
+  for_each_in_parallel(threads, results.size(), [&](size_t i) {
+    const LsnRange range = range_of(manifest, manifest.segments[i].incarnation);
+    results[i].emplace(load_segment(directory, manifest, manifest.segments[i], range.begin, range.end));
+  });
+  std::vector<LoadedSegment> segments;
+  for (auto& result : results) {
+    if (!result->ok()) return result->error();
+    segments.push_back(std::move(result->value()));
+  }
+  return segments;
+}
+
+// The blocks that follow one another without a gap, from the log's first byte on.
+struct Chain {
+  Lsn begin;
+  Lsn end;
+  Place gap;  // where the block that would go on is missing
+  std::optional<Place>
+      bad_block;  // the first block that was durable and whose bytes don't match their checksum
+};
+
+// The highest durable LSN that the incarnation's own blocks carry. Between it and the incarnation's end the blocks
+// were never known to be durable; recovery kept those of their records that were intact, and torn padding is no harm.
+Lsn durable_within(const Manifest& manifest, const std::vector<LoadedSegment>& loaded, uint32_t incarnation) {
+  Lsn durable;
+  for (size_t s = 0; s < loaded.size(); ++s) {
+    if (manifest.segments[s].incarnation == incarnation) durable = std::max(durable, loaded[s].durable);
+  }
+  return durable;
+}
+
+// Moves the chain's blocks into `log.segments`; what comes after a gap is only counted.
+Chain link_blocks(const Manifest& manifest, std::vector<LoadedSegment>& loaded, LogContents& log) {
+  Chain chain;
+  chain.begin = std::max(kFirstLsn, manifest.checkpoint_lsn);
+  const auto first =
+      std::find_if(loaded.begin(), loaded.end(), [](const auto& s) { return !s.blocks.empty(); });
+  if (first != loaded.end()) chain.begin = std::min(chain.begin, first->blocks.front().begin);
+  chain.end = chain.begin;
+  if (!manifest.segments.empty()) chain.gap = {manifest.segments.front().file, block_offset(0)};
+
+  bool broken = false;
+  for (size_t s = 0; s < loaded.size(); ++s) {
+    const std::string& file = manifest.segments[s].file;
+    LogContents::Segment& segment = log.segments.emplace_back();
+    segment.file = file;
+    const Lsn durable = durable_within(manifest, loaded, manifest.segments[s].incarnation);
+    size_t kept_bytes = 0;
+    for (const LoadedBlock& block : loaded[s].blocks) {
+      if (!broken && block.begin != chain.end) {
+        broken = true;
+        // The segment's first blocks are missing, unless it begins with this one: then the former's last are.
+        if (segment.blocks.empty() && block.index > 0) chain.gap = {file, block_offset(0)};
+      }
+      if (broken) {
+        log.dropped_bytes += block.used_bytes;
+        continue;
+      }
+      if (!block.payload_is_intact && block.begin < durable && !chain.bad_block) {
+        chain.bad_block = {file, block_offset(block.index)};
+      }
+      segment.blocks.push_back({block.begin, block.used_bytes, block.index});
+      kept_bytes += block.used_bytes;
+      chain.end = block.end();
+      chain.gap = {file, block_offset(block.index + 1)};
+    }
+    segment.bytes = std::move(loaded[s].bytes);
+    segment.bytes.resize(kept_bytes);
+  }
+  return chain;
+}
+
+// What one segment's bytes hold.
+struct SegmentRecords {
+  std::vector<RecordView> records;
+  uint64_t skips = 0;
+  Lsn end;                // where its intact records end
+  bool is_whole = false;  // up to its last byte
+};
+
+SegmentRecords parse_segment(const LogContents::Segment& segment, bool with_skips) {
+  SegmentRecords parsed;
+  if (segment.blocks.empty()) return parsed;
+  parsed.end = segment.blocks.front().begin;
+  ByteSpan rest = segment.bytes;
+  while (rest.size() >= kRecordHeaderBytes) {
+    const RecordHeader header = RecordHeader::decode(rest.data());
+    if (header.record_bytes < kRecordHeaderBytes || header.record_bytes > rest.size()) return parsed;
+    const ByteSpan payload = rest.subspan(kRecordHeaderBytes, header.record_bytes - kRecordHeaderBytes);
+    if (!record_is_well_formed(rest.data(), payload, parsed.end)) return parsed;
+    const bool skip = header.kind == RecordKind::kSkip;
+    parsed.skips += skip ? 1 : 0;
+    if (!skip || with_skips) parsed.records.push_back({header.lsn, header.kind, payload});
+    parsed.end = parsed.end + header.record_bytes;
+    rest = rest.subspan(header.record_bytes);
+  }
+  parsed.is_whole = rest.empty();
+  return parsed;
+}
+
+// Fills the log's records. Returns whether every record of the chain is intact; log.end is where the intact ones end.
+bool collect_records(const Chain& chain, const LogReadOptions& options, LogContents& log) {
+  std::vector<SegmentRecords> parsed(log.segments.size());
+  for_each_in_parallel(options.threads, parsed.size(),
+                       [&](size_t i) { parsed[i] = parse_segment(log.segments[i], options.with_skips); });
+  size_t count = 0;
+  for (const SegmentRecords& each : parsed) count += each.records.size();
+  log.records.reserve(count);
+  log.end = chain.begin;
+  for (size_t i = 0; i < parsed.size(); ++i) {
+    if (log.segments[i].blocks.empty()) continue;
+    log.records.insert(log.records.end(), parsed[i].records.begin(), parsed[i].records.end());
+    log.skips += parsed[i].skips;
+    log.end = parsed[i].end;
+    if (!parsed[i].is_whole) break;
+  }
+  log.record_bytes = log.end.value - chain.begin.value;
+  log.dropped_bytes += chain.end.value - log.end.value;
+  return log.end == chain.end;
+}
+
+// Whether the record at the log's end is cut off by the chain's end: missing, then, rather than bad.
+bool reaches_past_chain(const LogContents& log, const Chain& chain) {
+  for (const LogContents::Segment& segment : log.segments) {
+    if (segment.blocks.empty() || segment.blocks.back().begin + segment.blocks.back().used_bytes <= log.end)
+      continue;
+    const ByteSpan rest = ByteSpan(segment.bytes).subspan(log.end.value - segment.blocks.front().begin.value);
+    if (rest.size() < kRecordHeaderBytes) return true;
+    const RecordHeader header = RecordHeader::decode(rest.data());
+    return header.lsn == log.end && log.end + header.record_bytes > chain.end;
+  }
+  return true;
+}
+
+}  // namespace
+
+LogContents::Place LogContents::place_of(Lsn lsn) const {
+  for (const Segment& segment : segments) {
+    if (segment.blocks.empty()) continue;
+    const Block& last = segment.blocks.back();
+    if (lsn >= last.begin + last.used_bytes) continue;
+    const auto after = std::upper_bound(segment.blocks.begin(), segment.blocks.end(), lsn,
+                                        [](Lsn l, const Block& block) { return l < block.begin; });
+    CHECK(after != segment.blocks.begin());
+    const Block& block = *std::prev(after);
+    return {segment.file, block_offset(block.index) + kBlockHeaderBytes + (lsn.value - block.begin.value)};
+  }
+  check_failed("lsn is in the log", __FILE__, __LINE__);
+}
+
+Result<LogContents> read_log(const std::string& directory, const Manifest& manifest,
+                             const LogReadOptions& options) {
+  auto loaded = load_segments(directory, manifest, options.threads);
+  if (!loaded.ok()) return loaded.error();
+
+  LogContents log;
+  // What an incarnation begins after, and what a checkpoint holds, was durable by then.
+  log.durable_seen = std::max(kFirstLsn, manifest.checkpoint_lsn);
+  if (!manifest.incarnations.empty()) {
+    log.durable_seen = std::max(log.durable_seen, manifest.incarnations.back().begin);
+  }
+  for (const LoadedSegment& segment : *loaded) {
+    log.durable_seen = std::max(log.durable_seen, segment.durable);
+    log.file_bytes += segment.file_bytes;
+  }
+  const Chain chain = link_blocks(manifest, *loaded, log);
+  const bool all_intact = collect_records(chain, options, log);
+
+  const bool missing = all_intact || reaches_past_chain(log, chain);
+  const Place place = missing ? chain.gap : log.place_of(log.end);
+  if (log.end < log.durable_seen) {
+    return damaged(
+        "the log is damaged: {}/{} at byte {}: the record at LSN {} is {}, though everything below LSN {} "
+        "was durable; nothing was changed",
+        directory, place.file, place.offset, log.end.value, missing ? "missing" : "not what was written",
+        log.durable_seen.value);
+  }
+  if (chain.bad_block) {
+    return damaged(
+        "the log is damaged: {}/{} at byte {}: the block doesn't match its checksum, though it was durable; "
+        "nothing was changed",
+        directory, chain.bad_block->file, chain.bad_block->offset);
+  }
+  if (log.dropped_bytes > 0) {
+    log.dropped_reason = fmt::format(
+        "the log ends at LSN {}: in {} at byte {} the next record is {}; nothing from there on was known to "
+        "be durable "
+        "(below LSN {})",
+        log.end.value, place.file, place.offset, missing ? "missing" : "torn", log.durable_seen.value);
+  }
+  return log;
+}
+
+}  // namespace mneme

@@ -1,0 +1,77 @@
+// Log reader: what a data directory's log holds, and where it ends.
+//
+// Flow        read_manifest() -> read_log(): segments are loaded and checked in parallel -> records in commit order
+// Invariants  It ends before the first missing or bad record in commit order. `durable_seen`, the highest durable LSN
+//             that any intact block header of the log carries, also past a bad record, tells the two cases apart:
+//             a bad or missing record at or above it is a torn tail, the end of the log; one below it is damage.
+//             (No later block covers the very last flushes before a crash: damage there looks like a torn tail.)
+//             Blocks of an older incarnation past that incarnation's end are left out, as if they weren't there.
+// Threads     read_log() uses threads of its own. LogContents: plain data.
+// Errors      damage names file and byte offset, kDamaged. Nothing in the directory is ever changed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "logging/lsn.h"
+#include "logging/manifest.h"
+#include "logging/record_format.h"
+
+namespace mneme {
+
+struct RecordView {
+  Lsn lsn;
+  RecordKind kind = RecordKind::kSkip;
+  ByteSpan payload;  // into LogContents' memory
+};
+
+struct LogReadOptions {
+  uint32_t threads = 1;
+  bool with_skips = false;  // whether `records` holds skip records, too
+};
+
+struct LogContents {
+  LogContents() = default;
+  // Moved, never copied: `records` point into `segments`.
+  LogContents(LogContents&&) = default;
+  LogContents& operator=(LogContents&&) = default;
+
+  std::vector<RecordView> records;  // in commit order
+  Lsn end = kFirstLsn;              // where the next record would stand
+  Lsn durable_seen = kFirstLsn;
+  uint64_t record_bytes = 0;   // of the records, headers and skips included
+  uint64_t skips = 0;          // how many skip records the log holds
+  uint64_t file_bytes = 0;     // read from segments
+  uint64_t dropped_bytes = 0;  // payload bytes in intact blocks at or above `end`
+  std::string dropped_reason;  // a sentence; empty when the log ends where its last block does
+
+  struct Place {
+    std::string file;  // its name in the directory
+    uint64_t offset;   // of the byte in the file
+  };
+  // Where the log's byte at `lsn` lies. `lsn` is in the log, below `end`.
+  Place place_of(Lsn lsn) const;
+
+  // A segment that the manifest lists. `blocks` are those of the log, in order, and their payload bytes lie in
+  // `bytes`, one after the other.
+  struct Block {
+    Lsn begin;
+    uint32_t used_bytes;
+    uint32_t index;
+  };
+  struct Segment {
+    std::string file;
+    std::vector<Block> blocks;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Segment> segments;  // in the manifest's order
+};
+
+// Reads the log that `manifest`, the directory's, lists.
+Result<LogContents> read_log(const std::string& directory, const Manifest& manifest,
+                             const LogReadOptions& options);
+
+}  // namespace mneme

@@ -1,0 +1,46 @@
+// LogRing: the memory of a log buffer, addressed by LSN. Plain bytes; who may touch which is the buffer's business.
+//
+// Layout   the byte at LSN x lies at x mod capacity; capacity is a power of two. A run of bytes may wrap around once.
+// Threads  write: whoever reserved the bytes. read: the flusher, once they are published.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/bytes.h"
+#include "logging/lsn.h"
+
+namespace mneme {
+
+class LogRing {
+ public:
+  // The memory is 2 MiB aligned and offered to the kernel for huge pages; without them it works as well, more slowly.
+  explicit LogRing(size_t capacity_bytes);
+  LogRing(const LogRing&) = delete;
+  LogRing& operator=(const LogRing&) = delete;
+  ~LogRing();
+
+  size_t capacity() const { return capacity_; }
+
+  void write(Lsn at, ByteSpan bytes) {
+    const size_t offset = at.value & (capacity_ - 1);
+    const size_t before_wrap = bytes.size() < capacity_ - offset ? bytes.size() : capacity_ - offset;
+    std::memcpy(memory_ + offset, bytes.data(), before_wrap);
+    if (before_wrap < bytes.size())
+      std::memcpy(memory_, bytes.data() + before_wrap, bytes.size() - before_wrap);
+  }
+  void read(Lsn at, std::span<std::byte> into) const {
+    const size_t offset = at.value & (capacity_ - 1);
+    const size_t before_wrap = into.size() < capacity_ - offset ? into.size() : capacity_ - offset;
+    std::memcpy(into.data(), memory_ + offset, before_wrap);
+    if (before_wrap < into.size()) std::memcpy(into.data() + before_wrap, memory_, into.size() - before_wrap);
+  }
+
+ private:
+  const size_t capacity_;
+  std::byte* const memory_;
+};
+
+}  // namespace mneme

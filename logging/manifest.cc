@@ -1,0 +1,161 @@
+#include "logging/manifest.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/file.h"
+#include "logging/format_version.h"
+
+namespace mneme {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "mneme data directory";
+constexpr std::string_view kChecksumWord = "crc32c ";
+
+std::string manifest_path(const std::string& directory) {
+  return directory + "/MANIFEST";
+}
+
+// 64-bit values are text: many JSON readers keep numbers as doubles.
+std::string hexadecimal(uint64_t value) {
+  return fmt::format("{:016x}", value);
+}
+
+uint64_t parse_hexadecimal(const std::string& text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc{} || end != text.data() + text.size()) throw std::invalid_argument(text);
+  return value;
+}
+
+// Throws what nlohmann::json throws when a field is missing or of another type.
+Manifest from_json(const Json& json) {
+  Manifest manifest;
+  manifest.database_id = parse_hexadecimal(json.at("database_id").get<std::string>());
+  manifest.catalog_hash = parse_hexadecimal(json.at("catalog_hash").get<std::string>());
+  manifest.checkpoint_file = json.at("checkpoint").at("file").get<std::string>();
+  manifest.checkpoint_lsn = Lsn{json.at("checkpoint").at("lsn").get<uint64_t>()};
+  for (const Json& each : json.at("incarnations")) {
+    manifest.incarnations.push_back(
+        {each.at("number").get<uint32_t>(), Lsn{each.at("begin").get<uint64_t>()}});
+  }
+  for (const Json& each : json.at("segments")) {
+    manifest.segments.push_back({each.at("file").get<std::string>(), each.at("number").get<uint32_t>(),
+                                 each.at("incarnation").get<uint32_t>()});
+  }
+  manifest.attributes = json.at("attributes").get<std::map<std::string, std::string>>();
+  return manifest;
+}
+
+}  // namespace
+
+std::string Manifest::encode() const {
+  Json json;
+  json["format"] = kFormat;
+  json["format_version"] = kFormatVersion;
+  json["database_id"] = hexadecimal(database_id);
+  json["catalog_hash"] = hexadecimal(catalog_hash);
+  json["checkpoint"] = {{"file", checkpoint_file}, {"lsn", checkpoint_lsn.value}};
+  json["incarnations"] = Json::array();
+  for (const Incarnation& each : incarnations) {
+    json["incarnations"].push_back({{"number", each.number}, {"begin", each.begin.value}});
+  }
+  json["segments"] = Json::array();
+  for (const SegmentEntry& each : segments) {
+    json["segments"].push_back(
+        {{"file", each.file}, {"number", each.number}, {"incarnation", each.incarnation}});
+  }
+  json["attributes"] = attributes;
+  const std::string text = json.dump(2) + "\n";
+  return text + fmt::format("{}{:08x}\n", kChecksumWord, crc32c(as_bytes(text)));
+}
+
+Result<Manifest> Manifest::decode(std::string_view text, const std::string& where) {
+  const size_t line = text.rfind(kChecksumWord);
+  const std::string_view body = text.substr(0, line == std::string_view::npos ? text.size() : line);
+  const Json json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const bool ours = json.is_object() && json.contains("format") && json["format"] == kFormat;
+  if (!ours && text.find(kFormat) == std::string_view::npos) {
+    return invalid_argument("{} was not written by Mneme: it doesn't say \"{}\"; give another directory",
+                            where, kFormat);
+  }
+  if (!ours) return damaged("{} is damaged: it isn't the JSON that Mneme writes; nothing was changed", where);
+  // The version comes before the checksum: another version may well compute it in another way.
+  const Json version = json.contains("format_version") ? json["format_version"] : Json();
+  if (version != kFormatVersion) {
+    return invalid_argument(
+        "{} has format version {}, and this program reads version {}: use the program that wrote it", where,
+        version.dump(), kFormatVersion);
+  }
+  const std::string expected = fmt::format("{}{:08x}\n", kChecksumWord, crc32c(as_bytes(body)));
+  if (line == std::string_view::npos || text.substr(line) != expected) {
+    return damaged("{} is damaged: its checksum doesn't match its text; nothing was changed", where);
+  }
+  try {
+    return from_json(json);
+  } catch (const std::exception& problem) {
+    return damaged("{} is damaged: {}; nothing was changed", where, problem.what());
+  }
+}
+
+uint64_t new_database_id() {
+  std::random_device random;
+  return static_cast<uint64_t>(random()) << 32 | random();
+}
+
+bool holds_database(const std::string& directory) {
+  return std::filesystem::exists(manifest_path(directory));
+}
+
+Result<Manifest> read_manifest(const std::string& directory) {
+  if (!std::filesystem::is_directory(directory)) {
+    return invalid_argument("there is no directory {}: give the directory of a database", directory);
+  }
+  if (!holds_database(directory)) {
+    return invalid_argument("{} holds no database: it has no file MANIFEST", directory);
+  }
+  auto text = read_text_file(manifest_path(directory));
+  if (!text.ok()) return text.error();
+  return Manifest::decode(*text, manifest_path(directory));
+}
+
+Result<std::unique_ptr<ManifestFile>> ManifestFile::create(const std::string& directory,
+                                                           const Manifest& manifest) {
+  if (holds_database(directory)) {
+    return invalid_argument("{} holds a database already: give another directory, or open this one",
+                            directory);
+  }
+  RETURN_IF_ERROR(replace_text_file(manifest_path(directory), manifest.encode()));
+  return std::unique_ptr<ManifestFile>(new ManifestFile(directory, manifest));
+}
+
+Result<std::unique_ptr<ManifestFile>> ManifestFile::open(const std::string& directory) {
+  auto manifest = read_manifest(directory);
+  if (!manifest.ok()) return manifest.error();
+  return std::unique_ptr<ManifestFile>(new ManifestFile(directory, std::move(*manifest)));
+}
+
+Manifest ManifestFile::current() const {
+  const std::lock_guard guard(mutex_);
+  return manifest_;
+}
+
+Result<void> ManifestFile::update(FunctionRef<void(Manifest&)> change) {
+  const std::lock_guard guard(mutex_);
+  Manifest changed = manifest_;
+  change(changed);
+  RETURN_IF_ERROR(replace_text_file(manifest_path(directory_), changed.encode()));
+  manifest_ = std::move(changed);
+  return {};
+}
+
+}  // namespace mneme

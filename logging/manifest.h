@@ -1,0 +1,80 @@
+// The manifest: what a data directory holds. The only file that is ever replaced, and always whole.
+//
+// Layout      DIR/MANIFEST: a JSON object, then one line "crc32c XXXXXXXX", the checksum of all before it.
+// Invariants  it is written to a temporary name, synced, renamed, and the directory synced: a crash leaves the old
+//             one or the new one. Every log segment is listed, and its directory entry durable, before its first
+//             record. Incarnations rise by one, and their begins never fall.
+// Threads     ManifestFile: any thread (the log enters its segments from a thread of its own). Manifest: plain data.
+// Errors      missing, foreign or of another format version: kInvalidArgument. Not what was written: kDamaged.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "base/result.h"
+#include "logging/lsn.h"
+
+namespace mneme {
+
+// One opening of the database for work. Of the records that an incarnation wrote, those in [its begin, the next
+// one's begin) belong to the log; what it wrote past that was not recovered and is never read again.
+struct Incarnation {
+  uint32_t number = 0;  // 1, 2, ...
+  Lsn begin;
+};
+
+struct SegmentEntry {
+  std::string file;  // its name in the directory
+  uint32_t number = 0;
+  uint32_t incarnation = 0;
+};
+
+struct Manifest {
+  uint64_t database_id = 0;   // drawn at random at the database's birth: tells its files from another's
+  uint64_t catalog_hash = 0;  // of schema and procedures: tells which catalog the log's calls mean
+  std::string checkpoint_file;
+  Lsn checkpoint_lsn = kCheckpointLsn;
+  std::vector<Incarnation> incarnations;          // rising
+  std::vector<SegmentEntry> segments;             // in log order
+  std::map<std::string, std::string> attributes;  // workload, scale, generator position, ...
+
+  std::string encode() const;
+  // `where` names the text in errors.
+  static Result<Manifest> decode(std::string_view text, const std::string& where);
+};
+
+uint64_t new_database_id();
+
+// Whether the directory holds a database (has a manifest).
+bool holds_database(const std::string& directory);
+
+Result<Manifest> read_manifest(const std::string& directory);
+
+// The manifest of a directory that is open for work. Hold a DirectoryLock for as long.
+class ManifestFile {
+ public:
+  // Writes the first manifest of a directory that has none.
+  static Result<std::unique_ptr<ManifestFile>> create(const std::string& directory, const Manifest& manifest);
+  static Result<std::unique_ptr<ManifestFile>> open(const std::string& directory);
+
+  const std::string& directory() const { return directory_; }
+  Manifest current() const;
+  // Changes the manifest and makes the change durable. On an error the former manifest stays in force.
+  Result<void> update(FunctionRef<void(Manifest&)> change);
+
+ private:
+  ManifestFile(std::string directory, Manifest manifest)
+      : directory_(std::move(directory)), manifest_(std::move(manifest)) {}
+
+  const std::string directory_;
+  mutable std::mutex mutex_;  // guards manifest_ and the file
+  Manifest manifest_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,114 @@
+#include "logging/segment_reader.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "base/file.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr size_t kReadBytes = size_t{1} << 20;
+static_assert(kReadBytes % kBlockBytes == 0);
+constexpr std::chrono::seconds kPatience{5};
+
+// A killed process is gone before its last requests to the device are: each of those holds the segment's open file,
+// and with it the writer's lock. So the file is quiet once the lock can be had.
+Result<void> wait_until_quiet(const File& file) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (::flock(file.descriptor(), LOCK_SH | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return file_error("lock", file.path(), errno);
+    if (std::chrono::steady_clock::now() > deadline) {
+      return failed("{} is being written by another process: wait for it to end, or stop it", file.path());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return {};
+}
+
+Result<void> check_header(const SegmentHeader& header, const Manifest& manifest, const SegmentEntry& entry,
+                          const std::string& path) {
+  if (header.database_id != manifest.database_id) {
+    return damaged(
+        "{} belongs to another database: its id is {:016x}, this one's {:016x}; put the right file back",
+        path, header.database_id, manifest.database_id);
+  }
+  if (header.catalog_hash != manifest.catalog_hash) {
+    return damaged("{} was written under another catalog: its hash is {:016x}, the manifest's {:016x}", path,
+                   header.catalog_hash, manifest.catalog_hash);
+  }
+  if (header.number != entry.number || header.incarnation != entry.incarnation) {
+    return damaged(
+        "{} is segment {} of incarnation {}, where the manifest expects segment {} of incarnation {}: put "
+        "the right file back",
+        path, header.number, header.incarnation, entry.number, entry.incarnation);
+  }
+  return {};
+}
+
+// Adds the block at `index` to the segment, if it is intact and in the range.
+void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn begin, Lsn end,
+                LoadedSegment& to) {
+  const auto header = BlockHeader::decode(bytes);
+  // A block of another place is a write that went astray: as bad as no block.
+  if (!header || header->segment != entry.number || header->incarnation != entry.incarnation ||
+      header->index != index) {
+    return;
+  }
+  if (header->begin < begin || header->begin >= end) return;
+  LoadedBlock block;
+  block.begin = header->begin;
+  block.used_bytes = static_cast<uint32_t>(std::min(header->end(), end).value - header->begin.value);
+  block.index = index;
+  block.payload_is_intact = header->payload_is_intact(bytes);
+  to.blocks.push_back(block);
+  to.durable = std::max(to.durable, header->durable);
+  // Of a file that was cut short inside the block, the missing bytes count as zeros.
+  const size_t there = std::min<size_t>(bytes.size() - kBlockHeaderBytes, block.used_bytes);
+  to.bytes.insert(to.bytes.end(), bytes.begin() + kBlockHeaderBytes,
+                  bytes.begin() + kBlockHeaderBytes + there);
+  to.bytes.resize(to.bytes.size() + block.used_bytes - there);
+}
+
+}  // namespace
+
+Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
+                                   const SegmentEntry& entry, Lsn begin, Lsn end) {
+  const std::string path = directory + "/" + entry.file;
+  if (!std::filesystem::exists(path)) {
+    return damaged(
+        "log segment {} is missing, and the manifest lists it: put the file back; nothing was changed", path);
+  }
+  auto file = File::open(path, O_RDONLY);
+  if (!file.ok()) return file.error();
+  RETURN_IF_ERROR(wait_until_quiet(*file));
+
+  LoadedSegment segment;
+  std::vector<std::byte> chunk(kReadBytes);
+  for (uint64_t offset = 0;; offset += kReadBytes) {
+    auto count = file->read_at(chunk, offset);
+    if (!count.ok()) return count.error();
+    const ByteSpan read = ByteSpan(chunk).first(*count);
+    segment.file_bytes += *count;
+    if (offset == 0) {
+      auto header = SegmentHeader::decode(read.first(std::min(kBlockBytes, read.size())), path);
+      if (!header.ok()) return header.error();
+      RETURN_IF_ERROR(check_header(*header, manifest, entry, path));
+    }
+    for (size_t at = offset == 0 ? kBlockBytes : 0; at < read.size(); at += kBlockBytes) {
+      const auto index = static_cast<uint32_t>((offset + at) / kBlockBytes - 1);
+      take_block(read.subspan(at, std::min(kBlockBytes, read.size() - at)), index, entry, begin, end,
+                 segment);
+    }
+    if (*count < kReadBytes) return segment;
+  }
+}
+
+}  // namespace mneme

@@ -1,0 +1,39 @@
+// Segment reader: loads one segment file and tells which of its blocks are intact. Which of them form the log, and
+// where that ends, is log_reader.h's to say.
+//
+// Threads  load_segment(): any, for several segments at once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "logging/block_format.h"
+#include "logging/manifest.h"
+
+namespace mneme {
+
+struct LoadedBlock {
+  Lsn begin;
+  uint32_t used_bytes = 0;  // cut where the incarnation ends
+  uint32_t index = 0;
+  bool payload_is_intact = false;
+
+  Lsn end() const { return begin + used_bytes; }
+};
+
+struct LoadedSegment {
+  std::vector<LoadedBlock>
+      blocks;  // with an intact header, in the order of their place; their LSNs need not be dense
+  std::vector<std::byte> bytes;  // the blocks' payload bytes, one block's after the other's
+  Lsn durable;                   // the highest durable LSN in their headers
+  uint64_t file_bytes = 0;
+};
+
+// Loads the segment's blocks with LSNs in [begin, end), which is what its incarnation wrote of the log.
+// Errors: the file is missing, foreign, of another version, or of another place in this log.
+Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
+                                   const SegmentEntry& entry, Lsn begin, Lsn end);
+
+}  // namespace mneme

@@ -1,0 +1,120 @@
+#include "logging/segment_supply.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/aligned_bytes.h"
+#include "logging/block_format.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr size_t kZeroingBytes = size_t{1} << 20;
+
+Result<void> fill_with_zeros(const File& file, size_t bytes) {
+  // Asks for all the space first: a full disk is then known before anything is written.
+  const int status = ::posix_fallocate(file.descriptor(), 0, static_cast<off_t>(bytes));
+  if (status != 0 && status != EOPNOTSUPP && status != EINVAL) {
+    return failed(
+        "cannot reserve {} bytes for log segment {}: {}; all that was acknowledged is durable, make room and "
+        "run with --resume",
+        bytes, file.path(), std::strerror(status));
+  }
+  const AlignedBytes zeros(std::min(kZeroingBytes, bytes));
+  for (size_t at = 0; at < bytes; at += zeros.size()) {
+    RETURN_IF_ERROR(file.write_at(zeros.span().first(std::min(zeros.size(), bytes - at)), at));
+  }
+  return {};
+}
+
+}  // namespace
+
+SegmentSupply::SegmentSupply(ManifestFile& manifest, const SegmentSupplyOptions& options,
+                             std::function<void()> ready)
+    : manifest_(manifest), options_(options), ready_(std::move(ready)), thread_([this] { run(); }) {}
+
+SegmentSupply::~SegmentSupply() {
+  {
+    const std::lock_guard guard(mutex_);
+    closing_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+Result<void> SegmentSupply::wait_first() {
+  std::unique_lock guard(mutex_);
+  changed_.wait(guard, [this] { return prepared_ != nullptr || failure_.has_value(); });
+  if (failure_) return *failure_;
+  return {};
+}
+
+std::shared_ptr<Segment> SegmentSupply::try_take() {
+  const std::lock_guard guard(mutex_);
+  if (prepared_ != nullptr) changed_.notify_all();
+  return std::exchange(prepared_, nullptr);
+}
+
+std::optional<Error> SegmentSupply::failure() const {
+  const std::lock_guard guard(mutex_);
+  return prepared_ == nullptr ? failure_ : std::nullopt;
+}
+
+void SegmentSupply::run() {
+  std::unique_lock guard(mutex_);
+  while (true) {
+    changed_.wait(guard, [this] { return closing_ || prepared_ == nullptr; });
+    if (closing_) return;
+    guard.unlock();
+    auto made = make_next();
+    guard.lock();
+    if (made.ok())
+      prepared_ = std::move(*made);
+    else
+      failure_ = made.error();
+    changed_.notify_all();
+    guard.unlock();
+    ready_();
+    guard.lock();
+    if (failure_) return;
+  }
+}
+
+Result<std::shared_ptr<Segment>> SegmentSupply::make_next() {
+  const Manifest manifest = manifest_.current();
+  CHECK(!manifest.incarnations.empty());
+  uint32_t number = 1;
+  for (const SegmentEntry& each : manifest.segments) number = std::max(number, each.number + 1);
+  const uint32_t incarnation = manifest.incarnations.back().number;
+  const SegmentEntry entry{fmt::format("log-{:06}.segment", number), number, incarnation};
+  const std::string path = manifest_.directory() + "/" + entry.file;
+
+  // A file of this name that the manifest doesn't list was left by a crash before it was listed: it holds nothing.
+  const int direct = options_.direct_io ? O_DIRECT : 0;
+  auto file = File::open(path, O_RDWR | O_CREAT | O_TRUNC | direct);
+  if (!file.ok()) return file.error();
+  // Tells a reader when the last request of a killed process has ended: each holds the open file, and so the lock.
+  if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return file_error("lock", path, errno);
+  const size_t bytes = options_.segment_bytes / kBlockBytes * kBlockBytes;
+  RETURN_IF_ERROR(fill_with_zeros(*file, bytes));
+  const AlignedBytes page(kBlockBytes);
+  SegmentHeader{manifest.database_id, manifest.catalog_hash, number, incarnation}.encode(page.data());
+  RETURN_IF_ERROR(file->write_at(page.span(), 0));
+  if (::fsync(file->descriptor()) != 0) return file_error("sync", path, errno);
+  RETURN_IF_ERROR(sync_directory(manifest_.directory()));
+  RETURN_IF_ERROR(manifest_.update([&](Manifest& m) { m.segments.push_back(entry); }));
+
+  auto segment = std::make_shared<Segment>();
+  segment->file = std::move(*file);
+  segment->number = number;
+  segment->incarnation = incarnation;
+  segment->blocks = static_cast<uint32_t>(bytes / kBlockBytes - 1);
+  return segment;
+}
+
+}  // namespace mneme

@@ -1,0 +1,98 @@
+// For tests: a data directory that goes away, and records that tell where they stand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "logging/durable_log.h"
+#include "logging/incarnation.h"
+#include "logging/log_reader.h"
+#include "logging/manifest.h"
+
+namespace mneme::test {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "mneme-logging-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Fails the test with the error's sentence.
+template <typename T>
+T must(Result<T> result) {
+  if (!result.ok()) {
+    ADD_FAILURE() << result.error().message;
+    std::abort();
+  }
+  if constexpr (!std::is_void_v<T>) return std::move(result).value();
+}
+
+inline Manifest new_manifest() {
+  Manifest manifest;
+  manifest.database_id = 0x1234;
+  manifest.catalog_hash = 0x5678;
+  return manifest;
+}
+
+// Small segments, so that a test crosses several.
+inline DurableLogOptions small_log(uint32_t workers = 1) {
+  DurableLogOptions options;
+  options.workers = workers;
+  options.largest_payload_bytes = 16 * 1024;
+  options.segment_bytes = 128 * 1024;
+  options.ring_bytes = 64 * 1024;
+  options.flush_interval = std::chrono::microseconds(0);
+  return options;
+}
+
+// A payload that its content proves: `bytes` bytes made from `seed`.
+inline std::vector<std::byte> payload_of(uint64_t seed, size_t bytes) {
+  std::vector<std::byte> payload(bytes);
+  uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
+  for (std::byte& each : payload) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    each = static_cast<std::byte>(x >> 56);
+  }
+  return payload;
+}
+
+inline Lsn append(CommitLog& log, WorkerId worker, ByteSpan payload, RecordKind kind = RecordKind::kCommand) {
+  EXPECT_TRUE(log.await_space(worker, static_cast<uint32_t>(payload.size())));
+  const Lsn lsn = log.reserve(worker, static_cast<uint32_t>(payload.size()));
+  log.fill(worker, lsn, kind, payload);
+  return lsn;
+}
+
+inline Result<LogContents> read_directory(const std::string& directory, LogReadOptions options = {}) {
+  auto manifest = read_manifest(directory);
+  if (!manifest.ok()) return manifest.error();
+  return read_log(directory, *manifest, options);
+}
+
+// Reads the directory's log, as recovery would, and opens it for work.
+struct OpenLog {
+  std::unique_ptr<ManifestFile> manifest;
+  std::unique_ptr<DurableLog> log;
+};
+inline OpenLog open_for_work(const std::string& directory, const DurableLogOptions& options) {
+  OpenLog opened;
+  opened.manifest = must(holds_database(directory) ? ManifestFile::open(directory)
+                                                   : ManifestFile::create(directory, new_manifest()));
+  must(begin_incarnation(*opened.manifest, must(read_log(directory, opened.manifest->current(), {}))));
+  opened.log = must(DurableLog::open(*opened.manifest, options));
+  return opened;
+}
+
+}  // namespace mneme::test

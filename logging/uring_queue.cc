@@ -1,0 +1,119 @@
+#include "logging/uring_queue.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace mneme {
+
+namespace {
+
+// A request's user data: its chain's tag and which step it is.
+enum Step : uint64_t { kWriteStep = 0, kSyncStep = 1, kWakeStep = 2 };
+constexpr uint64_t user_data(uint64_t tag, Step step) {
+  return tag << 2 | step;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<UringQueue>> UringQueue::open(uint32_t depth) {
+  std::unique_ptr<UringQueue> queue(new UringQueue);
+  // Completions are taken by a thread that waits for them, so it needs no interrupt to run them. Older kernels
+  // don't know the flag.
+  int status = io_uring_queue_init(2 * depth + 2, &queue->ring_, IORING_SETUP_COOP_TASKRUN);
+  if (status == -EINVAL) status = io_uring_queue_init(2 * depth + 2, &queue->ring_, 0);
+  if (status < 0) return failed("io_uring is not available: {}", std::strerror(-status));
+  queue->ring_is_open_ = true;
+  queue->wake_descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (queue->wake_descriptor_ < 0) return failed("cannot make an eventfd: {}", std::strerror(errno));
+  queue->poll_for_wakes();
+  return queue;
+}
+
+UringQueue::~UringQueue() {
+  // The kernel may still read the buffers of chains in flight: their owner frees those after this.
+  std::vector<IoCompletion> ended;
+  while (!in_flight_.empty()) wait(std::chrono::milliseconds(100), ended);
+  if (ring_is_open_) io_uring_queue_exit(&ring_);
+  if (wake_descriptor_ >= 0) ::close(wake_descriptor_);
+}
+
+io_uring_sqe* UringQueue::next_request() {
+  io_uring_sqe* request = io_uring_get_sqe(&ring_);
+  CHECK(request != nullptr);  // sized for every chain and the poll
+  return request;
+}
+
+void UringQueue::poll_for_wakes() {
+  io_uring_sqe* request = next_request();
+  io_uring_prep_poll_add(request, wake_descriptor_, POLLIN);
+  request->user_data = kWakeStep;
+}
+
+void UringQueue::take_wakes() {
+  uint64_t count;
+  // Nothing to read is right, too: two wakes may be taken as one.
+  [[maybe_unused]] const ssize_t bytes = ::read(wake_descriptor_, &count, sizeof count);
+  poll_for_wakes();
+}
+
+void UringQueue::submit(const IoChain& chain) {
+  InFlight& entry = in_flight_[chain.tag];
+  CHECK(entry.steps == 0);
+  entry = {chain.bytes.size(), chain.sync ? 2 : 1, {chain.tag, IoCompletion::Failure::kNone, 0}};
+  io_uring_sqe* write = next_request();
+  io_uring_prep_write(write, chain.descriptor, chain.bytes.data(), static_cast<unsigned>(chain.bytes.size()),
+                      chain.offset);
+  write->user_data = user_data(chain.tag, kWriteStep);
+  if (!chain.sync) return;
+  // A write that fails or falls short breaks the link, and the sync ends with ECANCELED.
+  write->flags |= IOSQE_IO_LINK;
+  io_uring_sqe* sync = next_request();
+  io_uring_prep_fsync(sync, chain.descriptor, IORING_FSYNC_DATASYNC);
+  sync->user_data = user_data(chain.tag, kSyncStep);
+}
+
+void UringQueue::complete(const io_uring_cqe& completion, std::vector<IoCompletion>& ended) {
+  const auto step = static_cast<Step>(completion.user_data & 3);
+  if (step == kWakeStep) return take_wakes();
+  const auto at = in_flight_.find(completion.user_data >> 2);
+  CHECK(at != in_flight_.end());
+  InFlight& chain = at->second;
+  const int status = completion.res;
+  // Of a broken chain the write tells why; its sync is cancelled.
+  if (step == kWriteStep && status < 0) {
+    chain.result = {chain.result.tag, IoCompletion::Failure::kWrite, -status};
+  } else if (step == kWriteStep && static_cast<uint64_t>(status) < chain.bytes) {
+    chain.result = {chain.result.tag, IoCompletion::Failure::kShortWrite, 0};
+  } else if (step == kSyncStep && status < 0 && chain.result.failure == IoCompletion::Failure::kNone) {
+    chain.result = {chain.result.tag, IoCompletion::Failure::kSync, -status};
+  }
+  if (--chain.steps > 0) return;
+  ended.push_back(chain.result);
+  in_flight_.erase(at);
+}
+
+void UringQueue::wait(std::chrono::nanoseconds limit, std::vector<IoCompletion>& ended) {
+  __kernel_timespec time{limit.count() / 1'000'000'000, limit.count() % 1'000'000'000};
+  io_uring_cqe* completion = nullptr;
+  // The result is of no use: time is over, a signal came, or completions are there, and those are looked for below.
+  io_uring_submit_and_wait_timeout(&ring_, &completion, 1, &time, nullptr);
+  while (io_uring_peek_cqe(&ring_, &completion) == 0) {
+    const io_uring_cqe taken = *completion;
+    io_uring_cqe_seen(&ring_, completion);
+    complete(taken, ended);
+  }
+}
+
+void UringQueue::wake() {
+  const uint64_t one = 1;
+  // Full means that a wake is pending already.
+  [[maybe_unused]] const ssize_t bytes = ::write(wake_descriptor_, &one, sizeof one);
+}
+
+}  // namespace mneme
