@@ -62,14 +62,16 @@ struct Slice {
 
   // What replay runs (ir::OperationMode says what becomes of each operation), against LocalGraph::replay.
   std::vector<ir::Statement> body;
-  // Dispatch runs it to learn the lanes: operations of the slice are kLocate statements, one for each access
-  // to a table that has a LaneTable, with one argument for each of its lane columns. It recalls from ancestor
-  // blocks only. Where it depends on the slice's own reads whether an access happens, the access is reported
-  // as if it did.
+  // Dispatch runs it to learn the lanes: operations of the slice are kLocate statements, one for each access to
+  // a table whose rows are spread over lanes, with one argument for each of its lane columns (an access with the
+  // same key as the one before is left out). It recalls from ancestor blocks only. Where it depends on the
+  // slice's own reads whether an access happens, the access is reported as if it did. A run that reports nothing
+  // may go to any lane.
   std::vector<ir::Statement> locate_body;
   // All replayed operations lie in one outermost FOR loop, marked in `body` and `locate_body`, and each of
   // its iterations can run apart from the others.
   bool iterations_independent = false;
+  const ir::Statement* iteration_loop() const;  // that loop in `body`, or null
 };
 
 // A procedure's slices and what orders them.
@@ -89,7 +91,8 @@ struct LaneTable {
   TableId table;
   // A row's lane follows from its values in these columns. None: all of the table's rows are in one lane.
   std::vector<ColumnId> columns;
-  // The block only inserts, into a table without a unique key: nothing orders the rows, any lane will do.
+  // The block only inserts, into a table without a unique key: nothing orders the rows, any lane will do, and
+  // locate bodies do not report them.
   bool any_lane = false;
 };
 

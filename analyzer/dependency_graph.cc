@@ -1,0 +1,310 @@
+#include "analyzer/dependency_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "analyzer/slice_plan.h"
+#include "analyzer/slicing.h"
+#include "base/check.h"
+
+namespace mneme {
+namespace {
+
+class Analyzer {
+ public:
+  Analyzer(const Program& program, const ConflictRule& conflicts)
+      : program_(program), conflicts_(conflicts) {}
+
+  DependencyGraph run() {
+    for (const ir::Procedure& procedure : program_.procedures) {
+      analyses_.push_back(std::make_unique<ProcedureAnalysis>(procedure));
+      LocalGraph& local = graph_.procedures.emplace_back();
+      local.procedure = procedure.id;
+      local.flow = analyses_.back()->flow();
+      local.data = data_dependencies(procedure, conflicts_);
+    }
+    form_slices();
+    for (LocalGraph& local : graph_.procedures) {
+      order_slices(local);
+      add_slice_edges(local);
+    }
+    fill_blocks();
+    add_block_edges();
+    plan_slices();
+    graph_.verify();
+    return std::move(graph_);
+  }
+
+ private:
+  const ProcedureAnalysis& analysis(ProcedureId id) const { return *analyses_[id.value]; }
+
+  void form_slices() {
+    std::vector<GlobalSlice> logged;
+    for (LocalGraph& local : graph_.procedures) {
+      const ir::Procedure& procedure = program_.procedure(local.procedure);
+      for (const std::vector<size_t>& members :
+           local_slices(analysis(local.procedure), local.data).classes()) {
+        GlobalSlice slice{local.procedure, {}};
+        for (size_t operation : members) slice.operations.emplace_back(static_cast<uint32_t>(operation));
+        if (procedure.writes) {
+          logged.push_back(std::move(slice));
+        } else {
+          local.slices.emplace_back().operations = std::move(slice.operations);
+        }
+      }
+    }
+    for (std::vector<GlobalSlice>& members : global_blocks(analyses_, logged, conflicts_)) {
+      Block& block = graph_.blocks.emplace_back();
+      block.id = BlockId(static_cast<uint32_t>(graph_.blocks.size() - 1));
+      block.name = block_name(block.id);
+      for (GlobalSlice& member : members) {
+        Slice& slice = graph_.procedures[member.procedure.value].slices.emplace_back();
+        slice.block = block.id;
+        slice.operations = std::move(member.operations);
+      }
+    }
+  }
+
+  static std::string block_name(BlockId id) {
+    static constexpr std::string_view kLetters[] = {"α", "β", "γ", "δ", "ε", "ζ", "η", "θ",
+                                                    "ι", "κ", "λ", "μ", "ν", "ξ", "ο", "π",
+                                                    "ρ", "σ", "τ", "υ", "φ", "χ", "ψ", "ω"};
+    const size_t round = id.value / std::size(kLetters);
+    const std::string_view letter = kLetters[id.value % std::size(kLetters)];
+    return round == 0 ? std::string(letter) : fmt::format("{}{}", letter, round + 1);
+  }
+
+  // Predecessors first; of several, in program order.
+  void order_slices(LocalGraph& local) {
+    std::ranges::sort(local.slices, {}, [](const Slice& slice) { return slice.operations.front(); });
+    const std::vector<size_t> slice_of = slice_of_operation(local);
+    Digraph graph(local.slices.size());
+    for (const FlowDependency& flow : local.flow) {
+      graph.add_edge(slice_of[flow.from.value], slice_of[flow.to.value]);
+    }
+    std::vector<Slice> ordered;
+    for (size_t index : graph.topological_order()) {
+      Slice& slice = ordered.emplace_back(std::move(local.slices[index]));
+      slice.id = SliceId(static_cast<uint32_t>(ordered.size() - 1));
+      slice.label = fmt::format("{}{}", label_prefix(local.procedure), ordered.size());
+    }
+    local.slices = std::move(ordered);
+  }
+
+  static std::vector<size_t> slice_of_operation(const LocalGraph& local) {
+    std::map<OperationId, size_t> slice_of;
+    for (size_t i = 0; i < local.slices.size(); ++i) {
+      for (OperationId operation : local.slices[i].operations) slice_of[operation] = i;
+    }
+    std::vector<size_t> by_operation;
+    for (const auto& [operation, slice] : slice_of) by_operation.push_back(slice);
+    return by_operation;
+  }
+
+  // As much of the procedure's name as tells it from the others, with a capital letter.
+  std::string label_prefix(ProcedureId id) const {
+    const std::string& name = program_.procedure(id).name;
+    size_t length = 1;
+    for (const ir::Procedure& other : program_.procedures) {
+      if (other.id == id) continue;
+      while (length < name.size() && other.name.starts_with(name.substr(0, length))) ++length;
+    }
+    std::string prefix = name.substr(0, length);
+    if (prefix[0] >= 'a' && prefix[0] <= 'z') prefix[0] = static_cast<char>(prefix[0] - 'a' + 'A');
+    return prefix;
+  }
+
+  static void add_slice_edges(LocalGraph& local) {
+    const std::vector<size_t> slice_of = slice_of_operation(local);
+    std::map<std::pair<size_t, size_t>, std::vector<size_t>> because;
+    for (size_t i = 0; i < local.flow.size(); ++i) {
+      const size_t from = slice_of[local.flow[i].from.value];
+      const size_t to = slice_of[local.flow[i].to.value];
+      if (from != to) because[{from, to}].push_back(i);
+    }
+    for (auto& [ends, flows] : because) {
+      local.edges.push_back({local.slices[ends.first].id, local.slices[ends.second].id, std::move(flows)});
+    }
+  }
+
+  void fill_blocks() {
+    for (const LocalGraph& local : graph_.procedures) {
+      for (const Slice& slice : local.slices) {
+        if (!slice.block.valid()) continue;
+        Block& block = graph_.blocks[slice.block.value];
+        block.members.push_back({local.procedure, slice.id});
+        for (OperationId id : slice.operations) {
+          for (const ir::TableAccess& access :
+               program_.procedure(local.procedure).operations[id.value].access) {
+            block.tables.push_back(access.table);
+          }
+        }
+      }
+    }
+    for (Block& block : graph_.blocks) {
+      std::ranges::sort(block.tables);
+      const auto repeated = std::ranges::unique(block.tables);
+      block.tables.erase(repeated.begin(), repeated.end());
+    }
+  }
+
+  void add_block_edges() {
+    std::map<std::pair<BlockId, BlockId>, std::vector<std::string>> reasons;
+    for (const LocalGraph& local : graph_.procedures) {
+      if (!program_.procedure(local.procedure).writes) continue;
+      for (const SliceEdge& edge : local.edges) {
+        const Slice& from = local.slices[edge.from.value];
+        const Slice& to = local.slices[edge.to.value];
+        std::vector<std::string>& list = reasons[{from.block, to.block}];
+        for (size_t flow : edge.because) {
+          list.push_back(fmt::format("{} -> {}: {}", from.label, to.label, local.flow[flow].reason));
+        }
+      }
+    }
+    for (auto& [ends, list] : reasons) {
+      graph_.blocks[ends.first.value].successors.push_back(ends.second);
+      graph_.blocks[ends.second.value].predecessors.push_back(ends.first);
+      graph_.edges.push_back({ends.first, ends.second, std::move(list)});
+    }
+  }
+
+  // What each slice runs. Lanes need all slices of a block, and what is recorded all slices of a procedure.
+  void plan_slices() {
+    std::vector<std::vector<std::unique_ptr<SlicePlan>>> plans(graph_.procedures.size());
+    for (const LocalGraph& local : graph_.procedures) {
+      if (!program_.procedure(local.procedure).writes) continue;
+      for (const Slice& slice : local.slices) {
+        plans[local.procedure.value].push_back(
+            std::make_unique<SlicePlan>(analysis(local.procedure), slice.operations));
+      }
+    }
+    for (Block& block : graph_.blocks) plan_lanes(block, plans);
+    for (LocalGraph& local : graph_.procedures) finish_slices(local, plans[local.procedure.value]);
+  }
+
+  void plan_lanes(Block& block, const std::vector<std::vector<std::unique_ptr<SlicePlan>>>& plans) {
+    std::vector<AccessSite> all;
+    std::vector<std::pair<SlicePlan*, std::vector<AccessSite>>> of_slice;
+    for (const BlockMember& member : block.members) {
+      SlicePlan& plan = *plans[member.procedure.value][member.slice.value];
+      std::vector<AccessSite> sites = plan.access_sites(program_.catalog);
+      all.insert(all.end(), sites.begin(), sites.end());
+      of_slice.emplace_back(&plan, std::move(sites));
+    }
+    block.lanes = lane_tables(program_.catalog, all);
+    for (auto& [plan, sites] : of_slice) {
+      std::vector<LocateSite> located;
+      for (AccessSite& site : sites) {
+        const LaneTable* lanes = block.lane_table(site.table);
+        if (lanes == nullptr || lanes->any_lane) continue;
+        LocateSite& locate = located.emplace_back();
+        locate = {site.operation, site.access, site.at, site.table, {}};
+        for (ColumnId column : lanes->columns) locate.key.push_back(site.keys.at(column));
+      }
+      plan->locate(std::move(located));
+    }
+  }
+
+  void finish_slices(LocalGraph& local, const std::vector<std::unique_ptr<SlicePlan>>& plans) {
+    std::set<OperationId> recorded;
+    std::set<std::pair<OperationId, VariableId>> used;
+    for (const std::unique_ptr<SlicePlan>& plan : plans) {
+      recorded.insert(plan->recalled().begin(), plan->recalled().end());
+      used.insert(plan->used_outputs().begin(), plan->used_outputs().end());
+    }
+    for (size_t i = 0; i < plans.size(); ++i) {
+      Slice& slice = local.slices[i];
+      slice.replayed = plans[i]->replayed();
+      slice.body = plans[i]->body(recorded);
+      slice.locate_body = plans[i]->locate_body();
+      slice.iterations_independent = plans[i]->iterations_independent();
+    }
+    local.replay = replay_procedure(program_.procedure(local.procedure), used);
+  }
+
+  static ir::Procedure replay_procedure(const ir::Procedure& procedure,
+                                        const std::set<std::pair<OperationId, VariableId>>& used) {
+    ir::Procedure replay = procedure;
+    replay.body.clear();  // slices have bodies of their own
+    for (ir::Operation& operation : replay.operations) {
+      auto unused = [&](VariableId variable) { return !used.contains({operation.id, variable}); };
+      std::erase_if(operation.outputs, [&](const ir::Output& output) { return unused(output.into); });
+      if (operation.found.valid() && unused(operation.found)) operation.found = VariableId();
+      std::erase_if(operation.defines, unused);
+    }
+    return replay;
+  }
+
+  const Program& program_;
+  const ConflictRule& conflicts_;
+  std::vector<std::unique_ptr<ProcedureAnalysis>> analyses_;
+  DependencyGraph graph_;
+};
+
+}  // namespace
+
+const LaneTable* Block::lane_table(TableId table) const {
+  const auto found = std::ranges::find(lanes, table, &LaneTable::table);
+  return found == lanes.end() ? nullptr : &*found;
+}
+
+namespace {
+
+const ir::Statement* marked_loop(const std::vector<ir::Statement>& body) {
+  for (const ir::Statement& statement : body) {
+    if (statement.iterations_apart) return &statement;
+    if (const ir::Statement* loop = marked_loop(statement.body)) return loop;
+    if (const ir::Statement* loop = marked_loop(statement.else_body)) return loop;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const ir::Statement* Slice::iteration_loop() const {
+  return marked_loop(body);
+}
+
+void DependencyGraph::verify() const {
+  for (uint32_t i = 0; i < blocks.size(); ++i) {
+    CHECK(blocks[i].id == BlockId(i));
+    std::set<ProcedureId> procedures_of_block;
+    for (const BlockMember& member : blocks[i].members) {
+      CHECK(procedures_of_block.insert(member.procedure).second);
+      CHECK(local(member.procedure).slices[member.slice.value].block == BlockId(i));
+    }
+    CHECK(!blocks[i].members.empty());
+    for (BlockId predecessor : blocks[i].predecessors) CHECK(predecessor < BlockId(i));
+  }
+  for (const LocalGraph& graph : procedures) {
+    std::set<OperationId> operations;
+    for (uint32_t i = 0; i < graph.slices.size(); ++i) {
+      const Slice& slice = graph.slices[i];
+      CHECK(slice.id == SliceId(i));
+      CHECK(std::ranges::is_sorted(slice.operations));
+      CHECK(std::ranges::includes(slice.operations, slice.replayed));
+      CHECK(slice.is_replayed() == !slice.body.empty());
+      CHECK(slice.iterations_independent == (slice.iteration_loop() != nullptr));
+      for (OperationId operation : slice.operations) CHECK(operations.insert(operation).second);
+    }
+    CHECK(operations.size() == graph.replay.operations.size());
+    for (const SliceEdge& edge : graph.edges) CHECK(edge.from < edge.to);
+    for (const DataDependency& data : graph.data) {
+      const bool together = std::ranges::any_of(graph.slices, [&](const Slice& slice) {
+        return std::ranges::binary_search(slice.operations, data.first) &&
+               std::ranges::binary_search(slice.operations, data.second);
+      });
+      CHECK(together);
+    }
+  }
+}
+
+DependencyGraph analyze(const Program& program, const ConflictRule& conflicts) {
+  return Analyzer(program, conflicts).run();
+}
+
+}  // namespace mneme

@@ -1,0 +1,129 @@
+#include "analyzer/lane_plan.h"
+
+#include <algorithm>
+#include <set>
+
+namespace mneme {
+namespace {
+
+using ir::OperationKind;
+
+// Whether equal values of the two types are equal as Values. A double has two zeros.
+bool same_bits(const Type& a, const Type& b) {
+  if (a.is_array || b.is_array) return false;
+  if (a.is_integer()) return b.is_integer();
+  if (a.kind != b.kind || a.kind == TypeKind::kDouble) return false;
+  return a.kind != TypeKind::kNumeric || a.scale == b.scale;
+}
+
+std::set<ColumnId> assigned_columns(const ir::Operation& operation) {
+  std::set<ColumnId> columns;
+  for (const ir::Assignment& assignment : operation.assignments) columns.insert(assignment.column);
+  return columns;
+}
+
+bool writes(const AccessSite& site) {
+  return site.what->kind != OperationKind::kSelect && site.access == 0;
+}
+
+class TableLanes {
+ public:
+  TableLanes(const Catalog& catalog, TableId table, std::vector<const AccessSite*> sites)
+      : catalog_(catalog), table_(catalog.table(table)), sites_(std::move(sites)) {}
+
+  LaneTable choose() const {
+    LaneTable lanes;
+    lanes.table = table_.id;
+    lanes.any_lane = !has_unique_index() && std::ranges::all_of(sites_, [](const AccessSite* site) {
+      return site->what->kind == OperationKind::kInsert;
+    });
+    if (lanes.any_lane) return lanes;
+
+    std::set<ColumnId> candidates = known_everywhere();
+    for (const AccessSite* site : sites_) {
+      for (ColumnId column : assigned_columns(*site->what)) candidates.erase(column);
+    }
+    for (IndexId index : table_.indexes) keep_unique_keys_together(catalog_.index(index), candidates);
+    // Rows that agree on the primary key are one row: more columns would cut no finer.
+    if (table_.primary_key) {
+      for (ColumnId column : catalog_.index(*table_.primary_key).columns) {
+        if (candidates.contains(column)) lanes.columns.push_back(column);
+      }
+    }
+    if (lanes.columns.empty()) lanes.columns.assign(candidates.begin(), candidates.end());
+    return lanes;
+  }
+
+ private:
+  bool has_unique_index() const {
+    return std::ranges::any_of(table_.indexes,
+                               [this](IndexId index) { return catalog_.index(index).unique; });
+  }
+
+  std::set<ColumnId> known_everywhere() const {
+    std::set<ColumnId> columns;
+    for (const auto& [column, value] : sites_.front()->keys) columns.insert(column);
+    for (const AccessSite* site : sites_) {
+      std::erase_if(columns, [site](ColumnId column) { return !site->keys.contains(column); });
+    }
+    return columns;
+  }
+
+  // Where a unique key may be given up by one row and taken by another, both must be in one lane.
+  void keep_unique_keys_together(const IndexDefinition& index, std::set<ColumnId>& candidates) const {
+    if (!index.unique) return;
+    bool given_up = false;
+    bool taken = false;
+    for (const AccessSite* site : sites_) {
+      const std::set<ColumnId> assigned = assigned_columns(*site->what);
+      const bool moves = std::ranges::any_of(index.columns, [&](ColumnId c) { return assigned.contains(c); });
+      given_up |= moves || site->what->kind == OperationKind::kDelete;
+      taken |= moves || site->what->kind == OperationKind::kInsert;
+    }
+    if (!given_up || !taken) return;
+    std::erase_if(candidates,
+                  [&](ColumnId column) { return std::ranges::count(index.columns, column) == 0; });
+  }
+
+  const Catalog& catalog_;
+  const TableDefinition& table_;
+  const std::vector<const AccessSite*> sites_;
+};
+
+}  // namespace
+
+std::map<ColumnId, ir::Expr> fixed_columns(const Catalog& catalog, const ir::Operation& operation,
+                                           uint32_t access) {
+  const ir::TableAccess& what = operation.access[access];
+  const TableDefinition& table = catalog.table(what.table);
+  std::map<ColumnId, ir::Expr> fixed;
+  if (operation.kind == OperationKind::kInsert) {
+    for (uint32_t i = 0; i < operation.values.size(); ++i) fixed.emplace(ColumnId(i), operation.values[i]);
+  } else {
+    if (!what.path.index.valid()) return fixed;
+    const IndexDefinition& index = catalog.index(what.path.index);
+    for (size_t i = 0; i < what.path.equalities.size(); ++i) {
+      const ir::AccessPath::Equality& equality = what.path.equalities[i];
+      if (equality.values.size() == 1 && !equality.array.valid()) {
+        fixed.emplace(index.columns[i], equality.values[0]);
+      }
+    }
+  }
+  std::erase_if(fixed, [&](const auto& entry) {
+    return !same_bits(table.column(entry.first).type, entry.second.type);
+  });
+  return fixed;
+}
+
+std::vector<LaneTable> lane_tables(const Catalog& catalog, std::span<const AccessSite> sites) {
+  std::map<TableId, std::vector<const AccessSite*>> by_table;
+  for (const AccessSite& site : sites) by_table[site.table].push_back(&site);
+  std::vector<LaneTable> lanes;
+  for (auto& [table, of_table] : by_table) {
+    const bool written = std::ranges::any_of(of_table, [](const AccessSite* site) { return writes(*site); });
+    if (written) lanes.push_back(TableLanes(catalog, table, std::move(of_table)).choose());
+  }
+  return lanes;
+}
+
+}  // namespace mneme

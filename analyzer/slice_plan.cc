@@ -1,0 +1,227 @@
+#include "analyzer/slice_plan.h"
+
+#include <algorithm>
+
+#include "analyzer/expressions.h"
+#include "base/check.h"
+
+namespace mneme {
+
+using ir::OperationMode;
+using ir::Statement;
+using ir::StatementKind;
+
+SlicePlan::SlicePlan(const ProcedureAnalysis& analysis, const std::vector<OperationId>& operations)
+    : analysis_(analysis), table_(analysis.table()), kept_(table_.size()), kept_to_locate_(table_.size()) {
+  for (OperationId operation : operations) {
+    if (analysis.is_live(operation)) replayed_.push_back(operation);
+  }
+  for (OperationId operation : replayed_) keep(analysis.statement_of(operation), kept_);
+  find_unknown();
+  find_independent_loop();
+}
+
+bool SlicePlan::is_own(StatementId id) const {
+  const Statement& statement = table_.statement(id);
+  return has_operation(statement) && std::ranges::binary_search(replayed_, statement.operation);
+}
+
+bool SlicePlan::is_foreign(StatementId id) const {
+  return has_operation(table_.statement(id)) && !is_own(id);
+}
+
+// Adds the statement and all that it needs.
+void SlicePlan::keep(StatementId start, StatementSet& kept) {
+  std::vector<StatementId> pending = {start};
+  while (!pending.empty()) {
+    const StatementId at = pending.back();
+    pending.pop_back();
+    if (kept[at.value]) continue;
+    kept[at.value] = true;
+    for (const ControlDependence& control : analysis_.dependence().controls(at))
+      pending.push_back(control.on);
+    if (is_foreign(at)) {
+      recalled_.insert(table_.statement(at).operation);
+      continue;
+    }
+    for (const ValueDependence& value : analysis_.dependence().values(at)) {
+      if (!value.definition.valid()) continue;
+      pending.push_back(value.definition);
+      const Statement& definition = table_.statement(value.definition);
+      if (has_operation(definition)) used_outputs_.emplace(definition.operation, value.variable);
+    }
+  }
+}
+
+void SlicePlan::find_unknown() {
+  unknown_.assign(table_.size(), false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = 0; i < table_.size(); ++i) {
+      const StatementId id(i);
+      if (unknown_[i]) continue;
+      bool unknown = is_own(id);
+      for (const ControlDependence& control : analysis_.dependence().controls(id)) {
+        unknown |= unknown_[control.on.value];
+      }
+      if (!is_foreign(id)) {
+        for (const ValueDependence& value : analysis_.dependence().values(id)) {
+          unknown |= value.definition.valid() && unknown_[value.definition.value];
+        }
+      }
+      changed |= unknown;
+      unknown_[i] = unknown;
+    }
+  }
+}
+
+void SlicePlan::find_independent_loop() {
+  if (replayed_.empty()) return;
+  const StatementId loop = table_.place(analysis_.statement_of(replayed_.front())).outermost_loop;
+  if (!loop.valid() || table_.statement(loop).kind == StatementKind::kWhile) return;
+  for (OperationId operation : replayed_) {
+    if (table_.place(analysis_.statement_of(operation)).outermost_loop != loop) return;
+  }
+  auto carried = [](const auto& dependence) { return dependence.loop_carried; };
+  for (uint32_t i = 0; i < table_.size(); ++i) {
+    const StatementId id(i);
+    if (!kept_[i] || (id != loop && table_.place(id).outermost_loop != loop)) continue;
+    if (std::ranges::any_of(analysis_.dependence().controls(id), carried)) return;
+    if (!is_foreign(id) && std::ranges::any_of(analysis_.dependence().values(id), carried)) return;
+  }
+  independent_loop_ = loop;
+}
+
+bool SlicePlan::is_known(const ir::Expr& expr, StatementId at) const {
+  std::set<VariableId> variables;
+  add_variables(expr, variables);
+  for (const ValueDependence& value : analysis_.dependence().values(at)) {
+    if (variables.contains(value.variable) && value.definition.valid() && unknown_[value.definition.value])
+      return false;
+  }
+  return true;
+}
+
+bool SlicePlan::runs_surely(StatementId at) const {
+  return std::ranges::none_of(analysis_.dependence().controls(at), [this](const ControlDependence& control) {
+    return unknown_[control.on.value];
+  });
+}
+
+std::vector<AccessSite> SlicePlan::access_sites(const Catalog& catalog) const {
+  std::vector<AccessSite> sites;
+  for (OperationId id : replayed_) {
+    const ir::Operation& operation = analysis_.procedure().operations[id.value];
+    const StatementId at = analysis_.statement_of(id);
+    for (uint32_t i = 0; i < operation.access.size(); ++i) {
+      AccessSite& site = sites.emplace_back();
+      site = {id, i, at, operation.access[i].table, &operation, fixed_columns(catalog, operation, i)};
+      std::erase_if(site.keys, [&](const auto& key) {
+        // A key that the row of a join's outer table gives is not known, nor may one be evaluated that could fail
+        // where the procedure would not have evaluated it.
+        const ir::Expr& expr = key.second;
+        return uses_columns(expr) || !is_known(expr, at) || !(runs_surely(at) || cannot_fail(expr));
+      });
+    }
+  }
+  return sites;
+}
+
+void SlicePlan::locate(std::vector<LocateSite> sites) {
+  sites_ = std::move(sites);
+  for (const LocateSite& site : sites_) {
+    keep_known_controls(site.at);
+    std::set<VariableId> variables;
+    for (const ir::Expr& expr : site.key) add_variables(expr, variables);
+    for (const ValueDependence& value : analysis_.dependence().values(site.at)) {
+      if (!value.definition.valid() || !variables.contains(value.variable)) continue;
+      keep(value.definition, kept_to_locate_);
+      const Statement& definition = table_.statement(value.definition);
+      if (has_operation(definition)) used_outputs_.emplace(definition.operation, value.variable);
+    }
+  }
+}
+
+void SlicePlan::keep_known_controls(StatementId at) {
+  for (const ControlDependence& control : analysis_.dependence().controls(at)) {
+    if (!unknown_[control.on.value]) {
+      keep(control.on, kept_to_locate_);
+    } else if (control.on == table_.place(at).parent) {
+      keep_known_controls(control.on);  // dissolved; what encloses it need not be
+    }
+  }
+}
+
+std::vector<Statement> SlicePlan::body(const std::set<OperationId>& recorded) const {
+  return body_of(analysis_.body(), recorded);
+}
+
+std::vector<Statement> SlicePlan::body_of(const std::vector<Statement>& list,
+                                          const std::set<OperationId>& recorded) const {
+  std::vector<Statement> body;
+  for (const Statement& statement : list) {
+    const StatementId id = table_.id_of(statement);
+    if (!kept_[id.value]) continue;
+    Statement& copy = body.emplace_back(statement);
+    copy.body = body_of(statement.body, recorded);
+    copy.else_body = body_of(statement.else_body, recorded);
+    copy.iterations_apart = id == independent_loop_;
+    if (is_foreign(id)) {
+      copy.mode = OperationMode::kRecall;
+    } else if (is_own(id) && recorded.contains(statement.operation)) {
+      copy.mode = OperationMode::kPerformAndRecord;
+    }
+  }
+  return body;
+}
+
+std::vector<Statement> SlicePlan::locate_body() const {
+  std::vector<Statement> body;
+  add_locates(analysis_.body(), body);
+  return body;
+}
+
+void SlicePlan::add_locates(const std::vector<Statement>& list, std::vector<Statement>& out) const {
+  for (const Statement& statement : list) {
+    const StatementId id = table_.id_of(statement);
+    if (kept_to_locate_[id.value]) {
+      CHECK(!unknown_[id.value]);
+      Statement copy = statement;
+      copy.body.clear();
+      copy.else_body.clear();
+      add_locates(statement.body, copy.body);
+      add_locates(statement.else_body, copy.else_body);
+      copy.iterations_apart = id == independent_loop_;
+      if (has_operation(statement)) copy.mode = OperationMode::kRecall;
+      out.push_back(std::move(copy));
+    } else {
+      add_locates_at(id, out);
+      add_locates(statement.body, out);
+      add_locates(statement.else_body, out);
+    }
+  }
+}
+
+void SlicePlan::add_locates_at(StatementId at, std::vector<Statement>& out) const {
+  for (const LocateSite& site : sites_) {
+    if (site.at != at) continue;
+    Statement locate;
+    locate.kind = StatementKind::kOperation;
+    locate.mode = OperationMode::kLocate;
+    locate.where = table_.statement(at).where;
+    locate.operation = site.operation;
+    locate.access = site.access;
+    locate.args = site.key;
+    // A read and then a write of one row, as most procedures have it, need not be reported twice.
+    const bool repeats = !out.empty() && out.back().mode == OperationMode::kLocate &&
+                         same_table(out.back(), site) &&
+                         std::ranges::equal(out.back().args, locate.args, same_expression);
+    if (!repeats) out.push_back(std::move(locate));
+  }
+}
+
+bool SlicePlan::same_table(const Statement& locate, const LocateSite& site) const {
+  return analysis_.procedure().operations[locate.operation.value].access[locate.access].table == site.table;
+}
+
+}  // namespace mneme
