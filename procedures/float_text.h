@@ -1,0 +1,16 @@
+// Double precision to and from text, as PostgreSQL 15 does it: the shortest digits that read back as the same number.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace mneme {
+
+void print_double(double value, fmt::memory_buffer& out);
+
+enum class DoubleSyntax { kOk, kInvalid, kOutOfRange };
+// `text` without blanks around it; NaN and Infinity are numbers.
+DoubleSyntax parse_double(std::string_view text, double& value);
+
+}  // namespace mneme
