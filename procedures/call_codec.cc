@@ -1,0 +1,292 @@
+#include "procedures/call_codec.h"
+
+#include "procedures/numeric.h"
+#include "procedures/value_text.h"
+
+namespace mneme {
+
+namespace {
+
+// Numerics: 128-bit zigzag varints.
+using uint128 = unsigned __int128;
+constexpr int kMaxNumericBytes = 19;
+
+void put_numeric(int128 number, ByteBuffer& out) {
+  uint128 rest = (static_cast<uint128>(number) << 1) ^ static_cast<uint128>(number >> 127);
+  for (; rest >= 0x80; rest >>= 7) out.put(static_cast<uint8_t>(rest | 0x80));
+  out.put(static_cast<uint8_t>(rest));
+}
+
+int128 get_numeric(ByteReader& reader, bool& minimal) {
+  uint128 value = 0;
+  for (int i = 0; i < kMaxNumericBytes; ++i) {
+    const auto byte = reader.get<uint8_t>();
+    value |= static_cast<uint128>(byte & 0x7f) << (7 * i);
+    if (byte >= 0x80) continue;
+    minimal = i == 0 || byte != 0;
+    return static_cast<int128>(value >> 1) ^ -static_cast<int128>(value & 1);
+  }
+  minimal = false;
+  return 0;
+}
+
+size_t varint_bytes(uint64_t value) {
+  size_t bytes = 1;
+  for (; value >= 0x80; value >>= 7) ++bytes;
+  return bytes;
+}
+
+// What is wrong with a value that is not NULL, or nothing. This is the one definition of a well-formed argument: clients'
+// calls and bytes from disk are both held against it.
+const char* fault_of(const Type& type, const Value& value) {
+  switch (type.kind) {
+    case TypeKind::kBoolean:
+      return value.as_int() == 0 || value.as_int() == 1 ? nullptr : "is neither true nor false";
+    case TypeKind::kSmallInt:
+    case TypeKind::kInt:
+    case TypeKind::kBigInt:
+      return fits_integer(type.kind, value.as_int()) ? nullptr : "is out of range";
+    case TypeKind::kNumeric:
+      return fits_numeric(type, value.as_numeric()) ? nullptr : "has too many digits";
+    case TypeKind::kDouble:
+    case TypeKind::kTimestamp:
+      return nullptr;
+    case TypeKind::kChar:
+    case TypeKind::kVarchar: {
+      const std::string_view text = value.as_text();
+      if (type.length != 0 && text.size() > type.length) return "is too long";
+      for (char c : text) {
+        if (c <= 0) return "has a character that is not ASCII";
+      }
+      if (type.kind == TypeKind::kChar && text.ends_with(' ')) return "keeps the blanks at its end";
+      return nullptr;
+    }
+    case TypeKind::kNull:
+      break;
+  }
+  return "has no type";
+}
+
+class Encoder {
+ public:
+  explicit Encoder(ByteBuffer& out) : out_(out) {}
+
+  // `null(i)` for each of `count` places.
+  template <typename IsNull>
+  void put_bitmap(size_t count, IsNull null) {
+    for (size_t first = 0; first < count; first += 8) {
+      uint8_t bits = 0;
+      for (size_t i = first; i < count && i < first + 8; ++i)
+        bits |= static_cast<uint8_t>(null(i) << (i - first));
+      out_.put(bits);
+    }
+  }
+  void put_value(const Type& type, const Value& value) {
+    switch (type.kind) {
+      case TypeKind::kBoolean:
+        return out_.put(static_cast<uint8_t>(value.as_bool()));
+      case TypeKind::kNumeric:
+        return put_numeric(value.as_numeric(), out_);
+      case TypeKind::kDouble:
+        return out_.put(value.as_double());
+      case TypeKind::kChar:
+      case TypeKind::kVarchar:
+        return out_.put_text(value.as_text());
+      default:
+        return out_.put_signed(value.as_int());
+    }
+  }
+  void put_array(const Type& type, std::span<const Value> elements) {
+    bool nulls = false;
+    for (const Value& element : elements) nulls |= element.is_null();
+    out_.put_varint(uint64_t{elements.size()} * 2 + (nulls ? 1 : 0));
+    if (nulls) put_bitmap(elements.size(), [&](size_t i) { return elements[i].is_null(); });
+    for (const Value& element : elements) {
+      if (!element.is_null()) put_value(type, element);
+    }
+  }
+
+ private:
+  ByteBuffer& out_;
+};
+
+// Reads what Encoder wrote. The first thing that it could not have written ends in fault().
+class Decoder {
+ public:
+  Decoder(ByteSpan payload, Arena& arena) : reader_(payload), arena_(arena) {}
+
+  const char* fault() const { return reader_.bad() ? "ends early" : fault_; }
+  bool ok() const { return fault() == nullptr; }
+  size_t remaining() const { return reader_.remaining(); }
+  void refuse(const char* fault) {
+    if (fault_ == nullptr) fault_ = fault;
+  }
+
+  uint64_t get_varint() {
+    const size_t before = reader_.remaining();
+    const uint64_t value = reader_.get_varint();
+    if (!reader_.bad() && before - reader_.remaining() != varint_bytes(value))
+      refuse("has a number in too many bytes");
+    return value;
+  }
+  ByteSpan get_bitmap(size_t count) {
+    const ByteSpan bits = reader_.get_bytes((count + 7) / 8);
+    if (!bits.empty() && count % 8 != 0 && std::to_integer<unsigned>(bits.back()) >> (count % 8) != 0) {
+      refuse("marks more values NULL than there are");
+    }
+    return bits;
+  }
+  static bool is_null(ByteSpan bitmap, size_t i) {
+    return (std::to_integer<unsigned>(bitmap[i / 8]) >> (i % 8) & 1) != 0;
+  }
+
+  Value get_value(const Type& type) {
+    const Value value = read_value(type);
+    if (ok()) {
+      if (const char* fault = fault_of(type, value)) refuse(fault);
+    }
+    return value;
+  }
+  std::span<const Value> get_array(const Type& type) {
+    const uint64_t header = get_varint();
+    const bool nulls = (header & 1) != 0;
+    const uint64_t count = header / 2;
+    // Each element takes at least a bit: this bounds what damaged bytes can make us allocate.
+    if (count > uint64_t{reader_.remaining()} * 8) refuse("has an array longer than itself");
+    if (!nulls && count > reader_.remaining()) refuse("has an array longer than itself");
+    if (!ok()) return {};
+    const ByteSpan bitmap = nulls ? get_bitmap(count) : ByteSpan{};
+    if (!ok()) return {};
+    const std::span<Value> elements = arena_.make_array<Value>(count);
+    bool any_null = false;
+    for (size_t i = 0; i < count && ok(); ++i) {
+      const bool null = nulls && is_null(bitmap, i);
+      any_null |= null;
+      if (!null) elements[i] = get_value(type);
+    }
+    if (any_null != nulls) refuse("marks no element of an array NULL");
+    return elements;
+  }
+
+ private:
+  Value read_value(const Type& type) {
+    switch (type.kind) {
+      case TypeKind::kBoolean:
+        return Value::of_int(reader_.get<uint8_t>());
+      case TypeKind::kNumeric: {
+        bool minimal = true;
+        const int128 number = get_numeric(reader_, minimal);
+        if (!minimal) refuse("has a number in too many bytes");
+        return Value::of_numeric(number);
+      }
+      case TypeKind::kDouble:
+        return Value::of_double(reader_.get<double>());
+      case TypeKind::kChar:
+      case TypeKind::kVarchar:
+        return Value::of_text(as_text(reader_.get_bytes(get_varint())));
+      default:
+        return Value::of_int(unzigzag(get_varint()));
+    }
+  }
+
+  ByteReader reader_;
+  Arena& arena_;
+  const char* fault_ = nullptr;
+};
+
+bool is_null(const Type& type, const Argument& argument) {
+  return type.is_array ? argument.null_array : argument.scalar.is_null();
+}
+
+Result<void> check_argument(const ir::Procedure& procedure, size_t n, const Argument& argument) {
+  const Type& type = argument_type(procedure, n);
+  if (is_null(type, argument)) return {};
+  const auto fault = [&](const char* what) {
+    return invalid_argument("argument {} of {}, of type {}, {}", n + 1, procedure.name, to_string(type),
+                            what);
+  };
+  if (!type.is_array) {
+    if (const char* what = fault_of(type, argument.scalar)) return fault(what);
+    return {};
+  }
+  const Type element_type = type.element();
+  for (const Value& element : argument.array) {
+    if (element.is_null()) continue;
+    if (const char* what = fault_of(element_type, element)) return fault(what);
+  }
+  return {};
+}
+
+}  // namespace
+
+size_t argument_count(const ir::Procedure& procedure) {
+  return procedure.parameters.size() + (procedure.call_time.valid() ? 1 : 0);
+}
+
+const Type& argument_type(const ir::Procedure& procedure, size_t n) {
+  const VariableId variable =
+      n < procedure.parameters.size() ? procedure.parameters[n].variable : procedure.call_time;
+  return procedure.variables[variable.value].type;
+}
+
+Result<void> check_call(const Program& program, const Call& call) {
+  if (!call.procedure.valid() || call.procedure.value >= program.procedures.size()) {
+    return invalid_argument("there is no procedure number {}; the program has {}", call.procedure.value,
+                            program.procedures.size());
+  }
+  const ir::Procedure& procedure = program.procedure(call.procedure);
+  const size_t count = argument_count(procedure);
+  if (call.arguments.size() != count) {
+    return invalid_argument("procedure {} takes {} arguments, not {}", procedure.name, count,
+                            call.arguments.size());
+  }
+  for (size_t i = 0; i < count; ++i) RETURN_IF_ERROR(check_argument(procedure, i, call.arguments[i]));
+  return {};
+}
+
+void encode_call(const Program& program, const Call& call, ByteBuffer& out) {
+  const ir::Procedure& procedure = program.procedure(call.procedure);
+  Encoder encoder(out);
+  out.put_varint(call.procedure.value);
+  encoder.put_bitmap(call.arguments.size(),
+                     [&](size_t i) { return is_null(argument_type(procedure, i), call.arguments[i]); });
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const Type& type = argument_type(procedure, i);
+    const Argument& argument = call.arguments[i];
+    if (is_null(type, argument)) continue;
+    if (type.is_array) {
+      encoder.put_array(type, argument.array);
+    } else {
+      encoder.put_value(type, argument.scalar);
+    }
+  }
+}
+
+Result<void> decode_call(const Program& program, ByteSpan payload, Arena& arena, Call& call) {
+  Decoder decoder(payload, arena);
+  const uint64_t number = decoder.get_varint();
+  if (!decoder.ok() || number >= program.procedures.size()) {
+    return damaged("the call names procedure {}, but the program has {}", number, program.procedures.size());
+  }
+  call.procedure = ProcedureId{static_cast<uint32_t>(number)};
+  const ir::Procedure& procedure = program.procedure(call.procedure);
+  const size_t count = argument_count(procedure);
+  const ByteSpan bitmap = decoder.get_bitmap(count);
+  call.arguments.assign(count, Argument{});
+  for (size_t i = 0; i < count && decoder.ok(); ++i) {
+    if (Decoder::is_null(bitmap, i)) continue;
+    const Type& type = argument_type(procedure, i);
+    call.arguments[i] =
+        type.is_array ? Argument::of_array(decoder.get_array(type)) : Argument::of(decoder.get_value(type));
+    if (!decoder.ok())
+      return damaged("argument {} of a call of {} {}", i + 1, procedure.name, decoder.fault());
+  }
+  if (!decoder.ok()) return damaged("a call of {} {}", procedure.name, decoder.fault());
+  if (decoder.remaining() != 0) {
+    return damaged("a call of {} is followed by {} bytes that belong to nothing", procedure.name,
+                   decoder.remaining());
+  }
+  return {};
+}
+
+}  // namespace mneme
