@@ -7,7 +7,7 @@ set(GRAMMAR_INPUTS ${CMAKE_SOURCE_DIR}/procedures/MnemeLexer.g4 ${CMAKE_SOURCE_D
 if(EXISTS ${CMAKE_SOURCE_DIR}/procedures/MnemeParser.g4)
   add_custom_command(
     OUTPUT ${GRAMMAR_SOURCES} ${GRAMMAR_DIR}/MnemeLexer.h ${GRAMMAR_DIR}/MnemeParser.h
-    COMMAND ${ANTLR4} -Dlanguage=Cpp -no-listener -visitor -package mneme_grammar -o ${GRAMMAR_DIR} -Xexact-output-dir ${GRAMMAR_INPUTS}
+    COMMAND ${ANTLR4} -Dlanguage=Cpp -no-listener -no-visitor -package mneme_grammar -o ${GRAMMAR_DIR} -Xexact-output-dir ${GRAMMAR_INPUTS}
     DEPENDS ${GRAMMAR_INPUTS}
     COMMENT "Generating the SQL parser")
   add_library(mneme_grammar STATIC ${GRAMMAR_SOURCES})

@@ -1,0 +1,178 @@
+// The accepted subset of PostgreSQL's SQL and PL/pgSQL. What is not in it is a syntax error, which
+// procedures/syntax_error.cc turns into a sentence about the construct that the text most likely began.
+parser grammar MnemeParser;
+options { tokenVocab = MnemeLexer; }
+
+file : definition (SEMICOLON definition)* SEMICOLON? EOF ;
+
+definition : createTable | createIndex | createProcedure ;
+
+// Tables and indexes
+
+createTable : CREATE TABLE name LPAREN tableElement (COMMA tableElement)* RPAREN ;
+
+tableElement : tableConstraint | column ;
+
+column : name typeName columnConstraint* ;
+
+columnConstraint
+  : (CONSTRAINT name)? NOT NULL_     # notNull
+  | (CONSTRAINT name)? NULL_         # nullable
+  | (CONSTRAINT name)? PRIMARY KEY   # primaryKey
+  | (CONSTRAINT name)? UNIQUE        # uniqueColumn
+  | (CONSTRAINT name)? check         # checkColumn
+  | COLLATE QUOTED_IDENTIFIER        # collation
+  ;
+
+tableConstraint
+  : (CONSTRAINT name)? PRIMARY KEY nameList  # tablePrimaryKey
+  | (CONSTRAINT name)? UNIQUE nameList       # tableUnique
+  | (CONSTRAINT name)? check                 # tableCheck
+  ;
+
+check : CHECK_ LPAREN expression RPAREN ;
+
+nameList : LPAREN name (COMMA name)* RPAREN ;
+
+createIndex : CREATE UNIQUE? INDEX name ON name LPAREN indexColumn (COMMA indexColumn)* RPAREN ;
+
+indexColumn : name ASC? ;
+
+// Types
+
+typeName : name DOT name PERCENT name  # columnType
+         | baseType (LBRACKET RBRACKET)?  # plainType
+         ;
+
+baseType : (DOUBLE_ PRECISION | CHARACTER VARYING? | TIMESTAMP | name) modifiers? (WITHOUT TIME ZONE)? ;
+
+modifiers : LPAREN INTEGER (COMMA INTEGER)? RPAREN ;
+
+// Procedures
+
+createProcedure : CREATE (OR REPLACE)? PROCEDURE name LPAREN (parameter (COMMA parameter)*)? RPAREN procedureClause* ;
+
+parameter : (IN_ | INOUT)? name typeName ;
+
+procedureClause
+  : LANGUAGE (name | STRING)                    # languageClause
+  | AS DOLLAR_QUOTE block SEMICOLON? DOLLAR_QUOTE  # bodyClause
+  ;
+
+block : (DECLARE declaration*)? BEGIN statement* END name? ;
+
+declaration : name CONSTANT? typeName ((ASSIGN | EQUAL | DEFAULT) expression)? SEMICOLON ;
+
+statement
+  : block SEMICOLON                                                       # blockStatement
+  | target (ASSIGN | EQUAL) expression SEMICOLON                          # assignStatement
+  | IF expression THEN statements (ELSIF expression THEN statements | ELSEIF expression THEN statements)*
+    (ELSE statements)? END IF SEMICOLON                                   # ifStatement
+  | CASE subject=expression? caseBranch+ (ELSE statements)? END CASE SEMICOLON  # caseStatement
+  | label? LOOP statements END LOOP name? SEMICOLON                       # loopStatement
+  | label? WHILE expression LOOP statements END LOOP name? SEMICOLON      # whileStatement
+  | label? FOR name IN_ REVERSE? expression DOT_DOT expression (BY expression)?
+    LOOP statements END LOOP name? SEMICOLON                              # forRangeStatement
+  | label? FOR target (COMMA target)* IN_ select LOOP statements END LOOP name? SEMICOLON  # forQueryStatement
+  | (EXIT | CONTINUE) name? (WHEN expression)? SEMICOLON                  # leaveStatement
+  | RETURN SEMICOLON                                                      # returnStatement
+  | RAISE EXCEPTION? STRING (COMMA expression)* SEMICOLON                 # raiseStatement
+  | NULL_ SEMICOLON                                                       # nullStatement
+  | PERFORM selectRest SEMICOLON                                          # performStatement
+  | select SEMICOLON                                                      # selectStatement
+  | insert SEMICOLON                                                      # insertStatement
+  | update SEMICOLON                                                      # updateStatement
+  | deleteRows SEMICOLON                                                      # deleteStatement
+  ;
+
+statements : statement* ;
+
+label : LABEL_OPEN name LABEL_CLOSE ;
+
+caseBranch : WHEN expression (COMMA expression)* THEN statements ;
+
+target : name (DOT name)? (LBRACKET expression RBRACKET)? ;
+
+// Database operations
+
+select : SELECT into? selectRest ;
+
+selectRest
+  : selectItem (COMMA selectItem)* into? (FROM fromItem fromRest*)? (WHERE expression)?
+    (ORDER BY orderItem (COMMA orderItem)*)? (limit | offset | forUpdate)* into? ;
+
+selectItem : STAR | name DOT STAR | expression (AS? name)? ;
+
+fromItem : name (AS? name)? ;
+
+fromRest : COMMA fromItem | INNER? JOIN fromItem ON expression ;
+
+orderItem : expression (ASC | DESC)? ;
+
+limit : LIMIT expression ;
+
+offset : OFFSET expression ;
+
+forUpdate : FOR UPDATE ;
+
+into : INTO STRICT? target (COMMA target)* ;
+
+insert : INSERT INTO name nameList? VALUES LPAREN expression (COMMA expression)* RPAREN returning? ;
+
+update : UPDATE name (AS? name)? SET setItem (COMMA setItem)* (WHERE expression)? returning? ;
+
+setItem : name EQUAL expression ;
+
+deleteRows : DELETE_ FROM name (AS? name)? (WHERE expression)? returning? ;
+
+returning : RETURNING selectItem (COMMA selectItem)* into? ;
+
+// Expressions, from the loosest operator to the tightest: PostgreSQL's precedence
+
+expression : conjunction (OR conjunction)* ;
+
+conjunction : negation (AND negation)* ;
+
+negation : NOT negation | test ;
+
+test : comparison isTest* ;
+
+isTest : IS NOT? (NULL_ | TRUE_ | FALSE_ | DISTINCT FROM comparison) ;
+
+comparison : membership (compareOperator (ANY LPAREN expression RPAREN | membership))? ;
+
+compareOperator : EQUAL | NOT_EQUAL | LESS | LESS_EQUAL | GREATER | GREATER_EQUAL ;
+
+membership
+  : concatenation (NOT? BETWEEN concatenation AND concatenation
+                  | NOT? IN_ LPAREN expression (COMMA expression)* RPAREN)? ;
+
+concatenation : sum (CONCAT sum)* ;
+
+sum : product ((PLUS | MINUS) product)* ;
+
+product : signedTerm ((STAR | SLASH | PERCENT) signedTerm)* ;
+
+signedTerm : (PLUS | MINUS) signedTerm | cast ;
+
+cast : primary (CAST_OPERATOR typeName | LBRACKET expression RBRACKET)* ;
+
+primary
+  : (INTEGER | DECIMAL | STRING | NULL_ | TRUE_ | FALSE_)                                     # literal
+  | CASE subject=expression? whenBranch+ (ELSE otherwise=expression)? END                     # caseExpression
+  | CAST LPAREN expression AS typeName RPAREN                                                 # castExpression
+  | TIMESTAMP STRING                                                                          # timestampLiteral
+  | ARRAY LBRACKET RBRACKET                                                                   # emptyArray
+  | name LPAREN concatenation IN_ concatenation RPAREN                                        # positionCall
+  | name LPAREN expression FROM expression (FOR expression)? RPAREN                           # substringCall
+  | name LPAREN (STAR | DISTINCT? expression (COMMA expression)*)? RPAREN                     # call
+  | name (DOT name)?                                                                          # reference
+  | LPAREN expression RPAREN                                                                  # parenthesis
+  ;
+
+whenBranch : WHEN expression THEN expression ;
+
+// Words that PostgreSQL does not reserve may be names too.
+name
+  : IDENTIFIER | QUOTED_IDENTIFIER
+  | CONSTANT | INDEX | KEY | LANGUAGE | PROCEDURE | REPLACE | REVERSE | TIME | TIMESTAMP | VARYING | ZONE ;

@@ -1,0 +1,402 @@
+#include "procedures/operation_binder.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "procedures/access_path.h"
+#include "procedures/conversion.h"
+#include "procedures/ir_walk.h"
+#include "procedures/row_order.h"
+#include "procedures/source_error.h"
+
+namespace mneme {
+
+using ir::Expr;
+using ir::ExprKind;
+
+namespace {
+
+constexpr Type kBigInt{.kind = TypeKind::kBigInt};
+
+// What PostgreSQL names a column of the result; "" where it names it ?column? or after a type.
+std::string item_name(const syntax::SelectItem& item) {
+  if (!item.alias.empty()) return item.alias.text;
+  switch (item.expr.kind) {
+    case syntax::ExprKind::kReference:
+    case syntax::ExprKind::kCall:
+      return item.expr.text;
+    case syntax::ExprKind::kCase:
+      return "case";
+    default:
+      return "";
+  }
+}
+
+void mark_all_columns_written(const TableDefinition& table, ir::Operation& operation) {
+  for (uint32_t i = 0; i < table.columns.size(); ++i) operation.columns_written.push_back(ColumnId{i});
+}
+
+template <typename Id>
+void sort_unique(std::vector<Id>& ids) {
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+// The columns that an access reads: its index's, and those that expressions name.
+void set_columns_read(const Catalog& catalog, ir::Operation& operation) {
+  ir::for_each_expression(operation, [&](const Expr& whole) {
+    ir::walk(whole, [&](const Expr& part) {
+      if (part.kind == ExprKind::kColumn) operation.access[part.source].columns_read.push_back(part.column);
+    });
+  });
+  for (ir::TableAccess& access : operation.access) {
+    if (access.path.index.valid()) {
+      const auto& key = catalog.index(access.path.index).columns;
+      access.columns_read.insert(access.columns_read.end(), key.begin(), key.end());
+    }
+    sort_unique(access.columns_read);
+  }
+}
+
+void set_uses(ir::Operation& operation) {
+  ir::for_each_expression(operation, [&](const Expr& whole) {
+    ir::walk(whole, [&](const Expr& part) {
+      if (part.variable.valid()) operation.uses.push_back(part.variable);
+    });
+  });
+  for (const ir::TableAccess& access : operation.access) {
+    for (const auto& equality : access.path.equalities) {
+      if (equality.array.valid()) operation.uses.push_back(equality.array);
+    }
+  }
+  sort_unique(operation.uses);
+}
+
+}  // namespace
+
+Expr convert_for_variable(const Names& names, VariableId variable, Expr expr) {
+  const Type& type = names.type_of(variable);
+  const ir::SourceLocation where = expr.where;
+  const bool from_number = expr.type.is_number();
+  const Type from = expr.type;
+  Expr value = convert_for_assignment(std::move(expr), type.element(), names.name_of(variable));
+  const bool may_round =
+      type.kind == TypeKind::kNumeric && from_number &&
+      (from.kind == TypeKind::kDouble || (from.kind == TypeKind::kNumeric && from.scale > type.scale));
+  if (may_round && names.is_parameter(variable)) {
+    refuse(where,
+           "this value of type {} would be rounded for the parameter {}, which PostgreSQL does not do: it "
+           "ignores a "
+           "parameter's precision; assign it to a variable of type {} first, and that to the parameter",
+           to_string(from), names.name_of(variable), to_string(type.element()));
+  }
+  return value;
+}
+
+OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
+                                  const std::vector<syntax::Target>& targets) {
+  sources_.clear();
+  tables_.clear();
+  items_.clear();
+  ir::Operation to;
+  to.id = OperationId{static_cast<uint32_t>(procedure_.operations.size())};
+  to.kind = from.kind;
+  to.where = from.where;
+  to.text = from.text;
+  switch (from.kind) {
+    case ir::OperationKind::kSelect:
+      bind_select(from, use, to);
+      break;
+    case ir::OperationKind::kInsert:
+      bind_insert(from, to);
+      break;
+    case ir::OperationKind::kUpdate:
+      bind_update(from, to);
+      break;
+    case ir::OperationKind::kDelete:
+      bind_delete(from, to);
+      break;
+  }
+  if (use != Use::kPerform) set_outputs(targets, to);
+  finish(to);
+  procedure_.writes |= to.kind != ir::OperationKind::kSelect;
+  procedure_.operations.push_back(std::move(to));
+  return procedure_.operations.back().id;
+}
+
+void OperationBinder::add_source(const syntax::TableReference& reference) {
+  const TableDefinition* table = catalog_.find_table(reference.table.text);
+  if (!table) {
+    refuse(reference.table.where, "there is no table {}; a file creates a table before it is used",
+           reference.table.text);
+  }
+  if (sources_.size() == 2) {
+    refuse(reference.table.where,
+           "a third table in one SELECT is not supported; join two, and use a FOR loop for more");
+  }
+  const syntax::Name& name = reference.alias.empty() ? reference.table : reference.alias;
+  for (const RowSource& source : sources_) {
+    if (source.name == name.text)
+      refuse(name.where, "two tables are named {}; give one another name with AS", name.text);
+  }
+  sources_.push_back({name.text, table, static_cast<uint8_t>(sources_.size())});
+  tables_.push_back(table->id);
+}
+
+std::vector<Expr> OperationBinder::bind_conditions(const syntax::Operation& from) {
+  ExpressionBinder binder(names_, strings_, sources_);
+  std::vector<Expr> parts;
+  for (const syntax::Expr& condition : from.conditions)
+    split_conjunction(binder.bind_condition(condition), parts);
+  return parts;
+}
+
+void OperationBinder::bind_items(const std::vector<syntax::SelectItem>& items, ExpressionBinder& binder) {
+  for (const syntax::SelectItem& item : items) {
+    if (!item.star) {
+      items_.push_back({item_name(item), binder.bind_value(item.expr)});
+      continue;
+    }
+    bool any = false;
+    for (const RowSource& source : sources_) {
+      if (!item.qualifier.empty() && item.qualifier.text != source.name) continue;
+      any = true;
+      for (const Column& column : source.table->columns) {
+        items_.push_back(
+            {column.name, *find_column({&source, 1}, source.name, column.name, item.expr.where)});
+      }
+    }
+    if (!any) refuse(item.expr.where, "{} is no table of this statement", item.qualifier.text);
+  }
+}
+
+void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to) {
+  for (const syntax::OrderItem& item : from.order) {
+    if (item.expr.kind == syntax::ExprKind::kInteger) {
+      refuse(item.expr.where, "ORDER BY a position is not supported; write the column's name");
+    }
+    // A bare name means a column of the result before it means one of a table.
+    const bool bare = item.expr.kind == syntax::ExprKind::kReference && item.expr.qualifier.empty();
+    const auto named = std::ranges::find_if(
+        items_, [&](const Item& output) { return bare && output.name == item.expr.text; });
+    Expr key = named != items_.end() ? named->expr : binder.bind_value(item.expr);
+    if (key.kind == ExprKind::kConstant) {
+      refuse(item.expr.where, "ORDER BY a constant orders nothing; write a column's name");
+    }
+    to.order.push_back({std::move(key), item.descending});
+  }
+}
+
+void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Operation& to) {
+  if (from.tables.empty()) {
+    refuse(from.where, "a SELECT without FROM reads no table; use variable := expression");
+  }
+  for (const syntax::TableReference& table : from.tables) add_source(table);
+  ExpressionBinder binder(names_, strings_, sources_);
+  binder.accept_aggregates(to.aggregates);
+  bind_items(from.items, binder);
+  to.strict = from.strict;
+  const bool aggregated = !to.aggregates.empty();
+  ExpressionBinder plain(names_, strings_, sources_);
+  bind_order(from, plain, to);
+  ExpressionBinder variables_only(names_, strings_);
+  if (from.limit) to.limit = variables_only.bind_for(*from.limit, kBigInt, "LIMIT");
+  if (from.offset) to.offset = variables_only.bind_for(*from.offset, kBigInt, "OFFSET");
+
+  if (aggregated) {
+    if (!to.order.empty() || to.limit || to.offset) {
+      refuse(from.where,
+             "an aggregate gives one row: ORDER BY, LIMIT and OFFSET have no meaning; leave them out");
+    }
+    if (from.for_update)
+      refuse(*from.for_update, "PostgreSQL does not allow FOR UPDATE with aggregates; leave it out");
+    if (use == Use::kPerform) refuse(from.where, "PERFORM of an aggregate does nothing; leave it out");
+    for (const Item& item : items_) {
+      ir::walk(item.expr, [&](const Expr& part) {
+        if (part.kind == ExprKind::kColumn) {
+          refuse(part.where,
+                 "a column beside an aggregate would need GROUP BY, which is not supported; select it by "
+                 "itself");
+        }
+      });
+    }
+    // The arguments are in `aggregates`, where an exchange of the tables finds them.
+  }
+  for (Item& item : items_) to.outputs.push_back({std::move(item.expr), {}});
+  if (use == Use::kPerform) {
+    for (const ir::Output& output : to.outputs) {
+      if (output.expr.kind != ExprKind::kColumn && output.expr.kind != ExprKind::kConstant) {
+        refuse(output.expr.where, "PERFORM drops this value; write PERFORM 1 FROM ...");
+      }
+    }
+    to.outputs.clear();
+    to.order.clear();
+  }
+  choose_access(catalog_, tables_, bind_conditions(from), to);
+
+  if (aggregated) {
+    to.order_is_path_order = true;
+    stop_at_first_row_for_extreme(catalog_, to);
+  } else if (use == Use::kPerform) {
+    to.order_is_path_order = true;  // only whether there is a row is asked: the first one answers
+    if (!to.limit) {
+      syntax::Expr one;
+      one.kind = syntax::ExprKind::kInteger;
+      one.text = "1";
+      one.where = from.where;
+      to.limit = variables_only.bind_for(one, kBigInt, "LIMIT");
+    }
+  } else if (to.strict && !to.limit && !to.offset) {
+    to.order.clear();  // one row, or an error
+    to.order_is_path_order = true;
+  } else {
+    set_row_order(catalog_, to);
+  }
+}
+
+void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, const TableDefinition& table,
+                                             ir::Operation& to) {
+  std::vector<const syntax::Expr*> given(table.columns.size(), nullptr);
+  const size_t count = from.columns.empty() ? table.columns.size() : from.columns.size();
+  if (from.values.size() != count) {
+    refuse(from.where, "INSERT names {} columns and gives {} values", count, from.values.size());
+  }
+  for (size_t i = 0; i < count; ++i) {
+    size_t at = i;
+    if (!from.columns.empty()) {
+      const auto column = table.find_column(from.columns[i].text);
+      if (!column)
+        refuse(from.columns[i].where, "table {} has no column {}", table.name, from.columns[i].text);
+      at = column->value;
+    }
+    if (given[at]) refuse(from.columns[i].where, "column {} is named twice", from.columns[i].text);
+    given[at] = &from.values[i];
+  }
+  ExpressionBinder binder(names_, strings_);
+  for (size_t i = 0; i < given.size(); ++i) {
+    const Column& column = table.columns[i];
+    syntax::Expr missing;
+    missing.where = from.where;
+    if (!given[i] && !column.nullable) {
+      refuse(from.where, "INSERT gives no value for {}.{}, which is NOT NULL", table.name, column.name);
+    }
+    to.values.push_back(binder.bind_for(given[i] ? *given[i] : missing, column.type, column.name));
+  }
+}
+
+void OperationBinder::bind_insert(const syntax::Operation& from, ir::Operation& to) {
+  add_source(from.tables[0]);
+  const TableDefinition& table = *sources_[0].table;
+  bind_columns_of_insert(from, table, to);
+  to.access.push_back({table.id, {}, {}, {}});
+  mark_all_columns_written(table, to);
+  ExpressionBinder binder(names_, strings_, sources_);
+  bind_items(from.items, binder);
+  for (Item& item : items_) to.outputs.push_back({std::move(item.expr), {}});
+}
+
+void OperationBinder::bind_update(const syntax::Operation& from, ir::Operation& to) {
+  add_source(from.tables[0]);
+  const TableDefinition& table = *sources_[0].table;
+  ExpressionBinder binder(names_, strings_, sources_);
+  for (size_t i = 0; i < from.columns.size(); ++i) {
+    const auto column = table.find_column(from.columns[i].text);
+    if (!column) refuse(from.columns[i].where, "table {} has no column {}", table.name, from.columns[i].text);
+    if (std::ranges::find(to.columns_written, *column) != to.columns_written.end()) {
+      refuse(from.columns[i].where, "column {} is set twice", from.columns[i].text);
+    }
+    const Column& definition = table.column(*column);
+    to.assignments.push_back({*column, binder.bind_for(from.values[i], definition.type, definition.name)});
+    to.columns_written.push_back(*column);
+  }
+  sort_unique(to.columns_written);
+  bind_items(from.items, binder);
+  for (Item& item : items_) to.outputs.push_back({std::move(item.expr), {}});
+  choose_access(catalog_, tables_, bind_conditions(from), to);
+  to.order_is_path_order = true;
+}
+
+void OperationBinder::bind_delete(const syntax::Operation& from, ir::Operation& to) {
+  add_source(from.tables[0]);
+  mark_all_columns_written(*sources_[0].table, to);
+  ExpressionBinder binder(names_, strings_, sources_);
+  bind_items(from.items, binder);
+  for (Item& item : items_) to.outputs.push_back({std::move(item.expr), {}});
+  choose_access(catalog_, tables_, bind_conditions(from), to);
+  to.order_is_path_order = true;
+}
+
+VariableId OperationBinder::writable(const syntax::Target& target) const {
+  const Declared& declared = names_.get(target.name);
+  if (declared.constant)
+    refuse(target.name.where, "{} is a CONSTANT and can't be assigned to", target.name.text);
+  if (declared.record) {
+    if (target.field.empty())
+      refuse(target.name.where, "a record takes all columns; it can't stand in a list");
+    return names_.field(*declared.record, target.field.text, target.field.where);
+  }
+  if (!target.field.empty())
+    refuse(target.field.where, "{} is no record and has no fields", target.name.text);
+  if (names_.type_of(declared.variable).is_array) {
+    refuse(target.name.where, "the array {} can't take a column; use array_append() with a plain variable",
+           target.name.text);
+  }
+  return declared.variable;
+}
+
+void OperationBinder::set_outputs(const std::vector<syntax::Target>& targets, ir::Operation& to) {
+  if (targets.empty()) {
+    if (to.kind == ir::OperationKind::kSelect) {
+      refuse(to.where, "a SELECT without INTO has nowhere to put its result; add INTO, or use PERFORM");
+    }
+    return;
+  }
+  if (targets.size() == 1 && targets[0].field.empty()) {
+    const Declared& declared = names_.get(targets[0].name);
+    if (declared.record) {
+      std::vector<std::string> names;
+      std::vector<Type> types;
+      for (size_t i = 0; i < to.outputs.size(); ++i) {
+        if (items_[i].name.empty()) {
+          refuse(to.outputs[i].expr.where, "this column of record {} has no name; give it one with AS",
+                 targets[0].name.text);
+        }
+        names.push_back(items_[i].name);
+        types.push_back(to.outputs[i].expr.type);
+      }
+      const std::vector<VariableId> fields =
+          names_.fill_record(declared, names, types, targets[0].name.where);
+      for (size_t i = 0; i < fields.size(); ++i) to.outputs[i].into = fields[i];
+      return;
+    }
+  }
+  if (targets.size() != to.outputs.size()) {
+    refuse(targets[0].name.where, "{} values go to {} variables; name as many variables as values",
+           to.outputs.size(), targets.size());
+  }
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const VariableId variable = writable(targets[i]);
+    for (size_t j = 0; j < i; ++j) {
+      if (to.outputs[j].into == variable)
+        refuse(targets[i].name.where, "{} is named twice", targets[i].name.text);
+    }
+    to.outputs[i].expr = convert_for_variable(names_, variable, std::move(to.outputs[i].expr));
+    to.outputs[i].into = variable;
+  }
+}
+
+void OperationBinder::finish(ir::Operation& to) {
+  for (const ir::TableAccess& access : to.access) {
+    if (access.path.index.valid() && access.path.kind == ir::AccessPath::Kind::kRange) {
+      catalog_.mark_ordered(access.path.index);
+    }
+  }
+  set_columns_read(catalog_, to);
+  set_uses(to);
+  for (const ir::Output& output : to.outputs) {
+    if (output.into.valid()) to.defines.push_back(output.into);
+  }
+  sort_unique(to.defines);
+}
+
+}  // namespace mneme

@@ -1,0 +1,63 @@
+// Operation binder: one database statement of a procedure to one ir::Operation, with its access paths, its order and
+// the columns and variables it touches.
+//
+// Errors      refuse(): also for statements whose result would depend on chance, as a replayed call must do again what
+//             the call did.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "engine/catalog.h"
+#include "procedures/expression_binder.h"
+#include "procedures/ir.h"
+#include "procedures/names.h"
+#include "procedures/syntax.h"
+
+namespace mneme {
+
+class OperationBinder {
+ public:
+  OperationBinder(Catalog& catalog, std::deque<std::string>& strings, Names& names, ir::Procedure& procedure)
+      : catalog_(catalog), strings_(strings), names_(names), procedure_(procedure) {}
+
+  // Appends to the procedure's operations. What a SELECT's rows are for decides what is asked of their order.
+  enum class Use { kInto, kForLoop, kPerform };
+  OperationId bind(const syntax::Operation& operation, Use use, const std::vector<syntax::Target>& targets);
+
+ private:
+  void bind_select(const syntax::Operation& from, Use use, ir::Operation& to);
+  void bind_insert(const syntax::Operation& from, ir::Operation& to);
+  void bind_update(const syntax::Operation& from, ir::Operation& to);
+  void bind_delete(const syntax::Operation& from, ir::Operation& to);
+  void bind_columns_of_insert(const syntax::Operation& from, const TableDefinition& table, ir::Operation& to);
+
+  void add_source(const syntax::TableReference& reference);
+  std::vector<ir::Expr> bind_conditions(const syntax::Operation& from);
+  void bind_items(const std::vector<syntax::SelectItem>& items, ExpressionBinder& binder);
+  void bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to);
+  void set_outputs(const std::vector<syntax::Target>& targets, ir::Operation& to);
+  VariableId writable(const syntax::Target& target) const;
+  void finish(ir::Operation& to);
+
+  Catalog& catalog_;
+  std::deque<std::string>& strings_;
+  Names& names_;
+  ir::Procedure& procedure_;
+
+  // Of the statement being bound.
+  std::vector<RowSource> sources_;
+  std::vector<TableId> tables_;
+  struct Item {
+    std::string name;  // "": PostgreSQL's ?column?
+    ir::Expr expr;
+  };
+  std::vector<Item> items_;
+};
+
+// The value of `expr` as the variable stores it. PostgreSQL drops (p,s) from a parameter's type, so a value that would
+// be rounded for a parameter here, and not there, is refused.
+ir::Expr convert_for_variable(const Names& names, VariableId variable, ir::Expr expr);
+
+}  // namespace mneme

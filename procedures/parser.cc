@@ -1,0 +1,308 @@
+#include "procedures/parser.h"
+
+#include <algorithm>
+
+#include "procedures/reserved_words.h"
+#include "procedures/source_error.h"
+#include "procedures/tree_reader.h"
+
+namespace mneme {
+namespace {
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+// Where a construct that is not supported begins, and what to say about it.
+struct Advice {
+  antlr4::Token* token = nullptr;
+  std::string_view text;
+};
+
+// The word of the statement around the offending token that says most: that token's own, else the statement's first,
+// else the one before the offending token.
+Advice advice_near(antlr4::TokenStream& tokens, antlr4::Token* offending) {
+  std::vector<antlr4::Token*> before;  // of the same statement, nearest first
+  for (size_t i = offending->getTokenIndex(); i-- > 0;) {
+    antlr4::Token* token = tokens.get(i);
+    if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL) continue;
+    const size_t type = token->getType();
+    if (type == MnemeLexer::SEMICOLON || type == MnemeLexer::BEGIN || type == MnemeLexer::THEN ||
+        type == MnemeLexer::ELSE || type == MnemeLexer::LOOP || type == MnemeLexer::DECLARE) {
+      break;
+    }
+    before.push_back(token);
+  }
+  const auto advice = [](antlr4::Token* token) {
+    return Advice{token, advice_for_word(lower(token->getText()))};
+  };
+  const Advice own = advice(offending);
+  if (!own.text.empty() || before.empty()) return own;
+  const auto begins_statement = [](antlr4::Token* token) { return token->getType() == MnemeLexer::SELECT; };
+  const Advice first = advice(before.back());
+  if (!first.text.empty() && !begins_statement(before.back())) return first;
+  return begins_statement(before.front()) ? Advice{} : advice(before.front());
+}
+
+std::string describe_expected(const antlr4::Parser& parser, const antlr4::misc::IntervalSet& expected) {
+  constexpr size_t kMostNamed = 6;
+  std::vector<std::string> names;
+  bool name = false;
+  for (const ssize_t type : expected.toList()) {
+    if (type == MnemeLexer::IDENTIFIER) name = true;
+  }
+  if (name) names.push_back("a name");
+  for (const ssize_t type : expected.toList()) {
+    if (type < 0) {
+      names.push_back("the end of the file");
+      continue;
+    }
+    std::string literal = parser.getVocabulary().getLiteralName(type);
+    std::string symbol = parser.getVocabulary().getSymbolicName(type);
+    if (literal.empty()) {
+      while (!symbol.empty() && symbol.back() == '_') symbol.pop_back();
+      const bool keyword_as_name =
+          name && (type == MnemeLexer::CONSTANT || type == MnemeLexer::INDEX || type == MnemeLexer::KEY ||
+                   type == MnemeLexer::LANGUAGE || type == MnemeLexer::PROCEDURE ||
+                   type == MnemeLexer::REPLACE || type == MnemeLexer::REVERSE || type == MnemeLexer::TIME ||
+                   type == MnemeLexer::TIMESTAMP || type == MnemeLexer::VARYING || type == MnemeLexer::ZONE);
+      if (keyword_as_name || type == MnemeLexer::IDENTIFIER || type == MnemeLexer::QUOTED_IDENTIFIER)
+        continue;
+      if (type == MnemeLexer::DOLLAR_QUOTE) symbol = "$$";
+      literal = symbol;
+    }
+    names.push_back(literal);
+  }
+  if (names.empty() || names.size() > kMostNamed) return "";
+  std::string text = names.size() == 1 ? "; expected " : "; expected one of ";
+  for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return text;
+}
+
+// Turns the first syntax error into a SourceError.
+class ErrorListener : public antlr4::BaseErrorListener {
+ public:
+  void syntaxError(antlr4::Recognizer* recognizer, antlr4::Token* offending, size_t, size_t,
+                   const std::string&, std::exception_ptr) override {
+    auto* parser = dynamic_cast<antlr4::Parser*>(recognizer);
+    CHECK(parser != nullptr);  // the lexer's last rule takes any character
+    const Advice advice = advice_near(*parser->getTokenStream(), offending);
+    if (!advice.text.empty()) throw SourceError{location(advice.token), std::string(advice.text)};
+    const auto where = location(offending);
+    const std::string expected = describe_expected(*parser, parser->getExpectedTokens());
+    if (offending->getType() == antlr4::Token::EOF) {
+      throw SourceError{where, "the file ends in the middle of a definition" + expected};
+    }
+    throw SourceError{where, "\"" + offending->getText() + "\" is not understood here" + expected};
+  }
+};
+
+bool is_operator(size_t type) {
+  return type >= MnemeLexer::LABEL_OPEN && type <= MnemeLexer::PERCENT;
+}
+
+// Where our tokens would differ from PostgreSQL's, the text is refused: a run of operator characters without blanks,
+// which PostgreSQL may take as one operator; characters that belong to no token.
+void check_tokens(const std::vector<antlr4::Token*>& tokens) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    antlr4::Token* token = tokens[i];
+    const std::string text = token->getText();
+    if (token->getType() == MnemeLexer::BAD_NUMBER) {
+      refuse(location(token),
+             "the number \"{}\" runs into letters; exponents are not supported, write the digits out", text);
+    }
+    if (token->getType() == MnemeLexer::UNKNOWN) {
+      if (text == "'" || text == "\"") refuse(location(token), "the quote that opens here is never closed");
+      refuse(location(token), "the character \"{}\" has no meaning here; names are letters, digits and _",
+             text);
+    }
+    if (i == 0 || tokens[i - 1]->getStopIndex() + 1 != token->getStartIndex()) continue;
+    antlr4::Token* before = tokens[i - 1];
+    const bool joined = is_operator(before->getType()) && is_operator(token->getType());
+    const bool sign = token->getType() == MnemeLexer::PLUS || token->getType() == MnemeLexer::MINUS;
+    const bool splits = before->getType() != MnemeLexer::PERCENT && before->getType() != MnemeLexer::CONCAT &&
+                        before->getType() != MnemeLexer::NOT_EQUAL && sign;
+    if (joined && !splits) {
+      refuse(location(before), "PostgreSQL reads \"{}{}\" as one operator; put a blank between",
+             before->getText(), text);
+    }
+    if (token->getType() == MnemeLexer::STRING && before->getType() == MnemeLexer::IDENTIFIER) {
+      refuse(location(before),
+             "strings with a prefix ({}'...') are not supported; write '...', in which '' is a quote",
+             before->getText());
+    }
+  }
+}
+
+class FileReader {
+ public:
+  FileReader(antlr4::CommonTokenStream& tokens) : tokens_(tokens) {}
+
+  syntax::File read(MnemeParser::FileContext* context) {
+    syntax::File file;
+    for (auto* item : context->definition()) {
+      syntax::Definition definition;
+      if (item->createTable()) definition.table = table(item->createTable());
+      if (item->createIndex()) definition.index = index(item->createIndex());
+      if (item->createProcedure()) definition.procedure = procedure(item->createProcedure());
+      file.push_back(std::move(definition));
+    }
+    return file;
+  }
+
+ private:
+  static std::vector<syntax::Name> names(MnemeParser::NameListContext* context) {
+    std::vector<syntax::Name> result;
+    for (auto* name : context->name()) result.push_back(read_name(name));
+    return result;
+  }
+
+  template <typename Context>
+  static syntax::UniqueConstraint constraint(Context* context, MnemeParser::NameContext* name,
+                                             std::vector<syntax::Name> columns) {
+    return {name ? read_name(name) : syntax::Name(), std::move(columns), location(context)};
+  }
+
+  static void set_primary_key(syntax::Table& table, syntax::UniqueConstraint key) {
+    if (table.primary_key)
+      refuse(key.where, "table {} has a second PRIMARY KEY; one is accepted", table.name.text);
+    table.primary_key = std::move(key);
+  }
+
+  static void column(MnemeParser::ColumnContext* context, syntax::Table& table) {
+    syntax::ColumnDefinition column{read_name(context->name()), read_type(context->typeName()), false};
+    for (auto* item : context->columnConstraint()) {
+      if (dynamic_cast<MnemeParser::NotNullContext*>(item)) {
+        column.not_null = true;
+      } else if (auto* key = dynamic_cast<MnemeParser::PrimaryKeyContext*>(item)) {
+        set_primary_key(table, constraint(key, key->name(), {column.name}));
+      } else if (auto* unique = dynamic_cast<MnemeParser::UniqueColumnContext*>(item)) {
+        table.unique.push_back(constraint(unique, unique->name(), {column.name}));
+      } else if (auto* check = dynamic_cast<MnemeParser::CheckColumnContext*>(item)) {
+        table.checks.push_back(read_expression(check->check()->expression()));
+      } else if (auto* collation = dynamic_cast<MnemeParser::CollationContext*>(item)) {
+        if (collation->QUOTED_IDENTIFIER()->getText() != "\"C\"") {
+          refuse(location(collation),
+                 "COLLATE {} is not supported: strings compare by their bytes; use COLLATE \"C\" or none",
+                 collation->QUOTED_IDENTIFIER()->getText());
+        }
+      }
+    }
+    table.columns.push_back(std::move(column));
+  }
+
+  static syntax::Table table(MnemeParser::CreateTableContext* context) {
+    syntax::Table table;
+    table.name = read_name(context->name());
+    for (auto* element : context->tableElement()) {
+      if (element->column()) {
+        column(element->column(), table);
+        continue;
+      }
+      auto* item = element->tableConstraint();
+      if (auto* key = dynamic_cast<MnemeParser::TablePrimaryKeyContext*>(item)) {
+        set_primary_key(table, constraint(key, key->name(), names(key->nameList())));
+      } else if (auto* unique = dynamic_cast<MnemeParser::TableUniqueContext*>(item)) {
+        table.unique.push_back(constraint(unique, unique->name(), names(unique->nameList())));
+      } else if (auto* check = dynamic_cast<MnemeParser::TableCheckContext*>(item)) {
+        table.checks.push_back(read_expression(check->check()->expression()));
+      }
+    }
+    return table;
+  }
+
+  static syntax::Index index(MnemeParser::CreateIndexContext* context) {
+    syntax::Index index{
+        read_name(context->name(0)), read_name(context->name(1)), {}, context->UNIQUE() != nullptr};
+    for (auto* column : context->indexColumn()) index.columns.push_back(read_name(column->name()));
+    return index;
+  }
+
+  syntax::Procedure procedure(MnemeParser::CreateProcedureContext* context) {
+    syntax::Procedure procedure;
+    procedure.name = read_name(context->name());
+    for (auto* item : context->parameter()) {
+      procedure.parameters.push_back(
+          {read_name(item->name()), item->INOUT() != nullptr, read_type(item->typeName())});
+    }
+    bool has_language = false;
+    bool has_body = false;
+    for (auto* clause : context->procedureClause()) {
+      if (auto* language = dynamic_cast<MnemeParser::LanguageClauseContext*>(clause)) {
+        language_is_plpgsql(language);
+        has_language = true;
+      } else if (auto* body = dynamic_cast<MnemeParser::BodyClauseContext*>(clause)) {
+        if (has_body) refuse(location(body), "procedure {} has a second body", procedure.name.text);
+        check_dollar_quotes(body);
+        procedure.body = read_block(body->block(), tokens_);
+        has_body = true;
+      }
+    }
+    if (!has_language)
+      refuse(procedure.name.where, "procedure {} does not say LANGUAGE plpgsql", procedure.name.text);
+    if (!has_body)
+      refuse(procedure.name.where, "procedure {} has no body; write AS $$ BEGIN ... END $$",
+             procedure.name.text);
+    return procedure;
+  }
+
+  static void language_is_plpgsql(MnemeParser::LanguageClauseContext* context) {
+    const std::string language =
+        context->STRING() ? read_string(context->STRING()) : lower(context->name()->getText());
+    if (language != "plpgsql") {
+      refuse(location(context), "LANGUAGE {} is not supported; procedures are written in plpgsql", language);
+    }
+  }
+
+  // PostgreSQL ends the body at the first repetition of its opening quote, be it in a string, a comment or a name.
+  void check_dollar_quotes(MnemeParser::BodyClauseContext* context) {
+    antlr4::Token* open = context->DOLLAR_QUOTE(0)->getSymbol();
+    antlr4::Token* close = context->DOLLAR_QUOTE(1)->getSymbol();
+    const std::string quote = open->getText();
+    for (size_t i = open->getTokenIndex() + 1; i < close->getTokenIndex(); ++i) {
+      if (tokens_.get(i)->getText().find(quote) != std::string::npos) {
+        refuse(location(tokens_.get(i)),
+               "{} appears inside the body that it quotes; use another quote, as $body$", quote);
+      }
+    }
+    if (close->getText() != quote) {
+      refuse(location(close), "the body opens with {} and closes with {}; both quotes are the same", quote,
+             close->getText());
+    }
+    antlr4::Token* before = tokens_.get(open->getTokenIndex() - 1);
+    if (before->getType() == MnemeLexer::AS) {
+      refuse(location(before), "PostgreSQL reads \"{}{}\" as a name; put a blank between", before->getText(),
+             quote);
+    }
+  }
+
+  antlr4::CommonTokenStream& tokens_;
+};
+
+}  // namespace
+
+syntax::File parse(std::string_view source) {
+  // Comments may hold anything; elsewhere a byte that is not ASCII is an error of its own, found with its place.
+  std::string text(source);
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, kNotAscii);
+  antlr4::ANTLRInputStream input(text);
+  MnemeLexer lexer(&input);
+  lexer.removeErrorListeners();
+  antlr4::CommonTokenStream tokens(&lexer);
+  tokens.fill();
+  std::vector<antlr4::Token*> visible;
+  for (antlr4::Token* token : tokens.getTokens()) {
+    if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL) visible.push_back(token);
+  }
+  check_tokens(visible);
+
+  ErrorListener errors;
+  MnemeParser parser(&tokens);
+  parser.removeErrorListeners();
+  parser.addErrorListener(&errors);
+  return FileReader(tokens).read(parser.file());
+}
+
+}  // namespace mneme

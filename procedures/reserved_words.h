@@ -1,0 +1,17 @@
+// Reserved words: what PostgreSQL won't take for a name, and what to say about the constructs that words begin.
+#pragma once
+
+#include <string_view>
+
+namespace mneme {
+
+// Words that PostgreSQL 15 reserves (pg_get_keywords(), categories R and T), and with them PL/pgSQL's own.
+bool is_reserved_word(std::string_view lower_case_word);
+
+// current_timestamp, localtimestamp and their like.
+bool is_function_without_parentheses(std::string_view lower_case_word);
+
+// What is not supported about the construct that the word stands for, and what to use instead. Empty: nothing to say.
+std::string_view advice_for_word(std::string_view lower_case_word);
+
+}  // namespace mneme
