@@ -1,0 +1,46 @@
+// FifoQueue: a queue that keeps its memory, so that in the steady state it allocates nothing (a std::deque does).
+//
+// Threads     one owner.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/check.h"
+
+namespace mneme {
+
+template <typename T>
+class FifoQueue {
+ public:
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  T& front() {
+    DCHECK(size_ > 0);
+    return items_[head_];
+  }
+  void pop() {
+    DCHECK(size_ > 0);
+    head_ = (head_ + 1) & (items_.size() - 1);
+    --size_;
+  }
+  void push(const T& item) {
+    if (size_ == items_.size()) grow();
+    items_[(head_ + size_) & (items_.size() - 1)] = item;
+    ++size_;
+  }
+
+ private:
+  void grow() {
+    std::vector<T> larger(items_.empty() ? 16 : 2 * items_.size());
+    for (size_t i = 0; i < size_; ++i) larger[i] = items_[(head_ + i) & (items_.size() - 1)];
+    items_ = std::move(larger);
+    head_ = 0;
+  }
+
+  std::vector<T> items_;  // a ring; its size is a power of two, or nothing
+  size_t head_ = 0;
+  size_t size_ = 0;
+};
+
+}  // namespace mneme

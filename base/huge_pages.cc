@@ -1,0 +1,97 @@
+#include "base/huge_pages.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+
+#include "base/check.h"
+
+namespace mneme {
+
+namespace {
+
+// The kernel accepts the advice also where transparent huge pages are switched off, so the switch is read.
+bool transparent_pages_never() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string modes;
+  return std::getline(file, modes) && modes.find("[never]") != std::string::npos;
+}
+
+}  // namespace
+
+HugePageSource::~HugePageSource() {
+  for (const Piece& piece : pieces_) munmap(piece.at, piece.bytes);
+}
+
+std::byte* HugePageSource::allocate(size_t bytes, size_t alignment) {
+  CHECK(bytes > 0 && bytes % kHugePageBytes == 0);
+  CHECK(alignment % kHugePageBytes == 0 && (alignment & (alignment - 1)) == 0);
+  std::lock_guard lock(mutex_);
+  std::byte* at = nullptr;
+  // The kernel aligns reserved pages to their own size only.
+  if (alignment == kHugePageBytes && !reserved_pages_exhausted_) at = map_reserved(bytes);
+  if (at == nullptr) at = map_advised(bytes, alignment);
+  if (at != nullptr) pieces_.push_back({at, bytes});
+  return at;
+}
+
+std::byte* HugePageSource::map_reserved(size_t bytes) {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | (21 << MAP_HUGE_SHIFT);
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  if (at == MAP_FAILED) {
+    reserved_pages_exhausted_ = true;
+    return nullptr;
+  }
+  // A kernel that takes the flag without knowing it (some sandboxes do) gives ordinary memory, aligned to 4 KiB.
+  if (reinterpret_cast<uintptr_t>(at) % kHugePageBytes != 0) {
+    munmap(at, bytes);
+    reserved_pages_exhausted_ = true;
+    return nullptr;
+  }
+  return static_cast<std::byte*>(at);
+}
+
+std::byte* HugePageSource::map_advised(size_t bytes, size_t alignment) {
+  const size_t mapped_bytes = bytes + alignment;
+  void* mapped =
+      mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+
+  // Cut the aligned piece out of the mapping.
+  auto* first = static_cast<std::byte*>(mapped);
+  const auto address = reinterpret_cast<uintptr_t>(first);
+  const size_t before = (alignment - address % alignment) % alignment;
+  if (before > 0) munmap(first, before);
+  const size_t after = mapped_bytes - before - bytes;
+  if (after > 0) munmap(first + before + bytes, after);
+
+  std::byte* at = first + before;
+  if (madvise(at, bytes, MADV_HUGEPAGE) != 0) {
+    notice_ = fmt::format("rows and indexes lie on 4 KiB pages: the kernel refuses huge ones ({})",
+                          strerror(errno));
+  } else if (!notice_ && transparent_pages_never()) {
+    notice_ =
+        "rows and indexes lie on 4 KiB pages: /sys/kernel/mm/transparent_hugepage/enabled says never; "
+        "\"madvise\" "
+        "there, or vm.nr_hugepages, would make them faster";
+  }
+  return at;
+}
+
+size_t HugePageSource::bytes_allocated() const {
+  std::lock_guard lock(mutex_);
+  size_t bytes = 0;
+  for (const Piece& piece : pieces_) bytes += piece.bytes;
+  return bytes;
+}
+
+std::optional<std::string> HugePageSource::notice() const {
+  std::lock_guard lock(mutex_);
+  return notice_;
+}
+
+}  // namespace mneme

@@ -1,0 +1,50 @@
+// HugePageSource: large pieces of zeroed memory on 2 MiB pages, for rows and index nodes.
+//
+// Flow        allocate() tries a reserved huge page (MAP_HUGETLB), then ordinary memory with the advice to use
+//             transparent huge pages, and takes 4 KiB pages where the kernel grants neither.
+// Invariants  pieces are aligned as asked, zeroed, and stay until the source is destroyed: what lies in them is
+//             type-stable, which optimistic readers rely on. Untouched pages cost nothing unless the kernel backs them.
+// Threads     any; a mutex, since a piece is asked for once in many thousand rows.
+// Errors      no memory: nullptr. Small pages instead of huge ones: notice() says so, for the program to show.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mneme {
+
+inline constexpr size_t kHugePageBytes = size_t{2} << 20;
+
+class HugePageSource {
+ public:
+  HugePageSource() = default;
+  ~HugePageSource();
+  HugePageSource(const HugePageSource&) = delete;
+  HugePageSource& operator=(const HugePageSource&) = delete;
+
+  // `bytes` and `alignment` are multiples of a huge page, `alignment` a power of two.
+  std::byte* allocate(size_t bytes, size_t alignment = kHugePageBytes);
+
+  size_t bytes_allocated() const;
+  // Why some of the memory is not on huge pages; nothing when all of it is, as far as the kernel says.
+  std::optional<std::string> notice() const;
+
+ private:
+  struct Piece {
+    void* at;
+    size_t bytes;
+  };
+  std::byte* map_reserved(size_t bytes);
+  std::byte* map_advised(size_t bytes, size_t alignment);
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<Piece> pieces_;
+  bool reserved_pages_exhausted_ = false;
+  std::optional<std::string> notice_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,162 @@
+// BtreeNode: one node of a BtreeIndex, as a view of a block of words.
+//
+// Layout      word 0 version, word 1 count and level, then `capacity` keys, then the rows (leaf, level 0) or
+// count + 1
+//             children (inner). A child i holds the keys k with key[i-1] <= k < key[i].
+// Version     bit 0 locked, bit 1 obsolete (out of the tree), the rest counts changes. Never falls, not even
+// when the
+//             block is recycled (node_pool.h).
+// Orders      all loads acquire, all stores release. A reader that has loaded a word written under a lock
+// sees the lock,
+//             or what came after it, when it then loads the version again: no fences (Leis et al., "The ART
+//             of Practical Synchronization", 2016, section 3, with fences replaced).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/spin.h"
+#include "engine/index.h"
+
+namespace mneme {
+
+// kWords: words of a key where known at compile time, 0 otherwise.
+template <uint32_t kWords>
+class BtreeNode {
+ public:
+  static constexpr uint64_t kLocked = 1;
+  static constexpr uint64_t kObsolete = 2;
+  static constexpr uint64_t kChange = 4;
+
+  // What all nodes of a tree have in common.
+  struct Shape {
+    uint32_t key_words;
+    uint32_t leaf_capacity;
+    uint32_t inner_capacity;
+
+    uint32_t words() const { return kWords != 0 ? kWords : key_words; }
+    static Shape of(uint32_t key_words, size_t node_words) {
+      return {key_words, static_cast<uint32_t>((node_words - 2) / (key_words + 1)),
+              static_cast<uint32_t>((node_words - 3) / (key_words + 1))};
+    }
+  };
+
+  BtreeNode() = default;
+  explicit BtreeNode(NodeWord* block) : block_(block) {}
+  bool operator==(const BtreeNode&) const = default;
+  explicit operator bool() const { return block_ != nullptr; }
+  NodeWord* block() const { return block_; }
+
+  // --- version ---
+  uint64_t version() const { return block_[0].load(std::memory_order_acquire); }
+  // Waits for the lock's owner; the result may be obsolete.
+  uint64_t unlocked_version() const {
+    uint64_t v = version();
+    for (uint32_t tries = 0; (v & kLocked) != 0; ++tries) {
+      spin_pause(tries);
+      v = version();
+    }
+    return v;
+  }
+  bool try_lock(uint64_t version) const {
+    return block_[0].compare_exchange_strong(version, version | kLocked, std::memory_order_acquire,
+                                             std::memory_order_relaxed);
+  }
+  void unlock_unchanged(uint64_t version) const { block_[0].store(version, std::memory_order_release); }
+  uint64_t unlock_changed(uint64_t version) const {
+    block_[0].store(version + kChange, std::memory_order_release);
+    return version + kChange;
+  }
+  void unlock_obsolete(uint64_t version) const {
+    block_[0].store((version + kChange) | kObsolete, std::memory_order_release);
+  }
+  // Makes a block from the pool an empty, locked node, and returns the version to unlock it with.
+  uint64_t begin_life(uint32_t level) const {
+    const uint64_t next = (version() & ~(kLocked | kObsolete)) + kChange;
+    block_[0].store(next | kLocked, std::memory_order_release);
+    set_meta(0, level);
+    return next;
+  }
+
+  // --- contents; of a node that is neither locked nor valid any more they may be anything ---
+  uint32_t count() const { return static_cast<uint32_t>(block_[1].load(std::memory_order_acquire)); }
+  uint32_t level() const { return static_cast<uint32_t>(block_[1].load(std::memory_order_acquire) >> 32); }
+  void set_meta(uint32_t count, uint32_t level) const {
+    block_[1].store(uint64_t{level} << 32 | count, std::memory_order_release);
+  }
+  static uint32_t capacity(const Shape& shape, uint32_t level) {
+    return level == 0 ? shape.leaf_capacity : shape.inner_capacity;
+  }
+
+  NodeWord* key(const Shape& shape, uint32_t i) const { return block_ + 2 + size_t{i} * shape.words(); }
+  NodeWord& value(const Shape& shape, uint32_t level, uint32_t i) const {
+    return block_[2 + size_t{capacity(shape, level)} * shape.words() + i];
+  }
+  Row* row(const Shape& shape, uint32_t i) const {
+    return reinterpret_cast<Row*>(value(shape, 0, i).load(std::memory_order_acquire));
+  }
+  BtreeNode child(const Shape& shape, uint32_t level, uint32_t i) const {
+    return BtreeNode(reinterpret_cast<NodeWord*>(value(shape, level, i).load(std::memory_order_acquire)));
+  }
+  void set_value(const Shape& shape, uint32_t level, uint32_t i, const void* to) const {
+    value(shape, level, i).store(reinterpret_cast<uint64_t>(to), std::memory_order_release);
+  }
+
+  void load_key(const Shape& shape, uint32_t i, uint64_t* to) const {
+    const NodeWord* from = key(shape, i);
+    for (uint32_t w = 0; w < shape.words(); ++w) to[w] = from[w].load(std::memory_order_acquire);
+  }
+  void store_key(const Shape& shape, uint32_t i, const uint64_t* from) const {
+    NodeWord* to = key(shape, i);
+    for (uint32_t w = 0; w < shape.words(); ++w) to[w].store(from[w], std::memory_order_release);
+  }
+  // The sign of key i - other.
+  int compare(const Shape& shape, uint32_t i, const uint64_t* other) const {
+    const NodeWord* mine = key(shape, i);
+    for (uint32_t w = 0; w < shape.words(); ++w) {
+      const uint64_t word = mine[w].load(std::memory_order_acquire);
+      if (word != other[w]) return word < other[w] ? -1 : 1;
+    }
+    return 0;
+  }
+
+  // How many of the first `count` keys are below `key`; with or_equal, not above it.
+  uint32_t rank(const Shape& shape, uint32_t count, const uint64_t* key, bool or_equal) const {
+    uint32_t low = 0;
+    while (count > 0) {
+      const uint32_t half = count / 2;
+      const int order = compare(shape, low + half, key);
+      if (order < 0 || (or_equal && order == 0)) {
+        low += half + 1;
+        count -= half + 1;
+      } else {
+        count = half;
+      }
+    }
+    return low;
+  }
+
+  // Under the lock; `source` may be this node. Relaxed loads: the lock's owner reads what it, or an owner
+  // before, wrote.
+  void copy_entry(const Shape& shape, uint32_t to, const BtreeNode& source, uint32_t from) const {
+    for (uint32_t w = 0; w < shape.words(); ++w) {
+      key(shape, to)[w].store(source.key(shape, from)[w].load(std::memory_order_relaxed),
+                              std::memory_order_release);
+    }
+  }
+  void copy_value(const Shape& shape, uint32_t level, uint32_t to, const BtreeNode& source,
+                  uint32_t from) const {
+    value(shape, level, to)
+        .store(source.value(shape, level, from).load(std::memory_order_relaxed), std::memory_order_release);
+  }
+
+  void prefetch() const {
+    __builtin_prefetch(block_);
+    __builtin_prefetch(block_ + 8);
+  }
+
+ private:
+  NodeWord* block_ = nullptr;
+};
+
+}  // namespace mneme

@@ -1,0 +1,60 @@
+// Database: a catalog's tables and indexes in memory, the workers that run transactions on them, and the log.
+//
+// Flow        Database(catalog) -> load or recover through UnloggedWriter -> attach_log -> Transaction on
+// each Worker. Invariants  no transaction runs before a log is attached, none while an UnloggedWriter writes.
+// Threads     constant after construction, but for what tables, indexes and workers allow.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/huge_pages.h"
+#include "engine/epoch.h"
+#include "engine/indexed_table.h"
+#include "engine/schema.h"
+#include "engine/worker.h"
+#include "logging/commit_log.h"
+
+namespace mneme {
+
+class Database {
+ public:
+  Database(Catalog catalog, uint32_t worker_count);
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  const Catalog& catalog() const { return catalog_; }
+  const Schema& schema() const { return schema_; }
+
+  IndexedTable& table(TableId id) { return *tables_[id.value]; }
+  const IndexedTable& table(TableId id) const { return *tables_[id.value]; }
+  size_t table_count() const { return tables_.size(); }
+  // The table that an index belongs to, and the index there.
+  IndexedTable& table_of(IndexId id) { return *tables_[catalog_.index(id).table.value]; }
+  const TableIndex& index(IndexId id) const { return *indexes_[id.value]; }
+
+  uint32_t worker_count() const { return static_cast<uint32_t>(workers_.size()); }
+  Worker& worker(WorkerId id) { return *workers_[id.value]; }
+
+  // `log` must outlive the transactions.
+  void attach_log(CommitLog& log) { log_ = &log; }
+  CommitLog& log() { return *log_; }
+
+  size_t memory_bytes() const { return memory_.bytes_allocated(); }
+  // Why rows or index nodes are not on huge pages, for the program to show.
+  std::optional<std::string> memory_notice() const { return memory_.notice(); }
+
+ private:
+  const Catalog catalog_;
+  const Schema schema_;
+  HugePageSource memory_;
+  EpochManager epochs_;
+  std::vector<std::unique_ptr<IndexedTable>> tables_;
+  std::vector<const TableIndex*> indexes_;  // by IndexId
+  std::vector<std::unique_ptr<Worker>> workers_;
+  CommitLog* log_ = nullptr;
+};
+
+}  // namespace mneme

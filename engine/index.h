@@ -1,0 +1,134 @@
+// Index: entries (key, row), unique by key, safe for many threads, with versions to validate what was read.
+//
+// Implemented by   BtreeIndex: ordered. HashIndex: by whole key, or by the leading words that it hashes.
+// Keys        key_words() words each, compared lexicographically (index_key.h, indexed_table.h).
+// Versions    every entry, and every gap between entries, belongs to one node (a leaf, a bucket), whose
+// version changes
+//             with each insert, erase or split there. So what was absent under a node version is absent as
+//             long as the version stands. A writer reports the versions it changed, so that a transaction's
+//             own inserts don't look like others' to it.
+// Threads     all methods but verify() and for_each(): any, at once. Two writers of one key must agree
+// beforehand (the
+//             transaction that has claimed the row). A NodeVersion's node stays readable for the index's
+//             life.
+// Waiting     for node locks, held for one change each.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "engine/index_key.h"
+#include "engine/node_pool.h"
+#include "engine/row.h"
+
+namespace mneme {
+
+struct NodeVersion {
+  const NodeWord* node = nullptr;
+  uint64_t version = 0;
+
+  bool is_current() const { return node->load(std::memory_order_acquire) == version; }
+};
+
+// What one of our own writes did to a node. A node that was split off another (or took over some of its
+// entries) names it: who watched the one must watch both.
+struct NodeChange {
+  const NodeWord* node;
+  uint64_t before;
+  uint64_t after;
+  const NodeWord* split_from = nullptr;
+};
+using NodeChanges = std::vector<NodeChange>;
+
+inline int compare_words(const uint64_t* a, const uint64_t* b, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+  }
+  return 0;
+}
+
+enum class ScanDirection : uint8_t { kForward, kBackward };
+
+// A walk over a range, piece by piece: the entries of one node, in the walk's order, and the node's version.
+class IndexCursor {
+ public:
+  // low and high have the index's key_words(), and low <= high.
+  IndexCursor(std::span<const uint64_t> low, std::span<const uint64_t> high, ScanDirection direction)
+      : key_words(static_cast<uint32_t>(low.size())), direction(direction) {
+    std::copy(low.begin(), low.end(), this->low.begin());
+    std::copy(high.begin(), high.end(), this->high.begin());
+  }
+
+  const uint64_t* key(size_t i) const { return keys.data() + i * key_words; }
+
+  // What the largest node holds (static_assert'ed where nodes are laid out).
+  static constexpr size_t kMaxEntries = 64;
+  static constexpr size_t kMaxEntryWords = 256;
+  using Key = std::array<uint64_t, kMaxKeyWords>;
+
+  const uint32_t key_words;
+  const ScanDirection direction;
+  // What is left of the range. The index moves `low` up, or `high` down, with each piece.
+  Key low;
+  Key high;
+  bool high_exclusive = false;
+  bool done = false;
+
+  // The piece.
+  NodeVersion node;
+  uint32_t count = 0;
+  std::array<uint64_t, kMaxEntryWords> keys;
+  std::array<Row*, kMaxEntries> rows;
+};
+
+class Index {
+ public:
+  explicit Index(uint32_t key_words) : key_words_(key_words) {}
+  virtual ~Index() = default;
+  Index(const Index&) = delete;
+  Index& operator=(const Index&) = delete;
+
+  uint32_t key_words() const { return key_words_; }
+
+  // The row under `key`, or nullptr, and the version under which that is so.
+  virtual Row* find(const uint64_t* key, NodeVersion& node) const = 0;
+
+  // Fills the cursor's piece and moves it on; false when the walk is over. A hash index walks ranges whose
+  // ends agree in the words that it hashes, in no order.
+  virtual bool next(IndexCursor& cursor) const = 0;
+
+  // Adds an entry. kExists: there is one under this key already; `existing` is its row, and nothing changed.
+  // `changes`, where wanted, is appended to.
+  enum class InsertStatus : uint8_t { kInserted, kExists, kOutOfMemory };
+  virtual InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes) = 0;
+
+  // Gives the entry under `key` another row; false when there is none that leads to `from`.
+  virtual bool replace(const uint64_t* key, const Row* from, Row* to, NodeChanges* changes) = 0;
+
+  // Removes the entry under `key`, if it leads to `row`.
+  virtual bool erase(const uint64_t* key, const Row* row) = 0;
+
+  // Brings what find() will look at into the cache.
+  virtual void prefetch(const uint64_t* key) const = 0;
+
+  // Calls visit(key, row) for every entry, in key order where there is one. The index is at rest.
+  virtual void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const = 0;
+
+  // Walks the whole structure and CHECKs that it is well-formed. The index is at rest.
+  virtual void verify() const = 0;
+
+ private:
+  const uint32_t key_words_;
+};
+
+std::unique_ptr<Index> make_btree_index(uint32_t key_words, HugePageSource& memory);
+// `hashed_words`: how many leading words of a key decide its bucket.
+std::unique_ptr<Index> make_hash_index(uint32_t key_words, uint32_t hashed_words, HugePageSource& memory);
+
+}  // namespace mneme

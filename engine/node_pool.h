@@ -1,0 +1,47 @@
+// NodePool: index nodes of one size, on huge pages, that stay index nodes for ever.
+//
+// A node given back keeps its version word, and whoever takes it next raises the version further. So an
+// optimistic reader that comes late to a recycled node reads valid memory (all of it atomic words), finds
+// another version, and starts again; a node set that names it fails its validation. That is why nodes need no
+// epochs, as rows do: versions never repeat, while a row that is being inserted always looks the same.
+//
+// Threads     any. Waiting: a mutex, once in as many inserts as fill a node.
+// Errors      no memory: take() gives nullptr.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "base/huge_pages.h"
+
+namespace mneme {
+
+// All that readers may look at while a writer changes it is a word of this type; loads acquire, stores
+// release.
+using NodeWord = std::atomic<uint64_t>;
+
+class NodePool {
+ public:
+  // `node_bytes` is a multiple of a cache line, at most a huge page.
+  NodePool(size_t node_bytes, HugePageSource& memory) : node_bytes_(node_bytes), memory_(memory) {}
+
+  // A node no index uses: zeroed if it is new, else as it was given back.
+  NodeWord* take();
+  void give_back(NodeWord* node);
+
+  size_t node_words() const { return node_bytes_ / sizeof(NodeWord); }
+
+ private:
+  const size_t node_bytes_;
+  HugePageSource& memory_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<NodeWord*> given_back_;
+  std::byte* piece_ = nullptr;
+  size_t piece_left_ = 0;
+};
+
+}  // namespace mneme

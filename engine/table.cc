@@ -1,0 +1,116 @@
+#include "engine/table.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "base/check.h"
+
+namespace mneme {
+
+namespace {
+
+size_t chunk_bytes_for(size_t stride, uint64_t run_slots, size_t header_bytes) {
+  return std::max(kHugePageBytes, std::bit_ceil(stride * run_slots + header_bytes));
+}
+
+}  // namespace
+
+Table::Table(size_t image_bytes, HugePageSource& memory)
+    : image_bytes_(image_bytes),
+      stride_(sizeof(Row) + image_bytes),
+      chunk_bytes_(chunk_bytes_for(stride_, kRunSlots, kChunkHeaderBytes)),
+      slots_in_chunk_((chunk_bytes_ - kChunkHeaderBytes) / stride_ / kRunSlots * kRunSlots),
+      memory_(memory) {
+  CHECK(image_bytes % 8 == 0);
+}
+
+Table::~Table() {
+  for (std::atomic<Group*>& group : groups_) delete group.load(std::memory_order_relaxed);
+}
+
+Row* Table::allocate(SlotCache& cache) {
+  Row* row = take(cache);
+  // Somebody who looks for entries that the row left behind may have claimed it for a moment (Worker::tidy).
+  for (uint32_t tries = 0; row != nullptr && !row->try_change(RowWord(), RowWord::incoming()); ++tries) {
+    spin_pause(tries);
+  }
+  return row;
+}
+
+Row* Table::take(SlotCache& cache) {
+  if (!cache.freed.empty()) {
+    Row* row = cache.freed.back();
+    cache.freed.pop_back();
+    return row;
+  }
+  if (cache.next == cache.end) {
+    if (shared_count_.load(std::memory_order_relaxed) > 0) {
+      std::lock_guard lock(mutex_);
+      const size_t taken = std::min<size_t>(shared_.size(), kRunSlots);
+      cache.freed.assign(shared_.end() - static_cast<ptrdiff_t>(taken), shared_.end());
+      shared_.resize(shared_.size() - taken);
+      shared_count_.store(shared_.size(), std::memory_order_relaxed);
+    }
+    if (!cache.freed.empty()) return take(cache);
+    cache.next = next_slot_.fetch_add(kRunSlots, std::memory_order_acq_rel);
+    cache.end = cache.next + kRunSlots;
+  }
+  // The run stays in the cache when there is no memory for its chunk, so that its slots are not lost.
+  if (chunk(cache.next / slots_in_chunk_) == nullptr && !add_chunk(cache.next / slots_in_chunk_))
+    return nullptr;
+  return at(cache.next++);
+}
+
+void Table::give_back(SlotCache& cache) {
+  while (cache.next < cache.end) {
+    Row* row = at(cache.next);
+    if (row == nullptr) break;
+    cache.freed.push_back(row);
+    ++cache.next;
+  }
+  std::lock_guard lock(mutex_);
+  shared_.insert(shared_.end(), cache.freed.begin(), cache.freed.end());
+  shared_count_.store(shared_.size(), std::memory_order_relaxed);
+  cache.freed.clear();
+}
+
+std::byte* Table::chunk(uint64_t index) const {
+  if (index >= kGroups * kChunksInGroup) return nullptr;
+  const Group* group = groups_[index / kChunksInGroup].load(std::memory_order_acquire);
+  return group == nullptr ? nullptr : group->chunks[index % kChunksInGroup].load(std::memory_order_acquire);
+}
+
+bool Table::add_chunk(uint64_t index) {
+  if (index >= kGroups * kChunksInGroup) return false;
+  std::lock_guard lock(mutex_);
+  if (chunk(index) != nullptr) return true;
+  std::atomic<Group*>& group = groups_[index / kChunksInGroup];
+  if (group.load(std::memory_order_relaxed) == nullptr) {
+    Group* made = new (std::nothrow) Group;
+    if (made == nullptr) return false;
+    group.store(made, std::memory_order_release);
+  }
+  std::byte* memory = memory_.allocate(chunk_bytes_, chunk_bytes_);
+  if (memory == nullptr) return false;
+  new (memory) ChunkHeader{index * slots_in_chunk_};
+  group.load(std::memory_order_relaxed)
+      ->chunks[index % kChunksInGroup]
+      .store(memory, std::memory_order_release);
+  return true;
+}
+
+Row* Table::at(uint64_t slot) const {
+  std::byte* memory = chunk(slot / slots_in_chunk_);
+  if (memory == nullptr) return nullptr;
+  return reinterpret_cast<Row*>(memory + kChunkHeaderBytes + slot % slots_in_chunk_ * stride_);
+}
+
+uint64_t Table::slot_of(const Row* row) const {
+  const auto address = reinterpret_cast<uintptr_t>(row);
+  const uintptr_t memory = address & ~(uintptr_t{chunk_bytes_} - 1);
+  const uint64_t index = (address - memory - kChunkHeaderBytes) / stride_;
+  return reinterpret_cast<const ChunkHeader*>(memory)->first_slot + index;
+}
+
+}  // namespace mneme

@@ -1,0 +1,106 @@
+// Table: the rows of one table, in slots of fixed size.
+//
+// Layout      chunks of 2 MiB (a power of two more, for very wide rows), aligned to their size, so that a
+// row's address
+//             gives its chunk, whose first cache line holds the number of its first slot. Slot s is row s %
+//             slots of chunk s / slots.
+// Invariants  slot numbers and row addresses never change; memory of a row stays a row of this table for
+// ever. Threads     allocate, free: any thread, each with a SlotCache of its own. A cache takes runs of 64
+// slots, which begin
+//             and end on cache lines, so threads that insert share none. at, slot_of: any.
+// Waiting     once in a chunk, for the mutex that guards adding one.
+// Errors      no memory: allocate() gives nullptr.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/cache_line.h"
+#include "base/huge_pages.h"
+#include "engine/row.h"
+
+namespace mneme {
+
+// Free slots of one table that one thread keeps at hand.
+struct SlotCache {
+  uint64_t next = 0;  // of the run taken last
+  uint64_t end = 0;
+  std::vector<Row*> freed;
+};
+
+class Table {
+ public:
+  Table(size_t image_bytes, HugePageSource& memory);
+  ~Table();
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  size_t image_bytes() const { return image_bytes_; }
+  size_t image_words() const { return image_bytes_ / 8; }
+
+  // A row that nobody else has; its word is RowWord::incoming().
+  Row* allocate(SlotCache& cache);
+  // `row` is free by its word (whose last owner made it so), in no index, and no running transaction can hold
+  // it.
+  void free(SlotCache& cache, Row* row) { cache.freed.push_back(row); }
+  // Passes what is left in a cache on to others, when its thread is done.
+  void give_back(SlotCache& cache);
+
+  // Every slot ever used is below this.
+  uint64_t slot_end() const { return next_slot_.load(std::memory_order_acquire); }
+  // nullptr for a slot whose chunk does not exist.
+  Row* at(uint64_t slot) const;
+  uint64_t slot_of(const Row* row) const;
+
+  // Calls visit(row) for every live row with its slot in [begin, end). The table is at rest.
+  template <typename Visit>
+  void for_each_live(uint64_t begin, uint64_t end, Visit&& visit) const {
+    for (uint64_t slot = begin; slot < end; ++slot) {
+      Row* row = at(slot);
+      if (row != nullptr && row->word().is_live()) visit(row);
+    }
+  }
+
+ private:
+  static constexpr uint64_t kRunSlots = 64;
+  static constexpr size_t kChunkHeaderBytes = kCacheLineBytes;
+  // Chunks are found through two levels, so that an empty table costs 2 KiB and a full one holds 128 GiB.
+  static constexpr size_t kGroups = 256;
+  static constexpr size_t kChunksInGroup = 256;
+
+  struct ChunkHeader {
+    uint64_t first_slot;
+  };
+  struct Group {
+    std::array<std::atomic<std::byte*>, kChunksInGroup> chunks{};
+  };
+
+  Row* take(SlotCache& cache);
+  std::byte* chunk(uint64_t index) const;
+  bool add_chunk(uint64_t index);
+
+  const size_t image_bytes_;
+  const size_t stride_;
+  const size_t chunk_bytes_;
+  const uint64_t slots_in_chunk_;
+  HugePageSource& memory_;
+
+  // Advanced by allocate() (relaxed would do for uniqueness; release, so that slot_end() orders a walk after
+  // it).
+  alignas(kCacheLineBytes) std::atomic<uint64_t> next_slot_{0};
+  // Freed slots that no thread keeps. The count lets allocate() look without the mutex; stale is harmless,
+  // the slots are only found later.
+  std::atomic<size_t> shared_count_{0};
+
+  alignas(kCacheLineBytes) std::mutex mutex_;
+  std::vector<Row*> shared_;  // guarded by mutex_
+  // Set under mutex_ (release: the chunk's header comes before), read by all (acquire).
+  std::array<std::atomic<Group*>, kGroups> groups_{};
+};
+
+}  // namespace mneme

@@ -1,0 +1,517 @@
+#include "engine/transaction.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mneme {
+
+namespace {
+
+// Rows stay locked for about a microsecond each; whoever waits longer runs something else, or again, instead.
+constexpr uint32_t kMaxLockTries = 300;
+// Losing a race for one key that often means heavy contention.
+constexpr uint32_t kMaxInsertTries = 16;
+
+}  // namespace
+
+void Transaction::begin() {
+  CHECK(!running_);
+  worker_.tidy(database_.log());
+  worker_.epochs_.enter(worker_.id());
+  running_ = true;
+}
+
+void Transaction::end() {
+  worker_.epochs_.leave(worker_.id());
+  worker_.reads_.clear();
+  worker_.writes_.clear();
+  worker_.created_.clear();
+  worker_.nodes_.clear();
+  worker_.write_of_row_.clear();
+  worker_.node_of_word_.clear();
+  worker_.arena_.reset();
+  highest_taken_over_ = Lsn{};
+  running_ = false;
+}
+
+// ---- reading ----
+
+Transaction::Copy* Transaction::new_copy(const IndexedTable& table, Row* row, RowWord version) {
+  auto* copy = static_cast<Copy*>(worker_.arena_.allocate(sizeof(Copy) + table.layout().image_bytes()));
+  copy->row = row;
+  copy->version = version;
+  return copy;
+}
+
+WriteEntry* Transaction::own_write(const Row* row) {
+  const uint32_t index = worker_.write_of_row_.find(row);
+  return index == PointerMap::kNone ? nullptr : &worker_.writes_[index];
+}
+
+AccessStatus Transaction::visit(IndexedTable& table, Row* row, RowRef& ref) {
+  if (WriteEntry* write = own_write(row); write != nullptr) {
+    if (write->is_erased) return AccessStatus::kAbsent;
+    Copy* copy = static_cast<Copy*>(worker_.arena_.allocate(sizeof(Copy)));
+    copy->row = row;
+    copy->version = write->expected;
+    ref = {write->image, copy};
+    return AccessStatus::kOk;
+  }
+  Copy* copy = new_copy(table, row, RowWord());
+  const RowWord word = row->read(copy->image(), table.rows().image_words());
+  if (word.is_locked()) return AccessStatus::kConflict;
+  copy->version = word.version();
+  worker_.reads_.push_back({row, copy->version});
+  if (!word.is_live()) return AccessStatus::kAbsent;
+  ref = {copy->image(), copy};
+  return AccessStatus::kOk;
+}
+
+bool Transaction::watch(const NodeVersion& node) {
+  const uint32_t index = worker_.node_of_word_.find(node.node);
+  if (index != PointerMap::kNone) return worker_.nodes_[index].version == node.version;
+  worker_.node_of_word_.insert(node.node, static_cast<uint32_t>(worker_.nodes_.size()));
+  worker_.nodes_.push_back(node);
+  return true;
+}
+
+// Our own inserts are no phantoms to us: where we watched a node as it was before, we watch it as it is
+// after. Had somebody else changed it in between, `before` would differ, and validation fail.
+void Transaction::apply_own_changes() {
+  for (const NodeChange& change : worker_.changes_) {
+    const NodeWord* watched = change.split_from != nullptr ? change.split_from : change.node;
+    const uint32_t index = worker_.node_of_word_.find(watched);
+    if (index == PointerMap::kNone || worker_.nodes_[index].version != change.before) continue;
+    if (change.split_from == nullptr) {
+      worker_.nodes_[index].version = change.after;
+    } else {
+      watch({change.node, change.after});
+    }
+  }
+  worker_.changes_.clear();
+}
+
+AccessStatus Transaction::find(IndexId id, const IndexKey& key, RowRef& ref) {
+  DCHECK(running_);
+  const TableIndex& index = database_.index(id);
+  IndexedTable& table = database_.table_of(id);
+  DCHECK(index.is_unique && key.word_count == index.codec->word_count());
+  if (!index.is_primary) return find_by_entries(index, key, ref);
+
+  NodeVersion node;
+  Row* row = index.index->find(key.words.data(), node);
+  const AccessStatus status = row == nullptr ? AccessStatus::kAbsent : visit(table, row, ref);
+  if (status == AccessStatus::kAbsent && !watch(node)) return AccessStatus::kConflict;
+  return status;
+}
+
+AccessStatus Transaction::find_by_entries(const TableIndex& index, const IndexKey& key, RowRef& ref) {
+  RowRef found;
+  const AccessStatus status = scan(index.id, {key, key}, Direction::kForward, [&](const RowRef& row) {
+    found = row;
+    return false;
+  });
+  if (status != AccessStatus::kOk) return status;
+  if (found.image == nullptr) return AccessStatus::kAbsent;
+  ref = found;
+  return AccessStatus::kOk;
+}
+
+AccessStatus Transaction::scan(IndexId id, const KeyRange& range, Direction direction,
+                               FunctionRef<bool(const RowRef&)> visit_row) {
+  DCHECK(running_);
+  const TableIndex& index = database_.index(id);
+  IndexedTable& table = database_.table_of(id);
+  const KeyRange entries = table.entry_range(index, range.low, range.high);
+  IndexCursor cursor(entries.low.span(), entries.high.span(),
+                     direction == Direction::kForward ? ScanDirection::kForward : ScanDirection::kBackward);
+  while (index.index->next(cursor)) {
+    if (!watch(cursor.node)) return AccessStatus::kConflict;
+    for (uint32_t i = 0; i < cursor.count; ++i) {
+      if (i + 1 < cursor.count) __builtin_prefetch(cursor.rows[i + 1]);
+      RowRef row;
+      const AccessStatus status = visit(table, cursor.rows[i], row);
+      if (status == AccessStatus::kAbsent) continue;
+      if (status != AccessStatus::kOk) return status;
+      if (!index.is_primary) {
+        const IndexKey key = table.entry_key(index, row.image, cursor.rows[i]);
+        if (compare_words(key.words.data(), cursor.key(i), key.word_count) != 0) continue;
+      }
+      if (!visit_row(row)) return AccessStatus::kOk;
+    }
+  }
+  return AccessStatus::kOk;
+}
+
+// ---- writing ----
+
+WriteEntry& Transaction::add_write(IndexedTable& table, Row* row, RowWord expected, std::byte* image) {
+  worker_.write_of_row_.insert(row, static_cast<uint32_t>(worker_.writes_.size()));
+  worker_.writes_.push_back({row, &table, expected, image, 0, 0, false, false, false});
+  return worker_.writes_.back();
+}
+
+bool Transaction::claim(WriteEntry& write) {
+  if (!write.is_claimed) write.is_claimed = write.row->try_change(write.expected, write.expected.claimed());
+  return write.is_claimed;
+}
+
+AccessStatus Transaction::insert(TableId id, std::span<const Value> values) {
+  DCHECK(running_);
+  IndexedTable& table = database_.table(id);
+  const RowLayout& layout = table.layout();
+  DCHECK(values.size() == layout.column_count());
+  auto* image = static_cast<std::byte*>(worker_.arena_.allocate(layout.image_bytes()));
+  // Padding and stale tails mean nothing, but bytes of another table's rows have no business in this one's.
+  std::memset(image, 0, layout.image_bytes());
+  for (uint32_t i = 0; i < values.size(); ++i) layout.set(image, ColumnId{i}, values[i]);
+  RowRef ref;
+  return insert_image(table, image, ref);
+}
+
+AccessStatus Transaction::insert_image(IndexedTable& table, std::byte* image, RowRef& ref) {
+  WriteEntry* write = nullptr;
+  AccessStatus status =
+      table.primary() != nullptr ? claim_key(table, image, write) : link_new_row(table, image, write);
+  if (status != AccessStatus::kOk) return status;
+  Row* row = write->row;
+  status = add_entries(row, table, image, nullptr);
+  if (status != AccessStatus::kOk) return status;
+  return visit(table, row, ref);
+}
+
+// Makes the row of image's primary key ours: one that stands in the index but is not live, or a new one.
+AccessStatus Transaction::claim_key(IndexedTable& table, std::byte* image, WriteEntry*& write) {
+  const TableIndex& primary = *table.primary();
+  const IndexKey key = table.entry_key(primary, image, nullptr);
+  for (uint32_t tries = 0; tries < kMaxInsertTries; ++tries) {
+    NodeVersion node;
+    Row* row = primary.index->find(key.words.data(), node);
+    if (row != nullptr) return take_over(table, row, image, write);
+    const AccessStatus status = link_new_row(table, image, write);
+    if (status != AccessStatus::kDuplicateKey) return status;
+  }
+  return AccessStatus::kConflict;
+}
+
+AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* image, WriteEntry*& write) {
+  write = own_write(row);
+  if (write != nullptr) {
+    if (!write->is_erased) return AccessStatus::kDuplicateKey;
+    if (!claim(*write)) return AccessStatus::kConflict;
+    write->is_erased = false;
+    write->image = image;
+    return AccessStatus::kOk;
+  }
+  const RowWord word = row->read(nullptr, 0);
+  if (word.is_locked()) return AccessStatus::kConflict;
+  if (word.is_live()) {
+    worker_.reads_.push_back({row, word.version()});
+    return AccessStatus::kDuplicateKey;
+  }
+  // A free row is on its way out of the index; a claimed one is somebody else's.
+  if (word.is_free() || word.is_claimed() || !row->try_change(word, word.claimed()))
+    return AccessStatus::kConflict;
+  highest_taken_over_ = std::max(highest_taken_over_, word.lsn());
+  write = &add_write(table, row, word, image);
+  write->is_claimed = true;
+  return AccessStatus::kOk;
+}
+
+// kDuplicateKey: somebody has put the primary key into its index meanwhile.
+AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, WriteEntry*& write) {
+  Row* row = table.rows().allocate(worker_.slots(table));
+  if (row == nullptr) return AccessStatus::kOutOfMemory;
+  if (table.primary() != nullptr) {
+    const TableIndex& primary = *table.primary();
+    const IndexKey key = table.entry_key(primary, image, row);
+    Row* existing = nullptr;
+    const Index::InsertStatus status =
+        primary.index->insert(key.words.data(), row, existing, &worker_.changes_);
+    apply_own_changes();
+    if (status != Index::InsertStatus::kInserted) {
+      row->set_word(RowWord());
+      table.rows().free(worker_.slots(table), row);
+      return status == Index::InsertStatus::kExists ? AccessStatus::kDuplicateKey
+                                                    : AccessStatus::kOutOfMemory;
+    }
+    worker_.created_.push_back({&primary, &table, row, key});
+  }
+  write = &add_write(table, row, RowWord::incoming().unclaimed(), image);
+  write->is_claimed = true;
+  write->is_fresh = true;
+  return AccessStatus::kOk;
+}
+
+AccessStatus Transaction::add_entries(Row* row, IndexedTable& table, const std::byte* image,
+                                      const std::byte* old_image) {
+  for (const TableIndex& index : table.indexes()) {
+    if (index.is_primary) continue;
+    const IndexKey key = table.entry_key(index, image, row);
+    if (old_image != nullptr && key == table.entry_key(index, old_image, row)) continue;
+    if (index.is_unique) {
+      const AccessStatus status = check_unique(row, index, image);
+      if (status != AccessStatus::kOk) return status;
+    }
+    const AccessStatus status = add_entry(row, table, index, key);
+    if (status != AccessStatus::kOk) return status;
+  }
+  return AccessStatus::kOk;
+}
+
+// That no other row holds the key of `image` in a unique index. What it saw is watched, so it holds at the
+// commit too.
+AccessStatus Transaction::check_unique(const Row* row, const TableIndex& index, const std::byte* image) {
+  const IndexKey key = index.codec->of_row(image, 0);
+  AccessStatus found = AccessStatus::kOk;
+  const AccessStatus status = scan(index.id, {key, key}, Direction::kForward, [&](const RowRef& other) {
+    if (static_cast<Copy*>(other.handle)->row == row) return true;
+    found = AccessStatus::kDuplicateKey;
+    return false;
+  });
+  return status == AccessStatus::kOk ? found : status;
+}
+
+AccessStatus Transaction::add_entry(Row* row, IndexedTable& table, const TableIndex& index,
+                                    const IndexKey& key) {
+  for (uint32_t tries = 0; tries < kMaxInsertTries; ++tries) {
+    Row* existing = nullptr;
+    const Index::InsertStatus status =
+        index.index->insert(key.words.data(), row, existing, &worker_.changes_);
+    apply_own_changes();
+    if (status == Index::InsertStatus::kOutOfMemory) return AccessStatus::kOutOfMemory;
+    if (status == Index::InsertStatus::kInserted) {
+      worker_.created_.push_back({&index, &table, row, key});
+      return AccessStatus::kOk;
+    }
+    // A stale entry of our own row becomes valid; whoever means to remove it finds the row claimed, and looks
+    // again.
+    if (existing == row) return AccessStatus::kOk;
+    // The key names a primary key, which is ours: this is an entry that an earlier, freed row left behind.
+    const bool replaced = index.index->replace(key.words.data(), existing, row, &worker_.changes_);
+    apply_own_changes();
+    if (replaced) {
+      worker_.created_.push_back({&index, &table, row, key});
+      return AccessStatus::kOk;
+    }
+  }
+  return AccessStatus::kConflict;
+}
+
+AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const ColumnValue> changes) {
+  DCHECK(running_);
+  IndexedTable& table = database_.table(id);
+  const RowLayout& layout = table.layout();
+  auto* copy = static_cast<Copy*>(ref.handle);
+  WriteEntry* write = own_write(copy->row);
+  if (write == nullptr) {
+    // The copy that was read becomes the new image.
+    write = &add_write(table, copy->row, copy->version, const_cast<std::byte*>(ref.image));
+    write->dirty_begin = static_cast<uint32_t>(table.rows().image_words());
+  }
+  CHECK(!write->is_erased);
+
+  bool in_place = true;
+  bool keys_change = false;
+  for (const ColumnValue& change : changes) {
+    const TypeKind kind = layout.place(change.column).kind;
+    // A string may lie in the very image that is about to change.
+    if (changes.size() > 1 && (kind == TypeKind::kChar || kind == TypeKind::kVarchar)) in_place = false;
+    keys_change |= table.is_indexed(change.column);
+  }
+  std::byte* image = write->image;
+  if (!in_place || keys_change) {
+    image = static_cast<std::byte*>(worker_.arena_.allocate(layout.image_bytes()));
+    std::memcpy(image, write->image, layout.image_bytes());
+  }
+  for (const ColumnValue& change : changes) {
+    layout.set(image, change.column, change.value);
+    const RowLayout::Place& place = layout.place(change.column);
+    const auto widen = [&](uint32_t begin, uint32_t end) {
+      write->dirty_begin = std::min(write->dirty_begin, begin / 8);
+      write->dirty_end = std::max(write->dirty_end, (end + 7) / 8);
+    };
+    widen(place.offset, place.offset + place.bytes);
+    if (place.null_flag >= 0)
+      widen(static_cast<uint32_t>(place.null_flag), static_cast<uint32_t>(place.null_flag) + 1);
+  }
+  if (keys_change) return update_keys(table, *write, image, ref);
+  write->image = image;
+  ref.image = image;
+  return AccessStatus::kOk;
+}
+
+AccessStatus Transaction::update_keys(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& ref) {
+  if (const TableIndex* primary = table.primary(); primary != nullptr) {
+    if (table.entry_key(*primary, image, nullptr) != table.entry_key(*primary, write.image, nullptr)) {
+      return move(table, write, image, ref);
+    }
+  }
+  const auto changed = [&](const TableIndex& index) {
+    return table.entry_key(index, image, write.row) != table.entry_key(index, write.image, write.row);
+  };
+  if (std::ranges::any_of(table.indexes(), changed)) {
+    if (!claim(write)) return AccessStatus::kConflict;
+    const AccessStatus status = add_entries(write.row, table, image, write.image);
+    if (status != AccessStatus::kOk) return status;
+  }
+  write.image = image;
+  ref.image = image;
+  return AccessStatus::kOk;
+}
+
+// A row belongs to one primary key for ever: changing it deletes the row and inserts another.
+AccessStatus Transaction::move(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& ref) {
+  write.is_erased = true;
+  return insert_image(table, image, ref);
+}
+
+AccessStatus Transaction::erase(TableId id, RowRef& ref) {
+  DCHECK(running_);
+  IndexedTable& table = database_.table(id);
+  auto* copy = static_cast<Copy*>(ref.handle);
+  WriteEntry* write = own_write(copy->row);
+  if (write == nullptr)
+    write = &add_write(table, copy->row, copy->version, const_cast<std::byte*>(ref.image));
+  CHECK(!write->is_erased);
+  write->is_erased = true;
+  return AccessStatus::kOk;
+}
+
+// ---- ending ----
+
+CommitOutcome Transaction::commit(ByteSpan log_payload) {
+  CHECK(running_);
+  if (worker_.writes_.empty()) {
+    const CommitOutcome outcome{validate(false) ? CommitStatus::kCommitted : CommitStatus::kConflict,
+                                highest_read(), false};
+    end();
+    return outcome;
+  }
+  CommitLog& log = database_.log();
+  const auto payload_bytes = static_cast<uint32_t>(log_payload.size());
+  if (!log.await_space(worker_.id(), payload_bytes)) {
+    abort();
+    return {CommitStatus::kLogFailed, Lsn{}, false};
+  }
+  if (!lock_writes()) {
+    abort();
+    return {CommitStatus::kConflict, Lsn{}, false};
+  }
+  const Lsn lsn = log.reserve(worker_.id(), payload_bytes);
+  if (!validate(true)) {
+    unlock_writes(worker_.writes_.size());
+    log.fill(worker_.id(), lsn, RecordKind::kSkip, log_payload);
+    abort();
+    return {CommitStatus::kConflict, Lsn{}, false};
+  }
+  install(lsn);
+  log.fill(worker_.id(), lsn, RecordKind::kCommand, log_payload);
+  end();
+  return {CommitStatus::kCommitted, lsn, true};
+}
+
+CommitOutcome Transaction::roll_back() {
+  CHECK(running_);
+  // Before our own entries are taken out, which changes the nodes that we watch.
+  const CommitOutcome outcome{validate(false) ? CommitStatus::kCommitted : CommitStatus::kConflict,
+                              highest_read(), false};
+  abort();
+  return outcome;
+}
+
+void Transaction::abort() {
+  if (!running_) return;
+  undo();
+  end();
+}
+
+Lsn Transaction::highest_read() const {
+  Lsn highest = highest_taken_over_;
+  for (const ReadEntry& read : worker_.reads_) highest = std::max(highest, read.version.lsn());
+  return highest;
+}
+
+bool Transaction::lock_writes() {
+  std::vector<uint32_t>& order = worker_.lock_order_;
+  order.clear();
+  for (uint32_t i = 0; i < worker_.writes_.size(); ++i) order.push_back(i);
+  std::ranges::sort(order, {}, [&](uint32_t i) { return worker_.writes_[i].row; });
+  for (size_t locked = 0; locked < order.size(); ++locked) {
+    const WriteEntry& write = worker_.writes_[order[locked]];
+    const RowWord expected = write.is_claimed ? write.expected.claimed() : write.expected;
+    for (uint32_t tries = 0; !write.row->try_change(expected, expected.locked()); spin_pause(tries++)) {
+      if (write.row->word().version() == write.expected && tries < kMaxLockTries) continue;
+      unlock_writes(locked);
+      return false;
+    }
+  }
+  return true;
+}
+
+// Gives the first `count` locks back, in the order they were taken; claims stay.
+void Transaction::unlock_writes(size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const WriteEntry& write = worker_.writes_[worker_.lock_order_[i]];
+    write.row->set_word(write.is_claimed ? write.expected.claimed() : write.expected);
+  }
+}
+
+bool Transaction::validate(bool locked) {
+  for (const ReadEntry& read : worker_.reads_) {
+    const RowWord word = read.row->word();
+    if (word.version() != read.version) return false;
+    if (word.is_locked() && !(locked && own_write(read.row) != nullptr)) return false;
+  }
+  return std::ranges::all_of(worker_.nodes_, &NodeVersion::is_current);
+}
+
+void Transaction::install(Lsn lsn) {
+  // While rows are locked only pointers to them are of use to others: first what needs the old images.
+  for (const WriteEntry& write : worker_.writes_) {
+    if (write.is_claimed) note_stale_entries(write, lsn);
+  }
+  for (const WriteEntry& write : worker_.writes_) {
+    if (write.is_claimed) {
+      write.row->write(write.image, 0, write.table->rows().image_words());
+    } else if (!write.is_erased) {
+      write.row->write(write.image, write.dirty_begin, write.dirty_end);
+    }
+    write.row->set_word(write.is_erased ? RowWord::tombstone(lsn) : RowWord::live(lsn));
+    if (write.is_erased) worker_.tombstones_.push({lsn, write.table, write.row});
+  }
+  // Entries that a later change of this same transaction left behind.
+  for (const CreatedEntry& created : worker_.created_) {
+    if (created.index->is_primary) continue;
+    const WriteEntry& write = *own_write(created.row);
+    if (created.table->entry_key(*created.index, write.image, created.row) == created.key) continue;
+    worker_.stale_.push({lsn, created.table, created.row, created.index, created.key});
+  }
+}
+
+// The entries of the row's old image, a tombstone's too, that those of the new one don't replace.
+void Transaction::note_stale_entries(const WriteEntry& write, Lsn lsn) {
+  if (write.is_fresh) return;
+  for (const TableIndex& index : write.table->indexes()) {
+    if (index.is_primary) continue;
+    const IndexKey old_key = write.table->entry_key(index, write.row->image(), write.row);
+    if (old_key == write.table->entry_key(index, write.image, write.row)) continue;
+    worker_.stale_.push({lsn, write.table, write.row, &index, old_key});
+  }
+}
+
+void Transaction::undo() {
+  // Backwards: a new row's entry under its primary key goes last, so that nobody inserts that key with
+  // another row while other entries of this one stand.
+  for (size_t i = worker_.created_.size(); i-- > 0;) {
+    const CreatedEntry& created = worker_.created_[i];
+    created.index->index->erase(created.key.words.data(), created.row);
+  }
+  for (const WriteEntry& write : worker_.writes_) {
+    if (!write.is_claimed) continue;
+    write.row->set_word(write.is_fresh ? RowWord() : write.expected);
+    if (write.is_fresh) worker_.retire(*write.table, write.row);
+  }
+}
+
+}  // namespace mneme

@@ -1,0 +1,144 @@
+// Transaction: optimistic concurrency control in Silo's manner, with one change: commit order is log order.
+//
+// Flow        begin -> find, scan, insert, update, erase -> commit:
+//               wait for log space -> lock the written rows, in order of address -> reserve the LSN ->
+//               validate rows and nodes read -> write the rows, unlock with the new LSN -> fill the log
+//               record
+//             or roll_back (the user's: validated as well, since its caller will act on what it read), or
+//             abort.
+// Before the reservation   all that may fail but validation: duplicate keys and allocation are settled by
+// insert() and
+//             update(); every inserted row stands in every index, claimed and not live, and is locked with
+//             the rest; so does the new entry of a changed indexed column. A transaction that fails
+//             validation fills its reserved place with a skip record.
+// Waiting     commit() waits for log space before it locks anything. Claims (row.h) are held across that
+// wait, but nobody
+//             waits for a claim: readers pass it, writers give up. Waits for locks are bounded, then
+//             kConflict.
+// Threads     a Transaction belongs to its Worker's thread.
+//
+// Soundness   The LSN is the place in the serial order. Let T1 and T2 be in conflict, both committed.
+//   write -> write, write -> read: T2 locks, or reads, what T1 installed after reserving. T1 reserved first.
+//   read -> write: T1 read x and T2 overwrote it. T1's validation, after T1's reservation, did not see T2's
+//   lock of x,
+//     which T2 took before reserving. Reservations are read-modify-writes (acquire and release) of one
+//     counter: had T2 reserved first, its lock would be visible to T1's validation. So T1 reserved first.
+//   absence: what T1 found absent is covered by the version of a row that was not live (a tombstone, a row
+//   being
+//     inserted) and by a node version (index.h) under which no other entry stood. T2 makes it present by
+//     locking such a row, or by putting an entry into the node, both before it reserves; the same argument
+//     holds. T2's unlinking what it deleted changes the node's version too.
+//   present through another index: an entry whose row has another key there (indexed_table.h) counts as
+//   absent, and the
+//     row is validated.
+//   A transaction that wrote nothing takes no LSN. All that it read stands when it validates, so it has a
+//   place between
+//     the highest LSN that it read and the first that overwrites any of it: had the writer W of something it
+//     read reserved after an overwriter O of something else, O's lock would have been visible to W's
+//     reservation, so to W's reader, and its validation. It may be acknowledged once highest_read() is
+//     durable.
+//   All of this assumes what commit_log.h promises: reserve() orders memory as well as LSNs.
+// Source      Tu et al., "Speedy Transactions in Multicore In-Memory Databases" (SOSP'13), sections 4.4
+// to 4.7.
+#pragma once
+
+#include <span>
+
+#include "base/bytes.h"
+#include "engine/database.h"
+#include "engine/row_access.h"
+#include "engine/worker.h"
+
+namespace mneme {
+
+enum class CommitStatus : uint8_t {
+  kCommitted,
+  kConflict,   // nothing happened; run it again
+  kLogFailed,  // nothing happened, and nothing will until the log is mended (CommitLog::failure)
+};
+
+struct CommitOutcome {
+  CommitStatus status;
+  // Committed: its own LSN if it wrote, else the highest that it read. Acknowledge it once that is durable.
+  Lsn lsn;
+  bool wrote = false;
+};
+
+class Transaction final : public RowAccess {
+ public:
+  Transaction(Database& database, Worker& worker) : database_(database), worker_(worker) {}
+  ~Transaction() override { abort(); }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  // Once for each attempt; the one before has ended.
+  void begin();
+
+  AccessStatus find(IndexId index, const IndexKey& key, RowRef& row) override;
+  AccessStatus scan(IndexId index, const KeyRange& range, Direction direction,
+                    FunctionRef<bool(const RowRef&)> visit) override;
+  AccessStatus insert(TableId table, std::span<const Value> values) override;
+  AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override;
+  AccessStatus erase(TableId table, RowRef& row) override;
+
+  // `log_payload` is the record's (unused where the transaction wrote nothing).
+  CommitOutcome commit(ByteSpan log_payload);
+  // Undoes the transaction on its user's behalf. kCommitted: it read a consistent state, and may be reported.
+  CommitOutcome roll_back();
+  // Undoes it, to run it again or not at all.
+  void abort();
+
+  bool is_running() const { return running_; }
+  bool wrote() const { return !worker_.writes_.empty(); }
+  Lsn highest_read() const;
+
+ private:
+  // A row's copy in the arena: RowRef::handle points here, RowRef::image behind it.
+  struct Copy {
+    Row* row;
+    RowWord version;
+    std::byte* image() { return reinterpret_cast<std::byte*>(this + 1); }
+  };
+  static_assert(sizeof(Copy) % 16 == 0, "the image behind it is aligned");
+
+  Copy* new_copy(const IndexedTable& table, Row* row, RowWord version);
+  WriteEntry* own_write(const Row* row);
+  WriteEntry& add_write(IndexedTable& table, Row* row, RowWord expected, std::byte* image);
+
+  // The row as this transaction sees it: kOk, kAbsent (erased, not live) or kConflict. Enters it into the
+  // read set.
+  AccessStatus visit(IndexedTable& table, Row* row, RowRef& ref);
+  // False: the node has changed since it was first seen.
+  bool watch(const NodeVersion& node);
+  void apply_own_changes();
+  AccessStatus find_by_entries(const TableIndex& index, const IndexKey& key, RowRef& ref);
+
+  AccessStatus insert_image(IndexedTable& table, std::byte* image, RowRef& ref);
+  AccessStatus claim_key(IndexedTable& table, std::byte* image, WriteEntry*& write);
+  AccessStatus take_over(IndexedTable& table, Row* row, std::byte* image, WriteEntry*& write);
+  AccessStatus link_new_row(IndexedTable& table, std::byte* image, WriteEntry*& write);
+  // Puts the entries of `image` into the indexes in which they differ from those of `old_image` (nullptr: in
+  // all).
+  AccessStatus add_entries(Row* row, IndexedTable& table, const std::byte* image, const std::byte* old_image);
+  AccessStatus add_entry(Row* row, IndexedTable& table, const TableIndex& index, const IndexKey& key);
+  AccessStatus check_unique(const Row* row, const TableIndex& index, const std::byte* image);
+  bool claim(WriteEntry& write);
+  AccessStatus update_keys(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& row);
+  AccessStatus move(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& row);
+
+  bool lock_writes();
+  void unlock_writes(size_t count);
+  // `locked`: the written rows are locked, by us.
+  bool validate(bool locked);
+  void install(Lsn lsn);
+  void note_stale_entries(const WriteEntry& write, Lsn lsn);
+  void undo();
+  void end();
+
+  Database& database_;
+  Worker& worker_;
+  bool running_ = false;
+  Lsn highest_taken_over_;
+};
+
+}  // namespace mneme

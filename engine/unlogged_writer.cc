@@ -1,0 +1,161 @@
+#include "engine/unlogged_writer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mneme {
+
+UnloggedWriter::UnloggedWriter(Database& database) : database_(database), slots_(database.table_count()) {}
+
+UnloggedWriter::~UnloggedWriter() {
+  for (uint32_t i = 0; i < slots_.size(); ++i) database_.table(TableId{i}).rows().give_back(slots_[i]);
+}
+
+Row* UnloggedWriter::find(IndexId id, const IndexKey& key) const {
+  const TableIndex& index = database_.index(id);
+  DCHECK(index.is_unique && key.word_count == index.codec->word_count());
+  if (index.is_primary) {
+    NodeVersion node;
+    Row* row = index.index->find(key.words.data(), node);
+    return row != nullptr && row->word().is_live() ? row : nullptr;
+  }
+  Row* found = nullptr;
+  scan(id, {key, key}, RowAccess::Direction::kForward, [&](Row* row) {
+    found = row;
+    return false;
+  });
+  return found;
+}
+
+void UnloggedWriter::scan(IndexId id, const KeyRange& range, RowAccess::Direction direction,
+                          FunctionRef<bool(Row*)> visit) const {
+  const TableIndex& index = database_.index(id);
+  const KeyRange entries = database_.table_of(id).entry_range(index, range.low, range.high);
+  IndexCursor cursor(
+      entries.low.span(), entries.high.span(),
+      direction == RowAccess::Direction::kForward ? ScanDirection::kForward : ScanDirection::kBackward);
+  while (index.index->next(cursor)) {
+    for (uint32_t i = 0; i < cursor.count; ++i) {
+      if (i + 1 < cursor.count) __builtin_prefetch(cursor.rows[i + 1]);
+      if (cursor.rows[i]->word().is_live() && !visit(cursor.rows[i])) return;
+    }
+  }
+}
+
+AccessStatus UnloggedWriter::insert(TableId id, std::span<const Value> values, Row** inserted) {
+  IndexedTable& table = database_.table(id);
+  Row* row = table.rows().allocate(slots_[id.value]);
+  if (row == nullptr) return AccessStatus::kOutOfMemory;
+  std::memset(row->image(), 0, table.layout().image_bytes());
+  for (uint32_t i = 0; i < values.size(); ++i) table.layout().set(row->image(), ColumnId{i}, values[i]);
+  row->set_word(RowWord::live(kCheckpointLsn));
+  const AccessStatus status = link(table, row);
+  if (status != AccessStatus::kOk) {
+    row->set_word(RowWord());
+    table.rows().free(slots_[id.value], row);
+  } else if (inserted != nullptr) {
+    *inserted = row;
+  }
+  return status;
+}
+
+// Into all indexes, or none.
+AccessStatus UnloggedWriter::link(IndexedTable& table, Row* row) {
+  const std::vector<TableIndex>& indexes = table.indexes();
+  for (size_t i = 0; i < indexes.size(); ++i) {
+    const AccessStatus status = link(table, indexes[i], row);
+    if (status == AccessStatus::kOk) continue;
+    while (i-- > 0) indexes[i].index->erase(table.entry_key(indexes[i], row->image(), row).words.data(), row);
+    return status;
+  }
+  return AccessStatus::kOk;
+}
+
+AccessStatus UnloggedWriter::link(IndexedTable& table, const TableIndex& index, Row* row) {
+  if (index.is_unique && !index.is_primary) {
+    if (find(index.id, index.codec->of_row(row->image(), 0)) != nullptr) return AccessStatus::kDuplicateKey;
+  }
+  Row* existing = nullptr;
+  const IndexKey key = table.entry_key(index, row->image(), row);
+  switch (index.index->insert(key.words.data(), row, existing, nullptr)) {
+    case Index::InsertStatus::kInserted:
+      return AccessStatus::kOk;
+    case Index::InsertStatus::kExists:
+      return AccessStatus::kDuplicateKey;
+    case Index::InsertStatus::kOutOfMemory:
+      return AccessStatus::kOutOfMemory;
+  }
+  return AccessStatus::kOutOfMemory;
+}
+
+AccessStatus UnloggedWriter::update(TableId id, Row* row, std::span<const ColumnValue> changes) {
+  IndexedTable& table = database_.table(id);
+  const RowLayout& layout = table.layout();
+  size_t strings = 0;
+  for (const ColumnValue& change : changes) {
+    if (table.is_indexed(change.column)) return update_keys(table, row, changes);
+    const TypeKind kind = layout.place(change.column).kind;
+    strings += kind == TypeKind::kChar || kind == TypeKind::kVarchar ? 1 : 0;
+  }
+  if (strings <= 1) {
+    for (const ColumnValue& change : changes) layout.set(row->image(), change.column, change.value);
+    return AccessStatus::kOk;
+  }
+  // One string may be another's new value, so all are put aside before any is written. (Not the whole image:
+  // another thread may be writing other columns of the row.)
+  scratch_.reset();
+  const std::span<Value> values = scratch_.make_array<Value>(changes.size());
+  for (size_t i = 0; i < changes.size(); ++i) {
+    const TypeKind kind = layout.place(changes[i].column).kind;
+    const bool is_string = kind == TypeKind::kChar || kind == TypeKind::kVarchar;
+    values[i] = is_string && !changes[i].value.is_null()
+                    ? Value::of_text(scratch_.copy(changes[i].value.as_text()))
+                    : changes[i].value;
+  }
+  for (size_t i = 0; i < changes.size(); ++i) layout.set(row->image(), changes[i].column, values[i]);
+  return AccessStatus::kOk;
+}
+
+AccessStatus UnloggedWriter::update_keys(IndexedTable& table, Row* row,
+                                         std::span<const ColumnValue> changes) {
+  const RowLayout& layout = table.layout();
+  const size_t bytes = layout.image_bytes();
+  const std::vector<std::byte> old_image(row->image(), row->image() + bytes);
+  new_image_ = old_image;
+  for (const ColumnValue& change : changes) layout.set(new_image_.data(), change.column, change.value);
+  const auto set_image = [&](const std::vector<std::byte>& image) {
+    std::memcpy(row->image(), image.data(), bytes);
+  };
+
+  // Its own entries must not look like somebody else's: all that change go out before any new one comes in.
+  std::vector<const TableIndex*> changed;
+  for (const TableIndex& index : table.indexes()) {
+    const IndexKey old_key = table.entry_key(index, old_image.data(), row);
+    if (old_key == table.entry_key(index, new_image_.data(), row)) continue;
+    index.index->erase(old_key.words.data(), row);
+    changed.push_back(&index);
+  }
+  set_image(new_image_);
+  for (size_t i = 0; i < changed.size(); ++i) {
+    const AccessStatus status = link(table, *changed[i], row);
+    if (status == AccessStatus::kOk) continue;
+    for (size_t j = 0; j < i; ++j) {
+      changed[j]->index->erase(table.entry_key(*changed[j], new_image_.data(), row).words.data(), row);
+    }
+    set_image(old_image);
+    for (const TableIndex* index : changed) CHECK(link(table, *index, row) == AccessStatus::kOk);
+    return status;
+  }
+  return AccessStatus::kOk;
+}
+
+void UnloggedWriter::erase(TableId id, Row* row) {
+  IndexedTable& table = database_.table(id);
+  for (const TableIndex& index : table.indexes()) {
+    index.index->erase(table.entry_key(index, row->image(), row).words.data(), row);
+  }
+  row->set_word(RowWord());
+  table.rows().free(slots_[id.value], row);
+}
+
+}  // namespace mneme

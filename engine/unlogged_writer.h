@@ -1,0 +1,54 @@
+// UnloggedWriter: direct changes to a database at rest, for loaders, checkpoint loading and replay.
+//
+// Flow        insert rows with LSN 0, or change and erase them in place, indexes included; no locks, no
+// validation, no
+//             log. Afterwards the state is what a checkpoint holds: LSN 0 everywhere.
+// Invariants  no transaction runs. Row words stay as they are, but for live and free.
+// Threads     one writer a thread; several at once if they touch different rows, or different columns of one
+// row none of
+//             which is in a key. Indexes may be shared without restriction.
+// Errors      kDuplicateKey: a unique key exists already; nothing changed. kOutOfMemory: the loading is over.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/database.h"
+#include "engine/row_access.h"
+
+namespace mneme {
+
+class UnloggedWriter {
+ public:
+  explicit UnloggedWriter(Database& database);
+  // Passes free slots on to others.
+  ~UnloggedWriter();
+  UnloggedWriter(const UnloggedWriter&) = delete;
+  UnloggedWriter& operator=(const UnloggedWriter&) = delete;
+
+  // The live row under a whole key of a unique index, or nullptr.
+  Row* find(IndexId index, const IndexKey& key) const;
+
+  // Visits the live rows with keys in the range, in key order or backwards, until the visitor returns false.
+  // The visitor must not insert or erase entries in the range.
+  void scan(IndexId index, const KeyRange& range, RowAccess::Direction direction,
+            FunctionRef<bool(Row*)> visit) const;
+
+  // `inserted`, where wanted, gets the row.
+  AccessStatus insert(TableId table, std::span<const Value> values, Row** inserted = nullptr);
+  // Values may point into the row.
+  AccessStatus update(TableId table, Row* row, std::span<const ColumnValue> changes);
+  void erase(TableId table, Row* row);
+
+ private:
+  AccessStatus link(IndexedTable& table, Row* row);
+  AccessStatus link(IndexedTable& table, const TableIndex& index, Row* row);
+  AccessStatus update_keys(IndexedTable& table, Row* row, std::span<const ColumnValue> changes);
+
+  Database& database_;
+  std::vector<SlotCache> slots_;  // by table
+  std::vector<std::byte> new_image_;
+  Arena scratch_;
+};
+
+}  // namespace mneme

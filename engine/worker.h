@@ -1,0 +1,119 @@
+// Worker: what one thread keeps between its transactions: memory, free slots, and what it has to clean up.
+//
+// Flow        Transaction::commit() leaves tombstones and stale index entries here -> tidy() unlinks them
+// once their LSN
+//             is durable -> the slot rests until no transaction can hold it (epoch.h) -> free for the next
+//             insert.
+// Why         a reader that finds nothing must know on whose deletion it depends: it waits for the LSN of the
+// tombstone
+//             that it saw (a stale entry leads to a row that carries the LSN of its change). So both stay
+//             until nobody need wait for them.
+// Invariants  in the steady state a transaction allocates nothing: every vector here keeps its capacity.
+// Threads     one: the thread that runs this worker's transactions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/fifo_queue.h"
+#include "base/strong_id.h"
+#include "engine/epoch.h"
+#include "engine/indexed_table.h"
+#include "engine/pointer_map.h"
+#include "logging/commit_log.h"
+
+namespace mneme {
+
+// The sets of one optimistic transaction; see transaction.h.
+struct ReadEntry {
+  const Row* row;
+  RowWord version;
+};
+struct WriteEntry {
+  Row* row;
+  IndexedTable* table;
+  RowWord expected;      // before this transaction, its claim left out
+  std::byte* image;      // the new one, or the last one of an erased row
+  uint32_t dirty_begin;  // words of the image that differ
+  uint32_t dirty_end;
+  bool is_erased;
+  bool is_claimed;
+  bool is_fresh;  // its slot was allocated for it
+};
+struct CreatedEntry {
+  const TableIndex* index;
+  IndexedTable* table;
+  Row* row;
+  IndexKey key;
+};
+
+class Worker {
+ public:
+  Worker(WorkerId id, EpochManager& epochs, std::span<const std::unique_ptr<IndexedTable>> tables);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  WorkerId id() const { return id_; }
+
+  // Unlinks what has become durable, and frees what no transaction can hold any more. Every begin() does some
+  // of it; a worker without work calls it now and then. Outside of a transaction.
+  void tidy(const CommitLog& log, size_t most = 64);
+  // Rows and index entries that still wait for it.
+  size_t untidy() const { return tombstones_.size() + stale_.size() + limbo_.size(); }
+
+ private:
+  friend class Transaction;
+
+  // What is to be unlinked once `lsn` is durable: a deleted row, from all indexes; one entry of a row.
+  struct Tombstone {
+    Lsn lsn;
+    IndexedTable* table;
+    Row* row;
+  };
+  struct StaleEntry {
+    Lsn lsn;
+    IndexedTable* table;
+    Row* row;
+    const TableIndex* index;
+    IndexKey key;
+  };
+  struct TableSlots {
+    Table* rows;
+    SlotCache cache;
+  };
+
+  static void free_slot(void* slots, void* row);
+  // False: somebody else has the row just now.
+  bool unlink(const Tombstone& tombstone);
+  bool unlink(const StaleEntry& stale);
+  template <typename T>
+  void unlink_durable(FifoQueue<T>& queue, Lsn durable, size_t most);
+
+  SlotCache& slots(const IndexedTable& table) { return slots_[table.definition().id.value].cache; }
+  // A slot that was linked by this worker and no longer is.
+  void retire(const IndexedTable& table, Row* row);
+
+  const WorkerId id_;
+  EpochManager& epochs_;
+  Limbo limbo_;
+  std::vector<TableSlots> slots_;
+  // About in order of LSN: what could not be unlinked when its turn came is put off to the end.
+  FifoQueue<Tombstone> tombstones_;
+  FifoQueue<StaleEntry> stale_;
+
+  // The running transaction's.
+  Arena arena_;
+  std::vector<ReadEntry> reads_;
+  std::vector<WriteEntry> writes_;
+  std::vector<CreatedEntry> created_;
+  std::vector<NodeVersion> nodes_;
+  std::vector<uint32_t> lock_order_;
+  NodeChanges changes_;
+  PointerMap write_of_row_;
+  PointerMap node_of_word_;
+};
+
+}  // namespace mneme
