@@ -88,10 +88,6 @@ void print_double(double value, fmt::memory_buffer& out) {
 }
 
 DoubleSyntax parse_double(std::string_view text, double& value) {
-  // strtod also reads hexadecimal numbers and nan(...), which SQL does not.
-  for (char c : text) {
-    if (c == 'x' || c == 'X' || c == 'p' || c == 'P' || c == '(') return DoubleSyntax::kInvalid;
-  }
   const std::string terminated(text);
   char* end = nullptr;
   value = std::strtod(terminated.c_str(), &end);

@@ -10,7 +10,7 @@ namespace mneme {
 void print_double(double value, fmt::memory_buffer& out);
 
 enum class DoubleSyntax { kOk, kInvalid, kOutOfRange };
-// `text` without blanks around it; NaN and Infinity are numbers.
+// `text` without blanks around it. What strtod() reads is a number, NaN, Infinity and hexadecimal digits included.
 DoubleSyntax parse_double(std::string_view text, double& value);
 
 }  // namespace mneme
