@@ -68,8 +68,8 @@ struct Slice {
   // slice's own reads whether an access happens, the access is reported as if it did. A run that reports nothing
   // may go to any lane.
   std::vector<ir::Statement> locate_body;
-  // All replayed operations lie in one outermost FOR loop, marked in `body` and `locate_body`, and each of
-  // its iterations can run apart from the others.
+  // All replayed operations lie in one outermost FOR loop, marked in `body` and `locate_body`, and each of its
+  // iterations can run apart from the others. Iterations that the locate body does not report have nothing to do.
   bool iterations_independent = false;
   const ir::Statement* iteration_loop() const;  // that loop in `body`, or null
 };

@@ -41,6 +41,11 @@ bool cannot_fail(const ir::Expr& expr) {
   }
 }
 
+bool is_true(const ir::Expr& expr) {
+  return expr.kind == ir::ExprKind::kConstant && expr.type.kind == TypeKind::kBoolean &&
+         !expr.constant.is_null() && expr.constant.as_bool();
+}
+
 bool same_expression(const ir::Expr& a, const ir::Expr& b) {
   return a.kind == b.kind && a.op == b.op && a.function == b.function && a.source == b.source &&
          a.type == b.type && a.variable == b.variable && a.column == b.column && a.aggregate == b.aggregate &&

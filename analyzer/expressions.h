@@ -16,6 +16,9 @@ bool uses_columns(const ir::Expr& expr);
 // whether the procedure would.
 bool cannot_fail(const ir::Expr& expr);
 
+// Whether it is the constant true: the condition of LOOP, and of an EXIT without WHEN.
+bool is_true(const ir::Expr& expr);
+
 // Whether both are written alike, and so have equal values where their variables have.
 bool same_expression(const ir::Expr& a, const ir::Expr& b);
 

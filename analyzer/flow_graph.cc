@@ -99,7 +99,8 @@ size_t FlowGraph::add_loop(const Statement& statement, StatementId id, size_t ne
   loops_.pop_back();
   if (is_while) {
     add_uses(statement.expr, steps_[head]);
-    steps_[head].successors = {body, leave};
+    steps_[head].successors = {body};
+    if (!is_true(*statement.expr)) steps_[head].successors.push_back(leave);
     const size_t enter = add_step(id, {head});
     steps_[head].outermost_head = outermost;
     steps_[head].enter = enter;
@@ -132,7 +133,7 @@ size_t FlowGraph::add_loop(const Statement& statement, StatementId id, size_t ne
 size_t FlowGraph::add_jump(const Statement& statement, StatementId id, size_t next) {
   const size_t step = add_step(id, {});
   add_uses(statement.expr, steps_[step]);
-  if (statement.expr) steps_[step].successors.push_back(next);
+  if (statement.expr && !is_true(*statement.expr)) steps_[step].successors.push_back(next);
   if (statement.kind == StatementKind::kReturn) {
     steps_[step].successors.push_back(end_);
     return step;

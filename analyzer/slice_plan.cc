@@ -129,6 +129,9 @@ std::vector<AccessSite> SlicePlan::access_sites(const Catalog& catalog) const {
 
 void SlicePlan::locate(std::vector<LocateSite> sites) {
   sites_ = std::move(sites);
+  for (OperationId operation : replayed_) {
+    if (!std::ranges::count(sites_, operation, &LocateSite::operation)) independent_loop_ = StatementId();
+  }
   for (const LocateSite& site : sites_) {
     keep_known_controls(site.at);
     std::set<VariableId> variables;

@@ -31,7 +31,8 @@ class SlicePlan {
   // Where replayed operations touch tables, with the key values that are known before the slice runs.
   std::vector<AccessSite> access_sites(const Catalog& catalog) const;
 
-  // Which accesses dispatch reports, once the lanes of the slice's block are known; in program order.
+  // Which accesses dispatch reports, once the lanes of the slice's block are known; in program order. Iterations run
+  // apart only if all operations are reported, so that no iteration with work to do goes unreported.
   void locate(std::vector<LocateSite> sites);
 
   // Operations of other slices that the bodies recall, and outputs of operations that they use.

@@ -28,6 +28,7 @@ function(mneme_folder name)
   if(tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE mneme_${name} GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${name}_test PRIVATE MNEME_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
       PROPERTIES ${MNEME_TEST_ENVIRONMENT})
   endif()

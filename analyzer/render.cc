@@ -1,0 +1,275 @@
+#include "analyzer/render.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "analyzer/digraph.h"
+
+namespace mneme {
+namespace {
+
+std::string_view kind_name(ir::OperationKind kind) {
+  switch (kind) {
+    case ir::OperationKind::kSelect:
+      return "select";
+    case ir::OperationKind::kInsert:
+      return "insert";
+    case ir::OperationKind::kUpdate:
+      return "update";
+    case ir::OperationKind::kDelete:
+      return "delete";
+  }
+  CHECK(false);
+}
+
+const Slice& slice_of(const LocalGraph& local, OperationId operation) {
+  for (const Slice& slice : local.slices) {
+    if (std::ranges::binary_search(slice.operations, operation)) return slice;
+  }
+  CHECK(false);
+}
+
+bool is_replayed(const Slice& slice, OperationId operation) {
+  return std::ranges::binary_search(slice.replayed, operation);
+}
+
+// "district by d_w_id, d_id", "history in any lane", "stats in one lane".
+std::string lanes_of(const Catalog& catalog, const LaneTable& lanes) {
+  const TableDefinition& table = catalog.table(lanes.table);
+  if (lanes.any_lane) return fmt::format("{} in any lane", table.name);
+  if (lanes.columns.empty()) return fmt::format("{} in one lane", table.name);
+  std::string text = table.name + " by ";
+  for (size_t i = 0; i < lanes.columns.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += table.column(lanes.columns[i]).name;
+  }
+  return text;
+}
+
+// Tables that the block only reads, then those it spreads over lanes.
+std::string tables_of(const Catalog& catalog, const Block& block) {
+  std::string text;
+  for (TableId table : block.tables) {
+    if (!text.empty()) text += "; ";
+    const LaneTable* lanes = block.lane_table(table);
+    text += lanes == nullptr ? catalog.table(table).name + " read only" : lanes_of(catalog, *lanes);
+  }
+  return text;
+}
+
+std::string members_of(const DependencyGraph& graph, const Block& block) {
+  std::string text;
+  for (const BlockMember& member : block.members) {
+    if (!text.empty()) text += ", ";
+    text += graph.local(member.procedure).slices[member.slice.value].label;
+  }
+  return text;
+}
+
+// Whether the edge says no more than the others do together.
+class ImpliedEdges {
+ public:
+  explicit ImpliedEdges(const DependencyGraph& graph) : graph_(graph.blocks.size()) {
+    for (const BlockEdge& edge : graph.edges) graph_.add_edge(edge.from.value, edge.to.value);
+    reaches_ = graph_.reachability();
+  }
+
+  bool contains(const BlockEdge& edge) const {
+    return std::ranges::any_of(graph_.successors(edge.from.value), [&](size_t between) {
+      return between != edge.to.value && reaches_[between][edge.to.value];
+    });
+  }
+
+ private:
+  Digraph graph_;
+  std::vector<std::vector<bool>> reaches_;
+};
+
+class TextWriter {
+ public:
+  TextWriter(const Program& program, const DependencyGraph& graph) : program_(program), graph_(graph) {}
+
+  std::string write() {
+    for (const LocalGraph& local : graph_.procedures) write_procedure(local);
+    if (graph_.blocks.empty()) {
+      line("No procedure writes: nothing is logged, and there is no global graph.");
+    } else {
+      line("Global graph");
+      for (const Block& block : graph_.blocks) write_block(block);
+      const ImpliedEdges implied(graph_);
+      for (const BlockEdge& edge : graph_.edges) write_edge(edge, implied.contains(edge));
+    }
+    return std::move(text_);
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    text_ += '\n';
+  }
+
+  void write_procedure(const LocalGraph& local) {
+    const ir::Procedure& procedure = program_.procedure(local.procedure);
+    line("Procedure {}{}", procedure.name, procedure.writes ? "" : " (reads only: never logged)");
+    size_t width = 0;
+    for (const Slice& slice : local.slices) width = std::max(width, slice.label.size());
+    for (const ir::Operation& operation : procedure.operations) {
+      const Slice& slice = slice_of(local, operation.id);
+      const bool skipped = procedure.writes && !is_replayed(slice, operation.id);
+      line("  {:{}}  line {:<5} {}{}", slice.label, width, operation.where.line, operation.text,
+           skipped ? "  -- not replayed: no write needs it" : "");
+    }
+    for (const SliceEdge& edge : local.edges) {
+      line("  {} -> {}", local.slices[edge.from.value].label, local.slices[edge.to.value].label);
+      for (size_t flow : edge.because) line("      {}", local.flow[flow].reason);
+    }
+    for (const Slice& slice : local.slices) {
+      if (slice.iterations_independent) line("  {}: its loop's iterations run apart", slice.label);
+    }
+    line("");
+  }
+
+  void write_block(const Block& block) {
+    line("  {}: {}  ({})", block.name, members_of(graph_, block), tables_of(program_.catalog, block));
+  }
+
+  void write_edge(const BlockEdge& edge, bool implied) {
+    line("  {} -> {}{}", graph_.block(edge.from).name, graph_.block(edge.to).name,
+         implied ? "  (other edges imply it)" : "");
+    for (const std::string& reason : edge.reasons) line("      {}", reason);
+  }
+
+  const Program& program_;
+  const DependencyGraph& graph_;
+  std::string text_;
+};
+
+// Text inside a double-quoted string of the DOT language.
+std::string dot_string(std::string_view text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& graph,
+                               const LocalGraph& local) {
+  using Json = nlohmann::ordered_json;
+  const ir::Procedure& procedure = program.procedure(local.procedure);
+  Json operations = Json::array();
+  for (const ir::Operation& operation : procedure.operations) {
+    const Slice& slice = slice_of(local, operation.id);
+    Json tables = Json::array();
+    for (const ir::TableAccess& access : operation.access) {
+      tables.push_back(program.catalog.table(access.table).name);
+    }
+    operations.push_back({{"id", operation.id.value},
+                          {"kind", kind_name(operation.kind)},
+                          {"line", operation.where.line},
+                          {"text", operation.text},
+                          {"tables", std::move(tables)},
+                          {"slice", slice.label},
+                          {"replayed", is_replayed(slice, operation.id)}});
+  }
+  Json slices = Json::array();
+  for (const Slice& slice : local.slices) {
+    Json ids = Json::array();
+    for (OperationId operation : slice.operations) ids.push_back(operation.value);
+    slices.push_back({{"name", slice.label},
+                      {"block", slice.block.valid() ? Json(graph.block(slice.block).name) : Json(nullptr)},
+                      {"operations", std::move(ids)},
+                      {"replayed", slice.is_replayed()},
+                      {"iterations_independent", slice.iterations_independent}});
+  }
+  Json edges = Json::array();
+  for (const SliceEdge& edge : local.edges) {
+    Json reasons = Json::array();
+    for (size_t flow : edge.because) reasons.push_back(local.flow[flow].reason);
+    edges.push_back({{"from", local.slices[edge.from.value].label},
+                     {"to", local.slices[edge.to.value].label},
+                     {"reasons", std::move(reasons)}});
+  }
+  return {{"name", procedure.name},
+          {"logged", procedure.writes},
+          {"operations", std::move(operations)},
+          {"slices", std::move(slices)},
+          {"edges", std::move(edges)}};
+}
+
+nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& graph, const Block& block) {
+  using Json = nlohmann::ordered_json;
+  Json members = Json::array();
+  for (const BlockMember& member : block.members) {
+    members.push_back(graph.local(member.procedure).slices[member.slice.value].label);
+  }
+  Json tables = Json::array();
+  for (TableId id : block.tables) {
+    const TableDefinition& table = program.catalog.table(id);
+    const LaneTable* lanes = block.lane_table(id);
+    Json columns = Json::array();
+    if (lanes != nullptr) {
+      for (ColumnId column : lanes->columns) columns.push_back(table.column(column).name);
+    }
+    tables.push_back({{"name", table.name},
+                      {"written", lanes != nullptr},
+                      {"lane_columns", std::move(columns)},
+                      {"any_lane", lanes != nullptr && lanes->any_lane}});
+  }
+  return {{"name", block.name}, {"slices", std::move(members)}, {"tables", std::move(tables)}};
+}
+
+}  // namespace
+
+std::string render_text(const Program& program, const DependencyGraph& graph) {
+  return TextWriter(program, graph).write();
+}
+
+std::string render_dot(const Program& program, const DependencyGraph& graph) {
+  std::string dot = "digraph blocks {\n  compound=true;\n  node [shape=box];\n";
+  auto out = std::back_inserter(dot);
+  for (const Block& block : graph.blocks) {
+    fmt::format_to(out, "  subgraph cluster_{} {{\n    style=dashed;\n    label={};\n", block.id.value,
+                   dot_string(fmt::format("{}: {}", block.name, tables_of(program.catalog, block))));
+    for (const BlockMember& member : block.members) {
+      fmt::format_to(out, "    {};\n",
+                     dot_string(graph.local(member.procedure).slices[member.slice.value].label));
+    }
+    dot += "  }\n";
+  }
+  const ImpliedEdges implied(graph);
+  auto first_label = [&](BlockId id) {
+    const BlockMember& member = graph.block(id).members.front();
+    return dot_string(graph.local(member.procedure).slices[member.slice.value].label);
+  };
+  for (const BlockEdge& edge : graph.edges) {
+    if (implied.contains(edge)) continue;
+    fmt::format_to(out, "  {} -> {} [ltail=cluster_{}, lhead=cluster_{}];\n", first_label(edge.from),
+                   first_label(edge.to), edge.from.value, edge.to.value);
+  }
+  dot += "}\n";
+  return dot;
+}
+
+nlohmann::ordered_json render_json(const Program& program, const DependencyGraph& graph) {
+  using Json = nlohmann::ordered_json;
+  Json procedures = Json::array();
+  for (const LocalGraph& local : graph.procedures) procedures.push_back(json_of(program, graph, local));
+  Json blocks = Json::array();
+  for (const Block& block : graph.blocks) blocks.push_back(json_of(program, graph, block));
+  Json edges = Json::array();
+  for (const BlockEdge& edge : graph.edges) {
+    edges.push_back({{"from", graph.block(edge.from).name},
+                     {"to", graph.block(edge.to).name},
+                     {"reasons", edge.reasons}});
+  }
+  return {{"procedures", std::move(procedures)}, {"blocks", std::move(blocks)}, {"edges", std::move(edges)}};
+}
+
+}  // namespace mneme
