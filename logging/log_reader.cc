@@ -33,11 +33,12 @@ LsnRange range_of(const Manifest& manifest, uint32_t incarnation) {
 }
 
 Result<std::vector<LoadedSegment>> load_segments(const std::string& directory, const Manifest& manifest,
-                                                 uint32_t threads) {
+                                                 const LogReadOptions& options) {
   std::vector<std::optional<Result<LoadedSegment>>> results(manifest.segments.size());
-  for_each_in_parallel(threads, results.size(), [&](size_t i) {
+  for_each_in_parallel(options.threads, results.size(), [&](size_t i) {
     const LsnRange range = range_of(manifest, manifest.segments[i].incarnation);
-    results[i].emplace(load_segment(directory, manifest, manifest.segments[i], range.begin, range.end));
+    results[i].emplace(
+        load_segment(directory, manifest, manifest.segments[i], range.begin, range.end, options.patience));
   });
   std::vector<LoadedSegment> segments;
   for (auto& result : results) {
@@ -187,7 +188,7 @@ LogContents::Place LogContents::place_of(Lsn lsn) const {
 
 Result<LogContents> read_log(const std::string& directory, const Manifest& manifest,
                              const LogReadOptions& options) {
-  auto loaded = load_segments(directory, manifest, options.threads);
+  auto loaded = load_segments(directory, manifest, options);
   if (!loaded.ok()) return loaded.error();
 
   LogContents log;

@@ -10,6 +10,7 @@
 // Errors      damage names file and byte offset, kDamaged. Nothing in the directory is ever changed.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ struct RecordView {
 struct LogReadOptions {
   uint32_t threads = 1;
   bool with_skips = false;  // whether `records` holds skip records, too
+  // How long to wait for the last requests of a process that was just killed.
+  std::chrono::milliseconds patience{5000};
 };
 
 struct LogContents {

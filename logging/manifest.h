@@ -65,7 +65,8 @@ class ManifestFile {
 
   const std::string& directory() const { return directory_; }
   Manifest current() const;
-  // Changes the manifest and makes the change durable. On an error the former manifest stays in force.
+  // Changes the manifest and makes the change durable. On an error current() stays as it was, and the file has the
+  // former manifest or, where only the last sync failed, the new one.
   Result<void> update(FunctionRef<void(Manifest&)> change);
 
  private:

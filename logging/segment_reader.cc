@@ -17,12 +17,11 @@ namespace {
 
 constexpr size_t kReadBytes = size_t{1} << 20;
 static_assert(kReadBytes % kBlockBytes == 0);
-constexpr std::chrono::seconds kPatience{5};
 
 // A killed process is gone before its last requests to the device are: each of those holds the segment's open file,
 // and with it the writer's lock. So the file is quiet once the lock can be had.
-Result<void> wait_until_quiet(const File& file) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+Result<void> wait_until_quiet(const File& file, std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   while (::flock(file.descriptor(), LOCK_SH | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return file_error("lock", file.path(), errno);
     if (std::chrono::steady_clock::now() > deadline) {
@@ -80,7 +79,8 @@ void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn b
 }  // namespace
 
 Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
-                                   const SegmentEntry& entry, Lsn begin, Lsn end) {
+                                   const SegmentEntry& entry, Lsn begin, Lsn end,
+                                   std::chrono::milliseconds patience) {
   const std::string path = directory + "/" + entry.file;
   if (!std::filesystem::exists(path)) {
     return damaged(
@@ -88,7 +88,7 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
   }
   auto file = File::open(path, O_RDONLY);
   if (!file.ok()) return file.error();
-  RETURN_IF_ERROR(wait_until_quiet(*file));
+  RETURN_IF_ERROR(wait_until_quiet(*file, patience));
 
   LoadedSegment segment;
   std::vector<std::byte> chunk(kReadBytes);

@@ -4,6 +4,7 @@
 // Threads  load_segment(): any, for several segments at once.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,8 +33,10 @@ struct LoadedSegment {
 };
 
 // Loads the segment's blocks with LSNs in [begin, end), which is what its incarnation wrote of the log.
+// Waits no longer than `patience` for the last requests of a process that was just killed.
 // Errors: the file is missing, foreign, of another version, or of another place in this log.
 Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
-                                   const SegmentEntry& entry, Lsn begin, Lsn end);
+                                   const SegmentEntry& entry, Lsn begin, Lsn end,
+                                   std::chrono::milliseconds patience);
 
 }  // namespace mneme

@@ -8,7 +8,6 @@
 #include <cerrno>
 
 #include "base/aligned_bytes.h"
-#include "logging/block_format.h"
 
 namespace mneme {
 
@@ -88,12 +87,24 @@ void SegmentSupply::run() {
 Result<std::shared_ptr<Segment>> SegmentSupply::make_next() {
   const Manifest manifest = manifest_.current();
   CHECK(!manifest.incarnations.empty());
-  uint32_t number = 1;
-  for (const SegmentEntry& each : manifest.segments) number = std::max(number, each.number + 1);
-  const uint32_t incarnation = manifest.incarnations.back().number;
-  const SegmentEntry entry{fmt::format("log-{:06}.segment", number), number, incarnation};
+  SegmentHeader header{manifest.database_id, manifest.catalog_hash, 1, manifest.incarnations.back().number};
+  for (const SegmentEntry& each : manifest.segments) header.number = std::max(header.number, each.number + 1);
+  const SegmentEntry entry{fmt::format("log-{:06}.segment", header.number), header.number,
+                           header.incarnation};
   const std::string path = manifest_.directory() + "/" + entry.file;
 
+  auto segment = std::make_shared<Segment>();
+  if (auto made = make_file(path, header, *segment); !made.ok()) {
+    ::unlink(path.c_str());  // it isn't listed, and a full disk needs the room
+    return made.error();
+  }
+  RETURN_IF_ERROR(sync_directory(manifest_.directory()));
+  RETURN_IF_ERROR(manifest_.update([&](Manifest& m) { m.segments.push_back(entry); }));
+  return segment;
+}
+
+Result<void> SegmentSupply::make_file(const std::string& path, const SegmentHeader& header,
+                                      Segment& segment) const {
   // A file of this name that the manifest doesn't list was left by a crash before it was listed: it holds nothing.
   const int direct = options_.direct_io ? O_DIRECT : 0;
   auto file = File::open(path, O_RDWR | O_CREAT | O_TRUNC | direct);
@@ -103,18 +114,14 @@ Result<std::shared_ptr<Segment>> SegmentSupply::make_next() {
   const size_t bytes = options_.segment_bytes / kBlockBytes * kBlockBytes;
   RETURN_IF_ERROR(fill_with_zeros(*file, bytes));
   const AlignedBytes page(kBlockBytes);
-  SegmentHeader{manifest.database_id, manifest.catalog_hash, number, incarnation}.encode(page.data());
+  header.encode(page.data());
   RETURN_IF_ERROR(file->write_at(page.span(), 0));
   if (::fsync(file->descriptor()) != 0) return file_error("sync", path, errno);
-  RETURN_IF_ERROR(sync_directory(manifest_.directory()));
-  RETURN_IF_ERROR(manifest_.update([&](Manifest& m) { m.segments.push_back(entry); }));
-
-  auto segment = std::make_shared<Segment>();
-  segment->file = std::move(*file);
-  segment->number = number;
-  segment->incarnation = incarnation;
-  segment->blocks = static_cast<uint32_t>(bytes / kBlockBytes - 1);
-  return segment;
+  segment.file = std::move(*file);
+  segment.number = header.number;
+  segment.incarnation = header.incarnation;
+  segment.blocks = static_cast<uint32_t>(bytes / kBlockBytes - 1);
+  return {};
 }
 
 }  // namespace mneme

@@ -23,6 +23,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "logging/block_format.h"
 #include "logging/manifest.h"
 
 namespace mneme {
@@ -53,6 +54,7 @@ class SegmentSupply {
  private:
   void run();
   Result<std::shared_ptr<Segment>> make_next();
+  Result<void> make_file(const std::string& path, const SegmentHeader& header, Segment& segment) const;
 
   ManifestFile& manifest_;
   const SegmentSupplyOptions options_;

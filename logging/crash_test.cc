@@ -1,0 +1,155 @@
+// Goal: after a crash everything below the durable LSN that anybody was told is there, and a log that forgets to sync
+// is caught. Method: a child process writes to the lossy device, reports each durable LSN through a pipe, and is
+// killed at a random moment: what no sync covered dies with it. The parent reads the directory as recovery would.
+// The canary is the same device with the syncs left out: the same check must fail on it.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "logging/test_log.h"
+
+namespace mneme {
+namespace {
+
+using namespace test;
+
+// What the child tells: each record it wrote, and how far it knows the log to be durable.
+struct Report {
+  uint64_t index;
+  Lsn lsn;
+  Lsn durable;
+};
+
+size_t payload_bytes_of(uint64_t index) {
+  return 20 + index * 37 % 900;
+}
+
+[[noreturn]] void run_child(const std::string& directory, LogDeviceKind device, uint64_t seed, uint64_t first,
+                            int reports) {
+  DurableLogOptions options = small_log();
+  options.device = device;
+  options.lossy_seed = seed;
+  OpenLog opened = open_for_work(directory, options);
+  for (uint64_t index = first;; ++index) {
+    const Lsn lsn = append(*opened.log, WorkerId{0}, payload_of(index, payload_bytes_of(index)));
+    if (index % 16 == 0) opened.log->wait_durable(lsn);
+    const Report report{index, lsn, opened.log->durable()};
+    if (::write(reports, &report, sizeof report) != sizeof report) std::_Exit(1);
+  }
+}
+
+// Runs a child, kills it, and returns what it reported. Between `first` and what is lost it counts on.
+std::vector<Report> run_and_kill(const std::string& directory, LogDeviceKind device, uint64_t seed,
+                                 uint64_t first) {
+  int ends[2];
+  EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const pid_t child = ::fork();
+  if (child == 0) run_child(directory, device, seed, first, ends[1]);
+  ::close(ends[1]);
+  std::mt19937_64 random(seed);
+  const size_t enough = 100 + random() % 500;
+  std::vector<Report> reports;
+  Report report;
+  while (reports.size() < enough && ::read(ends[0], &report, sizeof report) == sizeof report)
+    reports.push_back(report);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  while (::read(ends[0], &report, sizeof report) == sizeof report) reports.push_back(report);
+  ::close(ends[0]);
+  return reports;
+}
+
+// What is wrong with the directory's log, given what the child reported; empty if nothing is.
+std::string fault(const std::string& directory, const std::vector<Report>& reports) {
+  const auto log = read_directory(directory);
+  if (!log.ok()) return log.error().message;
+  Lsn durable;
+  for (const Report& report : reports) durable = std::max(durable, report.durable);
+  if (log->end < durable)
+    return fmt::format("ends at {}, was durable up to {}", log->end.value, durable.value);
+  for (const Report& report : reports) {
+    if (report.lsn >= log->end) continue;
+    const auto at = std::ranges::lower_bound(log->records, report.lsn, {}, &RecordView::lsn);
+    if (at == log->records.end() || at->lsn != report.lsn)
+      return fmt::format("no record at {}", report.lsn.value);
+    if (!std::ranges::equal(at->payload, payload_of(report.index, payload_bytes_of(report.index)))) {
+      return fmt::format("another record at {}", report.lsn.value);
+    }
+  }
+  return "";
+}
+
+TEST(Crash, NothingDurableIsLostOverManyLives) {
+  TemporaryDirectory directory;
+  std::vector<Report> reports;  // of all lives: what was durable once stays so
+  uint64_t dropped = 0;
+  for (uint64_t life = 1; life <= 12; ++life) {
+    const auto news = run_and_kill(directory.path(), LogDeviceKind::kLossy, life, life << 32);
+    ASSERT_GE(news.size(), 100u);
+    reports.insert(reports.end(), news.begin(), news.end());
+    ASSERT_EQ(fault(directory.path(), reports), "") << "life " << life;
+    const LogContents log = must(read_directory(directory.path()));
+    std::erase_if(reports, [&](const Report& report) { return report.lsn >= log.end; });
+    dropped += log.dropped_bytes;
+  }
+  RecordProperty("dropped_bytes", static_cast<int>(dropped));
+}
+
+TEST(Crash, TheSameHoldsOnTheRealDevice) {
+  TemporaryDirectory directory;
+  const auto reports = run_and_kill(directory.path(), LogDeviceKind::kFile, 5, 1);
+  EXPECT_EQ(fault(directory.path(), reports), "");
+}
+
+TEST(CrashCanary, ALogThatLeavesOutTheSyncIsCaught) {
+  int caught = 0;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    TemporaryDirectory directory;
+    const auto reports = run_and_kill(directory.path(), LogDeviceKind::kLossyUnsynced, seed, 1);
+    if (!fault(directory.path(), reports).empty()) ++caught;
+  }
+  EXPECT_EQ(caught, 5);
+}
+
+// A limit on the file size stands for a full disk: the second segment can't be made.
+TEST(FullDisk, IsAClearErrorAndLosesNothingDurable) {
+  TemporaryDirectory directory;
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before;
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  std::vector<Lsn> durable_lsns;
+  std::optional<Error> failure;
+  {
+    OpenLog opened = open_for_work(directory.path(), small_log());
+    const rlimit limit{.rlim_cur = 64 * 1024, .rlim_max = before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+    while (opened.log->await_space(WorkerId{0}, 1000)) {
+      const Lsn lsn = opened.log->reserve(WorkerId{0}, 1000);
+      opened.log->fill(WorkerId{0}, lsn, RecordKind::kCommand, payload_of(lsn.value, 1000));
+      if (opened.log->wait_durable(lsn)) durable_lsns.push_back(lsn);
+    }
+    failure = opened.log->failure();
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_NE(failure->message.find("log-"), std::string::npos) << failure->message;
+  EXPECT_NE(failure->message.find("File too large"), std::string::npos) << failure->message;
+  EXPECT_NE(failure->message.find("all that was acknowledged is durable"), std::string::npos)
+      << failure->message;
+  const LogContents log = must(read_directory(directory.path()));
+  ASSERT_GE(log.records.size(), durable_lsns.size());
+  for (size_t i = 0; i < durable_lsns.size(); ++i) EXPECT_EQ(log.records[i].lsn, durable_lsns[i]);
+  // Room again: the database goes on.
+  OpenLog again = open_for_work(directory.path(), small_log());
+  EXPECT_TRUE(again.log->wait_durable(append(*again.log, WorkerId{0}, payload_of(1, 100))));
+}
+
+}  // namespace
+}  // namespace mneme

@@ -1,0 +1,119 @@
+// Goal: a manifest comes back as written, a change is all or nothing, and no other bytes pass for one.
+// Method: round trips, every single-bit mutation of the text, and each error with the words that a person needs.
+#include "logging/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "logging/directory_lock.h"
+#include "logging/test_log.h"
+
+namespace mneme {
+namespace {
+
+using test::must;
+using test::TemporaryDirectory;
+
+Manifest full_manifest() {
+  Manifest manifest = test::new_manifest();
+  manifest.database_id = 0xfedcba9876543210;
+  manifest.checkpoint_file = "checkpoint-000001";
+  manifest.checkpoint_lsn = Lsn{uint64_t{1} << 60};
+  manifest.incarnations = {{1, kFirstLsn}, {2, Lsn{5000}}};
+  manifest.segments = {{"log-000001.segment", 1, 1}, {"log-000002.segment", 2, 2}};
+  manifest.attributes = {{"workload", "tpcc"}, {"odd", "quotes \" and \n lines"}};
+  return manifest;
+}
+
+TEST(Manifest, RoundTrip) {
+  const std::string text = full_manifest().encode();
+  const Manifest read = must(Manifest::decode(text, "M"));
+  EXPECT_EQ(read.encode(), text);
+  EXPECT_EQ(read.database_id, 0xfedcba9876543210u);
+  EXPECT_EQ(read.checkpoint_lsn, Lsn{uint64_t{1} << 60});
+  EXPECT_EQ(read.incarnations[1].begin, Lsn{5000});
+  EXPECT_EQ(read.segments[1].file, "log-000002.segment");
+  EXPECT_EQ(read.attributes.at("odd"), "quotes \" and \n lines");
+}
+
+TEST(Manifest, EveryFlippedBitAndEveryTruncationIsSeen) {
+  std::string text = full_manifest().encode();
+  for (size_t bit = 0; bit < 8 * text.size(); ++bit) {
+    text[bit / 8] = static_cast<char>(text[bit / 8] ^ (1 << bit % 8));
+    EXPECT_FALSE(Manifest::decode(text, "M").ok()) << "bit " << bit;
+    text[bit / 8] = static_cast<char>(text[bit / 8] ^ (1 << bit % 8));
+  }
+  for (size_t bytes = 0; bytes < text.size(); ++bytes) {
+    EXPECT_FALSE(Manifest::decode(text.substr(0, bytes), "M").ok()) << bytes << " bytes";
+  }
+}
+
+TEST(Manifest, SaysWhatIsWrong) {
+  struct Case {
+    std::string text;
+    ErrorKind kind;
+    std::string words;
+  };
+  std::string other_version = full_manifest().encode();
+  other_version.replace(other_version.find("\"format_version\": 1"), 19, "\"format_version\": 9");
+  std::string other_value = full_manifest().encode();
+  other_value.replace(other_value.find("5000"), 4, "5001");
+  const Case cases[] = {
+      {"hello", ErrorKind::kInvalidArgument, "was not written by Mneme"},
+      {"{\"format\": \"something\"}", ErrorKind::kInvalidArgument, "was not written by Mneme"},
+      {other_version, ErrorKind::kInvalidArgument, "has format version 9"},
+      {other_value, ErrorKind::kDamaged, "its checksum doesn't match"},
+  };
+  for (const Case& each : cases) {
+    const auto result = Manifest::decode(each.text, "DIR/MANIFEST");
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().kind, each.kind) << result.error().message;
+    EXPECT_NE(result.error().message.find(each.words), std::string::npos) << result.error().message;
+    EXPECT_NE(result.error().message.find("DIR/MANIFEST"), std::string::npos) << result.error().message;
+  }
+}
+
+TEST(Manifest, MissingDirectoryAndMissingDatabase) {
+  TemporaryDirectory directory;
+  const auto empty = read_manifest(directory.path());
+  ASSERT_FALSE(empty.ok());
+  EXPECT_NE(empty.error().message.find("holds no database"), std::string::npos);
+  const auto missing = read_manifest(directory.path() + "/nowhere");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_NE(missing.error().message.find("there is no directory"), std::string::npos);
+}
+
+TEST(ManifestFile, ChangesAreKeptAndCreateRefusesADatabase) {
+  TemporaryDirectory directory;
+  auto file = must(ManifestFile::create(directory.path(), full_manifest()));
+  must(file->update([](Manifest& m) { m.attributes["position"] = "17"; }));
+  EXPECT_EQ(must(read_manifest(directory.path())).attributes.at("position"), "17");
+  EXPECT_EQ(must(ManifestFile::open(directory.path()))->current().attributes.at("position"), "17");
+  EXPECT_FALSE(ManifestFile::create(directory.path(), full_manifest()).ok());
+}
+
+TEST(DirectoryLock, OneForWorkOrSeveralForReading) {
+  TemporaryDirectory directory;
+  {
+    const auto unused = DirectoryLock::for_reading(directory.path());  // never worked on: nothing to lock
+    EXPECT_TRUE(unused.ok());
+    EXPECT_FALSE(std::filesystem::exists(directory.path() + "/lock"));
+  }
+  {
+    const auto work = DirectoryLock::for_work(directory.path());
+    ASSERT_TRUE(work.ok());
+    const auto again = DirectoryLock::for_work(directory.path());
+    ASSERT_FALSE(again.ok());
+    EXPECT_NE(again.error().message.find("in use by another process"), std::string::npos);
+    EXPECT_FALSE(DirectoryLock::for_reading(directory.path()).ok());
+  }
+  const auto reader = DirectoryLock::for_reading(directory.path());
+  EXPECT_TRUE(reader.ok());
+  EXPECT_TRUE(DirectoryLock::for_reading(directory.path()).ok());
+  EXPECT_FALSE(DirectoryLock::for_work(directory.path()).ok());
+}
+
+}  // namespace
+}  // namespace mneme
