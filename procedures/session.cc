@@ -1,0 +1,133 @@
+#include "procedures/session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "procedures/call_codec.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr uint32_t kMaxAttempts = 10'000;
+// The pause after a conflict doubles from attempt to attempt, up to this. A conflict's other side is done within
+// microseconds; it takes longer only where its thread has lost its core, and then the core is what it needs.
+constexpr uint32_t kLongestPause_us = 1000;
+constexpr uint32_t kSpinLimit_us = 16;
+
+void pause_for(uint32_t microseconds) {
+  if (microseconds > kSpinLimit_us)
+    return std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
+  while (std::chrono::steady_clock::now() < end) __builtin_ia32_pause();
+}
+
+}  // namespace
+
+Session::Session(const Program& program, Database& database, WorkerId worker)
+    : program_(program),
+      transaction_(database, database.worker(worker)),
+      interpreter_(database.schema()),
+      random_(worker.value * 0x9e3779b97f4a7c15 + 1) {}
+
+CallResult Session::run(const Call& call) {
+  if (Result<void> checked = check_call(program_, call); !checked.ok())
+    return refuse(checked.error().message);
+  const ir::Procedure& procedure = program_.procedure(call.procedure);
+  payload_.clear();
+  if (procedure.writes) encode_call(program_, call, payload_);
+  if (payload_.size() > kMaxPayloadBytes) {
+    return refuse(
+        fmt::format("a call of {} with these arguments takes {} bytes of log, and a record holds {}",
+                    procedure.name, payload_.size(), kMaxPayloadBytes));
+  }
+  CallResult result;
+  for (result.attempts = 1;; ++result.attempts) {
+    if (attempt(procedure, call, result) == Attempt::kDone) return result;
+    ++counters_.conflicts;
+    if (result.attempts == kMaxAttempts) break;
+    back_off(result.attempts);
+  }
+  message_ = fmt::format("{} met conflicting transactions {} times in a row and was not run", procedure.name,
+                         kMaxAttempts);
+  result.status = CallResult::Status::kGaveUp;
+  result.message = message_;
+  return result;
+}
+
+CallResult Session::refuse(std::string message) {
+  message_ = std::move(message);
+  CallResult result;
+  result.status = CallResult::Status::kRefused;
+  result.message = message_;
+  return result;
+}
+
+Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& call, CallResult& result) {
+  transaction_.begin();
+  const Outcome outcome = interpreter_.run(RunRequest::of(procedure, call.arguments, transaction_));
+  switch (outcome.kind) {
+    case Outcome::Kind::kCompleted:
+      return commit(procedure, result);
+    case Outcome::Kind::kRaised:
+      return roll_back(outcome, result);
+    case Outcome::Kind::kConflict:
+      transaction_.abort();
+      return Attempt::kConflict;
+    case Outcome::Kind::kOutOfMemory:
+      transaction_.abort();
+      result.status = CallResult::Status::kOutOfMemory;
+      result.message = "the database is full: there is no room for another row";
+      return Attempt::kDone;
+  }
+  CHECK(false && "a kind of outcome");
+  return Attempt::kDone;
+}
+
+Session::Attempt Session::commit(const ir::Procedure& procedure, CallResult& result) {
+  const CommitOutcome committed = transaction_.commit(payload_.span());
+  if (committed.status == CommitStatus::kConflict) return Attempt::kConflict;
+  if (committed.status == CommitStatus::kLogFailed) return log_failed(result);
+  CHECK(!committed.wrote || procedure.writes);
+  result.status = CallResult::Status::kCommitted;
+  result.lsn = committed.lsn;
+  result.logged = committed.wrote;
+  result.results = interpreter_.results();
+  ++counters_.committed;
+  if (committed.wrote) {
+    ++counters_.logged;
+    counters_.payload_bytes += payload_.size();
+  }
+  return Attempt::kDone;
+}
+
+Session::Attempt Session::roll_back(const Outcome& outcome, CallResult& result) {
+  // What raised may have been read from an inconsistent state: then it counts for nothing.
+  const CommitOutcome ended = transaction_.roll_back();
+  if (ended.status == CommitStatus::kConflict) return Attempt::kConflict;
+  if (ended.status == CommitStatus::kLogFailed) return log_failed(result);
+  result.status = CallResult::Status::kRolledBack;
+  result.lsn = ended.lsn;
+  result.sqlstate = outcome.sqlstate;
+  result.message = outcome.message;
+  ++counters_.rolled_back;
+  return Attempt::kDone;
+}
+
+Session::Attempt Session::log_failed(CallResult& result) {
+  result.status = CallResult::Status::kLogFailed;
+  result.message = "the log has failed: nothing more is committed";
+  return Attempt::kDone;
+}
+
+void Session::back_off(uint32_t attempts) {
+  // xorshift64: pauses of different workers must not fall into step.
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  const uint32_t longest = std::min(kLongestPause_us, uint32_t{1} << std::min(attempts, uint32_t{10}));
+  pause_for(static_cast<uint32_t>(random_ % (longest + 1)));
+}
+
+}  // namespace mneme

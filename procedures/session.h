@@ -1,0 +1,85 @@
+// Session: a client's calls, one at a time, each run as a transaction on one worker.
+//
+// Flow        check the call -> encode it for the log -> run it -> commit; after a conflict again, from the start
+// Invariants  nothing of a refused call has run. A call that raised has changed nothing.
+//             an outcome, a rollback included, was read from a consistent state.
+// Waiting     for conflicts, a growing pause between attempts; for the log's space (Transaction::commit). Not for
+//             durability: whoever tells the client waits until `lsn` is durable (or does not, and says so).
+// Errors      a CallResult, never an exception. Attempts are bounded: kGaveUp.
+// Threads     the worker's. Results and messages stay valid until the next run().
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "engine/database.h"
+#include "engine/transaction.h"
+#include "procedures/call.h"
+#include "procedures/interpreter.h"
+#include "procedures/program.h"
+
+namespace mneme {
+
+struct CallResult {
+  enum class Status : uint8_t {
+    kCommitted,
+    kRolledBack,   // RAISE EXCEPTION or an SQL run-time error
+    kRefused,      // the call itself is not well-formed
+    kGaveUp,       // other transactions were in the way too often
+    kOutOfMemory,  // the database is full
+    kLogFailed,    // CommitLog::failure() says why
+  };
+  Status status = Status::kCommitted;
+  // kCommitted, kRolledBack: may be told to the client once the record at `lsn` is durable. Of a transaction that wrote
+  // (`logged`) it is its own record, otherwise the youngest that it depends on.
+  Lsn lsn;
+  bool logged = false;
+  std::string_view sqlstate;          // kRolledBack
+  std::string_view message;           // of everything but kCommitted
+  std::span<const Argument> results;  // kCommitted: the INOUT parameters, in order
+  uint32_t attempts = 0;
+
+  bool committed() const { return status == Status::kCommitted; }
+};
+
+struct SessionCounters {
+  uint64_t committed = 0;
+  uint64_t rolled_back = 0;
+  uint64_t conflicts = 0;  // attempts that had to be run again
+  uint64_t logged = 0;
+  uint64_t payload_bytes = 0;  // of logged calls
+};
+
+class Session {
+ public:
+  // The program and the database outlive the session; the program's catalog is the database's.
+  Session(const Program& program, Database& database, WorkerId worker);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  CallResult run(const Call& call);
+
+  const SessionCounters& counters() const { return counters_; }
+
+ private:
+  enum class Attempt { kDone, kConflict };
+
+  CallResult refuse(std::string message);
+  Attempt attempt(const ir::Procedure& procedure, const Call& call, CallResult& result);
+  Attempt commit(const ir::Procedure& procedure, CallResult& result);
+  Attempt roll_back(const Outcome& outcome, CallResult& result);
+  Attempt log_failed(CallResult& result);
+  void back_off(uint32_t attempts);
+
+  const Program& program_;
+  Transaction transaction_;
+  Interpreter interpreter_;
+  ByteBuffer payload_;
+  std::string message_;
+  SessionCounters counters_;
+  uint64_t random_;
+};
+
+}  // namespace mneme
