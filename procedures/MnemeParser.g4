@@ -101,7 +101,7 @@ selectRest
   : selectItem (COMMA selectItem)* into? (FROM fromItem fromRest*)? (WHERE expression)?
     (ORDER BY orderItem (COMMA orderItem)*)? (limit | offset | forUpdate)* into? ;
 
-selectItem : STAR | name DOT STAR | expression (AS? name)? ;
+selectItem : STAR | name DOT STAR | expression (AS name)? ;
 
 fromItem : name (AS? name)? ;
 

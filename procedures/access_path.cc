@@ -191,13 +191,12 @@ class PathFinder {
   bool delivers_order(const Candidate& candidate) const {
     const std::span<const TableAccess> access(&candidate.access, 1);
     const auto order = path_order(catalog_, access);
-    if (!order) return false;
     size_t at = 0;
     for (const ir::OrderKey& key : operation_.order) {
       if (key.expr.kind != ExprKind::kColumn) return false;
       const PathColumn column{0, key.expr.column};
       if (is_fixed(catalog_, access, column)) continue;
-      if (at == order->size() || (*order)[at++] != column) return false;
+      if (at == order.size() || order[at++] != column) return false;
     }
     return !operation_.order.empty();
   }
@@ -309,14 +308,11 @@ bool is_fixed(const Catalog& catalog, std::span<const TableAccess> access, PathC
   return false;
 }
 
-std::optional<std::vector<PathColumn>> path_order(const Catalog& catalog,
-                                                  std::span<const TableAccess> access) {
+std::vector<PathColumn> path_order(const Catalog& catalog, std::span<const TableAccess> access) {
   std::vector<PathColumn> order;
   for (uint8_t source = 0; source < access.size(); ++source) {
     const AccessPath& path = access[source].path;
     const IndexDefinition& index = catalog.index(path.index);
-    const auto several = [](const AccessPath::Equality& equality) { return equality.values.size() != 1; };
-    if (std::ranges::any_of(path.equalities, several)) return std::nullopt;
     const auto add = [&](const std::vector<ColumnId>& columns) {
       for (const ColumnId column : columns) {
         const PathColumn item{source, column};

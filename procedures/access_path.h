@@ -33,10 +33,9 @@ struct PathColumn {
   bool operator==(const PathColumn&) const = default;
 };
 
-// The columns by which the rows come, most significant first, without those that have one value. Nothing where they
-// come by no columns' order.
-std::optional<std::vector<PathColumn>> path_order(const Catalog& catalog,
-                                                  std::span<const ir::TableAccess> access);
+// The columns by which the rows come, most significant first, without those that have one value. Where a path fixes a
+// column to several values, they are tried in the column's order.
+std::vector<PathColumn> path_order(const Catalog& catalog, std::span<const ir::TableAccess> access);
 
 // The path gives the column one value (for a row of the outer table).
 bool is_fixed(const Catalog& catalog, std::span<const ir::TableAccess> access, PathColumn column);

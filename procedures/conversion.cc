@@ -4,8 +4,9 @@
 #include <map>
 #include <string>
 
-#include "base/check.h"
+#include "base/arena.h"
 #include "procedures/source_error.h"
+#include "procedures/value_text.h"
 
 namespace mneme {
 
@@ -197,8 +198,16 @@ Expr resolve(Expr expr, const Type& target) {
     wanted = numeric_type(point == text.npos ? 0 : static_cast<uint32_t>(text.size() - point - 1));
     wanted.scale = std::max(wanted.scale, target.scale);
   }
-  expr.type = text_type();
-  return convert(std::move(expr), wanted);
+  if (wanted.is_string()) {
+    expr.type = text_type();
+    return convert(std::move(expr), wanted);
+  }
+  Arena arena;
+  SqlError error;
+  const std::string_view text = expr.constant.as_text();
+  if (!parse_value(wanted, text, arena, expr.constant, error)) refuse(expr.where, "{}", error.message);
+  expr.type = wanted;
+  return expr;
 }
 
 bool is_string_like(const Expr& expr) {

@@ -95,7 +95,8 @@ struct AccessPath {
     Expr value;
     bool inclusive;
   };
-  // Equality with one value, or (IN, = ANY) with each of several: `values` as written, or the elements of the array.
+  // Equality with one value, or (IN, = ANY) with each of several: `values` as written, or the elements of the array,
+  // tried in the column's order, each once.
   struct Equality {
     std::vector<Expr> values;  // cast to a type that compares with the column's
     VariableId array;          // valid: = ANY (array)
@@ -158,6 +159,8 @@ struct Operation {
   // The path already delivers `order`: rows stream and LIMIT stops the scan.
   bool order_is_path_order = false;
   bool path_backward = false;
+  // One aggregate, min() or max() of the column by which the path's rows come: the first row decides it.
+  bool first_row_decides = false;
   std::optional<Expr> limit;
   std::optional<Expr> offset;
   bool strict = false;  // INTO STRICT: not exactly one row is an error

@@ -69,6 +69,7 @@ class Printer {
           operation.order_is_path_order ? (operation.path_backward ? " by path backward" : " by path")
                                         : " by sort");
     }
+    if (operation.first_row_decides) head += operation.path_backward ? " last row decides" : " first row decides";
     if (operation.limit) head += " limit " + print(*operation.limit);
     if (operation.offset) head += " offset " + print(*operation.offset);
     if (operation.found.valid()) head += " sets " + print.variable(operation.found);

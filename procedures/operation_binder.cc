@@ -200,8 +200,15 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
   ExpressionBinder plain(names_, strings_, sources_);
   bind_order(from, plain, to);
   ExpressionBinder variables_only(names_, strings_);
-  if (from.limit) to.limit = variables_only.bind_for(*from.limit, kBigInt, "LIMIT");
-  if (from.offset) to.offset = variables_only.bind_for(*from.offset, kBigInt, "OFFSET");
+  const auto bind_count = [&](const syntax::Expr& count, std::string_view what) {
+    Expr bound = variables_only.bind(count);
+    if (!is_unknown(bound) && !bound.type.is_integer()) {
+      refuse(count.where, "{} is a whole number, and this is a {}", what, to_string(bound.type));
+    }
+    return convert_for_assignment(std::move(bound), kBigInt, what);
+  };
+  if (from.limit) to.limit = bind_count(*from.limit, "LIMIT");
+  if (from.offset) to.offset = bind_count(*from.offset, "OFFSET");
 
   if (aggregated) {
     if (!to.order.empty() || to.limit || to.offset) {

@@ -222,6 +222,10 @@ class FileReader {
   syntax::Procedure procedure(MnemeParser::CreateProcedureContext* context) {
     syntax::Procedure procedure;
     procedure.name = read_name(context->name());
+    if (is_reserved_for_procedures(procedure.name.text)) {
+      refuse(procedure.name.where, "PostgreSQL does not take {} for a procedure's name; choose another",
+             procedure.name.text);
+    }
     for (auto* item : context->parameter()) {
       procedure.parameters.push_back(
           {read_name(item->name()), item->INOUT() != nullptr, read_type(item->typeName())});

@@ -118,6 +118,17 @@ constexpr auto kReserved = std::to_array<std::string_view>({"all",
                                                             "with"});
 static_assert(std::ranges::is_sorted(kReserved));
 
+constexpr auto kNoProcedures = std::to_array<std::string_view>(
+    {"between",      "bigint",    "bit",       "boolean",       "char",     "character",     "coalesce",
+     "dec",          "decimal",   "exists",    "extract",       "float",    "greatest",      "grouping",
+     "inout",        "int",       "integer",   "interval",      "least",    "national",      "nchar",
+     "none",         "normalize", "nullif",    "numeric",       "out",      "overlay",       "position",
+     "precision",    "real",      "row",       "setof",         "smallint", "substring",     "time",
+     "timestamp",    "treat",     "trim",      "values",        "varchar",  "xmlattributes", "xmlconcat",
+     "xmlelement",   "xmlexists", "xmlforest", "xmlnamespaces", "xmlparse", "xmlpi",         "xmlroot",
+     "xmlserialize", "xmltable"});
+static_assert(std::ranges::is_sorted(kNoProcedures));
+
 constexpr auto kWithoutParentheses = std::to_array<std::string_view>(
     {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"});
 
@@ -220,6 +231,10 @@ const std::map<std::string_view, std::string_view> kAdvice = {
 
 bool is_reserved_word(std::string_view lower_case_word) {
   return std::ranges::binary_search(kReserved, lower_case_word);
+}
+
+bool is_reserved_for_procedures(std::string_view lower_case_word) {
+  return std::ranges::binary_search(kNoProcedures, lower_case_word);
 }
 
 bool is_function_without_parentheses(std::string_view lower_case_word) {

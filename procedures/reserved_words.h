@@ -8,6 +8,9 @@ namespace mneme {
 // Words that PostgreSQL 15 reserves (pg_get_keywords(), categories R and T), and with them PL/pgSQL's own.
 bool is_reserved_word(std::string_view lower_case_word);
 
+// Words that can name a table or column, but no procedure (category C).
+bool is_reserved_for_procedures(std::string_view lower_case_word);
+
 // current_timestamp, localtimestamp and their like.
 bool is_function_without_parentheses(std::string_view lower_case_word);
 

@@ -78,9 +78,9 @@ void set_row_order(const Catalog& catalog, ir::Operation& operation) {
     }
   }
   const auto path = path_order(catalog, operation.access);
-  operation.order_is_path_order = path && order.only_columns && order.one_direction &&
-                                  order.columns.size() <= path->size() &&
-                                  std::equal(order.columns.begin(), order.columns.end(), path->begin());
+  operation.order_is_path_order = order.only_columns && order.one_direction &&
+                                  order.columns.size() <= path.size() &&
+                                  std::equal(order.columns.begin(), order.columns.end(), path.begin());
   operation.order_is_path_order |= operation.order.empty();
   operation.path_backward =
       operation.order_is_path_order && !operation.order.empty() && operation.order.front().descending;
@@ -96,15 +96,9 @@ void stop_at_first_row_for_extreme(const Catalog& catalog, ir::Operation& operat
   // NULLs come last: read backwards, a NULL would come before the greatest value.
   if (!is_min && catalog.table(operation.access[0].table).column(column).nullable) return;
   const auto path = path_order(catalog, operation.access);
-  if (!path || path->empty() || path->front() != PathColumn{0, column}) return;
-  operation.order.push_back({*aggregate.argument, !is_min});
-  operation.order_is_path_order = true;
+  if (path.empty() || path.front() != PathColumn{0, column}) return;
+  operation.first_row_decides = true;
   operation.path_backward = !is_min;
-  Expr one;
-  one.type.kind = TypeKind::kBigInt;
-  one.constant = Value::of_int(1);
-  one.where = operation.where;
-  operation.limit = std::move(one);
 }
 
 }  // namespace mneme

@@ -1,6 +1,8 @@
 #include "procedures/schema_binder.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "procedures/conversion.h"
@@ -11,10 +13,17 @@ namespace mneme {
 namespace {
 
 constexpr size_t kLongestText = 32767;
+constexpr std::array<std::string_view, 6> kSystemColumns = {"tableoid", "ctid", "xmin",
+                                                            "cmin",     "xmax", "cmax"};
 
 Column bind_column(const syntax::ColumnDefinition& definition) {
   if (!definition.type.table.empty()) {
     refuse(definition.type.where, "%TYPE is for variables and parameters; write the column's type");
+  }
+  if (std::ranges::find(kSystemColumns, definition.name.text) != kSystemColumns.end()) {
+    refuse(definition.name.where,
+           "{} is a column that every table of PostgreSQL has already; choose another name",
+           definition.name.text);
   }
   const Type type = read_plain_type(definition.type);
   if (type.is_array) {

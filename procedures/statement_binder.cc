@@ -76,10 +76,6 @@ void ProcedureBinder::bind_parameters(const syntax::Procedure& from) {
       refuse(parameter.type.where, "a parameter can't be a RECORD; give each field a parameter");
     }
     const Type type = names_.read_type(parameter.type);
-    if (type.is_string() && type.length == 0) {
-      refuse(parameter.type.where, "a parameter of type {} needs a bound: the log has one; use varchar(n)",
-             to_string(type));
-    }
     procedure_.parameters.push_back({names_.declare(parameter.name, type, false, true), parameter.inout});
   }
 }
