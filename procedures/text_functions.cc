@@ -15,7 +15,7 @@ char* room(size_t bytes, Arena& arena, SqlError& error) {
     (void)fail(error, arena, sqlstate::kProgramLimit, "requested length too large");
     return nullptr;
   }
-  return static_cast<char*>(arena.allocate(bytes));
+  return static_cast<char*>(arena.allocate(std::max<size_t>(bytes, 1)));  // nullptr has a meaning of its own
 }
 
 Value text_of(const char* data, size_t size) {
