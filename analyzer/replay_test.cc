@@ -1,0 +1,235 @@
+// Goal    replaying slices leaves the same rows as running whole procedures, in every order that the graph allows.
+// Method  replay_harness.h, over the workloads' files, the paper's bank, and procedures that are hard to slice: each on
+//         its own and all together, with several seeds.
+#include <gtest/gtest.h>
+
+#include "analyzer/replay_harness.h"
+
+namespace mneme {
+namespace {
+
+void expect_replay_equal(std::string_view sql, uint64_t seeds) {
+  uint64_t replayed = 0;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    ReplayHarness harness(sql, seed);
+    harness.populate(40);
+    for (int batch = 0; batch < 4; ++batch) harness.run_batch(25);
+    replayed += harness.replayed_calls();
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(replayed, seeds * 10) << "most calls fail: the test proves little";
+}
+
+TEST(Replay, BankEqualsWholeRuns) {
+  expect_replay_equal(source_file("analyzer/bank.sql"), 20);
+}
+TEST(Replay, TpccEqualsWholeRuns) {
+  expect_replay_equal(source_file("workloads/tpcc.sql"), 10);
+}
+TEST(Replay, SmallbankEqualsWholeRuns) {
+  expect_replay_equal(source_file("workloads/smallbank.sql"), 20);
+}
+
+constexpr std::string_view kSchema = R"(
+CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
+CREATE TABLE b (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
+CREATE TABLE c (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
+CREATE TABLE d (d1 INT NOT NULL, d2 INT NOT NULL, v INT, t VARCHAR(8), PRIMARY KEY (d1, d2));
+CREATE INDEX d_by_v ON d (d2, v);
+CREATE TABLE h (h1 INT, h2 INT);
+)";
+
+struct Nasty {
+  const char* name;
+  const char* parameters;
+  const char* declarations;
+  const char* body;
+};
+
+constexpr Nasty kNasty[] = {
+    {"nested_loops", "p INT", "x INT;", R"(
+       FOR i IN 1..p LOOP
+         SELECT v INTO x FROM a WHERE id = i;
+         FOR j IN i..3 LOOP
+           UPDATE b SET v = v + COALESCE(x, 0) WHERE id = j;
+           FOR k IN REVERSE 3..j LOOP
+             UPDATE c SET v = v + i * j WHERE id = k;
+           END LOOP;
+         END LOOP;
+       END LOOP;)"},
+    {"exit_and_continue", "p INT, q INT", "x INT; y INT;", R"(
+       <<rows_loop>>
+       FOR i IN 1..4 LOOP
+         SELECT v INTO x FROM a WHERE id = i;
+         CONTINUE WHEN x IS NULL OR x % 2 = 0;
+         FOR j IN 1..4 LOOP
+           UPDATE b SET v = v + 1 WHERE id = j RETURNING v INTO y;
+           CONTINUE rows_loop WHEN y > q + 5;
+           EXIT WHEN j = p;
+           UPDATE c SET v = v + x WHERE id = j;
+         END LOOP;
+         UPDATE d SET v = i WHERE d1 = p AND d2 = i;
+       END LOOP;)"},
+    {"return_in_a_loop", "p INT", "x INT;", R"(
+       FOR i IN 1..4 LOOP
+         UPDATE a SET v = v + 1 WHERE id = i;
+         SELECT v INTO x FROM b WHERE id = i;
+         IF x = p THEN
+           UPDATE c SET v = 0 WHERE id = p;
+           RETURN;
+         END IF;
+       END LOOP;
+       UPDATE c SET v = v + 10 WHERE id = p;)"},
+    {"found_everywhere", "p INT, q INT", "x INT;", R"(
+       UPDATE a SET v = v + 1 WHERE id = p AND v < 3;
+       IF FOUND THEN
+         UPDATE b SET v = v + 1 WHERE id = p;
+       ELSE
+         DELETE FROM b WHERE id = q;
+         IF NOT FOUND THEN INSERT INTO b VALUES (q, p); END IF;
+       END IF;
+       FOR i IN 2..q LOOP
+         UPDATE c SET v = i WHERE id = i;
+         EXIT WHEN NOT FOUND;
+       END LOOP;
+       IF FOUND THEN INSERT INTO h VALUES (p, q); END IF;)"},
+    {"carried_sum", "ps INT[]", "x INT := 0; y INT;", R"(
+       FOR i IN 1..COALESCE(cardinality(ps), 0) LOOP
+         SELECT v INTO y FROM a WHERE id = ps[i];
+         x := x + COALESCE(y, 0);
+         UPDATE b SET v = x % 100 WHERE id = ps[i];
+       END LOOP;
+       UPDATE c SET v = x % 100 WHERE id = 1;)"},
+    {"carried_without_reads", "ps INT[]", "x INT := 0;", R"(
+       FOR i IN 1..COALESCE(cardinality(ps), 0) LOOP
+         x := (x + COALESCE(ps[i], 0)) % 5;
+         UPDATE b SET v = v + i WHERE id = x;
+       END LOOP;)"},
+    {"carried_cycle", "p INT", "x INT; y INT;", R"(
+       x := p;
+       FOR i IN 1..3 LOOP
+         SELECT v INTO y FROM a WHERE id = x;
+         UPDATE b SET v = (v + 1) % 4 WHERE id = y RETURNING v INTO x;
+       END LOOP;
+       UPDATE c SET v = COALESCE(x, 7) WHERE id = p;)"},
+    {"for_over_select", "p INT, INOUT r INT", "w RECORD; n INT := 0;", R"(
+       FOR w IN SELECT id, v FROM a WHERE id <= p ORDER BY v DESC LOOP
+         UPDATE b SET v = w.v WHERE id = w.id;
+         n := n + 1;
+         INSERT INTO h VALUES (w.id, n);
+       END LOOP;
+       UPDATE c SET v = COALESCE(w.v, 0) + n WHERE id = p;
+       IF FOUND THEN r := n; END IF;)"},
+    {"while_over_reads", "p INT", "x INT; n INT := 0;", R"(
+       SELECT v INTO x FROM a WHERE id = p;
+       WHILE x > 0 AND n < 5 LOOP
+         UPDATE b SET v = v + x WHERE id = n;
+         x := x - 1;
+         n := n + 1;
+       END LOOP;
+       UPDATE c SET v = n WHERE id = p;)"},
+    {"both_branches", "p INT, q INT", "x INT; y INT; k INT;", R"(
+       SELECT v INTO x FROM a WHERE id = p;
+       IF x > 2 THEN
+         k := p;
+         SELECT v INTO y FROM b WHERE id = p;
+       ELSIF x = 2 THEN
+         k := q;
+         y := x;
+       ELSE
+         k := 1;
+         SELECT v INTO y FROM c WHERE id = q;
+       END IF;
+       UPDATE d SET v = y WHERE d1 = k AND d2 = p;
+       INSERT INTO h VALUES (k, y);)"},
+    {"arrays_in_loops", "ps INT[]", "xs INT[] := '{}'; zs INT[]; x INT;", R"(
+       FOR i IN 1..COALESCE(cardinality(ps), 0) LOOP
+         SELECT v INTO x FROM a WHERE id = ps[i];
+         xs := array_append(xs, x);
+       END LOOP;
+       zs := xs;
+       FOR i IN 1..cardinality(zs) LOOP
+         UPDATE b SET v = v + COALESCE(zs[i], 0) WHERE id = ps[i];
+       END LOOP;
+       DELETE FROM d WHERE d1 = 1 AND v = ANY (zs);)"},
+    {"inout_as_input", "INOUT r INT, INOUT s INT", "", R"(
+       UPDATE a SET v = v + r WHERE id = s RETURNING v, id INTO r, s;
+       UPDATE b SET v = r WHERE id = s;
+       r := s;
+       UPDATE c SET v = v + 1 WHERE id = r;)"},
+    {"known_and_unknown_keys", "p INT, q INT", "x INT; k INT;", R"(
+       k := q;
+       SELECT v INTO x FROM d WHERE d1 = p AND d2 = q;
+       IF x > 1 THEN
+         k := k / (x - 1);
+         UPDATE d SET t = 'up' WHERE d1 = p AND d2 = k;
+       ELSE
+         UPDATE d SET t = 'down' WHERE d1 = p + 1 AND d2 = q;
+       END IF;)"},
+    {"unknown_loop", "p INT", "n INT;", R"(
+       SELECT count(*) INTO n FROM a WHERE id < p;
+       FOR i IN 1..n LOOP
+         UPDATE a SET v = v + i WHERE id = p;
+         EXIT WHEN i > 2;
+       END LOOP;)"},
+    {"keys_given_up_and_taken", "p INT, q INT", "", R"(
+       DELETE FROM d WHERE d2 = p AND v = q;
+       UPDATE d SET v = q WHERE d1 = p AND d2 = q;
+       UPDATE a SET id = id + 10 WHERE id = p AND v > 3;)"},
+    {"insert_by_loop", "p INT, ps INT[]", "x INT;", R"(
+       FOR i IN 1..COALESCE(cardinality(ps), 0) LOOP
+         SELECT v INTO x FROM c WHERE id = ps[i];
+         IF FOUND THEN
+           UPDATE d SET v = x, t = 'l' || i WHERE d1 = ps[i] AND d2 = p;
+           IF NOT FOUND THEN INSERT INTO d VALUES (ps[i], p, x, NULL); END IF;
+         END IF;
+         INSERT INTO h VALUES (i, x);
+       END LOOP;)"},
+    {"guards_of_raise", "p INT, q INT", "x INT; y INT;", R"(
+       SELECT v INTO x FROM a WHERE id = p;
+       IF NOT FOUND THEN
+         INSERT INTO h VALUES (p, q);
+         RAISE EXCEPTION 'no %', p;
+       END IF;
+       SELECT v INTO y FROM b WHERE id = q;
+       CASE WHEN y > 2 THEN UPDATE c SET v = y WHERE id = p;
+            WHEN y < 2 THEN UPDATE c SET v = -y WHERE id = p;
+       END CASE;)"},
+    {"join_feeds_writes", "p INT", "s INT;", R"(
+       SELECT sum(b.v) INTO s FROM a JOIN b ON b.id = a.v WHERE a.id <= p;
+       UPDATE c SET v = COALESCE(s, 0) WHERE id = p;)"},
+};
+
+std::string text_of(const Nasty& nasty) {
+  return std::string("CREATE PROCEDURE ") + nasty.name + "(" + nasty.parameters +
+         ") LANGUAGE plpgsql AS $$\nDECLARE n0 INT; " + nasty.declarations + "\nBEGIN" + nasty.body +
+         "\nEND; $$;\n";
+}
+
+class NastyReplay : public testing::TestWithParam<Nasty> {};
+
+TEST_P(NastyReplay, AloneEqualsWholeRuns) {
+  expect_replay_equal(std::string(kSchema) + text_of(GetParam()), 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, NastyReplay, testing::ValuesIn(kNasty),
+                         [](const testing::TestParamInfo<Nasty>& info) { return info.param.name; });
+
+TEST(Replay, TwoNastyProceduresEqualWholeRuns) {
+  for (size_t i = 0; i < std::size(kNasty); ++i) {
+    const size_t j = (i * 7 + 5) % std::size(kNasty);
+    if (i == j) continue;
+    SCOPED_TRACE(testing::Message() << kNasty[i].name << " with " << kNasty[j].name);
+    expect_replay_equal(std::string(kSchema) + text_of(kNasty[i]) + text_of(kNasty[j]), 4);
+  }
+}
+
+TEST(Replay, AllNastyProceduresEqualWholeRuns) {
+  std::string sql(kSchema);
+  for (const Nasty& nasty : kNasty) sql += text_of(nasty);
+  expect_replay_equal(sql, 10);
+}
+
+}  // namespace
+}  // namespace mneme
