@@ -3,6 +3,7 @@
 //         its own and all together, with several seeds.
 #include <gtest/gtest.h>
 
+#include "analyzer/random_procedures.h"
 #include "analyzer/replay_harness.h"
 
 namespace mneme {
@@ -229,6 +230,20 @@ TEST(Replay, AllNastyProceduresEqualWholeRuns) {
   std::string sql(kSchema);
   for (const Nasty& nasty : kNasty) sql += text_of(nasty);
   expect_replay_equal(sql, 10);
+}
+
+TEST(Replay, RandomProceduresEqualWholeRuns) {
+  uint64_t replayed = 0;
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    const std::string sql = RandomProcedures(seed).program(1 + seed % 4);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << sql);
+    ReplayHarness harness(sql, seed);
+    harness.populate(6);
+    for (int batch = 0; batch < 2; ++batch) harness.run_batch(15);
+    replayed += harness.replayed_calls();
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(replayed, 400 * 10);
 }
 
 }  // namespace
