@@ -27,7 +27,8 @@ IndexedTable::IndexedTable(const Schema& schema, TableId id, HugePageSource& mem
     }
     const uint32_t codec_words = made.codec->word_count();
     const uint32_t words = codec_words + (made.has_whole_key_suffix ? suffix_words_ : 0);
-    made.index = make_btree_index(words, memory);
+    made.index = definition.unique && !definition.ordered ? make_hash_index(words, codec_words, memory)
+                                                          : make_btree_index(words, memory);
     indexes_.push_back(std::move(made));
   }
   if (definition_.primary_key) primary_ = &indexes_.front();

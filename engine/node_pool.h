@@ -15,6 +15,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/cache_line.h"
 #include "base/huge_pages.h"
 
 namespace mneme {

@@ -1,0 +1,115 @@
+// HashBucket: one block of a HashIndex's bucket, as a view of words. A bucket is a head and a chain of overflow blocks.
+//
+// Layout      word 0 version (of a head), word 1 link, then `capacity` keys, then as many rows.
+//             link: bits 0..5 entries in this block, 6..55 the next block's address (a multiple of 64), 56..63 depth
+//             (of a head): the bucket holds the keys whose hash agrees with its number in so many low bits.
+// Version     bit 0 locked, the rest counts changes of the whole bucket.
+// Orders      all loads acquire, all stores release; see btree_node.h.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/check.h"
+#include "base/spin.h"
+#include "engine/index.h"
+
+namespace mneme {
+
+class HashBucket {
+ public:
+  static constexpr uint64_t kLocked = 1;
+  static constexpr uint64_t kChange = 2;
+
+  struct Shape {
+    uint32_t key_words;
+    uint32_t capacity;
+    size_t block_bytes;  // a power of two, from one cache line
+
+    static Shape of(uint32_t key_words) {
+      // Three entries at least: with two to a bucket on average, few have an overflow block.
+      const size_t bytes = std::bit_ceil(std::max<size_t>(64, 8 * (2 + 3 * (size_t{key_words} + 1))));
+      return {key_words, static_cast<uint32_t>((bytes / 8 - 2) / (key_words + 1)), bytes};
+    }
+  };
+
+  explicit HashBucket(NodeWord* block) : block_(block) {}
+  explicit operator bool() const { return block_ != nullptr; }
+  bool operator==(const HashBucket&) const = default;
+  NodeWord* block() const { return block_; }
+
+  // --- of a head ---
+  uint64_t version() const { return block_[0].load(std::memory_order_acquire); }
+  uint64_t unlocked_version() const {
+    uint64_t v = version();
+    for (uint32_t tries = 0; (v & kLocked) != 0; ++tries) {
+      spin_pause(tries);
+      v = version();
+    }
+    return v;
+  }
+  bool try_lock(uint64_t version) const {
+    return block_[0].compare_exchange_strong(version, version | kLocked, std::memory_order_acquire,
+                                             std::memory_order_relaxed);
+  }
+  uint64_t lock() const {
+    for (;;) {
+      const uint64_t v = unlocked_version();
+      if (try_lock(v)) return v;
+    }
+  }
+  void unlock_unchanged(uint64_t version) const { block_[0].store(version, std::memory_order_release); }
+  uint64_t unlock_changed(uint64_t version) const {
+    block_[0].store(version + kChange, std::memory_order_release);
+    return version + kChange;
+  }
+  uint32_t depth() const { return static_cast<uint32_t>(link() >> 56); }
+
+  // --- of any block ---
+  uint32_t count() const { return static_cast<uint32_t>(link() & kCountMask); }
+  HashBucket next() const { return HashBucket(reinterpret_cast<NodeWord*>(link() & kAddressMask)); }
+  void set_link(uint32_t count, HashBucket next, uint32_t depth) const {
+    const auto address = reinterpret_cast<uint64_t>(next.block_);
+    CHECK((address & ~kAddressMask) == 0);
+    block_[1].store(uint64_t{depth} << 56 | address | count, std::memory_order_release);
+  }
+  void set_count(uint32_t count) const { set_link(count, next(), depth()); }
+  void set_next(HashBucket next) const { set_link(count(), next, depth()); }
+
+  void load_key(const Shape& shape, uint32_t i, uint64_t* to) const {
+    for (uint32_t w = 0; w < shape.key_words; ++w) to[w] = key(shape, i)[w].load(std::memory_order_acquire);
+  }
+  // Whether the first `words` words of key i are those of `other`.
+  bool key_is(const Shape& shape, uint32_t i, const uint64_t* other, uint32_t words) const {
+    for (uint32_t w = 0; w < words; ++w) {
+      if (key(shape, i)[w].load(std::memory_order_acquire) != other[w]) return false;
+    }
+    return true;
+  }
+  Row* row(const Shape& shape, uint32_t i) const {
+    return reinterpret_cast<Row*>(row_word(shape, i).load(std::memory_order_acquire));
+  }
+  void set_row(const Shape& shape, uint32_t i, const Row* to) const {
+    row_word(shape, i).store(reinterpret_cast<uint64_t>(to), std::memory_order_release);
+  }
+  void set_entry(const Shape& shape, uint32_t i, const uint64_t* from, const Row* to) const {
+    for (uint32_t w = 0; w < shape.key_words; ++w) key(shape, i)[w].store(from[w], std::memory_order_release);
+    set_row(shape, i, to);
+  }
+
+ private:
+  static constexpr uint64_t kCountMask = 63;
+  static constexpr uint64_t kAddressMask = ((uint64_t{1} << 56) - 1) & ~kCountMask;
+
+  uint64_t link() const { return block_[1].load(std::memory_order_acquire); }
+  NodeWord* key(const Shape& shape, uint32_t i) const { return block_ + 2 + size_t{i} * shape.key_words; }
+  NodeWord& row_word(const Shape& shape, uint32_t i) const {
+    return block_[2 + size_t{shape.capacity} * shape.key_words + i];
+  }
+
+  NodeWord* block_;
+};
+
+}  // namespace mneme
