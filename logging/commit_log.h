@@ -4,6 +4,8 @@
 // Invariants  reserve() returns LSNs that rise in the order of the calls, over all workers: an LSN is a place in the
 //             serial order. A worker has at most one reservation unfilled. Every reservation is filled, with a skip
 //             record where the transaction failed its validation.
+//             reserve() orders memory, too: what a worker did before a reservation is visible to whoever reserves
+//             later (a read-modify-write with acquire and release). The engine's locks rest on it.
 //             durable() never falls and lies on a record boundary: the record at `lsn` is durable iff lsn < durable().
 // Threads     await_space, reserve, fill: the worker they name. durable, wait_durable: any thread.
 // Waiting     await_space() waits while the ring is full, before any row is locked; reserve() and fill() never wait:
