@@ -1,13 +1,18 @@
-// PostgreSQL agrees: a workload's .sql file, its population and a seeded sequence of calls, on Mneme and on a real
-// PostgreSQL 15, give the same results and errors call by call, and leave equal tables.
+// PostgreSQL agrees: a workload's .sql file, its population and seeded calls, on Mneme and on a real PostgreSQL 15, give
+// the same results and errors call by call, and leave equal tables.
 //
-// Mneme's tables, once loaded, are copied into PostgreSQL. The calls are made one after another on both, so the order of
-// commits is the order of calls. Everything is compared as PostgreSQL's text.
+// Mneme's tables, once loaded, are copied into PostgreSQL. One worker, or several at once, then make calls on Mneme.
+// PostgreSQL gets the same calls one after another in the order that Mneme's commits had: by LSN, and a call that wrote
+// nothing, or was rolled back, after the last that it depends on. So the comparison holds concurrency control to its word
+// as well.
+// Everything is compared as PostgreSQL's text.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <string>
+#include <thread>
+#include <tuple>
 #include <vector>
 
 #include "procedures/call_text.h"
@@ -49,6 +54,15 @@ std::vector<std::string> sorted_lines(const RowSource& rows, const TableDefiniti
   return lines;
 }
 
+// A call that a worker has made; the workload's generator tells its arguments.
+struct MadeCall {
+  uint32_t worker;
+  uint64_t position;
+  PlacedOutcome placed;
+
+  auto place() const { return std::tuple(placed.lsn, !placed.logged); }
+};
+
 class PostgresOracle : public testing::Test {
  protected:
   void SetUp() override {
@@ -57,11 +71,14 @@ class PostgresOracle : public testing::Test {
     server_ = std::move(server).value();
   }
 
-  void compare(const Workload& workload, uint64_t calls);
+  // `calls` by each of `workers`.
+  void compare(const Workload& workload, uint32_t workers, uint64_t calls);
 
  private:
   void copy_tables();
-  void compare_call(uint64_t number, const Call& call);
+  // In the order of their commits.
+  std::vector<MadeCall> make_calls(const Workload& workload, uint32_t workers, uint64_t calls);
+  void compare_call(const MadeCall& made, const Call& call);
   void compare_tables();
 
   std::unique_ptr<PostgresServer> server_;
@@ -78,7 +95,27 @@ void PostgresOracle::copy_tables() {
   }
 }
 
-void PostgresOracle::compare_call(uint64_t number, const Call& call) {
+std::vector<MadeCall> PostgresOracle::make_calls(const Workload& workload, uint32_t workers, uint64_t calls) {
+  std::vector<std::vector<MadeCall>> made(workers);
+  {
+    std::vector<std::jthread> threads;
+    for (uint32_t worker = 0; worker < workers; ++worker) {
+      threads.emplace_back([&, worker] {
+        const auto generator = workload.generator({.worker = worker, .worker_count = workers});
+        for (uint64_t position = 0; position < calls; ++position) {
+          PlacedOutcome placed = mneme_->call(WorkerId(worker), generator->call(position));
+          made[worker].push_back({worker, position, std::move(placed)});
+        }
+      });
+    }
+  }
+  std::vector<MadeCall> all;
+  for (std::vector<MadeCall>& of_worker : made) std::ranges::move(of_worker, std::back_inserter(all));
+  if (workers > 1) std::ranges::sort(all, {}, &MadeCall::place);
+  return all;
+}
+
+void PostgresOracle::compare_call(const MadeCall& made, const Call& call) {
   const ir::Procedure& procedure = mneme_->program().procedure(call.procedure);
   std::string statement = "CALL " + procedure.name + "(";
   std::vector<std::optional<std::string>> arguments;
@@ -88,8 +125,9 @@ void PostgresOracle::compare_call(uint64_t number, const Call& call) {
     arguments.push_back(print_argument(type, call.arguments[i]));
   }
   const CallOutcome expected = postgres_->call(statement + ")", arguments);
-  const CallOutcome found = mneme_->call(call);
-  const std::string what = fmt::format("call {}: {}", number, print_call(mneme_->program(), call));
+  const CallOutcome& found = made.placed.outcome;
+  const std::string what = fmt::format("call {} of worker {}, LSN {}: {}", made.position, made.worker,
+                                       made.placed.lsn.value, print_call(mneme_->program(), call));
   ASSERT_EQ(found.sqlstate, expected.sqlstate) << what << "\n" << found.message << "\n" << expected.message;
   ASSERT_EQ(found.message, expected.message) << what;
   ASSERT_EQ(found.results, expected.results) << what;
@@ -114,16 +152,20 @@ void PostgresOracle::compare_tables() {
   }
 }
 
-void PostgresOracle::compare(const Workload& workload, uint64_t calls) {
-  mneme_ = std::make_unique<LocalDatabase>(workload);
+void PostgresOracle::compare(const Workload& workload, uint32_t workers, uint64_t calls) {
+  mneme_ = std::make_unique<LocalDatabase>(workload, workers);
+  if (workers > 1) mneme_->keep_tombstones();
   postgres_ = std::make_unique<PostgresConnection>(*server_, std::string(workload.name()));
   postgres_->execute(std::string(workload.sql()));
   copy_tables();
   compare_tables();
 
-  const std::unique_ptr<CallGenerator> generator = workload.generator({});
-  for (uint64_t number = 0; number < calls; ++number) {
-    compare_call(number, generator->call(number));
+  std::vector<std::unique_ptr<CallGenerator>> generators;
+  for (uint32_t worker = 0; worker < workers; ++worker) {
+    generators.push_back(workload.generator({.worker = worker, .worker_count = workers}));
+  }
+  for (const MadeCall& made : make_calls(workload, workers, calls)) {
+    compare_call(made, generators[made.worker]->call(made.position));
     if (HasFatalFailure()) return;
   }
   compare_tables();
@@ -134,17 +176,24 @@ void PostgresOracle::compare(const Workload& workload, uint64_t calls) {
 }
 
 // Districts so small, and deliveries so frequent, that some districts run out of orders to deliver.
+constexpr tpcc::Scale kTpccScale{.warehouses = 2, .items = 500, .customers = 60};
+constexpr std::string_view kTpccMix = "new_order=40,payment=30,order_status=10,delivery=10,stock_level=10";
+constexpr smallbank::Hotspot kHotspot{.percent = 90, .customers = 50};
+
 TEST_F(PostgresOracle, AgreesOnTpcc) {
-  const tpcc::Scale scale{.warehouses = 2, .items = 500, .customers = 60};
-  compare(*std::move(tpcc::Tpcc::make(scale, 1,
-                                      "new_order=40,payment=30,order_status=10,delivery=10,stock_level=10"))
-               .value(),
-          3'000);
+  compare(*std::move(tpcc::Tpcc::make(kTpccScale, 1, kTpccMix)).value(), 1, 3'000);
+}
+
+TEST_F(PostgresOracle, AgreesOnTpccOfSeveralWorkers) {
+  compare(*std::move(tpcc::Tpcc::make(kTpccScale, 2, kTpccMix)).value(), 3, 1'000);
 }
 
 TEST_F(PostgresOracle, AgreesOnSmallbank) {
-  compare(*std::move(smallbank::Smallbank::make(300, {.percent = 90, .customers = 50}, 1, "default")).value(),
-          5'000);
+  compare(*std::move(smallbank::Smallbank::make(300, kHotspot, 1, "default")).value(), 1, 5'000);
+}
+
+TEST_F(PostgresOracle, AgreesOnSmallbankOfSeveralWorkers) {
+  compare(*std::move(smallbank::Smallbank::make(300, kHotspot, 2, "default")).value(), 3, 2'000);
 }
 
 }  // namespace
