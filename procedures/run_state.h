@@ -49,15 +49,32 @@ struct RunState {
         outcome = {Outcome::Kind::kOutOfMemory, "", "", operation.where};
         return false;
       case AccessStatus::kDuplicateKey:
-        return raise(operation.where, sqlstate::kUnique,
-                     "duplicate key value violates a unique constraint of \"{}\"",
-                     schema.catalog().table(operation.access[0].table).name);
+        return raise_duplicate_key(operation);
       case AccessStatus::kOk:
       case AccessStatus::kAbsent:
         break;
     }
     CHECK(false && "an answer that ends a run");
     return false;
+  }
+
+  // Which of several unique indexes has the key already, the rows' door does not tell.
+  [[nodiscard]] bool raise_duplicate_key(const ir::Operation& operation) {
+    const TableDefinition& table = schema.catalog().table(operation.access[0].table);
+    const IndexDefinition* only = nullptr;
+    size_t count = 0;
+    for (IndexId index : table.indexes) {
+      if (!schema.catalog().index(index).unique) continue;
+      only = &schema.catalog().index(index);
+      ++count;
+    }
+    if (count == 1) {
+      return raise(operation.where, sqlstate::kUnique,
+                   "duplicate key value violates unique constraint \"{}\"", only->name);
+    }
+    return raise(operation.where, sqlstate::kUnique,
+                 "duplicate key value violates one of the {} unique constraints of \"{}\"", count,
+                 table.name);
   }
 
   // A value that outlives the row it was read from.
