@@ -8,6 +8,8 @@
 
 #include <random>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace mneme {
 
@@ -16,18 +18,18 @@ class RandomProcedures {
   explicit RandomProcedures(uint64_t seed) : random_(seed) {}
 
   std::string program(uint32_t procedures) {
-    std::string sql = R"(
-CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
-CREATE TABLE b (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
-CREATE TABLE c (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
-CREATE TABLE d (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
-CREATE TABLE h (h1 INT, h2 INT);
-)";
+    std::string sql = "CREATE TABLE h (h1 INT, h2 INT);\n";
+    for (char table : kTables) {
+      sql += fmt::format("CREATE TABLE {} (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));\n", table);
+    }
     for (uint32_t i = 0; i < procedures; ++i) sql += procedure(fmt::format("t{}", i));
     return sql;
   }
 
  private:
+  // More tables than statements, so that not all of it becomes one slice.
+  static constexpr std::string_view kTables = "abcdefgjklmnorstu";
+
   std::string procedure(const std::string& name) {
     loops_ = 0;
     variables_ = {"p", "q", "x", "y", "z"};
@@ -128,7 +130,7 @@ CREATE TABLE h (h1 INT, h2 INT);
 
   std::string variable() { return variables_[below(variables_.size())]; }
   std::string target() { return std::string(1, "xyz"[below(3)]); }
-  std::string table() { return std::string(1, "abcd"[below(4)]); }
+  std::string table() { return std::string(1, kTables[below(kTables.size())]); }
   uint64_t below(uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random_); }
 
   std::mt19937_64 random_;

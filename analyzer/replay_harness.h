@@ -210,6 +210,7 @@ class ReplayHarness {
   }
 
   uint64_t replayed_calls() const { return replayed_calls_; }
+  uint64_t replayed_pieces() const { return replayed_pieces_; }
   const Program& program() const { return *program_; }
   const DependencyGraph& graph() const { return graph_; }
 
@@ -306,6 +307,7 @@ class ReplayHarness {
   }
 
   void run_piece(const Block& block, const Piece& piece) {
+    ++replayed_pieces_;
     CheckedAccess rows(schema_, block, piece.lanes, sliced_);
     RunRequest request;
     request.procedure = &piece.call->local->replay;
@@ -372,6 +374,7 @@ class ReplayHarness {
   Interpreter interpreter_;
   std::deque<std::vector<Value>> arrays_;  // that arguments point to
   uint64_t replayed_calls_ = 0;
+  uint64_t replayed_pieces_ = 0;
 
   uint64_t below(uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random_); }
 };
