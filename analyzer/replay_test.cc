@@ -39,6 +39,8 @@ CREATE TABLE c (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
 CREATE TABLE d (d1 INT NOT NULL, d2 INT NOT NULL, v INT, t VARCHAR(8), PRIMARY KEY (d1, d2));
 CREATE INDEX d_by_v ON d (d2, v);
 CREATE TABLE h (h1 INT, h2 INT);
+CREATE TABLE u (id INT NOT NULL, k INT NOT NULL, v INT, PRIMARY KEY (id));
+CREATE UNIQUE INDEX u_by_k ON u (k);
 )";
 
 struct Nasty {
@@ -197,6 +199,34 @@ constexpr Nasty kNasty[] = {
        CASE WHEN y > 2 THEN UPDATE c SET v = y WHERE id = p;
             WHEN y < 2 THEN UPDATE c SET v = -y WHERE id = p;
        END CASE;)"},
+    {"unique_key_changes_hands", "p INT, q INT", "", R"(
+       DELETE FROM u WHERE id = p;
+       IF FOUND THEN INSERT INTO u VALUES (p, q, 1); END IF;)"},
+    {"unique_key_is_updated", "p INT, q INT", "", R"(
+       UPDATE u SET k = k % 4 + 1 WHERE id = p;
+       UPDATE u SET v = q WHERE id = q;)"},
+    {"lane_key_that_could_fail", "p INT, q INT", "x INT;", R"(
+       SELECT v INTO x FROM a WHERE id = q;
+       IF x > 2 AND p > 1 THEN
+         UPDATE a SET v = v - 1 WHERE id = 4 / (p - 1);
+       END IF;)"},
+    {"found_after_a_jump_past_a_loop", "p INT", "", R"(
+       UPDATE a SET v = v + 1 WHERE id = p;
+       <<rows_loop>>
+       FOR i IN 1..3 LOOP
+         IF FOUND THEN UPDATE b SET v = v + i WHERE id = p; END IF;
+         UPDATE c SET v = v + 1 WHERE id = i + p;
+         FOR j IN 1..2 LOOP
+           CONTINUE rows_loop WHEN j * i = p;
+         END LOOP;
+         UPDATE d SET v = 1 WHERE d1 = i AND d2 = p;
+       END LOOP;)"},
+    {"loop_without_rows", "p INT", "x INT;", R"(
+       x := p;
+       FOR x IN SELECT v FROM a WHERE id > p + 2 LOOP
+         x := 1;
+       END LOOP;
+       UPDATE b SET v = COALESCE(x, 9) WHERE id = p;)"},
     {"join_feeds_writes", "p INT", "s INT;", R"(
        SELECT sum(b.v) INTO s FROM a JOIN b ON b.id = a.v WHERE a.id <= p;
        UPDATE c SET v = COALESCE(s, 0) WHERE id = p;)"},

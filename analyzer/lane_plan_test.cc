@@ -1,0 +1,103 @@
+// Goal    lanes are cut by as many columns as are known at dispatch, and by none that would part rows which meet.
+// Method  a table: procedures -> the lane columns of each table that they write.
+#include <gtest/gtest.h>
+
+#include "analyzer/dependency_graph.h"
+#include "analyzer/test_programs.h"
+
+namespace mneme {
+namespace {
+
+constexpr std::string_view kSchema = R"(
+CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
+CREATE TABLE d (x1 INT NOT NULL, x2 INT NOT NULL, v INT NOT NULL, n NUMERIC(6,2), PRIMARY KEY (x1, x2));
+CREATE INDEX d_by_v ON d (v);
+CREATE TABLE h (h1 INT, h2 INT);
+CREATE INDEX h_by_1 ON h (h1);
+CREATE TABLE u (id INT NOT NULL, k INT NOT NULL, PRIMARY KEY (id));
+CREATE UNIQUE INDEX u_by_k ON u (k);
+CREATE TABLE f (f1 NUMERIC(6,2) NOT NULL, v INT, PRIMARY KEY (f1));
+)";
+
+struct Case {
+  const char* name;
+  const char* body;
+  const char* lanes;  // "table(columns)" of each table written, "table(*)" for any lane
+};
+
+class Lanes : public testing::TestWithParam<Case> {};
+
+TEST_P(Lanes, AreAsExpected) {
+  const auto program =
+      compile_or_die(std::string(kSchema) +
+                     "CREATE PROCEDURE t(p INT, q INT, ps INT[], m NUMERIC(8,4)) LANGUAGE plpgsql AS $$\n"
+                     "DECLARE x INT; y INT; w RECORD;\nBEGIN\n" +
+                     GetParam().body + "\nEND; $$;");
+  const DependencyGraph graph = analyze(*program, TableConflicts(program->catalog));
+  std::string lanes;
+  for (const Block& block : graph.blocks) {
+    for (const LaneTable& lane_table : block.lanes) {
+      const TableDefinition& table = program->catalog.table(lane_table.table);
+      lanes += (lanes.empty() ? "" : " ") + table.name + "(";
+      for (size_t i = 0; i < lane_table.columns.size(); ++i) {
+        lanes += (i > 0 ? " " : "") + table.column(lane_table.columns[i]).name;
+      }
+      lanes += lane_table.any_lane ? "*)" : ")";
+    }
+  }
+  EXPECT_EQ(lanes, GetParam().lanes);
+}
+
+constexpr Case kCases[] = {
+    {"whole_key", "UPDATE d SET v = 1 WHERE x1 = p AND x2 = q;", "d(x1 x2)"},
+    {"shared_prefix", "UPDATE d SET v = 1 WHERE x1 = p AND x2 = q; DELETE FROM d WHERE x1 = q;", "d(x1)"},
+    {"no_shared_column", "UPDATE d SET n = 1 WHERE x1 = p AND x2 = q; DELETE FROM d WHERE v = p;", "d()"},
+    {"values_of_earlier_blocks",
+     "SELECT v INTO x FROM a WHERE id = p; UPDATE a SET v = 1 WHERE id = q; UPDATE d SET v = 1 WHERE x1 = x "
+     "AND x2 = p;",
+     "a(id) d(x1 x2)"},
+    {"values_of_the_same_slice",
+     "SELECT v INTO x FROM d WHERE x1 = p AND x2 = q; UPDATE d SET v = 1 WHERE x1 = p AND x2 = x;", "d(x1)"},
+    {"computed_from_arguments",
+     "x := p + 1; UPDATE d SET v = 1 WHERE x1 = x AND x2 = p / q; UPDATE d SET v = 2 WHERE x1 = p AND x2 = "
+     "1;",
+     "d(x1 x2)"},
+    {"could_fail_where_it_would_not_run",
+     "SELECT v INTO x FROM d WHERE x1 = p AND x2 = q; IF x > 0 THEN UPDATE d SET v = 1 WHERE x1 = p AND x2 = "
+     "p / q; "
+     "END IF;",
+     "d(x1)"},
+    {"set_in_an_unknown_branch",
+     "y := p; SELECT v INTO x FROM a WHERE id = p; IF x > 0 THEN y := q; END IF; UPDATE a SET v = 1 WHERE id "
+     "= y;",
+     "a()"},
+    {"set_in_a_known_branch",
+     "y := p; SELECT v INTO x FROM a WHERE id = p; IF q > 0 THEN y := q; END IF; UPDATE a SET v = x WHERE id "
+     "= y;",
+     "a(id)"},
+    {"assigned", "UPDATE d SET x2 = x2 + 1 WHERE x1 = p AND x2 = q;", "d(x1)"},
+    {"assigned_whole_key", "UPDATE a SET id = id + 1 WHERE id = p;", "a()"},
+    {"several_values", "UPDATE d SET v = 1 WHERE x1 = p AND x2 IN (p, q);", "d(x1)"},
+    {"values_of_an_array", "UPDATE a SET v = 1 WHERE id = ANY (ps);", "a()"},
+    {"range", "DELETE FROM d WHERE x1 = p AND x2 > q;", "d(x1)"},
+    {"rows_of_a_loop",
+     "SELECT v INTO x FROM d WHERE x1 = p AND x2 = p; FOR w IN SELECT id, v FROM a WHERE id < x LOOP "
+     "UPDATE d SET v = 1 WHERE x1 = w.id AND x2 = p; END LOOP;",
+     "d(x2)"},
+    {"inserts_without_a_key", "INSERT INTO h VALUES (p, q);", "h(*)"},
+    {"inserts_and_deletes_without_a_key", "INSERT INTO h VALUES (p, q); DELETE FROM h WHERE h1 = p;", "h(h1)"},
+    {"inserts_with_two_keys", "INSERT INTO u VALUES (p, q);", "u(id)"},
+    {"unique_key_changes_hands", "DELETE FROM u WHERE id = p; INSERT INTO u VALUES (p, q);", "u()"},
+    {"unique_key_is_updated", "UPDATE u SET k = k + 1 WHERE id = p;", "u()"},
+    {"join_on_an_outer_row",
+     "SELECT sum(d.v) INTO x FROM a JOIN d ON d.x1 = p AND d.x2 = a.id WHERE a.id < p; "
+     "UPDATE d SET v = x WHERE x1 = p AND x2 = q;",
+     "d(x1)"},
+    {"another_scale", "UPDATE f SET v = 1 WHERE f1 = m;", "f()"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, Lanes, testing::ValuesIn(kCases),
+                         [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace mneme
