@@ -29,6 +29,7 @@ class LocalDatabase {
   LocalDatabase(const Workload& workload, uint32_t worker_count);
 
   const Program& program() const { return *program_; }
+  const Database& database() const { return database_; }
   const RowSource& rows() const { return rows_; }
 
   // From now on nothing becomes durable, so deleted rows leave tombstones that stay, and a call that found only absence

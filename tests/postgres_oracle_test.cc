@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/digest.h"
 #include "procedures/call_text.h"
 #include "procedures/program.h"
 #include "procedures/value_text.h"
