@@ -235,20 +235,24 @@ void exchange_sources(Expr& expr) {
   });
 }
 
-// Both candidates of a join, outer table first.
+// Both candidates of a join, outer table first. Which rows of the outer table are visited matters most: the inner one
+// is reached by a key for each.
 struct JoinCandidates {
   Candidate outer;
   Candidate inner;
-  int score = -1;
+
+  bool possible() const { return outer.score >= 0 && inner.is_lookup; }
+  bool better_than(const JoinCandidates& other) const {
+    if (possible() != other.possible()) return possible();
+    if (outer.score != other.outer.score) return outer.score > other.outer.score;
+    return inner.score > other.inner.score;
+  }
 };
 
 JoinCandidates join(const PathFinder& finder, const std::vector<TableId>& tables, uint8_t outer) {
   const uint8_t inner = 1 - outer;
-  JoinCandidates result{finder.find(tables[outer], outer, inner, false),
-                        finder.find(tables[inner], inner, {}, false)};
-  if (result.outer.score >= 0 && result.inner.is_lookup)
-    result.score = result.outer.score + result.inner.score;
-  return result;
+  return {finder.find(tables[outer], outer, inner, false),
+          finder.find(tables[inner], inner, std::nullopt, false)};
 }
 
 }  // namespace
@@ -274,9 +278,9 @@ void choose_access(const Catalog& catalog, const std::vector<TableId>& tables, s
   } else {
     JoinCandidates chosen = join(finder, tables, 0);
     JoinCandidates other = join(finder, tables, 1);
-    const bool exchange = other.score > chosen.score;
+    const bool exchange = other.better_than(chosen);
     if (exchange) chosen = std::move(other);
-    if (chosen.score < 0) {
+    if (!chosen.possible()) {
       refuse(operation.where,
              "neither {} nor {} has an index that begins with a column fixed by the other's row; a join "
              "looks its inner "

@@ -125,9 +125,19 @@ bool fold(Expr& expr, const Type& target) {
     return true;
   }
   if (expr.type.is_string() && target.is_string()) {
-    const std::string_view text = expr.constant.as_text();
-    const bool trimmed = target.kind != TypeKind::kChar || text.empty() || text.back() != ' ';
-    if (!trimmed || (target.length != 0 && text.size() > target.length)) return false;
+    std::string_view text = expr.constant.as_text();
+    if (target.kind == TypeKind::kChar) text = text.substr(0, text.find_last_not_of(' ') + 1);
+    if (target.length != 0 && text.size() > target.length) return false;
+    expr.constant = Value::of_text(text);
+    expr.type = target;
+    return true;
+  }
+  if (expr.type.kind == TypeKind::kNumeric && target.kind == TypeKind::kNumeric && target.precision == 0 &&
+      target.scale >= expr.type.scale) {
+    const int128 limit = power_of_ten(kMaxNumericPrecision - (target.scale - expr.type.scale));
+    const int128 value = expr.constant.as_numeric();
+    if (value >= limit || value <= -limit) return false;
+    expr.constant = Value::of_numeric(value * power_of_ten(target.scale - expr.type.scale));
     expr.type = target;
     return true;
   }
@@ -319,7 +329,8 @@ Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what
   const Type& from = expr.type;
   const bool numbers = from.is_number() && target.is_number();
   if (!numbers && from.kind != target.kind && !target.is_string()) {
-    refuse(expr.where, "{} is of type {}, and a {} is not assigned to it; write CAST(... AS {})", what,
+    refuse(expr.where,
+           "{} is of type {}; a value of type {} is not assigned to it without a cast, CAST(... AS {})", what,
            to_string(target), to_string(from), to_string(target));
   }
   if (target.is_string() && !from.is_string()) return convert(convert_to_text(std::move(expr)), target);
@@ -334,7 +345,7 @@ Expr convert_explicitly(Expr expr, const Type& target) {
   if (target.is_string()) {
     if (!from.is_string()) expr = convert_to_text(std::move(expr));
     Expr cast = convert(std::move(expr), target);
-    if (cast.kind == ExprKind::kCast) cast.explicit_cast = true;
+    if (cast.kind == ExprKind::kCast && target.length != 0) cast.explicit_cast = true;
     return cast;
   }
   const bool possible = from.kind == target.kind || from.is_string() ||

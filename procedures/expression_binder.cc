@@ -384,6 +384,7 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
     call.variable = bind_array(expr.args[0], "cardinality()");
     return call;
   }
+  check_function(expr.text, expr.where);
   std::vector<Expr> args;
   for (const syntax::Expr& arg : expr.args) args.push_back(bind(arg));
   return bind_function(expr.text, std::move(args), expr.where);

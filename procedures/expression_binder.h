@@ -61,7 +61,10 @@ class ExpressionBinder {
   bool in_aggregate_ = false;
 };
 
-// A scalar function's call over bound arguments; not an aggregate, not cardinality().
+// Refuses a name that is no function, with advice.
+void check_function(std::string_view name, ir::SourceLocation where);
+
+// A scalar function's call over bound arguments; not an aggregate, not cardinality(). The function is checked.
 ir::Expr bind_function(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where);
 
 bool is_aggregate(std::string_view function);

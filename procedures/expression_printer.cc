@@ -163,6 +163,12 @@ std::string quoted(std::string_view text) {
   return result + "'";
 }
 
+// A computed numeric's scale shows too.
+std::string type_text(const Type& type) {
+  const bool computed = type.kind == TypeKind::kNumeric && type.precision == 0;
+  return computed ? fmt::format("numeric(*,{})", type.scale) : to_string(type);
+}
+
 }  // namespace
 
 std::string ExpressionPrinter::variable(VariableId id) const {
@@ -173,7 +179,7 @@ std::string ExpressionPrinter::variable(VariableId id) const {
 }
 
 std::string ExpressionPrinter::constant(const Expr& expr) const {
-  if (expr.constant.is_null()) return fmt::format("null::{}", to_string(expr.type));
+  if (expr.constant.is_null()) return fmt::format("null::{}", type_text(expr.type));
   switch (expr.type.kind) {
     case TypeKind::kBoolean:
       return expr.constant.as_bool() ? "true" : "false";
@@ -264,7 +270,7 @@ std::string ExpressionPrinter::operator()(const Expr& expr) const {
         return fmt::format("cardinality({})", variable(expr.variable));
       return fmt::format("{}({})", function_text(expr.function), list(expr.args, 0));
     case ExprKind::kCast:
-      return fmt::format("{}{}({})", expr.explicit_cast ? "cut " : "", to_string(expr.type),
+      return fmt::format("{}{}({})", expr.explicit_cast ? "cut " : "", type_text(expr.type),
                          (*this)(expr.args[0]));
     case ExprKind::kArrayElement:
       return fmt::format("{}[{}]", variable(expr.variable), (*this)(expr.args[0]));

@@ -1,5 +1,9 @@
 // Scalar functions: which there are, the types they take and what comes out, as in PostgreSQL's catalog.
+#include <fmt/format.h>
+
 #include <map>
+#include <string>
+#include <string_view>
 
 #include "procedures/conversion.h"
 #include "procedures/expression_binder.h"
@@ -165,20 +169,21 @@ Expr bind_text_function(const Signature& signature, std::string_view name, std::
 
 }  // namespace
 
+void check_function(std::string_view name, ir::SourceLocation where) {
+  if (kFunctions.contains(name)) return;
+  const auto advice = kAdvice.find(name);
+  if (advice != kAdvice.end()) refuse(where, "{}() is not supported: {}", name, advice->second);
+  std::string accepted = "cardinality";
+  for (const auto& [function, signature] : kFunctions) accepted += fmt::format(", {}", function);
+  refuse(where, "there is no function {}() here; accepted are {}", name, accepted);
+}
+
 Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLocation where) {
-  const auto found = kFunctions.find(name);
-  if (found == kFunctions.end()) {
-    const auto advice = kAdvice.find(name);
-    if (advice != kAdvice.end()) refuse(where, "{}() is not supported: {}", name, advice->second);
-    refuse(where,
-           "there is no function {}() in the accepted subset; the statements around it can be written in the "
-           "procedure itself",
-           name);
-  }
-  const Signature& signature = found->second;
+  const Signature& signature = kFunctions.at(name);
   if (args.size() < signature.least || args.size() > signature.most) {
-    refuse(where, "{}() takes {} to {} arguments, and here are {}", name, signature.least, signature.most,
-           args.size());
+    const std::string most = signature.most == kMany ? " or more" : fmt::format(" to {}", signature.most);
+    refuse(where, "{}() takes {}{} arguments, and here are {}", name, signature.least,
+           signature.least == signature.most ? "" : most, args.size());
   }
   switch (signature.shape) {
     case Shape::kResults: {

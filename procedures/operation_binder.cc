@@ -188,6 +188,9 @@ void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder
 }
 
 void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Operation& to) {
+  if (from.tables.empty() && use == Use::kPerform) {
+    refuse(from.where, "PERFORM without FROM reads no table and calls nothing; leave it out");
+  }
   if (from.tables.empty()) {
     refuse(from.where, "a SELECT without FROM reads no table; use variable := expression");
   }

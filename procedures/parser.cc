@@ -4,6 +4,7 @@
 
 #include "procedures/reserved_words.h"
 #include "procedures/source_error.h"
+#include "procedures/syntax_advice.h"
 #include "procedures/tree_reader.h"
 
 namespace mneme {
@@ -14,16 +15,14 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Where a construct that is not supported begins, and what to say about it.
-struct Advice {
-  antlr4::Token* token = nullptr;
-  std::string_view text;
+// The error's words, and the tokens that they are.
+struct Surroundings {
+  std::vector<antlr4::Token*> tokens_before;  // of the same statement, nearest first
+  std::vector<std::string> words_before;
 };
 
-// The word of the statement around the offending token that says most: that token's own, else the statement's first,
-// else the one before the offending token.
-Advice advice_near(antlr4::TokenStream& tokens, antlr4::Token* offending) {
-  std::vector<antlr4::Token*> before;  // of the same statement, nearest first
+Surroundings look_around(antlr4::TokenStream& tokens, antlr4::Token* offending) {
+  Surroundings result;
   for (size_t i = offending->getTokenIndex(); i-- > 0;) {
     antlr4::Token* token = tokens.get(i);
     if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL) continue;
@@ -32,17 +31,10 @@ Advice advice_near(antlr4::TokenStream& tokens, antlr4::Token* offending) {
         type == MnemeLexer::ELSE || type == MnemeLexer::LOOP || type == MnemeLexer::DECLARE) {
       break;
     }
-    before.push_back(token);
+    result.tokens_before.push_back(token);
+    result.words_before.push_back(lower(token->getText()));
   }
-  const auto advice = [](antlr4::Token* token) {
-    return Advice{token, advice_for_word(lower(token->getText()))};
-  };
-  const Advice own = advice(offending);
-  if (!own.text.empty() || before.empty()) return own;
-  const auto begins_statement = [](antlr4::Token* token) { return token->getType() == MnemeLexer::SELECT; };
-  const Advice first = advice(before.back());
-  if (!first.text.empty() && !begins_statement(before.back())) return first;
-  return begins_statement(before.front()) ? Advice{} : advice(before.front());
+  return result;
 }
 
 std::string describe_expected(const antlr4::Parser& parser, const antlr4::misc::IntervalSet& expected) {
@@ -70,6 +62,8 @@ std::string describe_expected(const antlr4::Parser& parser, const antlr4::misc::
       if (keyword_as_name || type == MnemeLexer::IDENTIFIER || type == MnemeLexer::QUOTED_IDENTIFIER)
         continue;
       if (type == MnemeLexer::DOLLAR_QUOTE) symbol = "$$";
+      if (type == MnemeLexer::STRING) symbol = "a quoted string";
+      if (type == MnemeLexer::INTEGER) symbol = "a whole number";
       literal = symbol;
     }
     names.push_back(literal);
@@ -87,14 +81,33 @@ class ErrorListener : public antlr4::BaseErrorListener {
                    const std::string&, std::exception_ptr) override {
     auto* parser = dynamic_cast<antlr4::Parser*>(recognizer);
     CHECK(parser != nullptr);  // the lexer's last rule takes any character
-    const Advice advice = advice_near(*parser->getTokenStream(), offending);
-    if (!advice.text.empty()) throw SourceError{location(advice.token), std::string(advice.text)};
-    const auto where = location(offending);
-    const std::string expected = describe_expected(*parser, parser->getExpectedTokens());
-    if (offending->getType() == antlr4::Token::EOF) {
-      throw SourceError{where, "the file ends in the middle of a definition" + expected};
+    const Surroundings around = look_around(*parser->getTokenStream(), offending);
+    const std::string word = lower(offending->getText());
+    const antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
+    const bool wants_name = expected.contains(static_cast<size_t>(MnemeLexer::IDENTIFIER));
+    const bool wants_value = wants_name && expected.contains(static_cast<size_t>(MnemeLexer::DECIMAL));
+    const bool reserved_as_name = wants_name && !wants_value && is_reserved_word(word);
+    const SyntaxAdvice advice = advice_for({word, reserved_as_name, around.words_before});
+    if (!advice.text.empty()) {
+      antlr4::Token* about = advice.at < 0 ? offending : around.tokens_before[static_cast<size_t>(advice.at)];
+      throw SourceError{location(about), std::string(advice.text)};
     }
-    throw SourceError{where, "\"" + offending->getText() + "\" is not understood here" + expected};
+    const auto where = location(offending);
+    if (reserved_as_name) {
+      refuse(where, "\"{}\" is a word that PostgreSQL reserves; a name is expected here", word);
+    }
+    if (expected.contains(static_cast<size_t>(MnemeLexer::CREATE))) {
+      refuse(
+          where,
+          "\"{}\" is not understood here; a file holds CREATE TABLE, CREATE INDEX and CREATE PROCEDURE only",
+          offending->getText());
+    }
+    const std::string wanted =
+        wants_value ? "; an expression is expected" : describe_expected(*parser, expected);
+    if (offending->getType() == antlr4::Token::EOF) {
+      throw SourceError{where, "the file ends in the middle of a definition" + wanted};
+    }
+    throw SourceError{where, "\"" + offending->getText() + "\" is not understood here" + wanted};
   }
 };
 
@@ -123,6 +136,9 @@ void check_tokens(const std::vector<antlr4::Token*>& tokens) {
     const bool sign = token->getType() == MnemeLexer::PLUS || token->getType() == MnemeLexer::MINUS;
     const bool splits = before->getType() != MnemeLexer::PERCENT && before->getType() != MnemeLexer::CONCAT &&
                         before->getType() != MnemeLexer::NOT_EQUAL && sign;
+    if (before->getType() == MnemeLexer::SLASH && token->getType() == MnemeLexer::STAR) {
+      refuse(location(before), "the comment that opens here is never closed");
+    }
     if (joined && !splits) {
       refuse(location(before), "PostgreSQL reads \"{}{}\" as one operator; put a blank between",
              before->getText(), text);

@@ -214,16 +214,9 @@ const std::map<std::string_view, std::string_view> kAdvice = {
     {"type", "CREATE TYPE is not supported; use the built-in types"},
     {"union", "UNION is not supported; use two SELECT statements"},
     {"unlogged", "UNLOGGED tables are not supported; leave the word out"},
-    {"using",
-     "USING is not supported here; for a join write ON a.x = b.x, for RAISE give the message alone, for an "
-     "UPDATE "
-     "or DELETE use a SELECT first"},
     {"view", "views are not supported; write the SELECT in the procedures"},
     {"window", "window functions are not supported; use ORDER BY with LIMIT, or a FOR loop"},
-    {"with",
-     "WITH is not supported; for common table expressions use SELECT ... INTO variables first, for time "
-     "zones "
-     "use timestamp, for storage parameters leave it out"},
+    {"with", "WITH is not supported; use SELECT ... INTO variables first, and the variables here"},
     {"zone", "time zones are not supported; use timestamp (without time zone)"},
 };
 

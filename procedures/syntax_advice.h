@@ -1,0 +1,24 @@
+// Syntax advice: what a text that the grammar does not take most likely meant, and what to write instead.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mneme {
+
+// Words around a syntax error, in lower case.
+struct ErrorContext {
+  std::string offending;
+  bool reserved_as_name = false;        // the offending word is reserved and stands where a name is expected
+  std::span<const std::string> before;  // of the same statement, nearest first
+};
+
+struct SyntaxAdvice {
+  std::string_view text;  // empty: nothing to say
+  int at = -1;            // the word that it is about: -1 the offending one, else an index into `before`
+};
+
+SyntaxAdvice advice_for(const ErrorContext& context);
+
+}  // namespace mneme
