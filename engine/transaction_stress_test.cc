@@ -251,7 +251,7 @@ struct Setting {
 class SerializabilityTest : public testing::TestWithParam<Setting> {
  protected:
   static constexpr uint32_t kWorkers = 3;
-  static constexpr int kRunsEach = 2500;
+  static constexpr int kRunsEach = 4000;
 
   static std::vector<Op> random_ops(std::mt19937_64& random) {
     std::vector<Op> ops(1 + random() % 5);
