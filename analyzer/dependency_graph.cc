@@ -120,14 +120,16 @@ class Analyzer {
 
   static void add_slice_edges(LocalGraph& local) {
     const std::vector<size_t> slice_of = slice_of_operation(local);
-    std::map<std::pair<size_t, size_t>, std::vector<size_t>> because;
-    for (size_t i = 0; i < local.flow.size(); ++i) {
-      const size_t from = slice_of[local.flow[i].from.value];
-      const size_t to = slice_of[local.flow[i].to.value];
-      if (from != to) because[{from, to}].push_back(i);
+    std::map<std::pair<size_t, size_t>, std::vector<std::string>> reasons;
+    for (const FlowDependency& flow : local.flow) {
+      const size_t from = slice_of[flow.from.value];
+      const size_t to = slice_of[flow.to.value];
+      if (from == to) continue;
+      std::vector<std::string>& list = reasons[{from, to}];
+      if (!std::ranges::count(list, flow.reason)) list.push_back(flow.reason);
     }
-    for (auto& [ends, flows] : because) {
-      local.edges.push_back({local.slices[ends.first].id, local.slices[ends.second].id, std::move(flows)});
+    for (auto& [ends, list] : reasons) {
+      local.edges.push_back({local.slices[ends.first].id, local.slices[ends.second].id, std::move(list)});
     }
   }
 
@@ -160,8 +162,8 @@ class Analyzer {
         const Slice& from = local.slices[edge.from.value];
         const Slice& to = local.slices[edge.to.value];
         std::vector<std::string>& list = reasons[{from.block, to.block}];
-        for (size_t flow : edge.because) {
-          list.push_back(fmt::format("{} -> {}: {}", from.label, to.label, local.flow[flow].reason));
+        for (const std::string& reason : edge.reasons) {
+          list.push_back(fmt::format("{} -> {}: {}", from.label, to.label, reason));
         }
       }
     }

@@ -46,7 +46,7 @@ struct DataDependency {
 struct SliceEdge {
   SliceId from;
   SliceId to;
-  std::vector<size_t> because;  // indexes of LocalGraph::flow
+  std::vector<std::string> reasons;  // of the flow dependencies behind it, each once
 };
 
 struct Slice {

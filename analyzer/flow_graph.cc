@@ -94,7 +94,7 @@ size_t FlowGraph::add_loop(const Statement& statement, StatementId id, size_t ne
 
   const size_t leave = is_while ? next : add_step(id, {next});
   const size_t head = add_step(id, {});
-  loops_.push_back({leave, head, statement.found, id});
+  loops_.push_back({leave, head});
   const size_t body = add_list(statement.body, head);
   loops_.pop_back();
   if (is_while) {
@@ -142,10 +142,6 @@ size_t FlowGraph::add_jump(const Statement& statement, StatementId id, size_t ne
   const size_t target = loops_.size() - 1 - statement.loop_depth;
   steps_[step].successors.push_back(statement.kind == StatementKind::kExit ? loops_[target].on_exit
                                                                            : loops_[target].on_continue);
-  // A loop that is left by a jump past it sets FOUND all the same.
-  for (size_t i = target + 1; i < loops_.size(); ++i) {
-    if (loops_[i].found.valid()) steps_[step].defines.push_back({loops_[i].found, loops_[i].owner, false});
-  }
   return step;
 }
 

@@ -126,7 +126,7 @@ class TextWriter {
     }
     for (const SliceEdge& edge : local.edges) {
       line("  {} -> {}", local.slices[edge.from.value].label, local.slices[edge.to.value].label);
-      for (size_t flow : edge.because) line("      {}", local.flow[flow].reason);
+      for (const std::string& reason : edge.reasons) line("      {}", reason);
     }
     for (const Slice& slice : local.slices) {
       if (slice.iterations_independent) line("  {}: its loop's iterations run apart", slice.label);
@@ -190,11 +190,9 @@ nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& gr
   }
   Json edges = Json::array();
   for (const SliceEdge& edge : local.edges) {
-    Json reasons = Json::array();
-    for (size_t flow : edge.because) reasons.push_back(local.flow[flow].reason);
     edges.push_back({{"from", local.slices[edge.from.value].label},
                      {"to", local.slices[edge.to.value].label},
-                     {"reasons", std::move(reasons)}});
+                     {"reasons", edge.reasons}});
   }
   return {{"name", procedure.name},
           {"logged", procedure.writes},

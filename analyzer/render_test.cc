@@ -1,0 +1,131 @@
+// Goal    what `mneme slice` prints says all that the graph holds, in the three forms.
+// Method  golden: the paper's bank in full for the drawing and in part for the text; the JSON by its fields.
+#include "analyzer/render.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analyzer/test_programs.h"
+
+namespace mneme {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Render : public testing::Test {
+ protected:
+  const std::unique_ptr<Program> bank_ = compile_or_die(source_file("analyzer/bank.sql"));
+  const DependencyGraph graph_ = analyze(*bank_, TableConflicts(bank_->catalog));
+};
+
+TEST_F(Render, TextShowsSlicesBlocksAndReasons) {
+  const std::string text = render_text(*bank_, graph_);
+  EXPECT_THAT(text, HasSubstr("Procedure transfer\n  T1  line "));
+  EXPECT_THAT(text, HasSubstr("SELECT f_spouse INTO v_dst FROM family WHERE f_name = p_src\n"));
+  EXPECT_THAT(text, HasSubstr("  T1 -> T3\n      v_dst, set at line 37, decides IF at line 38\n"));
+  EXPECT_THAT(text, HasSubstr("Global graph\n"
+                              "  α: T1  (family read only)\n"
+                              "  β: T2, D1  (checking by c_name)\n"
+                              "  γ: T3, D2  (saving by s_name)\n"
+                              "  δ: D3  (stats by t_nation)\n"));
+  EXPECT_THAT(text, HasSubstr("  α -> γ  (other edges imply it)\n"));
+  EXPECT_THAT(text, HasSubstr("  β -> δ\n      D1 -> D3: v_tmp, set at line 57, decides IF at line 63\n"));
+}
+
+TEST_F(Render, TextSaysWhatIsNotReplayed) {
+  const auto program = compile_or_die(R"(
+CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
+CREATE PROCEDURE t(p INT, INOUT r INT) LANGUAGE plpgsql AS $$
+BEGIN
+  SELECT v INTO r FROM a WHERE id = p;
+  UPDATE a SET v = 1 WHERE id = p;
+END; $$;
+CREATE PROCEDURE u(p INT, INOUT r INT) LANGUAGE plpgsql AS $$
+BEGIN
+  SELECT v INTO r FROM a WHERE id = p;
+END; $$;
+)");
+  const std::string text = render_text(*program, analyze(*program, TableConflicts(program->catalog)));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "  T1  line 5     SELECT v INTO r FROM a WHERE id = p  -- not replayed: no write needs it\n"));
+  EXPECT_THAT(text, HasSubstr("  T1  line 6     UPDATE a SET v = 1 WHERE id = p\n"));
+  EXPECT_THAT(text, HasSubstr("Procedure u (reads only: never logged)\n  U1  line 10    SELECT"));
+}
+
+// As the paper's Figure 5c: without the edge from α to γ.
+TEST_F(Render, DotDrawsTheGlobalGraph) {
+  EXPECT_EQ(render_dot(*bank_, graph_), R"(digraph blocks {
+  compound=true;
+  node [shape=box];
+  subgraph cluster_0 {
+    style=dashed;
+    label="α: family read only";
+    "T1";
+  }
+  subgraph cluster_1 {
+    style=dashed;
+    label="β: checking by c_name";
+    "T2";
+    "D1";
+  }
+  subgraph cluster_2 {
+    style=dashed;
+    label="γ: saving by s_name";
+    "T3";
+    "D2";
+  }
+  subgraph cluster_3 {
+    style=dashed;
+    label="δ: stats by t_nation";
+    "D3";
+  }
+  "T1" -> "T2" [ltail=cluster_0, lhead=cluster_1];
+  "T2" -> "T3" [ltail=cluster_1, lhead=cluster_2];
+  "T2" -> "D3" [ltail=cluster_1, lhead=cluster_3];
+}
+)");
+}
+
+TEST_F(Render, JsonHoldsTheContractsFields) {
+  const nlohmann::ordered_json json = render_json(*bank_, graph_);
+  ASSERT_EQ(json["procedures"].size(), 2U);
+  const auto& transfer = json["procedures"][0];
+  EXPECT_EQ(transfer["name"], "transfer");
+  EXPECT_EQ(transfer["operations"].size(), 7U);
+  EXPECT_EQ(transfer["operations"][2]["kind"], "update");
+  EXPECT_EQ(transfer["operations"][2]["slice"], "T2");
+  EXPECT_EQ(transfer["operations"][2]["tables"], nlohmann::ordered_json({"checking"}));
+  EXPECT_EQ(transfer["slices"][1]["name"], "T2");
+  EXPECT_EQ(transfer["slices"][1]["block"], "β");
+  EXPECT_EQ(transfer["slices"][1]["operations"], nlohmann::ordered_json({1, 2, 3, 4}));
+  EXPECT_EQ(transfer["edges"].size(), 2U);
+  ASSERT_EQ(json["blocks"].size(), 4U);
+  EXPECT_EQ(json["blocks"][1]["slices"], nlohmann::ordered_json({"T2", "D1"}));
+  EXPECT_EQ(json["blocks"][1]["tables"][0]["lane_columns"], nlohmann::ordered_json({"c_name"}));
+  ASSERT_EQ(json["edges"].size(), 4U);
+  EXPECT_EQ(json["edges"][0]["from"], "α");
+  EXPECT_EQ(json["edges"][0]["to"], "β");
+  EXPECT_FALSE(json["edges"][0]["reasons"].empty());
+}
+
+TEST_F(Render, AProgramThatOnlyReadsHasNoGlobalGraph) {
+  const auto program = compile_or_die(R"(
+CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
+CREATE PROCEDURE t(p INT, INOUT r INT) LANGUAGE plpgsql AS $$
+BEGIN
+  SELECT v INTO r FROM a WHERE id = p;
+END; $$;
+)");
+  const DependencyGraph graph = analyze(*program, TableConflicts(program->catalog));
+  EXPECT_THAT(render_text(*program, graph), HasSubstr("nothing is logged"));
+  EXPECT_THAT(render_dot(*program, graph), Not(HasSubstr("subgraph")));
+  EXPECT_TRUE(render_json(*program, graph)["blocks"].empty());
+}
+
+}  // namespace
+}  // namespace mneme
