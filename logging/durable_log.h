@@ -46,7 +46,7 @@ struct LogCounters {
 class DurableLog : public CommitLog {
  public:
   // The directory must be locked for work, and begin_incarnation() done since its log was read. Then the first
-  // segment is made, and the log accepts records from the incarnation's begin on.
+  // segment is made, and the log accepts records from the incarnation's begin on. `manifest` outlives the log.
   static Result<std::unique_ptr<DurableLog>> open(ManifestFile& manifest, const DurableLogOptions& options);
 
   bool await_space(WorkerId worker, uint32_t payload_bytes) override;

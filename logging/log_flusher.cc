@@ -96,7 +96,10 @@ Lsn LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
     // Look again for who came before the announcement; the read-modify-writes order it before those who come now.
     if (sleep == kGathering && urgent_.fetch_add(0, std::memory_order_acq_rel) > 0)
       limit = nanoseconds::zero();
-    if (sleep == kIdle && !buffer_.quiescent(taken_)) limit = kUntilPublished;
+    if (sleep == kIdle && !buffer_.quiescent(taken_)) {
+      sleep_.store(kAwake, std::memory_order_relaxed);  // it looks again soon: nobody need wake it
+      limit = kUntilPublished;
+    }
   }
   const Lsn durable_now = device_.wait(limit);
   sleep_.store(kAwake, std::memory_order_relaxed);

@@ -25,6 +25,7 @@ class LogRing {
   size_t capacity() const { return capacity_; }
 
   void write(Lsn at, ByteSpan bytes) {
+    if (bytes.empty()) return;  // memcpy must not be given the null pointer of an empty span
     const size_t offset = at.value & (capacity_ - 1);
     const size_t before_wrap = bytes.size() < capacity_ - offset ? bytes.size() : capacity_ - offset;
     std::memcpy(memory_ + offset, bytes.data(), before_wrap);

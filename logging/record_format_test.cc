@@ -42,6 +42,15 @@ TEST(RecordFormat, RoundTripAndEveryFlippedBitIsSeen) {
   }
 }
 
+// Pins the format: the example in docs/log_format.md.
+TEST(RecordFormat, TheDocumentedExample) {
+  const auto record = make_record(RecordKind::kSkip, kFirstLsn, {});
+  std::string hex;
+  for (const std::byte each : record) hex += fmt::format("{:02x}", static_cast<unsigned>(each));
+  EXPECT_EQ(hex, "347077dc100000014000000000000000");
+  EXPECT_EQ(crc32c(as_bytes("123456789")), 0xe3069283u);
+}
+
 TEST(RecordFormat, RefusesAnotherPlaceAnotherKindAndAnotherLength) {
   const Lsn lsn{4096};
   const auto payload = test::payload_of(1, 40);
