@@ -19,16 +19,20 @@ Result<void> fill_with_zeros(const File& file, size_t bytes) {
   // Asks for all the space first: a full disk is then known before anything is written.
   const int status = ::posix_fallocate(file.descriptor(), 0, static_cast<off_t>(bytes));
   if (status != 0 && status != EOPNOTSUPP && status != EINVAL) {
-    return failed(
-        "cannot reserve {} bytes for log segment {}: {}; all that was acknowledged is durable, make room and "
-        "run with --resume",
-        bytes, file.path(), std::strerror(status));
+    return file_error(fmt::format("reserve {} bytes for", bytes), file.path(), status);
   }
   const AlignedBytes zeros(std::min(kZeroingBytes, bytes));
   for (size_t at = 0; at < bytes; at += zeros.size()) {
     RETURN_IF_ERROR(file.write_at(zeros.span().first(std::min(zeros.size(), bytes - at)), at));
   }
   return {};
+}
+
+Error unprepared(const Error& cause) {
+  return failed(
+      "the log's next segment can't be made: {}; all that was acknowledged is durable, make room and run "
+      "with --resume",
+      cause.message);
 }
 
 }  // namespace
@@ -75,7 +79,7 @@ void SegmentSupply::run() {
     if (made.ok())
       prepared_ = std::move(*made);
     else
-      failure_ = made.error();
+      failure_ = unprepared(made.error());
     changed_.notify_all();
     guard.unlock();
     ready_();
