@@ -1,0 +1,100 @@
+// BatchRecording: the outputs that the pieces of one batch hand to later pieces of the same transactions.
+//
+// Layout      transaction -> recorded operation -> iteration of the outermost loop -> executions, a linked list.
+// Invariants  an entry is written by the piece that performs it and read by pieces of later blocks only.
+// Threads     pieces of one transaction record at the same time where they are different operations, or different
+//             iterations of one whose table of iterations was made by reserve_iterations(). Memory comes from an arena
+//             a thread. The scheduler orders a reader after the writer (lane_scheduler.h, invariant 2).
+#pragma once
+
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "analyzer/dependency_graph.h"
+#include "base/arena.h"
+#include "procedures/recording.h"
+#include "recovery/lane_scheduler.h"
+
+namespace mneme {
+
+// The operations that the slice's body records, sorted.
+std::vector<OperationId> recorded_operations(const Slice& slice);
+
+// Which operations of each procedure are recorded, and what they put out.
+class RecordedOperations {
+ public:
+  struct Operation {
+    OperationId id;
+    std::vector<bool> output_is_text;
+  };
+
+  explicit RecordedOperations(const DependencyGraph& graph);
+
+  std::span<const Operation> of(ProcedureId procedure) const { return operations_[procedure.value]; }
+  // The place of a recorded operation in of(procedure).
+  uint32_t place(ProcedureId procedure, OperationId operation) const {
+    return places_[procedure.value][operation.value];
+  }
+
+ private:
+  std::vector<std::vector<Operation>> operations_;  // by procedure
+  std::vector<std::vector<uint32_t>> places_;       // by procedure and operation
+};
+
+class BatchRecording {
+ public:
+  BatchRecording(const RecordedOperations& operations, uint32_t threads)
+      : operations_(operations), arenas_(threads) {}
+
+  // Forgets everything. Then add() for each transaction of the batch, in order, by one thread.
+  void reset();
+  void add(ProcedureId procedure);
+
+  // Several threads may then record iterations below `count` of the operation.
+  void reserve_iterations(uint32_t transaction, OperationId operation, uint32_t count, ReplayThreadId thread);
+
+ private:
+  friend class TransactionRecording;
+
+  struct Execution {
+    Execution* next;
+    uint32_t rows;
+    std::span<const Value> values;
+  };
+  struct Iteration {
+    Execution* first;
+    Execution* last;
+  };
+  struct Transaction {
+    ProcedureId procedure;
+    std::span<std::span<Iteration>> operations;  // by place
+  };
+
+  void grow(std::span<Iteration>& iterations, size_t count, Arena& arena);
+
+  const RecordedOperations& operations_;
+  Arena transactions_arena_;
+  std::vector<Transaction> transactions_;
+  std::deque<Arena> arenas_;  // by thread
+};
+
+// One transaction's recording, as the interpreter of one thread sees it.
+class TransactionRecording final : public Recording {
+ public:
+  void bind(BatchRecording& batch, uint32_t transaction, ReplayThreadId thread) {
+    batch_ = &batch;
+    transaction_ = &batch.transactions_[transaction];
+    arena_ = &batch.arenas_[thread.value];
+  }
+
+  void record(OperationId operation, uint32_t iteration, uint32_t rows, std::span<const Value> values) override;
+  Recorded recall(OperationId operation, uint32_t iteration, uint32_t execution) override;
+
+ private:
+  BatchRecording* batch_ = nullptr;
+  BatchRecording::Transaction* transaction_ = nullptr;
+  Arena* arena_ = nullptr;
+};
+
+}  // namespace mneme

@@ -1,0 +1,194 @@
+#include "recovery/piece_dispatch.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace mneme {
+namespace {
+
+uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 32);
+}
+
+// Equal values of a column have equal hashes, whatever expression they come from.
+uint64_t hash_value(uint64_t hash, const Type& type, const Value& value) {
+  if (value.is_null()) return mix(hash, 1);
+  switch (type.kind) {
+    case TypeKind::kChar:
+    case TypeKind::kVarchar: {
+      std::string_view text = value.as_text();
+      if (type.kind == TypeKind::kChar) {
+        while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+      }
+      for (const char c : text) hash = mix(hash, static_cast<uint8_t>(c));
+      return mix(hash, text.size());
+    }
+    case TypeKind::kNumeric: {
+      const auto scaled = static_cast<unsigned __int128>(value.as_numeric());
+      return mix(mix(hash, static_cast<uint64_t>(scaled)), static_cast<uint64_t>(scaled >> 64));
+    }
+    case TypeKind::kDouble: {
+      const double number = value.as_double();
+      return mix(hash, std::bit_cast<uint64_t>(number == 0 ? 0.0 : number));  // 0 and -0 are equal
+    }
+    default: return mix(hash, static_cast<uint64_t>(value.as_int()));
+  }
+}
+
+const ir::Statement* find_apart_loop(std::span<const ir::Statement> body) {
+  for (const ir::Statement& statement : body) {
+    if (statement.iterations_apart) return &statement;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema, uint32_t lanes_per_block)
+    : schema_(schema) {
+  CHECK(lanes_per_block > 0);
+  for (const Block& block : graph.blocks) {
+    Placement placement = Placement::kFree;
+    for (const LaneTable& table : block.lanes) {
+      if (!table.columns.empty()) placement = Placement::kByKey;
+      else if (!table.any_lane && placement == Placement::kFree) placement = Placement::kOneLane;
+    }
+    if (placement == Placement::kByKey && lanes_per_block == 1) placement = Placement::kOneLane;
+    placements_.push_back(placement);
+
+    ScheduledBlock scheduled;
+    for (const BlockId predecessor : block.predecessors) scheduled.predecessors.push_back(predecessor.value);
+    scheduled.lane_count = placement == Placement::kOneLane ? 1 : lanes_per_block;
+    blocks_.push_back(std::move(scheduled));
+
+    auto& slices = slices_.emplace_back(graph.procedures.size());
+    for (const BlockMember& member : block.members) {
+      const LocalGraph& local = graph.local(member.procedure);
+      const Slice& slice = local.slices[member.slice.value];
+      if (slice.is_replayed()) slices[member.procedure.value] = prepare(block, local, slice);
+    }
+  }
+}
+
+SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, const Slice& slice) const {
+  SliceReplay replay;
+  replay.local = &local;
+  replay.slice = &slice;
+  replay.recorded = recorded_operations(slice);
+  for (const ir::Operation& operation : local.replay.operations) {
+    auto& tables = replay.lane_tables.emplace_back();
+    for (const ir::TableAccess& access : operation.access) tables.push_back(block.lane_table(access.table));
+  }
+  // An iteration is a piece only if something is located in it. So whatever an iteration records must be located.
+  const bool all_located = std::ranges::all_of(replay.recorded, [&](OperationId operation) {
+    return std::ranges::any_of(replay.lane_tables[operation.value], [](const LaneTable* t) { return t != nullptr; });
+  });
+  if (slice.iterations_independent && all_located) {
+    replay.only_loop = find_apart_loop(slice.body);
+    CHECK(replay.only_loop != nullptr);
+  }
+  return replay;
+}
+
+uint32_t PieceDispatch::lane_of(uint32_t block, const LaneTable& table, std::span<const Value> key) const {
+  DCHECK(key.size() == table.columns.size());
+  const TableDefinition& definition = schema_.catalog().table(table.table);
+  // Tables without lane columns are one lane each; which one is theirs does not matter.
+  uint64_t hash = table.columns.empty() ? table.table.value : 0;
+  for (size_t i = 0; i < key.size(); ++i) {
+    hash = hash_value(hash, definition.column(table.columns[i]).type, key[i]);
+  }
+  return static_cast<uint32_t>(mix(hash, 0) % blocks_[block].lane_count);
+}
+
+Outcome PieceDispatch::fill(uint32_t block, const LogBatch& batch, BatchRecording& recording, PieceLocator& locator,
+                            ReplayThreadId thread, LaneFill& lanes, uint32_t& failed) const {
+  for (uint32_t t = 0; t < batch.size(); ++t) {
+    const SliceReplay* slice = find(block, batch.call(t).procedure);
+    if (slice == nullptr) continue;
+    switch (placements_[block]) {
+      case Placement::kFree: lanes.append_free({t, kWholeSlice}); break;
+      case Placement::kOneLane: {
+        const uint32_t lane = 0;
+        lanes.append({t, kWholeSlice}, {&lane, 1});
+        break;
+      }
+      case Placement::kByKey: {
+        const Outcome outcome = locator.dispatch(block, *slice, batch.call(t), t, recording, thread, lanes);
+        if (!outcome.completed()) {
+          failed = t;
+          return outcome;
+        }
+        break;
+      }
+    }
+  }
+  return {};
+}
+
+Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const Call& call, uint32_t transaction,
+                               BatchRecording& recording, ReplayThreadId thread, LaneFill& lanes) {
+  block_ = block;
+  slice_ = &slice;
+  located_.clear();
+  recording_.bind(recording, transaction, thread);
+  RunRequest request;
+  request.procedure = &slice.local->replay;
+  request.body = slice.slice->locate_body;
+  request.arguments = call.arguments;
+  request.recording = &recording_;
+  request.locate = this;
+  const Outcome outcome = interpreter_.run(request);
+  if (!outcome.completed()) return outcome;
+
+  if (located_.empty()) {
+    // It touches no row that the block writes. What it reads elsewhere matters only to those who recall it.
+    if (!slice.recorded.empty()) lanes.append_free({transaction, kWholeSlice});
+    return outcome;
+  }
+  if (slice.only_loop != nullptr && !in_one_lane()) {
+    std::ranges::sort(located_, {}, &Located::iteration);
+    for (const OperationId operation : slice.recorded) {
+      recording.reserve_iterations(transaction, operation, located_.back().iteration + 1, thread);
+    }
+    for (auto rest = std::span<const Located>(located_); !rest.empty();) {
+      const uint32_t iteration = rest.front().iteration;
+      const auto end = std::ranges::find_if(rest, [&](const Located& l) { return l.iteration != iteration; });
+      const auto count = static_cast<size_t>(end - rest.begin());
+      append({transaction, iteration}, rest.first(count), lanes);
+      rest = rest.subspan(count);
+    }
+    return outcome;
+  }
+  append({transaction, kWholeSlice}, located_, lanes);
+  return outcome;
+}
+
+bool PieceLocator::in_one_lane() const {
+  uint32_t lane = kAnyLane;
+  for (const Located& located : located_) {
+    if (located.lane == kAnyLane || located.lane == lane) continue;
+    if (lane != kAnyLane) return false;
+    lane = located.lane;
+  }
+  return true;
+}
+
+void PieceLocator::append(Piece piece, std::span<const Located> located, LaneFill& lanes) {
+  lanes_.clear();
+  for (const Located& l : located) {
+    if (l.lane != kAnyLane) lanes_.push_back(l.lane);
+  }
+  if (lanes_.empty()) lanes.append_free(piece);
+  else lanes.append(piece, lanes_);
+}
+
+void PieceLocator::locate(OperationId operation, uint32_t access, uint32_t iteration, std::span<const Value> key) {
+  const LaneTable* table = slice_->lane_tables[operation.value][access];
+  CHECK(table != nullptr);
+  located_.push_back({iteration, table->any_lane ? kAnyLane : dispatch_.lane_of(block_, *table, key)});
+}
+
+}  // namespace mneme

@@ -1,0 +1,44 @@
+// Replay: what the replayers have in common: what they are given, how they report, and how they fail.
+//
+// Flow        CommandSource -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables
+// Invariants  the tables hold the checkpoint when replay begins, and nobody else touches them until it ends.
+// Errors      a call that raises, or finds memory exhausted, ends replay: the error names the LSN. The tables are then
+//             in no state to be used; the directory has not been touched.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "analyzer/dependency_graph.h"
+#include "base/result.h"
+#include "engine/database.h"
+#include "procedures/interpreter.h"
+#include "procedures/program.h"
+#include "recovery/command_source.h"
+
+namespace mneme {
+
+// The paper's three levels of parallelism (sections 4.2, 4.3.1, 4.3.2).
+enum class ReplayLevel : uint8_t {
+  kStatic,       // one lane a block, one batch at a time
+  kSynchronous,  // many lanes a block, one batch at a time
+  kPipelined,    // many lanes a block, several batches at a time
+};
+
+struct ReplayOptions {
+  uint32_t threads = 1;
+  uint32_t batch_transactions = 1000;
+  ReplayLevel level = ReplayLevel::kPipelined;
+  // Told from time to time, by any one thread, how many transactions have been replayed.
+  std::function<void(uint64_t)> progress;
+};
+
+struct ReplayStatistics {
+  uint64_t transactions = 0;
+  uint64_t pieces = 0;  // of a serial replay: transactions
+  // Summed over threads.
+  double decode_seconds = 0;
+  double dispatch_seconds = 0;
+};
+
+}  // namespace mneme
