@@ -31,7 +31,8 @@ std::vector<OperationId> recorded_operations(const Slice& slice) {
 RecordedOperations::RecordedOperations(const DependencyGraph& graph) {
   for (const LocalGraph& local : graph.procedures) {
     std::vector<OperationId> recorded;
-    for (const Slice& slice : local.slices) std::ranges::copy(recorded_operations(slice), std::back_inserter(recorded));
+    for (const Slice& slice : local.slices)
+      std::ranges::copy(recorded_operations(slice), std::back_inserter(recorded));
     std::ranges::sort(recorded);
 
     auto& places = places_.emplace_back(local.replay.operations.size(), kNotRecorded);
@@ -94,7 +95,8 @@ void TransactionRecording::record(OperationId operation, uint32_t iteration, uin
   of.last = execution;
 }
 
-Recording::Recorded TransactionRecording::recall(OperationId operation, uint32_t iteration, uint32_t execution) {
+Recording::Recorded TransactionRecording::recall(OperationId operation, uint32_t iteration,
+                                                 uint32_t execution) {
   const uint32_t place = batch_->operations_.place(transaction_->procedure, operation);
   CHECK(place != kNotRecorded);
   const std::span<BatchRecording::Iteration> iterations = transaction_->operations[place];

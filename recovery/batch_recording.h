@@ -88,7 +88,8 @@ class TransactionRecording final : public Recording {
     arena_ = &batch.arenas_[thread.value];
   }
 
-  void record(OperationId operation, uint32_t iteration, uint32_t rows, std::span<const Value> values) override;
+  void record(OperationId operation, uint32_t iteration, uint32_t rows,
+              std::span<const Value> values) override;
   Recorded recall(OperationId operation, uint32_t iteration, uint32_t execution) override;
 
  private:

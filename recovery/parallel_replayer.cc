@@ -29,8 +29,8 @@ ScheduleOptions schedule_options(const ReplayOptions& options) {
 
 class ParallelReplay final : public PieceExecutor {
  public:
-  ParallelReplay(Database& database, const Program& program, const DependencyGraph& graph, CommandSource& source,
-                 const ReplayOptions& options)
+  ParallelReplay(Database& database, const Program& program, const DependencyGraph& graph,
+                 CommandSource& source, const ReplayOptions& options)
       : program_(program),
         source_(source),
         options_(options),
@@ -160,8 +160,9 @@ class ParallelReplay final : public PieceExecutor {
 
 }  // namespace
 
-Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& program, const DependencyGraph& graph,
-                                            CommandSource& source, const ReplayOptions& options) {
+Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& program,
+                                            const DependencyGraph& graph, CommandSource& source,
+                                            const ReplayOptions& options) {
   return ParallelReplay(database, program, graph, source, options).replay();
 }
 

@@ -12,7 +12,8 @@
 
 namespace mneme {
 
-Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& program, const DependencyGraph& graph,
-                                            CommandSource& source, const ReplayOptions& options);
+Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& program,
+                                            const DependencyGraph& graph, CommandSource& source,
+                                            const ReplayOptions& options);
 
 }  // namespace mneme

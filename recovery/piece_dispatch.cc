@@ -33,7 +33,8 @@ uint64_t hash_value(uint64_t hash, const Type& type, const Value& value) {
       const double number = value.as_double();
       return mix(hash, std::bit_cast<uint64_t>(number == 0 ? 0.0 : number));  // 0 and -0 are equal
     }
-    default: return mix(hash, static_cast<uint64_t>(value.as_int()));
+    default:
+      return mix(hash, static_cast<uint64_t>(value.as_int()));
   }
 }
 
@@ -52,8 +53,10 @@ PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
   for (const Block& block : graph.blocks) {
     Placement placement = Placement::kFree;
     for (const LaneTable& table : block.lanes) {
-      if (!table.columns.empty()) placement = Placement::kByKey;
-      else if (!table.any_lane && placement == Placement::kFree) placement = Placement::kOneLane;
+      if (!table.columns.empty())
+        placement = Placement::kByKey;
+      else if (!table.any_lane && placement == Placement::kFree)
+        placement = Placement::kOneLane;
     }
     if (placement == Placement::kByKey && lanes_per_block == 1) placement = Placement::kOneLane;
     placements_.push_back(placement);
@@ -83,7 +86,8 @@ SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, 
   }
   // An iteration is a piece only if something is located in it. So whatever an iteration records must be located.
   const bool all_located = std::ranges::all_of(replay.recorded, [&](OperationId operation) {
-    return std::ranges::any_of(replay.lane_tables[operation.value], [](const LaneTable* t) { return t != nullptr; });
+    return std::ranges::any_of(replay.lane_tables[operation.value],
+                               [](const LaneTable* t) { return t != nullptr; });
   });
   if (slice.iterations_independent && all_located) {
     replay.only_loop = find_apart_loop(slice.body);
@@ -103,13 +107,16 @@ uint32_t PieceDispatch::lane_of(uint32_t block, const LaneTable& table, std::spa
   return static_cast<uint32_t>(mix(hash, 0) % blocks_[block].lane_count);
 }
 
-Outcome PieceDispatch::fill(uint32_t block, const LogBatch& batch, BatchRecording& recording, PieceLocator& locator,
-                            ReplayThreadId thread, LaneFill& lanes, uint32_t& failed) const {
+Outcome PieceDispatch::fill(uint32_t block, const LogBatch& batch, BatchRecording& recording,
+                            PieceLocator& locator, ReplayThreadId thread, LaneFill& lanes,
+                            uint32_t& failed) const {
   for (uint32_t t = 0; t < batch.size(); ++t) {
     const SliceReplay* slice = find(block, batch.call(t).procedure);
     if (slice == nullptr) continue;
     switch (placements_[block]) {
-      case Placement::kFree: lanes.append_free({t, kWholeSlice}); break;
+      case Placement::kFree:
+        lanes.append_free({t, kWholeSlice});
+        break;
       case Placement::kOneLane: {
         const uint32_t lane = 0;
         lanes.append({t, kWholeSlice}, {&lane, 1});
@@ -128,8 +135,9 @@ Outcome PieceDispatch::fill(uint32_t block, const LogBatch& batch, BatchRecordin
   return {};
 }
 
-Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const Call& call, uint32_t transaction,
-                               BatchRecording& recording, ReplayThreadId thread, LaneFill& lanes) {
+Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const Call& call,
+                               uint32_t transaction, BatchRecording& recording, ReplayThreadId thread,
+                               LaneFill& lanes) {
   block_ = block;
   slice_ = &slice;
   located_.clear();
@@ -181,11 +189,14 @@ void PieceLocator::append(Piece piece, std::span<const Located> located, LaneFil
   for (const Located& l : located) {
     if (l.lane != kAnyLane) lanes_.push_back(l.lane);
   }
-  if (lanes_.empty()) lanes.append_free(piece);
-  else lanes.append(piece, lanes_);
+  if (lanes_.empty())
+    lanes.append_free(piece);
+  else
+    lanes.append(piece, lanes_);
 }
 
-void PieceLocator::locate(OperationId operation, uint32_t access, uint32_t iteration, std::span<const Value> key) {
+void PieceLocator::locate(OperationId operation, uint32_t access, uint32_t iteration,
+                          std::span<const Value> key) {
   const LaneTable* table = slice_->lane_tables[operation.value][access];
   CHECK(table != nullptr);
   located_.push_back({iteration, table->any_lane ? kAnyLane : dispatch_.lane_of(block_, *table, key)});

@@ -39,7 +39,8 @@ class PieceDispatch;
 // One thread's tools for locating.
 class PieceLocator final : private LocateSink {
  public:
-  PieceLocator(const Schema& schema, const PieceDispatch& dispatch) : dispatch_(dispatch), interpreter_(schema) {}
+  PieceLocator(const Schema& schema, const PieceDispatch& dispatch)
+      : dispatch_(dispatch), interpreter_(schema) {}
 
   // Appends the transaction's pieces in the block. An error is one of replay: the locate body raised.
   Outcome dispatch(uint32_t block, const SliceReplay& slice, const Call& call, uint32_t transaction,
@@ -53,7 +54,8 @@ class PieceLocator final : private LocateSink {
     uint32_t lane;
   };
 
-  void locate(OperationId operation, uint32_t access, uint32_t iteration, std::span<const Value> key) override;
+  void locate(OperationId operation, uint32_t access, uint32_t iteration,
+              std::span<const Value> key) override;
   bool in_one_lane() const;
   void append(Piece piece, std::span<const Located> located, LaneFill& lanes);
 

@@ -7,7 +7,9 @@
 namespace mneme {
 namespace {
 
-Row* row_of(const RowRef& row) { return static_cast<Row*>(row.handle); }
+Row* row_of(const RowRef& row) {
+  return static_cast<Row*>(row.handle);
+}
 
 bool depends_on(const TableIndex& index, std::span<const ColumnValue> changes) {
   return std::ranges::any_of(changes, [&](const ColumnValue& c) { return index.depends_on[c.column.value]; });
@@ -61,12 +63,16 @@ AccessStatus ReplayAccess::scan(IndexId index, const KeyRange& range, Direction 
   return AccessStatus::kOk;
 }
 
-AccessStatus ReplayAccess::link(const IndexedTable& table, const TableIndex& index, const IndexKey& key, Row* row) {
+AccessStatus ReplayAccess::link(const IndexedTable& table, const TableIndex& index, const IndexKey& key,
+                                Row* row) {
   Row* existing = nullptr;
   switch (index.index->insert(key.words.data(), row, existing, nullptr)) {
-    case Index::InsertStatus::kInserted: return AccessStatus::kOk;
-    case Index::InsertStatus::kExists: return AccessStatus::kDuplicateKey;
-    case Index::InsertStatus::kOutOfMemory: return AccessStatus::kOutOfMemory;
+    case Index::InsertStatus::kInserted:
+      return AccessStatus::kOk;
+    case Index::InsertStatus::kExists:
+      return AccessStatus::kDuplicateKey;
+    case Index::InsertStatus::kOutOfMemory:
+      return AccessStatus::kOutOfMemory;
   }
   CHECK(false);
 }
@@ -79,7 +85,8 @@ AccessStatus ReplayAccess::insert(TableId table, std::span<const Value> values) 
   DCHECK(values.size() == layout.column_count());
   for (uint32_t c = 0; c < values.size(); ++c) layout.set(row->image(), ColumnId{c}, values[c]);
   for (const TableIndex& index : open.table->indexes()) {
-    const AccessStatus status = link(*open.table, index, open.table->entry_key(index, row->image(), row), row);
+    const AccessStatus status =
+        link(*open.table, index, open.table->entry_key(index, row->image(), row), row);
     if (status != AccessStatus::kOk) return status;
   }
   // As a row from the checkpoint: what replay has put there is durable.
@@ -88,7 +95,8 @@ AccessStatus ReplayAccess::insert(TableId table, std::span<const Value> values) 
 }
 
 // A change's value that does not change when the image does.
-Value ReplayAccess::out_of_image(const IndexedTable& table, const std::byte* image, const ColumnValue& change) {
+Value ReplayAccess::out_of_image(const IndexedTable& table, const std::byte* image,
+                                 const ColumnValue& change) {
   const Value& value = change.value;
   if (value.is_null() || !table.definition().column(change.column).type.is_string()) return value;
   const auto* text = reinterpret_cast<const std::byte*>(value.as_text().data());
@@ -106,14 +114,16 @@ AccessStatus ReplayAccess::update(TableId table_id, RowRef& ref, std::span<const
   for (const ColumnValue& change : changes) {
     changes_.push_back({change.column, out_of_image(table, image, change)});
   }
+  // Entries of all indexes end in the primary key.
+  const bool moves = table.primary() != nullptr && depends_on(*table.primary(), changes_);
   for (const TableIndex& index : table.indexes()) {
-    if (depends_on(index, changes_)) old_keys_.push_back(table.entry_key(index, image, row));
+    if (moves || depends_on(index, changes_)) old_keys_.push_back(table.entry_key(index, image, row));
   }
   for (const ColumnValue& change : changes_) table.layout().set(image, change.column, change.value);
 
   size_t next = 0;
   for (const TableIndex& index : table.indexes()) {
-    if (!depends_on(index, changes_)) continue;
+    if (!moves && !depends_on(index, changes_)) continue;
     const IndexKey& old_key = old_keys_[next++];
     const IndexKey new_key = table.entry_key(index, image, row);
     if (new_key == old_key) continue;

@@ -1,0 +1,139 @@
+#include "engine/checkpoint_format.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/crc32c.h"
+#include "logging/format_version.h"
+
+namespace mneme {
+namespace {
+
+constexpr uint64_t kMagic = 0x504b43454d454e4d;  // "MNEMECKP"
+constexpr uint32_t kChunkMagic = 0x4b434e4d;     // "MNCK"
+constexpr size_t kChecksumOffset = 12;
+
+uint32_t page_checksum(ByteSpan page) {
+  return crc32c(page.subspan(kChecksumOffset + 4), crc32c(page.first(kChecksumOffset)));
+}
+
+}  // namespace
+
+void CheckpointHeader::encode(std::byte* page) const {
+  std::fill_n(page, kCheckpointHeaderBytes, std::byte{0});
+  store(page, kMagic);
+  store(page + 8, kFormatVersion);
+  store(page + 16, database_id);
+  store(page + 24, catalog_hash);
+  store(page + 32, lsn.value);
+  store(page + 40, chunks);
+  store(page + 48, rows);
+  store(page + 56, file_bytes);
+  store(page + kChecksumOffset, page_checksum({page, kCheckpointHeaderBytes}));
+}
+
+Result<CheckpointHeader> CheckpointHeader::decode(ByteSpan page, const std::string& file) {
+  if (page.size() < kCheckpointHeaderBytes)
+    return damaged("{} is cut short: it has no whole header page", file);
+  page = page.first(kCheckpointHeaderBytes);
+  if (load<uint64_t>(page.data()) != kMagic) {
+    return invalid_argument("{} is no checkpoint of Mneme's: it does not begin with \"MNEMECKP\"", file);
+  }
+  const auto version = load<uint32_t>(page.data() + 8);
+  if (version != kFormatVersion) {
+    return invalid_argument("{} has format version {}, and this program reads version {}", file, version,
+                            kFormatVersion);
+  }
+  if (load<uint32_t>(page.data() + kChecksumOffset) != page_checksum(page)) {
+    return damaged("{}: the header page at offset 0 fails its checksum", file);
+  }
+  CheckpointHeader header;
+  header.database_id = load<uint64_t>(page.data() + 16);
+  header.catalog_hash = load<uint64_t>(page.data() + 24);
+  header.lsn = Lsn{load<uint64_t>(page.data() + 32)};
+  header.chunks = load<uint64_t>(page.data() + 40);
+  header.rows = load<uint64_t>(page.data() + 48);
+  header.file_bytes = load<uint64_t>(page.data() + 56);
+  return header;
+}
+
+void CheckpointChunkHeader::encode(std::byte* to) const {
+  store(to + 4, kChunkMagic);
+  store(to + 8, table);
+  store(to + 12, rows);
+  store(to + 16, payload_bytes);
+  store(to + 20, payload_checksum);
+  store(to + 24, offset);
+  store(to, crc32c({to + 4, kCheckpointChunkHeaderBytes - 4}));
+}
+
+std::optional<CheckpointChunkHeader> CheckpointChunkHeader::decode(ByteSpan bytes) {
+  if (bytes.size() < kCheckpointChunkHeaderBytes) return {};
+  bytes = bytes.first(kCheckpointChunkHeaderBytes);
+  if (load<uint32_t>(bytes.data()) != crc32c(bytes.subspan(4))) return {};
+  if (load<uint32_t>(bytes.data() + 4) != kChunkMagic) return {};
+  CheckpointChunkHeader header;
+  header.table = load<uint32_t>(bytes.data() + 8);
+  header.rows = load<uint32_t>(bytes.data() + 12);
+  header.payload_bytes = load<uint32_t>(bytes.data() + 16);
+  header.payload_checksum = load<uint32_t>(bytes.data() + 20);
+  header.offset = load<uint64_t>(bytes.data() + 24);
+  return header;
+}
+
+void encode_checkpoint_row(const RowLayout& layout, const std::byte* image, ByteBuffer& out) {
+  for (uint32_t c = 0; c < layout.column_count(); ++c) {
+    const RowLayout::Place& place = layout.place(ColumnId{c});
+    const Value value = layout.get(image, ColumnId{c});
+    if (place.null_flag >= 0) out.put<uint8_t>(value.is_null());
+    if (value.is_null()) continue;
+    switch (place.kind) {
+      case TypeKind::kChar:
+      case TypeKind::kVarchar:
+        out.put_text(value.as_text());
+        break;
+      case TypeKind::kDouble:
+        out.put(value.as_double());
+        break;
+      case TypeKind::kNumeric:
+        if (place.wide_numeric)
+          out.put(value.as_numeric());
+        else
+          out.put_signed(static_cast<int64_t>(value.as_numeric()));
+        break;
+      default:
+        out.put_signed(value.as_int());
+    }
+  }
+}
+
+bool decode_checkpoint_row(const RowLayout& layout, ByteReader& in, std::byte* image) {
+  for (uint32_t c = 0; c < layout.column_count(); ++c) {
+    const RowLayout::Place& place = layout.place(ColumnId{c});
+    const bool is_null = place.null_flag >= 0 && in.get<uint8_t>() != 0;
+    Value value;
+    if (!is_null) {
+      switch (place.kind) {
+        case TypeKind::kChar:
+        case TypeKind::kVarchar:
+          value = Value::of_text(in.get_text());
+          break;
+        case TypeKind::kDouble:
+          value = Value::of_double(in.get<double>());
+          break;
+        case TypeKind::kNumeric:
+          value = Value::of_numeric(place.wide_numeric ? in.get<int128>() : int128{in.get_signed()});
+          break;
+        default:
+          value = Value::of_int(in.get_signed());
+      }
+    }
+    if (in.bad()) return false;
+    const bool is_text = place.kind == TypeKind::kChar || place.kind == TypeKind::kVarchar;
+    if (!is_null && is_text && value.as_text().size() + sizeof(uint16_t) > place.bytes) return false;
+    layout.set(image, ColumnId{c}, value);
+  }
+  return true;
+}
+
+}  // namespace mneme

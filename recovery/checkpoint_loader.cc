@@ -1,0 +1,180 @@
+#include "recovery/checkpoint_loader.h"
+
+#include <fcntl.h>
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/crc32c.h"
+#include "base/file.h"
+
+namespace mneme {
+namespace {
+
+Result<CheckpointHeader> read_header(const File& file, const Manifest& manifest) {
+  std::vector<std::byte> page(kCheckpointHeaderBytes);
+  const Result<size_t> read = file.read_at(page, 0);
+  if (!read) return read.error();
+  Result<CheckpointHeader> header = CheckpointHeader::decode(ByteSpan(page).first(*read), file.path());
+  if (!header) return header;
+  if (header->database_id != manifest.database_id || header->catalog_hash != manifest.catalog_hash) {
+    return invalid_argument(
+        "{} belongs to another database than the manifest beside it: a file was copied here", file.path());
+  }
+  if (header->lsn != manifest.checkpoint_lsn) {
+    return damaged("{} is the checkpoint at LSN {}, and the manifest names the one at LSN {}", file.path(),
+                   header->lsn.value, manifest.checkpoint_lsn.value);
+  }
+  const Result<uint64_t> size = file.size();
+  if (!size) return size.error();
+  if (*size != header->file_bytes) {
+    return damaged("{} has {} bytes, and {} were written", file.path(), *size, header->file_bytes);
+  }
+  return header;
+}
+
+// Where each chunk is and what it holds.
+Result<std::vector<CheckpointChunkHeader>> read_chunk_headers(const File& file,
+                                                              const CheckpointHeader& header, size_t tables) {
+  std::vector<CheckpointChunkHeader> chunks;
+  uint64_t offset = kCheckpointHeaderBytes;
+  uint64_t rows = 0;
+  while (offset < header.file_bytes) {
+    std::array<std::byte, kCheckpointChunkHeaderBytes> bytes;
+    const Result<size_t> read = file.read_at(bytes, offset);
+    if (!read) return read.error();
+    const auto chunk = CheckpointChunkHeader::decode(ByteSpan(bytes).first(*read));
+    if (!chunk) return damaged("{}: the chunk header at offset {} fails its checksum", file.path(), offset);
+    const uint64_t end = offset + kCheckpointChunkHeaderBytes + chunk->payload_bytes;
+    if (chunk->offset != offset || chunk->table >= tables || end > header.file_bytes) {
+      return damaged("{}: the chunk header at offset {} does not belong there", file.path(), offset);
+    }
+    rows += chunk->rows;
+    chunks.push_back(*chunk);
+    offset = end;
+  }
+  if (chunks.size() != header.chunks || rows != header.rows) {
+    return damaged("{}: {} chunks with {} rows are there, and {} with {} were written", file.path(),
+                   chunks.size(), rows, header.chunks, header.rows);
+  }
+  return chunks;
+}
+
+class ParallelLoader {
+ public:
+  ParallelLoader(Database& database, const File& file, std::vector<CheckpointChunkHeader> chunks)
+      : database_(database), file_(file), chunks_(std::move(chunks)) {}
+
+  Result<void> load(uint32_t threads) {
+    std::vector<std::thread> others;
+    for (uint32_t t = 1; t < threads; ++t) others.emplace_back([this] { work(); });
+    work();
+    for (std::thread& thread : others) thread.join();
+    if (error_) return *error_;
+    return {};
+  }
+
+ private:
+  void work() {
+    std::vector<SlotCache> slots(database_.schema().catalog().tables().size());
+    std::vector<std::byte> payload;
+    for (;;) {
+      const size_t next = next_chunk_.fetch_add(1, std::memory_order_relaxed);
+      if (next >= chunks_.size()) break;
+      const Result<void> loaded = load_chunk(chunks_[next], payload, slots[chunks_[next].table]);
+      if (loaded) continue;
+      std::lock_guard lock(error_mutex_);
+      error_ = loaded.error();
+      // Nobody begins another chunk.
+      next_chunk_.store(chunks_.size(), std::memory_order_relaxed);
+      break;
+    }
+    for (uint32_t t = 0; t < slots.size(); ++t) database_.table(TableId{t}).rows().give_back(slots[t]);
+  }
+
+  Result<void> load_chunk(const CheckpointChunkHeader& chunk, std::vector<std::byte>& payload,
+                          SlotCache& slots) {
+    payload.resize(chunk.payload_bytes);
+    const uint64_t offset = chunk.offset + kCheckpointChunkHeaderBytes;
+    const Result<size_t> read = file_.read_at(payload, offset);
+    if (!read) return read.error();
+    if (*read != payload.size() || crc32c(payload) != chunk.payload_checksum) {
+      return damaged("{}: the {} bytes at offset {} fail their checksum", file_.path(), payload.size(),
+                     offset);
+    }
+    IndexedTable& table = database_.table(TableId{chunk.table});
+    ByteReader reader(payload);
+    for (uint32_t r = 0; r < chunk.rows; ++r) {
+      Row* row = table.rows().allocate(slots);
+      if (row == nullptr) return out_of_memory();
+      if (!decode_checkpoint_row(table.layout(), reader, row->image())) {
+        return damaged("{}: row {} of the chunk at offset {} is no row of table {}", file_.path(), r,
+                       chunk.offset, table.definition().name);
+      }
+      RETURN_IF_ERROR(link(table, row, chunk));
+      row->set_word(RowWord::live(kCheckpointLsn));
+    }
+    if (reader.remaining() > 0) {
+      return damaged("{}: the chunk at offset {} has bytes after its last row", file_.path(), chunk.offset);
+    }
+    return {};
+  }
+
+  Result<void> link(const IndexedTable& table, Row* row, const CheckpointChunkHeader& chunk) {
+    for (const TableIndex& index : table.indexes()) {
+      const IndexKey key = table.entry_key(index, row->image(), row);
+      Row* existing = nullptr;
+      switch (index.index->insert(key.words.data(), row, existing, nullptr)) {
+        case Index::InsertStatus::kInserted:
+          break;
+        case Index::InsertStatus::kOutOfMemory:
+          return out_of_memory();
+        case Index::InsertStatus::kExists:
+          return damaged("{}: the chunk at offset {} holds a row of table {} that is there twice",
+                         file_.path(), chunk.offset, table.definition().name);
+      }
+    }
+    return {};
+  }
+
+  Error out_of_memory() const {
+    return failed("no memory is left to load {}; nothing on disk was changed: recover with more memory",
+                  file_.path());
+  }
+
+  Database& database_;
+  const File& file_;
+  const std::vector<CheckpointChunkHeader> chunks_;
+
+  // Drawn from by all threads; relaxed, it hands out numbers and nothing else.
+  std::atomic<size_t> next_chunk_{0};
+
+  std::mutex error_mutex_;
+  std::optional<Error> error_;  // guarded by error_mutex_ while threads run
+};
+
+}  // namespace
+
+Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
+                                         const Manifest& manifest, uint32_t threads) {
+  const std::string path = directory + "/" + manifest.checkpoint_file;
+  if (!std::filesystem::exists(path)) {
+    return damaged("the checkpoint {} is missing, which the manifest names", path);
+  }
+  const Result<File> file = File::open(path, O_RDONLY);
+  if (!file) return file.error();
+  const Result<CheckpointHeader> header = read_header(*file, manifest);
+  if (!header) return header.error();
+  Result<std::vector<CheckpointChunkHeader>> chunks =
+      read_chunk_headers(*file, *header, database.schema().catalog().tables().size());
+  if (!chunks) return chunks.error();
+  RETURN_IF_ERROR(ParallelLoader(database, *file, std::move(*chunks)).load(threads));
+  return LoadedCheckpoint{header->file_bytes, header->rows};
+}
+
+}  // namespace mneme

@@ -1,0 +1,29 @@
+// Checkpoint loader: the rows of a checkpoint into an empty database, with all their indexes, on several threads.
+//
+// Flow        header page, then the chunks' headers, one after the other -> threads take chunks: read, check, decode,
+//             insert rows and index entries
+// Invariants  every byte that is used has passed its checksum before. The file is never changed.
+// Threads     load_checkpoint() uses `threads` of its own. The database is nobody else's meanwhile.
+// Errors      not this database's, or of another format version: kInvalidArgument. Not what was written: kDamaged, with
+//             file and offset. The database is then to be thrown away.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "engine/checkpoint_format.h"
+#include "engine/database.h"
+#include "logging/manifest.h"
+
+namespace mneme {
+
+struct LoadedCheckpoint {
+  uint64_t bytes = 0;
+  uint64_t rows = 0;
+};
+
+// Loads the checkpoint that the manifest, the directory's, names.
+Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
+                                         const Manifest& manifest, uint32_t threads);
+
+}  // namespace mneme

@@ -1,0 +1,111 @@
+#include "recovery/data_directory.h"
+
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "engine/checkpoint_writer.h"
+#include "logging/incarnation.h"
+
+namespace mneme {
+
+class WorkingDatabaseMaker {
+ public:
+  static Result<WorkingDatabase> begin(const std::string& directory) {
+    Result<DirectoryLock> lock = DirectoryLock::for_work(directory);
+    if (!lock) return lock.error();
+    return WorkingDatabase(std::move(*lock));
+  }
+  // Everything is in memory, and the log ends where `log` does: from here on it grows.
+  static Result<void> start(WorkingDatabase& working, std::unique_ptr<ManifestFile> manifest,
+                            std::unique_ptr<Program> program, std::unique_ptr<Database> database,
+                            const LogContents& log, const DurableLogOptions& options) {
+    working.manifest_ = std::move(manifest);
+    working.program_ = std::move(program);
+    working.database_ = std::move(database);
+    RETURN_IF_ERROR(begin_incarnation(*working.manifest_, log));
+    Result<std::unique_ptr<DurableLog>> opened = DurableLog::open(*working.manifest_, options);
+    if (!opened) return opened.error();
+    working.log_ = std::move(*opened);
+    working.database_->attach_log(*working.log_);
+    return {};
+  }
+};
+
+namespace {
+
+double seconds_since(uint64_t begin_ns) {
+  return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;
+}
+
+Result<void> make_directory(const std::string& directory) {
+  std::error_code error;
+  if (!std::filesystem::create_directories(directory, error)) {
+    if (error) return failed("cannot make the directory {}: {}", directory, error.message());
+    return {};
+  }
+  const auto parent = std::filesystem::absolute(directory, error).lexically_normal().parent_path();
+  return sync_directory(parent.empty() ? "." : parent.string());
+}
+
+}  // namespace
+
+Result<CreatedDatabase> create_database(const std::string& directory, std::unique_ptr<Program> program,
+                                        FunctionRef<Result<void>(Database&)> load,
+                                        const CreateOptions& options) {
+  RETURN_IF_ERROR(make_directory(directory));
+  Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
+  if (!working) return working.error();
+  if (holds_database(directory)) {
+    return invalid_argument("{} holds a database already: resume it, or choose another directory", directory);
+  }
+  RETURN_IF_ERROR(replace_text_file(directory + "/" + kCatalogFile, program->source));
+
+  CreatedDatabase created{std::move(*working)};
+  auto database = std::make_unique<Database>(program->catalog, options.log.workers);
+  const uint64_t load_begin = monotonic_ns();
+  RETURN_IF_ERROR(load(*database));
+  created.load_seconds = seconds_since(load_begin);
+
+  Manifest manifest;
+  manifest.database_id = new_database_id();
+  manifest.catalog_hash = program->hash;
+  manifest.attributes = options.attributes;
+  CheckpointOptions checkpoint;
+  checkpoint.database_id = manifest.database_id;
+  checkpoint.catalog_hash = manifest.catalog_hash;
+  checkpoint.threads = options.threads;
+  const uint64_t checkpoint_begin = monotonic_ns();
+  const Result<WrittenCheckpoint> written = write_checkpoint(*database, directory, checkpoint);
+  if (!written) return written.error();
+  created.checkpoint_seconds = seconds_since(checkpoint_begin);
+  created.checkpoint_bytes = written->bytes;
+  created.rows = written->rows;
+
+  manifest.checkpoint_file = written->file;
+  Result<std::unique_ptr<ManifestFile>> file = ManifestFile::create(directory, manifest);
+  if (!file) return file.error();
+  RETURN_IF_ERROR(WorkingDatabaseMaker::start(created.working, std::move(*file), std::move(program),
+                                              std::move(database), LogContents{}, options.log));
+  return created;
+}
+
+Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& options,
+                                     const DurableLogOptions& log) {
+  if (!holds_database(directory)) return read_manifest(directory).error();
+  Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
+  if (!working) return working.error();
+  RecoverOptions with_workers = options;
+  with_workers.workers = log.workers;
+  Result<RecoveredDatabase> recovered = recover_locked(directory, with_workers);
+  if (!recovered) return recovered.error();
+  Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);
+  if (!manifest) return manifest.error();
+  OpenedDatabase opened{std::move(*working), std::move(recovered->report)};
+  RETURN_IF_ERROR(WorkingDatabaseMaker::start(opened.working, std::move(*manifest),
+                                              std::move(recovered->program), std::move(recovered->database),
+                                              recovered->log, log));
+  return opened;
+}
+
+}  // namespace mneme

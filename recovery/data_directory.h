@@ -1,0 +1,82 @@
+// Data directory: a database at work: created, or recovered and opened, with its log.
+//
+// Layout      DIR/MANIFEST       what the directory holds (logging/manifest.h); without it there is no database
+//             DIR/catalog.sql    schema and procedures, as the user wrote them
+//             DIR/checkpoint-*   a database state (engine/checkpoint_format.h)
+//             DIR/log-*          segments of the log (logging/block_format.h), as the manifest lists them
+//             DIR/lock           held while a process works here (logging/directory_lock.h)
+// Flow        create: catalog.sql -> load -> checkpoint -> manifest -> incarnation -> log
+//             open:   recover -> incarnation (the recovered end becomes final) -> log
+// Invariants  the manifest is written last: a crash while creating leaves a directory without a database, in which
+//             create_database() may be tried again.
+// Threads     as Database and DurableLog say. End all transactions before the WorkingDatabase.
+// Errors      the directory is taken, in use, damaged, or the disk is full: a sentence.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/function_ref.h"
+#include "base/result.h"
+#include "engine/database.h"
+#include "logging/directory_lock.h"
+#include "logging/durable_log.h"
+#include "logging/manifest.h"
+#include "procedures/program.h"
+#include "recovery/recover.h"
+
+namespace mneme {
+
+// A database that transactions may run on, each durable through its log.
+class WorkingDatabase {
+ public:
+  WorkingDatabase(WorkingDatabase&&) = default;
+
+  const Program& program() const { return *program_; }
+  Database& database() { return *database_; }
+  DurableLog& log() { return *log_; }
+  // Its attributes say what the directory is for; change them through update().
+  ManifestFile& manifest() { return *manifest_; }
+
+ private:
+  friend class WorkingDatabaseMaker;
+  explicit WorkingDatabase(DirectoryLock lock) : lock_(std::move(lock)) {}
+
+  // In the order in which they are made; they end in the opposite one.
+  DirectoryLock lock_;
+  std::unique_ptr<ManifestFile> manifest_;
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Database> database_;
+  std::unique_ptr<DurableLog> log_;
+};
+
+struct CreateOptions {
+  std::map<std::string, std::string> attributes;  // of the manifest
+  DurableLogOptions log;                          // its `workers` are the database's
+  uint32_t threads = 1;                           // that write the checkpoint
+};
+
+struct CreatedDatabase {
+  WorkingDatabase working;
+  double load_seconds = 0;
+  double checkpoint_seconds = 0;
+  uint64_t checkpoint_bytes = 0;
+  uint64_t rows = 0;
+};
+
+// `load` fills the empty database. The directory is made when it is missing, and must hold no database.
+Result<CreatedDatabase> create_database(const std::string& directory, std::unique_ptr<Program> program,
+                                        FunctionRef<Result<void>(Database&)> load,
+                                        const CreateOptions& options);
+
+struct OpenedDatabase {
+  WorkingDatabase working;
+  RecoveryReport report;
+};
+
+// `recover.workers` is not used: the log's workers are the database's.
+Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& recover,
+                                     const DurableLogOptions& log);
+
+}  // namespace mneme

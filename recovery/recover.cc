@@ -1,0 +1,174 @@
+#include "recovery/recover.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "analyzer/conflict_rule.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "logging/directory_lock.h"
+#include "recovery/checkpoint_loader.h"
+#include "recovery/parallel_replayer.h"
+
+namespace mneme {
+namespace {
+
+constexpr std::array<std::string_view, 2> kSchemeNames = {"clr", "clr-p"};
+constexpr std::array<std::string_view, 3> kLevelNames = {"static", "synchronous", "pipelined"};
+constexpr std::array<std::string_view, 4> kStageNames = {"checkpoint", "log", "analysis", "replay"};
+
+// The place of `name` in `names`, as an enumerator.
+template <typename Enum>
+Result<Enum> named(std::string_view what, std::string_view name, std::span<const std::string_view> names) {
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<Enum>(found - names.begin());
+  return invalid_argument("{} is no {}: choose one of {}", name, what, fmt::join(names, ", "));
+}
+
+class Stopwatch {
+ public:
+  double seconds() const { return static_cast<double>(monotonic_ns() - begin_ns_) * 1e-9; }
+
+ private:
+  const uint64_t begin_ns_ = monotonic_ns();
+};
+
+// The records of a log that has been read.
+class LogSource final : public CommandSource {
+ public:
+  explicit LogSource(const LogContents& log) : log_(log) {}
+
+  Result<void> read(uint32_t limit, Arena&, std::vector<CommandRecord>& into) override {
+    for (; limit > 0 && next_ < log_.records.size(); ++next_, --limit) {
+      into.push_back({log_.records[next_].lsn, log_.records[next_].payload});
+    }
+    return {};
+  }
+
+ private:
+  const LogContents& log_;
+  size_t next_ = 0;
+};
+
+Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverOptions& options) {
+  LogSource source(recovered.log);
+  ReplayOptions replay = options.replay;
+  if (options.progress) {
+    replay.progress = [&](uint64_t done) {
+      options.progress(RecoveryStage::kReplay, done, recovered.log.records.size());
+    };
+  }
+  Database& database = *recovered.database;
+  const Program& program = *recovered.program;
+  RecoveryReport& report = recovered.report;
+  if (options.scheme == RecoveryScheme::kClr) {
+    const Stopwatch watch;
+    auto statistics = replay_serially(database, program, source, replay, options.visit);
+    report.replay_seconds = watch.seconds();
+    return statistics;
+  }
+  if (options.progress) options.progress(RecoveryStage::kAnalysis, 0, 1);
+  const Stopwatch analysis;
+  const TableConflicts conflicts(program.catalog);
+  const DependencyGraph graph = analyze(program, conflicts);
+  report.analysis_seconds = analysis.seconds();
+  if (options.progress) options.progress(RecoveryStage::kAnalysis, 1, 1);
+
+  const Stopwatch watch;
+  auto statistics = replay_in_parallel(database, program, graph, source, replay);
+  report.replay_seconds = watch.seconds();
+  return statistics;
+}
+
+}  // namespace
+
+Result<RecoveryScheme> recovery_scheme(std::string_view name) {
+  return named<RecoveryScheme>("recovery scheme", name, kSchemeNames);
+}
+std::string_view name_of(RecoveryScheme scheme) {
+  return kSchemeNames[static_cast<size_t>(scheme)];
+}
+Result<ReplayLevel> replay_level(std::string_view name) {
+  return named<ReplayLevel>("level of replay", name, kLevelNames);
+}
+std::string_view name_of(ReplayLevel level) {
+  return kLevelNames[static_cast<size_t>(level)];
+}
+std::string_view name_of(RecoveryStage stage) {
+  return kStageNames[static_cast<size_t>(stage)];
+}
+
+Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, const Manifest& manifest) {
+  const std::string path = directory + "/" + kCatalogFile;
+  if (!std::filesystem::exists(path))
+    return damaged("{} is missing, which says what the log's calls mean", path);
+  const Result<std::string> text = read_text_file(path);
+  if (!text) return text.error();
+  Result<std::unique_ptr<Program>> program = compile(*text, path);
+  if (!program) return damaged("{} is not what was written: {}", path, program.error().message);
+  if ((*program)->hash != manifest.catalog_hash) {
+    return damaged("{} is not the catalog that the log was written with: put the original file back", path);
+  }
+  return program;
+}
+
+Result<RecoveredDatabase> recover(const std::string& directory, const RecoverOptions& options) {
+  if (!holds_database(directory)) return read_manifest(directory).error();
+  const Result<DirectoryLock> lock = DirectoryLock::for_reading(directory);
+  if (!lock) return lock.error();
+  return recover_locked(directory, options);
+}
+
+Result<RecoveredDatabase> recover_locked(const std::string& directory, const RecoverOptions& options) {
+  const Stopwatch total;
+  const auto progress = [&](RecoveryStage stage, uint64_t done) {
+    if (options.progress) options.progress(stage, done, 1);
+  };
+  RecoveredDatabase recovered;
+  RecoveryReport& report = recovered.report;
+  report.scheme = options.scheme;
+  report.level = options.replay.level;
+  report.threads = options.scheme == RecoveryScheme::kClr ? 1 : options.replay.threads;
+
+  Result<Manifest> manifest = read_manifest(directory);
+  if (!manifest) return manifest.error();
+  recovered.manifest = std::move(*manifest);
+  Result<std::unique_ptr<Program>> program = read_catalog(directory, recovered.manifest);
+  if (!program) return program.error();
+  recovered.program = std::move(*program);
+
+  progress(RecoveryStage::kCheckpoint, 0);
+  const Stopwatch checkpoint_watch;
+  recovered.database = std::make_unique<Database>(recovered.program->catalog, options.workers);
+  const Result<LoadedCheckpoint> checkpoint =
+      load_checkpoint(*recovered.database, directory, recovered.manifest, options.replay.threads);
+  if (!checkpoint) return checkpoint.error();
+  report.checkpoint_seconds = checkpoint_watch.seconds();
+  report.checkpoint_bytes = checkpoint->bytes;
+  report.checkpoint_rows = checkpoint->rows;
+  progress(RecoveryStage::kCheckpoint, 1);
+
+  progress(RecoveryStage::kLog, 0);
+  const Stopwatch log_watch;
+  LogReadOptions read;
+  read.threads = options.replay.threads;
+  Result<LogContents> log = read_log(directory, recovered.manifest, read);
+  if (!log) return log.error();
+  recovered.log = std::move(*log);
+  report.log_load_seconds = log_watch.seconds();
+  report.log_bytes = recovered.log.record_bytes;
+  report.log_file_bytes = recovered.log.file_bytes;
+  report.dropped_bytes = recovered.log.dropped_bytes;
+  report.dropped_reason = recovered.log.dropped_reason;
+  report.end = recovered.log.end;
+  progress(RecoveryStage::kLog, 1);
+
+  Result<ReplayStatistics> statistics = replay_log(recovered, options);
+  if (!statistics) return statistics.error();
+  report.replay = *statistics;
+  report.total_seconds = total.seconds();
+  return recovered;
+}
+
+}  // namespace mneme

@@ -1,0 +1,92 @@
+// Recover: from a data directory to the database that it describes, in memory.
+//
+// Flow        manifest -> catalog.sql, compiled -> checkpoint -> log, to its end -> analysis (CLR-P) -> replay
+// Invariants  nothing but the directory is needed, and nothing in it is changed: recovering twice gives equal databases.
+//             The database holds the checkpoint and every call of the log, applied in commit order.
+// Threads     the caller's, and `replay.threads` of its own in each stage. The progress callback comes from any one of
+//             them, never from two at once.
+// Errors      not a database, in use, of another format version: kInvalidArgument or kFailed. Damage: kDamaged, with
+//             file and offset, or LSN.
+// Source      PACMAN (SIGMOD 2017), sections 2.2 and 4.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "engine/database.h"
+#include "logging/log_reader.h"
+#include "logging/manifest.h"
+#include "procedures/program.h"
+#include "recovery/replay.h"
+#include "recovery/serial_replayer.h"
+
+namespace mneme {
+
+enum class RecoveryScheme : uint8_t {
+  kClr,   // serial replay of the command log
+  kClrP,  // parallel replay of the command log
+};
+
+// "clr", "clr-p"; an error lists them.
+Result<RecoveryScheme> recovery_scheme(std::string_view name);
+std::string_view name_of(RecoveryScheme scheme);
+// "pipelined", "synchronous", "static".
+Result<ReplayLevel> replay_level(std::string_view name);
+std::string_view name_of(ReplayLevel level);
+
+enum class RecoveryStage : uint8_t { kCheckpoint, kLog, kAnalysis, kReplay };
+std::string_view name_of(RecoveryStage stage);
+
+struct RecoverOptions {
+  RecoveryScheme scheme = RecoveryScheme::kClrP;
+  ReplayOptions replay;       // its `progress` is not used, the one below is
+  uint32_t workers = 1;       // that the database is made for
+  ReplayedCallVisitor visit;  // kClr only: sees each call with its results
+  // Of kReplay: transactions done and to do. A stage begins with 0 and ends with both equal; others count 0 of 1.
+  std::function<void(RecoveryStage stage, uint64_t done, uint64_t total)> progress;
+};
+
+struct RecoveryReport {
+  RecoveryScheme scheme = RecoveryScheme::kClrP;
+  ReplayLevel level = ReplayLevel::kPipelined;
+  uint32_t threads = 1;
+  double checkpoint_seconds = 0;
+  uint64_t checkpoint_bytes = 0;
+  uint64_t checkpoint_rows = 0;
+  double log_load_seconds = 0;
+  uint64_t log_bytes = 0;       // of records
+  uint64_t log_file_bytes = 0;  // of segments, read
+  uint64_t dropped_bytes = 0;   // of a torn tail
+  std::string dropped_reason;   // a sentence; empty without one
+  double analysis_seconds = 0;
+  double replay_seconds = 0;
+  double total_seconds = 0;
+  ReplayStatistics replay;
+  Lsn end;  // of the log: the next record would stand here
+
+  double replay_tps() const {
+    return replay_seconds > 0 ? static_cast<double>(replay.transactions) / replay_seconds : 0;
+  }
+};
+
+struct RecoveredDatabase {
+  Manifest manifest;
+  std::unique_ptr<Program> program;
+  std::unique_ptr<Database> database;
+  LogContents log;
+  RecoveryReport report;
+};
+
+// Holds the directory for reading meanwhile: refused while another process works on it.
+Result<RecoveredDatabase> recover(const std::string& directory, const RecoverOptions& options);
+
+// The same for those who hold the directory already.
+Result<RecoveredDatabase> recover_locked(const std::string& directory, const RecoverOptions& options);
+
+// The program that a data directory's catalog.sql holds, checked against its manifest.
+Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, const Manifest& manifest);
+inline constexpr const char* kCatalogFile = "catalog.sql";
+
+}  // namespace mneme
