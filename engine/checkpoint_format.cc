@@ -107,7 +107,7 @@ void encode_checkpoint_row(const RowLayout& layout, const std::byte* image, Byte
   }
 }
 
-bool decode_checkpoint_row(const RowLayout& layout, ByteReader& in, std::byte* image) {
+bool decode_checkpoint_row(const RowLayout& layout, ByteReader& in, std::span<Value> values) {
   for (uint32_t c = 0; c < layout.column_count(); ++c) {
     const RowLayout::Place& place = layout.place(ColumnId{c});
     const bool is_null = place.null_flag >= 0 && in.get<uint8_t>() != 0;
@@ -131,7 +131,7 @@ bool decode_checkpoint_row(const RowLayout& layout, ByteReader& in, std::byte* i
     if (in.bad()) return false;
     const bool is_text = place.kind == TypeKind::kChar || place.kind == TypeKind::kVarchar;
     if (!is_null && is_text && value.as_text().size() + sizeof(uint16_t) > place.bytes) return false;
-    layout.set(image, ColumnId{c}, value);
+    values[c] = value;
   }
   return true;
 }

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/bytes.h"
@@ -56,7 +57,7 @@ struct CheckpointChunkHeader {
 };
 
 void encode_checkpoint_row(const RowLayout& layout, const std::byte* image, ByteBuffer& out);
-// False: the bytes are no row of this layout.
-bool decode_checkpoint_row(const RowLayout& layout, ByteReader& in, std::byte* image);
+// One value a column; text points into the bytes. False: they are no row of this layout.
+bool decode_checkpoint_row(const RowLayout& layout, ByteReader& in, std::span<Value> values);
 
 }  // namespace mneme

@@ -12,6 +12,7 @@
 
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "engine/unlogged_writer.h"
 
 namespace mneme {
 namespace {
@@ -81,63 +82,49 @@ class ParallelLoader {
 
  private:
   void work() {
-    std::vector<SlotCache> slots(database_.schema().catalog().tables().size());
+    UnloggedWriter rows(database_);
     std::vector<std::byte> payload;
+    std::vector<Value> values;
     for (;;) {
       const size_t next = next_chunk_.fetch_add(1, std::memory_order_relaxed);
-      if (next >= chunks_.size()) break;
-      const Result<void> loaded = load_chunk(chunks_[next], payload, slots[chunks_[next].table]);
+      if (next >= chunks_.size()) return;
+      const Result<void> loaded = load_chunk(chunks_[next], rows, payload, values);
       if (loaded) continue;
       std::lock_guard lock(error_mutex_);
       error_ = loaded.error();
       // Nobody begins another chunk.
       next_chunk_.store(chunks_.size(), std::memory_order_relaxed);
-      break;
+      return;
     }
-    for (uint32_t t = 0; t < slots.size(); ++t) database_.table(TableId{t}).rows().give_back(slots[t]);
   }
 
-  Result<void> load_chunk(const CheckpointChunkHeader& chunk, std::vector<std::byte>& payload,
-                          SlotCache& slots) {
+  Result<void> load_chunk(const CheckpointChunkHeader& chunk, UnloggedWriter& rows, std::vector<std::byte>& payload,
+                          std::vector<Value>& values) {
     payload.resize(chunk.payload_bytes);
     const uint64_t offset = chunk.offset + kCheckpointChunkHeaderBytes;
     const Result<size_t> read = file_.read_at(payload, offset);
     if (!read) return read.error();
     if (*read != payload.size() || crc32c(payload) != chunk.payload_checksum) {
-      return damaged("{}: the {} bytes at offset {} fail their checksum", file_.path(), payload.size(),
-                     offset);
+      return damaged("{}: the {} bytes at offset {} fail their checksum", file_.path(), payload.size(), offset);
     }
-    IndexedTable& table = database_.table(TableId{chunk.table});
+    const TableDefinition& table = database_.catalog().table(TableId{chunk.table});
+    const RowLayout& layout = database_.schema().layout(table.id);
+    values.resize(layout.column_count());
     ByteReader reader(payload);
     for (uint32_t r = 0; r < chunk.rows; ++r) {
-      Row* row = table.rows().allocate(slots);
-      if (row == nullptr) return out_of_memory();
-      if (!decode_checkpoint_row(table.layout(), reader, row->image())) {
-        return damaged("{}: row {} of the chunk at offset {} is no row of table {}", file_.path(), r,
-                       chunk.offset, table.definition().name);
+      if (!decode_checkpoint_row(layout, reader, values)) {
+        return damaged("{}: row {} of the chunk at offset {} is no row of table {}", file_.path(), r, chunk.offset,
+                       table.name);
       }
-      RETURN_IF_ERROR(link(table, row, chunk));
-      row->set_word(RowWord::live(kCheckpointLsn));
+      const AccessStatus status = rows.insert(table.id, values);
+      if (status == AccessStatus::kOutOfMemory) return out_of_memory();
+      if (status != AccessStatus::kOk) {
+        return damaged("{}: the chunk at offset {} holds a row of table {} that is there twice", file_.path(),
+                       chunk.offset, table.name);
+      }
     }
     if (reader.remaining() > 0) {
       return damaged("{}: the chunk at offset {} has bytes after its last row", file_.path(), chunk.offset);
-    }
-    return {};
-  }
-
-  Result<void> link(const IndexedTable& table, Row* row, const CheckpointChunkHeader& chunk) {
-    for (const TableIndex& index : table.indexes()) {
-      const IndexKey key = table.entry_key(index, row->image(), row);
-      Row* existing = nullptr;
-      switch (index.index->insert(key.words.data(), row, existing, nullptr)) {
-        case Index::InsertStatus::kInserted:
-          break;
-        case Index::InsertStatus::kOutOfMemory:
-          return out_of_memory();
-        case Index::InsertStatus::kExists:
-          return damaged("{}: the chunk at offset {} holds a row of table {} that is there twice",
-                         file_.path(), chunk.offset, table.definition().name);
-      }
     }
     return {};
   }

@@ -92,10 +92,7 @@ class ParallelReplay final : public PieceExecutor {
     request.arguments = call.arguments;
     request.rows = &thread.rows;
     request.recording = &thread.recording;
-    if (piece.part != kWholeSlice) {
-      request.only_loop = slice.only_loop;
-      request.only_iteration = piece.part;
-    }
+    if (piece.part != kWholeSlice) request.only_iteration = piece.part;
     const Outcome outcome = thread.interpreter.run(request);
     return outcome.completed() || fail(slot.batch, piece.transaction, outcome);
   }

@@ -38,13 +38,6 @@ uint64_t hash_value(uint64_t hash, const Type& type, const Value& value) {
   }
 }
 
-const ir::Statement* find_apart_loop(std::span<const ir::Statement> body) {
-  for (const ir::Statement& statement : body) {
-    if (statement.iterations_apart) return &statement;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema, uint32_t lanes_per_block)
@@ -89,10 +82,7 @@ SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, 
     return std::ranges::any_of(replay.lane_tables[operation.value],
                                [](const LaneTable* t) { return t != nullptr; });
   });
-  if (slice.iterations_independent && all_located) {
-    replay.only_loop = find_apart_loop(slice.body);
-    CHECK(replay.only_loop != nullptr);
-  }
+  replay.by_iteration = slice.iterations_independent && all_located;
   return replay;
 }
 
@@ -156,7 +146,7 @@ Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const C
     if (!slice.recorded.empty()) lanes.append_free({transaction, kWholeSlice});
     return outcome;
   }
-  if (slice.only_loop != nullptr && !in_one_lane()) {
+  if (slice.by_iteration && !in_one_lane()) {
     std::ranges::sort(located_, {}, &Located::iteration);
     for (const OperationId operation : slice.recorded) {
       recording.reserve_iterations(transaction, operation, located_.back().iteration + 1, thread);

@@ -28,7 +28,7 @@ inline constexpr uint32_t kWholeSlice = std::numeric_limits<uint32_t>::max();
 struct SliceReplay {
   const LocalGraph* local = nullptr;
   const Slice* slice = nullptr;
-  const ir::Statement* only_loop = nullptr;  // valid: each iteration may be a piece
+  bool by_iteration = false;  // each iteration of its loop may be a piece
   std::vector<OperationId> recorded;
   // lane_tables[operation][access]: where the access's rows have their lanes; nullptr where they need none.
   std::vector<std::vector<const LaneTable*>> lane_tables;

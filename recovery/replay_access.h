@@ -5,52 +5,43 @@
 //             slot is free at once, as nobody else can have found it.
 //             RowRef::image is the row itself: it shows every later change of the row, by this access or, of columns
 //             that nobody here may depend on, by others.
-// Uniqueness  only the primary key's is looked at. Of a unique index, replay may see the successor of an erased row in
-//             another lane before the row itself is erased: the entries differ in their primary keys. That no key is
-//             held twice in the end was settled before the log was written.
 // Threads     one owner each; any number on one database.
 #pragma once
 
-#include <vector>
-
-#include "base/arena.h"
 #include "engine/database.h"
 #include "engine/row_access.h"
+#include "engine/unlogged_writer.h"
 
 namespace mneme {
 
 class ReplayAccess final : public RowAccess {
  public:
-  explicit ReplayAccess(Database& database);
-  ~ReplayAccess() override;
-  ReplayAccess(const ReplayAccess&) = delete;
-  ReplayAccess& operator=(const ReplayAccess&) = delete;
+  explicit ReplayAccess(Database& database) : rows_(database) {}
 
-  AccessStatus find(IndexId index, const IndexKey& key, RowRef& row) override;
+  AccessStatus find(IndexId index, const IndexKey& key, RowRef& row) override {
+    Row* found = rows_.find(index, key);
+    if (found == nullptr) return AccessStatus::kAbsent;
+    row = ref(found);
+    return AccessStatus::kOk;
+  }
   AccessStatus scan(IndexId index, const KeyRange& range, Direction direction,
-                    FunctionRef<bool(const RowRef&)> visit) override;
-  AccessStatus insert(TableId table, std::span<const Value> values) override;
-  AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override;
-  AccessStatus erase(TableId table, RowRef& row) override;
+                    FunctionRef<bool(const RowRef&)> visit) override {
+    rows_.scan(index, range, direction, [&](Row* row) { return visit(ref(row)); });
+    return AccessStatus::kOk;
+  }
+  AccessStatus insert(TableId table, std::span<const Value> values) override { return rows_.insert(table, values); }
+  AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override {
+    return rows_.update(table, static_cast<Row*>(row.handle), changes);
+  }
+  AccessStatus erase(TableId table, RowRef& row) override {
+    rows_.erase(table, static_cast<Row*>(row.handle));
+    return AccessStatus::kOk;
+  }
 
  private:
-  struct OpenTable {
-    IndexedTable* table;
-    SlotCache slots;
-  };
-  struct OpenIndex {
-    const IndexedTable* table;
-    const TableIndex* index;
-  };
+  static RowRef ref(Row* row) { return {row->image(), row}; }
 
-  AccessStatus link(const IndexedTable& table, const TableIndex& index, const IndexKey& key, Row* row);
-  Value out_of_image(const IndexedTable& table, const std::byte* image, const ColumnValue& change);
-
-  std::vector<OpenTable> tables_;   // by TableId
-  std::vector<OpenIndex> indexes_;  // by IndexId
-  Arena scratch_;                   // of one update
-  std::vector<ColumnValue> changes_;
-  std::vector<IndexKey> old_keys_;
+  UnloggedWriter rows_;
 };
 
 }  // namespace mneme
