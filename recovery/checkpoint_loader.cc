@@ -98,14 +98,15 @@ class ParallelLoader {
     }
   }
 
-  Result<void> load_chunk(const CheckpointChunkHeader& chunk, UnloggedWriter& rows, std::vector<std::byte>& payload,
-                          std::vector<Value>& values) {
+  Result<void> load_chunk(const CheckpointChunkHeader& chunk, UnloggedWriter& rows,
+                          std::vector<std::byte>& payload, std::vector<Value>& values) {
     payload.resize(chunk.payload_bytes);
     const uint64_t offset = chunk.offset + kCheckpointChunkHeaderBytes;
     const Result<size_t> read = file_.read_at(payload, offset);
     if (!read) return read.error();
     if (*read != payload.size() || crc32c(payload) != chunk.payload_checksum) {
-      return damaged("{}: the {} bytes at offset {} fail their checksum", file_.path(), payload.size(), offset);
+      return damaged("{}: the {} bytes at offset {} fail their checksum", file_.path(), payload.size(),
+                     offset);
     }
     const TableDefinition& table = database_.catalog().table(TableId{chunk.table});
     const RowLayout& layout = database_.schema().layout(table.id);
@@ -113,8 +114,8 @@ class ParallelLoader {
     ByteReader reader(payload);
     for (uint32_t r = 0; r < chunk.rows; ++r) {
       if (!decode_checkpoint_row(layout, reader, values)) {
-        return damaged("{}: row {} of the chunk at offset {} is no row of table {}", file_.path(), r, chunk.offset,
-                       table.name);
+        return damaged("{}: row {} of the chunk at offset {} is no row of table {}", file_.path(), r,
+                       chunk.offset, table.name);
       }
       const AccessStatus status = rows.insert(table.id, values);
       if (status == AccessStatus::kOutOfMemory) return out_of_memory();

@@ -29,7 +29,9 @@ class ReplayAccess final : public RowAccess {
     rows_.scan(index, range, direction, [&](Row* row) { return visit(ref(row)); });
     return AccessStatus::kOk;
   }
-  AccessStatus insert(TableId table, std::span<const Value> values) override { return rows_.insert(table, values); }
+  AccessStatus insert(TableId table, std::span<const Value> values) override {
+    return rows_.insert(table, values);
+  }
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override {
     return rows_.update(table, static_cast<Row*>(row.handle), changes);
   }

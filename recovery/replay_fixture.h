@@ -1,0 +1,304 @@
+// What the replay tests share: a program, random calls run forward as transactions, and their replay from memory.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/conflict_rule.h"
+#include "engine/digest.h"
+#include "engine/transaction.h"
+#include "logging/order_log.h"
+#include "procedures/call_codec.h"
+#include "recovery/parallel_replayer.h"
+#include "recovery/serial_replayer.h"
+
+namespace mneme {
+
+// A log in memory.
+class VectorSource final : public CommandSource {
+ public:
+  using Records = std::vector<std::pair<Lsn, std::vector<std::byte>>>;
+
+  explicit VectorSource(const Records& records) : records_(records) {}
+
+  Result<void> read(uint32_t limit, Arena&, std::vector<CommandRecord>& into) override {
+    for (; limit > 0 && next_ < records_.size(); ++next_, --limit) {
+      into.push_back({records_[next_].first, records_[next_].second});
+    }
+    return {};
+  }
+
+ private:
+  const Records& records_;
+  size_t next_ = 0;
+};
+
+// A call with arguments of its own, drawn at random from few values, so that calls meet.
+class RandomCalls {
+ public:
+  RandomCalls(const Program& program, uint32_t seed) : program_(program), random_(seed) {}
+
+  const Call& next() {
+    const ir::Procedure& procedure = program_.procedures[random_() % program_.procedures.size()];
+    call_.procedure = procedure.id;
+    call_.arguments.clear();
+    texts_.clear();
+    arrays_.clear();
+    texts_.reserve(64);
+    arrays_.reserve(16);
+    for (size_t i = 0; i < argument_count(procedure); ++i)
+      call_.arguments.push_back(argument(argument_type(procedure, i)));
+    return call_;
+  }
+
+ private:
+  Argument argument(const Type& type) {
+    if (!type.is_array) return Argument::of(value(type));
+    auto& array = arrays_.emplace_back(random_() % 5);
+    for (Value& element : array) element = value(type.element());
+    return Argument::of_array(array);
+  }
+  Value value(const Type& type) {
+    const auto number = static_cast<int64_t>(random_() % 8);
+    if (type.is_string()) return Value::of_text(texts_.emplace_back(fmt::format("n{}", number)));
+    if (type.kind == TypeKind::kNumeric) return Value::of_numeric(number * 100);
+    if (type.kind == TypeKind::kDouble) return Value::of_double(static_cast<double>(number) / 2);
+    if (type.kind == TypeKind::kBoolean) return Value::of_bool(number % 2 == 0);
+    return Value::of_int(number);
+  }
+
+  const Program& program_;
+  std::mt19937 random_;
+  Call call_;
+  std::vector<std::string> texts_;
+  std::vector<std::vector<Value>> arrays_;
+};
+
+class ReplayFixture {
+ public:
+  explicit ReplayFixture(std::string_view sql) {
+    auto program = compile(sql, "test.sql");
+    EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().message);
+    program_ = std::move(*program);
+    graph_ = std::make_unique<DependencyGraph>(analyze(*program_, TableConflicts(program_->catalog)));
+  }
+
+  const Program& program() const { return *program_; }
+  const DependencyGraph& graph() const { return *graph_; }
+  VectorSource::Records& records() { return records_; }
+
+  // Runs `count` random calls as transactions; those that commit make the log. Returns the digest of the end.
+  Digest run_forward(uint32_t count, uint32_t seed) {
+    Database database(program_->catalog, 1);
+    OrderLog log(kFirstLsn);
+    database.attach_log(log);
+    Interpreter interpreter(database.schema());
+    Transaction transaction(database, database.worker(WorkerId{0}));
+    RandomCalls calls(*program_, seed);
+    for (uint32_t i = 0; i < count; ++i) {
+      const Call& call = calls.next();
+      ByteBuffer payload;
+      encode_call(*program_, call, payload);
+      transaction.begin();
+      const Outcome outcome =
+          interpreter.run(RunRequest::of(program_->procedure(call.procedure), call.arguments, transaction));
+      if (!outcome.completed()) {
+        EXPECT_EQ(outcome.kind, Outcome::Kind::kRaised) << outcome.message;
+        transaction.abort();
+        continue;
+      }
+      const CommitOutcome committed = transaction.commit(payload.span());
+      EXPECT_EQ(committed.status, CommitStatus::kCommitted);
+      if (!committed.wrote) continue;
+      records_.emplace_back(committed.lsn,
+                            std::vector<std::byte>(payload.span().begin(), payload.span().end()));
+    }
+    return digest_of(database, 1);
+  }
+
+  Digest replay_serially() {
+    Database database(program_->catalog, 1);
+    VectorSource source(records_);
+    const auto statistics = mneme::replay_serially(database, *program_, source, {});
+    EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
+    if (statistics.ok()) {
+      EXPECT_EQ(statistics->transactions, records_.size());
+    }
+    return digest_of(database, 1);
+  }
+
+  Digest replay_in_parallel(const ReplayOptions& options) {
+    Database database(program_->catalog, 1);
+    VectorSource source(records_);
+    const auto statistics = mneme::replay_in_parallel(database, *program_, *graph_, source, options);
+    EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
+    if (statistics.ok()) {
+      EXPECT_EQ(statistics->transactions, records_.size());
+    }
+    return digest_of(database, 1);
+  }
+
+ private:
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<DependencyGraph> graph_;
+  VectorSource::Records records_;
+};
+
+// The bank of the paper's Figure 2, with accounts that come and go.
+inline constexpr std::string_view kBankSql = R"(
+CREATE TABLE family (f_id INT NOT NULL, f_spouse INT, PRIMARY KEY (f_id));
+CREATE TABLE current_account (c_id INT NOT NULL, c_balance INT NOT NULL, PRIMARY KEY (c_id));
+CREATE TABLE saving (s_id INT NOT NULL, s_balance INT NOT NULL, PRIMARY KEY (s_id));
+CREATE TABLE stats (t_nation INT NOT NULL, t_count INT NOT NULL, PRIMARY KEY (t_nation));
+
+CREATE PROCEDURE open_account(p_id INT, p_spouse INT) LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO family (f_id, f_spouse) VALUES (p_id, p_spouse);
+    INSERT INTO current_account (c_id, c_balance) VALUES (p_id, 100);
+    INSERT INTO saving (s_id, s_balance) VALUES (p_id, 100);
+END; $$;
+
+CREATE PROCEDURE close_account(p_id INT) LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_id > 2 THEN
+        RAISE EXCEPTION 'stays open';
+    END IF;
+    DELETE FROM family WHERE f_id = p_id;
+    DELETE FROM current_account WHERE c_id = p_id;
+    DELETE FROM saving WHERE s_id = p_id;
+END; $$;
+
+CREATE PROCEDURE transfer(p_source INT, p_amount INT) LANGUAGE plpgsql AS $$
+DECLARE
+    v_spouse  INT;
+    v_balance INT;
+BEGIN
+    SELECT f_spouse INTO v_spouse FROM family WHERE f_id = p_source;
+    IF v_spouse IS NOT NULL THEN
+        SELECT c_balance INTO v_balance FROM current_account WHERE c_id = p_source;
+        UPDATE current_account SET c_balance = v_balance - p_amount WHERE c_id = p_source;
+        SELECT c_balance INTO v_balance FROM current_account WHERE c_id = v_spouse;
+        UPDATE current_account SET c_balance = v_balance + p_amount WHERE c_id = v_spouse;
+        UPDATE saving SET s_balance = s_balance + 1 WHERE s_id = p_source;
+    END IF;
+END; $$;
+
+CREATE PROCEDURE deposit(p_name INT, p_amount INT, p_nation INT) LANGUAGE plpgsql AS $$
+DECLARE
+    v_balance INT;
+    v_count   INT;
+BEGIN
+    SELECT c_balance INTO v_balance FROM current_account WHERE c_id = p_name;
+    UPDATE current_account SET c_balance = v_balance + p_amount WHERE c_id = p_name;
+    IF v_balance + p_amount > 110 THEN
+        UPDATE saving SET s_balance = s_balance * 2 % 1000 WHERE s_id = p_name;
+    END IF;
+    SELECT t_count INTO v_count FROM stats WHERE t_nation = p_nation;
+    IF NOT FOUND THEN
+        INSERT INTO stats (t_nation, t_count) VALUES (p_nation, 1);
+    ELSE
+        UPDATE stats SET t_count = v_count + 1 WHERE t_nation = p_nation;
+    END IF;
+END; $$;
+)";
+
+// Loops whose iterations stand apart and loops whose don't, arrays, prefixes of keys, a table without a key, deletes,
+// an index whose column changes.
+inline constexpr std::string_view kOrdersSql = R"(
+CREATE TABLE shop (w_id INT NOT NULL, w_next INT NOT NULL, w_sum NUMERIC(12,2) NOT NULL, PRIMARY KEY (w_id));
+CREATE TABLE stock (s_w INT NOT NULL, s_i INT NOT NULL, s_quantity INT NOT NULL, s_note VARCHAR(20) NOT NULL,
+                    PRIMARY KEY (s_w, s_i));
+CREATE INDEX stock_by_note ON stock (s_w, s_note);
+CREATE TABLE orders (o_w INT NOT NULL, o_id INT NOT NULL, o_lines INT NOT NULL, PRIMARY KEY (o_w, o_id));
+CREATE TABLE line (l_w INT NOT NULL, l_o INT NOT NULL, l_n INT NOT NULL, l_i INT NOT NULL, l_left INT,
+                   l_text VARCHAR(40) NOT NULL, PRIMARY KEY (l_w, l_o, l_n));
+CREATE TABLE history (h_w INT NOT NULL, h_amount NUMERIC(6,2) NOT NULL, h_text VARCHAR(20));
+
+CREATE PROCEDURE add_shop(p_w INT, p_note VARCHAR(20)) LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO shop (w_id, w_next, w_sum) VALUES (p_w, 1, 0);
+    FOR v_i IN 0..7 LOOP
+        INSERT INTO stock (s_w, s_i, s_quantity, s_note) VALUES (p_w, v_i, 20, p_note);
+    END LOOP;
+END; $$;
+
+CREATE PROCEDURE place(p_w INT, p_items INT[], p_from INT[], INOUT r_id INT) LANGUAGE plpgsql AS $$
+DECLARE
+    v_left INT;
+    v_note VARCHAR(20);
+BEGIN
+    UPDATE shop SET w_next = w_next + 1 WHERE w_id = p_w RETURNING w_next - 1 INTO r_id;
+    IF NOT FOUND OR cardinality(p_items) <> cardinality(p_from) THEN
+        RAISE EXCEPTION 'no such shop';
+    END IF;
+    INSERT INTO orders (o_w, o_id, o_lines) VALUES (p_w, r_id, cardinality(p_items));
+    FOR v_n IN 1..cardinality(p_items) LOOP
+        UPDATE stock SET s_quantity = CASE WHEN s_quantity > 5 THEN s_quantity - 1 ELSE s_quantity + 30 END
+        WHERE s_w = p_from[v_n] AND s_i = p_items[v_n]
+        RETURNING s_quantity, s_note INTO v_left, v_note;
+        IF v_left IS NULL OR v_left % 2 = 0 THEN
+            INSERT INTO line (l_w, l_o, l_n, l_i, l_left, l_text)
+            VALUES (p_w, r_id, v_n, p_items[v_n], v_left, coalesce(v_note, '?') || v_n);
+        END IF;
+    END LOOP;
+END; $$;
+
+CREATE PROCEDURE pay(p_w INT, p_amount NUMERIC(6,2), p_text VARCHAR(20)) LANGUAGE plpgsql AS $$
+DECLARE
+    v_sum NUMERIC(12,2);
+BEGIN
+    UPDATE shop SET w_sum = w_sum + p_amount WHERE w_id = p_w RETURNING w_sum INTO v_sum;
+    IF v_sum > 20 THEN
+        INSERT INTO history (h_w, h_amount, h_text) VALUES (p_w, p_amount, p_text);
+    END IF;
+END; $$;
+
+CREATE PROCEDURE deliver(p_w INT) LANGUAGE plpgsql AS $$
+DECLARE
+    v_o     INT;
+    v_total INT := 0;
+    v_line  RECORD;
+BEGIN
+    FOR v_round IN 1..2 LOOP
+        SELECT o_id INTO v_o FROM orders WHERE o_w = p_w ORDER BY o_id LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        DELETE FROM orders WHERE o_w = p_w AND o_id = v_o;
+        FOR v_line IN SELECT l_n, l_i FROM line WHERE l_w = p_w AND l_o = v_o ORDER BY l_n LOOP
+            v_total := v_total + v_line.l_i;
+            UPDATE line SET l_left = NULL, l_text = 'd' || l_text
+            WHERE l_w = p_w AND l_o = v_o AND l_n = v_line.l_n;
+        END LOOP;
+    END LOOP;
+    UPDATE shop SET w_sum = w_sum + v_total WHERE w_id = p_w;
+END; $$;
+
+CREATE PROCEDURE relabel(p_w INT, p_old VARCHAR(20), p_new VARCHAR(20)) LANGUAGE plpgsql AS $$
+DECLARE
+    v_i INT;
+BEGIN
+    SELECT s_i INTO v_i FROM stock WHERE s_w = p_w AND s_note = p_old ORDER BY s_i LIMIT 1;
+    IF FOUND THEN
+        UPDATE stock SET s_note = p_new, s_quantity = s_quantity + v_i WHERE s_w = p_w AND s_note = p_old;
+    END IF;
+END; $$;
+
+CREATE PROCEDURE forget(p_w INT, p_below INT) LANGUAGE plpgsql AS $$
+DECLARE
+    v_n INT := 0;
+BEGIN
+    DELETE FROM line WHERE l_w = p_w AND l_o < p_below;
+    WHILE v_n < p_below LOOP
+        v_n := v_n + 1;
+        CONTINUE WHEN v_n = 3;
+        DELETE FROM stock WHERE s_w = p_w AND s_i = v_n AND s_quantity > 40;
+    END LOOP;
+END; $$;
+)";
+
+}  // namespace mneme

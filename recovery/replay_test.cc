@@ -1,0 +1,129 @@
+// Goal: parallel replay ends where serial replay ends, and both where the transactions ended.
+// Method: random calls of small schemas run forward as transactions; the log that they leave is replayed from memory,
+// and digests of all states are compared: for any number of threads, any size of batch, each level.
+#include "recovery/replay_fixture.h"
+
+namespace mneme {
+namespace {
+
+struct Case {
+  std::string_view name;
+  std::string_view sql;
+};
+
+class Replay : public testing::TestWithParam<Case> {};
+
+TEST_P(Replay, SerialReplayEndsWhereTheTransactionsEnded) {
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    ReplayFixture fixture(GetParam().sql);
+    const Digest forward = fixture.run_forward(2000, seed);
+    ASSERT_GT(fixture.records().size(), 500u);
+    EXPECT_EQ(fixture.replay_serially(), forward) << "seed " << seed;
+  }
+}
+
+TEST_P(Replay, ParallelReplayEndsWhereSerialReplayEnds) {
+  for (uint32_t seed = 0; seed < 2; ++seed) {
+    ReplayFixture fixture(GetParam().sql);
+    const Digest forward = fixture.run_forward(2500, seed);
+    for (const uint32_t threads : {1, 2, 4, 8}) {
+      for (const uint32_t batch : {1, 7, 1000}) {
+        ReplayOptions options;
+        options.threads = threads;
+        options.batch_transactions = batch;
+        EXPECT_EQ(fixture.replay_in_parallel(options), forward)
+            << "seed " << seed << ", " << threads << " threads, batches of " << batch;
+      }
+    }
+  }
+}
+
+TEST_P(Replay, EachLevelEndsInTheSameState) {
+  ReplayFixture fixture(GetParam().sql);
+  const Digest forward = fixture.run_forward(2000, 7);
+  for (const ReplayLevel level : {ReplayLevel::kStatic, ReplayLevel::kSynchronous, ReplayLevel::kPipelined}) {
+    ReplayOptions options;
+    options.threads = 3;
+    options.batch_transactions = 100;
+    options.level = level;
+    EXPECT_EQ(fixture.replay_in_parallel(options), forward) << "level " << static_cast<int>(level);
+  }
+}
+
+// The parallel replay above would prove little if everything ran in one lane.
+TEST_P(Replay, CallsAreCutIntoPieces) {
+  ReplayFixture fixture(GetParam().sql);
+  EXPECT_GT(fixture.graph().blocks.size(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemas, Replay, testing::Values(Case{"bank", kBankSql}, Case{"orders", kOrdersSql}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// A record that is not what a transaction could have left: the same call twice, where the second must fail.
+TEST(ReplayErrors, ACallThatRaisesStopsReplayWithItsLsn) {
+  ReplayFixture fixture(kBankSql);
+  fixture.run_forward(300, 1);
+  const ir::Procedure& open = *fixture.program().find_procedure("open_account");
+  Call call{open.id, {Argument::of(Value::of_int(7000)), Argument::of(Value::of_int(1))}};
+  ByteBuffer payload;
+  encode_call(fixture.program(), call, payload);
+  const std::vector<std::byte> bytes(payload.span().begin(), payload.span().end());
+  fixture.records().emplace_back(Lsn{1000001}, bytes);
+  fixture.records().emplace_back(Lsn{1000002}, bytes);
+
+  Database serial(fixture.program().catalog, 1);
+  VectorSource serial_source(fixture.records());
+  const auto by_one = replay_serially(serial, fixture.program(), serial_source, {});
+  ASSERT_FALSE(by_one.ok());
+  EXPECT_EQ(by_one.error().kind, ErrorKind::kDamaged);
+  EXPECT_NE(by_one.error().message.find("LSN 1000002"), std::string::npos) << by_one.error().message;
+
+  ReplayOptions options;
+  options.threads = 2;
+  Database parallel(fixture.program().catalog, 1);
+  VectorSource parallel_source(fixture.records());
+  const auto by_many =
+      replay_in_parallel(parallel, fixture.program(), fixture.graph(), parallel_source, options);
+  ASSERT_FALSE(by_many.ok());
+  EXPECT_NE(by_many.error().message.find("LSN 1000002"), std::string::npos) << by_many.error().message;
+}
+
+TEST(ReplayErrors, ARecordThatHoldsNoCallIsRefusedWithItsLsn) {
+  ReplayFixture fixture(kBankSql);
+  fixture.run_forward(300, 1);
+  fixture.records()[40].second.assign(3, std::byte{0xff});
+  const std::string lsn = fmt::format("LSN {}", fixture.records()[40].first.value);
+  Database database(fixture.program().catalog, 1);
+  VectorSource source(fixture.records());
+  ReplayOptions options;
+  options.threads = 2;
+  options.batch_transactions = 7;
+  const auto replayed = replay_in_parallel(database, fixture.program(), fixture.graph(), source, options);
+  ASSERT_FALSE(replayed.ok());
+  EXPECT_EQ(replayed.error().kind, ErrorKind::kDamaged);
+  EXPECT_NE(replayed.error().message.find(lsn), std::string::npos) << replayed.error().message;
+}
+
+TEST(SerialReplay, TellsEachCallsResults) {
+  ReplayFixture fixture(kOrdersSql);
+  fixture.run_forward(1000, 3);
+  const ProcedureId place = fixture.program().find_procedure("place")->id;
+  // Results of place() count up within a shop, since the shop was added once.
+  std::vector<int64_t> next(8, 1);
+  uint64_t placed = 0;
+  Database database(fixture.program().catalog, 1);
+  VectorSource source(fixture.records());
+  const auto replayed =
+      replay_serially(database, fixture.program(), source, {}, [&](const ReplayedCall& replayed_call) {
+        if (replayed_call.call.procedure != place) return;
+        ++placed;
+        ASSERT_EQ(replayed_call.results.size(), 1u);
+        EXPECT_EQ(replayed_call.results[0].scalar.as_int(),
+                  next[static_cast<size_t>(replayed_call.call.arguments[0].scalar.as_int())]++);
+      });
+  ASSERT_TRUE(replayed.ok());
+  EXPECT_GT(placed, 10u);
+}
+
+}  // namespace
+}  // namespace mneme
