@@ -80,6 +80,13 @@ class RandomCalls {
   std::vector<std::vector<Value>> arrays_;
 };
 
+// The database's digest, its indexes walked against its tables before.
+inline Digest state_of(const Database& database) {
+  const Result<IndexReport> walked = verify_indexes(database);
+  EXPECT_TRUE(walked.ok()) << (walked.ok() ? "" : walked.error().message);
+  return digest_of(database, 1);
+}
+
 class ReplayFixture {
  public:
   explicit ReplayFixture(std::string_view sql) {
@@ -119,7 +126,7 @@ class ReplayFixture {
       records_.emplace_back(committed.lsn,
                             std::vector<std::byte>(payload.span().begin(), payload.span().end()));
     }
-    return digest_of(database, 1);
+    return state_of(database);
   }
 
   Digest replay_serially() {
@@ -130,7 +137,7 @@ class ReplayFixture {
     if (statistics.ok()) {
       EXPECT_EQ(statistics->transactions, records_.size());
     }
-    return digest_of(database, 1);
+    return state_of(database);
   }
 
   Digest replay_in_parallel(const ReplayOptions& options) {
@@ -141,7 +148,7 @@ class ReplayFixture {
     if (statistics.ok()) {
       EXPECT_EQ(statistics->transactions, records_.size());
     }
-    return digest_of(database, 1);
+    return state_of(database);
   }
 
  private:
