@@ -1,7 +1,7 @@
 // Render: the dependency graph for people and programs: what `mneme slice` prints.
 //
-// An edge between blocks that a path of other edges implies is left out of the drawing, as in the paper's Figure 5c; the
-// text says of it that it is implied, and the JSON has them all.
+// An edge between blocks that a path of other edges implies is left out of the drawing, as in the paper's Figure 5c;
+// the text says of it that it is implied, and the JSON has them all.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
