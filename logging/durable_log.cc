@@ -45,7 +45,11 @@ DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, cons
       states_(std::make_unique<CachePadded<WorkerState>[]>(options.workers)),
       device_(std::move(device.device)),
       buffer_(std::make_unique<WatermarkBuffer>(buffer)),
-      flusher_(*buffer_, *device_, {.begin = buffer.begin, .flush_interval = options.flush_interval}) {}
+      flusher_(*buffer_, *device_,
+               {.begin = buffer.begin,
+                .flush_interval = options.flush_interval,
+                // Workers must not wait for space while records gather.
+                .gather_bytes = std::min(size_t{256} << 10, buffer.ring_bytes / 4)}) {}
 
 bool DurableLog::await_space(WorkerId, uint32_t payload_bytes) {
   CHECK(payload_bytes <= options_.largest_payload_bytes);

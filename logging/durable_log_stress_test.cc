@@ -97,6 +97,16 @@ TEST_P(DurableLogStress, EveryRecordIsThereOnceAndWhereItWasTold) {
   EXPECT_EQ(log.end, expected);
 }
 
+// Closing right after the last record: nobody waited for it, and it must be there all the same.
+TEST(DurableLogClose, KeepsWhatWasFilledJustBefore) {
+  TemporaryDirectory directory;
+  for (uint64_t life = 0; life < 50; ++life) {
+    OpenLog opened = open_for_work(directory.path(), small_log());
+    std::thread([&] { append(*opened.log, WorkerId{0}, payload_of(life, 50)); }).join();
+  }
+  EXPECT_EQ(must(read_directory(directory.path())).records.size(), 50u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, DurableLogStress,
                          ::testing::Values(LogDeviceKind::kFile, LogDeviceKind::kLossy),
                          [](const auto& info) { return std::string(name_of(info.param)); });

@@ -47,6 +47,8 @@ void LogFlusher::wake(Sleep from) {
 
 void LogFlusher::run() {
   while (!failed_.load(std::memory_order_relaxed)) {
+    // Before the prefix: what was published before the destructor began must be in it.
+    const bool closing = closing_.load(std::memory_order_acquire);
     const Lsn prefix = buffer_.contiguous_prefix();
     const nanoseconds gathering = gathering_left(prefix);
     Lsn durable_now;
@@ -54,7 +56,7 @@ void LogFlusher::run() {
       durable_now = wait_for_device(kGathering, gathering);
     } else if (prefix > taken_) {
       durable_now = wait_for_device(kAwake, send(prefix) ? nanoseconds::zero() : kLongest);
-    } else if (!closing_.load(std::memory_order_acquire)) {
+    } else if (!closing) {
       durable_now = wait_for_device(kIdle, kLongest);
     } else if (durable() < taken_) {
       durable_now = wait_for_device(kAwake, kLongest);

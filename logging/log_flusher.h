@@ -25,7 +25,7 @@ namespace mneme {
 struct LogFlusherOptions {
   Lsn begin = kFirstLsn;
   std::chrono::microseconds flush_interval{0};
-  size_t gather_bytes = size_t{256} << 10;  // as many are sent without waiting for the interval
+  size_t gather_bytes = 0;  // as many are sent without waiting for the interval
 };
 
 class LogFlusher {
