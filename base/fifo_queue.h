@@ -1,4 +1,5 @@
-// FifoQueue: a queue that keeps its memory, so that in the steady state it allocates nothing (a std::deque does).
+// FifoQueue: a queue that keeps its memory, so that in the steady state it allocates nothing (a std::deque
+// does).
 //
 // Threads     one owner.
 #pragma once

@@ -1,7 +1,7 @@
 // spin_pause: how to wait for a thread that is about to be done.
 //
-// Pauses the core the first times, then gives the processor away: with more threads than cores, the one waited for may
-// not be running.
+// Pauses the core the first times, then gives the processor away: with more threads than cores, the one
+// waited for may not be running.
 #pragma once
 
 #include <cstdint>

@@ -1,21 +1,19 @@
 // BtreeIndex: a B+tree with optimistic lock coupling.
 //
 // Reading     descends without locks: takes a child's version before it checks that the parent's still
-// stands, and
-//             starts again when something changed. Walks descend anew for each leaf, to the fence that the
-//             last descent found for it, so leaves need no links: forwards and backwards cost the same, and
-//             splits stay local.
+//             stands, and starts again when something changed. Walks descend anew for each leaf, to the fence
+//             that the last descent found for it, so leaves need no links: forwards and backwards cost the
+//             same, and splits stay local.
 // Writing     splits full nodes on the way down (so a parent always has room), and locks leaf and parent only
-// for as
-//             long as one change takes. Locks are taken from the top, each by compare-exchange from the
-//             version that was read, so nothing waits while it holds one.
+//             for as long as one change takes. Locks are taken from the top, each by compare-exchange from
+//             the version that was read, so nothing waits while it holds one.
 // Removal     a leaf that becomes empty is cut out, together with ancestors that it alone stood in; queues
-// (rows inserted
-//             at one end and deleted at the other) would else leave a trail of empty leaves for every scan to
-//             cross. Underfull nodes are not merged, and the tree never gets lower. Cutting out is given up
-//             after a few collisions: an empty leaf is harmless.
+//             (rows inserted at one end and deleted at the other) would else leave a trail of empty leaves
+//             for every scan to cross. Underfull nodes are not merged, and the tree never gets lower. Cutting
+//             out is given up after a few collisions: an empty leaf is harmless.
+//
 // Source      Leis, Haubenschild, Neumann: "Optimistic Lock Coupling" (2019); node set: Silo (SOSP'13),
-// section 4.6.
+//             section 4.6.
 #include "engine/btree_node.h"
 
 namespace mneme {

@@ -1,15 +1,12 @@
 // BtreeNode: one node of a BtreeIndex, as a view of a block of words.
 //
 // Layout      word 0 version, word 1 count and level, then `capacity` keys, then the rows (leaf, level 0) or
-// count + 1
-//             children (inner). A child i holds the keys k with key[i-1] <= k < key[i].
+//             count + 1 children (inner). A child i holds the keys k with key[i-1] <= k < key[i].
 // Version     bit 0 locked, bit 1 obsolete (out of the tree), the rest counts changes. Never falls, not even
-// when the
-//             block is recycled (node_pool.h).
+//             when the block is recycled (node_pool.h).
 // Orders      all loads acquire, all stores release. A reader that has loaded a word written under a lock
-// sees the lock,
-//             or what came after it, when it then loads the version again: no fences (Leis et al., "The ART
-//             of Practical Synchronization", 2016, section 3, with fences replaced).
+//             sees the lock, or what came after it, when it then loads the version again: no fences (Leis et
+//             al., "The ART of Practical Synchronization", 2016, section 3, with fences replaced).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,9 @@
 // Database: a catalog's tables and indexes in memory, the workers that run transactions on them, and the log.
 //
 // Flow        Database(catalog) -> load or recover through UnloggedWriter -> attach_log -> Transaction on
-// each Worker. Invariants  no transaction runs before a log is attached, none while an UnloggedWriter writes.
+//             each Worker.
+// Invariants  no transaction runs before a log is attached, none while an UnloggedWriter writes.
+//
 // Threads     constant after construction, but for what tables, indexes and workers allow.
 #pragma once
 

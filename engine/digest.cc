@@ -24,14 +24,17 @@ void put_value(ByteBuffer& to, TypeKind kind, const Value& value) {
   to.put<uint8_t>(value.is_null() ? 1 : 0);
   if (value.is_null()) return;
   switch (kind) {
-    case TypeKind::kNumeric: return to.put<int128>(value.as_numeric());
+    case TypeKind::kNumeric:
+      return to.put<int128>(value.as_numeric());
     case TypeKind::kChar:
-    case TypeKind::kVarchar: return to.put_text(value.as_text());
+    case TypeKind::kVarchar:
+      return to.put_text(value.as_text());
     case TypeKind::kDouble: {
       const double number = value.as_double();
       return to.put<double>(std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number);
     }
-    default: return to.put<int64_t>(value.as_int());
+    default:
+      return to.put<int64_t>(value.as_int());
   }
 }
 
@@ -46,13 +49,15 @@ Digest digest_of_row(ByteBuffer& bytes, const TableDefinition& table, const RowL
   return {hash.low64, hash.high64};
 }
 
-std::string describe(const IndexedTable& table, const TableIndex& index, const Row* row, const Catalog& catalog) {
-  return fmt::format("index {} of table {}, row in slot {}", catalog.index(index.id).name, table.definition().name,
-                     table.rows().slot_of(row));
+std::string describe(const IndexedTable& table, const TableIndex& index, const Row* row,
+                     const Catalog& catalog) {
+  return fmt::format("index {} of table {}, row in slot {}", catalog.index(index.id).name,
+                     table.definition().name, table.rows().slot_of(row));
 }
 
 // All of one index's entries against the table; how many are valid, and how many wait.
-Result<IndexReport> verify_entries(const Catalog& catalog, const IndexedTable& table, const TableIndex& index) {
+Result<IndexReport> verify_entries(const Catalog& catalog, const IndexedTable& table,
+                                   const TableIndex& index) {
   IndexReport report;
   std::optional<Error> fault;
   index.index->for_each([&](const uint64_t* key, Row* row) {
@@ -109,7 +114,9 @@ Digest& Digest::operator+=(const Digest& other) {
   return *this;
 }
 
-std::string Digest::to_string() const { return fmt::format("{:016x}{:016x}", high, low); }
+std::string Digest::to_string() const {
+  return fmt::format("{:016x}{:016x}", high, low);
+}
 
 Digest digest_of_row(const TableDefinition& table, const RowLayout& layout, const std::byte* image) {
   ByteBuffer bytes;
@@ -124,7 +131,8 @@ Digest digest_of(const Database& database, uint32_t threads) {
   std::vector<Part> parts;
   for (uint32_t i = 0; i < database.table_count(); ++i) {
     const IndexedTable& table = database.table(TableId{i});
-    for (uint64_t begin = 0; begin < table.rows().slot_end(); begin += kSlotsAtOnce) parts.push_back({&table, begin});
+    for (uint64_t begin = 0; begin < table.rows().slot_end(); begin += kSlotsAtOnce)
+      parts.push_back({&table, begin});
   }
 
   // Advanced by each thread for its next part; relaxed, for the parts were there before the threads.

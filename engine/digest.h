@@ -1,9 +1,11 @@
 // Digest: one number for a database's whole state, and the walk that holds every index against its table.
 //
-// Definition  the sum modulo 2^128, over all live rows, of XXH3-128 of (table name, canonical column values). A sum, so
-//             that the order of rows and the slots they lie in don't count, but duplicate rows do. Canonical: in column
-//             order a NULL byte, then the value: integers in 8 bytes, numeric in 16, strings as length and bytes; so
-//             padding, bytes under NULL and stale tails don't count either. NaN is one value.
+// Definition  the sum modulo 2^128, over all live rows, of XXH3-128 of (table name, canonical column values).
+//             A sum, so that the order of rows and the slots they lie in don't count, but duplicate rows do.
+//             Canonical: in column order a NULL byte, then the value: integers in 8 bytes, numeric in 16,
+//             strings as length and bytes; so padding, bytes under NULL and stale tails don't count either.
+//             NaN is one value.
+//
 // Threads     the database is at rest; `threads` of our own share the work.
 #pragma once
 

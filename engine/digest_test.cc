@@ -1,5 +1,6 @@
-// Goal: the digest is the same for the same rows, however they came to be there, and another for any other; and the walk
-// over the indexes finds an entry that is missing or wrong. Method: two databases filled in different ways.
+// Goal: the digest is the same for the same rows, however they came to be there, and another for any other;
+// and the walk over the indexes finds an entry that is missing or wrong. Method: two databases filled in
+// different ways.
 #include "engine/digest.h"
 
 #include <gmock/gmock.h>
@@ -87,7 +88,8 @@ TEST_F(DigestTest, FaultsInIndexesAreFound) {
     ASSERT_FALSE(missing.ok());
     EXPECT_THAT(missing.error().message, testing::HasSubstr("missing from the index"));
     Row* existing = nullptr;
-    ASSERT_EQ(index.index->insert(key.words.data(), victim, existing, nullptr), Index::InsertStatus::kInserted);
+    ASSERT_EQ(index.index->insert(key.words.data(), victim, existing, nullptr),
+              Index::InsertStatus::kInserted);
   }
   ASSERT_TRUE(verify_indexes(one.db).ok());
 

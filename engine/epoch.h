@@ -2,18 +2,20 @@
 // running.
 //
 // Flow        worker: enter() -> reads -> leave().  unlink a row -> Limbo::retire() -> Limbo::collect() ->
-// free. Invariants  a retired object is handed back only when every transaction that was running when it was
-// unlinked has
-//             ended. Objects must be unlinked (no new reader can find them) before they are retired.
+//             free.
+// Invariants  a retired object is handed back only when every transaction that was running when it was
+//             unlinked has ended. Objects must be unlinked (no new reader can find them) before they are
+//             retired.
 // Soundness   A batch is sealed by a fetch_add on the global epoch, whose old value is the batch's tag, and
-// freed once
-//             every worker is idle or announces a later epoch. A worker that announces a later one has read
-//             the epoch from that fetch_add or a successor, and so has seen the unlinking. One that was idle
-//             when its slot was looked at has, on entering, exchanged the slot after that look (both are
-//             read-modify-writes of one word, so they have an order and the later one synchronizes with the
-//             earlier) and has seen it as well.
+//             freed once every worker is idle or announces a later epoch. A worker that announces a later one
+//             has read the epoch from that fetch_add or a successor, and so has seen the unlinking. One that
+//             was idle when its slot was looked at has, on entering, exchanged the slot after that look (both
+//             are read-modify-writes of one word, so they have an order and the later one synchronizes with
+//             the earlier) and has seen it as well.
+//
 // Threads     a worker enters and leaves its own slot; a Limbo belongs to one worker; scanning slots: any
-// worker. Source      Fraser, "Practical lock-freedom" (2004), section 5.2.3; Silo (SOSP'13), section 4.8.
+//             worker.
+// Source      Fraser, "Practical lock-freedom" (2004), section 5.2.3; Silo (SOSP'13), section 4.8.
 #pragma once
 
 #include <atomic>

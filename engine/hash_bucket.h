@@ -1,4 +1,4 @@
-// HashBucket: one block of a HashIndex's bucket, as a view of words. A bucket is a head and a chain of overflow blocks.
+// HashBucket: one block of a HashIndex's bucket (a head, or one of its chain of overflow blocks), as a view of words.
 //
 // Layout      word 0 version (of a head), word 1 link, then `capacity` keys, then as many rows.
 //             link: bits 0..5 entries in this block, 6..55 the next block's address (a multiple of 64), 56..63 depth

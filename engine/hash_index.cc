@@ -1,13 +1,15 @@
 // HashIndex: linear hashing with optimistic readers and a lock in each bucket.
 //
-// Buckets     0 .. bucket_count-1 lie in segments, each as large as all before it, so growing moves no bucket. A bucket
-//             knows its depth; a reader that comes with an old bucket count finds that its hash no longer fits, and goes
-//             on to the bucket that was split off.
-// Growing     an insert that needs an overflow block leaves a debt; who finds 32 of them splits the next 64 buckets, in
-//             order of their numbers, one grower at a time, while the others go on. Buckets that are rather empty are
-//             not split: with steady inserts and deletes the index stops growing. It never shrinks.
-// Reading     the version of the bucket's head covers its chain: it is compared again before each step along it.
-//             Overflow blocks are type-stable (node_pool.h).
+// Buckets     0 .. bucket_count-1 lie in segments, each as large as all before it, so growing moves no
+//             bucket. A bucket knows its depth; a reader that comes with an old bucket count finds that its
+//             hash no longer fits, and goes on to the bucket that was split off.
+// Growing     an insert that needs an overflow block leaves a debt; who finds 32 of them splits the next 64
+//             buckets, in order of their numbers, one grower at a time, while the others go on. Buckets that
+//             are rather empty are not split: with steady inserts and deletes the index stops growing. It
+//             never shrinks.
+// Reading     the version of the bucket's head covers its chain: it is compared again before each step along
+//             it. Overflow blocks are type-stable (node_pool.h).
+//
 // Source      Litwin, "Linear Hashing" (VLDB'80).
 #include <mutex>
 
@@ -136,7 +138,9 @@ class HashIndex final : public Index {
     return true;
   }
 
-  void prefetch(const uint64_t* key) const override { __builtin_prefetch(home_of(hash_of(key)).head.block()); }
+  void prefetch(const uint64_t* key) const override {
+    __builtin_prefetch(home_of(hash_of(key)).head.block());
+  }
 
   void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const override {
     const uint64_t count = bucket_count_.load(std::memory_order_acquire);
@@ -156,7 +160,8 @@ class HashIndex final : public Index {
     for (uint64_t number = 0; number < count; ++number) {
       const Bucket head = bucket(number);
       CHECK((head.version() & Bucket::kLocked) == 0);
-      // Those that were split in the current round, and those split off in it, are one bit deeper than the rest.
+      // Those that were split in the current round, and those split off in it, are one bit deeper than the
+      // rest.
       const uint32_t level = static_cast<uint32_t>(std::bit_width(count) - 1);
       const bool deeper = number + (uint64_t{1} << level) < count || number >= (uint64_t{1} << level);
       CHECK(head.depth() == level + (deeper ? 1 : 0));
@@ -220,7 +225,8 @@ class HashIndex final : public Index {
     Bucket head;
     uint64_t number;
   };
-  // The bucket of a hash as far as the bucket count that we see tells, and then as the buckets' own depths do.
+  // The bucket of a hash as far as the bucket count that we see tells, and then as the buckets' own depths
+  // do.
   Home home_of(uint64_t hash) const {
     const uint64_t count = bucket_count_.load(std::memory_order_acquire);
     const auto level = static_cast<uint32_t>(std::bit_width(count) - 1);
@@ -233,8 +239,11 @@ class HashIndex final : public Index {
       number = home;
     }
   }
-  // Whether it is still, or was split in between. Under a lock, or to be confirmed by the version read before.
-  static bool is_home(const Home& home, uint64_t hash) { return (hash & mask(home.head.depth())) == home.number; }
+  // Whether it is still, or was split in between. Under a lock, or to be confirmed by the version read
+  // before.
+  static bool is_home(const Home& home, uint64_t hash) {
+    return (hash & mask(home.head.depth())) == home.number;
+  }
 
   Bucket lock_home(uint64_t hash, uint64_t& version) const {
     for (;;) {
@@ -270,7 +279,8 @@ class HashIndex final : public Index {
     return false;
   }
 
-  // Moves an entry from the first overflow block, or the head's last one, into the place of the one to be removed.
+  // Moves an entry from the first overflow block, or the head's last one, into the place of the one to be
+  // removed.
   void fill_hole(const Bucket& head, const Bucket& block, uint32_t at) {
     const Bucket donor = head.next() ? head.next() : head;
     const uint32_t last = donor.count() - 1;
@@ -284,7 +294,8 @@ class HashIndex final : public Index {
     }
   }
 
-  // Keeps the piece the smallest of the entries in the cursor's range, in order; true when one had to stay out.
+  // Keeps the piece the smallest of the entries in the cursor's range, in order; true when one had to stay
+  // out.
   bool take_into_piece(const Bucket& block, uint32_t i, IndexCursor& cursor) const {
     IndexCursor::Key key;
     block.load_key(shape_, i, key.data());
@@ -402,8 +413,8 @@ class HashIndex final : public Index {
   // Set by the grower (release: a new segment's memory), read by all (acquire).
   std::array<std::atomic<std::byte*>, kMaxSegments> segments_{};
 
-  // Set by the grower (release: the buckets below it are in use), read by all (acquire). Stale is safe: buckets know
-  // their depth. Alone on its line, for it changes seldom and everybody reads it.
+  // Set by the grower (release: the buckets below it are in use), read by all (acquire). Stale is safe:
+  // buckets know their depth. Alone on its line, for it changes seldom and everybody reads it.
   alignas(kCacheLineBytes) std::atomic<uint64_t> bucket_count_{0};
   // Overflow blocks taken since the last growing. Relaxed: a hint, nothing is published through it.
   alignas(kCacheLineBytes) std::atomic<uint64_t> debt_{0};

@@ -3,14 +3,14 @@
 // Implemented by   BtreeIndex: ordered. HashIndex: by whole key, or by the leading words that it hashes.
 // Keys        key_words() words each, compared lexicographically (index_key.h, indexed_table.h).
 // Versions    every entry, and every gap between entries, belongs to one node (a leaf, a bucket), whose
-// version changes
-//             with each insert, erase or split there. So what was absent under a node version is absent as
-//             long as the version stands. A writer reports the versions it changed, so that a transaction's
-//             own inserts don't look like others' to it.
+//             version changes with each insert, erase or split there. So what was absent under a node version
+//             is absent as long as the version stands. A writer reports the versions it changed, so that a
+//             transaction's own inserts don't look like others' to it.
+//
 // Threads     all methods but verify() and for_each(): any, at once. Two writers of one key must agree
-// beforehand (the
-//             transaction that has claimed the row). A NodeVersion's node stays readable for the index's
-//             life.
+//             beforehand (the transaction that has claimed the row). A NodeVersion's node stays readable for
+//             the index's life.
+//
 // Waiting     for node locks, held for one change each.
 #pragma once
 

@@ -1,6 +1,7 @@
-// Goal: an index stays an index while several threads change and read it at once. Method: self-checking data. Every
-// thread owns the keys of its residue class, so it knows which of them are there; one key in sixteen is there for ever,
-// and every lookup and every walk must find it; every entry met anywhere must lead to the row that its key names.
+// Goal: an index stays an index while several threads change and read it at once. Method: self-checking data.
+// Every thread owns the keys of its residue class, so it knows which of them are there; one key in sixteen is
+// there for ever, and every lookup and every walk must find it; every entry met anywhere must lead to the row
+// that its key names.
 #include <gtest/gtest.h>
 
 #include <random>

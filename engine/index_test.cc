@@ -1,5 +1,5 @@
-// Goal: both kinds of index are ordered maps to those who use them, their versions notice every change, and their
-// structure stays whole. Method: random operations on an index and on a std::map side by side.
+// Goal: both kinds of index are ordered maps to those who use them, their versions notice every change, and
+// their structure stays whole. Method: random operations on an index and on a std::map side by side.
 #include "engine/index.h"
 
 #include <gmock/gmock.h>
@@ -147,7 +147,8 @@ TEST_P(IndexTest, EveryChangeShowsInTheVersionsOfWhatItChanged) {
   }
 }
 
-// A queue: inserted at one end, erased at the other. Empty leaves must not pile up, nor a hash index grow for ever.
+// A queue: inserted at one end, erased at the other. Empty leaves must not pile up, nor a hash index grow for
+// ever.
 TEST_P(IndexTest, AQueueKeepsItsSize) {
   constexpr uint64_t kLength = 500;
   const size_t before = memory.bytes_allocated();

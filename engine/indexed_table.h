@@ -1,14 +1,13 @@
 // IndexedTable: a table's rows together with its indexes, and the keys under which a row stands in each.
 //
 // Entry keys  of the primary key and of an index that is not unique: the KeyCodec's words. Of another unique
-// index: the
-//             KeyCodec's words, then the words of the primary key's (without one: the slot number). So an
-//             entry names one row for ever, and two rows that hold a unique key one after the other (a
-//             deleted one that must stay until its deletion is durable, and its successor) don't get in each
-//             other's way; uniqueness is a check of all entries under the key.
+//             index: the KeyCodec's words, then the words of the primary key's (without one: the slot
+//             number). So an entry names one row for ever, and two rows that hold a unique key one after the
+//             other (a deleted one that must stay until its deletion is durable, and its successor) don't get
+//             in each other's way; uniqueness is a check of all entries under the key.
 // Stale       an index other than the primary key's may hold entries whose row has meanwhile another key
-// there: a reader
-//             compares. They are removed once the change is durable (worker.h).
+//             there: a reader compares. They are removed once the change is durable (worker.h).
+//
 // Threads     constant after construction, but for what Table and Index allow.
 #pragma once
 

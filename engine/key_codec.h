@@ -1,14 +1,14 @@
 // KeyCodec: makes the keys of one index, from rows and from the values a query compares with.
 //
 // Flow        procedures: values of a WHERE clause -> of_whole / of_prefix / of_range -> RowAccess::find,
-// scan.
-//             engine: row image -> of_row -> Index.  Encoding: see index_key.h.
+//             scan. engine: row image -> of_row -> Index.  Encoding: see index_key.h.
 // Values      one that a query compares with has the column's kind (an int64 for any integer column, an
-// int128 at the
-//             column's scale for a numeric one), but need not lie in the column's range: an int column may be
-//             compared with a bigint, varchar(4) with a longer string. What cannot be equal to any row gives
-//             nothing; a bound beyond the column's range bounds nothing or leaves nothing, as SQL has it.
+//             int128 at the column's scale for a numeric one), but need not lie in the column's range: an int
+//             column may be compared with a bigint, varchar(4) with a longer string. What cannot be equal to
+//             any row gives nothing; a bound beyond the column's range bounds nothing or leaves nothing, as
+//             SQL has it.
 // Order       doubles as PostgreSQL orders them: -0 equals 0, NaN equals NaN and is above all other numbers.
+//
 // Threads     constant after construction.
 #pragma once
 

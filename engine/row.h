@@ -1,23 +1,19 @@
 // Row: one header word and the image of a row's columns, in a table's slot.
 //
-//     offset 0  uint64  word: bit 63 locked, 62 live, 61 claimed, bits 0..60 the LSN of the commit that wrote
-//     it offset 8  image   (row_layout.h), whole words
+//     offset 0  uint64  word: bit 63 locked, 62 live, 61 claimed, bits 0..60 the LSN of the last commit
+//     offset 8  image   (row_layout.h), whole words
 //
 // States      free       all bits 0; linked in no index. Fresh memory is free rows.
 //             claimed    one transaction alone may change the row, and the index entries that lead to it.
-//             Readers pass
-//                        a claim; it is no version. Claimed and not live, LSN 0: a row that is being
-//                        inserted.
+//                        Readers pass a claim; it is no version. Claimed and not live, LSN 0: a row that is
+//                        being inserted.
 //             locked     its transaction commits: readers wait, or give up.
 //             live       LSN 0: from the checkpoint.
-//             tombstone  not live, LSN > 0: deleted by that commit. Unlinked, then free, once the LSN is
-//             durable.
+//             tombstone  not live, LSN > 0: deleted by that commit. Unlinked, then free, once that is durable.
 // Invariants  an image changes only under the lock. The word's version (live bit and LSN) changes with every
-// commit
-//             that writes the row. A row in an index always belongs to the same primary key.
+//             commit that writes the row. A row in an index always belongs to the same primary key.
 // Orders      Reading: word (acquire), image words (acquire), word again: were one image word newer than the
-// first
-//             word, its acquire would make the writer's lock visible to the second read. So no fence is
+//             first word, its acquire would make the writer's lock visible to the second read. So no fence is
 //             needed. Writing: lock (compare-exchange, acquire), image words (release), word (release).
 #pragma once
 

@@ -1,45 +1,40 @@
 // Transaction: optimistic concurrency control in Silo's manner, with one change: commit order is log order.
 //
-// Flow        begin -> find, scan, insert, update, erase -> commit:
-//               wait for log space -> lock the written rows, in order of address -> reserve the LSN ->
-//               validate rows and nodes read -> write the rows, unlock with the new LSN -> fill the log
-//               record
-//             or roll_back (the user's: validated as well, since its caller will act on what it read), or
-//             abort.
-// Before the reservation   all that may fail but validation: duplicate keys and allocation are settled by
-// insert() and
-//             update(); every inserted row stands in every index, claimed and not live, and is locked with
-//             the rest; so does the new entry of a changed indexed column. A transaction that fails
-//             validation fills its reserved place with a skip record.
+// Flow        begin -> find, scan, insert, update, erase -> commit: wait for log space -> lock the written
+//             rows, in order of address -> reserve the LSN -> validate rows and nodes read -> write the rows,
+//             unlock with the new LSN -> fill the log record. Or roll_back (the user's: validated as well,
+//             since its caller will act on what it read), or abort.
+//
+// Invariants  all that may fail but validation is settled before the reservation: duplicate keys and
+//             allocation by insert() and update(). Every inserted row stands in every index by then, claimed
+//             and not live, and is locked with the rest; so does the new entry of a changed indexed column. A
+//             transaction that fails validation fills its reserved place with a skip record.
+//
 // Waiting     commit() waits for log space before it locks anything. Claims (row.h) are held across that
-// wait, but nobody
-//             waits for a claim: readers pass it, writers give up. Waits for locks are bounded, then
-//             kConflict.
+//             wait, but nobody waits for a claim: readers pass it, writers give up. Waits for locks are
+//             bounded, then kConflict.
+//
 // Threads     a Transaction belongs to its Worker's thread.
 //
-// Soundness   The LSN is the place in the serial order. Let T1 and T2 be in conflict, both committed.
-//   write -> write, write -> read: T2 locks, or reads, what T1 installed after reserving. T1 reserved first.
-//   read -> write: T1 read x and T2 overwrote it. T1's validation, after T1's reservation, did not see T2's
-//   lock of x,
-//     which T2 took before reserving. Reservations are read-modify-writes (acquire and release) of one
-//     counter: had T2 reserved first, its lock would be visible to T1's validation. So T1 reserved first.
+// Source      Tu et al., "Speedy Transactions in Multicore In-Memory Databases" (SOSP'13), sections 4.4 to
+//             4.7.
+//
+// Why the LSN is the place in the serial order. Let T1 and T2 be in conflict, both committed.
+//   write -> write, write -> read: T2 locks, or reads, what T1 installed after reserving: T1 reserved first.
+//   read -> write: T1 read x and T2 overwrote it. T1's validation, which follows T1's reservation, did not
+//       see T2's lock of x, which T2 took before reserving. Reservations are read-modify-writes (acquire and
+//       release) of one counter: had T2 reserved first, its lock would be visible to T1's validation.
 //   absence: what T1 found absent is covered by the version of a row that was not live (a tombstone, a row
-//   being
-//     inserted) and by a node version (index.h) under which no other entry stood. T2 makes it present by
-//     locking such a row, or by putting an entry into the node, both before it reserves; the same argument
-//     holds. T2's unlinking what it deleted changes the node's version too.
-//   present through another index: an entry whose row has another key there (indexed_table.h) counts as
-//   absent, and the
-//     row is validated.
-//   A transaction that wrote nothing takes no LSN. All that it read stands when it validates, so it has a
-//   place between
-//     the highest LSN that it read and the first that overwrites any of it: had the writer W of something it
-//     read reserved after an overwriter O of something else, O's lock would have been visible to W's
-//     reservation, so to W's reader, and its validation. It may be acknowledged once highest_read() is
-//     durable.
-//   All of this assumes what commit_log.h promises: reserve() orders memory as well as LSNs.
-// Source      Tu et al., "Speedy Transactions in Multicore In-Memory Databases" (SOSP'13), sections 4.4
-// to 4.7.
+//       being inserted) and by a node version (index.h) under which no other entry stood. T2 makes it present
+//       by locking such a row, or by putting an entry into the node, both before it reserves: as above. That
+//       a deleted row is unlinked changes the node's version too.
+//   another key: an entry whose row has another key in its index by now (indexed_table.h) counts as absent,
+//       and the row is validated.
+// A transaction that wrote nothing takes no LSN. All that it read stands when it validates, so it has a place
+// between the highest LSN that it read and the first that overwrites any of it: had the writer W of something
+// it read reserved after an overwriter O of something else, O's lock would have been visible to W's
+// reservation, so to W's reader, and to its validation. It may be acknowledged once highest_read() is
+// durable.
 #pragma once
 
 #include <span>

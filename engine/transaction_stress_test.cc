@@ -1,7 +1,8 @@
-// Goal: commit order is log order. Method: threads run random transactions on a few rows and note all that they saw. Then
-// the committed ones are run again, one after the other in the order of their LSNs, on a std::map: each must see there
-// what it saw before, anti-dependencies and absences included, and the end must be the same. A transaction that wrote
-// nothing (or was rolled back by its user) must fit in somewhere after the highest LSN that it read.
+// Goal: commit order is log order. Method: threads run random transactions on a few rows and note all that
+// they saw. Then the committed ones are run again, one after the other in the order of their LSNs, on a
+// std::map: each must see there what it saw before, anti-dependencies and absences included, and the end must
+// be the same. A transaction that wrote nothing (or was rolled back by its user) must fit in somewhere after
+// the highest LSN that it read.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -264,7 +265,7 @@ class SerializabilityTest : public testing::TestWithParam<Setting> {
 
   // The outcome of one attempt; nothing on a conflict.
   static std::optional<Trace> attempt(TestDatabase& t, Transaction& x, const std::vector<Op>& ops,
-                                    std::mt19937_64& random) {
+                                      std::mt19937_64& random) {
     Trace run;
     x.begin();
     OnDatabase database(t, x);

@@ -390,6 +390,33 @@ TEST_P(TransactionTest, ReadOnlyTransactionsAreValidated) {
   EXPECT_EQ(commit(b), CommitStatus::kConflict) << "the sum it saw never was";
 }
 
+TEST_P(TransactionTest, WhatIsLockedIsNoLongerValid) {
+  // Row 2 as in another's commit, between its reservation and its installation.
+  UnloggedWriter writer(t.db);
+  Row* row = writer.find(t.kById, t.id_key(2));
+  const RowWord word = row->word();
+  for (const bool writes : {false, true}) {
+    b.begin();
+    EXPECT_EQ(t.amount(b, 2), 50);
+    if (writes) {
+      EXPECT_EQ(t.set(b, 1, t.kAmount, 0), AccessStatus::kOk);
+    }
+    ASSERT_TRUE(row->try_change(word, word.locked()));
+    EXPECT_EQ(commit(b), CommitStatus::kConflict);
+    row->set_word(word);
+  }
+  b.begin();
+  EXPECT_EQ(t.set(b, 2, t.kAmount, 0), AccessStatus::kOk);
+  ASSERT_TRUE(row->try_change(word, word.locked()));
+  EXPECT_EQ(b.roll_back().status, CommitStatus::kConflict)
+      << "a row in the write set too, where we hold no lock";
+  b.begin();
+  EXPECT_EQ(t.set(b, 2, t.kAmount, 0), AccessStatus::kConflict) << "a reader does not wait for ever";
+  b.abort();
+  row->set_word(word);
+  EXPECT_EQ(committed_amount(2), 50);
+}
+
 TEST_P(TransactionTest, AFailedLogRefusesWritersAndLetsReadersGo) {
   t.log.fail();
   a.begin();

@@ -1,14 +1,14 @@
 // Worker: what one thread keeps between its transactions: memory, free slots, and what it has to clean up.
 //
 // Flow        Transaction::commit() leaves tombstones and stale index entries here -> tidy() unlinks them
-// once their LSN
-//             is durable -> the slot rests until no transaction can hold it (epoch.h) -> free for the next
-//             insert.
+//             once their LSN is durable -> the slot rests until no transaction can hold it (epoch.h) -> free
+//             for the next insert.
 // Why         a reader that finds nothing must know on whose deletion it depends: it waits for the LSN of the
-// tombstone
-//             that it saw (a stale entry leads to a row that carries the LSN of its change). So both stay
-//             until nobody need wait for them.
+//             tombstone that it saw (a stale entry leads to a row that carries the LSN of its change). So
+//             both stay until nobody need wait for them.
+//
 // Invariants  in the steady state a transaction allocates nothing: every vector here keeps its capacity.
+//
 // Threads     one: the thread that runs this worker's transactions.
 #pragma once
 

@@ -1,0 +1,112 @@
+// Goal: slots and rows name each other, threads get rows of their own, freed rows come back, and not too
+// early. Method: direct calls; rows of several widths, across chunks.
+#include "engine/table.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "engine/epoch.h"
+
+namespace mneme {
+namespace {
+
+TEST(Table, SlotsAndRowsNameEachOther) {
+  HugePageSource memory;
+  for (const size_t image_bytes : {8u, 48u, 600u, 100000u}) {
+    Table table(image_bytes, memory);
+    SlotCache cache;
+    const uint64_t count = image_bytes > 10000 ? 300 : 10000;
+    std::set<Row*> rows;
+    for (uint64_t i = 0; i < count; ++i) {
+      Row* row = table.allocate(cache);
+      ASSERT_NE(row, nullptr);
+      EXPECT_EQ(row->word(), RowWord::incoming());
+      EXPECT_EQ(table.at(table.slot_of(row)), row);
+      EXPECT_LT(table.slot_of(row), table.slot_end());
+      ASSERT_TRUE(rows.insert(row).second);
+    }
+    uint64_t live = 0;
+    for (Row* row : rows) row->set_word(RowWord::live(kCheckpointLsn));
+    table.for_each_live(0, table.slot_end(), [&](Row* row) { live += rows.count(row); });
+    EXPECT_EQ(live, count);
+  }
+}
+
+TEST(Table, ThreadsShareNoCacheLine) {
+  HugePageSource memory;
+  Table table(40, memory);
+  SlotCache one, other;
+  std::set<uintptr_t> lines;
+  for (int i = 0; i < 1000; ++i)
+    lines.insert(reinterpret_cast<uintptr_t>(table.allocate(one)) / kCacheLineBytes);
+  for (int i = 0; i < 1000; ++i) {
+    const auto first = reinterpret_cast<uintptr_t>(table.allocate(other));
+    EXPECT_FALSE(lines.contains(first / kCacheLineBytes));
+    EXPECT_FALSE(lines.contains((first + 47) / kCacheLineBytes));
+  }
+}
+
+TEST(Table, FreedAndLeftSlotsAreUsedAgain) {
+  HugePageSource memory;
+  Table table(16, memory);
+  {
+    SlotCache cache;
+    for (int i = 0; i < 10; ++i) table.allocate(cache);
+    Row* row = table.allocate(cache);
+    row->set_word(RowWord());
+    table.free(cache, row);
+    EXPECT_EQ(table.allocate(cache), row);
+    row->set_word(RowWord());
+    table.free(cache, row);
+    table.give_back(cache);
+  }
+  SlotCache next;
+  std::set<Row*> rows;
+  for (int i = 0; i < 54; ++i) rows.insert(table.allocate(next));
+  EXPECT_EQ(rows.size(), 54u);
+  EXPECT_EQ(table.slot_end(), 64u) << "what the first thread left is enough";
+}
+
+TEST(Limbo, FreesOnlyWhatNoRunningTransactionCanHold) {
+  EpochManager epochs(2);
+  Limbo limbo(epochs);
+  int freed = 0;
+  const auto free = [](void* context, void*) { ++*static_cast<int*>(context); };
+  const WorkerId one{0}, other{1};
+
+  limbo.retire(&limbo, free, &freed);
+  limbo.collect();
+  EXPECT_EQ(freed, 1) << "nobody runs";
+
+  epochs.enter(other);
+  limbo.retire(&limbo, free, &freed);
+  limbo.collect();
+  EXPECT_EQ(freed, 1) << "the other was running before";
+  epochs.enter(one);
+  epochs.leave(one);
+  limbo.collect();
+  EXPECT_EQ(freed, 1);
+  epochs.leave(other);
+  epochs.enter(other);
+  limbo.collect();
+  EXPECT_EQ(freed, 2) << "this one began after the unlinking";
+  epochs.leave(other);
+  EXPECT_EQ(limbo.size(), 0u);
+}
+
+TEST(HugePageSource, PiecesAreAlignedZeroedAndCounted) {
+  HugePageSource memory;
+  for (const size_t alignment : {kHugePageBytes, 4 * kHugePageBytes}) {
+    std::byte* piece = memory.allocate(2 * kHugePageBytes, alignment);
+    ASSERT_NE(piece, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(piece) % alignment, 0u);
+    for (size_t i = 0; i < 2 * kHugePageBytes; i += 4096) ASSERT_EQ(piece[i], std::byte{0});
+    piece[2 * kHugePageBytes - 1] = std::byte{1};
+  }
+  EXPECT_EQ(memory.bytes_allocated(), 4 * kHugePageBytes);
+}
+
+}  // namespace
+}  // namespace mneme
