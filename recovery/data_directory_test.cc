@@ -1,0 +1,206 @@
+// Goal: a database comes back from nothing but its directory, goes on from there, and no damage goes unnoticed.
+// Method: a database is created with some rows, runs calls through its durable log, is closed, recovered by each
+// scheme, opened again and run on; then single bytes and whole files of the directory are spoiled, and recovery must
+// refuse with kDamaged and leave every file as it was.
+#include "recovery/data_directory.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "base/file.h"
+#include "engine/unlogged_writer.h"
+#include "recovery/replay_fixture.h"
+
+namespace mneme {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DataDirectory : public testing::Test {
+ protected:
+  DataDirectory()
+      : directory_(testing::TempDir() + "data_directory_" +
+                   testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::remove_all(directory_);
+  }
+  ~DataDirectory() override { fs::remove_all(directory_); }
+
+  static std::unique_ptr<Program> program() {
+    auto compiled = compile(kBankSql, "bank.sql");
+    EXPECT_TRUE(compiled.ok());
+    return std::move(*compiled);
+  }
+
+  // 20000 families, which make a checkpoint of several ranges of slots.
+  static constexpr auto load = [](Database& database) -> Result<void> {
+    UnloggedWriter rows(database);
+    for (int64_t i = 100; i < 20100; ++i) {
+      const Value spouse = i % 3 == 0 ? Value::null() : Value::of_int(i + 1);
+      const std::array family = {Value::of_int(i), spouse};
+      const std::array account = {Value::of_int(i), Value::of_int(i * 7)};
+      EXPECT_EQ(rows.insert(TableId{0}, family), AccessStatus::kOk);
+      EXPECT_EQ(rows.insert(TableId{1}, account), AccessStatus::kOk);
+      EXPECT_EQ(rows.insert(TableId{2}, account), AccessStatus::kOk);
+    }
+    return {};
+  };
+
+  Digest create_and_run(uint32_t calls) {
+    CreateOptions options;
+    options.threads = 2;
+    options.attributes["workload"] = "bank";
+    Result<CreatedDatabase> created = create_database(directory_, program(), load, options);
+    EXPECT_TRUE(created.ok()) << (created.ok() ? "" : created.error().message);
+    EXPECT_EQ(created->rows, 60000u);
+    return run(created->working, calls, 1);
+  }
+
+  static Digest run(WorkingDatabase& working, uint32_t calls, uint32_t seed) {
+    Database& database = working.database();
+    Interpreter interpreter(database.schema());
+    Transaction transaction(database, database.worker(WorkerId{0}));
+    RandomCalls random(working.program(), seed);
+    Lsn last;
+    for (uint32_t i = 0; i < calls; ++i) {
+      const Call& call = random.next();
+      ByteBuffer payload;
+      encode_call(working.program(), call, payload);
+      transaction.begin();
+      const ir::Procedure& procedure = working.program().procedure(call.procedure);
+      if (!interpreter.run(RunRequest::of(procedure, call.arguments, transaction)).completed()) {
+        transaction.abort();
+        continue;
+      }
+      const CommitOutcome committed = transaction.commit(payload.span());
+      EXPECT_EQ(committed.status, CommitStatus::kCommitted);
+      last = std::max(last, committed.lsn);
+    }
+    EXPECT_TRUE(working.log().wait_durable(last));
+    return digest_of(database, 1);
+  }
+
+  static RecoverOptions options(RecoveryScheme scheme, uint32_t threads) {
+    RecoverOptions options;
+    options.scheme = scheme;
+    options.replay.threads = threads;
+    options.replay.batch_transactions = 50;
+    return options;
+  }
+
+  void expect_recovers_to(const Digest& digest, uint64_t at_least_transactions) {
+    for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+      for (const uint32_t threads : {1, 3}) {
+        Result<RecoveredDatabase> recovered = recover(directory_, options(scheme, threads));
+        ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+        EXPECT_EQ(state_of(*recovered->database), digest) << name_of(scheme) << ", " << threads << " threads";
+        EXPECT_GE(recovered->report.replay.transactions, at_least_transactions);
+        EXPECT_EQ(recovered->report.checkpoint_rows, 60000u);
+        EXPECT_EQ(recovered->manifest.attributes.at("workload"), "bank");
+      }
+    }
+  }
+
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> contents;
+    for (const auto& entry : fs::directory_iterator(directory_)) {
+      contents[entry.path().filename()] = *read_text_file(entry.path());
+    }
+    return contents;
+  }
+  void put(const std::string& name, const std::string& content) {
+    std::ofstream(directory_ + "/" + name, std::ios::binary | std::ios::trunc) << content;
+  }
+  std::string checkpoint_file() const { return read_manifest(directory_)->checkpoint_file; }
+
+  // Recovery fails, says `text`, and touches nothing.
+  void expect_refused(ErrorKind kind, const std::string& text) {
+    const auto before = files();
+    for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+      const Result<RecoveredDatabase> recovered = recover(directory_, options(scheme, 2));
+      ASSERT_FALSE(recovered.ok());
+      EXPECT_EQ(recovered.error().kind, kind) << recovered.error().message;
+      EXPECT_THAT(recovered.error().message, testing::HasSubstr(text));
+    }
+    EXPECT_TRUE(files() == before) << "recovery changed the directory";
+  }
+
+  const std::string directory_;
+};
+
+TEST_F(DataDirectory, ComesBackAndGoesOn) {
+  const Digest first = create_and_run(400);
+  expect_recovers_to(first, 100);
+
+  Digest second;
+  {
+    Result<OpenedDatabase> opened = open_for_work(directory_, options(RecoveryScheme::kClrP, 2), {});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EXPECT_EQ(digest_of(opened->working.database(), 1), first);
+    second = run(opened->working, 400, 2);
+  }
+  EXPECT_NE(second, first);
+  expect_recovers_to(second, 200);
+}
+
+TEST_F(DataDirectory, IsTakenByOneAtATime) {
+  Result<CreatedDatabase> created = create_database(directory_, program(), load, {});
+  ASSERT_TRUE(created.ok()) << created.error().message;
+  EXPECT_FALSE(recover(directory_, options(RecoveryScheme::kClr, 1)).ok());
+  EXPECT_FALSE(open_for_work(directory_, options(RecoveryScheme::kClr, 1), {}).ok());
+}
+
+TEST_F(DataDirectory, IsNotOverwritten) {
+  const Digest digest = create_and_run(50);
+  const auto again = create_database(directory_, program(), load, {});
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().kind, ErrorKind::kInvalidArgument);
+  expect_recovers_to(digest, 1);
+}
+
+TEST_F(DataDirectory, WithoutADatabaseIsRefused) {
+  fs::create_directories(directory_);
+  put("something.txt", "else");
+  expect_refused(ErrorKind::kInvalidArgument, directory_);
+}
+
+TEST_F(DataDirectory, DamageToTheCheckpointIsFound) {
+  create_and_run(20);
+  const std::string name = checkpoint_file();
+  const std::string intact = files()[name];
+  // In the header page, a chunk's header, its payload, and the last byte.
+  for (const size_t offset : {size_t{20}, size_t{4096 + 9}, size_t{4096 + 1000}, intact.size() - 1}) {
+    std::string spoiled = intact;
+    spoiled[offset] = static_cast<char>(spoiled[offset] ^ 0x10);
+    put(name, spoiled);
+    expect_refused(ErrorKind::kDamaged, name);
+  }
+  put(name, intact.substr(0, intact.size() - 5));
+  expect_refused(ErrorKind::kDamaged, name);
+  put(name, "something else" + intact);
+  expect_refused(ErrorKind::kInvalidArgument, name);
+  fs::remove(directory_ + "/" + name);
+  expect_refused(ErrorKind::kDamaged, name);
+}
+
+TEST_F(DataDirectory, AnotherCatalogIsRefused) {
+  create_and_run(20);
+  put(kCatalogFile, std::string(kOrdersSql));
+  expect_refused(ErrorKind::kDamaged, kCatalogFile);
+  fs::remove(directory_ + "/" + kCatalogFile);
+  expect_refused(ErrorKind::kDamaged, kCatalogFile);
+}
+
+TEST_F(DataDirectory, AFailedLoadLeavesNoDatabase) {
+  const auto created = create_database(directory_, program(),
+                                       [](Database&) -> Result<void> { return failed("no rows today"); }, {});
+  ASSERT_FALSE(created.ok());
+  EXPECT_FALSE(holds_database(directory_));
+  const Digest digest = create_and_run(50);
+  expect_recovers_to(digest, 1);
+}
+
+}  // namespace
+}  // namespace mneme
