@@ -2,13 +2,10 @@
 //
 // Flow        allocate() tries a reserved huge page (MAP_HUGETLB), then ordinary memory with the advice to
 //             use transparent huge pages, and takes 4 KiB pages where the kernel grants neither.
-//
 // Invariants  pieces are aligned as asked, zeroed, and stay until the source is destroyed: what lies in them
 //             is type-stable, which optimistic readers rely on. Untouched pages cost nothing unless the
 //             kernel backs them.
-//
 // Threads     any; a mutex, since a piece is asked for once in many thousand rows.
-//
 // Errors      no memory: nullptr. Small pages instead of huge ones: notice() says so, for the program to
 //             show.
 #pragma once

@@ -11,7 +11,6 @@
 //             (rows inserted at one end and deleted at the other) would else leave a trail of empty leaves
 //             for every scan to cross. Underfull nodes are not merged, and the tree never gets lower. Cutting
 //             out is given up after a few collisions: an empty leaf is harmless.
-//
 // Source      Leis, Haubenschild, Neumann: "Optimistic Lock Coupling" (2019); node set: Silo (SOSP'13),
 //             section 4.6.
 #include "engine/btree_node.h"

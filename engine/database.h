@@ -3,7 +3,6 @@
 // Flow        Database(catalog) -> load or recover through UnloggedWriter -> attach_log -> Transaction on
 //             each Worker.
 // Invariants  no transaction runs before a log is attached, none while an UnloggedWriter writes.
-//
 // Threads     constant after construction, but for what tables, indexes and workers allow.
 #pragma once
 

@@ -5,7 +5,6 @@
 //             Canonical: in column order a NULL byte, then the value: integers in 8 bytes, numeric in 16,
 //             strings as length and bytes; so padding, bytes under NULL and stale tails don't count either.
 //             NaN is one value.
-//
 // Threads     the database is at rest; `threads` of our own share the work.
 #pragma once
 

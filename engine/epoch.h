@@ -12,7 +12,6 @@
 //             was idle when its slot was looked at has, on entering, exchanged the slot after that look (both
 //             are read-modify-writes of one word, so they have an order and the later one synchronizes with
 //             the earlier) and has seen it as well.
-//
 // Threads     a worker enters and leaves its own slot; a Limbo belongs to one worker; scanning slots: any
 //             worker.
 // Source      Fraser, "Practical lock-freedom" (2004), section 5.2.3; Silo (SOSP'13), section 4.8.

@@ -1,8 +1,8 @@
-// HashBucket: one block of a HashIndex's bucket (a head, or one of its chain of overflow blocks), as a view of words.
+// HashBucket: a block of a HashIndex's bucket, as a view of words. A bucket is a head and a chain of such blocks.
 //
 // Layout      word 0 version (of a head), word 1 link, then `capacity` keys, then as many rows.
-//             link: bits 0..5 entries in this block, 6..55 the next block's address (a multiple of 64), 56..63 depth
-//             (of a head): the bucket holds the keys whose hash agrees with its number in so many low bits.
+//             link: bits 0..5 entries in this block, 6..55 the next block's address (a multiple of 64), 56..63
+//             depth (of a head): the bucket holds the keys whose hash agrees with its number in so many low bits.
 // Version     bit 0 locked, the rest counts changes of the whole bucket.
 // Orders      all loads acquire, all stores release; see btree_node.h.
 #pragma once

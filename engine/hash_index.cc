@@ -9,7 +9,6 @@
 //             never shrinks.
 // Reading     the version of the bucket's head covers its chain: it is compared again before each step along
 //             it. Overflow blocks are type-stable (node_pool.h).
-//
 // Source      Litwin, "Linear Hashing" (VLDB'80).
 #include <mutex>
 

@@ -6,11 +6,9 @@
 //             version changes with each insert, erase or split there. So what was absent under a node version
 //             is absent as long as the version stands. A writer reports the versions it changed, so that a
 //             transaction's own inserts don't look like others' to it.
-//
 // Threads     all methods but verify() and for_each(): any, at once. Two writers of one key must agree
 //             beforehand (the transaction that has claimed the row). A NodeVersion's node stays readable for
 //             the index's life.
-//
 // Waiting     for node locks, held for one change each.
 #pragma once
 

@@ -7,7 +7,6 @@
 //             in each other's way; uniqueness is a check of all entries under the key.
 // Stale       an index other than the primary key's may hold entries whose row has meanwhile another key
 //             there: a reader compares. They are removed once the change is durable (worker.h).
-//
 // Threads     constant after construction, but for what Table and Index allow.
 #pragma once
 

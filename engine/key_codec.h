@@ -8,7 +8,6 @@
 //             any row gives nothing; a bound beyond the column's range bounds nothing or leaves nothing, as
 //             SQL has it.
 // Order       doubles as PostgreSQL orders them: -0 equals 0, NaN equals NaN and is above all other numbers.
-//
 // Threads     constant after construction.
 #pragma once
 

@@ -9,7 +9,7 @@
 //                        being inserted.
 //             locked     its transaction commits: readers wait, or give up.
 //             live       LSN 0: from the checkpoint.
-//             tombstone  not live, LSN > 0: deleted by that commit. Unlinked, then free, once that is durable.
+//             tombstone  not live, LSN > 0: deleted by that commit. Unlinked and freed once that is durable.
 // Invariants  an image changes only under the lock. The word's version (live bit and LSN) changes with every
 //             commit that writes the row. A row in an index always belongs to the same primary key.
 // Orders      Reading: word (acquire), image words (acquire), word again: were one image word newer than the

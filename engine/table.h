@@ -3,14 +3,11 @@
 // Layout      chunks of 2 MiB (a power of two more, for very wide rows), aligned to their size, so that a
 //             row's address gives its chunk, whose first cache line holds the number of its first slot. Slot
 //             s is row s % slots of chunk s / slots.
-//
 // Invariants  slot numbers and row addresses never change; memory of a row stays a row of this table for
 //             ever.
 // Threads     allocate, free: any thread, each with a SlotCache of its own. A cache takes runs of 64 slots,
 //             which begin and end on cache lines, so threads that insert share none. at, slot_of: any.
-//
 // Waiting     once in a chunk, for the mutex that guards adding one.
-//
 // Errors      no memory: allocate() gives nullptr.
 #pragma once
 

@@ -4,18 +4,14 @@
 //             rows, in order of address -> reserve the LSN -> validate rows and nodes read -> write the rows,
 //             unlock with the new LSN -> fill the log record. Or roll_back (the user's: validated as well,
 //             since its caller will act on what it read), or abort.
-//
 // Invariants  all that may fail but validation is settled before the reservation: duplicate keys and
 //             allocation by insert() and update(). Every inserted row stands in every index by then, claimed
 //             and not live, and is locked with the rest; so does the new entry of a changed indexed column. A
 //             transaction that fails validation fills its reserved place with a skip record.
-//
 // Waiting     commit() waits for log space before it locks anything. Claims (row.h) are held across that
 //             wait, but nobody waits for a claim: readers pass it, writers give up. Waits for locks are
 //             bounded, then kConflict.
-//
 // Threads     a Transaction belongs to its Worker's thread.
-//
 // Source      Tu et al., "Speedy Transactions in Multicore In-Memory Databases" (SOSP'13), sections 4.4 to
 //             4.7.
 //

@@ -2,12 +2,9 @@
 //
 // Flow        insert rows with LSN 0, or change and erase them in place, indexes included; no locks, no
 //             validation, no log. Afterwards the state is what a checkpoint holds: LSN 0 everywhere.
-//
 // Invariants  no transaction runs. Row words stay as they are, but for live and free.
-//
 // Threads     one writer a thread; several at once if they touch different rows, or different columns of one
 //             row none of which is in a key. Indexes may be shared without restriction.
-//
 // Errors      kDuplicateKey: a unique key exists already; nothing changed. kOutOfMemory: the loading is over.
 #pragma once
 

@@ -6,9 +6,7 @@
 // Why         a reader that finds nothing must know on whose deletion it depends: it waits for the LSN of the
 //             tombstone that it saw (a stale entry leads to a row that carries the LSN of its change). So
 //             both stay until nobody need wait for them.
-//
 // Invariants  in the steady state a transaction allocates nothing: every vector here keeps its capacity.
-//
 // Threads     one: the thread that runs this worker's transactions.
 #pragma once
 
