@@ -1,0 +1,139 @@
+// Goal: the workloads' logs replay to the state that their transactions left, serially and in parallel.
+// Method: a workload's calls run forward as transactions; those that wrote make a log in memory. From fresh populations
+// it is replayed by each scheme, with several numbers of threads and sizes of batches, and all digests are compared.
+// The whole path, through a directory, a kill and real files, is `mneme crash`'s.
+#include <gtest/gtest.h>
+
+#include "analyzer/conflict_rule.h"
+#include "engine/digest.h"
+#include "engine/transaction.h"
+#include "logging/order_log.h"
+#include "procedures/call_codec.h"
+#include "recovery/parallel_replayer.h"
+#include "recovery/serial_replayer.h"
+#include "workloads/load.h"
+#include "workloads/workload.h"
+
+namespace mneme {
+namespace {
+
+struct LoggedCall {
+  Lsn lsn;
+  std::vector<std::byte> payload;
+};
+
+class LoggedCalls final : public CommandSource {
+ public:
+  explicit LoggedCalls(const std::vector<LoggedCall>& calls) : calls_(calls) {}
+
+  Result<void> read(uint32_t limit, Arena&, std::vector<CommandRecord>& into) override {
+    for (; limit > 0 && next_ < calls_.size(); ++next_, --limit) {
+      into.push_back({calls_[next_].lsn, calls_[next_].payload});
+    }
+    return {};
+  }
+
+ private:
+  const std::vector<LoggedCall>& calls_;
+  size_t next_ = 0;
+};
+
+class WorkloadReplay {
+ public:
+  WorkloadReplay(std::string_view name, uint32_t calls) {
+    auto made = make_workload(name, {});
+    EXPECT_TRUE(made.ok());
+    workload_ = std::move(*made);
+    auto compiled = compile(workload_->sql(), std::string(name) + ".sql");
+    EXPECT_TRUE(compiled.ok()) << (compiled.ok() ? "" : compiled.error().message);
+    program_ = std::move(*compiled);
+    run_forward(calls);
+  }
+
+  const Digest& forward() const { return forward_; }
+  size_t log_records() const { return log_.size(); }
+
+  Digest serially() {
+    const auto database = populated();
+    LoggedCalls source(log_);
+    const auto replayed = replay_serially(*database, *program_, source, {});
+    EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
+    return digest_of(*database, 2);
+  }
+  Digest in_parallel(uint32_t threads, uint32_t batch) {
+    const auto database = populated();
+    LoggedCalls source(log_);
+    const DependencyGraph graph = analyze(*program_, TableConflicts(program_->catalog));
+    ReplayOptions options;
+    options.threads = threads;
+    options.batch_transactions = batch;
+    const auto replayed = replay_in_parallel(*database, *program_, graph, source, options);
+    EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
+    return digest_of(*database, 2);
+  }
+
+ private:
+  std::unique_ptr<Database> populated() {
+    auto database = std::make_unique<Database>(program_->catalog, 1);
+    const Result<void> loaded = load(*workload_, *database, 2, [](uint32_t, uint32_t) {});
+    EXPECT_TRUE(loaded.ok()) << (loaded.ok() ? "" : loaded.error().message);
+    return database;
+  }
+
+  void run_forward(uint32_t calls) {
+    const auto database = populated();
+    OrderLog log(kFirstLsn);
+    database->attach_log(log);
+    Interpreter interpreter(database->schema());
+    Transaction transaction(*database, database->worker(WorkerId{0}));
+    const auto generator = workload_->generator({});
+    for (uint32_t i = 0; i < calls; ++i) {
+      const Call& call = generator->call(i);
+      ByteBuffer payload;
+      encode_call(*program_, call, payload);
+      transaction.begin();
+      const ir::Procedure& procedure = program_->procedure(call.procedure);
+      if (!interpreter.run(RunRequest::of(procedure, call.arguments, transaction)).completed()) {
+        transaction.abort();
+        continue;
+      }
+      const CommitOutcome committed = transaction.commit(payload.span());
+      EXPECT_EQ(committed.status, CommitStatus::kCommitted);
+      const ByteSpan bytes = payload.span();
+      if (committed.wrote) log_.push_back({committed.lsn, {bytes.begin(), bytes.end()}});
+    }
+    forward_ = digest_of(*database, 2);
+  }
+
+  std::unique_ptr<Workload> workload_;
+  std::unique_ptr<Program> program_;
+  std::vector<LoggedCall> log_;
+  Digest forward_;
+};
+
+TEST(WorkloadReplay, Smallbank) {
+  WorkloadReplay replay("smallbank", 4000);
+  ASSERT_GT(replay.log_records(), 2000u);
+  EXPECT_EQ(replay.serially(), replay.forward());
+  for (const uint32_t threads : {1, 2, 4, 8}) {
+    for (const uint32_t batch : {1, 7, 1000}) {
+      EXPECT_EQ(replay.in_parallel(threads, batch), replay.forward())
+          << threads << " threads, batches of " << batch;
+    }
+  }
+}
+
+// A population takes seconds, so fewer combinations; each number of threads and each size of batch is among them.
+TEST(WorkloadReplay, Tpcc) {
+  WorkloadReplay replay("tpcc", 1500);
+  ASSERT_GT(replay.log_records(), 1000u);
+  EXPECT_EQ(replay.serially(), replay.forward());
+  const std::pair<uint32_t, uint32_t> combinations[] = {{1, 1000}, {2, 7}, {4, 100}, {8, 1}};
+  for (const auto& [threads, batch] : combinations) {
+    EXPECT_EQ(replay.in_parallel(threads, batch), replay.forward())
+        << threads << " threads, batches of " << batch;
+  }
+}
+
+}  // namespace
+}  // namespace mneme
