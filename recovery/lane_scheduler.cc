@@ -91,8 +91,7 @@ class LaneScheduler::Run::Handover {
   mutable Activity* activity_;
 };
 
-// One lane of one block. At most one task runs it at a time: its owner, who alone touches batch_ and
-// position_.
+// One lane of one block. At most one task runs it at a time: its owner, who alone touches batch_ and position_.
 class LaneScheduler::Run::Lane final : public Activity {
  public:
   Lane(Run& run, uint32_t block, uint32_t number) : Activity(run), block_(block), number_(number) {}
@@ -170,8 +169,7 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
   std::vector<Entry> entries_;         // in commit order
   std::vector<uint32_t> entry_lanes_;  // each entry's lanes, one entry after the other
   std::vector<uint32_t> used_lanes_;   // lanes with a list
-  // Lane l's list is list_[list_begins_[l] .. list_ends_[l]): indexes of entries. While filling, list_ends_
-  // counts.
+  // Lane l's list is list_[list_begins_[l] .. list_ends_[l]): indexes of entries. In a fill, list_ends_ counts.
   std::vector<uint32_t> list_;
   std::vector<uint32_t> list_ends_;
   std::vector<uint32_t> list_begins_;
@@ -280,8 +278,7 @@ void LaneScheduler::Run::signal_fill(uint32_t block, uint64_t batch) {
   if (next.signal()) spawn(next);
 }
 
-// Whoever brings the last event retires the batch, and then those after it that were only waiting for this
-// one.
+// Whoever brings the last event retires the batch, and then those after it that were only waiting for this one.
 void LaneScheduler::Run::signal_retire(uint64_t batch) {
   while (slot(batch).waits.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     executor_.retire(batch);
@@ -378,8 +375,7 @@ void LaneScheduler::Run::PieceSet::append_to_all(Piece piece) {
   end_entry();
 }
 
-// A counting sort: from the number of entries in each lane to where each list begins, then each entry to its
-// lists.
+// A counting sort: from each lane's number of entries to where its list begins, then each entry to its lists.
 void LaneScheduler::Run::PieceSet::build_lists() {
   uint32_t begin = 0;
   for (const uint32_t lane : used_lanes_) {
@@ -398,8 +394,7 @@ void LaneScheduler::Run::Lane::proceed(ReplayThreadId thread) {
     PieceSet& set = run_.set(block_, batch_);
     if (!run_list(set, thread)) return;
     const bool more = batches_pending_.fetch_sub(1, std::memory_order_acq_rel) > 1;
-    // Before this lane is counted as finished: until then the batch is not retired, and no slot after it
-    // reused.
+    // Before this lane is counted as finished: until then neither its batch's slot nor a later one is reused.
     if (more) go_to_next_batch();
     set.lane_finished();
     if (!more) return;

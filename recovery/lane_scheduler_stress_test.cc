@@ -15,8 +15,7 @@ namespace {
 
 struct Plan {
   std::vector<ScheduledBlock> blocks;
-  // lanes[block][batch][transaction]: where the piece stands; empty: the transaction has no piece in the
-  // block.
+  // lanes[block][batch][transaction]: where the piece stands; empty: the transaction has no piece in the block.
   std::vector<std::vector<std::vector<std::vector<uint32_t>>>> lanes;
   uint32_t batches = 0;
   uint32_t transactions = 0;  // in a batch
