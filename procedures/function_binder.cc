@@ -240,6 +240,10 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
           refuse(arg.where,
                  "concat() of a boolean is not supported; write CASE WHEN ... THEN 't' ELSE 'f' END");
         }
+        if (arg.type.kind == TypeKind::kChar) {
+          refuse(arg.where,
+                 "concat() of char(n) is not supported: it would keep the blanks that fill it; use ||");
+        }
         arg = convert_to_text(std::move(arg));
       }
       return make_call(signature.function, text_type(), std::move(args), where);

@@ -312,6 +312,8 @@ const Row kStatements[] = {
      R"(2:6: left() takes 2 arguments, and here are 3)"},
     {R"(t := concat(b, 'x');)",
      R"(2:13: concat() of a boolean is not supported; write CASE WHEN ... THEN 't' ELSE 'f' END)"},
+    {R"(t := concat(c, 'x');)",
+     R"sql(2:13: concat() of char(n) is not supported: it would keep the blanks that fill it; use ||)sql"},
     {R"(n := sqrt(2.0);)",
      R"(2:11: sqrt() of numeric is not supported: how many digits PostgreSQL keeps depends on the value; cast it to double precision)"},
     {R"(SELECT count(*) INTO v FROM account ORDER BY 1;)",
