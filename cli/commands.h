@@ -1,0 +1,23 @@
+// The program's commands. Each adds itself, its options and their help to the command line; the one that the user
+// chose leaves its action in `chosen`, to be run once everything is parsed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "base/result.h"
+
+namespace mneme {
+
+using Action = std::function<Result<void>()>;
+
+void add_demo_command(CLI::App& program, Action& chosen);
+void add_run_command(CLI::App& program, Action& chosen);
+void add_crash_command(CLI::App& program, Action& chosen);
+void add_recover_command(CLI::App& program, Action& chosen);
+void add_verify_command(CLI::App& program, Action& chosen);
+void add_inspect_command(CLI::App& program, Action& chosen);
+void add_slice_command(CLI::App& program, Action& chosen);
+void add_serve_command(CLI::App& program, Action& chosen);
+
+}  // namespace mneme

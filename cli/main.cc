@@ -1,0 +1,46 @@
+// mneme: the program. Exit status: 0 done; 1 the run or a check failed; 2 bad arguments; 3 the data is damaged.
+
+#include <cstdio>
+
+#include "cli/commands.h"
+
+namespace {
+
+int exit_status(mneme::ErrorKind kind) {
+  switch (kind) {
+    case mneme::ErrorKind::kFailed:
+      return 1;
+    case mneme::ErrorKind::kInvalidArgument:
+      return 2;
+    case mneme::ErrorKind::kDamaged:
+      return 3;
+  }
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program("Mneme: a main-memory OLTP engine with a command log and parallel recovery", "mneme");
+  program.require_subcommand(1);
+  mneme::Action chosen;
+  mneme::add_demo_command(program, chosen);
+  mneme::add_run_command(program, chosen);
+  mneme::add_crash_command(program, chosen);
+  mneme::add_recover_command(program, chosen);
+  mneme::add_verify_command(program, chosen);
+  mneme::add_inspect_command(program, chosen);
+  mneme::add_slice_command(program, chosen);
+  mneme::add_serve_command(program, chosen);
+
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? 0 : 2;
+  }
+
+  const mneme::Result<void> result = chosen();
+  if (result.ok()) return 0;
+  std::fprintf(stderr, "mneme: %s\n", result.error().message.c_str());
+  return exit_status(result.error().kind);
+}

@@ -1,0 +1,40 @@
+// Output: where a command's result goes: a text for people, a JSON object for programs, progress for the impatient.
+//
+// With `--json -` the object alone goes to standard output and the text to standard error; else the text goes to
+// standard output.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/histogram.h"
+#include "base/result.h"
+
+namespace mneme {
+
+// Keeps fields in the order in which they were added.
+using Json = nlohmann::ordered_json;
+
+class Output {
+ public:
+  void add_options(CLI::App& command);
+
+  bool quiet() const { return quiet_; }
+  void text(const std::string& text) const;
+  // Something that the user should know though it is no error: what the machine lacks, what a setting costs.
+  void notice(const std::string& sentence) const;
+  Result<void> json(const Json& object) const;
+
+ private:
+  std::string json_path_;
+  bool quiet_ = false;
+};
+
+// {"mean","p50","p95","p99","p999","max"} in microseconds, of a histogram of nanoseconds.
+Json latency_json(const Histogram& nanoseconds);
+
+// The process's largest resident set so far.
+uint64_t peak_rss_bytes();
+
+}  // namespace mneme
