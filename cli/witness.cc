@@ -1,0 +1,73 @@
+#include "cli/witness.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+namespace mneme {
+
+void Witness::add(ClientJournal journal) {
+  for (JournalledCall& call : journal) {
+    Bytes payload(as_text(call.payload));
+    if (!call.answered) {
+      ++unanswered_[std::move(payload)];
+    } else if (call.status == ReplyStatus::kAcknowledged) {
+      const bool fresh =
+          acknowledged_.try_emplace(call.lsn, Acknowledged{std::move(payload), Bytes(as_text(call.results))}).second;
+      CHECK(fresh);
+    }
+  }
+}
+
+void Witness::replayed(Lsn lsn, ByteSpan results) { replayed_.emplace(lsn, Bytes(as_text(results))); }
+
+Verdict Witness::judge(const LogContents& log) {
+  Verdict verdict;
+  verdict.acknowledged = acknowledged_.size();
+  auto expected = acknowledged_.begin();
+  std::map<Bytes, uint64_t, std::less<>> unanswered = unanswered_;
+
+  const auto lose_until = [&](Lsn end) {
+    for (; expected != acknowledged_.end() && expected->first < end; ++expected) {
+      fault(verdict, verdict.lost,
+            fmt::format("the call acknowledged at LSN {} is not in the log", expected->first.value));
+    }
+  };
+  for (const RecordView& record : log.records) {
+    if (record.kind != RecordKind::kCommand) continue;
+    lose_until(record.lsn);
+    if (expected != acknowledged_.end() && expected->first == record.lsn) {
+      if (expected->second.payload != as_text(record.payload)) {
+        fault(verdict, verdict.lost, fmt::format("the log holds another call at LSN {} than was acknowledged there",
+                                                 record.lsn.value));
+      }
+      const auto results = replayed_.find(record.lsn);
+      if (results != replayed_.end() && results->second != expected->second.results) {
+        fault(verdict, verdict.wrong_results,
+              fmt::format("replay of the call at LSN {} gives other results than its client was given",
+                          record.lsn.value));
+      }
+      ++expected;
+      continue;
+    }
+    const auto sent = unanswered.find(as_text(record.payload));
+    if (sent == unanswered.end() || sent->second == 0) {
+      fault(verdict, verdict.invented,
+            fmt::format("the log holds a call at LSN {} that no client sent, or that was rolled back or acknowledged "
+                        "elsewhere",
+                        record.lsn.value));
+    } else {
+      --sent->second;
+    }
+  }
+  lose_until(Lsn{std::numeric_limits<uint64_t>::max()});
+  return verdict;
+}
+
+void Witness::fault(Verdict& verdict, uint64_t& count, std::string sentence) const {
+  ++count;
+  if (verdict.first_fault.empty()) verdict.first_fault = std::move(sentence);
+}
+
+}  // namespace mneme
