@@ -1,0 +1,115 @@
+// mneme inspect: what a data directory holds: its manifest, and its log record by record.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "base/arena.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/recovery_text.h"
+#include "cli/text.h"
+#include "logging/log_reader.h"
+#include "logging/manifest.h"
+#include "procedures/call_codec.h"
+#include "procedures/value_text.h"
+#include "recovery/recover.h"
+
+namespace mneme {
+namespace {
+
+struct InspectCommand {
+  std::string directory;
+  uint64_t limit = 20;
+  Output output;
+
+  Result<void> run() const {
+    Result<Manifest> manifest = read_manifest(directory);
+    if (!manifest) return manifest.error();
+    Result<std::unique_ptr<Program>> program = read_catalog(directory, *manifest);
+    if (!program) return program.error();
+    Result<LogContents> log = read_log(directory, *manifest, {default_threads(), /*with_skips=*/true});
+    if (!log) return log.error();
+
+    output.text(directory_text(*manifest, *log));
+    Json object = directory_json(*manifest, *log);
+    Json& records = object["records"] = Json::array();
+    Arena arena;
+    for (uint64_t i = 0; i < limit && i < log->records.size(); ++i) {
+      Result<Json> record = record_json(**program, *log, log->records[i], arena);
+      if (!record) return record.error();
+      output.text(fmt::format("{:>14}  {:<8} {:>5} bytes  {}:{}  {}\n", (*record)["lsn"].get<uint64_t>(),
+                              (*record)["kind"].get<std::string>(), (*record)["bytes"].get<uint64_t>(),
+                              (*record)["file"].get<std::string>(), (*record)["offset"].get<uint64_t>(),
+                              (*record)["call"].get<std::string>()));
+      records.push_back(*std::move(record));
+    }
+    if (log->records.size() > limit) {
+      output.text(fmt::format("... {} more records; --limit shows more\n", thousands(log->records.size() - limit)));
+    }
+    return output.json(object);
+  }
+
+  static std::string directory_text(const Manifest& manifest, const LogContents& log) {
+    std::string text = fmt::format("checkpoint  {} at LSN {}\n", manifest.checkpoint_file, manifest.checkpoint_lsn.value);
+    for (const auto& [key, value] : manifest.attributes) text += fmt::format("{:<10}  {}\n", key, value);
+    for (const Incarnation& incarnation : manifest.incarnations) {
+      text += fmt::format("incarnation {} begins at LSN {}\n", incarnation.number, incarnation.begin.value);
+    }
+    text += fmt::format("log         {} records in {} of {} segments, {} skipped, ends at LSN {}\n",
+                        thousands(log.records.size()), bytes_text(log.record_bytes), log.segments.size(),
+                        thousands(log.skips), log.end.value);
+    if (!log.dropped_reason.empty()) text += fmt::format("            {}\n", log.dropped_reason);
+    return text;
+  }
+
+  static Json directory_json(const Manifest& manifest, const LogContents& log) {
+    Json incarnations = Json::array();
+    for (const Incarnation& incarnation : manifest.incarnations) {
+      incarnations.push_back({{"number", incarnation.number}, {"begin", incarnation.begin.value}});
+    }
+    return {{"command", "inspect"},
+            {"checkpoint", {{"file", manifest.checkpoint_file}, {"lsn", manifest.checkpoint_lsn.value}}},
+            {"attributes", manifest.attributes},
+            {"incarnations", incarnations},
+            {"log_records", log.records.size()},
+            {"log_skips", log.skips},
+            {"log_bytes", log.record_bytes},
+            {"end_lsn", log.end.value},
+            {"dropped_reason", log.dropped_reason}};
+  }
+
+  Result<Json> record_json(const Program& program, const LogContents& log, const RecordView& record,
+                           Arena& arena) const {
+    const LogContents::Place place = log.place_of(record.lsn);
+    std::string text;
+    if (record.kind == RecordKind::kCommand) {
+      arena.reset();
+      Call call;
+      if (Result<void> decoded = decode_call(program, record.payload, arena, call); !decoded) {
+        return damaged("{}/{}, offset {}: the record at LSN {} is no call of this catalog: {}", directory, place.file,
+                       place.offset, record.lsn.value, decoded.error().message);
+      }
+      text = print_call(program, call);
+    }
+    return Json{{"lsn", record.lsn.value},
+                {"kind", record.kind == RecordKind::kCommand ? "command" : "skip"},
+                {"bytes", kRecordHeaderBytes + record.payload.size()},
+                {"file", place.file},
+                {"offset", place.offset},
+                {"call", text}};
+  }
+};
+
+}  // namespace
+
+void add_inspect_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<InspectCommand>();
+  CLI::App* app = program.add_subcommand("inspect", "what a data directory holds: manifest, and log record by record");
+  app->add_option("directory", command->directory, "the data directory")->required();
+  app->add_option("--limit", command->limit, "records to show")->capture_default_str();
+  command->output.add_options(*app);
+  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+}
+
+}  // namespace mneme

@@ -1,0 +1,74 @@
+#include "cli/recovery_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "cli/text.h"
+#include "engine/digest.h"
+
+namespace mneme {
+
+uint32_t default_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+void show_progress(RecoverOptions& options, Progress& progress) {
+  options.progress = [&progress](RecoveryStage stage, uint64_t done, uint64_t total) {
+    if (done == 0) {
+      progress.stage(fmt::format("recover: {}", name_of(stage)), total,
+                     stage == RecoveryStage::kReplay ? "transactions" : "steps");
+    }
+    progress.update(done);
+  };
+}
+
+std::string digest_text(const Database& database, uint32_t threads) {
+  return to_string(digest_of(database, threads));
+}
+
+std::string recovery_text(const RecoveryReport& report, const std::string& digest) {
+  const std::string scheme(name_of(report.scheme));
+  std::string text = fmt::format("Recovered by {} with {} thread{}\n", scheme, report.threads,
+                                 report.threads == 1 ? "" : "s");
+  text += table_text({
+      {"checkpoint", seconds_text(report.checkpoint_seconds),
+       fmt::format("{}, {} rows", bytes_text(report.checkpoint_bytes), thousands(report.checkpoint_rows))},
+      {"log load", seconds_text(report.log_load_seconds), bytes_text(report.log_bytes)},
+      {"analysis", seconds_text(report.analysis_seconds), ""},
+      {"replay", seconds_text(report.replay_seconds),
+       fmt::format("{} transactions, {}/s", thousands(report.replay.transactions),
+                   thousands(static_cast<uint64_t>(report.replay_tps())))},
+      {"total", seconds_text(report.total_seconds), ""},
+  });
+  if (!report.dropped_reason.empty()) text += fmt::format("  {}\n", report.dropped_reason);
+  text += fmt::format("  state digest {}, log ends at LSN {}\n", digest, report.end.value);
+  return text;
+}
+
+Json recovery_json(const RecoveryReport& report, const std::string& digest) {
+  return {{"command", "recover"},
+          {"scheme", std::string(name_of(report.scheme))},
+          {"replay", std::string(name_of(report.level))},
+          {"threads", report.threads},
+          {"checkpoint_seconds", report.checkpoint_seconds},
+          {"checkpoint_bytes", report.checkpoint_bytes},
+          {"log_load_seconds", report.log_load_seconds},
+          {"log_bytes", report.log_bytes},
+          {"log_file_bytes", report.log_file_bytes},
+          {"dropped_bytes", report.dropped_bytes},
+          {"dropped_reason", report.dropped_reason},
+          {"analysis_seconds", report.analysis_seconds},
+          {"replay_seconds", report.replay_seconds},
+          {"total_seconds", report.total_seconds},
+          {"transactions", report.replay.transactions},
+          {"replay_tps", report.replay_tps()},
+          {"durable_lsn", report.end.value},
+          {"state_digest", digest},
+          {"breakdown",
+           {{"pieces", report.replay.pieces},
+            {"decode_seconds", report.replay.decode_seconds},
+            {"dispatch_seconds", report.replay.dispatch_seconds}}},
+          {"peak_rss_bytes", peak_rss_bytes()}};
+}
+
+}  // namespace mneme

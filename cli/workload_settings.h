@@ -1,0 +1,33 @@
+// WorkloadSettings: which workload a directory is for, as options on the command line and as attributes of the manifest,
+// so that --resume, verify and crash need not be told again.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "workloads/workload.h"
+
+namespace mneme {
+
+struct WorkloadSettings {
+  std::string name;
+  WorkloadOptions options;
+
+  // Options that shape the database and the calls: --warehouses, --scale, --seed, --mix, the hotspot's.
+  void add_options(CLI::App& command);
+  // The workload, or why these settings name none.
+  Result<std::unique_ptr<Workload>> make() const;
+
+  std::map<std::string, std::string> attributes() const;
+  // Fails where the directory was not made by `mneme run` or `mneme crash`.
+  static Result<WorkloadSettings> from_attributes(const std::map<std::string, std::string>& attributes,
+                                                  const std::string& directory);
+
+  // "warehouses" or "scale".
+  const char* scale_field() const { return name == "tpcc" ? "warehouses" : "scale"; }
+};
+
+}  // namespace mneme
