@@ -1,5 +1,8 @@
 #include "procedures/call_codec.h"
 
+#include "base/check.h"
+#include "base/function_ref.h"
+
 #include "procedures/numeric.h"
 #include "procedures/value_text.h"
 
@@ -217,6 +220,22 @@ Result<void> check_argument(const ir::Procedure& procedure, size_t n, const Argu
   return {};
 }
 
+// The bitmap of NULLs, then the arguments that are not.
+void encode_arguments(std::span<const Argument> arguments, FunctionRef<const Type&(size_t)> type_of,
+                      ByteBuffer& out) {
+  Encoder encoder(out);
+  encoder.put_bitmap(arguments.size(), [&](size_t i) { return is_null(type_of(i), arguments[i]); });
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Type& type = type_of(i);
+    if (is_null(type, arguments[i])) continue;
+    if (type.is_array) {
+      encoder.put_array(type, arguments[i].array);
+    } else {
+      encoder.put_value(type, arguments[i].scalar);
+    }
+  }
+}
+
 }  // namespace
 
 size_t argument_count(const ir::Procedure& procedure) {
@@ -246,20 +265,17 @@ Result<void> check_call(const Program& program, const Call& call) {
 
 void encode_call(const Program& program, const Call& call, ByteBuffer& out) {
   const ir::Procedure& procedure = program.procedure(call.procedure);
-  Encoder encoder(out);
   out.put_varint(call.procedure.value);
-  encoder.put_bitmap(call.arguments.size(),
-                     [&](size_t i) { return is_null(argument_type(procedure, i), call.arguments[i]); });
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    const Type& type = argument_type(procedure, i);
-    const Argument& argument = call.arguments[i];
-    if (is_null(type, argument)) continue;
-    if (type.is_array) {
-      encoder.put_array(type, argument.array);
-    } else {
-      encoder.put_value(type, argument.scalar);
-    }
+  encode_arguments(call.arguments, [&](size_t i) -> const Type& { return argument_type(procedure, i); }, out);
+}
+
+void encode_results(const ir::Procedure& procedure, std::span<const Argument> results, ByteBuffer& out) {
+  std::vector<const Type*> types;
+  for (size_t i = 0; i < procedure.parameters.size(); ++i) {
+    if (procedure.parameters[i].inout) types.push_back(&argument_type(procedure, i));
   }
+  CHECK(types.size() == results.size());
+  encode_arguments(results, [&](size_t i) -> const Type& { return *types[i]; }, out);
 }
 
 Result<void> decode_call(const Program& program, ByteSpan payload, Arena& arena, Call& call) {

@@ -32,6 +32,9 @@ Result<void> check_call(const Program& program, const Call& call);
 // Appends the encoding of a checked call.
 void encode_call(const Program& program, const Call& call, ByteBuffer& out);
 
+// Appends a call's results (Session, Interpreter): one an INOUT parameter. Equal results have equal encodings.
+void encode_results(const ir::Procedure& procedure, std::span<const Argument> results, ByteBuffer& out);
+
 // Text points into `payload`; arrays lie in the arena. `call`'s vector is reused.
 Result<void> decode_call(const Program& program, ByteSpan payload, Arena& arena, Call& call);
 

@@ -1,0 +1,243 @@
+#include "cli/driver.h"
+
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <thread>
+
+#include "base/cache_line.h"
+#include "base/clock.h"
+#include "logging/ack_queue.h"
+#include "procedures/session.h"
+
+namespace mneme {
+namespace {
+
+// Deep enough for a flush of a slow device at a high rate; a full queue waits for the log.
+constexpr size_t kMaxUnacknowledged = 16 * 1024;
+
+struct Shared {
+  // Written by the caller's thread when the time is up, and by a worker that failed; read by all. Relaxed: nothing is
+  // handed over with it.
+  std::atomic<bool> stop{false};
+  uint64_t start_ns = 0;
+  uint64_t measure_from_ns = 0;
+};
+
+class DriverWorker {
+ public:
+  DriverWorker(const Workload& workload, const Program& program, Database& database, WorkerId id,
+               const DriverOptions& options, Shared& shared)
+      : database_(database),
+        log_(database.log()),
+        worker_(database.worker(id)),
+        options_(options),
+        shared_(shared),
+        session_(program, database, id),
+        generator_(workload.generator({id.value, database.worker_count(), options.incarnation})),
+        acks_(kMaxUnacknowledged) {
+    report_.procedures.resize(program.procedures.size());
+    const uint32_t workers = database.worker_count();
+    if (options.transactions) {
+      call_limit_ = *options.transactions / workers + (id.value < *options.transactions % workers ? 1 : 0);
+    }
+    if (options.rate) {
+      interval_ns_ = static_cast<uint64_t>(1e9 * workers / *options.rate);
+      next_arrival_ns_ = shared.start_ns + interval_ns_ * id.value / workers;
+    }
+  }
+
+  void run() {
+    for (uint64_t position = 0; position < call_limit_ && !shared_.stop.load(std::memory_order_relaxed); ++position) {
+      const uint64_t begin_ns = options_.rate ? await_arrival() : monotonic_ns();
+      if (!run_call(generator_->call(position), begin_ns)) {
+        shared_.stop.store(true, std::memory_order_relaxed);
+        return;
+      }
+    }
+    while (!acks_.empty() && await_oldest()) {
+    }
+  }
+
+  const std::optional<Error>& error() const { return error_; }
+  RunReport& report() { return report_; }
+  uint64_t committed() const { return committed_.load(std::memory_order_relaxed); }
+
+ private:
+  // Sleeps until the next call is due; meanwhile acknowledges. The latency counts from when it was due.
+  uint64_t await_arrival() {
+    for (;;) {
+      acknowledge_durable();
+      const uint64_t now = monotonic_ns();
+      if (now >= next_arrival_ns_) break;
+      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min<uint64_t>(next_arrival_ns_ - now, 50'000)));
+      if (shared_.stop.load(std::memory_order_relaxed)) break;
+    }
+    const uint64_t due = next_arrival_ns_;
+    next_arrival_ns_ += interval_ns_;
+    return due;
+  }
+
+  bool run_call(const Call& call, uint64_t begin_ns) {
+    const CallResult result = session_.run(call);
+    ProcedureReport& procedure = report_.procedures[call.procedure.value];
+    const bool measured = begin_ns >= shared_.measure_from_ns;
+    if (measured) procedure.aborted += result.attempts - 1;
+    switch (result.status) {
+      case CallResult::Status::kCommitted:
+        break;
+      case CallResult::Status::kRolledBack:
+        if (measured) ++procedure.user_aborts;
+        break;
+      case CallResult::Status::kLogFailed:
+        error_ = log_.failure();
+        return false;
+      case CallResult::Status::kRefused:
+      case CallResult::Status::kGaveUp:
+      case CallResult::Status::kOutOfMemory:
+        error_ = failed("a call was not run: {}", result.message);
+        return false;
+    }
+    const bool committed = result.committed();
+    const AckQueue::Entry entry{result.lsn, begin_ns, call.procedure.value * 2 + (committed && measured ? 1 : 0)};
+    switch (options_.commit) {
+      case CommitMode::kAsync:
+        acknowledge(entry, monotonic_ns());
+        return true;
+      case CommitMode::kSync:
+        if (!log_.wait_durable(result.lsn)) {
+          error_ = log_.failure();
+          return false;
+        }
+        acknowledge(entry, monotonic_ns());
+        return true;
+      case CommitMode::kPipelined:
+        if (acks_.full() && !await_oldest()) return false;
+        acks_.push(entry);
+        acknowledge_durable();
+        return true;
+    }
+    return true;
+  }
+
+  bool await_oldest() {
+    if (!log_.wait_durable(acks_.front().lsn)) {
+      error_ = log_.failure();
+      return false;
+    }
+    acknowledge_durable();
+    return true;
+  }
+
+  void acknowledge_durable() {
+    const Lsn durable = log_.durable();
+    if (acks_.empty() || !(acks_.front().lsn < durable)) return;
+    const uint64_t now = monotonic_ns();
+    acks_.poll(durable, [&](const AckQueue::Entry& entry) { acknowledge(entry, now); });
+  }
+
+  void acknowledge(const AckQueue::Entry& entry, uint64_t now) {
+    report_.acknowledged = std::max(report_.acknowledged, entry.lsn);
+    if ((entry.tag & 1) == 0) return;
+    ProcedureReport& procedure = report_.procedures[entry.tag / 2];
+    ++procedure.committed;
+    procedure.latency_ns.record(now - entry.begin_ns);
+    committed_.store(committed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  Database& database_;
+  CommitLog& log_;
+  Worker& worker_;
+  const DriverOptions& options_;
+  Shared& shared_;
+  Session session_;
+  const std::unique_ptr<CallGenerator> generator_;
+  AckQueue acks_;
+  uint64_t call_limit_ = std::numeric_limits<uint64_t>::max();
+  uint64_t interval_ns_ = 0;
+  uint64_t next_arrival_ns_ = 0;
+  RunReport report_;
+  std::optional<Error> error_;
+  // Written by this worker, read by the caller's thread for progress. Relaxed: a number to look at.
+  std::atomic<uint64_t> committed_{0};
+};
+
+}  // namespace
+
+Result<CommitMode> commit_mode(std::string_view name) {
+  if (name == "pipelined") return CommitMode::kPipelined;
+  if (name == "sync") return CommitMode::kSync;
+  if (name == "async") return CommitMode::kAsync;
+  return invalid_argument("--commit {}: there are pipelined, sync and async", name);
+}
+
+ProcedureReport RunReport::total() const {
+  ProcedureReport sum;
+  for (const ProcedureReport& procedure : procedures) {
+    sum.committed += procedure.committed;
+    sum.aborted += procedure.aborted;
+    sum.user_aborts += procedure.user_aborts;
+    sum.latency_ns.merge(procedure.latency_ns);
+  }
+  return sum;
+}
+
+Result<RunReport> drive(const Workload& workload, const Program& program, Database& database,
+                        const DriverOptions& options) {
+  Shared shared;
+  shared.start_ns = monotonic_ns();
+  shared.measure_from_ns = shared.start_ns + static_cast<uint64_t>(options.warmup_seconds * 1e9);
+
+  std::vector<std::unique_ptr<CachePadded<DriverWorker>>> workers;
+  for (uint32_t i = 0; i < database.worker_count(); ++i) {
+    workers.push_back(std::make_unique<CachePadded<DriverWorker>>(workload, program, database, WorkerId{i}, options,
+                                                                  shared));
+  }
+  std::atomic<uint32_t> running{database.worker_count()};
+  std::vector<std::thread> threads;
+  for (auto& worker : workers) {
+    threads.emplace_back([&worker, &running] {
+      (*worker)->run();
+      running.fetch_sub(1, std::memory_order_release);
+    });
+  }
+
+  const uint64_t end_ns = options.transactions
+                              ? std::numeric_limits<uint64_t>::max()
+                              : shared.measure_from_ns + static_cast<uint64_t>(options.duration_seconds * 1e9);
+  uint64_t stopped_ns = 0;
+  while (running.load(std::memory_order_acquire) > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const uint64_t now = monotonic_ns();
+    if (now >= end_ns && stopped_ns == 0) {
+      shared.stop.store(true, std::memory_order_relaxed);
+      stopped_ns = now;
+    }
+    if (options.progress) {
+      uint64_t committed = 0;
+      for (auto& worker : workers) committed += (*worker)->committed();
+      options.progress(static_cast<double>(now - shared.start_ns) / 1e9, committed);
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (stopped_ns == 0) stopped_ns = monotonic_ns();
+
+  RunReport report;
+  report.seconds = static_cast<double>(stopped_ns - std::min(stopped_ns, shared.measure_from_ns)) / 1e9;
+  report.procedures.resize(program.procedures.size());
+  for (auto& worker : workers) {
+    if ((*worker)->error()) return *(*worker)->error();
+    const RunReport& part = (*worker)->report();
+    report.acknowledged = std::max(report.acknowledged, part.acknowledged);
+    for (size_t i = 0; i < part.procedures.size(); ++i) {
+      report.procedures[i].committed += part.procedures[i].committed;
+      report.procedures[i].aborted += part.procedures[i].aborted;
+      report.procedures[i].user_aborts += part.procedures[i].user_aborts;
+      report.procedures[i].latency_ns.merge(part.procedures[i].latency_ns);
+    }
+  }
+  return report;
+}
+
+}  // namespace mneme
