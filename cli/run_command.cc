@@ -1,0 +1,199 @@
+// mneme run: load a workload, or go on with one, run it, and measure.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/driver.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/recovery_text.h"
+#include "cli/text.h"
+#include "cli/workload_database.h"
+#include "cli/workload_settings.h"
+#include "logging/order_log.h"
+
+namespace mneme {
+namespace {
+
+struct RunCommand {
+  WorkloadSettings settings;
+  std::string directory = "./mneme-data";
+  uint32_t threads = default_threads();
+  std::string log = "command";
+  std::string device = "file";
+  std::string commit = "pipelined";
+  bool resume = false;
+  double duration = 10;
+  uint64_t transactions = 0;
+  double warmup = 0;
+  double rate = 0;
+  Output output;
+
+  Result<void> run() {
+    if (log != "off" && log != "command") return invalid_argument("--log {}: there are command and off", log);
+    DriverOptions options;
+    const Result<CommitMode> mode = commit_mode(commit);
+    if (!mode) return mode.error();
+    options.commit = *mode;
+    options.duration_seconds = duration;
+    options.warmup_seconds = warmup;
+    if (transactions > 0) options.transactions = transactions;
+    if (rate > 0) options.rate = rate;
+    if (log == "off") {
+      if (resume) return invalid_argument("--resume goes on with a data directory, and --log off has none");
+      return run_in_memory(options);
+    }
+    return run_durably(options);
+  }
+
+ private:
+  Result<void> run_in_memory(DriverOptions& options) {
+    const Result<std::unique_ptr<Workload>> workload = settings.make();
+    if (!workload) return workload.error();
+    Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
+    if (!program) return program.error();
+    Database database((*program)->catalog, threads);
+    RETURN_IF_ERROR(load_workload(**workload, database, threads, output.quiet()));
+    OrderLog order(kFirstLsn);
+    database.attach_log(order);
+    return measure(**workload, **program, database, options, nullptr);
+  }
+
+  Result<void> run_durably(DriverOptions& options) {
+    DurableLogOptions log_options;
+    log_options.workers = threads;
+    const Result<LogDeviceKind> kind = log_device_kind(device);
+    if (!kind) return kind.error();
+    log_options.device = *kind;
+
+    Result<WorkloadDatabase> opened = resume ? WorkloadDatabase::open(directory, log_options, output.quiet())
+                                             : WorkloadDatabase::create(directory, settings, log_options, output.quiet());
+    if (!opened) return opened.error();
+    settings = opened->settings();
+    options.incarnation = opened->incarnation();
+    for (const std::string& notice : opened->working().log().notices()) output.notice(notice);
+    if (options.commit == CommitMode::kAsync) {
+      output.notice("--commit async acknowledges before the log is durable: a crash can lose acknowledged work");
+    }
+    WorkingDatabase& working = opened->working();
+    return measure(opened->workload(), working.program(), working.database(), options, &working.log());
+  }
+
+  Result<void> measure(const Workload& workload, const Program& program, Database& database, DriverOptions& options,
+                       DurableLog* durable) {
+    if (const auto notice = database.memory_notice()) output.notice(*notice);
+    Progress progress(output.quiet());
+    progress.stage("run", options.transactions.value_or(0), "transactions");
+    options.progress = [&progress](double, uint64_t committed) { progress.update(committed); };
+    const Result<RunReport> report = drive(workload, program, database, options);
+    progress.finish();
+    if (!report) return report.error();
+    LogCounters counters;
+    if (durable != nullptr) counters = durable->counters();
+    const std::string digest = digest_text(database, threads);
+    output.text(text_of(program, *report, counters, digest));
+    return output.json(json_of(program, *report, counters, digest));
+  }
+
+  std::string text_of(const Program& program, const RunReport& report, const LogCounters& counters,
+                      const std::string& digest) const {
+    const ProcedureReport total = report.total();
+    std::vector<std::vector<std::string>> rows = {
+        {"procedure", "committed", "aborted", "rolled back", "p50", "p99", "p999"}};
+    const auto row = [&](const std::string& name, const ProcedureReport& part) {
+      const auto quantile = [&](double q) {
+        return seconds_text(static_cast<double>(part.latency_ns.quantile(q)) / 1e9);
+      };
+      rows.push_back({name, thousands(part.committed), thousands(part.aborted), thousands(part.user_aborts),
+                      quantile(0.5), quantile(0.99), quantile(0.999)});
+    };
+    for (size_t i = 0; i < report.procedures.size(); ++i) row(program.procedures[i].name, report.procedures[i]);
+    row("all", total);
+    std::string text = fmt::format("{}: {} transactions/s over {:.1f} s on {} thread{}\n", settings.name,
+                                   thousands(static_cast<uint64_t>(tps(report))), report.seconds, threads,
+                                   threads == 1 ? "" : "s");
+    text += table_text(rows);
+    if (log != "off") {
+      text += fmt::format("  log: {} in {} records, {:.1f} bytes a record, {} flushes\n", bytes_text(counters.log_bytes),
+                          thousands(counters.log_records), bytes_per_record(counters),
+                          thousands(counters.device.flushes));
+    }
+    text += fmt::format("  state digest {}\n", digest);
+    return text;
+  }
+
+  Json json_of(const Program& program, const RunReport& report, const LogCounters& counters,
+               const std::string& digest) const {
+    const ProcedureReport total = report.total();
+    Json by_procedure = Json::object();
+    for (size_t i = 0; i < report.procedures.size(); ++i) {
+      const ProcedureReport& part = report.procedures[i];
+      by_procedure[program.procedures[i].name] = {{"committed", part.committed},
+                                                  {"aborted", part.aborted},
+                                                  {"user_aborts", part.user_aborts},
+                                                  {"latency_us", latency_json(part.latency_ns)}};
+    }
+    return {{"command", "run"},
+            {"workload", settings.name},
+            {"threads", threads},
+            {settings.scale_field(), settings.options.scale},
+            {"log", log},
+            {"log_buffer", log == "off" ? "none" : "watermark"},
+            {"log_device", log == "off" ? "none" : device},
+            {"commit", commit},
+            {"execution", "interpreted"},
+            {"cc", "occ"},
+            {"elr", "on"},
+            {"checkpoints", Json::array()},
+            {"seconds", report.seconds},
+            {"committed", total.committed},
+            {"aborted", total.aborted},
+            {"user_aborts", total.user_aborts},
+            {"throughput_tps", tps(report)},
+            {"by_procedure", by_procedure},
+            {"latency_us", latency_json(total.latency_ns)},
+            {"log_bytes", counters.log_bytes},
+            {"log_records", counters.log_records},
+            {"log_bytes_per_txn", bytes_per_record(counters)},
+            {"device_flushes", counters.device.flushes},
+            {"peak_rss_bytes", peak_rss_bytes()},
+            {"state_digest", digest},
+            {"acknowledged_lsn", report.acknowledged.value}};
+  }
+
+  static double tps(const RunReport& report) {
+    return report.seconds > 0 ? static_cast<double>(report.total().committed) / report.seconds : 0;
+  }
+  static double bytes_per_record(const LogCounters& counters) {
+    return counters.log_records > 0
+               ? static_cast<double>(counters.log_bytes) / static_cast<double>(counters.log_records)
+               : 0;
+  }
+};
+
+}  // namespace
+
+void add_run_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<RunCommand>();
+  CLI::App* app = program.add_subcommand("run", "load and run a workload, or go on with one");
+  command->settings.add_options(*app);
+  app->add_option("--data-dir", command->directory, "where the database lives")->capture_default_str();
+  app->add_flag("--resume", command->resume, "go on with the database there: recover it, then run");
+  app->add_option("--threads", command->threads, "workers")->check(CLI::PositiveNumber)->capture_default_str();
+  app->add_option("--duration", command->duration, "seconds")->check(CLI::PositiveNumber)->capture_default_str();
+  app->add_option("--transactions", command->transactions, "this many calls in place of a duration");
+  app->add_option("--warmup", command->warmup, "seconds that are not measured")->capture_default_str();
+  app->add_option("--rate", command->rate, "open loop: calls a second over all workers");
+  app->add_option("--log", command->log, "command, or off: nothing is durable, no directory is used")
+      ->capture_default_str();
+  app->add_option("--log-device", command->device,
+                  "file; null: drops everything; lossy: a file behind a volatile write cache, for crash tests")
+      ->capture_default_str();
+  app->add_option("--commit", command->commit, "pipelined; sync: wait for each; async: may lose acknowledged work")
+      ->capture_default_str();
+  command->output.add_options(*app);
+  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+}
+
+}  // namespace mneme

@@ -1,0 +1,57 @@
+#include "cli/workload_database.h"
+
+#include <utility>
+
+#include "cli/progress.h"
+#include "cli/recovery_text.h"
+#include "workloads/load.h"
+
+namespace mneme {
+
+Result<void> load_workload(const Workload& workload, Database& database, uint32_t threads, bool quiet) {
+  Progress progress(quiet);
+  progress.stage("load", workload.part_count(), "parts");
+  return load(workload, database, threads, [&](uint32_t done, uint32_t) { progress.update(done); });
+}
+
+WorkloadDatabase::WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload,
+                                   WorkingDatabase working)
+    : settings_(std::move(settings)), workload_(std::move(workload)), working_(std::move(working)) {
+  incarnation_ = working_.manifest().current().incarnations.back().number - 1;
+}
+
+Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory, const WorkloadSettings& settings,
+                                                  const DurableLogOptions& log, bool quiet) {
+  Result<std::unique_ptr<Workload>> workload = settings.make();
+  if (!workload) return workload.error();
+  Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
+  if (!program) return program.error();
+  CreateOptions options;
+  options.attributes = settings.attributes();
+  options.log = log;
+  options.threads = default_threads();
+  Result<CreatedDatabase> created = create_database(
+      directory, *std::move(program),
+      [&](Database& database) { return load_workload(**workload, database, options.threads, quiet); }, options);
+  if (!created) return created.error();
+  return WorkloadDatabase(settings, *std::move(workload), std::move(created->working));
+}
+
+Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, const DurableLogOptions& log,
+                                                bool quiet) {
+  RecoverOptions recover;
+  recover.replay.threads = default_threads();
+  Progress progress(quiet);
+  show_progress(recover, progress);
+  Result<OpenedDatabase> opened = open_for_work(directory, recover, log);
+  progress.finish();
+  if (!opened) return opened.error();
+  Result<WorkloadSettings> settings =
+      WorkloadSettings::from_attributes(opened->working.manifest().current().attributes, directory);
+  if (!settings) return settings.error();
+  Result<std::unique_ptr<Workload>> workload = settings->make();
+  if (!workload) return workload.error();
+  return WorkloadDatabase(*std::move(settings), *std::move(workload), std::move(opened->working));
+}
+
+}  // namespace mneme

@@ -1,0 +1,40 @@
+// WorkloadDatabase: a data directory that holds a workload, open for work: created and loaded, or recovered.
+//
+// Threads     as WorkingDatabase says.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cli/workload_settings.h"
+#include "recovery/data_directory.h"
+
+namespace mneme {
+
+// Fills an empty database, with a progress line.
+Result<void> load_workload(const Workload& workload, Database& database, uint32_t threads, bool quiet);
+
+class WorkloadDatabase {
+ public:
+  static Result<WorkloadDatabase> create(const std::string& directory, const WorkloadSettings& settings,
+                                         const DurableLogOptions& log, bool quiet);
+  // The settings are those that the directory was created with.
+  static Result<WorkloadDatabase> open(const std::string& directory, const DurableLogOptions& log, bool quiet);
+
+  const WorkloadSettings& settings() const { return settings_; }
+  const Workload& workload() const { return *workload_; }
+  WorkingDatabase& working() { return working_; }
+  // How often the directory has been opened for work before.
+  uint32_t incarnation() const { return incarnation_; }
+
+ private:
+  WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload, WorkingDatabase working);
+
+  WorkloadSettings settings_;
+  std::unique_ptr<Workload> workload_;
+  WorkingDatabase working_;
+  uint32_t incarnation_ = 0;
+};
+
+}  // namespace mneme
