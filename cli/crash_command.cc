@@ -1,0 +1,158 @@
+// mneme crash: runs a workload in a child process, kills it with SIGKILL at a random moment, recovers by every scheme,
+// and holds the result against what the clients were told. Every other round goes on where the last one was killed.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <random>
+
+#include "cli/commands.h"
+#include "cli/crash_round.h"
+#include "cli/output.h"
+#include "cli/recovery_text.h"
+#include "cli/text.h"
+#include "cli/workload_database.h"
+
+namespace mneme {
+namespace {
+
+// A directory is run on, killed and recovered so often before a fresh copy of the loaded one takes its place: logs
+// that several incarnations wrote are tested, and serial replay of ever longer ones is not.
+constexpr uint32_t kRoundsOnOneDirectory = 2;
+
+struct CrashCommand {
+  WorkloadSettings settings;
+  std::string directory = "./mneme-data";
+  uint32_t threads = default_threads();
+  uint32_t rounds = 20;
+  double longest_run = 1.0;
+  std::string device = "file";
+  Output output;
+
+  std::vector<double> crashed_at;
+  uint64_t acknowledged = 0;
+  uint64_t lost = 0;
+  uint64_t invented = 0;
+  uint64_t wrong_results = 0;
+  struct SchemeTotal {
+    bool digest_equal = true;
+    double seconds = 0;
+  };
+  std::map<std::string, SchemeTotal> schemes;
+
+  Result<void> run() {
+    if (holds_database(directory)) {
+      return invalid_argument("{} holds a database, and a crash test needs a directory of its own; name another one "
+                              "with --data-dir", directory);
+    }
+    if (const Result<LogDeviceKind> kind = log_device_kind(device); !kind) return kind.error();
+    const Result<std::unique_ptr<Workload>> workload = settings.make();
+    if (!workload) return workload.error();
+    const Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
+    if (!program) return program.error();
+
+    const std::string loaded = directory + "/loaded";
+    const std::string crashed = directory + "/crashed";
+    RETURN_IF_ERROR(make_loaded(loaded));
+    std::mt19937_64 random(settings.options.seed);
+    std::unique_ptr<Witness> witness;
+    for (uint32_t round = 0; round < rounds; ++round) {
+      if (round % kRoundsOnOneDirectory == 0) {
+        witness = std::make_unique<Witness>();
+        std::filesystem::remove_all(crashed);
+        std::filesystem::copy(loaded, crashed, std::filesystem::copy_options::recursive);
+      }
+      CrashSetting setting;
+      setting.directory = crashed;
+      setting.log_device = device;
+      setting.device_seed = random();
+      setting.threads = threads;
+      setting.kill_after = std::uniform_real_distribution<double>(0, longest_run)(random);
+      setting.incarnation = round;
+      Result<KilledRun> killed = run_until_killed(setting, **workload, **program, *witness);
+      if (!killed) return killed.error();
+      Result<Examination> examination = examine(crashed, **workload, threads, *witness, output.quiet());
+      if (!examination) return examination.error();
+      add(round, *killed, *examination);
+      if (!examination->good()) {
+        RETURN_IF_ERROR(output.json(json()));
+        return failed("round {} of {}: {}. The directory is left as it is: {}", round + 1, rounds,
+                      examination->faults(), crashed);
+      }
+    }
+    std::filesystem::remove_all(loaded);
+    std::filesystem::remove_all(crashed);
+    output.text(fmt::format("{} rounds: {} acknowledged transactions, {} lost, {} invented; digests equal\n", rounds,
+                            thousands(acknowledged), lost, invented));
+    return output.json(json());
+  }
+
+ private:
+  Result<void> make_loaded(const std::string& loaded) const {
+    std::filesystem::remove_all(loaded);
+    DurableLogOptions log;
+    log.workers = threads;
+    const Result<WorkloadDatabase> created = WorkloadDatabase::create(loaded, settings, log, output.quiet());
+    if (!created) return created.error();
+    return {};
+  }
+
+  void add(uint32_t round, const KilledRun& killed, const Examination& examination) {
+    crashed_at.push_back(killed.seconds);
+    // Of the second round on a directory, the witness knows both.
+    acknowledged += examination.verdict.acknowledged - acknowledged_before_;
+    acknowledged_before_ = (round + 1) % kRoundsOnOneDirectory == 0 ? 0 : examination.verdict.acknowledged;
+    lost += examination.verdict.lost;
+    invented += examination.verdict.invented;
+    wrong_results += examination.verdict.wrong_results;
+    std::string times;
+    for (const Examination::Scheme& scheme : examination.schemes) {
+      SchemeTotal& total = schemes[scheme.name];
+      total.digest_equal = total.digest_equal && examination.digests_equal;
+      total.seconds += scheme.report.total_seconds;
+      times += fmt::format(", {} {}", scheme.name, seconds_text(scheme.report.total_seconds));
+    }
+    output.text(fmt::format("round {:>3}: killed after {}, {} answered, {} in the log{}: {}\n", round + 1,
+                            seconds_text(killed.seconds), thousands(killed.answered),
+                            thousands(examination.schemes.front().report.replay.transactions), times,
+                            examination.good() ? "good" : "BAD"));
+  }
+
+  Json json() const {
+    Json by_scheme = Json::object();
+    for (const auto& [name, total] : schemes) {
+      by_scheme[name] = {{"digest_equal", total.digest_equal}, {"seconds", total.seconds}};
+    }
+    return {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds},
+            {"crashed_at", crashed_at}, {"log_device", device},      {"acknowledged", acknowledged},
+            {"lost", lost},             {"invented", invented},      {"wrong_results", wrong_results},
+            {"schemes", by_scheme}};
+  }
+
+  uint64_t acknowledged_before_ = 0;
+};
+
+}  // namespace
+
+void add_crash_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<CrashCommand>();
+  CLI::App* app = program.add_subcommand(
+      "crash", "run in a child, SIGKILL it at a random moment, recover, check every acknowledged transaction");
+  command->settings.add_options(*app);
+  app->add_option("--data-dir", command->directory, "where the test may work")->capture_default_str();
+  app->add_option("--threads", command->threads, "workers, clients and replay threads")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--rounds", command->rounds, "crashes")->check(CLI::PositiveNumber)->capture_default_str();
+  app->add_option("--longest-run", command->longest_run, "seconds after which the kill comes at the latest")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--log-device", command->device,
+                  "file; lossy: what no completed sync covers dies with the process; lossy-unsynced: and no sync is "
+                  "ever done, so that the test must fail")
+      ->capture_default_str();
+  command->output.add_options(*app);
+  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+}
+
+}  // namespace mneme

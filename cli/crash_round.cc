@@ -1,0 +1,131 @@
+#include "cli/crash_round.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "base/clock.h"
+#include "cli/call_client.h"
+#include "cli/child_process.h"
+#include "cli/recovery_text.h"
+#include "procedures/call_codec.h"
+#include "workloads/load.h"
+
+namespace mneme {
+namespace {
+
+uint64_t answered_by(const std::vector<std::unique_ptr<CallClient>>& clients) {
+  uint64_t answered = 0;
+  for (const auto& client : clients) answered += client->answered();
+  return answered;
+}
+
+}  // namespace
+
+Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& workload, const Program& program,
+                                   Witness& witness) {
+  Result<ChildProcess> child =
+      ChildProcess::start({"serve", setting.directory, "--log-device", setting.log_device, "--device-seed",
+                           std::to_string(setting.device_seed)},
+                          setting.threads);
+  if (!child) return child.error();
+
+  std::vector<std::unique_ptr<CallClient>> clients;
+  std::vector<std::thread> threads;
+  std::atomic<uint32_t> running{setting.threads};
+  for (uint32_t i = 0; i < setting.threads; ++i) {
+    clients.push_back(std::make_unique<CallClient>(
+        program, workload.generator({i, setting.threads, setting.incarnation}), std::move(child->channels()[i]),
+        CallClient::Options{}));
+    threads.emplace_back([&client = *clients[i], &running] {
+      client.run();
+      running.fetch_sub(1, std::memory_order_relaxed);
+    });
+  }
+
+  uint64_t first_answer_ns = 0;
+  bool ended_by_itself = false;
+  for (;;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (running.load(std::memory_order_relaxed) < setting.threads) {
+      ended_by_itself = true;
+      break;
+    }
+    const uint64_t now = monotonic_ns();
+    if (first_answer_ns == 0 && answered_by(clients) > 0) first_answer_ns = now;
+    if (first_answer_ns != 0 && static_cast<double>(now - first_answer_ns) / 1e9 >= setting.kill_after) break;
+  }
+  child->kill_now();
+  const uint64_t end_ns = monotonic_ns();
+  const ChildProcess::Ending ending = child->wait();
+  for (std::thread& thread : threads) thread.join();
+
+  KilledRun run;
+  run.seconds = first_answer_ns == 0 ? 0 : static_cast<double>(end_ns - first_answer_ns) / 1e9;
+  for (auto& client : clients) {
+    for (const JournalledCall& call : client->journal()) {
+      run.answered += call.answered ? 1 : 0;
+      run.rolled_back += call.answered && call.status == ReplyStatus::kRolledBack ? 1 : 0;
+    }
+    witness.add(std::move(client->journal()));
+  }
+  if (ended_by_itself) {
+    return failed("the server on {} ended by itself, with status {}, before it was killed; its message is above",
+                  setting.directory, ending.exit_status);
+  }
+  return run;
+}
+
+Result<Examination> examine(const std::string& directory, const Workload& workload, uint32_t threads,
+                            Witness& witness, bool quiet) {
+  Examination examination;
+  Progress progress(quiet);
+  for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+    RecoverOptions options;
+    options.scheme = scheme;
+    options.replay.threads = threads;
+    show_progress(options, progress);
+    ByteBuffer results;
+    int128 conserved = 0;
+    if (scheme == RecoveryScheme::kClr) {
+      options.visit = [&](const ReplayedCall& replayed) {
+        results.clear();
+        encode_results(replayed.procedure, replayed.results, results);
+        witness.replayed(replayed.lsn, results.span());
+        conserved += workload.conserved_delta(replayed.call, replayed.results);
+      };
+    }
+    Result<RecoveredDatabase> recovered = recover(directory, options);
+    progress.finish();
+    if (!recovered) return recovered.error();
+    examination.schemes.push_back(
+        {std::string(name_of(scheme)), recovered->report, digest_text(*recovered->database, threads)});
+    if (scheme == RecoveryScheme::kClr) {
+      examination.verdict = witness.judge(recovered->log);
+      for (const Check& check : workload.check(DatabaseRows(*recovered->database), conserved)) {
+        ++examination.checks;
+        if (!check.ok) examination.failed_checks.push_back(check);
+      }
+    }
+  }
+  examination.digests_equal = examination.schemes.front().digest == examination.schemes.back().digest;
+  return examination;
+}
+
+std::string Examination::faults() const {
+  std::string text;
+  if (!digests_equal) {
+    for (const Scheme& scheme : schemes) text += fmt::format("{} recovers digest {}; ", scheme.name, scheme.digest);
+  }
+  if (!verdict.good()) {
+    text += fmt::format("{} lost, {} invented, {} with wrong results; first: {}; ", verdict.lost, verdict.invented,
+                        verdict.wrong_results, verdict.first_fault);
+  }
+  for (const Check& check : failed_checks) text += fmt::format("{} does not hold: {}; ", check.name, check.detail);
+  if (!text.empty()) text.resize(text.size() - 2);
+  return text;
+}
+
+}  // namespace mneme

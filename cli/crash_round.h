@@ -1,0 +1,59 @@
+// CrashRound: one life of a database, from opening it to SIGKILL, and the examination of what is left.
+//
+// Flow        run_until_killed: child process, clients -> SIGKILL -> Witness.
+//             examine: recover by every scheme -> digests, the workload's conditions, the Witness's judgement.
+// Threads     the caller's; run_until_killed uses one a client besides.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/witness.h"
+#include "cli/workload_settings.h"
+#include "procedures/program.h"
+#include "recovery/recover.h"
+
+namespace mneme {
+
+struct CrashSetting {
+  std::string directory;
+  std::string log_device = "file";
+  uint64_t device_seed = 1;
+  uint32_t threads = 1;     // of the server; as many clients
+  double kill_after = 1;    // seconds after the first answer
+  uint32_t incarnation = 0; // of the clients' streams of calls
+};
+
+struct KilledRun {
+  uint64_t answered = 0;
+  uint64_t rolled_back = 0;
+  double seconds = 0;  // from the first answer to the end
+};
+
+// Starts a server on the directory, sends it calls, kills it, and tells the witness what the clients knew.
+Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& workload, const Program& program,
+                                   Witness& witness);
+
+struct Examination {
+  struct Scheme {
+    std::string name;
+    RecoveryReport report;
+    std::string digest;
+  };
+  std::vector<Scheme> schemes;  // serial replay first
+  bool digests_equal = false;
+  Verdict verdict;
+  std::vector<Check> failed_checks;  // of the workload's conditions
+  size_t checks = 0;
+
+  bool good() const { return digests_equal && verdict.good() && failed_checks.empty(); }
+  // What is wrong; empty when all is good.
+  std::string faults() const;
+};
+
+Result<Examination> examine(const std::string& directory, const Workload& workload, uint32_t threads,
+                            Witness& witness, bool quiet);
+
+}  // namespace mneme

@@ -1,0 +1,62 @@
+// mneme serve: opens a data directory and runs the calls that come over inherited sockets: the process that `mneme
+// crash` and `mneme demo` start in order to kill it.
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "cli/call_server.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/workload_database.h"
+
+namespace mneme {
+namespace {
+
+struct ServeCommand {
+  std::string directory;
+  std::string device = "file";
+  uint64_t device_seed = 1;
+  std::vector<int> channels;
+
+  Result<void> run() const {
+    DurableLogOptions options;
+    options.workers = static_cast<uint32_t>(channels.size());
+    const Result<LogDeviceKind> kind = log_device_kind(device);
+    if (!kind) return kind.error();
+    options.device = *kind;
+    options.lossy_seed = device_seed;
+    Result<WorkloadDatabase> opened = WorkloadDatabase::open(directory, options, /*quiet=*/true);
+    if (!opened) return opened.error();
+    WorkingDatabase& working = opened->working();
+
+    std::mutex mutex;
+    std::optional<Error> first_error;
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < channels.size(); ++i) {
+      threads.emplace_back([&, i] {
+        CallServer server(working.program(), working.database(), WorkerId{i}, CallChannel(channels[i]));
+        if (Result<void> result = server.run(); !result) {
+          const std::lock_guard lock(mutex);
+          if (!first_error) first_error = result.error();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    if (first_error) return *first_error;
+    return {};
+  }
+};
+
+}  // namespace
+
+void add_serve_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<ServeCommand>();
+  CLI::App* app = program.add_subcommand("serve", "run the calls that come over inherited sockets (used by crash)");
+  app->add_option("directory", command->directory, "the data directory")->required();
+  app->add_option("--log-device", command->device, "as for run")->capture_default_str();
+  app->add_option("--device-seed", command->device_seed, "of what a lossy device tears and reorders");
+  app->add_option("--channel", command->channels, "descriptor of a connected socket, one a worker")->required();
+  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+}
+
+}  // namespace mneme
