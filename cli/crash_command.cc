@@ -71,7 +71,7 @@ struct CrashCommand {
       setting.incarnation = round;
       Result<KilledRun> killed = run_until_killed(setting, **workload, **program, *witness);
       if (!killed) return killed.error();
-      Result<Examination> examination = examine(crashed, **workload, threads, *witness, output.quiet());
+      Result<Examination> examination = examine(crashed, **workload, **program, threads, *witness, output.quiet());
       if (!examination) return examination.error();
       add(round, *killed, *examination);
       if (!examination->good()) {

@@ -78,8 +78,8 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
   return run;
 }
 
-Result<Examination> examine(const std::string& directory, const Workload& workload, uint32_t threads,
-                            Witness& witness, bool quiet) {
+Result<Examination> examine(const std::string& directory, const Workload& workload, const Program& program,
+                            uint32_t threads, Witness& witness, bool quiet) {
   Examination examination;
   Progress progress(quiet);
   for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
@@ -92,7 +92,7 @@ Result<Examination> examine(const std::string& directory, const Workload& worklo
     if (scheme == RecoveryScheme::kClr) {
       options.visit = [&](const ReplayedCall& replayed) {
         results.clear();
-        encode_results(replayed.procedure, replayed.results, results);
+        encode_results(program.procedure(replayed.call.procedure), replayed.results, results);
         witness.replayed(replayed.lsn, results.span());
         conserved += workload.conserved_delta(replayed.call, replayed.results);
       };

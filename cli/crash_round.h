@@ -53,7 +53,7 @@ struct Examination {
   std::string faults() const;
 };
 
-Result<Examination> examine(const std::string& directory, const Workload& workload, uint32_t threads,
-                            Witness& witness, bool quiet);
+Result<Examination> examine(const std::string& directory, const Workload& workload, const Program& program,
+                            uint32_t threads, Witness& witness, bool quiet);
 
 }  // namespace mneme

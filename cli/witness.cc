@@ -20,7 +20,7 @@ void Witness::add(ClientJournal journal) {
   }
 }
 
-void Witness::replayed(Lsn lsn, ByteSpan results) { replayed_.emplace(lsn, Bytes(as_text(results))); }
+void Witness::replayed(Lsn lsn, ByteSpan results) { replayed_.insert_or_assign(lsn, Bytes(as_text(results))); }
 
 Verdict Witness::judge(const LogContents& log) {
   Verdict verdict;

@@ -1,0 +1,61 @@
+// mneme slice: how procedures come apart for parallel replay: slices, local graphs, blocks and why they are ordered.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "analyzer/render.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "procedures/program.h"
+#include "workloads/workload.h"
+
+namespace mneme {
+namespace {
+
+struct SliceCommand {
+  std::string source;
+  bool dot = false;
+  Output output;
+
+  Result<void> run() const {
+    const Result<std::unique_ptr<Program>> program = load();
+    if (!program) return program.error();
+    const DependencyGraph graph = analyze(**program, TableConflicts());
+    output.text(dot ? render_dot(**program, graph) : render_text(**program, graph));
+    Json object = {{"command", "slice"}};
+    object.update(render_json(**program, graph));
+    return output.json(object);
+  }
+
+ private:
+  // A file's program, or a workload's.
+  Result<std::unique_ptr<Program>> load() const {
+    if (!std::filesystem::exists(source)) {
+      const Result<std::unique_ptr<Workload>> workload = make_workload(source, {});
+      if (!workload) {
+        return invalid_argument("there is no file {}, and no workload of that name; `mneme slice --help` says more",
+                                source);
+      }
+      return compile((*workload)->sql(), source + ".sql");
+    }
+    std::ifstream file(source);
+    std::stringstream text;
+    text << file.rdbuf();
+    if (!file) return failed("cannot read {}: check that it is a file and that you may read it", source);
+    return compile(text.str(), source);
+  }
+};
+
+}  // namespace
+
+void add_slice_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<SliceCommand>();
+  CLI::App* app = program.add_subcommand("slice", "slices, local and global dependency graphs of procedures");
+  app->add_option("source", command->source, "a .sql file with tables and procedures, or tpcc or smallbank")->required();
+  app->add_flag("--dot", command->dot, "the global graph for Graphviz");
+  command->output.add_options(*app);
+  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+}
+
+}  // namespace mneme
