@@ -54,6 +54,7 @@ class [[nodiscard]] Result {
   T&& value() && { CHECK(ok()); return std::get<0>(std::move(state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

@@ -12,7 +12,7 @@
 #include "logging/log_reader.h"
 #include "logging/manifest.h"
 #include "procedures/call_codec.h"
-#include "procedures/value_text.h"
+#include "procedures/call_text.h"
 #include "recovery/recover.h"
 
 namespace mneme {

@@ -21,7 +21,7 @@ struct SliceCommand {
   Result<void> run() const {
     const Result<std::unique_ptr<Program>> program = load();
     if (!program) return program.error();
-    const DependencyGraph graph = analyze(**program, TableConflicts());
+    const DependencyGraph graph = analyze(**program, TableConflicts((*program)->catalog));
     output.text(dot ? render_dot(**program, graph) : render_text(**program, graph));
     Json object = {{"command", "slice"}};
     object.update(render_json(**program, graph));

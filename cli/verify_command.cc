@@ -1,0 +1,90 @@
+// mneme verify: is a data directory whole? Checksums, catalog, indexes, and its workload's consistency conditions.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/recovery_text.h"
+#include "cli/text.h"
+#include "cli/workload_settings.h"
+#include "engine/digest.h"
+#include "recovery/recover.h"
+#include "workloads/load.h"
+
+namespace mneme {
+namespace {
+
+struct VerifyCommand {
+  std::string directory;
+  uint32_t threads = default_threads();
+  Output output;
+
+  Result<void> run() const {
+    const Result<Manifest> manifest = read_manifest(directory);
+    if (!manifest) return manifest.error();
+    const Result<WorkloadSettings> settings = WorkloadSettings::from_attributes(manifest->attributes, directory);
+    if (!settings) return settings.error();
+    const Result<std::unique_ptr<Workload>> workload = settings->make();
+    if (!workload) return workload.error();
+
+    // Serial replay: the conditions that speak of all committed calls need each call's results.
+    RecoverOptions options;
+    options.scheme = RecoveryScheme::kClr;
+    options.replay.threads = threads;
+    int128 conserved = 0;
+    options.visit = [&](const ReplayedCall& replayed) {
+      conserved += (*workload)->conserved_delta(replayed.call, replayed.results);
+    };
+    Progress progress(output.quiet());
+    show_progress(options, progress);
+    const Result<RecoveredDatabase> recovered = recover(directory, options);
+    progress.finish();
+    if (!recovered) return recovered.error();
+
+    std::vector<Check> checks = {
+        {"checkpoint", true, fmt::format("{} rows, every chunk's checksum right",
+                                         thousands(recovered->report.checkpoint_rows))},
+        {"log", true, fmt::format("{} transactions up to LSN {}, every record's checksum right",
+                                  thousands(recovered->report.replay.transactions), recovered->report.end.value)},
+        index_check(*recovered->database)};
+    for (Check& check : (*workload)->check(DatabaseRows(*recovered->database), conserved)) {
+      checks.push_back(std::move(check));
+    }
+    return tell(checks);
+  }
+
+ private:
+  static Check index_check(Database& database) {
+    const std::optional<std::string> fault = verify_indexes(database);
+    return {"indexes", !fault.has_value(), fault.value_or("each leads both ways to its table's rows")};
+  }
+
+  Result<void> tell(const std::vector<Check>& checks) const {
+    Json list = Json::array();
+    size_t failed_checks = 0;
+    for (const Check& check : checks) {
+      output.text(fmt::format("{:<4}  {}: {}\n", check.ok ? "ok" : "BAD", check.name, check.detail));
+      list.push_back({{"name", check.name}, {"ok", check.ok}, {"detail", check.detail}});
+      failed_checks += check.ok ? 0 : 1;
+    }
+    RETURN_IF_ERROR(output.json({{"command", "verify"}, {"ok", failed_checks == 0}, {"checks", list}}));
+    if (failed_checks > 0) {
+      return failed("{} of {} checks of {} do not hold", failed_checks, checks.size(), directory);
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+void add_verify_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<VerifyCommand>();
+  CLI::App* app = program.add_subcommand("verify", "checksums, catalog, indexes, the workload's consistency conditions");
+  app->add_option("directory", command->directory, "the data directory")->required();
+  app->add_option("--threads", command->threads, "threads")->check(CLI::PositiveNumber)->capture_default_str();
+  command->output.add_options(*app);
+  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+}
+
+}  // namespace mneme
