@@ -23,7 +23,7 @@ void show_progress(RecoverOptions& options, Progress& progress) {
 }
 
 std::string digest_text(const Database& database, uint32_t threads) {
-  return to_string(digest_of(database, threads));
+  return digest_of(database, threads).to_string();
 }
 
 std::string recovery_text(const RecoveryReport& report, const std::string& digest) {
