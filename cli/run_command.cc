@@ -23,6 +23,7 @@ struct RunCommand {
   std::string log = "command";
   std::string device = "file";
   std::string commit = "pipelined";
+  int64_t flush_interval_us = DurableLogOptions{}.flush_interval.count();
   bool resume = false;
   double duration = 10;
   uint64_t transactions = 0;
@@ -63,6 +64,7 @@ struct RunCommand {
   Result<void> run_durably(DriverOptions& options) {
     DurableLogOptions log_options;
     log_options.workers = threads;
+    log_options.flush_interval = std::chrono::microseconds(flush_interval_us);
     const Result<LogDeviceKind> kind = log_device_kind(device);
     if (!kind) return kind.error();
     log_options.device = *kind;
@@ -191,6 +193,10 @@ void add_run_command(CLI::App& program, Action& chosen) {
                   "file; null: drops everything; lossy: a file behind a volatile write cache, for crash tests")
       ->capture_default_str();
   app->add_option("--commit", command->commit, "pipelined; sync: wait for each; async: may lose acknowledged work")
+      ->capture_default_str();
+  app->add_option("--flush-interval", command->flush_interval_us,
+                  "microseconds for which records gather for one flush while nobody waits for them; 0: flush greedily")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->output.add_options(*app);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });

@@ -30,10 +30,9 @@ struct DurableLogOptions {
   size_t ring_bytes = size_t{16} << 20;  // raised where the workers' largest records need more
   size_t segment_bytes = size_t{32} << 20;
   uint32_t chains = 4;  // in flight at most
-  // How long records gather for one flush while nobody waits for them. A flush takes 60 to 100 us of processor time
-  // whatever it carries: with two workers on two cores, 20 us a transaction, an interval of 1 ms costs 4% of the
-  // throughput and acknowledges after 0.7 ms, 250 us cost 14% for 0.35 ms, and none costs 35%.
-  std::chrono::microseconds flush_interval{1000};
+  // How long records gather for one flush while nobody waits for them. A flush takes processor time whatever it carries,
+  // which on few cores the workers lack; `mneme run tpcc --flush-interval US` against `--log off` shows the price.
+  std::chrono::microseconds flush_interval{2000};
   uint64_t lossy_seed = 1;  // of the lossy devices
 };
 
