@@ -1,15 +1,13 @@
 // Dependency graph: what replay needs to know about a set of stored procedures, found from their IR alone.
 //
 // Flow        Program -> flow and data dependencies -> slices of each procedure (local graph, Algorithm 1)
-//             -> blocks over all procedures (global graph, Algorithm 2) -> what each slice runs, and its
-//             lanes.
-// Invariants  two slices that are data-dependent are in one block; a block holds at most one slice of a
-// procedure;
-//             the blocks form a directed acyclic graph, listed predecessors first, and so do a procedure's
-//             slices. a slice's body performs its own replayed operations, recalls outputs of slices in
-//             ancestor blocks, and computes all between them anew: it runs by itself, with variables of its
-//             own. every row that a slice reads or writes in a table that its block writes lies in a lane
-//             that its locate body reports.
+//             -> blocks over all procedures (global graph, Algorithm 2) -> what each slice runs, and its lanes.
+// Invariants  Two slices that are data-dependent are in one block; a block holds at most one slice of a procedure.
+//             The blocks form a directed acyclic graph, listed predecessors first, and so do a procedure's slices.
+//             A slice's body performs its own replayed operations, recalls outputs of slices in ancestor blocks, and
+//             computes all between them anew: it runs by itself, with variables of its own.
+//             Every row that a slice reads or writes in a table that its block writes lies in a lane that its locate
+//             body reports.
 // Threads     constant once made. The Program must outlive it: text constants point into its string pool.
 // Source      PACMAN (SIGMOD 2017), sections 4.1 and 4.3, Algorithms 1 and 2.
 #pragma once

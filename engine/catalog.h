@@ -1,10 +1,9 @@
 // Catalog: the tables, columns and indexes of a database. Made by the binder from SQL, then constant.
 //
-// Invariants  ids are dense, in order of declaration; column ids count within their table.
-//             every table with a primary key has it as its first index, unique, named TABLE_pkey.
-//             tables and indexes share one space of names, as in PostgreSQL.
-// Errors      what a declaration cannot be (a name taken, a key too wide) is an Error that names table and
-// column.
+// Invariants  Ids are dense, in order of declaration; column ids count within their table.
+//             Every table with a primary key has it as its first index, unique, named TABLE_pkey.
+//             Tables and indexes share one space of names, as in PostgreSQL.
+// Errors      what a declaration cannot be (a name taken, a key too wide) is an Error that names table and column.
 #pragma once
 
 #include <cstdint>

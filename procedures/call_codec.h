@@ -7,14 +7,12 @@
 //       integer, timestamp, numeric   zigzag varint (numeric: of the scaled integer, up to 128 bits)
 //       double            8 bytes
 //       string            varint length, bytes
-//       array             varint 2 * count + (1 if an element is NULL), then the elements' bitmap if so, then
-//       the
+//       array             varint 2 * count + (1 if an element is NULL), then the elements' bitmap if so, then the
 //                         elements that are not NULL
 //
 // Invariants  the encoding of a call is unique: decode refuses what encode would not have written.
-// Errors      bytes from disk are the world: decode_call answers with a sentence for any bytes at all.
-// check_call says
-//             what is wrong with a client's call before anything of it runs.
+// Errors      Bytes from disk are the world: decode_call answers with a sentence for any bytes at all.
+//             check_call says what is wrong with a client's call before anything of it runs.
 #pragma once
 
 #include "base/arena.h"

@@ -1,14 +1,12 @@
-// Interpreter: runs a procedure's IR, or a slice of it, on any RowAccess: the reference semantics of the
-// language.
+// Interpreter: runs a procedure's IR, or a slice of it, on any RowAccess: the reference semantics of the language.
 //
-// Flow        session.h (a client's call) and recovery/ (a piece) -> run() -> expression.h,
-// engine/row_access.h Invariants  where SQL leaves the order of rows open, they come in the order of the
-// access path.
-//             the rows that a statement changes are found before the first is changed; the rows of FOR .. IN
-//             query before the first iteration. text in variables never points into a row: rows may be
-//             overwritten while a variable lives.
-// Errors      the outcome says how it ended. After anything but kCompleted the caller gives the transaction
-// up. Threads     one owner; the procedure and the schema are shared. The steady state allocates nothing.
+// Flow        session.h (a client's call) and recovery/ (a piece) -> run() -> expression.h, engine/row_access.h
+// Invariants  Where SQL leaves the order of rows open, they come in the order of the access path.
+//             The rows that a statement changes are found before the first is changed; the rows of FOR .. IN query
+//             before the first iteration. Text in variables never points into a row: rows may be overwritten while a
+//             variable lives.
+// Errors      the outcome says how it ended. After anything but kCompleted the caller gives the transaction up.
+// Threads     one owner; the procedure and the schema are shared. The steady state allocates nothing.
 #pragma once
 
 #include <memory>

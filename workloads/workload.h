@@ -1,12 +1,10 @@
-// Workload: a benchmark as a client of the engine: schema and procedures in SQL, a population, a stream of
-// calls, and the conditions that its database must always meet.
+// Workload: a benchmark as a client of the engine: schema and procedures in SQL, a population, a stream of calls, and
+// the conditions that its database must always meet.
 //
-// Flow        make_workload -> sql() -> compile -> load (workloads/load.h) -> generator() -> calls ... ->
-// check() Invariants  everything is a function of the options: the population of nothing else (so not of the
-// number of
-//             threads), call number n of a stream of the stream and n alone (so a run can go on where another
-//             ended). tables and procedures are numbered in the order in which the SQL declares them, as the
-//             binder does.
+// Flow        make_workload -> sql() -> compile -> load (workloads/load.h) -> generator() -> calls ... -> check()
+// Invariants  Everything is a function of the options: the population of nothing else (so not of the number of
+//             threads), call number n of a stream of the stream and n alone (so a run can go on where another ended).
+//             Tables and procedures are numbered in the order in which the SQL declares them, as the binder does.
 // Threads     a Workload is constant once made; a CallGenerator belongs to one worker.
 #pragma once
 
