@@ -1,6 +1,7 @@
 # mneme_folder(NAME LINKS ...): the folder's .cc files become the library mneme_NAME, its *_test.cc files the
-# program NAME_test, its *_stress_test.cc files the program NAME_stress_test (label "stress": what ThreadSanitizer
-# is there for).
+# program NAME_test, its *_stress_test.cc files the program NAME_stress_test (label stress, target stress_tests:
+# what ThreadSanitizer is there for).
+add_custom_target(stress_tests COMMENT "All stress tests")
 set(MNEME_TEST_ENVIRONMENT "")
 if(MNEME_SANITIZE MATCHES "thread")
   set(MNEME_TEST_ENVIRONMENT ENVIRONMENT "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
@@ -34,6 +35,7 @@ function(mneme_folder name)
   endif()
   if(stress)
     add_executable(${name}_stress_test ${stress})
+    add_dependencies(stress_tests ${name}_stress_test)
     target_link_libraries(${name}_stress_test PRIVATE mneme_${name} GTest::gmock GTest::gtest_main)
     gtest_discover_tests(${name}_stress_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS stress ${MNEME_TEST_ENVIRONMENT})
