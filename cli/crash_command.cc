@@ -40,7 +40,8 @@ struct CrashCommand {
   };
   std::map<std::string, SchemeTotal> schemes;
 
-  Result<void> run() {
+  Result<void> run(const CLI::App& command) {
+    RETURN_IF_ERROR(settings.check_options(command));
     if (holds_database(directory)) {
       return invalid_argument("{} holds a database, and a crash test needs a directory of its own; name another one "
                               "with --data-dir", directory);
@@ -152,7 +153,7 @@ void add_crash_command(CLI::App& program, Action& chosen) {
                   "ever done, so that the test must fail")
       ->capture_default_str();
   command->output.add_options(*app);
-  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+  app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 
 }  // namespace mneme

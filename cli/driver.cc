@@ -69,6 +69,7 @@ class DriverWorker {
   uint64_t await_arrival() {
     for (;;) {
       acknowledge_durable();
+      worker_.tidy(log_);
       const uint64_t now = monotonic_ns();
       if (now >= next_arrival_ns_) break;
       std::this_thread::sleep_for(std::chrono::nanoseconds(std::min<uint64_t>(next_arrival_ns_ - now, 50'000)));

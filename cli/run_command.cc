@@ -31,8 +31,9 @@ struct RunCommand {
   double rate = 0;
   Output output;
 
-  Result<void> run() {
+  Result<void> run(const CLI::App& command) {
     if (log != "off" && log != "command") return invalid_argument("--log {}: there are command and off", log);
+    RETURN_IF_ERROR(settings.check_options(command));
     DriverOptions options;
     const Result<CommitMode> mode = commit_mode(commit);
     if (!mode) return mode.error();
@@ -42,8 +43,16 @@ struct RunCommand {
     if (transactions > 0) options.transactions = transactions;
     if (rate > 0) options.rate = rate;
     if (log == "off") {
-      if (resume) return invalid_argument("--resume goes on with a data directory, and --log off has none");
+      for (const char* option : {"--resume", "--data-dir", "--log-device", "--commit", "--flush-interval"}) {
+        if (command.count(option) > 0) {
+          return invalid_argument("{} speaks of a log, and --log off keeps none: leave one of them out", option);
+        }
+      }
       return run_in_memory(options);
+    }
+    if (resume) {
+      const Result<WorkloadSettings> stored = settings.resumed(command, directory);
+      if (!stored) return stored.error();
     }
     return run_durably(options);
   }
@@ -199,7 +208,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->output.add_options(*app);
-  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+  app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 
 }  // namespace mneme

@@ -1,6 +1,9 @@
 #include "cli/workload_settings.h"
 
 #include <charconv>
+#include <utility>
+
+#include "logging/manifest.h"
 
 namespace mneme {
 namespace {
@@ -33,6 +36,40 @@ void WorkloadSettings::add_options(CLI::App& command) {
 }
 
 Result<std::unique_ptr<Workload>> WorkloadSettings::make() const { return make_workload(name, options); }
+
+Result<void> WorkloadSettings::check_options(const CLI::App& command) const {
+  for (const char* option : {"--hotspot-percent", "--hotspot-customers"}) {
+    if (name != "smallbank" && command.count(option) > 0) {
+      return invalid_argument("{} is smallbank's: {} has no hotspot; leave it out", option, name);
+    }
+  }
+  return {};
+}
+
+Result<WorkloadSettings> WorkloadSettings::resumed(const CLI::App& command, const std::string& directory) const {
+  const Result<Manifest> manifest = read_manifest(directory);
+  if (!manifest) return manifest.error();
+  Result<WorkloadSettings> stored = from_attributes(manifest->attributes, directory);
+  if (!stored) return stored.error();
+  if (stored->name != name) {
+    return invalid_argument("{} holds {}, not {}: resume that, or choose another directory", directory, stored->name,
+                            name);
+  }
+  const std::map<std::string, std::string> wanted = attributes();
+  const std::map<std::string, std::string> held = stored->attributes();
+  const std::pair<const char*, const char*> options[] = {{"--warehouses", "scale"},
+                                                         {"--seed", "seed"},
+                                                         {"--mix", "mix"},
+                                                         {"--hotspot-percent", "hotspot_percent"},
+                                                         {"--hotspot-customers", "hotspot_customers"}};
+  for (const auto& [option, attribute] : options) {
+    if (command.count(option) > 0 && wanted.at(attribute) != held.at(attribute)) {
+      return invalid_argument("{} was created with {} {}, which --resume keeps: leave the option out", directory, option,
+                              held.at(attribute));
+    }
+  }
+  return stored;
+}
 
 std::map<std::string, std::string> WorkloadSettings::attributes() const {
   return {{"workload", name},

@@ -21,6 +21,11 @@ struct WorkloadSettings {
   // The workload, or why these settings name none.
   Result<std::unique_ptr<Workload>> make() const;
 
+  // After parsing: an option that the chosen workload has no use for is an error, never ignored.
+  Result<void> check_options(const CLI::App& command) const;
+  // What the directory was created with stands. An error where the command line asks for something else.
+  Result<WorkloadSettings> resumed(const CLI::App& command, const std::string& directory) const;
+
   std::map<std::string, std::string> attributes() const;
   // Fails where the directory was not made by `mneme run` or `mneme crash`.
   static Result<WorkloadSettings> from_attributes(const std::map<std::string, std::string>& attributes,
