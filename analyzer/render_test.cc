@@ -17,22 +17,22 @@ using testing::Not;
 
 class Render : public testing::Test {
  protected:
-  const std::unique_ptr<Program> bank_ = compile_or_die(source_file("analyzer/bank.sql"));
+  const std::unique_ptr<Program> bank_ = compile_or_die(source_file("tests/data/bank.sql"));
   const DependencyGraph graph_ = analyze(*bank_, TableConflicts(bank_->catalog));
 };
 
 TEST_F(Render, TextShowsSlicesBlocksAndReasons) {
   const std::string text = render_text(*bank_, graph_);
   EXPECT_THAT(text, HasSubstr("Procedure transfer\n  T1  line "));
-  EXPECT_THAT(text, HasSubstr("SELECT f_spouse INTO v_dst FROM family WHERE f_name = p_src\n"));
-  EXPECT_THAT(text, HasSubstr("  T1 -> T3\n      v_dst, set at line 37, decides IF at line 38\n"));
+  EXPECT_THAT(text, HasSubstr("SELECT spouse INTO dst FROM family WHERE name = src\n"));
+  EXPECT_THAT(text, HasSubstr("  T1 -> T3\n      dst, set at line 40, decides IF at line 41\n"));
   EXPECT_THAT(text, HasSubstr("Global graph\n"
                               "  α: T1  (family read only)\n"
-                              "  β: T2, D1  (checking by c_name)\n"
-                              "  γ: T3, D2  (saving by s_name)\n"
-                              "  δ: D3  (stats by t_nation)\n"));
+                              "  β: T2, D1  (current by name)\n"
+                              "  γ: T3, D2  (saving by name)\n"
+                              "  δ: D3  (stats by nation)\n"));
   EXPECT_THAT(text, HasSubstr("  α -> γ  (other edges imply it)\n"));
-  EXPECT_THAT(text, HasSubstr("  β -> δ\n      D1 -> D3: v_tmp, set at line 57, decides IF at line 63\n"));
+  EXPECT_THAT(text, HasSubstr("  β -> δ\n      D1 -> D3: tmp, set at line 62, decides IF at line 68\n"));
 }
 
 TEST_F(Render, TextSaysWhatIsNotReplayed) {
@@ -69,19 +69,19 @@ TEST_F(Render, DotDrawsTheGlobalGraph) {
   }
   subgraph cluster_1 {
     style=dashed;
-    label="β: checking by c_name";
+    label="β: current by name";
     "T2";
     "D1";
   }
   subgraph cluster_2 {
     style=dashed;
-    label="γ: saving by s_name";
+    label="γ: saving by name";
     "T3";
     "D2";
   }
   subgraph cluster_3 {
     style=dashed;
-    label="δ: stats by t_nation";
+    label="δ: stats by nation";
     "D3";
   }
   "T1" -> "T2" [ltail=cluster_0, lhead=cluster_1];
@@ -99,14 +99,14 @@ TEST_F(Render, JsonHoldsTheContractsFields) {
   EXPECT_EQ(transfer["operations"].size(), 7U);
   EXPECT_EQ(transfer["operations"][2]["kind"], "update");
   EXPECT_EQ(transfer["operations"][2]["slice"], "T2");
-  EXPECT_EQ(transfer["operations"][2]["tables"], nlohmann::ordered_json({"checking"}));
+  EXPECT_EQ(transfer["operations"][2]["tables"], nlohmann::ordered_json({"current"}));
   EXPECT_EQ(transfer["slices"][1]["name"], "T2");
   EXPECT_EQ(transfer["slices"][1]["block"], "β");
   EXPECT_EQ(transfer["slices"][1]["operations"], nlohmann::ordered_json({1, 2, 3, 4}));
   EXPECT_EQ(transfer["edges"].size(), 2U);
   ASSERT_EQ(json["blocks"].size(), 4U);
   EXPECT_EQ(json["blocks"][1]["slices"], nlohmann::ordered_json({"T2", "D1"}));
-  EXPECT_EQ(json["blocks"][1]["tables"][0]["lane_columns"], nlohmann::ordered_json({"c_name"}));
+  EXPECT_EQ(json["blocks"][1]["tables"][0]["lane_columns"], nlohmann::ordered_json({"name"}));
   ASSERT_EQ(json["edges"].size(), 4U);
   EXPECT_EQ(json["edges"][0]["from"], "α");
   EXPECT_EQ(json["edges"][0]["to"], "β");

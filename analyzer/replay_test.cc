@@ -23,7 +23,7 @@ void expect_replay_equal(std::string_view sql, uint64_t seeds) {
 }
 
 TEST(Replay, BankEqualsWholeRuns) {
-  expect_replay_equal(source_file("analyzer/bank.sql"), 20);
+  expect_replay_equal(source_file("tests/data/bank.sql"), 20);
 }
 TEST(Replay, TpccEqualsWholeRuns) {
   expect_replay_equal(source_file("workloads/tpcc.sql"), 10);

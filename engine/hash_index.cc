@@ -369,8 +369,11 @@ class HashIndex final : public Index {
         rows.push_back(block.row(shape_, i));
       }
     }
-    from.set_link(0, Bucket(nullptr), depth + 1);
+    // The new bucket first: who sees the old one's new depth goes on to the new one, and must find its depth there. With
+    // none, it would go on to bucket 0, whose depth says nothing about this hash, and from there to a bucket that may
+    // not be in use for a long time.
     to.set_link(0, Bucket(nullptr), depth + 1);
+    from.set_link(0, Bucket(nullptr), depth + 1);
     for (size_t i = 0; i < keys.size(); ++i) {
       const bool moves = (hash_of(keys[i].data()) >> depth & 1) != 0;
       append(moves ? to : from, keys[i].data(), rows[i]);
