@@ -255,6 +255,18 @@ JoinCandidates join(const PathFinder& finder, const std::vector<TableId>& tables
           finder.find(tables[inner], inner, std::nullopt, false)};
 }
 
+// The one value that the path gives the column; nullptr when there is none, or are several.
+const Expr* fixing_value(const Catalog& catalog, std::span<const TableAccess> access, PathColumn column) {
+  const AccessPath& path = access[column.source].path;
+  const IndexDefinition& index = catalog.index(path.index);
+  for (size_t i = 0; i < path.equalities.size(); ++i) {
+    if (index.columns[i] == column.column && path.equalities[i].values.size() == 1) {
+      return &path.equalities[i].values[0];
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void split_conjunction(Expr condition, std::vector<Expr>& parts) {
@@ -304,12 +316,12 @@ void choose_access(const Catalog& catalog, const std::vector<TableId>& tables, s
 }
 
 bool is_fixed(const Catalog& catalog, std::span<const TableAccess> access, PathColumn column) {
-  const AccessPath& path = access[column.source].path;
-  const IndexDefinition& index = catalog.index(path.index);
-  for (size_t i = 0; i < path.equalities.size(); ++i) {
-    if (index.columns[i] == column.column && path.equalities[i].values.size() == 1) return true;
-  }
-  return false;
+  return fixing_value(catalog, access, column) != nullptr;
+}
+
+bool is_constant(const Catalog& catalog, std::span<const TableAccess> access, PathColumn column) {
+  const Expr* value = fixing_value(catalog, access, column);
+  return value != nullptr && (column.source == 0 || !uses_source(*value, 0));
 }
 
 std::vector<PathColumn> path_order(const Catalog& catalog, std::span<const TableAccess> access) {

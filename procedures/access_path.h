@@ -37,8 +37,11 @@ struct PathColumn {
 // column to several values, they are tried in the column's order.
 std::vector<PathColumn> path_order(const Catalog& catalog, std::span<const ir::TableAccess> access);
 
-// The path gives the column one value (for a row of the outer table).
+// The path gives the column one value: in the inner table of a join, one for each row of the outer table.
 bool is_fixed(const Catalog& catalog, std::span<const ir::TableAccess> access, PathColumn column);
+
+// The column has one value in all rows that are found.
+bool is_constant(const Catalog& catalog, std::span<const ir::TableAccess> access, PathColumn column);
 
 // At most one row, whatever the data.
 bool finds_one_row(std::span<const ir::TableAccess> access);

@@ -218,6 +218,12 @@ v := r.ident
     into v := outer.number
     into t := inner.name
 )"},
+    {R"(SELECT e.number INTO v FROM entry e, account a WHERE e.account > 5 AND a.id = e.account ORDER BY a.id LIMIT 1;)",
+     R"(
+#0 select entry range entry_pkey(account > 5) join account point account_pkey(id = outer.account) order inner.id, outer.account, outer.number by sort limit 1::bigint
+    reads entry(account, number) account(id)
+    into v := outer.number
+)"},
     {R"(SELECT a.id INTO v FROM account a, entry e WHERE a.branch = 1 AND e.account = a.id LIMIT 1;)",
      R"(
 #0 select account range account_by_branch(branch = 1) join entry range entry_pkey(account = outer.id) order outer.id, inner.number by sort limit 1::bigint

@@ -161,6 +161,17 @@ BEGIN
 END;
 $$;
 
+CREATE PROCEDURE by_item(p_order INT, INOUT r_items INT[]) LANGUAGE plpgsql AS $$
+DECLARE
+    v_item INT;
+BEGIN
+    r_items := '{}';
+    FOR v_item IN SELECT i_id FROM line JOIN item ON i_id = l_item WHERE l_order = p_order ORDER BY i_id DESC LOOP
+        r_items := array_append(r_items, v_item);
+    END LOOP;
+END;
+$$;
+
 CREATE PROCEDURE control(p_n INT, INOUT r_trace VARCHAR(200), INOUT r_found BOOLEAN) LANGUAGE plpgsql AS $$
 DECLARE
     v_k INT := 0;
@@ -264,6 +275,7 @@ const Step kSteps[] = {
     {"order_value", {"1", "6", kNull, kNull, kNull}, "3|116.16|{apple,banana,banana,date}"},
     {"order_value", {"1", "100", kNull, kNull, kNull}, "0|<NULL>|{apple,banana,banana,date}"},
     {"order_value", {"9", "1", kNull, kNull, kNull}, "0|<NULL>|{}"},
+    {"by_item", {"1", kNull}, "{4,2,2,1}"},
     {"totals", {"10", kNull, kNull, kNull, kNull, kNull, kNull}, "4|3|2|6.25|1.25|elder"},
     {"totals", {"99", kNull, kNull, kNull, kNull, kNull, kNull}, "0|0|0|<NULL>|<NULL>|<NULL>"},
     {"dearest", {"10", "2", "0", kNull}, "{3,1}"},

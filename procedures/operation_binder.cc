@@ -246,6 +246,7 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
 
   if (aggregated) {
     to.order_is_path_order = true;
+    refuse_sums_by_chance(catalog_, to);
     stop_at_first_row_for_extreme(catalog_, to);
   } else if (use == Use::kPerform) {
     to.order_is_path_order = true;  // only whether there is a row is asked: the first one answers

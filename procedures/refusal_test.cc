@@ -82,6 +82,8 @@ const Row kStatements[] = {
      R"(2:1: table journal has no primary key and no index that begins with a column this statement fixes or bounds; give it a primary key or such an index)"},
     {R"(SELECT amount INTO v FROM tally WHERE kind = 1;)",
      R"(2:1: which rows of tally this statement takes, or in which order, depends on chance: the table has no primary key; give it one, or use aggregates alone)"},
+    {R"(SELECT sum(amount::DOUBLE PRECISION) INTO n FROM tally WHERE kind = 1;)",
+     R"(2:1: sum() of a double precision over tally depends on chance: it rounds as the rows come, and the table has no primary key to order them; give it one, or sum a numeric)"},
     {R"(SELECT id, branch INTO v FROM account WHERE id = 1;)",
      R"(2:24: 2 values go to 1 variables; name as many variables as values)"},
     {R"(SELECT id INTO missing FROM account WHERE id = 1;)",

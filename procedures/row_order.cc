@@ -39,7 +39,7 @@ UserOrder simplify(const Catalog& catalog, ir::Operation& operation) {
     if (key.expr.kind == ExprKind::kColumn) {
       const PathColumn column{key.expr.source, key.expr.column};
       const bool repeated = std::ranges::find(result.columns, column) != result.columns.end();
-      if (repeated || is_fixed(catalog, operation.access, column)) continue;
+      if (repeated || is_constant(catalog, operation.access, column)) continue;
       result.columns.push_back(column);
     } else {
       result.only_columns = false;
@@ -84,6 +84,24 @@ void set_row_order(const Catalog& catalog, ir::Operation& operation) {
   operation.order_is_path_order |= operation.order.empty();
   operation.path_backward =
       operation.order_is_path_order && !operation.order.empty() && operation.order.front().descending;
+}
+
+void refuse_sums_by_chance(const Catalog& catalog, const ir::Operation& operation) {
+  const auto rounds = [](const ir::Aggregate& aggregate) {
+    // Of DISTINCT values the order is theirs.
+    return aggregate.kind == ir::Aggregate::Kind::kSum && !aggregate.distinct &&
+           aggregate.argument->type.kind == TypeKind::kDouble;
+  };
+  if (std::ranges::none_of(operation.aggregates, rounds)) return;
+  for (const ir::TableAccess& access : operation.access) {
+    const TableDefinition& table = catalog.table(access.table);
+    if (table.primary_key || catalog.index(access.path.index).unique) continue;
+    refuse(operation.where,
+           "sum() of a double precision over {} depends on chance: it rounds as the rows come, and the table "
+           "has no "
+           "primary key to order them; give it one, or sum a numeric",
+           table.name);
+  }
 }
 
 void stop_at_first_row_for_extreme(const Catalog& catalog, ir::Operation& operation) {
