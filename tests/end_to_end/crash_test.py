@@ -1,0 +1,52 @@
+"""Goal: a kill at any moment loses no acknowledged transaction and invents none; and the check for that works.
+
+Method: `mneme crash` on both workloads and both devices; then on a device that never syncs, where the same check must
+find losses or damage.
+"""
+
+import unittest
+
+from program import DAMAGED, FAILED, EndToEndTest, mneme
+
+ROUNDS = 4
+
+
+class Crash(EndToEndTest):
+    def crash(self, workload, device):
+        directory = self.folder / "crashes"
+        arguments = ("crash", workload, "--rounds", ROUNDS, "--log-device", device, "--data-dir", directory)
+        report = self.report(*arguments)
+        self.assertEqual(report["command"], "crash")
+        self.assertEqual(report["workload"], workload)
+        self.assertEqual(report["rounds"], ROUNDS)
+        self.assertEqual(len(report["crashed_at"]), ROUNDS)
+        self.assertGreater(min(report["crashed_at"]), 0)
+        self.assertGreater(report["acknowledged"], 0)
+        self.assertEqual(report["lost"], 0)
+        self.assertEqual(report["invented"], 0)
+        self.assertEqual(report["schemes"].keys(), {"clr", "clr-p"})
+        for scheme, outcome in report["schemes"].items():
+            self.assertIs(outcome["digest_equal"], True, scheme)
+            self.assertGreater(outcome["seconds"], 0, scheme)
+
+    def test_tpcc(self):
+        self.crash("tpcc", "file")
+
+    def test_smallbank(self):
+        self.crash("smallbank", "file")
+
+    def test_tpcc_with_a_volatile_cache(self):
+        self.crash("tpcc", "lossy")
+
+    def test_smallbank_with_a_volatile_cache(self):
+        self.crash("smallbank", "lossy")
+
+    def test_notices_an_engine_that_never_syncs(self):
+        arguments = ("crash", "smallbank", "--rounds", 3, "--log-device", "lossy-unsynced")
+        result = mneme(*arguments, "--data-dir", self.folder / "crashes", "--quiet")
+        self.assertIn(result.returncode, (FAILED, DAMAGED), self.told(result))
+        self.assertRegex(result.stderr, "lost|durable", self.told(result))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,68 @@
+"""Goal: the state after recovery is the state before, whichever way it is recovered, however often it went on.
+
+Method: run a workload, then compare its state digest with that of every scheme, level of replay, number of threads and
+size of batch; go on with `run --resume` twice, and compare again each time.
+"""
+
+import itertools
+import unittest
+
+from program import EndToEndTest
+
+LEVELS = ("static", "synchronous", "pipelined")
+EVERY_WAY = [
+    {"replay": level, "threads": threads, "batch": batch}
+    for level, threads, batch in itertools.product(LEVELS, (1, 2, 4, 8), (1, 7, 1000))
+]
+# After going on, the ways that differ the most.
+SOME_WAYS = [
+    {"replay": "static", "threads": 2, "batch": 1000},
+    {"replay": "synchronous", "threads": 4, "batch": 7},
+    {"replay": "pipelined", "threads": 8, "batch": 1},
+]
+
+CALLS = 15000
+
+
+class DigestMatrix(EndToEndTest):
+    def run_and_recover(self, workload, read_only, most_bytes_per_transaction):
+        database = self.folder / "database"
+        arguments = ("run", workload, "--data-dir", database, "--threads", 2)
+        self.logged = 0
+        first = self.report(*arguments, "--transactions", CALLS)
+        self.assertEqual(first["committed"] + first["user_aborts"], CALLS)
+        self.assertLessEqual(first["log_bytes_per_txn"], most_bytes_per_transaction)
+        self.check_every_way(database, first, read_only, EVERY_WAY)
+        for _ in range(2):
+            again = self.report(*arguments, "--transactions", CALLS // 3, "--resume")
+            self.assertEqual(again["committed"] + again["user_aborts"], CALLS // 3)
+            self.assertGreater(again["acknowledged_lsn"], first["acknowledged_lsn"])
+            self.check_every_way(database, again, read_only, SOME_WAYS)
+        checks = self.report("verify", database)
+        self.assertTrue(checks["ok"], checks)
+
+    def check_every_way(self, database, run, read_only, ways):
+        self.logged += sum(
+            procedure["committed"] for name, procedure in run["by_procedure"].items() if name not in read_only
+        )
+        serial = self.recover(database, "clr")
+        self.assertEqual(serial["state_digest"], run["state_digest"])
+        self.assertEqual(serial["transactions"], self.logged, "committed calls that write, and recovered ones")
+        self.assertGreaterEqual(serial["durable_lsn"], run["acknowledged_lsn"])
+        self.assertEqual(serial["dropped_bytes"], 0)
+        for way in ways:
+            with self.subTest(**way):
+                parallel = self.recover(database, "clr-p", **way)
+                self.assertEqual(parallel["state_digest"], run["state_digest"])
+                self.assertEqual(parallel["transactions"], self.logged)
+                self.assertEqual((parallel["replay"], parallel["threads"]), (way["replay"], way["threads"]))
+
+    def test_tpcc(self):
+        self.run_and_recover("tpcc", {"order_status", "stock_level"}, 120)
+
+    def test_smallbank(self):
+        self.run_and_recover("smallbank", {"balance"}, 80)
+
+
+if __name__ == "__main__":
+    unittest.main()
