@@ -224,8 +224,10 @@ class HashIndex final : public Index {
     Bucket head;
     uint64_t number;
   };
-  // The bucket of a hash as far as the bucket count that we see tells, and then as the buckets' own depths
-  // do.
+  // The bucket of a hash as far as the bucket count that we see tells, and then as the buckets' own depths do: from a
+  // bucket on to the one that was split off it at the lowest bit in which the hash differs, and so on. Not straight to
+  // the number that the depth gives: a bucket may have been split twice since the count was read, before the first one
+  // split off it was split at all, and the straight way would end in a bucket that is not in use yet.
   Home home_of(uint64_t hash) const {
     const uint64_t count = bucket_count_.load(std::memory_order_acquire);
     const auto level = static_cast<uint32_t>(std::bit_width(count) - 1);
@@ -233,9 +235,9 @@ class HashIndex final : public Index {
     if (number >= count) number = hash & mask(level);
     for (;;) {
       const Bucket head = bucket(number);
-      const uint64_t home = hash & mask(head.depth());
-      if (home == number) return {head, number};
-      number = home;
+      const uint64_t differing = (hash & mask(head.depth())) ^ number;
+      if (differing == 0) return {head, number};
+      number |= differing & -differing;
     }
   }
   // Whether it is still, or was split in between. Under a lock, or to be confirmed by the version read
@@ -369,9 +371,7 @@ class HashIndex final : public Index {
         rows.push_back(block.row(shape_, i));
       }
     }
-    // The new bucket first: who sees the old one's new depth goes on to the new one, and must find its depth there. With
-    // none, it would go on to bucket 0, whose depth says nothing about this hash, and from there to a bucket that may
-    // not be in use for a long time.
+    // The new bucket first: who sees the old one's new depth goes on to the new one, and must find its depth there.
     to.set_link(0, Bucket(nullptr), depth + 1);
     from.set_link(0, Bucket(nullptr), depth + 1);
     for (size_t i = 0; i < keys.size(); ++i) {

@@ -63,13 +63,16 @@ Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest,
   }
   std::unique_ptr<IoQueue> queue;
   if (kind == LogDeviceKind::kFile) {
-    queue = best_queue(options.chains, opened.notices);
     if (auto direct = try_direct_io(manifest.directory()); options.direct_io && !direct.ok()) {
       opened.notices.push_back(fmt::format(
           "direct I/O is not available ({}): the log goes through the page cache, which is slower",
           direct.error().message));
       options.direct_io = false;
+      // The kernel tells a write-back error to one sync of a file only: with two in flight, the other one's write would
+      // pass for durable.
+      options.chains = 1;
     }
+    queue = best_queue(options.chains, opened.notices);
   } else {
     queue = std::make_unique<LossyQueue>(lossy_seed);
     options.direct_io = false;  // it writes single sectors

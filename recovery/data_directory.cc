@@ -1,6 +1,7 @@
 #include "recovery/data_directory.h"
 
 #include <filesystem>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -40,12 +41,16 @@ double seconds_since(uint64_t begin_ns) {
 
 Result<void> make_directory(const std::string& directory) {
   std::error_code error;
-  if (!std::filesystem::create_directories(directory, error)) {
-    if (error) return failed("cannot make the directory {}: {}", directory, error.message());
-    return {};
+  std::filesystem::path path = std::filesystem::absolute(directory, error).lexically_normal();
+  // Each directory that is new has its entry in the one above, which must survive as well.
+  std::vector<std::filesystem::path> parents;
+  for (; !std::filesystem::exists(path, error) && path.has_relative_path(); path = path.parent_path()) {
+    parents.push_back(path.parent_path());
   }
-  const auto parent = std::filesystem::absolute(directory, error).lexically_normal().parent_path();
-  return sync_directory(parent.empty() ? "." : parent.string());
+  std::filesystem::create_directories(directory, error);
+  if (error) return failed("cannot make the directory {}: {}", directory, error.message());
+  for (const std::filesystem::path& parent : parents) RETURN_IF_ERROR(sync_directory(parent.string()));
+  return {};
 }
 
 }  // namespace
