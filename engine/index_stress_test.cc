@@ -126,6 +126,34 @@ TEST_P(IndexStressTest, ManyThreadsChangeAndRead) {
   index->verify();
 }
 
+// Goal: threads that are held up in the middle of a look-up while others make the index many times as large find their
+// way. Method: more threads than cores fill young indexes, over and over; an insert that goes astray never returns.
+TEST_P(IndexStressTest, YoungIndexesGrowUnderThreadsThatAreHeldUp) {
+  constexpr uint64_t kFillers = 16;
+  constexpr uint64_t kKeysOfEach = 4000;
+  for (int round = 0; round < 20; ++round) {
+    HugePageSource round_memory;
+    const std::unique_ptr<Index> young = GetParam().is_hash ? make_hash_index(words, (words + 1) / 2, round_memory)
+                                                            : make_btree_index(words, round_memory);
+    std::vector<std::thread> fillers;
+    for (uint64_t filler = 0; filler < kFillers; ++filler) {
+      fillers.emplace_back([&, filler] {
+        for (uint64_t i = 0; i < kKeysOfEach; ++i) {
+          const uint64_t n = i * kFillers + filler;
+          Row* existing = nullptr;
+          ASSERT_EQ(young->insert(key_of(n).data(), row_of(n), existing, nullptr), Index::InsertStatus::kInserted);
+        }
+      });
+    }
+    for (std::thread& filler : fillers) filler.join();
+    young->verify();
+    for (uint64_t n = 0; n < kFillers * kKeysOfEach; ++n) {
+      NodeVersion node;
+      ASSERT_EQ(young->find(key_of(n).data(), node), row_of(n));
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, IndexStressTest,
                          testing::Values(Kind{"Btree1", false, 1}, Kind{"Btree3", false, 3},
                                          Kind{"Btree9", false, 9}, Kind{"Hash1", true, 1},
