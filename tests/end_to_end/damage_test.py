@@ -1,0 +1,286 @@
+"""Goal: a damaged directory is never answered with a wrong state, never with a crash, and never changed.
+
+Method: damage copies of a small database in every way a user may meet, and look at exit status, message and files. Where
+recovery may go on without a torn tail, an oracle that knows nothing of logs judges the state: a fresh run, by one
+thread, of as many calls as leave that many logged transactions. One thread makes runs of the same seed alike.
+"""
+
+import functools
+import json
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+import program
+from program import BAD_ARGUMENTS, BINARY, DAMAGED, DONE, FAILED, EndToEndTest
+from program import copy_database, fingerprint, flip_bit, mneme
+
+CALLS = 2000
+
+
+def run_of(calls, directory, *options):
+    arguments = ("run", "smallbank", "--threads", 1, "--transactions", calls, "--data-dir", directory)
+    return json.loads(mneme(*arguments, *options, "--quiet", "--json", "-").stdout)
+
+
+class Damage(EndToEndTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = pathlib.Path(tempfile.mkdtemp(prefix="damage_", dir="."))
+        cls.addClassCleanup(shutil.rmtree, cls.home)
+        cls.original = cls.home / "original"
+        cls.whole = run_of(CALLS, cls.original)
+        listing = mneme("inspect", cls.original, "--limit", 10 * CALLS, "--quiet", "--json", "-")
+        cls.records = json.loads(listing.stdout)["records"]
+
+    def setUp(self):
+        super().setUp()
+        self.database = self.folder / "database"
+        copy_database(self.original, self.database)
+        self.segment = self.database / self.records[-1]["file"]
+
+    @classmethod
+    @functools.lru_cache(maxsize=None)
+    def state_after(cls, logged):
+        """The digest after the first `logged` transactions that write, by the oracle."""
+        fewest, most = logged, CALLS
+        while True:
+            calls = (fewest + most) // 2
+            directory = cls.home / "oracle"
+            run = run_of(calls, directory, "--log-device", "null")
+            shutil.rmtree(directory)
+            if run["log_records"] == logged:
+                return run["state_digest"]
+            if run["log_records"] < logged:
+                fewest = calls + 1
+            else:
+                most = calls - 1
+            if fewest > most:
+                raise AssertionError(f"no run of the seed leaves {logged} logged transactions")
+
+    def refuse_unchanged(self, status, words, *commands):
+        """Each command refuses the database with this status and these words, and changes nothing of it."""
+        before = fingerprint(self.database)
+        for command in commands or ("recover", "verify"):
+            self.refuse(status, words, command, self.database)
+        self.refuse(status, words, "run", "smallbank", "--resume", "--data-dir", self.database, "--transactions", 10)
+        self.assertEqual(fingerprint(self.database), before)
+
+    # The tail: what a crash leaves.
+
+    def check_prefix(self, transactions):
+        recovered = self.recover_alike(self.database)
+        self.assertEqual(recovered["transactions"], transactions)
+        self.assertEqual(recovered["state_digest"], self.state_after(transactions))
+        return recovered
+
+    def test_without_its_last_record(self):
+        last = self.records[-1]
+        for cut in (1, 8, last["bytes"] - 1):
+            with self.subTest(bytes_left=cut):
+                shutil.copy(self.original / self.segment.name, self.segment)
+                with open(self.segment, "r+b") as file:
+                    file.truncate(last["offset"] + cut)
+                before = fingerprint(self.database)
+                recovered = self.check_prefix(len(self.records) - 1)
+                self.assertGreater(recovered["dropped_bytes"], 0)
+                self.assertIn(self.segment.name, recovered["dropped_reason"])
+                self.assertIn(str(last["offset"]), recovered["dropped_reason"])
+                self.assertIn("torn", recovered["dropped_reason"])
+                self.assertEqual(fingerprint(self.database), before, "recover changed the directory")
+
+    def test_goes_on_after_a_torn_tail(self):
+        with open(self.segment, "r+b") as file:
+            file.truncate(self.records[-1]["offset"] + 5)
+        for _ in range(2):
+            again = self.report("run", "smallbank", "--resume", "--data-dir", self.database, "--transactions", 1000)
+            recovered = self.recover_alike(self.database)
+            self.assertEqual(recovered["state_digest"], again["state_digest"])
+            self.assertEqual(recovered["dropped_reason"], "")
+        self.assertTrue(self.report("verify", self.database)["ok"])
+
+    # The middle: what a disk breaks.
+
+    def test_with_a_flipped_bit_in_the_middle_of_the_log(self):
+        # Each call waits for its record here, so that the log's end tells that its middle was durable.
+        self.database = self.folder / "synced"
+        run_of(300, self.database, "--commit", "sync")
+        records = self.report("inspect", self.database, "--limit", 1000)["records"]
+        middle = records[len(records) // 2]
+        segment = self.database / middle["file"]
+        flip_bit(segment, middle["offset"] + middle["bytes"] // 2, 5)
+        refusal = self.refuse(DAMAGED, [segment, "at byte"], "recover", self.database)
+        told = int(re.search(r"at byte (\d+)", refusal.stderr).group(1))
+        block = middle["offset"] // 4096 * 4096
+        self.assertTrue(block <= told <= middle["offset"], refusal.stderr)
+        self.refuse_unchanged(DAMAGED, [segment, f"at byte {told}", "damaged", "nothing was changed"])
+
+    def test_after_it_went_on_every_damage_to_what_was_there_before_is_seen(self):
+        self.report("run", "smallbank", "--resume", "--data-dir", self.database, "--transactions", 100)
+        flip_bit(self.segment, self.records[-1]["offset"] + 20, 0)
+        self.refuse_unchanged(DAMAGED, [self.segment, "at byte", "nothing was changed"])
+
+    def judge_flip(self, path, offset, bit, refusals):
+        """Whether the flip was refused; otherwise the answer must be right. Leaves the file as it was."""
+        flip_bit(path, offset, bit)
+        try:
+            serial = mneme("recover", self.database, "--scheme", "clr", "--quiet", "--json", "-")
+            self.assertIn(serial.returncode, (DONE, *refusals), self.told(serial))
+            if serial.returncode != DONE:
+                self.assertIn(str(self.database), serial.stderr)
+                self.refuse(serial.returncode, [path.name], "recover", self.database, "--scheme", "clr-p", "--threads", 3)
+                return True
+            recovered = self.recover_alike(self.database)
+            if recovered["transactions"] < len(self.records):
+                self.assertNotEqual(recovered["dropped_reason"], "")
+            self.assertEqual(recovered["state_digest"], self.state_after(recovered["transactions"]))
+            return False
+        finally:
+            flip_bit(path, offset, bit)
+
+    def test_with_a_bit_flipped_anywhere(self):
+        chance = random.Random(1)
+        tail = self.records[-1]["offset"] + self.records[-1]["bytes"]
+        checkpoint = next(self.database.glob("checkpoint-*"))
+        catalog = self.database / "catalog.sql"
+        manifest = self.database / "MANIFEST"
+        # A flip in the manifest may make it one of another format or version, which is no damage but another refusal.
+        places = [
+            ("used log", self.segment, 4096, tail, 14, (DAMAGED,)),
+            ("unused log", self.segment, tail, self.segment.stat().st_size, 4, ()),
+            ("segment header", self.segment, 0, 4096, 6, (DAMAGED,)),
+            ("checkpoint", checkpoint, 0, checkpoint.stat().st_size, 12, (DAMAGED,)),
+            ("catalog", catalog, 0, catalog.stat().st_size, 6, (DAMAGED,)),
+            ("manifest", manifest, 0, manifest.stat().st_size, 10, (DAMAGED, BAD_ARGUMENTS)),
+        ]
+        refused = {name: 0 for name, *_ in places}
+        for name, path, begin, end, flips, refusals in places:
+            for _ in range(flips):
+                offset, bit = chance.randrange(begin, end), chance.randrange(8)
+                with self.subTest(place=name, offset=offset, bit=bit):
+                    refused[name] += self.judge_flip(path, offset, bit, refusals)
+        # In the catalog, a flip in a comment changes nothing that the log's calls mean, and is let pass.
+        self.assertGreater(refused["catalog"], 0)
+        self.assertEqual(refused["manifest"], 10)
+        self.assertEqual(refused["segment header"], 6)
+        self.assertGreater(refused["checkpoint"], 0)
+        self.assertGreater(refused["used log"], 0)
+
+    # Whole files.
+
+    def test_without_a_segment(self):
+        self.segment.unlink()
+        self.refuse_unchanged(DAMAGED, [self.segment, "missing", "put the file back"])
+
+    def test_with_an_empty_segment(self):
+        self.segment.write_bytes(b"")
+        self.refuse_unchanged(DAMAGED, [self.segment, "damaged"])
+
+    def test_with_a_foreign_file_in_place_of_a_segment(self):
+        self.segment.write_bytes(b"Dear diary, today I learnt about command logging.\n" * 1000)
+        self.refuse_unchanged(DAMAGED, [self.segment, "no log segment of Mneme", "put the segment back"])
+
+    def test_with_another_databases_segment(self):
+        other = self.folder / "other"
+        run_of(CALLS, other)
+        shutil.copy(other / self.segment.name, self.segment)
+        self.refuse_unchanged(DAMAGED, [self.segment, "another database"])
+
+    def test_without_its_checkpoint(self):
+        checkpoint = next(self.database.glob("checkpoint-*"))
+        checkpoint.unlink()
+        self.refuse_unchanged(DAMAGED, [checkpoint, "missing"])
+
+    def test_with_half_a_checkpoint(self):
+        checkpoint = next(self.database.glob("checkpoint-*"))
+        with open(checkpoint, "r+b") as file:
+            file.truncate(checkpoint.stat().st_size // 2)
+        self.refuse_unchanged(DAMAGED, [checkpoint, "bytes", "were written"])
+
+    def test_without_its_catalog(self):
+        catalog = self.database / "catalog.sql"
+        catalog.unlink()
+        self.refuse_unchanged(DAMAGED, [catalog, "missing"])
+
+    def test_with_an_edited_procedure(self):
+        catalog = self.database / "catalog.sql"
+        text = catalog.read_text()
+        edited = text.replace("+ ", "- ", 1) if "+ " in text else text.replace(">=", ">", 1)
+        self.assertNotEqual(edited, text)
+        catalog.write_text(edited)
+        self.refuse_unchanged(DAMAGED, [catalog])
+
+    def test_without_its_manifest(self):
+        (self.database / "MANIFEST").unlink()
+        self.refuse_unchanged(BAD_ARGUMENTS, [self.database, "holds no database", "MANIFEST"])
+
+    # Directories that are in order, but not for this.
+
+    def test_of_another_version(self):
+        program.set_manifest(self.database, lambda content: content.update(format_version=2))
+        words = ["MANIFEST", "version 2", "version 1", "use the program that wrote it"]
+        self.refuse_unchanged(BAD_ARGUMENTS, words, "recover", "verify", "inspect")
+
+    def test_with_a_manifest_rewritten_alike(self):
+        """Else the test above would show no more than that any rewritten manifest is refused."""
+        program.set_manifest(self.database, lambda content: content["attributes"].update(remark="added by a test"))
+        self.assertEqual(self.recover_alike(self.database)["state_digest"], self.whole["state_digest"])
+
+    def test_with_a_segment_of_another_version(self):
+        program.set_format_version(self.segment, 2)
+        self.refuse_unchanged(BAD_ARGUMENTS, [self.segment, "version 2"])
+
+    def test_with_a_checkpoint_of_another_version(self):
+        checkpoint = next(self.database.glob("checkpoint-*"))
+        program.set_format_version(checkpoint, 2)
+        self.refuse_unchanged(BAD_ARGUMENTS, [checkpoint, "version 2"])
+
+    def test_empty(self):
+        empty = self.folder / "empty"
+        empty.mkdir()
+        for command in ("recover", "verify", "inspect"):
+            self.refuse(BAD_ARGUMENTS, [empty, "holds no database"], command, empty)
+        self.assertEqual(list(empty.iterdir()), [])
+        self.refuse(BAD_ARGUMENTS, [empty, "holds no database"], "run", "smallbank", "--resume", "--data-dir", empty)
+
+    def test_not_there(self):
+        nowhere = self.folder / "nowhere"
+        for command in ("recover", "verify", "inspect"):
+            self.refuse(BAD_ARGUMENTS, [nowhere, "there is no directory"], command, nowhere)
+        self.refuse(BAD_ARGUMENTS, [nowhere, "there is no directory"], "run", "smallbank", "--resume", "--data-dir", nowhere)
+        self.assertFalse(nowhere.exists())
+
+    def test_already_holding_a_database(self):
+        before = fingerprint(self.database)
+        words = [self.database, "holds a database already", "resume it, or choose another directory"]
+        self.refuse(BAD_ARGUMENTS, words, "run", "smallbank", "--data-dir", self.database, "--transactions", 10)
+        self.refuse(BAD_ARGUMENTS, words, "run", "tpcc", "--data-dir", self.database, "--transactions", 10)
+        self.assertEqual(fingerprint(self.database), before)
+
+    def test_in_use(self):
+        arguments = ["run", "smallbank", "--resume", "--data-dir", self.database, "--threads", "1", "--duration", "60"]
+        user = subprocess.Popen([BINARY, *arguments, "--rate", "1000", "--quiet"])
+        try:
+            manifest = (self.original / "MANIFEST").read_bytes()
+            deadline = time.monotonic() + 30
+            # It enters its incarnation into the manifest once it is open for work.
+            while (self.database / "MANIFEST").read_bytes() == manifest and time.monotonic() < deadline:
+                time.sleep(0.02)
+            words = [self.database, "in use by another process", "try again"]
+            self.refuse(FAILED, words, "recover", self.database)
+            self.refuse(FAILED, words, "verify", self.database)
+            self.refuse(FAILED, words, "run", "smallbank", "--resume", "--data-dir", self.database)
+            self.assertIsNone(user.poll(), "the first user ended early")
+        finally:
+            user.kill()
+            user.wait()
+        self.recover_alike(self.database)
+
+
+if __name__ == "__main__":
+    unittest.main()
