@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/crash_round.h"
 #include "cli/output.h"
+#include "cli/number_checks.h"
 #include "cli/recovery_text.h"
 #include "cli/text.h"
 #include "cli/workload_database.h"
@@ -142,11 +143,11 @@ void add_crash_command(CLI::App& program, Action& chosen) {
   command->settings.add_options(*app);
   app->add_option("--data-dir", command->directory, "where the test may work")->capture_default_str();
   app->add_option("--threads", command->threads, "workers, clients and replay threads")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
-  app->add_option("--rounds", command->rounds, "crashes")->check(CLI::PositiveNumber)->capture_default_str();
+  app->add_option("--rounds", command->rounds, "crashes")->check(positive())->capture_default_str();
   app->add_option("--longest-run", command->longest_run, "seconds after which the kill comes at the latest")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   app->add_option("--log-device", command->device,
                   "file; lossy: what no completed sync covers dies with the process; lossy-unsynced: and no sync is "

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/crash_round.h"
 #include "cli/output.h"
+#include "cli/number_checks.h"
 #include "cli/recovery_text.h"
 #include "cli/text.h"
 #include "cli/workload_database.h"
@@ -145,10 +146,10 @@ struct DemoCommand {
 void add_demo_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<DemoCommand>();
   CLI::App* app = program.add_subcommand("demo", "load TPC-C, run it, kill -9, recover serially and in parallel, verify");
-  app->add_option("--warehouses", command->warehouses)->check(CLI::PositiveNumber)->capture_default_str();
-  app->add_option("--threads", command->threads)->check(CLI::PositiveNumber)->capture_default_str();
+  app->add_option("--warehouses", command->warehouses)->check(positive())->capture_default_str();
+  app->add_option("--threads", command->threads)->check(positive())->capture_default_str();
   app->add_option("--duration", command->duration, "seconds until the kill")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   app->add_option("--in", command->parent, "where to put the demo's directory")->capture_default_str();
   app->add_flag("--keep", command->keep, "leave the database there");

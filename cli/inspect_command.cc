@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/number_checks.h"
 #include "cli/recovery_text.h"
 #include "cli/text.h"
 #include "logging/log_reader.h"
@@ -107,7 +108,9 @@ void add_inspect_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<InspectCommand>();
   CLI::App* app = program.add_subcommand("inspect", "what a data directory holds: manifest, and log record by record");
   app->add_option("directory", command->directory, "the data directory")->required();
-  app->add_option("--limit", command->limit, "records to show")->capture_default_str();
+  app->add_option("--limit", command->limit, "records to show")
+      ->check(not_negative())
+      ->capture_default_str();
   command->output.add_options(*app);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }

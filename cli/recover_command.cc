@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/number_checks.h"
 #include "cli/progress.h"
 #include "cli/recovery_text.h"
 #include "engine/digest.h"
@@ -21,13 +22,18 @@ struct RecoverCommand {
   uint32_t batch = ReplayOptions{}.batch_transactions;
   Output output;
 
-  Result<void> run() const {
+  Result<void> run(const CLI::App& command) const {
     RecoverOptions options;
     const Result<RecoveryScheme> wanted = recovery_scheme(scheme);
     if (!wanted) return wanted.error();
     const Result<ReplayLevel> level = replay_level(replay);
     if (!level) return level.error();
     options.scheme = *wanted;
+    for (const char* option : {"--replay", "--batch"}) {
+      if (*wanted == RecoveryScheme::kClr && command.count(option) > 0) {
+        return invalid_argument("{} is clr-p's: clr replays one call after the other; leave it out", option);
+      }
+    }
     options.replay.level = *level;
     options.replay.threads = threads;
     options.replay.batch_transactions = batch;
@@ -51,12 +57,12 @@ void add_recover_command(CLI::App& program, Action& chosen) {
   app->add_option("directory", command->directory, "the data directory")->required();
   app->add_option("--scheme", command->scheme, "clr: serial replay; clr-p: parallel replay")->capture_default_str();
   app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")->capture_default_str();
-  app->add_option("--threads", command->threads, "replay threads")->check(CLI::PositiveNumber)->capture_default_str();
+  app->add_option("--threads", command->threads, "replay threads")->check(positive())->capture_default_str();
   app->add_option("--batch", command->batch, "transactions a log batch")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   command->output.add_options(*app);
-  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+  app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 
 }  // namespace mneme

@@ -11,6 +11,7 @@
 #include "cli/text.h"
 #include "cli/workload_database.h"
 #include "cli/workload_settings.h"
+#include "cli/number_checks.h"
 #include "logging/order_log.h"
 
 namespace mneme {
@@ -191,11 +192,15 @@ void add_run_command(CLI::App& program, Action& chosen) {
   command->settings.add_options(*app);
   app->add_option("--data-dir", command->directory, "where the database lives")->capture_default_str();
   app->add_flag("--resume", command->resume, "go on with the database there: recover it, then run");
-  app->add_option("--threads", command->threads, "workers")->check(CLI::PositiveNumber)->capture_default_str();
-  app->add_option("--duration", command->duration, "seconds")->check(CLI::PositiveNumber)->capture_default_str();
-  app->add_option("--transactions", command->transactions, "this many calls in place of a duration");
-  app->add_option("--warmup", command->warmup, "seconds that are not measured")->capture_default_str();
-  app->add_option("--rate", command->rate, "open loop: calls a second over all workers");
+  app->add_option("--threads", command->threads, "workers")->check(positive())->capture_default_str();
+  app->add_option("--duration", command->duration, "seconds")->check(positive())->capture_default_str();
+  app->add_option("--transactions", command->transactions, "this many calls in place of a duration")
+      ->check(not_negative());
+  app->add_option("--warmup", command->warmup, "seconds that are not measured")
+      ->check(not_negative())
+      ->capture_default_str();
+  app->add_option("--rate", command->rate, "open loop: calls a second over all workers")
+      ->check(positive());
   app->add_option("--log", command->log, "command, or off: nothing is durable, no directory is used")
       ->capture_default_str();
   app->add_option("--log-device", command->device,
@@ -205,7 +210,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
       ->capture_default_str();
   app->add_option("--flush-interval", command->flush_interval_us,
                   "microseconds for which records gather for one flush while nobody waits for them; 0: flush greedily")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->capture_default_str();
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });

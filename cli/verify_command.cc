@@ -8,6 +8,7 @@
 #include "cli/recovery_text.h"
 #include "cli/text.h"
 #include "cli/workload_settings.h"
+#include "cli/number_checks.h"
 #include "engine/digest.h"
 #include "recovery/recover.h"
 #include "workloads/load.h"
@@ -84,7 +85,7 @@ void add_verify_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<VerifyCommand>();
   CLI::App* app = program.add_subcommand("verify", "checksums, catalog, indexes, the workload's consistency conditions");
   app->add_option("directory", command->directory, "the data directory")->required();
-  app->add_option("--threads", command->threads, "threads")->check(CLI::PositiveNumber)->capture_default_str();
+  app->add_option("--threads", command->threads, "threads")->check(positive())->capture_default_str();
   command->output.add_options(*app);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }

@@ -1,4 +1,5 @@
 #include "cli/workload_settings.h"
+#include "cli/number_checks.h"
 
 #include <charconv>
 #include <utility>
@@ -23,15 +24,17 @@ void WorkloadSettings::add_options(CLI::App& command) {
   command.add_option("workload", name, "tpcc or smallbank")->required();
   command.add_option("--warehouses,--scale", options.scale,
                      "tpcc: warehouses, about 100 MiB each; smallbank: times 18,000 customers")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "of the population and of the calls")->capture_default_str();
+  command.add_option("--seed", options.seed, "of the population and of the calls")
+      ->check(not_negative())
+      ->capture_default_str();
   command.add_option("--mix", options.mix, "NAME=PCT,... in place of the specification's mix")->capture_default_str();
   command.add_option("--hotspot-percent", options.hotspot_percent, "smallbank: share of calls to the hotspot")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   command.add_option("--hotspot-customers", options.hotspot_customers, "smallbank: customers in the hotspot")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
 }
 
