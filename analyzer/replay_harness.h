@@ -86,15 +86,15 @@ class CheckedAccess final : public RowAccess {
   CheckedAccess(const Schema& schema, const Block& block, const std::set<Lane>& lanes, RowAccess& rows)
       : schema_(schema), block_(block), lanes_(lanes), rows_(rows) {}
 
-  AccessStatus find(IndexId index, const IndexKey& key, RowRef& row) override {
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts, RowRef& row) override {
     const AccessStatus status = rows_.find(index, key, row);
     check_table(schema_.catalog().index(index).table);
     if (status == AccessStatus::kOk) check_row(schema_.catalog().index(index).table, row.image);
     return status;
   }
 
-  AccessStatus scan(IndexId index, const KeyRange& range, Direction direction,
-                    FunctionRef<bool(const RowRef&)> visit) override {
+  AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts,
+                          FunctionRef<bool(const RowRef&)> visit) override {
     const TableId table = schema_.catalog().index(index).table;
     check_table(table);
     auto check_and_visit = [&](const RowRef& row) {
@@ -113,6 +113,19 @@ class CheckedAccess final : public RowAccess {
       check_lane(*lanes, key);
     }
     return rows_.insert(table, values);
+  }
+
+  std::byte* new_image(TableId table) override { return rows_.new_image(table); }
+  AccessStatus insert_image(TableId table, std::byte* image) override {
+    check_write(table);
+    check_row(table, image);
+    return rows_.insert_image(table, image);
+  }
+
+  AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) override {
+    check_write(table);
+    check_row(table, row.image);
+    return rows_.change_parts(table, row, changed, image);
   }
 
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override {

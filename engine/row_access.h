@@ -12,6 +12,7 @@
 
 #include "base/function_ref.h"
 #include "engine/catalog.h"
+#include "engine/image_parts.h"
 #include "engine/index_key.h"
 #include "engine/value.h"
 
@@ -37,26 +38,51 @@ struct ColumnValue {
   Value value;
 };
 
+// A row that will be asked for: by a whole key of a unique index, or as the first of those under a key's prefix.
+struct RowLookup {
+  IndexId index;
+  ImageParts parts;
+  IndexKey key;
+};
+
 class RowAccess {
  public:
   virtual ~RowAccess() = default;
 
-  // The row under a whole key of a unique index.
-  virtual AccessStatus find(IndexId index, const IndexKey& key, RowRef& row) = 0;
+  // The row under a whole key of a unique index. Of its image only `parts` mean anything to the caller.
+  virtual AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, RowRef& row) = 0;
+  AccessStatus find(IndexId index, const IndexKey& key, RowRef& row) {
+    return find_parts(index, key, ImageParts::all(), row);
+  }
 
   // Visits the rows with keys in the range, in key order or backwards, until the visitor returns false.
   // The visitor must not write through this access: collect first, then write.
   enum class Direction : uint8_t { kForward, kBackward };
-  virtual AccessStatus scan(IndexId index, const KeyRange& range, Direction direction,
-                            FunctionRef<bool(const RowRef&)> visit) = 0;
+  virtual AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts parts,
+                                  FunctionRef<bool(const RowRef&)> visit) = 0;
+  AccessStatus scan(IndexId index, const KeyRange& range, Direction direction,
+                    FunctionRef<bool(const RowRef&)> visit) {
+    return scan_parts(index, range, direction, ImageParts::all(), visit);
+  }
 
   // One value a column, in column order, already cast to the columns' types.
   virtual AccessStatus insert(TableId table, std::span<const Value> values) = 0;
+  // The same in two steps, for who writes columns into images itself (row_layout.h): a zeroed image, which lives as
+  // long as the transaction, and then the insert.
+  virtual std::byte* new_image(TableId table) = 0;
+  virtual AccessStatus insert_image(TableId table, std::byte* image) = 0;
 
   // Changes columns of a row got from find() or scan(). Values may point into row.image.
   virtual AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) = 0;
+  // The same for who writes columns into images itself: columns that are in no index, all in `changed`, which was read
+  // with the row. The caller writes them to `image`, which holds what row.image held, before its next access. Values
+  // are not to be taken from row.image any more, which may be the very same.
+  virtual AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) = 0;
 
   virtual AccessStatus erase(TableId table, RowRef& row) = 0;
+
+  // Begins to fetch what finding these rows will need, all at once, and promises nothing.
+  virtual void prefetch(std::span<const RowLookup>) {}
 };
 
 }  // namespace mneme

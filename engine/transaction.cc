@@ -1,6 +1,7 @@
 #include "engine/transaction.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace mneme {
@@ -91,7 +92,7 @@ void Transaction::apply_own_changes() {
   worker_.changes_.clear();
 }
 
-AccessStatus Transaction::find(IndexId id, const IndexKey& key, RowRef& ref) {
+AccessStatus Transaction::find_parts(IndexId id, const IndexKey& key, ImageParts, RowRef& ref) {
   DCHECK(running_);
   const TableIndex& index = database_.index(id);
   IndexedTable& table = database_.table_of(id);
@@ -117,8 +118,8 @@ AccessStatus Transaction::find_by_entries(const TableIndex& index, const IndexKe
   return AccessStatus::kOk;
 }
 
-AccessStatus Transaction::scan(IndexId id, const KeyRange& range, Direction direction,
-                               FunctionRef<bool(const RowRef&)> visit_row) {
+AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Direction direction, ImageParts,
+                                     FunctionRef<bool(const RowRef&)> visit_row) {
   DCHECK(running_);
   const TableIndex& index = database_.index(id);
   IndexedTable& table = database_.table_of(id);
@@ -161,12 +162,24 @@ AccessStatus Transaction::insert(TableId id, std::span<const Value> values) {
   IndexedTable& table = database_.table(id);
   const RowLayout& layout = table.layout();
   DCHECK(values.size() == layout.column_count());
-  auto* image = static_cast<std::byte*>(worker_.arena_.allocate(layout.image_bytes()));
-  // Padding and stale tails mean nothing, but bytes of another table's rows have no business in this one's.
-  std::memset(image, 0, layout.image_bytes());
+  std::byte* image = new_image(id);
   for (uint32_t i = 0; i < values.size(); ++i) layout.set(image, ColumnId{i}, values[i]);
   RowRef ref;
   return insert_image(table, image, ref);
+}
+
+std::byte* Transaction::new_image(TableId id) {
+  const size_t bytes = database_.table(id).layout().image_bytes();
+  auto* image = static_cast<std::byte*>(worker_.arena_.allocate(bytes));
+  // Padding and stale tails mean nothing, but bytes of another table's rows have no business in this one's.
+  std::memset(image, 0, bytes);
+  return image;
+}
+
+AccessStatus Transaction::insert_image(TableId id, std::byte* image) {
+  DCHECK(running_);
+  RowRef ref;
+  return insert_image(database_.table(id), image, ref);
 }
 
 AccessStatus Transaction::insert_image(IndexedTable& table, std::byte* image, RowRef& ref) {
@@ -337,6 +350,28 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
   }
   if (keys_change) return update_keys(table, *write, image, ref);
   write->image = image;
+  ref.image = image;
+  return AccessStatus::kOk;
+}
+
+AccessStatus Transaction::change_parts(TableId id, RowRef& ref, ImageParts changed, std::byte*& image) {
+  DCHECK(running_);
+  IndexedTable& table = database_.table(id);
+  const auto image_words = static_cast<uint32_t>(table.rows().image_words());
+  auto* copy = static_cast<Copy*>(ref.handle);
+  WriteEntry* write = own_write(copy->row);
+  if (write == nullptr) {
+    write = &add_write(table, copy->row, copy->version, const_cast<std::byte*>(ref.image));
+    write->dirty_begin = image_words;
+  }
+  CHECK(!write->is_erased);
+  const uint32_t part_words = ImageParts::kPartBytes / 8;
+  const auto first = static_cast<uint32_t>(std::countr_zero(changed.bits()));
+  const auto last = static_cast<uint32_t>(std::bit_width(changed.bits()));
+  write->dirty_begin = std::min(write->dirty_begin, first * part_words);
+  write->dirty_end = std::max(write->dirty_end,
+                              last == ImageParts::kMaxParts ? image_words : std::min(last * part_words, image_words));
+  image = write->image;
   ref.image = image;
   return AccessStatus::kOk;
 }

@@ -65,11 +65,14 @@ class Transaction final : public RowAccess {
   // Once for each attempt; the one before has ended.
   void begin();
 
-  AccessStatus find(IndexId index, const IndexKey& key, RowRef& row) override;
-  AccessStatus scan(IndexId index, const KeyRange& range, Direction direction,
-                    FunctionRef<bool(const RowRef&)> visit) override;
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, RowRef& row) override;
+  AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts parts,
+                          FunctionRef<bool(const RowRef&)> visit) override;
   AccessStatus insert(TableId table, std::span<const Value> values) override;
+  std::byte* new_image(TableId table) override;
+  AccessStatus insert_image(TableId table, std::byte* image) override;
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override;
+  AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) override;
   AccessStatus erase(TableId table, RowRef& row) override;
 
   // `log_payload` is the record's (unused where the transaction wrote nothing).

@@ -43,11 +43,22 @@ void UnloggedWriter::scan(IndexId id, const KeyRange& range, RowAccess::Directio
 }
 
 AccessStatus UnloggedWriter::insert(TableId id, std::span<const Value> values, Row** inserted) {
+  const RowLayout& layout = database_.table(id).layout();
+  std::byte* image = new_image(id);
+  for (uint32_t i = 0; i < values.size(); ++i) layout.set(image, ColumnId{i}, values[i]);
+  return insert_image(id, image, inserted);
+}
+
+std::byte* UnloggedWriter::new_image(TableId id) {
+  new_image_.assign(database_.table(id).layout().image_bytes(), std::byte{0});
+  return new_image_.data();
+}
+
+AccessStatus UnloggedWriter::insert_image(TableId id, const std::byte* image, Row** inserted) {
   IndexedTable& table = database_.table(id);
   Row* row = table.rows().allocate(slots_[id.value]);
   if (row == nullptr) return AccessStatus::kOutOfMemory;
-  std::memset(row->image(), 0, table.layout().image_bytes());
-  for (uint32_t i = 0; i < values.size(); ++i) table.layout().set(row->image(), ColumnId{i}, values[i]);
+  std::memcpy(row->image(), image, table.layout().image_bytes());
   row->set_word(RowWord::live(kCheckpointLsn));
   const AccessStatus status = link(table, row);
   if (status != AccessStatus::kOk) {

@@ -34,6 +34,9 @@ class UnloggedWriter {
 
   // `inserted`, where wanted, gets the row.
   AccessStatus insert(TableId table, std::span<const Value> values, Row** inserted = nullptr);
+  // In two steps, for who writes the columns itself: a zeroed image, valid until the next insert, and then the insert.
+  std::byte* new_image(TableId table);
+  AccessStatus insert_image(TableId table, const std::byte* image, Row** inserted = nullptr);
   // Values may point into the row.
   AccessStatus update(TableId table, Row* row, std::span<const ColumnValue> changes);
   void erase(TableId table, Row* row);

@@ -1,5 +1,6 @@
 #include "procedures/interpreter.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,8 @@ class Interpreter::Machine {
   std::span<const Argument> results();
 
  private:
+  Outcome run_native();
+
   // Where execution `execution` of an operation belongs: recordings count within an iteration.
   struct Execution {
     uint32_t iteration = 0;
@@ -86,6 +89,7 @@ Outcome Interpreter::Machine::run(const RunRequest& request) {
   state_.arena.reset();
   state_.outcome = {};
   state_.rows = request.rows;
+  if (request.native != nullptr) return run_native();
   state_.frame.begin(*request.procedure, request.arguments);
   state_.context.variables = state_.frame.scalars();
   state_.context.arrays = state_.frame.arrays();
@@ -98,7 +102,20 @@ Outcome Interpreter::Machine::run(const RunRequest& request) {
   return state_.outcome;
 }
 
+Outcome Interpreter::Machine::run_native() {
+  results_.assign(request_.procedure->parameters.size(), Argument{});
+  NativeRun run{&state_.schema,     request_.procedure,    request_.arguments,      request_.rows,
+                request_.recording, request_.locate,       request_.only_iteration, &state_.arena,
+                &state_.outcome,    &state_.context.error, results_.data()};
+  request_.native(run);
+  return state_.outcome;
+}
+
 std::span<const Argument> Interpreter::Machine::results() {
+  if (request_.native != nullptr) {
+    const auto inouts = std::ranges::count_if(request_.procedure->parameters, &ir::Parameter::inout);
+    return {results_.data(), static_cast<size_t>(inouts)};
+  }
   results_.clear();
   for (const ir::Parameter& parameter : request_.procedure->parameters) {
     if (parameter.inout) results_.push_back(state_.frame.get(*request_.procedure, parameter.variable));
@@ -366,8 +383,7 @@ Recording::Recorded Interpreter::Machine::recall(const Operation& operation) {
 }
 
 void Interpreter::Machine::record(const Operation& operation, const ResultRows& rows) {
-  request_.recording->record(operation.id, current_iteration(), rows.count,
-                             operations_.values(rows));
+  request_.recording->record(operation.id, current_iteration(), rows.count, operations_.values(rows));
 }
 
 Interpreter::Interpreter(const Schema& schema) : machine_(std::make_unique<Machine>(schema)) {}

@@ -18,6 +18,7 @@
 #include "engine/schema.h"
 #include "procedures/call.h"
 #include "procedures/ir.h"
+#include "procedures/native_abi.h"
 #include "procedures/recording.h"
 
 namespace mneme {
@@ -52,6 +53,7 @@ class LocateSink {
 struct RunRequest {
   const ir::Procedure* procedure = nullptr;
   std::span<const ir::Statement> body;  // the procedure's own, or a slice's
+  NativeRunFunction native = nullptr;   // the machine code of `body`: run in its place
   std::span<const Argument> arguments;  // one a parameter, then the hidden ones; checked (call_codec.h)
   RowAccess* rows = nullptr;            // needed if a statement performs
   Recording* recording = nullptr;       // needed if a statement records or recalls

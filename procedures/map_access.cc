@@ -14,15 +14,15 @@ RowRef MapAccess::ref(TableId table, Slot slot) {
   return {rows_[table.value].at(slot).get(), reinterpret_cast<void*>(slot)};
 }
 
-AccessStatus MapAccess::find(IndexId index, const IndexKey& key, RowRef& row) {
+AccessStatus MapAccess::find_parts(IndexId index, const IndexKey& key, ImageParts, RowRef& row) {
   const auto found = indexes_[index.value].find(key);
   if (found == indexes_[index.value].end()) return AccessStatus::kAbsent;
   row = ref(schema_.catalog().index(index).table, found->second);
   return AccessStatus::kOk;
 }
 
-AccessStatus MapAccess::scan(IndexId index, const KeyRange& range, Direction direction,
-                             FunctionRef<bool(const RowRef&)> visit) {
+AccessStatus MapAccess::scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts,
+                                   FunctionRef<bool(const RowRef&)> visit) {
   const TableId table = schema_.catalog().index(index).table;
   const auto begin = indexes_[index.value].lower_bound(range.low);
   const auto end = indexes_[index.value].upper_bound(range.high);
@@ -39,9 +39,18 @@ AccessStatus MapAccess::scan(IndexId index, const KeyRange& range, Direction dir
 }
 
 AccessStatus MapAccess::insert(TableId table, std::span<const Value> values) {
-  const RowLayout& layout = schema_.layout(table);
-  Image image = std::make_unique<std::byte[]>(layout.image_bytes());
-  for (uint32_t i = 0; i < values.size(); ++i) layout.set(image.get(), ColumnId{i}, values[i]);
+  std::byte* image = new_image(table);
+  for (uint32_t i = 0; i < values.size(); ++i) schema_.layout(table).set(image, ColumnId{i}, values[i]);
+  return insert_image(table, image);
+}
+
+std::byte* MapAccess::new_image(TableId table) {
+  new_images_.push_back(std::make_unique<std::byte[]>(schema_.layout(table).image_bytes()));
+  return new_images_.back().get();
+}
+
+AccessStatus MapAccess::insert_image(TableId table, std::byte* new_image) {
+  Image image = copy_of(table, new_image);
   const Slot slot = next_slot_++;
   if (!keys_are_free(table, slot, image.get())) return AccessStatus::kDuplicateKey;
   undo_.push_back({table, slot, exchange(table, slot, std::move(image))});
@@ -59,6 +68,15 @@ AccessStatus MapAccess::update(TableId table, RowRef& row, std::span<const Colum
   return AccessStatus::kOk;
 }
 
+AccessStatus MapAccess::change_parts(TableId table, RowRef& row, ImageParts, std::byte*& image) {
+  const auto slot = reinterpret_cast<Slot>(row.handle);
+  Image copy = copy_of(table, row.image);
+  image = copy.get();
+  undo_.push_back({table, slot, exchange(table, slot, std::move(copy))});
+  row = ref(table, slot);
+  return AccessStatus::kOk;
+}
+
 AccessStatus MapAccess::erase(TableId table, RowRef& row) {
   const auto slot = reinterpret_cast<Slot>(row.handle);
   undo_.push_back({table, slot, exchange(table, slot, nullptr)});
@@ -70,6 +88,7 @@ void MapAccess::roll_back() {
     Undo& undo = undo_.back();
     exchange(undo.table, undo.slot, std::move(undo.image));
   }
+  new_images_.clear();
 }
 
 void MapAccess::visit_rows(TableId table, FunctionRef<void(const std::byte* image)> visit) const {

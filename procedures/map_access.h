@@ -18,14 +18,20 @@ class MapAccess final : public RowAccess {
  public:
   explicit MapAccess(const Schema& schema);
 
-  AccessStatus find(IndexId index, const IndexKey& key, RowRef& row) override;
-  AccessStatus scan(IndexId index, const KeyRange& range, Direction direction,
-                    FunctionRef<bool(const RowRef&)> visit) override;
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, RowRef& row) override;
+  AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts parts,
+                          FunctionRef<bool(const RowRef&)> visit) override;
   AccessStatus insert(TableId table, std::span<const Value> values) override;
+  std::byte* new_image(TableId table) override;
+  AccessStatus insert_image(TableId table, std::byte* image) override;
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override;
+  AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) override;
   AccessStatus erase(TableId table, RowRef& row) override;
 
-  void commit() { undo_.clear(); }
+  void commit() {
+    undo_.clear();
+    new_images_.clear();
+  }
   void roll_back();
 
   // The table's rows in the order of their insertion.
@@ -56,6 +62,7 @@ class MapAccess final : public RowAccess {
   std::vector<std::map<Slot, Image>> rows_;        // by TableId
   std::vector<std::map<IndexKey, Slot>> indexes_;  // by IndexId
   std::vector<Undo> undo_;
+  std::vector<Image> new_images_;  // handed out by new_image() since the last commit() or roll_back()
   Slot next_slot_ = 1;
 };
 

@@ -18,22 +18,28 @@ class ReplayAccess final : public RowAccess {
  public:
   explicit ReplayAccess(Database& database) : rows_(database) {}
 
-  AccessStatus find(IndexId index, const IndexKey& key, RowRef& row) override {
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts, RowRef& row) override {
     Row* found = rows_.find(index, key);
     if (found == nullptr) return AccessStatus::kAbsent;
     row = ref(found);
     return AccessStatus::kOk;
   }
-  AccessStatus scan(IndexId index, const KeyRange& range, Direction direction,
-                    FunctionRef<bool(const RowRef&)> visit) override {
+  AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts,
+                          FunctionRef<bool(const RowRef&)> visit) override {
     rows_.scan(index, range, direction, [&](Row* row) { return visit(ref(row)); });
     return AccessStatus::kOk;
   }
   AccessStatus insert(TableId table, std::span<const Value> values) override {
     return rows_.insert(table, values);
   }
+  std::byte* new_image(TableId table) override { return rows_.new_image(table); }
+  AccessStatus insert_image(TableId table, std::byte* image) override { return rows_.insert_image(table, image); }
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override {
     return rows_.update(table, static_cast<Row*>(row.handle), changes);
+  }
+  AccessStatus change_parts(TableId, RowRef& row, ImageParts, std::byte*& image) override {
+    image = static_cast<Row*>(row.handle)->image();
+    return AccessStatus::kOk;
   }
   AccessStatus erase(TableId table, RowRef& row) override {
     rows_.erase(table, static_cast<Row*>(row.handle));

@@ -1,0 +1,63 @@
+// The door between Mneme and the machine code of procedures: what a native function is given, and what it gives back.
+//
+// Flow        emitter.h writes C++ for units (a procedure's body, or a slice of one) -> native_code.h has the compiler
+//             make a shared object of it -> Interpreter::run() calls a unit's function where RunRequest::native names
+//             one, and interprets otherwise: callers see no difference but speed.
+// Invariants  a function means what the interpreter does with the same body: same rows, results, recordings, errors.
+// Threads     functions keep no state between runs: any thread may call them, each with a NativeRun of its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/arena.h"
+#include "engine/row_access.h"
+#include "engine/schema.h"
+#include "procedures/call.h"
+#include "procedures/ir.h"
+#include "procedures/recording.h"
+#include "procedures/sql_error.h"
+
+namespace mneme {
+
+struct Outcome;
+class LocateSink;
+
+// One run of a unit: what RunRequest says, the interpreter's memory, and where the outcome goes.
+struct NativeRun {
+  const Schema* schema;
+  const ir::Procedure* procedure;
+  std::span<const Argument> arguments;
+  RowAccess* rows;
+  Recording* recording;
+  LocateSink* locate;
+  std::optional<uint32_t> only_iteration;
+  Arena* arena;       // reset before each run; text and arrays that outlive an operation lie here
+  Outcome* outcome;   // kCompleted, until the function says otherwise
+  SqlError* error;    // where arithmetic and the like leave what went wrong
+  Argument* results;  // one for each INOUT parameter, in order: set by a run that completes
+};
+
+// False: the outcome says how it ended.
+using NativeRunFunction = bool (*)(NativeRun& run);
+// The rows that a procedure will look up first, as far as its arguments alone tell: at most `lookups.size()`, and how
+// many. What is named need not exist, and will not be asked for in every case.
+using NativeLookupFunction = size_t (*)(const Schema& schema, std::span<const Argument> arguments,
+                                        std::span<RowLookup> lookups);
+
+struct NativeFunctions {
+  NativeRunFunction run_on_transaction = nullptr;  // rows is a Transaction
+  NativeRunFunction run_on_any = nullptr;          // rows is any RowAccess
+  NativeLookupFunction lookups = nullptr;          // of a procedure's whole body; nullptr for a slice
+};
+
+// What is to be compiled, as one function.
+struct NativeUnit {
+  std::string name;  // an identifier, unique among the units compiled together
+  const ir::Procedure* procedure = nullptr;
+  std::span<const ir::Statement> body;
+};
+
+}  // namespace mneme
