@@ -1,0 +1,29 @@
+# What the program needs to compile procedures while it runs: its own compiler and flags, baked into mneme_procedures,
+# with a digest of the headers; and symbols of its own that machine code can be bound to.
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} --version OUTPUT_VARIABLE MNEME_COMPILER_VERSION)
+string(REGEX REPLACE "\n.*" "" MNEME_COMPILER_VERSION "${MNEME_COMPILER_VERSION}")
+string(TOUPPER "${CMAKE_BUILD_TYPE}" MNEME_BUILD_TYPE)
+string(JOIN " " MNEME_NATIVE_FLAGS -std=c++20 ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${MNEME_BUILD_TYPE}} ${MNEME_CODE_FLAGS}
+  -w -fPIC -shared -fno-plt)
+
+file(GLOB MNEME_NATIVE_HEADERS CONFIGURE_DEPENDS base/*.h logging/*.h engine/*.h procedures/*.h)
+add_executable(header_digest EXCLUDE_FROM_ALL tools/header_digest.cc procedures/native_headers.cc)
+target_link_libraries(header_digest PRIVATE mneme_base)
+add_custom_command(
+  OUTPUT ${CMAKE_BINARY_DIR}/native_header_digest.inc
+  COMMAND header_digest ${CMAKE_SOURCE_DIR} > ${CMAKE_BINARY_DIR}/native_header_digest.inc
+  DEPENDS header_digest ${MNEME_NATIVE_HEADERS}
+  COMMENT "Taking the digest of the headers that procedures are compiled against")
+configure_file(procedures/native_build.cc.in ${CMAKE_BINARY_DIR}/native_build.cc @ONLY)
+target_sources(mneme_procedures PRIVATE ${CMAKE_BINARY_DIR}/native_build.cc
+  ${CMAKE_BINARY_DIR}/native_header_digest.inc)
+target_include_directories(mneme_procedures PRIVATE ${CMAKE_BINARY_DIR})
+target_link_libraries(mneme_procedures PUBLIC ${CMAKE_DL_LIBS})
+
+# mneme_loads_native_code(TARGET): the executable keeps and exports all that machine code may call, whether it calls it
+# itself or not.
+function(mneme_loads_native_code target)
+  set_target_properties(${target} PROPERTIES ENABLE_EXPORTS ON)
+  target_link_options(${target} PRIVATE LINKER:--whole-archive $<TARGET_FILE:mneme_base> $<TARGET_FILE:mneme_engine>
+    $<TARGET_FILE:mneme_procedures> LINKER:--no-whole-archive)
+endfunction()

@@ -1,0 +1,16 @@
+// NativeBuild: what CMake knew when it built this program, for compiling procedures later in the same way.
+#pragma once
+
+namespace mneme {
+
+struct NativeBuild {
+  const char* compiler;
+  const char* compiler_version;  // the first line of what `compiler --version` prints
+  const char* flags;             // separated by spaces
+  const char* source_directory;
+  const char* header_digest;  // native_headers.h
+};
+
+extern const NativeBuild kNativeBuild;  // native_build.cc.in
+
+}  // namespace mneme

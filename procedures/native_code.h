@@ -1,0 +1,55 @@
+// NativeCode: the machine code of procedures: found in a cache, or compiled, and loaded.
+//
+// Flow        emitter.h writes C++ for units -> load(): an object of the same text, headers, compiler and flags from a
+//             folder -> or the system's compiler makes one, kept in a folder -> dlopen -> functions by unit
+// Cache       one file an object, named by the key (native_object.h), the C++ beside it for who wants to read it.
+//             Files are complete before they get their name, so any number of processes may share a folder.
+// Errors      a sentence; the caller shows it and goes on interpreting: machine code is never needed. What is wrong
+//             with a cached file that could be replaced by compiling anew is a notice.
+// Threads     load(): any. Constant once made.
+// Source      Diaconu et al., Hekaton (SIGMOD'13), section 4: procedures compiled to C, then by the system's compiler.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "procedures/native_abi.h"
+#include "procedures/native_object.h"
+#include "procedures/native_toolchain.h"
+
+namespace mneme {
+
+// Where objects are looked for, in this order: `keep`, then `look`.
+struct NativeFolders {
+  std::string keep;  // is made, and gets what is compiled; empty: compiled into a folder that is removed
+  std::vector<std::string> look;  // are only read, and need not exist
+
+  // The one beside the program, in which its build leaves the objects of the workloads.
+  static std::string of_program();
+};
+
+class NativeCode {
+ public:
+  // `text` is emit_cpp()'s for `unit_count` units. `compiling` is called before the compiler is.
+  static Result<NativeCode> load(const std::string& text, size_t unit_count, const NativeFolders& folders,
+                                 const NativeToolchain& toolchain,
+                                 const std::function<void()>& compiling = {});
+
+  const NativeFunctions& unit(size_t index) const { return object_.units()[index]; }
+  std::span<const NativeFunctions> units() const { return object_.units(); }
+  bool was_compiled() const { return was_compiled_; }  // by this load(), that is
+  const std::vector<std::string>& notices() const { return notices_; }
+
+ private:
+  NativeCode(NativeObject object, bool was_compiled, std::vector<std::string> notices)
+      : object_(std::move(object)), was_compiled_(was_compiled), notices_(std::move(notices)) {}
+
+  NativeObject object_;
+  bool was_compiled_;
+  std::vector<std::string> notices_;
+};
+
+}  // namespace mneme

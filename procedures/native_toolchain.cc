@@ -1,0 +1,120 @@
+#include "procedures/native_toolchain.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include "base/file.h"
+#include "procedures/native_build.h"
+#include "procedures/native_headers.h"
+
+namespace mneme {
+namespace {
+
+// Runs a command with both of its streams in `output`; its exit status, 128 and more if a signal ended it.
+Result<int> run_command(const std::vector<std::string>& command, int output) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t streams;
+  posix_spawn_file_actions_init(&streams);
+  posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&streams, output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&streams, output, STDERR_FILENO);
+  pid_t child = -1;
+  const int error = posix_spawnp(&child, arguments[0], &streams, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&streams);
+  if (error != 0) return failed("{} cannot be run: {}", command[0], std::strerror(error));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return failed("cannot wait for {}: {}", command[0], std::strerror(errno));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+Result<std::string> version_of(const std::string& compiler) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return failed("cannot make a pipe: {}", std::strerror(errno));
+  // What a compiler says of itself is shorter than a pipe holds, so nobody has to read meanwhile.
+  const Result<int> status = run_command({compiler, "--version"}, ends[1]);
+  close(ends[1]);
+  char buffer[4096];
+  const ssize_t bytes = read(ends[0], buffer, sizeof buffer);
+  close(ends[0]);
+  if (!status) return status.error();
+  const std::string text(buffer, bytes > 0 ? static_cast<size_t>(bytes) : 0);
+  if (*status != 0 || text.empty()) return failed("{} --version ends with status {}", compiler, *status);
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+Result<NativeToolchain> NativeToolchain::of_this_program() {
+  NativeToolchain toolchain;
+  std::istringstream flags{std::string(kNativeBuild.flags)};
+  for (std::string flag; flags >> flag;) toolchain.flags.push_back(flag);
+  toolchain.source_directory = kNativeBuild.source_directory;
+  toolchain.header_digest = kNativeBuild.header_digest;
+  const char* const other = std::getenv("MNEME_CXX");
+  if (other == nullptr || *other == '\0') {
+    toolchain.compiler = kNativeBuild.compiler;
+    toolchain.version = kNativeBuild.compiler_version;
+    return toolchain;
+  }
+  const Result<std::string> version = version_of(other);
+  if (!version) {
+    return failed("MNEME_CXX names no compiler: {}; install it, or unset MNEME_CXX", version.error().message);
+  }
+  toolchain.compiler = other;
+  toolchain.version = *version;
+  return toolchain;
+}
+
+Result<void> NativeToolchain::check() const {
+  const Result<std::string> now = version_of(compiler);
+  if (!now) {
+    return failed("there is no C++ compiler: {}; install it, or name another one in MNEME_CXX",
+                  now.error().message);
+  }
+  if (*now != version) {
+    return failed(
+        "{} is not what this program was built with (\"{}\" now, \"{}\" then): build the program anew",
+        compiler, *now, version);
+  }
+  const Result<std::string> headers = digest_of_headers(source_directory);
+  if (!headers) {
+    return failed(
+        "the headers to compile against are not there: {}; put the source tree back, or build the program "
+        "anew",
+        headers.error().message);
+  }
+  if (*headers != header_digest) {
+    return failed("the headers in {} have changed since this program was built: build it anew",
+                  source_directory);
+  }
+  return {};
+}
+
+Result<void> NativeToolchain::compile(const std::string& source, const std::string& object,
+                                      const std::string& log) const {
+  const Result<File> output = File::open(log, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!output) return output.error();
+  std::vector<std::string> command = {compiler};
+  command.insert(command.end(), flags.begin(), flags.end());
+  for (const std::string& part : {"-I" + source_directory, std::string("-o"), object, source})
+    command.push_back(part);
+  const Result<int> status = run_command(command, output->descriptor());
+  if (!status) return status.error();
+  if (*status != 0) {
+    return failed("{} ends with status {} on {}; what it says is in {}", compiler, *status, source, log);
+  }
+  return {};
+}
+
+}  // namespace mneme
