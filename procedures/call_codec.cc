@@ -256,8 +256,10 @@ Result<void> check_call(const Program& program, const Call& call) {
   const ir::Procedure& procedure = program.procedure(call.procedure);
   const size_t count = argument_count(procedure);
   if (call.arguments.size() != count) {
-    return invalid_argument("procedure {} takes {} arguments, not {}", procedure.name, count,
-                            call.arguments.size());
+    // The hidden argument is no business of the client's.
+    const size_t parameters = procedure.parameters.size();
+    return invalid_argument("procedure {} takes {} argument{}, not {}", procedure.name, parameters,
+                            parameters == 1 ? "" : "s", call.arguments.size());
   }
   for (size_t i = 0; i < count; ++i) RETURN_IF_ERROR(check_argument(procedure, i, call.arguments[i]));
   return {};

@@ -175,9 +175,10 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
     reference.variable = declared->variable;
   } else if (name == "found") {
     reference.variable = names_.found();
+  } else if (name == "localtimestamp") {
+    reference.variable = names_.call_time();
   } else if (name.starts_with("current_") || name.starts_with("local")) {
-    refuse(expr.where,
-           "{} is not supported: a replayed call must see the same time; pass the time as an argument", name);
+    refuse(expr.where, "{} is not supported: {}", name, kTimeAdvice);
   } else if (sources_.empty()) {
     refuse(expr.where, "there is no variable {}; declare it in DECLARE or as a parameter", name);
   } else {

@@ -61,6 +61,11 @@ class ExpressionBinder {
   bool in_aggregate_ = false;
 };
 
+// What stands in for the functions that ask for the time.
+inline constexpr std::string_view kTimeAdvice =
+    "use LOCALTIMESTAMP, the call's time without time zone, which is logged with the call and the same at replay; or "
+    "pass the time as an argument";
+
 // Refuses a name that is no function, with advice.
 void check_function(std::string_view name, ir::SourceLocation where);
 

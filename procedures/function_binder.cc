@@ -83,11 +83,11 @@ const std::map<std::string_view, Signature> kFunctions = {
 };
 
 const std::map<std::string_view, std::string_view> kAdvice = {
-    {"now", "a replayed call must see the same time; pass the time as an argument"},
-    {"clock_timestamp", "a replayed call must see the same time; pass the time as an argument"},
-    {"statement_timestamp", "a replayed call must see the same time; pass the time as an argument"},
-    {"transaction_timestamp", "a replayed call must see the same time; pass the time as an argument"},
-    {"timeofday", "a replayed call must see the same time; pass the time as an argument"},
+    {"now", kTimeAdvice},
+    {"clock_timestamp", kTimeAdvice},
+    {"statement_timestamp", kTimeAdvice},
+    {"transaction_timestamp", kTimeAdvice},
+    {"timeofday", kTimeAdvice},
     {"random", "a replayed call must draw the same number; pass the random number as an argument"},
     {"setseed", "a replayed call must draw the same number; pass the random number as an argument"},
     {"gen_random_uuid", "a replayed call must draw the same value; pass the value as an argument"},

@@ -101,6 +101,13 @@ VariableId Names::found() {
   return procedure_.found;
 }
 
+VariableId Names::call_time() {
+  if (!procedure_.call_time.valid()) {
+    procedure_.call_time = add_variable("localtimestamp", Type{.kind = TypeKind::kTimestamp});
+  }
+  return procedure_.call_time;
+}
+
 std::optional<ir::Expr> find_column(std::span<const RowSource> sources, const std::string& qualifier,
                                     const std::string& text, ir::SourceLocation where) {
   std::optional<ir::Expr> result;

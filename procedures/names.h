@@ -62,6 +62,8 @@ class Names {
 
   // FOUND, which then has to be kept.
   VariableId found();
+  // LOCALTIMESTAMP, which then is a hidden argument of every call.
+  VariableId call_time();
 
   const Type& type_of(VariableId variable) const { return procedure_.variables[variable.value].type; }
   const std::string& name_of(VariableId variable) const { return procedure_.variables[variable.value].name; }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "procedures/call_codec.h"
+#include "procedures/timestamp.h"
 
 namespace mneme {
 
@@ -31,7 +32,8 @@ Session::Session(const Program& program, Database& database, WorkerId worker)
       interpreter_(database.schema()),
       random_(worker.value * 0x9e3779b97f4a7c15 + 1) {}
 
-CallResult Session::run(const Call& call) {
+CallResult Session::run(const Call& clients) {
+  const Call& call = with_call_time(clients);
   if (Result<void> checked = check_call(program_, call); !checked.ok())
     return refuse(checked.error().message);
   const ir::Procedure& procedure = program_.procedure(call.procedure);
@@ -54,6 +56,15 @@ CallResult Session::run(const Call& call) {
   result.status = CallResult::Status::kGaveUp;
   result.message = message_;
   return result;
+}
+
+const Call& Session::with_call_time(const Call& call) {
+  if (!call.procedure.valid() || call.procedure.value >= program_.procedures.size()) return call;
+  const ir::Procedure& procedure = program_.procedure(call.procedure);
+  if (!procedure.call_time.valid() || call.arguments.size() != procedure.parameters.size()) return call;
+  timed_call_ = call;
+  timed_call_.arguments.push_back(Argument::of(Value::of_int(current_timestamp())));
+  return timed_call_;
 }
 
 CallResult Session::refuse(std::string message) {

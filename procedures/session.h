@@ -59,6 +59,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // A call has its procedure's parameters; the hidden argument, its time, is added here.
   CallResult run(const Call& call);
 
   const SessionCounters& counters() const { return counters_; }
@@ -66,6 +67,7 @@ class Session {
  private:
   enum class Attempt { kDone, kConflict };
 
+  const Call& with_call_time(const Call& call);
   CallResult refuse(std::string message);
   Attempt attempt(const ir::Procedure& procedure, const Call& call, CallResult& result);
   Attempt commit(const ir::Procedure& procedure, CallResult& result);
@@ -76,6 +78,7 @@ class Session {
   const Program& program_;
   Transaction transaction_;
   Interpreter interpreter_;
+  Call timed_call_;
   ByteBuffer payload_;
   std::string message_;
   SessionCounters counters_;

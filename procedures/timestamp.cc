@@ -77,6 +77,11 @@ int64_t take_time(std::string_view& text) {
 
 }  // namespace
 
+int64_t current_timestamp() {
+  const auto now = std::chrono::time_point_cast<microseconds>(std::chrono::system_clock::now());
+  return (now - kEpoch).count();
+}
+
 bool is_timestamp(int64_t value) {
   return value >= kFirst && value < kEnd;
 }

@@ -17,6 +17,9 @@ enum class TimestampSyntax { kOk, kInvalid, kOutOfRange };
 // `text` without blanks around it.
 TimestampSyntax parse_timestamp(std::string_view text, int64_t& microseconds);
 
+// The time now, in UTC.
+int64_t current_timestamp();
+
 // Whether a number of microseconds lies in the years 1 to 9999.
 bool is_timestamp(int64_t microseconds);
 

@@ -225,7 +225,8 @@ CREATE INDEX stock_by_note ON stock (s_w, s_note);
 CREATE TABLE orders (o_w INT NOT NULL, o_id INT NOT NULL, o_lines INT NOT NULL, PRIMARY KEY (o_w, o_id));
 CREATE TABLE line (l_w INT NOT NULL, l_o INT NOT NULL, l_n INT NOT NULL, l_i INT NOT NULL, l_left INT,
                    l_text VARCHAR(40) NOT NULL, PRIMARY KEY (l_w, l_o, l_n));
-CREATE TABLE history (h_w INT NOT NULL, h_amount NUMERIC(6,2) NOT NULL, h_text VARCHAR(20));
+CREATE TABLE history (h_w INT NOT NULL, h_amount NUMERIC(6,2) NOT NULL, h_text VARCHAR(20),
+                      h_at TIMESTAMP NOT NULL);
 
 CREATE PROCEDURE add_shop(p_w INT, p_note VARCHAR(20)) LANGUAGE plpgsql AS $$
 BEGIN
@@ -262,7 +263,7 @@ DECLARE
 BEGIN
     UPDATE shop SET w_sum = w_sum + p_amount WHERE w_id = p_w RETURNING w_sum INTO v_sum;
     IF v_sum > 20 THEN
-        INSERT INTO history (h_w, h_amount, h_text) VALUES (p_w, p_amount, p_text);
+        INSERT INTO history (h_w, h_amount, h_text, h_at) VALUES (p_w, p_amount, p_text, LOCALTIMESTAMP);
     END IF;
 END; $$;
 

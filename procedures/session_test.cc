@@ -1,0 +1,61 @@
+// Goal: what a session adds to a call is fixed when the call is made, and is logged with it.
+// Method: a procedure asks for the time twice; what it stored is held against the clock and the logged call.
+#include "procedures/session.h"
+
+#include <gtest/gtest.h>
+
+#include "logging/order_log.h"
+#include "procedures/call_codec.h"
+#include "procedures/timestamp.h"
+
+namespace mneme {
+namespace {
+
+TEST(Session, FixesTheTimeAtTheCall) {
+  const auto program = compile(R"(
+      CREATE TABLE visit (v_id INT PRIMARY KEY, v_from TIMESTAMP NOT NULL, v_to TIMESTAMP NOT NULL);
+      CREATE PROCEDURE stay(p_id INT, INOUT r_at TIMESTAMP) LANGUAGE plpgsql AS $$
+      BEGIN
+          INSERT INTO visit (v_id, v_from, v_to) VALUES (p_id, LOCALTIMESTAMP, '2000-01-01');
+          UPDATE visit SET v_to = localtimestamp WHERE v_id = p_id RETURNING v_to INTO r_at;
+      END $$;)",
+                               "test.sql");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  Database database((*program)->catalog, 1);
+  OrderLog log(kFirstLsn);
+  database.attach_log(log);
+  Session session(**program, database, WorkerId{0});
+
+  const Call call{ProcedureId{0}, {Argument::of(Value::of_int(1)), Argument::of(Value::null())}};
+  const int64_t before = current_timestamp();
+  const CallResult result = session.run(call);
+  const int64_t after = current_timestamp();
+  ASSERT_TRUE(result.committed()) << result.message;
+  const int64_t at = result.results[0].scalar.as_int();
+  EXPECT_LE(before, at);
+  EXPECT_LE(at, after);
+
+  const Row* row = database.table(TableId{0}).rows().at(0);
+  const RowLayout& layout = database.schema().layout(TableId{0});
+  EXPECT_EQ(layout.get(row->image(), ColumnId{1}).as_int(), at);
+  EXPECT_EQ(layout.get(row->image(), ColumnId{2}).as_int(), at);
+}
+
+TEST(Session, RefusesACallWithTooFewArguments) {
+  const auto program = compile(R"(
+      CREATE TABLE visit (v_id INT PRIMARY KEY, v_at TIMESTAMP NOT NULL);
+      CREATE PROCEDURE stay(p_id INT) LANGUAGE plpgsql AS $$
+      BEGIN INSERT INTO visit (v_id, v_at) VALUES (p_id, LOCALTIMESTAMP); END $$;)",
+                               "test.sql");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  Database database((*program)->catalog, 1);
+  OrderLog log(kFirstLsn);
+  database.attach_log(log);
+  Session session(**program, database, WorkerId{0});
+  const CallResult result = session.run({ProcedureId{0}, {}});
+  EXPECT_EQ(result.status, CallResult::Status::kRefused);
+  EXPECT_EQ(result.message, "procedure stay takes 1 argument, not 0");
+}
+
+}  // namespace
+}  // namespace mneme
