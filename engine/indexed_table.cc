@@ -7,6 +7,7 @@ namespace mneme {
 IndexedTable::IndexedTable(const Schema& schema, TableId id, HugePageSource& memory)
     : definition_(schema.catalog().table(id)),
       layout_(schema.layout(id)),
+      image_parts_(layout_.all_parts()),
       rows_(layout_.image_bytes(), memory),
       indexed_columns_(definition_.columns.size()) {
   const Catalog& catalog = schema.catalog();
@@ -21,7 +22,15 @@ IndexedTable::IndexedTable(const Schema& schema, TableId id, HugePageSource& mem
     made.is_unique = definition.unique;
     made.has_whole_key_suffix = definition.unique && !made.is_primary;
     made.depends_on.resize(definition_.columns.size());
-    for (ColumnId column : definition.columns) made.depends_on[column.value] = true;
+    for (ColumnId column : definition.columns) {
+      made.depends_on[column.value] = true;
+      made.key_parts |= layout_.parts(column);
+    }
+    // The primary key's columns may end the key; of a whole key they are, or don't matter.
+    if (definition_.primary_key) {
+      for (ColumnId column : catalog.index(*definition_.primary_key).columns)
+        made.key_parts |= layout_.parts(column);
+    }
     for (size_t i = 0; i < made.depends_on.size(); ++i) {
       if (made.depends_on[i]) indexed_columns_[i] = true;
     }

@@ -28,6 +28,7 @@ struct TableIndex {
   bool is_unique;
   bool has_whole_key_suffix;     // a unique index other than the primary key's
   std::vector<bool> depends_on;  // by column: the entry key changes with it
+  ImageParts key_parts;          // of an image, in which its entry's key lies
 };
 
 class IndexedTable {
@@ -44,6 +45,7 @@ class IndexedTable {
   // nullptr without a primary key.
   const TableIndex* primary() const { return primary_; }
   bool is_indexed(ColumnId column) const { return indexed_columns_[column.value]; }
+  ImageParts image_parts() const { return image_parts_; }
 
   // The key of `row`'s entry, were `image` its image.
   IndexKey entry_key(const TableIndex& index, const std::byte* image, const Row* row) const;
@@ -53,6 +55,7 @@ class IndexedTable {
  private:
   const TableDefinition& definition_;
   const RowLayout& layout_;
+  const ImageParts image_parts_;  // all there are
   Table rows_;
   std::vector<TableIndex> indexes_;
   const TableIndex* primary_ = nullptr;

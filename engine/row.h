@@ -24,6 +24,7 @@
 
 #include "base/check.h"
 #include "base/spin.h"
+#include "engine/image_parts.h"
 #include "logging/lsn.h"
 
 namespace mneme {
@@ -76,10 +77,10 @@ class Row {
   // before it.
   void set_word(RowWord word) { word_.store(word.bits(), std::memory_order_release); }
 
-  // Copies a consistent image to `to` and returns its word, which may be claimed; copies nothing of a row
-  // that is not live. The word is locked where the row stayed locked all the while that we were willing to
-  // wait.
-  RowWord read(std::byte* to, size_t image_words) const {
+  // Copies `parts` of a consistent image to their places in `to` and returns the image's word, which may be claimed;
+  // copies nothing of a row that is not live. The word is locked where the row stayed locked all the while that we
+  // were willing to wait.
+  RowWord read(std::byte* to, ImageParts parts, size_t image_words) const {
     for (uint32_t tries = 0;; ++tries) {
       const RowWord before = word();
       if (before.is_locked()) {
@@ -88,22 +89,26 @@ class Row {
         continue;
       }
       if (!before.is_live()) return before;
-      for (size_t i = 0; i < image_words; ++i) {
-        const uint64_t value = image_word(i).load(std::memory_order_acquire);
-        std::memcpy(to + 8 * i, &value, 8);
-      }
+      parts.for_each_run(image_words, [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) {
+          const uint64_t value = image_word(i).load(std::memory_order_acquire);
+          std::memcpy(to + 8 * i, &value, 8);
+        }
+      });
       const RowWord after = word();
       if (after.unclaimed() == before.unclaimed()) return before;
       if (tries == kMaxReadTries) return after.locked();
     }
   }
-  // Under the lock: words [begin, end) of the image.
-  void write(const std::byte* from, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      uint64_t value;
-      std::memcpy(&value, from + 8 * i, 8);
-      image_word(i).store(value, std::memory_order_release);
-    }
+  // Under the lock.
+  void write(const std::byte* from, ImageParts parts, size_t image_words) {
+    parts.for_each_run(image_words, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        uint64_t value;
+        std::memcpy(&value, from + 8 * i, 8);
+        image_word(i).store(value, std::memory_order_release);
+      }
+    });
   }
 
   // Direct access, for those who have the row to themselves: loaders, replay, digests of a database at rest.
@@ -123,6 +128,6 @@ class Row {
   // Written by claimers and lockers (compare-exchange acquire, store release), read by all (acquire).
   std::atomic<uint64_t> word_{0};
 };
-static_assert(sizeof(Row) == 8);
+static_assert(sizeof(Row) == ImageParts::kHeaderBytes);
 
 }  // namespace mneme

@@ -58,6 +58,12 @@ RowLayout::RowLayout(const TableDefinition& table) : columns_(table.columns.size
     if (table.columns[i].nullable) columns_[i].null_flag = static_cast<int32_t>(end++);
   }
   image_bytes_ = (size_t{end} + 7) / 8 * 8;
+
+  for (const Place& place : columns_) {
+    ImageParts parts = ImageParts::of(place.offset, place.bytes);
+    if (place.null_flag >= 0) parts |= ImageParts::of(static_cast<size_t>(place.null_flag), 1);
+    parts_.push_back(parts);
+  }
 }
 
 Value RowLayout::get(const std::byte* image, ColumnId column) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/catalog.h"
+#include "engine/image_parts.h"
 #include "engine/value.h"
 
 namespace mneme {
@@ -37,9 +38,13 @@ class RowLayout {
     bool wide_numeric;
   };
   const Place& place(ColumnId column) const { return columns_[column.value]; }
+  // The parts of an image that the column lies in, its NULL flag included.
+  ImageParts parts(ColumnId column) const { return parts_[column.value]; }
+  ImageParts all_parts() const { return ImageParts::of(0, image_bytes_); }
 
  private:
   std::vector<Place> columns_;
+  std::vector<ImageParts> parts_;  // by column
   size_t image_bytes_ = 0;
 };
 

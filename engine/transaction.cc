@@ -1,7 +1,6 @@
 #include "engine/transaction.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace mneme {
@@ -37,35 +36,38 @@ void Transaction::end() {
 
 // ---- reading ----
 
-Transaction::Copy* Transaction::new_copy(const IndexedTable& table, Row* row, RowWord version) {
-  auto* copy = static_cast<Copy*>(worker_.arena_.allocate(sizeof(Copy) + table.layout().image_bytes()));
-  copy->row = row;
-  copy->version = version;
-  return copy;
-}
-
 WriteEntry* Transaction::own_write(const Row* row) {
   const uint32_t index = worker_.write_of_row_.find(row);
   return index == PointerMap::kNone ? nullptr : &worker_.writes_[index];
 }
 
-AccessStatus Transaction::visit(IndexedTable& table, Row* row, RowRef& ref) {
+AccessStatus Transaction::visit(IndexedTable& table, Row* row, ImageParts parts, RowRef& ref) {
+  parts = parts & table.image_parts();
   if (WriteEntry* write = own_write(row); write != nullptr) {
     if (write->is_erased) return AccessStatus::kAbsent;
-    Copy* copy = static_cast<Copy*>(worker_.arena_.allocate(sizeof(Copy)));
-    copy->row = row;
-    copy->version = write->expected;
+    if (!complete(*write, parts)) return AccessStatus::kConflict;
+    auto* copy = new (worker_.arena_.allocate(sizeof(Copy))) Copy{row, write->expected, parts};
     ref = {write->image, copy};
     return AccessStatus::kOk;
   }
-  Copy* copy = new_copy(table, row, RowWord());
-  const RowWord word = row->read(copy->image(), table.rows().image_words());
+  auto* copy =
+      new (worker_.arena_.allocate(sizeof(Copy) + table.rows().image_bytes())) Copy{row, RowWord(), parts};
+  const RowWord word = row->read(copy->image(), parts, table.rows().image_words());
   if (word.is_locked()) return AccessStatus::kConflict;
   copy->version = word.version();
   worker_.reads_.push_back({row, copy->version});
   if (!word.is_live()) return AccessStatus::kAbsent;
   ref = {copy->image(), copy};
   return AccessStatus::kOk;
+}
+
+bool Transaction::complete(WriteEntry& write, ImageParts parts) {
+  const ImageParts missing = parts.without(write.parts);
+  if (missing.is_empty()) return true;
+  const RowWord word = write.row->read(write.image, missing, write.table->rows().image_words());
+  if (word.is_locked() || word.version() != write.expected) return false;
+  write.parts |= missing;
+  return true;
 }
 
 bool Transaction::watch(const NodeVersion& node) {
@@ -92,37 +94,40 @@ void Transaction::apply_own_changes() {
   worker_.changes_.clear();
 }
 
-AccessStatus Transaction::find_parts(IndexId id, const IndexKey& key, ImageParts, RowRef& ref) {
+AccessStatus Transaction::find_parts(IndexId id, const IndexKey& key, ImageParts parts, RowRef& ref) {
   DCHECK(running_);
   const TableIndex& index = database_.index(id);
   IndexedTable& table = database_.table_of(id);
   DCHECK(index.is_unique && key.word_count == index.codec->word_count());
-  if (!index.is_primary) return find_by_entries(index, key, ref);
+  if (!index.is_primary) return find_by_entries(index, key, parts, ref);
 
   NodeVersion node;
   Row* row = index.index->find(key.words.data(), node);
-  const AccessStatus status = row == nullptr ? AccessStatus::kAbsent : visit(table, row, ref);
+  const AccessStatus status = row == nullptr ? AccessStatus::kAbsent : visit(table, row, parts, ref);
   if (status == AccessStatus::kAbsent && !watch(node)) return AccessStatus::kConflict;
   return status;
 }
 
-AccessStatus Transaction::find_by_entries(const TableIndex& index, const IndexKey& key, RowRef& ref) {
+AccessStatus Transaction::find_by_entries(const TableIndex& index, const IndexKey& key, ImageParts parts,
+                                          RowRef& ref) {
   RowRef found;
-  const AccessStatus status = scan(index.id, {key, key}, Direction::kForward, [&](const RowRef& row) {
-    found = row;
-    return false;
-  });
+  const AccessStatus status =
+      scan_parts(index.id, {key, key}, Direction::kForward, parts, [&](const RowRef& row) {
+        found = row;
+        return false;
+      });
   if (status != AccessStatus::kOk) return status;
   if (found.image == nullptr) return AccessStatus::kAbsent;
   ref = found;
   return AccessStatus::kOk;
 }
 
-AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Direction direction, ImageParts,
+AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Direction direction, ImageParts parts,
                                      FunctionRef<bool(const RowRef&)> visit_row) {
   DCHECK(running_);
   const TableIndex& index = database_.index(id);
   IndexedTable& table = database_.table_of(id);
+  if (!index.is_primary) parts |= index.key_parts;
   const KeyRange entries = table.entry_range(index, range.low, range.high);
   IndexCursor cursor(entries.low.span(), entries.high.span(),
                      direction == Direction::kForward ? ScanDirection::kForward : ScanDirection::kBackward);
@@ -131,7 +136,7 @@ AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Directio
     for (uint32_t i = 0; i < cursor.count; ++i) {
       if (i + 1 < cursor.count) __builtin_prefetch(cursor.rows[i + 1]);
       RowRef row;
-      const AccessStatus status = visit(table, cursor.rows[i], row);
+      const AccessStatus status = visit(table, cursor.rows[i], parts, row);
       if (status == AccessStatus::kAbsent) continue;
       if (status != AccessStatus::kOk) return status;
       if (!index.is_primary) {
@@ -146,10 +151,22 @@ AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Directio
 
 // ---- writing ----
 
-WriteEntry& Transaction::add_write(IndexedTable& table, Row* row, RowWord expected, std::byte* image) {
+WriteEntry& Transaction::add_write(IndexedTable& table, Row* row, RowWord expected, std::byte* image,
+                                   ImageParts parts) {
   worker_.write_of_row_.insert(row, static_cast<uint32_t>(worker_.writes_.size()));
-  worker_.writes_.push_back({row, &table, expected, image, 0, 0, false, false, false});
+  worker_.writes_.push_back({row, &table, expected, image, parts, ImageParts(), false, false, false});
   return worker_.writes_.back();
+}
+
+WriteEntry* Transaction::write_of(IndexedTable& table, const RowRef& ref, ImageParts parts) {
+  auto* copy = static_cast<Copy*>(ref.handle);
+  WriteEntry* write = own_write(copy->row);
+  if (write == nullptr) {
+    // The copy that was read becomes the new image.
+    write = &add_write(table, copy->row, copy->version, const_cast<std::byte*>(ref.image), copy->parts);
+  }
+  CHECK(!write->is_erased);
+  return complete(*write, copy->parts | (parts & table.image_parts())) ? write : nullptr;
 }
 
 bool Transaction::claim(WriteEntry& write) {
@@ -164,8 +181,8 @@ AccessStatus Transaction::insert(TableId id, std::span<const Value> values) {
   DCHECK(values.size() == layout.column_count());
   std::byte* image = new_image(id);
   for (uint32_t i = 0; i < values.size(); ++i) layout.set(image, ColumnId{i}, values[i]);
-  RowRef ref;
-  return insert_image(table, image, ref);
+  Row* row = nullptr;
+  return insert_image(table, image, row);
 }
 
 std::byte* Transaction::new_image(TableId id) {
@@ -178,19 +195,17 @@ std::byte* Transaction::new_image(TableId id) {
 
 AccessStatus Transaction::insert_image(TableId id, std::byte* image) {
   DCHECK(running_);
-  RowRef ref;
-  return insert_image(database_.table(id), image, ref);
+  Row* row = nullptr;
+  return insert_image(database_.table(id), image, row);
 }
 
-AccessStatus Transaction::insert_image(IndexedTable& table, std::byte* image, RowRef& ref) {
+AccessStatus Transaction::insert_image(IndexedTable& table, std::byte* image, Row*& row) {
   WriteEntry* write = nullptr;
   AccessStatus status =
       table.primary() != nullptr ? claim_key(table, image, write) : link_new_row(table, image, write);
   if (status != AccessStatus::kOk) return status;
-  Row* row = write->row;
-  status = add_entries(row, table, image, nullptr);
-  if (status != AccessStatus::kOk) return status;
-  return visit(table, row, ref);
+  row = write->row;
+  return add_entries(row, table, image, nullptr);
 }
 
 // Makes the row of image's primary key ours: one that stands in the index but is not live, or a new one.
@@ -214,9 +229,10 @@ AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* im
     if (!claim(*write)) return AccessStatus::kConflict;
     write->is_erased = false;
     write->image = image;
+    write->parts = write->dirty = table.image_parts();
     return AccessStatus::kOk;
   }
-  const RowWord word = row->read(nullptr, 0);
+  const RowWord word = row->read(nullptr, ImageParts(), 0);
   if (word.is_locked()) return AccessStatus::kConflict;
   if (word.is_live()) {
     worker_.reads_.push_back({row, word.version()});
@@ -226,7 +242,8 @@ AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* im
   if (word.is_free() || word.is_claimed() || !row->try_change(word, word.claimed()))
     return AccessStatus::kConflict;
   highest_taken_over_ = std::max(highest_taken_over_, word.lsn());
-  write = &add_write(table, row, word, image);
+  write = &add_write(table, row, word, image, table.image_parts());
+  write->dirty = table.image_parts();
   write->is_claimed = true;
   return AccessStatus::kOk;
 }
@@ -250,7 +267,8 @@ AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Wr
     }
     worker_.created_.push_back({&primary, &table, row, key});
   }
-  write = &add_write(table, row, RowWord::incoming().unclaimed(), image);
+  write = &add_write(table, row, RowWord::incoming().unclaimed(), image, table.image_parts());
+  write->dirty = table.image_parts();
   write->is_claimed = true;
   write->is_fresh = true;
   return AccessStatus::kOk;
@@ -277,11 +295,12 @@ AccessStatus Transaction::add_entries(Row* row, IndexedTable& table, const std::
 AccessStatus Transaction::check_unique(const Row* row, const TableIndex& index, const std::byte* image) {
   const IndexKey key = index.codec->of_row(image, 0);
   AccessStatus found = AccessStatus::kOk;
-  const AccessStatus status = scan(index.id, {key, key}, Direction::kForward, [&](const RowRef& other) {
-    if (static_cast<Copy*>(other.handle)->row == row) return true;
-    found = AccessStatus::kDuplicateKey;
-    return false;
-  });
+  const AccessStatus status =
+      scan_parts(index.id, {key, key}, Direction::kForward, ImageParts(), [&](const RowRef& other) {
+        if (static_cast<Copy*>(other.handle)->row == row) return true;
+        found = AccessStatus::kDuplicateKey;
+        return false;
+      });
   return status == AccessStatus::kOk ? found : status;
 }
 
@@ -315,15 +334,7 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
   DCHECK(running_);
   IndexedTable& table = database_.table(id);
   const RowLayout& layout = table.layout();
-  auto* copy = static_cast<Copy*>(ref.handle);
-  WriteEntry* write = own_write(copy->row);
-  if (write == nullptr) {
-    // The copy that was read becomes the new image.
-    write = &add_write(table, copy->row, copy->version, const_cast<std::byte*>(ref.image));
-    write->dirty_begin = static_cast<uint32_t>(table.rows().image_words());
-  }
-  CHECK(!write->is_erased);
-
+  ImageParts changed;
   bool in_place = true;
   bool keys_change = false;
   for (const ColumnValue& change : changes) {
@@ -331,23 +342,21 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
     // A string may lie in the very image that is about to change.
     if (changes.size() > 1 && (kind == TypeKind::kChar || kind == TypeKind::kVarchar)) in_place = false;
     keys_change |= table.is_indexed(change.column);
+    changed |= layout.parts(change.column);
   }
+  // A changed key may need any column: another index's key, or a whole new row.
+  WriteEntry* write = write_of(table, ref, keys_change ? table.image_parts() : changed);
+  if (write == nullptr) return AccessStatus::kConflict;
+
   std::byte* image = write->image;
   if (!in_place || keys_change) {
     image = static_cast<std::byte*>(worker_.arena_.allocate(layout.image_bytes()));
-    std::memcpy(image, write->image, layout.image_bytes());
+    write->parts.for_each_run(table.rows().image_words(), [&](size_t begin, size_t end) {
+      std::memcpy(image + 8 * begin, write->image + 8 * begin, 8 * (end - begin));
+    });
   }
-  for (const ColumnValue& change : changes) {
-    layout.set(image, change.column, change.value);
-    const RowLayout::Place& place = layout.place(change.column);
-    const auto widen = [&](uint32_t begin, uint32_t end) {
-      write->dirty_begin = std::min(write->dirty_begin, begin / 8);
-      write->dirty_end = std::max(write->dirty_end, (end + 7) / 8);
-    };
-    widen(place.offset, place.offset + place.bytes);
-    if (place.null_flag >= 0)
-      widen(static_cast<uint32_t>(place.null_flag), static_cast<uint32_t>(place.null_flag) + 1);
-  }
+  for (const ColumnValue& change : changes) layout.set(image, change.column, change.value);
+  write->dirty |= changed;
   if (keys_change) return update_keys(table, *write, image, ref);
   write->image = image;
   ref.image = image;
@@ -357,20 +366,9 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
 AccessStatus Transaction::change_parts(TableId id, RowRef& ref, ImageParts changed, std::byte*& image) {
   DCHECK(running_);
   IndexedTable& table = database_.table(id);
-  const auto image_words = static_cast<uint32_t>(table.rows().image_words());
-  auto* copy = static_cast<Copy*>(ref.handle);
-  WriteEntry* write = own_write(copy->row);
-  if (write == nullptr) {
-    write = &add_write(table, copy->row, copy->version, const_cast<std::byte*>(ref.image));
-    write->dirty_begin = image_words;
-  }
-  CHECK(!write->is_erased);
-  const uint32_t part_words = ImageParts::kPartBytes / 8;
-  const auto first = static_cast<uint32_t>(std::countr_zero(changed.bits()));
-  const auto last = static_cast<uint32_t>(std::bit_width(changed.bits()));
-  write->dirty_begin = std::min(write->dirty_begin, first * part_words);
-  write->dirty_end = std::max(write->dirty_end,
-                              last == ImageParts::kMaxParts ? image_words : std::min(last * part_words, image_words));
+  WriteEntry* write = write_of(table, ref, changed);
+  if (write == nullptr) return AccessStatus::kConflict;
+  write->dirty |= changed & table.image_parts();
   image = write->image;
   ref.image = image;
   return AccessStatus::kOk;
@@ -398,17 +396,15 @@ AccessStatus Transaction::update_keys(IndexedTable& table, WriteEntry& write, st
 // A row belongs to one primary key for ever: changing it deletes the row and inserts another.
 AccessStatus Transaction::move(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& ref) {
   write.is_erased = true;
-  return insert_image(table, image, ref);
+  Row* row = nullptr;
+  const AccessStatus status = insert_image(table, image, row);
+  return status == AccessStatus::kOk ? visit(table, row, ImageParts::all(), ref) : status;
 }
 
 AccessStatus Transaction::erase(TableId id, RowRef& ref) {
   DCHECK(running_);
-  IndexedTable& table = database_.table(id);
-  auto* copy = static_cast<Copy*>(ref.handle);
-  WriteEntry* write = own_write(copy->row);
-  if (write == nullptr)
-    write = &add_write(table, copy->row, copy->version, const_cast<std::byte*>(ref.image));
-  CHECK(!write->is_erased);
+  WriteEntry* write = write_of(database_.table(id), ref, ImageParts());
+  if (write == nullptr) return AccessStatus::kConflict;
   write->is_erased = true;
   return AccessStatus::kOk;
 }
@@ -507,11 +503,9 @@ void Transaction::install(Lsn lsn) {
     if (write.is_claimed) note_stale_entries(write, lsn);
   }
   for (const WriteEntry& write : worker_.writes_) {
-    if (write.is_claimed) {
-      write.row->write(write.image, 0, write.table->rows().image_words());
-    } else if (!write.is_erased) {
-      write.row->write(write.image, write.dirty_begin, write.dirty_end);
-    }
+    // A tombstone keeps an image under which all its entries are found: those of a claimed row are its new one's.
+    if (write.is_claimed || !write.is_erased)
+      write.row->write(write.image, write.dirty, write.table->rows().image_words());
     write.row->set_word(write.is_erased ? RowWord::tombstone(lsn) : RowWord::live(lsn));
     if (write.is_erased) worker_.tombstones_.push({lsn, write.table, write.row});
   }

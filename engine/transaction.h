@@ -87,27 +87,33 @@ class Transaction final : public RowAccess {
   Lsn highest_read() const;
 
  private:
-  // A row's copy in the arena: RowRef::handle points here, RowRef::image behind it.
-  struct Copy {
+  // A row's copy in the arena: RowRef::handle points here, RowRef::image behind it, or to the image of our own write
+  // of the row. The image has room for all of its parts, but only those that were asked for are filled, so that it
+  // costs no more cache lines than they do.
+  struct alignas(16) Copy {
     Row* row;
     RowWord version;
+    ImageParts parts;
     std::byte* image() { return reinterpret_cast<std::byte*>(this + 1); }
   };
-  static_assert(sizeof(Copy) % 16 == 0, "the image behind it is aligned");
 
-  Copy* new_copy(const IndexedTable& table, Row* row, RowWord version);
   WriteEntry* own_write(const Row* row);
-  WriteEntry& add_write(IndexedTable& table, Row* row, RowWord expected, std::byte* image);
+  WriteEntry& add_write(IndexedTable& table, Row* row, RowWord expected, std::byte* image, ImageParts parts);
+  // The entry for a row that was found, made where there is none yet. Its image holds `parts`, and those that were
+  // asked for when the row was found. nullptr: they can no longer be had under the same version.
+  WriteEntry* write_of(IndexedTable& table, const RowRef& ref, ImageParts parts);
+  // Reads what the entry's image lacks of `parts`; false when the row has changed since it was first read.
+  bool complete(WriteEntry& write, ImageParts parts);
 
   // The row as this transaction sees it: kOk, kAbsent (erased, not live) or kConflict. Enters it into the
   // read set.
-  AccessStatus visit(IndexedTable& table, Row* row, RowRef& ref);
+  AccessStatus visit(IndexedTable& table, Row* row, ImageParts parts, RowRef& ref);
   // False: the node has changed since it was first seen.
   bool watch(const NodeVersion& node);
   void apply_own_changes();
-  AccessStatus find_by_entries(const TableIndex& index, const IndexKey& key, RowRef& ref);
+  AccessStatus find_by_entries(const TableIndex& index, const IndexKey& key, ImageParts parts, RowRef& ref);
 
-  AccessStatus insert_image(IndexedTable& table, std::byte* image, RowRef& ref);
+  AccessStatus insert_image(IndexedTable& table, std::byte* image, Row*& row);
   AccessStatus claim_key(IndexedTable& table, std::byte* image, WriteEntry*& write);
   AccessStatus take_over(IndexedTable& table, Row* row, std::byte* image, WriteEntry*& write);
   AccessStatus link_new_row(IndexedTable& table, std::byte* image, WriteEntry*& write);

@@ -33,10 +33,10 @@ struct ReadEntry {
 struct WriteEntry {
   Row* row;
   IndexedTable* table;
-  RowWord expected;      // before this transaction, its claim left out
-  std::byte* image;      // the new one, or the last one of an erased row
-  uint32_t dirty_begin;  // words of the image that differ
-  uint32_t dirty_end;
+  RowWord expected;  // before this transaction, its claim left out
+  std::byte* image;  // the new one, or the last one of an erased row
+  ImageParts parts;  // of the image that are there: read, or made
+  ImageParts dirty;  // those that are to be written, all of them there
   bool is_erased;
   bool is_claimed;
   bool is_fresh;  // its slot was allocated for it
