@@ -94,7 +94,7 @@ size_t FlowGraph::add_loop(const Statement& statement, StatementId id, size_t ne
 
   const size_t leave = is_while ? next : add_step(id, {next});
   const size_t head = add_step(id, {});
-  loops_.push_back({leave, head});
+  loops_.push_back({id, statement.found, leave, head});
   const size_t body = add_list(statement.body, head);
   loops_.pop_back();
   if (is_while) {
@@ -140,8 +140,14 @@ size_t FlowGraph::add_jump(const Statement& statement, StatementId id, size_t ne
   }
   CHECK(statement.loop_depth < loops_.size());
   const size_t target = loops_.size() - 1 - statement.loop_depth;
-  steps_[step].successors.push_back(statement.kind == StatementKind::kExit ? loops_[target].on_exit
-                                                                           : loops_[target].on_continue);
+  size_t to = statement.kind == StatementKind::kExit ? loops_[target].on_exit : loops_[target].on_continue;
+  // The loops on the way to the target end one after the other, the innermost first.
+  for (size_t i = target + 1; i < loops_.size(); ++i) {
+    if (!loops_[i].found.valid()) continue;
+    to = add_step(loops_[i].id, {to});
+    steps_[to].defines.push_back({loops_[i].found, loops_[i].id, true});
+  }
+  steps_[step].successors.push_back(to);
   return step;
 }
 

@@ -2,9 +2,7 @@
 //
 // A loop takes several steps: FOR evaluates its bounds or query once (`enter`), then tests (`head`), sets its variables
 // for an iteration (`row`), and at its end sets FOUND (`leave`). All of them belong to the loop's statement.
-// A loop that a jump leaves on its way to an outer one sets FOUND too. The graph need not show it: a use that this
-// reaches is also reached by what sets FOUND where the jump is not taken, and that depends on the jump, which is part
-// of the loop.
+// A loop that a jump leaves on its way to an outer one sets FOUND too, in a step of its own.
 // Invariants  step 0 is the call: it sets every variable, to an argument or NULL.
 // Source      reaching definitions need the graph; control dependence does not, the statements being structured
 //             (program_dependence.h).
@@ -43,6 +41,8 @@ class FlowGraph {
 
  private:
   struct Loop {
+    StatementId id;
+    VariableId found;
     size_t on_exit;
     size_t on_continue;
   };

@@ -93,6 +93,14 @@ constexpr Case kCases[] = {
        UPDATE b SET v = 1 WHERE id = p;
        IF FOUND THEN UPDATE c SET v = 1 WHERE id = p; END IF;)",
      "T1{1} T2{2} T3{3}; T2->T3"},
+    {"found_of_a_loop_that_a_jump_to_an_outer_one_leaves", R"(
+       <<rounds>> LOOP
+         FOR w IN SELECT id FROM a WHERE id < p ORDER BY id LOOP EXIT rounds; END LOOP;
+         SELECT v INTO x FROM b WHERE id = p;
+         EXIT;
+       END LOOP;
+       IF FOUND THEN UPDATE c SET v = 1 WHERE id = p; END IF;)",
+     "T1{1} T2{2} T3{3}; T1->T2 T1->T3 T2->T3"},
     {"guard_of_raise_orders_nothing", R"(
        SELECT v INTO x FROM a WHERE id = p;
        IF NOT FOUND THEN RAISE EXCEPTION 'none'; END IF;
