@@ -314,7 +314,7 @@ Flow Interpreter::Machine::run_raise(const Statement& statement) {
       }
     }
   }
-  (void)state_.raise(statement.where, sqlstate::kRaise, "{}", std::string_view(text.data(), text.size()));
+  (void)state_.raise(statement.where, statement.sqlstate, "{}", std::string_view(text.data(), text.size()));
   return Flow::kFailed;
 }
 

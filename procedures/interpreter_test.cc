@@ -112,6 +112,14 @@ BEGIN
 END;
 $$;
 
+CREATE PROCEDURE which_case(p_number INT, INOUT r_name VARCHAR(20)) LANGUAGE plpgsql AS $$
+BEGIN
+    CASE p_number
+        WHEN 1 THEN r_name := 'one';
+    END CASE;
+END;
+$$;
+
 CREATE PROCEDURE only_one(p_group INT, INOUT r_id INT) LANGUAGE plpgsql AS $$
 BEGIN
     SELECT i_id INTO STRICT r_id FROM item WHERE i_group = p_group;
@@ -331,6 +339,9 @@ const Step kSteps[] = {
     {"divide", {"10", "0", kNull}, "ERROR 22012: division by zero"},
     {"divide", {"1000", "2", kNull}, "ERROR P0001: quotient 500 of 1000 is over 100%: <NULL>"},
     {"divide", {"-7", "2", kNull}, "-3"},
+    {"which_case", {"1", kNull}, "one"},
+    {"which_case", {"2", kNull}, "ERROR 20000: case not found"},
+    {"which_case", {kNull, kNull}, "ERROR 20000: case not found"},
     {"totals", {"10", kNull, kNull, kNull, kNull, kNull, kNull}, "2|1|1|3.25|3.25|xcherry"},
 };
 

@@ -18,6 +18,7 @@
 #include "engine/catalog.h"
 #include "engine/type.h"
 #include "engine/value.h"
+#include "procedures/sql_error.h"
 
 namespace mneme {
 
@@ -220,6 +221,7 @@ struct Statement {
   std::optional<Expr> limit;
   std::optional<Expr> step;
   OperationId operation;
+  const char* sqlstate = sqlstate::kRaise;  // kRaise
   std::string message;     // kRaise: the format, with % for each argument and %% for a percent sign
   std::vector<Expr> args;  // kRaise: the message's arguments; kLocate: the values of the lane columns, in their order
   std::vector<Statement> body;

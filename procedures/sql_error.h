@@ -19,6 +19,7 @@ struct SqlError {
 };
 
 namespace sqlstate {
+inline constexpr const char* kCaseNotFound = "20000";
 inline constexpr const char* kRaise = "P0001";
 inline constexpr const char* kNoDataFound = "P0002";
 inline constexpr const char* kTooManyRows = "P0003";

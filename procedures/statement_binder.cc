@@ -270,6 +270,7 @@ void ProcedureBinder::bind_branches(const syntax::Statement& statement, Statemen
     bind_statements(statement.body, *into);
   } else if (statement.kind == syntax::StatementKind::kCase) {
     Statement raise = make(StatementKind::kRaise, statement.where);
+    raise.sqlstate = sqlstate::kCaseNotFound;
     raise.message = "case not found";
     into->push_back(std::move(raise));
   }
