@@ -14,8 +14,7 @@ namespace mneme {
 namespace {
 
 // A request's user data: its chain's tag and which step it is.
-enum Step : uint64_t { kWriteStep = 0, kSyncStep = 1, kWakeStep = 2 };
-constexpr uint64_t user_data(uint64_t tag, Step step) {
+constexpr uint64_t user_data(uint64_t tag, uint64_t step) {
   return tag << 2 | step;
 }
 
@@ -43,14 +42,21 @@ UringQueue::~UringQueue() {
   if (wake_descriptor_ >= 0) ::close(wake_descriptor_);
 }
 
-io_uring_sqe* UringQueue::next_request() {
+io_uring_sqe* UringQueue::next_request(uint64_t tag, Step step) {
   io_uring_sqe* request = io_uring_get_sqe(&ring_);
   CHECK(request != nullptr);  // sized for every chain and the poll
+  prepared_.push_back({request, tag, step});
   return request;
 }
 
+void UringQueue::prepare_sync(uint64_t tag, int descriptor) {
+  io_uring_sqe* sync = next_request(tag, kSyncStep);
+  io_uring_prep_fsync(sync, descriptor, IORING_FSYNC_DATASYNC);
+  sync->user_data = user_data(tag, kSyncStep);
+}
+
 void UringQueue::poll_for_wakes() {
-  io_uring_sqe* request = next_request();
+  io_uring_sqe* request = next_request(0, kWakeStep);
   io_uring_prep_poll_add(request, wake_descriptor_, POLLIN);
   request->user_data = kWakeStep;
 }
@@ -65,35 +71,66 @@ void UringQueue::take_wakes() {
 void UringQueue::submit(const IoChain& chain) {
   InFlight& entry = in_flight_[chain.tag];
   CHECK(entry.steps == 0);
-  entry = {chain.bytes.size(), chain.sync ? 2 : 1, {chain.tag, IoCompletion::Failure::kNone, 0}};
-  io_uring_sqe* write = next_request();
+  entry.descriptor = chain.descriptor;
+  entry.bytes = chain.bytes.size();
+  entry.steps = chain.sync ? 2 : 1;
+  entry.result = {chain.tag, IoCompletion::Failure::kNone, 0};
+  io_uring_sqe* write = next_request(chain.tag, kWriteStep);
   io_uring_prep_write(write, chain.descriptor, chain.bytes.data(), static_cast<unsigned>(chain.bytes.size()),
                       chain.offset);
   write->user_data = user_data(chain.tag, kWriteStep);
   if (!chain.sync) return;
   // A write that fails or falls short breaks the link, and the sync ends with ECANCELED.
   write->flags |= IOSQE_IO_LINK;
-  io_uring_sqe* sync = next_request();
-  io_uring_prep_fsync(sync, chain.descriptor, IORING_FSYNC_DATASYNC);
-  sync->user_data = user_data(chain.tag, kSyncStep);
+  prepare_sync(chain.tag, chain.descriptor);
+}
+
+// The kernel takes requests in order and stops where it can't go on. Its link from a write to the next request ends with
+// what it took: a sync that it left behind would, taken later, no longer wait for the write. Such a sync is the oldest
+// request left, and still ours to change, as the kernel reads requests only while it is asked to take them: it becomes a
+// request for nothing. Draining (IOSQE_IO_DRAIN) would not do: it waits for all requests before, the poll included.
+void UringQueue::after_submission() {
+  prepared_.erase(prepared_.begin(), prepared_.end() - io_uring_sq_ready(&ring_));
+  if (prepared_.empty() || prepared_.front().step != kSyncStep) return;
+  Prepared& left = prepared_.front();
+  InFlight& chain = in_flight_.at(left.tag);
+  if (chain.steps < 2) return;  // its write has ended: a sync that complete() began
+  io_uring_prep_nop(left.request);
+  left.request->user_data = user_data(left.tag, kNothingStep);
+  left.step = kNothingStep;
+  chain.sync_after_write = true;
+}
+
+bool UringQueue::end_write(InFlight& chain, int status) {
+  --chain.steps;
+  if (status < 0) {
+    chain.result = {chain.result.tag, IoCompletion::Failure::kWrite, -status};
+  } else if (static_cast<uint64_t>(status) < chain.bytes) {
+    chain.result = {chain.result.tag, IoCompletion::Failure::kShortWrite, 0};
+  }
+  if (!chain.sync_after_write) return chain.steps == 0;
+  if (chain.result.failure != IoCompletion::Failure::kNone) return true;
+  prepare_sync(chain.result.tag, chain.descriptor);
+  return false;
 }
 
 void UringQueue::complete(const io_uring_cqe& completion, std::vector<IoCompletion>& ended) {
   const auto step = static_cast<Step>(completion.user_data & 3);
   if (step == kWakeStep) return take_wakes();
+  if (step == kNothingStep) return;
   const auto at = in_flight_.find(completion.user_data >> 2);
   CHECK(at != in_flight_.end());
   InFlight& chain = at->second;
   const int status = completion.res;
-  // Of a broken chain the write tells why; its sync is cancelled.
-  if (step == kWriteStep && status < 0) {
-    chain.result = {chain.result.tag, IoCompletion::Failure::kWrite, -status};
-  } else if (step == kWriteStep && static_cast<uint64_t>(status) < chain.bytes) {
-    chain.result = {chain.result.tag, IoCompletion::Failure::kShortWrite, 0};
-  } else if (step == kSyncStep && status < 0 && chain.result.failure == IoCompletion::Failure::kNone) {
-    chain.result = {chain.result.tag, IoCompletion::Failure::kSync, -status};
+  if (step == kWriteStep) {
+    if (!end_write(chain, status)) return;
+  } else {
+    // Of a broken chain the write tells why; its sync is cancelled.
+    if (status < 0 && chain.result.failure == IoCompletion::Failure::kNone) {
+      chain.result = {chain.result.tag, IoCompletion::Failure::kSync, -status};
+    }
+    if (--chain.steps > 0) return;
   }
-  if (--chain.steps > 0) return;
   ended.push_back(chain.result);
   in_flight_.erase(at);
 }
@@ -103,6 +140,7 @@ void UringQueue::wait(std::chrono::nanoseconds limit, std::vector<IoCompletion>&
   io_uring_cqe* completion = nullptr;
   // The result is of no use: time is over, a signal came, or completions are there, and those are looked for below.
   io_uring_submit_and_wait_timeout(&ring_, &completion, 1, &time, nullptr);
+  after_submission();
   while (io_uring_peek_cqe(&ring_, &completion) == 0) {
     const io_uring_cqe taken = *completion;
     io_uring_cqe_seen(&ring_, completion);

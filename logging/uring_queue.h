@@ -1,5 +1,7 @@
 // UringQueue: chains as linked requests of an io_uring: the kernel begins the fdatasync when the write is done.
 //
+// Invariants  the link holds only among requests that the kernel takes in one go. Where it has taken a chain's write and
+//             left the sync (it may, when it lacks memory), the sync is called back, and begins once the write is done.
 // Threads  as IoQueue says. wake() is an eventfd that the ring polls, so one system call waits for both.
 #pragma once
 
@@ -7,12 +9,17 @@
 
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "base/file.h"
 #include "base/result.h"
 #include "logging/io_queue.h"
 
 namespace mneme {
+
+namespace test {
+class UringQueuePeer;
+}
 
 class UringQueue : public IoQueue {
  public:
@@ -25,22 +32,40 @@ class UringQueue : public IoQueue {
   void wake() override;
 
  private:
+  friend class test::UringQueuePeer;
+
+  // What a request is for, as a part of its user data.
+  enum Step : uint64_t { kWriteStep = 0, kSyncStep = 1, kWakeStep = 2, kNothingStep = 3 };
   struct InFlight {
-    uint64_t bytes = 0;  // the write must move as many
-    int steps = 0;       // requests that haven't completed yet
+    int descriptor = -1;
+    uint64_t bytes = 0;             // the write must move as many
+    int steps = 0;                  // requests that haven't completed yet
+    bool sync_after_write = false;  // the link is broken: complete() begins the sync
     IoCompletion result;
+  };
+  // A request that the kernel hasn't taken yet.
+  struct Prepared {
+    io_uring_sqe* request;
+    uint64_t tag;
+    Step step;
   };
 
   UringQueue() = default;
-  io_uring_sqe* next_request();
+  io_uring_sqe* next_request(uint64_t tag, Step step);
+  void prepare_sync(uint64_t tag, int descriptor);
   void poll_for_wakes();
   void take_wakes();
+  // After each call that submits: mends the chain that the kernel has taken in part, if there is one.
+  void after_submission();
+  // The write has ended: true, if the chain has.
+  bool end_write(InFlight& chain, int status);
   void complete(const io_uring_cqe& completion, std::vector<IoCompletion>& ended);
 
   io_uring ring_{};
   bool ring_is_open_ = false;
   int wake_descriptor_ = -1;
   std::unordered_map<uint64_t, InFlight> in_flight_;  // by the chain's tag
+  std::vector<Prepared> prepared_;                    // in the ring's order
 };
 
 }  // namespace mneme
