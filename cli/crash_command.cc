@@ -44,6 +44,7 @@ struct CrashCommand {
   Result<void> run(const CLI::App& command) {
     RETURN_IF_ERROR(settings.check_options(command));
     if (holds_database(directory)) {
+      if (const Result<Manifest> manifest = read_manifest(directory); !manifest) return manifest.error();
       return invalid_argument("{} holds a database, and a crash test needs a directory of its own; name another one "
                               "with --data-dir", directory);
     }
@@ -84,8 +85,8 @@ struct CrashCommand {
     }
     std::filesystem::remove_all(loaded);
     std::filesystem::remove_all(crashed);
-    output.text(fmt::format("{} rounds: {} acknowledged transactions, {} lost, {} invented; digests equal\n", rounds,
-                            thousands(acknowledged), lost, invented));
+    output.text(fmt::format("{}: {}, {} lost, {} invented; digests equal\n", counted(rounds, "round"),
+                            counted(acknowledged, "acknowledged transaction"), lost, invented));
     return output.json(json());
   }
 

@@ -53,17 +53,26 @@ Result<void> make_directory(const std::string& directory) {
   return {};
 }
 
+// A database can't be made where there is one; nor where a file of somebody else's has the manifest's name.
+Result<void> check_free(const std::string& directory) {
+  if (!holds_database(directory)) return {};
+  const Result<Manifest> manifest = read_manifest(directory);
+  if (!manifest) return manifest.error();
+  return invalid_argument("{} holds a database already: resume it, or choose another directory", directory);
+}
+
 }  // namespace
 
 Result<CreatedDatabase> create_database(const std::string& directory, std::unique_ptr<Program> program,
                                         FunctionRef<Result<void>(Database&)> load,
                                         const CreateOptions& options) {
+  // Before the lock, so that a refused directory is left as it was; and after it, as another process may have been
+  // quicker.
+  RETURN_IF_ERROR(check_free(directory));
   RETURN_IF_ERROR(make_directory(directory));
   Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
   if (!working) return working.error();
-  if (holds_database(directory)) {
-    return invalid_argument("{} holds a database already: resume it, or choose another directory", directory);
-  }
+  RETURN_IF_ERROR(check_free(directory));
   RETURN_IF_ERROR(replace_text_file(directory + "/" + kCatalogFile, program->source));
 
   CreatedDatabase created{std::move(*working)};
@@ -97,7 +106,8 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
 
 Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& options,
                                      const DurableLogOptions& log) {
-  if (!holds_database(directory)) return read_manifest(directory).error();
+  // Before the lock is made: what is refused is left as it was.
+  if (const Result<Manifest> manifest = read_manifest(directory); !manifest) return manifest.error();
   Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
   if (!working) return working.error();
   RecoverOptions with_workers = options;

@@ -194,18 +194,18 @@ class Damage(EndToEndTest):
     def test_without_its_checkpoint(self):
         checkpoint = next(self.database.glob("checkpoint-*"))
         checkpoint.unlink()
-        self.refuse_unchanged(DAMAGED, [checkpoint, "missing"])
+        self.refuse_unchanged(DAMAGED, [checkpoint, "missing", "nothing was changed", "put the file back"])
 
     def test_with_half_a_checkpoint(self):
         checkpoint = next(self.database.glob("checkpoint-*"))
         with open(checkpoint, "r+b") as file:
             file.truncate(checkpoint.stat().st_size // 2)
-        self.refuse_unchanged(DAMAGED, [checkpoint, "bytes", "were written"])
+        self.refuse_unchanged(DAMAGED, [checkpoint, "bytes", "were written", "put the file back"])
 
     def test_without_its_catalog(self):
         catalog = self.database / "catalog.sql"
         catalog.unlink()
-        self.refuse_unchanged(DAMAGED, [catalog, "missing"])
+        self.refuse_unchanged(DAMAGED, [catalog, "missing", "nothing was changed", "put the file back"])
 
     def test_with_an_edited_procedure(self):
         catalog = self.database / "catalog.sql"
@@ -261,6 +261,19 @@ class Damage(EndToEndTest):
         self.refuse(BAD_ARGUMENTS, words, "run", "smallbank", "--data-dir", self.database, "--transactions", 10)
         self.refuse(BAD_ARGUMENTS, words, "run", "tpcc", "--data-dir", self.database, "--transactions", 10)
         self.assertEqual(fingerprint(self.database), before)
+
+    def test_with_somebody_elses_manifest(self):
+        foreign = self.folder / "foreign"
+        foreign.mkdir()
+        (foreign / "MANIFEST").write_text("include README.md\n")
+        before = fingerprint(foreign)
+        words = [foreign / "MANIFEST", "was not written by Mneme", "give another directory"]
+        for command in ("recover", "verify", "inspect"):
+            self.refuse(BAD_ARGUMENTS, words, command, foreign)
+        for resume in ((), ("--resume",)):
+            self.refuse(BAD_ARGUMENTS, words, "run", "smallbank", *resume, "--data-dir", foreign, "--transactions", 10)
+        self.refuse(BAD_ARGUMENTS, words, "crash", "smallbank", "--data-dir", foreign)
+        self.assertEqual(fingerprint(foreign), before)
 
     def test_in_use(self):
         arguments = ["run", "smallbank", "--resume", "--data-dir", self.database, "--threads", "1", "--duration", "60"]
