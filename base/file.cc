@@ -10,8 +10,41 @@
 
 namespace mneme {
 
+namespace {
+
+const char* advice_for(int error_number) {
+  switch (error_number) {
+    case EFBIG:
+      return "the limit on the size of files is too low: `ulimit -f` shows it, raise it";
+    case ENOSPC:
+      return "make room on the disk, or choose another one";
+    case EDQUOT:
+      return "the user's disk quota is used up: make room, or have it raised";
+    case EACCES:
+    case EPERM:
+      return "the user has no leave to do so: change the permissions, or choose another place";
+    case EROFS:
+      return "the file system is mounted read-only: choose another place";
+    case EMFILE:
+    case ENFILE:
+      return "too many files are open: `ulimit -n` shows the limit, raise it";
+    case EIO:
+      return "the device fails: the kernel's log says how";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+std::string reason_text(int error_number) {
+  const char* const reason = std::strerror(error_number);
+  const char* const advice = advice_for(error_number);
+  return advice == nullptr ? std::string(reason) : fmt::format("{} ({})", reason, advice);
+}
+
 Error file_error(std::string_view what, const std::string& path, int error_number) {
-  return failed("cannot {} {}: {}", what, path, std::strerror(error_number));
+  return failed("cannot {} {}: {}", what, path, reason_text(error_number));
 }
 
 File::File(File&& other) noexcept : descriptor_(other.descriptor_), path_(std::move(other.path_)) {

@@ -17,6 +17,8 @@
 
 namespace mneme {
 
+// The system's reason, with what to do about it in brackets where that is known.
+std::string reason_text(int error_number);
 // "cannot WHAT PATH: REASON".
 Error file_error(std::string_view what, const std::string& path, int error_number);
 

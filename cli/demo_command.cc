@@ -54,7 +54,7 @@ struct DemoCommand {
     const Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), "tpcc.sql");
     if (!program) return program.error();
 
-    output.text(fmt::format("Loading TPC-C with {} warehouses ...\n", warehouses));
+    output.text(fmt::format("Loading TPC-C with {} ...\n", counted(warehouses, "warehouse")));
     DurableLogOptions log;
     log.workers = threads;
     const uint64_t load_start_ns = monotonic_ns();
@@ -63,8 +63,8 @@ struct DemoCommand {
     }
     const double load_seconds = static_cast<double>(monotonic_ns() - load_start_ns) / 1e9;
 
-    output.text(fmt::format("Running it in a process of its own for {} s on {} threads, then kill -9 ...\n", duration,
-                            threads));
+    output.text(fmt::format("Running it in a process of its own for {} s on {}, then kill -9 ...\n", duration,
+                            counted(threads, "thread")));
     CrashSetting setting;
     setting.directory = directory;
     setting.threads = threads;
@@ -97,19 +97,20 @@ struct DemoCommand {
     std::vector<std::vector<std::string>> rows = {
         {"load and checkpoint", seconds_text(load_seconds), bytes_text(first.checkpoint_bytes)},
         {"forward", fmt::format("{}/s", thousands(static_cast<uint64_t>(forward_tps(killed)))),
-         fmt::format("{} calls answered in {}", thousands(killed.answered), seconds_text(killed.seconds))},
+         fmt::format("{} answered in {}", counted(killed.answered, "call"), seconds_text(killed.seconds))},
         {"log", fmt::format("{:.1f} bytes", log_bytes_per_txn(first)),
          fmt::format("a logged transaction, {} of them", thousands(first.replay.transactions))}};
     for (const Examination::Scheme& scheme : examination.schemes) {
       const RecoveryReport& report = scheme.report;
-      rows.push_back({scheme.name == "clr" ? "CLR, serial replay" : fmt::format("CLR-P, {} threads", threads),
+      rows.push_back({scheme.name == "clr" ? "CLR, serial replay" : "CLR-P, " + counted(threads, "thread"),
                       seconds_text(report.replay_seconds),
                       fmt::format("{}/s, with checkpoint and log {}",
                                   thousands(static_cast<uint64_t>(report.replay_tps())),
                                   seconds_text(report.total_seconds))});
     }
     std::string text = table_text(rows);
-    text += fmt::format("\n  {} acknowledged transactions lost (of {}), {} invented\n", examination.verdict.lost,
+    text += fmt::format("\n  {} lost (of {}), {} invented\n",
+                        counted(examination.verdict.lost, "acknowledged transaction"),
                         thousands(examination.verdict.acknowledged), examination.verdict.invented);
     for (const Examination::Scheme& scheme : examination.schemes) {
       text += fmt::format("  state digest {}  {}\n", scheme.digest, scheme.name);

@@ -57,9 +57,9 @@ struct InspectCommand {
     for (const Incarnation& incarnation : manifest.incarnations) {
       text += fmt::format("incarnation {} begins at LSN {}\n", incarnation.number, incarnation.begin.value);
     }
-    text += fmt::format("log         {} records in {} of {} segments, {} skipped, ends at LSN {}\n",
-                        thousands(log.records.size()), bytes_text(log.record_bytes), log.segments.size(),
-                        thousands(log.skips), log.end.value);
+    text += fmt::format("log         {} in {} of {}, {} skipped, ends at LSN {}\n",
+                        counted(log.records.size(), "record"), bytes_text(log.record_bytes),
+                        counted(log.segments.size(), "segment"), thousands(log.skips), log.end.value);
     if (!log.dropped_reason.empty()) text += fmt::format("            {}\n", log.dropped_reason);
     return text;
   }

@@ -1,5 +1,6 @@
 // mneme: the program. Exit status: 0 done; 1 the run or a check failed; 2 bad arguments; 3 the data is damaged.
 
+#include <csignal>
 #include <cstdio>
 
 #include "cli/commands.h"
@@ -21,6 +22,9 @@ int exit_status(mneme::ErrorKind kind) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A write beyond the limit on the size of files is then an error like a full disk's, and no death by a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
+
   CLI::App program("Mneme: a main-memory OLTP engine with a command log and parallel recovery", "mneme");
   program.require_subcommand(1);
   mneme::Action chosen;

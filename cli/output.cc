@@ -3,13 +3,20 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <fstream>
+
+#include "base/file.h"
+#include "cli/file_checks.h"
 
 namespace mneme {
 
 void Output::add_options(CLI::App& command) {
-  command.add_option("--json", json_path_, "write the result as one JSON object to this file ('-': standard output)");
+  command
+      .add_option("--json", json_path_,
+                  "write the result as one JSON object to this file ('-': standard output)")
+      ->check(writable_file());
   command.add_flag("--quiet", quiet_, "no progress, no text: the exit status and --json tell");
 }
 
@@ -28,13 +35,15 @@ Result<void> Output::json(const Json& object) const {
   if (json_path_.empty()) return {};
   const std::string text = object.dump(2) + "\n";
   if (json_path_ == "-") {
-    std::fputs(text.c_str(), stdout);
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+      return file_error("write the result to", "standard output", errno);
+    }
     return {};
   }
   std::ofstream file(json_path_);
   file << text;
   file.close();
-  if (!file) return failed("cannot write the result to {}: check that the folder exists and has room", json_path_);
+  if (!file) return file_error("write the result to", json_path_, errno);
   return {};
 }
 

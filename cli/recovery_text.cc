@@ -28,15 +28,14 @@ std::string digest_text(const Database& database, uint32_t threads) {
 
 std::string recovery_text(const RecoveryReport& report, const std::string& digest) {
   const std::string scheme(name_of(report.scheme));
-  std::string text = fmt::format("Recovered by {} with {} thread{}\n", scheme, report.threads,
-                                 report.threads == 1 ? "" : "s");
+  std::string text = fmt::format("Recovered by {} with {}\n", scheme, counted(report.threads, "thread"));
   text += table_text({
       {"checkpoint", seconds_text(report.checkpoint_seconds),
-       fmt::format("{}, {} rows", bytes_text(report.checkpoint_bytes), thousands(report.checkpoint_rows))},
+       fmt::format("{}, {}", bytes_text(report.checkpoint_bytes), counted(report.checkpoint_rows, "row"))},
       {"log load", seconds_text(report.log_load_seconds), bytes_text(report.log_bytes)},
       {"analysis", seconds_text(report.analysis_seconds), ""},
       {"replay", seconds_text(report.replay_seconds),
-       fmt::format("{} transactions, {}/s", thousands(report.replay.transactions),
+       fmt::format("{}, {}/s", counted(report.replay.transactions, "transaction"),
                    thousands(static_cast<uint64_t>(report.replay_tps())))},
       {"total", seconds_text(report.total_seconds), ""},
   });

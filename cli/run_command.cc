@@ -122,14 +122,14 @@ struct RunCommand {
     };
     for (size_t i = 0; i < report.procedures.size(); ++i) row(program.procedures[i].name, report.procedures[i]);
     row("all", total);
-    std::string text = fmt::format("{}: {} transactions/s over {:.1f} s on {} thread{}\n", settings.name,
-                                   thousands(static_cast<uint64_t>(tps(report))), report.seconds, threads,
-                                   threads == 1 ? "" : "s");
+    std::string text = fmt::format("{}: {} transactions/s over {:.1f} s on {}\n", settings.name,
+                                   thousands(static_cast<uint64_t>(tps(report))), report.seconds,
+                                   counted(threads, "thread"));
     text += table_text(rows);
     if (log != "off") {
-      text += fmt::format("  log: {} in {} records, {:.1f} bytes a record, {} flushes\n", bytes_text(counters.log_bytes),
-                          thousands(counters.log_records), bytes_per_record(counters),
-                          thousands(counters.device.flushes));
+      text += fmt::format("  log: {} in {}, {:.1f} bytes a record, {}\n", bytes_text(counters.log_bytes),
+                          counted(counters.log_records, "record"), bytes_per_record(counters),
+                          counted(counters.device.flushes, "flush", "flushes"));
     }
     text += fmt::format("  state digest {}\n", digest);
     return text;

@@ -12,6 +12,12 @@ std::string thousands(uint64_t number) {
   return text;
 }
 
+std::string counted(uint64_t count, std::string_view one, std::string_view many) {
+  if (count == 1) return fmt::format("1 {}", one);
+  return many.empty() ? fmt::format("{} {}s", thousands(count), one)
+                      : fmt::format("{} {}", thousands(count), many);
+}
+
 std::string bytes_text(uint64_t bytes) {
   const char* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   auto amount = static_cast<double>(bytes);
@@ -20,7 +26,8 @@ std::string bytes_text(uint64_t bytes) {
     amount /= 1024;
     ++unit;
   }
-  return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", amount, units[unit]);
+  return unit == 0 ? fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s")
+                   : fmt::format("{:.1f} {}", amount, units[unit]);
 }
 
 std::string seconds_text(double seconds) {

@@ -44,10 +44,12 @@ struct VerifyCommand {
     if (!recovered) return recovered.error();
 
     std::vector<Check> checks = {
-        {"checkpoint", true, fmt::format("{} rows, every chunk's checksum right",
-                                         thousands(recovered->report.checkpoint_rows))},
-        {"log", true, fmt::format("{} transactions up to LSN {}, every record's checksum right",
-                                  thousands(recovered->report.replay.transactions), recovered->report.end.value)},
+        {"checkpoint", true,
+         fmt::format("{}, every chunk's checksum right", counted(recovered->report.checkpoint_rows, "row"))},
+        {"log", true,
+         fmt::format("{} up to LSN {}, every record's checksum right",
+                     counted(recovered->report.replay.transactions, "transaction"),
+                     recovered->report.end.value)},
         index_check(*recovered->database)};
     for (Check& check : (*workload)->check(DatabaseRows(*recovered->database), conserved)) {
       checks.push_back(std::move(check));
@@ -59,8 +61,9 @@ struct VerifyCommand {
   static Check index_check(const Database& database) {
     const Result<IndexReport> report = verify_indexes(database);
     if (!report) return {"indexes", false, report.error().message};
-    return {"indexes", true, fmt::format("{} entries lead both ways to {} rows", thousands(report->entries),
-                                         thousands(report->rows))};
+    return {"indexes", true,
+            fmt::format("{}, and {}: each leads to the other", counted(report->entries, "entry", "entries"),
+                        counted(report->rows, "row"))};
   }
 
   Result<void> tell(const std::vector<Check>& checks) const {

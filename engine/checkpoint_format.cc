@@ -34,18 +34,28 @@ void CheckpointHeader::encode(std::byte* page) const {
 
 Result<CheckpointHeader> CheckpointHeader::decode(ByteSpan page, const std::string& file) {
   if (page.size() < kCheckpointHeaderBytes)
-    return damaged("{} is cut short: it has no whole header page", file);
+    return damaged(
+        "{} is cut short: it has no whole header page; nothing was changed: put the file back from a copy of "
+        "the directory",
+        file);
   page = page.first(kCheckpointHeaderBytes);
   if (load<uint64_t>(page.data()) != kMagic) {
-    return invalid_argument("{} is no checkpoint of Mneme's: it does not begin with \"MNEMECKP\"", file);
+    return invalid_argument(
+        "{} is no checkpoint of Mneme's: it does not begin with \"MNEMECKP\"; put the checkpoint back in its "
+        "place",
+        file);
   }
   const auto version = load<uint32_t>(page.data() + 8);
   if (version != kFormatVersion) {
-    return invalid_argument("{} has format version {}, and this program reads version {}", file, version,
-                            kFormatVersion);
+    return invalid_argument(
+        "{} has format version {}, and this program reads version {}: use the program that wrote it", file,
+        version, kFormatVersion);
   }
   if (load<uint32_t>(page.data() + kChecksumOffset) != page_checksum(page)) {
-    return damaged("{}: the header page at offset 0 fails its checksum", file);
+    return damaged(
+        "{}: the header page at offset 0 fails its checksum; nothing was changed: put the file back from a "
+        "copy of the directory",
+        file);
   }
   CheckpointHeader header;
   header.database_id = load<uint64_t>(page.data() + 16);

@@ -137,9 +137,9 @@ void FileDevice::finish(const IoCompletion& completion) {
       return fail(failed("a write to {} at byte {} fell short; {}", path, chain->offset, kAdvice));
     case IoCompletion::Failure::kWrite:
       return fail(failed("cannot write {} at byte {}: {}; {}", path, chain->offset,
-                         std::strerror(completion.error_number), kAdvice));
+                         reason_text(completion.error_number), kAdvice));
     default:
-      return fail(failed("cannot sync {}: {}; {}", path, std::strerror(completion.error_number), kAdvice));
+      return fail(failed("cannot sync {}: {}; {}", path, reason_text(completion.error_number), kAdvice));
   }
 }
 

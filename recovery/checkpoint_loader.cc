@@ -17,6 +17,9 @@
 namespace mneme {
 namespace {
 
+// Where the checkpoint is not what was written.
+constexpr std::string_view kAdvice = "nothing was changed: put the file back from a copy of the directory";
+
 Result<CheckpointHeader> read_header(const File& file, const Manifest& manifest) {
   std::vector<std::byte> page(kCheckpointHeaderBytes);
   const Result<size_t> read = file.read_at(page, 0);
@@ -25,16 +28,18 @@ Result<CheckpointHeader> read_header(const File& file, const Manifest& manifest)
   if (!header) return header;
   if (header->database_id != manifest.database_id || header->catalog_hash != manifest.catalog_hash) {
     return invalid_argument(
-        "{} belongs to another database than the manifest beside it: a file was copied here", file.path());
+        "{} belongs to another database than the manifest beside it: put this one's file back in its place",
+        file.path());
   }
   if (header->lsn != manifest.checkpoint_lsn) {
-    return damaged("{} is the checkpoint at LSN {}, and the manifest names the one at LSN {}", file.path(),
-                   header->lsn.value, manifest.checkpoint_lsn.value);
+    return damaged("{} is the checkpoint at LSN {}, and the manifest names the one at LSN {}; {}",
+                   file.path(), header->lsn.value, manifest.checkpoint_lsn.value, kAdvice);
   }
   const Result<uint64_t> size = file.size();
   if (!size) return size.error();
   if (*size != header->file_bytes) {
-    return damaged("{} has {} bytes, and {} were written", file.path(), *size, header->file_bytes);
+    return damaged("{} has {} bytes, and {} were written; {}", file.path(), *size, header->file_bytes,
+                   kAdvice);
   }
   return header;
 }
@@ -50,18 +55,21 @@ Result<std::vector<CheckpointChunkHeader>> read_chunk_headers(const File& file,
     const Result<size_t> read = file.read_at(bytes, offset);
     if (!read) return read.error();
     const auto chunk = CheckpointChunkHeader::decode(ByteSpan(bytes).first(*read));
-    if (!chunk) return damaged("{}: the chunk header at offset {} fails its checksum", file.path(), offset);
+    if (!chunk)
+      return damaged("{}: the chunk header at offset {} fails its checksum; {}", file.path(), offset,
+                     kAdvice);
     const uint64_t end = offset + kCheckpointChunkHeaderBytes + chunk->payload_bytes;
     if (chunk->offset != offset || chunk->table >= tables || end > header.file_bytes) {
-      return damaged("{}: the chunk header at offset {} does not belong there", file.path(), offset);
+      return damaged("{}: the chunk header at offset {} does not belong there; {}", file.path(), offset,
+                     kAdvice);
     }
     rows += chunk->rows;
     chunks.push_back(*chunk);
     offset = end;
   }
   if (chunks.size() != header.chunks || rows != header.rows) {
-    return damaged("{}: {} chunks with {} rows are there, and {} with {} were written", file.path(),
-                   chunks.size(), rows, header.chunks, header.rows);
+    return damaged("{}: {} chunks with {} rows are there, and {} with {} were written; {}", file.path(),
+                   chunks.size(), rows, header.chunks, header.rows, kAdvice);
   }
   return chunks;
 }
@@ -105,8 +113,8 @@ class ParallelLoader {
     const Result<size_t> read = file_.read_at(payload, offset);
     if (!read) return read.error();
     if (*read != payload.size() || crc32c(payload) != chunk.payload_checksum) {
-      return damaged("{}: the {} bytes at offset {} fail their checksum", file_.path(), payload.size(),
-                     offset);
+      return damaged("{}: the {} bytes at offset {} fail their checksum; {}", file_.path(), payload.size(),
+                     offset, kAdvice);
     }
     const TableDefinition& table = database_.catalog().table(TableId{chunk.table});
     const RowLayout& layout = database_.schema().layout(table.id);
@@ -114,18 +122,19 @@ class ParallelLoader {
     ByteReader reader(payload);
     for (uint32_t r = 0; r < chunk.rows; ++r) {
       if (!decode_checkpoint_row(layout, reader, values)) {
-        return damaged("{}: row {} of the chunk at offset {} is no row of table {}", file_.path(), r,
-                       chunk.offset, table.name);
+        return damaged("{}: row {} of the chunk at offset {} is no row of table {}; {}", file_.path(), r,
+                       chunk.offset, table.name, kAdvice);
       }
       const AccessStatus status = rows.insert(table.id, values);
       if (status == AccessStatus::kOutOfMemory) return out_of_memory();
       if (status != AccessStatus::kOk) {
-        return damaged("{}: the chunk at offset {} holds a row of table {} that is there twice", file_.path(),
-                       chunk.offset, table.name);
+        return damaged("{}: the chunk at offset {} holds a row of table {} that is there twice; {}",
+                       file_.path(), chunk.offset, table.name, kAdvice);
       }
     }
     if (reader.remaining() > 0) {
-      return damaged("{}: the chunk at offset {} has bytes after its last row", file_.path(), chunk.offset);
+      return damaged("{}: the chunk at offset {} has bytes after its last row; {}", file_.path(),
+                     chunk.offset, kAdvice);
     }
     return {};
   }
@@ -152,7 +161,7 @@ Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& 
                                          const Manifest& manifest, uint32_t threads) {
   const std::string path = directory + "/" + manifest.checkpoint_file;
   if (!std::filesystem::exists(path)) {
-    return damaged("the checkpoint {} is missing, which the manifest names", path);
+    return damaged("the checkpoint {} is missing, which the manifest names; {}", path, kAdvice);
   }
   const Result<File> file = File::open(path, O_RDONLY);
   if (!file) return file.error();

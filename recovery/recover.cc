@@ -102,11 +102,16 @@ std::string_view name_of(RecoveryStage stage) {
 Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, const Manifest& manifest) {
   const std::string path = directory + "/" + kCatalogFile;
   if (!std::filesystem::exists(path))
-    return damaged("{} is missing, which says what the log's calls mean", path);
+    return damaged(
+        "{} is missing, which says what the log's calls mean; nothing was changed: put the file back from a "
+        "copy of the directory",
+        path);
   const Result<std::string> text = read_text_file(path);
   if (!text) return text.error();
   Result<std::unique_ptr<Program>> program = compile(*text, path);
-  if (!program) return damaged("{} is not what was written: {}", path, program.error().message);
+  if (!program)
+    return damaged("{} is not what was written: {}; nothing was changed: put the original file back", path,
+                   program.error().message);
   if ((*program)->hash != manifest.catalog_hash) {
     return damaged("{} is not the catalog that the log was written with: put the original file back", path);
   }

@@ -25,7 +25,7 @@ void scan_columns(const RowSource& rows, std::string_view table,
 }
 
 Check Condition::result() const {
-  if (violations_ == 0) return {name_, true, fmt::format("{} cases", cases_)};
+  if (violations_ == 0) return {name_, true, fmt::format("{} case{}", cases_, cases_ == 1 ? "" : "s")};
   return {name_, false, fmt::format("{} of {} cases violate it; the first: {}", violations_, cases_, first_)};
 }
 

@@ -6,7 +6,6 @@ of a few megabytes, mounted where nobody else sees it, which needs leave to make
 
 import json
 import resource
-import signal
 import subprocess
 import unittest
 
@@ -21,8 +20,6 @@ IN_A_NAMESPACE = ("unshare", "--mount", "--map-root-user", "sh", "-ceu")
 
 def limit_files_to(size):
     def limit():
-        # As for a user whose shell ignores the signal: the write then fails instead of the process.
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
     return limit
@@ -31,10 +28,15 @@ def limit_files_to(size):
 class FullDisk(EndToEndTest):
     def run_limited(self, size, *arguments):
         command = [BINARY, "run", "smallbank", "--data-dir", self.folder / "database", *map(str, arguments)]
+        # With the signal that a write beyond the limit sends (SIGXFSZ) as a shell leaves it: deadly.
         return subprocess.run(
-            command, capture_output=True, text=True, timeout=120, preexec_fn=limit_files_to(size), restore_signals=False,
+            command, capture_output=True, text=True, timeout=120, preexec_fn=limit_files_to(size), restore_signals=True,
             check=False,
         )
+
+    def check_limit_sentence(self, result):
+        self.check_sentence(result)
+        self.assertIn("File too large (the limit on the size of files is too low", result.stderr, self.told(result))
 
     def check_sentence(self, result):
         self.assertEqual(result.returncode, FAILED, self.told(result))
@@ -45,7 +47,7 @@ class FullDisk(EndToEndTest):
         for size in (0, 1000):
             with self.subTest(bytes=size):
                 result = self.run_limited(size, "--transactions", 10)
-                self.check_sentence(result)
+                self.check_limit_sentence(result)
                 self.assertIn(str(self.folder / "database"), result.stderr, self.told(result))
         # What a failed load left is no database, so that the next one begins anew.
         run = self.report("run", "smallbank", "--data-dir", self.folder / "database", "--transactions", 100)
@@ -54,7 +56,7 @@ class FullDisk(EndToEndTest):
     def test_with_room_for_the_load_but_not_for_the_log(self):
         database = self.folder / "database"
         result = self.run_limited(1_000_000, "--transactions", 10)
-        self.check_sentence(result)
+        self.check_limit_sentence(result)
         self.assertIn("run with --resume", result.stderr, self.told(result))
         run = self.report("run", "smallbank", "--resume", "--data-dir", database, "--transactions", 100)
         self.assertEqual(self.recover_alike(database)["state_digest"], run["state_digest"])
