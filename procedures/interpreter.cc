@@ -6,7 +6,6 @@
 
 #include "procedures/operation_runner.h"
 #include "procedures/run_state.h"
-#include "procedures/value_text.h"
 
 namespace mneme {
 
@@ -294,27 +293,13 @@ Flow Interpreter::Machine::run_leave(const Statement& statement, Flow how) {
 }
 
 Flow Interpreter::Machine::run_raise(const Statement& statement) {
-  fmt::memory_buffer text;
-  size_t next = 0;
-  for (size_t i = 0; i < statement.message.size(); ++i) {
-    const char c = statement.message[i];
-    if (c != '%') {
-      text.push_back(c);
-    } else if (i + 1 < statement.message.size() && statement.message[i + 1] == '%') {
-      text.push_back('%');
-      ++i;
-    } else {
-      const ir::Expr& argument = statement.args[next++];
-      Value value;
-      if (!state_.value_of(argument, statement.where, value)) return Flow::kFailed;
-      if (value.is_null()) {
-        text.append(std::string_view("<NULL>"));
-      } else {
-        print_value(argument.type, value, text);
-      }
-    }
+  const std::span<TypedValue> arguments = state_.arena.make_array<TypedValue>(statement.args.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    arguments[i].type = statement.args[i].type;
+    if (!state_.value_of(statement.args[i], statement.where, arguments[i].value)) return Flow::kFailed;
   }
-  (void)state_.raise(statement.where, statement.sqlstate, "{}", std::string_view(text.data(), text.size()));
+  (void)fail_raise(statement.sqlstate, statement.message, arguments, state_.arena, state_.context.error);
+  (void)state_.raise(statement.where);
   return Flow::kFailed;
 }
 

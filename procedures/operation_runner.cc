@@ -145,11 +145,10 @@ void OperationRunner::sort_rows(const Operation& operation, const Cut& cut, Resu
 
 bool OperationRunner::check_not_null(const Operation& operation, ColumnId column, const Value& value) {
   if (!value.is_null()) return true;
-  const TableDefinition& table = state_.schema.catalog().table(operation.access[0].table);
-  if (table.column(column).nullable) return true;
-  return state_.raise(operation.where, sqlstate::kNotNull,
-                      "null value in column \"{}\" of relation \"{}\" violates not-null constraint",
-                      table.column(column).name, table.name);
+  const TableId table = operation.access[0].table;
+  if (state_.schema.catalog().table(table).column(column).nullable) return true;
+  (void)fail_not_null(state_.schema, table, column, state_.arena, state_.context.error);
+  return state_.raise(operation.where);
 }
 
 bool OperationRunner::insert(const Operation& operation, ResultRows& rows) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "procedures/comparison.h"
+#include "procedures/key_values.h"
 
 namespace mneme {
 
@@ -56,14 +56,7 @@ bool RowFinder::collect_values(const ir::AccessPath::Equality& equality, std::sp
     }
     kind = equality.values[0].type.kind;
   }
-  const auto end =
-      std::remove_if(values.begin(), values.end(), [](const Value& value) { return value.is_null(); });
-  std::sort(values.begin(), end,
-            [&](const Value& a, const Value& b) { return compare_values(kind, a, b) < 0; });
-  const auto last = std::unique(
-      values.begin(), end, [&](const Value& a, const Value& b) { return compare_values(kind, a, b) == 0; });
-  if (backward_) std::reverse(values.begin(), last);
-  collected = {values.begin(), last};
+  collected = sort_key_values(values, kind, backward_);
   return true;
 }
 

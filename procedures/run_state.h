@@ -10,6 +10,7 @@
 #include "procedures/expression.h"
 #include "procedures/frame.h"
 #include "procedures/interpreter.h"
+#include "procedures/run_errors.h"
 
 namespace mneme {
 
@@ -49,32 +50,14 @@ struct RunState {
         outcome = {Outcome::Kind::kOutOfMemory, "", "", operation.where};
         return false;
       case AccessStatus::kDuplicateKey:
-        return raise_duplicate_key(operation);
+        (void)fail_duplicate_key(schema, operation, arena, context.error);
+        return raise(operation.where);
       case AccessStatus::kOk:
       case AccessStatus::kAbsent:
         break;
     }
     CHECK(false && "an answer that ends a run");
     return false;
-  }
-
-  // Which of several unique indexes has the key already, the rows' door does not tell.
-  [[nodiscard]] bool raise_duplicate_key(const ir::Operation& operation) {
-    const TableDefinition& table = schema.catalog().table(operation.access[0].table);
-    const IndexDefinition* only = nullptr;
-    size_t count = 0;
-    for (IndexId index : table.indexes) {
-      if (!schema.catalog().index(index).unique) continue;
-      only = &schema.catalog().index(index);
-      ++count;
-    }
-    if (count == 1) {
-      return raise(operation.where, sqlstate::kUnique,
-                   "duplicate key value violates unique constraint \"{}\"", only->name);
-    }
-    return raise(operation.where, sqlstate::kUnique,
-                 "duplicate key value violates one of the {} unique constraints of \"{}\"", count,
-                 table.name);
   }
 
   // A value that outlives the row it was read from.
