@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "base/check.h"
-#include "logging/watermark_buffer.h"
 
 namespace mneme {
 
@@ -24,6 +23,7 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
   buffer.ring_bytes =
       std::bit_ceil(std::max(options.ring_bytes, 4 * options.workers * buffer.largest_record_bytes));
   buffer.begin = incarnation.begin;
+  buffer.tuning = options.tuning;
 
   FileDeviceOptions file;
   file.begin = incarnation.begin;
@@ -44,16 +44,16 @@ DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, cons
       zeros_(options.largest_payload_bytes),
       states_(std::make_unique<CachePadded<WorkerState>[]>(options.workers)),
       device_(std::move(device.device)),
-      buffer_(std::make_unique<WatermarkBuffer>(buffer)),
+      buffer_(make_log_buffer(options.buffer, buffer)),
       flusher_(*buffer_, *device_,
                {.begin = buffer.begin,
                 .flush_interval = options.flush_interval,
                 // Workers must not wait for space while records gather.
                 .gather_bytes = std::min(size_t{256} << 10, buffer.ring_bytes / 4)}) {}
 
-bool DurableLog::await_space(WorkerId, uint32_t payload_bytes) {
+bool DurableLog::await_space(WorkerId worker, uint32_t payload_bytes) {
   CHECK(payload_bytes <= options_.largest_payload_bytes);
-  return buffer_->await_space();
+  return buffer_->await_space(worker);
 }
 
 Lsn DurableLog::reserve(WorkerId worker, uint32_t payload_bytes) {
@@ -76,8 +76,8 @@ void DurableLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payloa
   record.checksum = record_checksum(header, payload);
   record.encode(header);
   DCHECK(record_is_well_formed(header, payload, lsn));
-  buffer_->write(lsn, header);
-  buffer_->write(lsn + kRecordHeaderBytes, payload);
+  buffer_->write(worker, lsn, header);
+  buffer_->write(worker, lsn + kRecordHeaderBytes, payload);
   buffer_->publish(worker, lsn, record_bytes);
   flusher_.records_came();
 

@@ -18,6 +18,7 @@
 #include "logging/commit_log.h"
 #include "logging/device_factory.h"
 #include "logging/log_buffer.h"
+#include "logging/log_buffer_factory.h"
 #include "logging/log_flusher.h"
 #include "logging/manifest.h"
 
@@ -25,6 +26,8 @@ namespace mneme {
 
 struct DurableLogOptions {
   uint32_t workers = 1;
+  LogBufferKind buffer = kDefaultLogBuffer;
+  LogBufferTuning tuning{};
   LogDeviceKind device = LogDeviceKind::kFile;
   size_t largest_payload_bytes = kMaxPayloadBytes;
   size_t ring_bytes = size_t{16} << 20;  // raised where the workers' largest records need more

@@ -51,7 +51,7 @@ class FileDeviceTest : public ::testing::Test {
     const Lsn lsn = buffer_.reserve(WorkerId{0}, record_bytes);
     std::byte header[kRecordHeaderBytes];
     RecordHeader{0, static_cast<uint32_t>(record_bytes), RecordKind::kCommand, lsn}.encode(header);
-    buffer_.write(lsn, header);
+    buffer_.write(WorkerId{0}, lsn, header);
     buffer_.publish(WorkerId{0}, lsn, record_bytes);
     return lsn + record_bytes;
   }

@@ -13,19 +13,27 @@ LogBuffer::LogBuffer(const LogBufferOptions& options)
   CHECK(2 * headroom_bytes_ <= options.ring_bytes);
 }
 
-bool LogBuffer::await_space() {
-  const auto has_room = [this] {
-    return reserved().value + headroom_bytes_ <=
-           released_->load(std::memory_order_acquire) + ring_.capacity();
-  };
-  if (has_room()) [[likely]]
-    return !closed_.load(std::memory_order_acquire);
-  space_.await([&] { return has_room() || closed_.load(std::memory_order_acquire); });
+bool LogBuffer::has_room(WorkerId) const {
+  return reserved().value + headroom_bytes_ <= released().value + ring_.capacity();
+}
+
+bool LogBuffer::await_space(WorkerId worker) {
+  if (!has_room(worker)) [[unlikely]]
+    space_.await([&] { return has_room(worker) || closed_.load(std::memory_order_acquire); });
   return !closed_.load(std::memory_order_acquire);
 }
 
+void LogBuffer::write(WorkerId, Lsn at, ByteSpan bytes) {
+  ring_.write(at, bytes);
+}
+
+void LogBuffer::read(Lsn at, std::span<std::byte> into) const {
+  ring_.read(at, into);
+}
+
 void LogBuffer::release(Lsn upto) {
-  DCHECK(upto.value >= released_->load(std::memory_order_relaxed));
+  DCHECK(upto >= released());
+  DCHECK(upto <= contiguous_prefix());
   released_->store(upto.value, std::memory_order_release);
   space_.notify_all();
 }

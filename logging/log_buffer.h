@@ -8,17 +8,24 @@
 //             A worker has at most one record reserved and unpublished.
 // Threads     await_space, reserve, write, publish: the worker they name. contiguous_prefix, read, release,
 //             quiescent: the flusher. close: any.
-// Waiting     await_space() waits while the ring is full. Nothing else waits for the flusher.
+// Waiting     await_space() waits while the ring is full. Nothing else waits for the flusher. In some buffers
+//             reserve() or publish() waits for workers that have reserved and not yet published; such a worker must
+//             therefore wait for nobody.
 // Not here    what the bytes mean (record_format.h), when they are taken out (log_flusher.h).
 //
+// Order, exactly. Of two reserve() calls, what happens before the one that draws the lower LSN is visible after the
+// other has returned. It follows that a call that begins when another has returned draws the higher LSN: were its
+// LSN lower, what it saw would have to precede itself. Each buffer's header says why this holds for it. A commit
+// rests on it twice: as the order of memory, and as the serial order (engine/transaction.h).
+//
 // The kinds of buffer differ in how reserve(), publish() and contiguous_prefix() agree on the prefix; the ring and
-// its back-pressure are common to all of them and live here.
+// its back-pressure are common to most of them and live here. They are made by log_buffer_factory.h.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/atomic.h"
 #include "base/bytes.h"
 #include "base/cache_line.h"
 #include "base/event_count.h"
@@ -28,11 +35,24 @@
 
 namespace mneme {
 
+// How the grasshopper buffer advances its prefix.
+enum class GrasshopperMode : uint8_t { kBoth, kCrawl, kHop };
+
+// What only some buffers listen to.
+struct LogBufferTuning {
+  uint32_t slots = 4;  // of a consolidation array (consolidation, hybrid, delegated, socket)
+  GrasshopperMode grasshopper = GrasshopperMode::kBoth;
+  size_t hop_bytes =
+      0;  // hopping distance, a power of two; 0: 4 MiB, or a quarter of the ring where that is less
+  uint32_t scan_bits = 64;  // of the bitmap that one step of the scan buffer sets or tests: 64 or 1
+};
+
 struct LogBufferOptions {
   uint32_t workers = 1;
   size_t ring_bytes = size_t{16} << 20;  // a power of two, and room for every worker's largest record twice
   size_t largest_record_bytes = 0;
   Lsn begin = kFirstLsn;  // where the first record stands
+  LogBufferTuning tuning{};
 };
 
 class LogBuffer {
@@ -46,19 +66,20 @@ class LogBuffer {
   // this test at its own time, may reserve one record: those who passed it before the tail went beyond
   // released + capacity - workers * largest record are at most `workers`, later ones are held back, and so the tail
   // stays at or below released + capacity.
-  bool await_space();
+  bool await_space(WorkerId worker);
 
-  // Draws the next `bytes` bytes of the stream. Acquires what the drawers of all lower LSNs released.
+  // Draws the next `bytes` bytes of the stream, at least one.
   virtual Lsn reserve(WorkerId worker, size_t bytes) = 0;
-  void write(Lsn at, ByteSpan bytes) { ring_.write(at, bytes); }
+  // Writes a part of the worker's reserved record.
+  virtual void write(WorkerId worker, Lsn at, ByteSpan bytes);
   // The worker's reserved record is written.
   virtual void publish(WorkerId worker, Lsn lsn, size_t bytes) = 0;
 
-  // The LSN below which every reserved record is published. Never falls.
+  // The LSN below which every reserved record is published, as far as the buffer knows just now. Never falls.
   virtual Lsn contiguous_prefix() = 0;
-  void read(Lsn at, std::span<std::byte> into) const { ring_.read(at, into); }
-  // The flusher is done with everything below: its bytes may be overwritten.
-  void release(Lsn upto);
+  virtual void read(Lsn at, std::span<std::byte> into) const;
+  // The flusher is done with everything below: its bytes may be overwritten. A record boundary.
+  virtual void release(Lsn upto);
 
   // Whether nothing is reserved at or past `upto`. Ordered so that the flusher can go to sleep on it: a reserve()
   // that this call didn't see sees everything that the flusher wrote before the call.
@@ -72,6 +93,9 @@ class LogBuffer {
  protected:
   // The highest LSN drawn so far; may be stale.
   virtual Lsn reserved() const = 0;
+  // Whether reserve() finds room for any record.
+  virtual bool has_room(WorkerId worker) const;
+  Lsn released() const { return Lsn{released_->load(std::memory_order_acquire)}; }
 
   const uint32_t workers_;
 
@@ -82,9 +106,9 @@ class LogBuffer {
   //   Not relaxed: a worker must not overwrite bytes that the flusher still reads. A worker whose room comes from a
   //   newer value than it saw itself gets the order through reserve(), from the worker who saw it.
   //   Stale is safe: the ring merely looks fuller than it is.
-  CachePadded<std::atomic<uint64_t>> released_;
+  CachePadded<Atomic<uint64_t>> released_;
   // Written once, by close() (release); read by await_space() (acquire).
-  std::atomic<bool> closed_{false};
+  Atomic<bool> closed_{false};
   EventCount space_;
 };
 

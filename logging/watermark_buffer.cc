@@ -9,7 +9,7 @@ namespace mneme {
 WatermarkBuffer::WatermarkBuffer(const LogBufferOptions& options)
     : LogBuffer(options),
       tail_(options.begin.value),
-      bounds_(std::make_unique<CachePadded<std::atomic<uint64_t>>[]>(options.workers)),
+      bounds_(std::make_unique<CachePadded<Atomic<uint64_t>>[]>(options.workers)),
       prefix_(options.begin.value) {
   for (uint32_t worker = 0; worker < workers_; ++worker) {
     bounds_[worker]->store(kNoBound, std::memory_order_relaxed);
@@ -18,7 +18,7 @@ WatermarkBuffer::WatermarkBuffer(const LogBufferOptions& options)
 
 Lsn WatermarkBuffer::reserve(WorkerId worker, size_t bytes) {
   DCHECK(worker.value < workers_);
-  std::atomic<uint64_t>& bound = *bounds_[worker.value];
+  Atomic<uint64_t>& bound = *bounds_[worker.value];
   DCHECK(bound.load(std::memory_order_relaxed) == kNoBound);
   // Relaxed: an old value is a lower bound too, since the tail only rises.
   bound.store(tail_->load(std::memory_order_relaxed), std::memory_order_release);

@@ -20,7 +20,6 @@
 // Every value of the tail is a record boundary, every bound is a value of the tail, and so is the prefix.
 #pragma once
 
-#include <atomic>
 #include <limits>
 #include <memory>
 
@@ -48,9 +47,9 @@ class WatermarkBuffer : public LogBuffer {
   //   release: the worker's bound is visible to whoever sees the LSN drawn (the argument above).
   //   acquire: a worker sees what the drawers of lower LSNs saw, above all that the flusher released its bytes; and
   //   it sees the flusher's announcement of sleep where quiescent() came first.
-  CachePadded<std::atomic<uint64_t>> tail_;
+  CachePadded<Atomic<uint64_t>> tail_;
   // One a worker: written by it alone (release, after its record's bytes), read by contiguous_prefix() (acquire).
-  const std::unique_ptr<CachePadded<std::atomic<uint64_t>>[]> bounds_;
+  const std::unique_ptr<CachePadded<Atomic<uint64_t>>[]> bounds_;
   uint64_t prefix_;  // the flusher's: the highest prefix found so far
 };
 
