@@ -16,6 +16,7 @@ namespace {
 
 // Deep enough for a flush of a slow device at a high rate; a full queue waits for the log.
 constexpr size_t kMaxUnacknowledged = 16 * 1024;
+constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
 struct Shared {
   // Written by the caller's thread when the time is up, and by a worker that failed; read by all. Relaxed: nothing is
@@ -36,7 +37,8 @@ class DriverWorker {
         shared_(shared),
         session_(program, database, id),
         generator_(workload.generator({id.value, database.worker_count(), options.incarnation})),
-        acks_(kMaxUnacknowledged) {
+        acks_(kMaxUnacknowledged),
+        conflicts_before_(worker_.conflicts()) {
     report_.procedures.resize(program.procedures.size());
     const uint32_t workers = database.worker_count();
     if (options.transactions) {
@@ -51,6 +53,7 @@ class DriverWorker {
   void run() {
     for (uint64_t position = 0; position < call_limit_ && !shared_.stop.load(std::memory_order_relaxed); ++position) {
       const uint64_t begin_ns = options_.rate ? await_arrival() : monotonic_ns();
+      if (begin_ns == kNever) break;
       if (!run_call(generator_->call(position), begin_ns)) {
         shared_.stop.store(true, std::memory_order_relaxed);
         return;
@@ -65,7 +68,7 @@ class DriverWorker {
   uint64_t committed() const { return committed_.load(std::memory_order_relaxed); }
 
  private:
-  // Sleeps until the next call is due; meanwhile acknowledges. The latency counts from when it was due.
+  // Sleeps until the next call is due, and returns when that was; meanwhile acknowledges. kNever: the run ends before.
   uint64_t await_arrival() {
     for (;;) {
       acknowledge_durable();
@@ -73,7 +76,7 @@ class DriverWorker {
       const uint64_t now = monotonic_ns();
       if (now >= next_arrival_ns_) break;
       std::this_thread::sleep_for(std::chrono::nanoseconds(std::min<uint64_t>(next_arrival_ns_ - now, 50'000)));
-      if (shared_.stop.load(std::memory_order_relaxed)) break;
+      if (shared_.stop.load(std::memory_order_relaxed)) return kNever;
     }
     const uint64_t due = next_arrival_ns_;
     next_arrival_ns_ += interval_ns_;
@@ -84,7 +87,7 @@ class DriverWorker {
     const CallResult result = session_.run(call);
     ProcedureReport& procedure = report_.procedures[call.procedure.value];
     const bool measured = begin_ns >= shared_.measure_from_ns;
-    if (measured) procedure.aborted += result.attempts - 1;
+    if (result.attempts > 1) count_conflicts(procedure, result.attempts - 1, measured);
     switch (result.status) {
       case CallResult::Status::kCommitted:
         break;
@@ -122,6 +125,15 @@ class DriverWorker {
     return true;
   }
 
+  void count_conflicts(ProcedureReport& procedure, uint32_t aborted, bool measured) {
+    const ConflictCounts& now = worker_.conflicts();
+    if (measured) {
+      procedure.aborted += aborted;
+      for (size_t i = 0; i < now.size(); ++i) procedure.conflicts[i] += now[i] - conflicts_before_[i];
+    }
+    conflicts_before_ = now;
+  }
+
   bool await_oldest() {
     if (!log_.wait_durable(acks_.front().lsn)) {
       error_ = log_.failure();
@@ -155,6 +167,7 @@ class DriverWorker {
   Session session_;
   const std::unique_ptr<CallGenerator> generator_;
   AckQueue acks_;
+  ConflictCounts conflicts_before_;  // the worker's, up to its last call that met a conflict
   uint64_t call_limit_ = std::numeric_limits<uint64_t>::max();
   uint64_t interval_ns_ = 0;
   uint64_t next_arrival_ns_ = 0;
@@ -162,6 +175,32 @@ class DriverWorker {
   std::optional<Error> error_;
   // Written by this worker, read by the caller's thread for progress. Relaxed: a number to look at.
   std::atomic<uint64_t> committed_{0};
+};
+
+// Looks at what has been committed so far, and makes of it each second's throughput.
+class Throughput {
+ public:
+  explicit Throughput(uint64_t begin_ns) : last_ns_(begin_ns), next_ns_(begin_ns + kSecond) {}
+
+  void look(uint64_t now_ns, uint64_t committed) {
+    if (now_ns < next_ns_) return;
+    // A late look is divided by the time that it took, and followed by one that is earlier.
+    per_second_.push_back(static_cast<double>(committed - last_) * 1e9 /
+                          static_cast<double>(now_ns - last_ns_));
+    last_ = committed;
+    last_ns_ = now_ns;
+    next_ns_ += kSecond;
+  }
+  double latest() const { return per_second_.empty() ? 0 : per_second_.back(); }
+  std::vector<double> take() { return std::move(per_second_); }
+
+ private:
+  static constexpr uint64_t kSecond = 1'000'000'000;
+
+  std::vector<double> per_second_;
+  uint64_t last_ = 0;
+  uint64_t last_ns_;
+  uint64_t next_ns_;
 };
 
 }  // namespace
@@ -173,14 +212,17 @@ Result<CommitMode> commit_mode(std::string_view name) {
   return invalid_argument("--commit {}: there are pipelined, sync and async", name);
 }
 
+void ProcedureReport::add(const ProcedureReport& other) {
+  committed += other.committed;
+  aborted += other.aborted;
+  user_aborts += other.user_aborts;
+  for (size_t i = 0; i < conflicts.size(); ++i) conflicts[i] += other.conflicts[i];
+  latency_ns.merge(other.latency_ns);
+}
+
 ProcedureReport RunReport::total() const {
   ProcedureReport sum;
-  for (const ProcedureReport& procedure : procedures) {
-    sum.committed += procedure.committed;
-    sum.aborted += procedure.aborted;
-    sum.user_aborts += procedure.user_aborts;
-    sum.latency_ns.merge(procedure.latency_ns);
-  }
+  for (const ProcedureReport& procedure : procedures) sum.add(procedure);
   return sum;
 }
 
@@ -207,6 +249,9 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
   const uint64_t end_ns = options.transactions
                               ? std::numeric_limits<uint64_t>::max()
                               : shared.measure_from_ns + static_cast<uint64_t>(options.duration_seconds * 1e9);
+  std::optional<double> seconds_total;
+  if (!options.transactions) seconds_total = options.warmup_seconds + options.duration_seconds;
+  Throughput throughput(shared.measure_from_ns);
   uint64_t stopped_ns = 0;
   while (running.load(std::memory_order_acquire) > 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -215,10 +260,13 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
       shared.stop.store(true, std::memory_order_relaxed);
       stopped_ns = now;
     }
+    uint64_t committed = 0;
+    for (auto& worker : workers) committed += (*worker)->committed();
+    // After the end, what comes is late acknowledgements.
+    if (now <= end_ns || stopped_ns == now) throughput.look(now, committed);
     if (options.progress) {
-      uint64_t committed = 0;
-      for (auto& worker : workers) committed += (*worker)->committed();
-      options.progress(static_cast<double>(now - shared.start_ns) / 1e9, committed);
+      options.progress(
+          {committed, throughput.latest(), seconds_total, static_cast<double>(now - shared.start_ns) / 1e9});
     }
   }
   for (std::thread& thread : threads) thread.join();
@@ -226,17 +274,13 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
 
   RunReport report;
   report.seconds = static_cast<double>(stopped_ns - std::min(stopped_ns, shared.measure_from_ns)) / 1e9;
+  report.throughput_per_second = throughput.take();
   report.procedures.resize(program.procedures.size());
   for (auto& worker : workers) {
     if ((*worker)->error()) return *(*worker)->error();
     const RunReport& part = (*worker)->report();
     report.acknowledged = std::max(report.acknowledged, part.acknowledged);
-    for (size_t i = 0; i < part.procedures.size(); ++i) {
-      report.procedures[i].committed += part.procedures[i].committed;
-      report.procedures[i].aborted += part.procedures[i].aborted;
-      report.procedures[i].user_aborts += part.procedures[i].user_aborts;
-      report.procedures[i].latency_ns.merge(part.procedures[i].latency_ns);
-    }
+    for (size_t i = 0; i < part.procedures.size(); ++i) report.procedures[i].add(part.procedures[i]);
   }
   return report;
 }

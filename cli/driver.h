@@ -1,11 +1,14 @@
 // Driver: runs a workload's calls on all workers of a database and measures them.
 //
 // Flow        generator -> Session -> acknowledgement (--commit) -> latency, begin to durable acknowledgement
+// Rate        open loop: each worker's calls are due at fixed intervals, the workers' in turn. A call's latency counts
+//             from when it was due, not from when a worker came to it, so that a wait is counted for each call that it
+//             delays. Calls that are due but not begun at the end are left out.
 // Commit      pipelined: a worker queues what it committed and runs the next call; it acknowledges what has become
 //             durable. sync: it waits for each. async: it acknowledges at once, and may lose what it acknowledged.
 // Invariants  when run() returns, every committed call has been acknowledged.
 // Threads     one a worker, and the caller's, which shows progress.
-// Units       latencies in nanoseconds.
+// Units       latencies in nanoseconds; throughput in acknowledged commits a second.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +18,7 @@
 
 #include "base/histogram.h"
 #include "base/result.h"
+#include "engine/conflict_cause.h"
 #include "engine/database.h"
 #include "procedures/program.h"
 #include "workloads/workload.h"
@@ -24,6 +28,13 @@ namespace mneme {
 enum class CommitMode : uint8_t { kPipelined, kSync, kAsync };
 Result<CommitMode> commit_mode(std::string_view name);
 
+struct RunProgress {
+  uint64_t committed = 0;
+  double per_second = 0;                // in the last whole second
+  std::optional<double> seconds_total;  // of a run that has a duration, the warm-up included
+  double seconds = 0;
+};
+
 struct DriverOptions {
   CommitMode commit = CommitMode::kPipelined;
   double duration_seconds = 10;
@@ -31,18 +42,22 @@ struct DriverOptions {
   double warmup_seconds = 0;             // not measured
   std::optional<double> rate;            // open loop: so many calls a second, over all workers
   uint32_t incarnation = 0;              // of the streams of calls
-  std::function<void(double seconds, uint64_t committed)> progress;
+  std::function<void(const RunProgress&)> progress;
 };
 
 struct ProcedureReport {
   uint64_t committed = 0;
   uint64_t aborted = 0;      // attempts that met a conflict
   uint64_t user_aborts = 0;  // calls that raised
+  ConflictCounts conflicts{};  // why attempts were aborted
   Histogram latency_ns;
+
+  void add(const ProcedureReport& other);
 };
 
 struct RunReport {
   double seconds = 0;
+  std::vector<double> throughput_per_second;  // of each whole second that was measured
   std::vector<ProcedureReport> procedures;  // by ProcedureId
   Lsn acknowledged;                         // the highest LSN told to a client
 

@@ -20,12 +20,19 @@ void Progress::stage(const std::string& name, uint64_t total, const std::string&
   next_draw_ = started_;
 }
 
-void Progress::update(uint64_t done) {
+void Progress::update(uint64_t done, std::optional<Pace> pace) {
   if (!enabled_) return;
   const Clock::time_point now = Clock::now();
   if (now < next_draw_) return;
   next_draw_ = now + std::chrono::milliseconds(100);
-  draw(done, now);
+  draw(done, pace ? *pace : average_pace(done, now));
+}
+
+Progress::Pace Progress::average_pace(uint64_t done, Clock::time_point now) const {
+  const double seconds = std::chrono::duration<double>(now - started_).count();
+  if (done == 0 || seconds <= 0) return {};
+  const double rate = static_cast<double>(done) / seconds;
+  return {rate, total_ > done ? static_cast<double>(total_ - done) / rate : 0};
 }
 
 void Progress::finish() {
@@ -35,15 +42,11 @@ void Progress::finish() {
   drawn_ = false;
 }
 
-void Progress::draw(uint64_t done, Clock::time_point now) {
-  const double seconds = std::chrono::duration<double>(now - started_).count();
-  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
+void Progress::draw(uint64_t done, const Pace& pace) {
   std::string line = fmt::format("\r\x1b[K{}: {}", name_, thousands(done));
   if (total_ > 0) line += fmt::format("/{}", thousands(total_));
-  line += fmt::format(" {}, {}/s", unit_, thousands(static_cast<uint64_t>(rate)));
-  if (total_ > done && rate > 0) {
-    line += fmt::format(", {:.0f} s left", static_cast<double>(total_ - done) / rate);
-  }
+  line += fmt::format(" {}, {}/s", unit_, thousands(static_cast<uint64_t>(pace.per_second)));
+  if (pace.seconds_left > 0) line += fmt::format(", {:.0f} s left", pace.seconds_left);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
   drawn_ = true;

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace mneme {
@@ -21,14 +22,20 @@ class Progress {
   // Ends the stage before. `total` 0: not known. `unit` in the plural: "transactions".
   void stage(const std::string& name, uint64_t total, const std::string& unit);
 
+  // What is known better than from the stage's beginning and total.
+  struct Pace {
+    double per_second = 0;
+    double seconds_left = 0;
+  };
   // Redraws at most ten times a second.
-  void update(uint64_t done);
+  void update(uint64_t done, std::optional<Pace> pace = std::nullopt);
   void finish();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void draw(uint64_t done, Clock::time_point now);
+  Pace average_pace(uint64_t done, Clock::time_point now) const;
+  void draw(uint64_t done, const Pace& pace);
 
   const bool enabled_;
   bool drawn_ = false;

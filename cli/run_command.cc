@@ -97,28 +97,48 @@ struct RunCommand {
     if (const auto notice = database.memory_notice()) output.notice(*notice);
     Progress progress(output.quiet());
     progress.stage("run", options.transactions.value_or(0), "transactions");
-    options.progress = [&progress](double, uint64_t committed) { progress.update(committed); };
+    options.progress = [&progress](const RunProgress& run) {
+      if (!run.seconds_total || run.per_second == 0) return progress.update(run.committed);
+      progress.update(run.committed, Progress::Pace{run.per_second, *run.seconds_total - run.seconds});
+    };
     const Result<RunReport> report = drive(workload, program, database, options);
     progress.finish();
     if (!report) return report.error();
     LogCounters counters;
     if (durable != nullptr) counters = durable->counters();
-    const std::string digest = digest_text(database, threads);
-    output.text(text_of(program, *report, counters, digest));
-    return output.json(json_of(program, *report, counters, digest));
+    const State state{digest_text(database, threads), database.row_bytes(), database.memory_bytes()};
+    if (rate > 0 && !options.transactions && tps(*report) < 0.98 * rate) {
+      output.notice(
+          fmt::format("{} calls a second were due, more than were done: latencies count the wait for those "
+                      "before, and grow with the run",
+                      thousands(static_cast<uint64_t>(rate))));
+    }
+    output.text(text_of(program, *report, counters, state));
+    return output.json(json_of(program, *report, counters, state));
   }
 
+  // The database after the run.
+  struct State {
+    std::string digest;
+    uint64_t row_bytes = 0;
+    uint64_t memory_bytes = 0;
+
+    double memory_per_row_byte() const {
+      return row_bytes > 0 ? static_cast<double>(memory_bytes) / static_cast<double>(row_bytes) : 0;
+    }
+  };
+
   std::string text_of(const Program& program, const RunReport& report, const LogCounters& counters,
-                      const std::string& digest) const {
+                      const State& state) const {
     const ProcedureReport total = report.total();
     std::vector<std::vector<std::string>> rows = {
-        {"procedure", "committed", "aborted", "rolled back", "p50", "p99", "p999"}};
+        {"procedure", "committed", "aborted", "rolled back", "p50", "p95", "p99", "p99.9", "max"}};
     const auto row = [&](const std::string& name, const ProcedureReport& part) {
       const auto quantile = [&](double q) {
         return seconds_text(static_cast<double>(part.latency_ns.quantile(q)) / 1e9);
       };
       rows.push_back({name, thousands(part.committed), thousands(part.aborted), thousands(part.user_aborts),
-                      quantile(0.5), quantile(0.99), quantile(0.999)});
+                      quantile(0.5), quantile(0.95), quantile(0.99), quantile(0.999), quantile(1)});
     };
     for (size_t i = 0; i < report.procedures.size(); ++i) row(program.procedures[i].name, report.procedures[i]);
     row("all", total);
@@ -131,12 +151,34 @@ struct RunCommand {
                           counted(counters.log_records, "record"), bytes_per_record(counters),
                           counted(counters.device.flushes, "flush", "flushes"));
     }
-    text += fmt::format("  state digest {}\n", digest);
+    text +=
+        fmt::format("  memory: {} of rows in {}, indexes and free room included ({:.2f} times)\n",
+                    bytes_text(state.row_bytes), bytes_text(state.memory_bytes), state.memory_per_row_byte());
+    if (total.aborted > 0) text += fmt::format("  aborted by cause: {}\n", causes_text(total));
+    text += fmt::format("  state digest {}\n", state.digest);
     return text;
   }
 
+  static std::string causes_text(const ProcedureReport& part) {
+    std::vector<std::string> causes;
+    for (size_t i = 0; i < part.conflicts.size(); ++i) {
+      if (part.conflicts[i] == 0) continue;
+      causes.push_back(fmt::format("{} {}", kConflictCauseNames[i], thousands(part.conflicts[i])));
+    }
+    return fmt::format("{}", fmt::join(causes, ", "));
+  }
+
+  // Attempts that met a conflict, and calls that their procedure rolled back.
+  static Json causes_json(const ProcedureReport& part) {
+    Json causes = Json::object();
+    for (size_t i = 0; i < part.conflicts.size(); ++i)
+      causes[std::string(kConflictCauseNames[i])] = part.conflicts[i];
+    causes["rollback"] = part.user_aborts;
+    return causes;
+  }
+
   Json json_of(const Program& program, const RunReport& report, const LogCounters& counters,
-               const std::string& digest) const {
+               const State& state) const {
     const ProcedureReport total = report.total();
     Json by_procedure = Json::object();
     for (size_t i = 0; i < report.procedures.size(); ++i) {
@@ -162,7 +204,10 @@ struct RunCommand {
             {"committed", total.committed},
             {"aborted", total.aborted},
             {"user_aborts", total.user_aborts},
+            {"aborts_by_cause", causes_json(total)},
             {"throughput_tps", tps(report)},
+            {"throughput_per_second", report.throughput_per_second},
+            {"rate", rate > 0 ? Json(rate) : Json()},
             {"by_procedure", by_procedure},
             {"latency_us", latency_json(total.latency_ns)},
             {"log_bytes", counters.log_bytes},
@@ -170,7 +215,10 @@ struct RunCommand {
             {"log_bytes_per_txn", bytes_per_record(counters)},
             {"device_flushes", counters.device.flushes},
             {"peak_rss_bytes", peak_rss_bytes()},
-            {"state_digest", digest},
+            {"row_bytes", state.row_bytes},
+            {"memory_bytes", state.memory_bytes},
+            {"memory_per_row_byte", state.memory_per_row_byte()},
+            {"state_digest", state.digest},
             {"acknowledged_lsn", report.acknowledged.value}};
   }
 
@@ -199,7 +247,10 @@ void add_run_command(CLI::App& program, Action& chosen) {
   app->add_option("--warmup", command->warmup, "seconds that are not measured")
       ->check(not_negative())
       ->capture_default_str();
-  app->add_option("--rate", command->rate, "open loop: calls a second over all workers")
+  app->add_option("--rate", command->rate,
+                  "open loop: calls a second over all workers, due at fixed intervals; a latency counts from "
+                  "when its call "
+                  "was due, however late it began")
       ->check(positive());
   app->add_option("--log", command->log, "command, or off: nothing is durable, no directory is used")
       ->capture_default_str();

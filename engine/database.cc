@@ -18,4 +18,13 @@ Database::Database(Catalog catalog, uint32_t worker_count)
   }
 }
 
+size_t Database::row_bytes() const {
+  size_t bytes = 0;
+  for (const std::unique_ptr<IndexedTable>& table : tables_) {
+    const Table& rows = table->rows();
+    rows.for_each_live(0, rows.slot_end(), [&](const Row*) { bytes += rows.image_bytes(); });
+  }
+  return bytes;
+}
+
 }  // namespace mneme

@@ -43,7 +43,10 @@ class Database {
   void attach_log(CommitLog& log) { log_ = &log; }
   CommitLog& log() { return *log_; }
 
+  // Allocated for rows and indexes.
   size_t memory_bytes() const { return memory_.bytes_allocated(); }
+  // Of the images of all live rows, each as wide as its table's columns can get. Walks them; the database is at rest.
+  size_t row_bytes() const;
   // Why rows or index nodes are not on huge pages, for the program to show.
   std::optional<std::string> memory_notice() const { return memory_.notice(); }
 

@@ -45,7 +45,7 @@ AccessStatus Transaction::visit(IndexedTable& table, Row* row, ImageParts parts,
   parts = parts & table.image_parts();
   if (WriteEntry* write = own_write(row); write != nullptr) {
     if (write->is_erased) return AccessStatus::kAbsent;
-    if (!complete(*write, parts)) return AccessStatus::kConflict;
+    if (!complete(*write, parts)) return conflict(ConflictCause::kRead);
     auto* copy = new (worker_.arena_.allocate(sizeof(Copy))) Copy{row, write->expected, parts};
     ref = {write->image, copy};
     return AccessStatus::kOk;
@@ -53,7 +53,7 @@ AccessStatus Transaction::visit(IndexedTable& table, Row* row, ImageParts parts,
   auto* copy =
       new (worker_.arena_.allocate(sizeof(Copy) + table.rows().image_bytes())) Copy{row, RowWord(), parts};
   const RowWord word = row->read(copy->image(), parts, table.rows().image_words());
-  if (word.is_locked()) return AccessStatus::kConflict;
+  if (word.is_locked()) return conflict(ConflictCause::kRead);
   copy->version = word.version();
   worker_.reads_.push_back({row, copy->version});
   if (!word.is_live()) return AccessStatus::kAbsent;
@@ -104,7 +104,7 @@ AccessStatus Transaction::find_parts(IndexId id, const IndexKey& key, ImageParts
   NodeVersion node;
   Row* row = index.index->find(key.words.data(), node);
   const AccessStatus status = row == nullptr ? AccessStatus::kAbsent : visit(table, row, parts, ref);
-  if (status == AccessStatus::kAbsent && !watch(node)) return AccessStatus::kConflict;
+  if (status == AccessStatus::kAbsent && !watch(node)) return conflict(ConflictCause::kNodeValidation);
   return status;
 }
 
@@ -132,7 +132,7 @@ AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Directio
   IndexCursor cursor(entries.low.span(), entries.high.span(),
                      direction == Direction::kForward ? ScanDirection::kForward : ScanDirection::kBackward);
   while (index.index->next(cursor)) {
-    if (!watch(cursor.node)) return AccessStatus::kConflict;
+    if (!watch(cursor.node)) return conflict(ConflictCause::kNodeValidation);
     for (uint32_t i = 0; i < cursor.count; ++i) {
       if (i + 1 < cursor.count) __builtin_prefetch(cursor.rows[i + 1]);
       RowRef row;
@@ -219,28 +219,28 @@ AccessStatus Transaction::claim_key(IndexedTable& table, std::byte* image, Write
     const AccessStatus status = link_new_row(table, image, write);
     if (status != AccessStatus::kDuplicateKey) return status;
   }
-  return AccessStatus::kConflict;
+  return conflict(ConflictCause::kClaim);
 }
 
 AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* image, WriteEntry*& write) {
   write = own_write(row);
   if (write != nullptr) {
     if (!write->is_erased) return AccessStatus::kDuplicateKey;
-    if (!claim(*write)) return AccessStatus::kConflict;
+    if (!claim(*write)) return conflict(ConflictCause::kClaim);
     write->is_erased = false;
     write->image = image;
     write->parts = write->dirty = table.image_parts();
     return AccessStatus::kOk;
   }
   const RowWord word = row->read(nullptr, ImageParts(), 0);
-  if (word.is_locked()) return AccessStatus::kConflict;
+  if (word.is_locked()) return conflict(ConflictCause::kClaim);
   if (word.is_live()) {
     worker_.reads_.push_back({row, word.version()});
     return AccessStatus::kDuplicateKey;
   }
   // A free row is on its way out of the index; a claimed one is somebody else's.
   if (word.is_free() || word.is_claimed() || !row->try_change(word, word.claimed()))
-    return AccessStatus::kConflict;
+    return conflict(ConflictCause::kClaim);
   highest_taken_over_ = std::max(highest_taken_over_, word.lsn());
   write = &add_write(table, row, word, image, table.image_parts());
   write->dirty = table.image_parts();
@@ -327,7 +327,7 @@ AccessStatus Transaction::add_entry(Row* row, IndexedTable& table, const TableIn
       return AccessStatus::kOk;
     }
   }
-  return AccessStatus::kConflict;
+  return conflict(ConflictCause::kClaim);
 }
 
 AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const ColumnValue> changes) {
@@ -346,7 +346,7 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
   }
   // A changed key may need any column: another index's key, or a whole new row.
   WriteEntry* write = write_of(table, ref, keys_change ? table.image_parts() : changed);
-  if (write == nullptr) return AccessStatus::kConflict;
+  if (write == nullptr) return conflict(ConflictCause::kRead);
 
   std::byte* image = write->image;
   if (!in_place || keys_change) {
@@ -367,7 +367,7 @@ AccessStatus Transaction::change_parts(TableId id, RowRef& ref, ImageParts chang
   DCHECK(running_);
   IndexedTable& table = database_.table(id);
   WriteEntry* write = write_of(table, ref, changed);
-  if (write == nullptr) return AccessStatus::kConflict;
+  if (write == nullptr) return conflict(ConflictCause::kRead);
   write->dirty |= changed & table.image_parts();
   image = write->image;
   ref.image = image;
@@ -384,7 +384,7 @@ AccessStatus Transaction::update_keys(IndexedTable& table, WriteEntry& write, st
     return table.entry_key(index, image, write.row) != table.entry_key(index, write.image, write.row);
   };
   if (std::ranges::any_of(table.indexes(), changed)) {
-    if (!claim(write)) return AccessStatus::kConflict;
+    if (!claim(write)) return conflict(ConflictCause::kClaim);
     const AccessStatus status = add_entries(write.row, table, image, write.image);
     if (status != AccessStatus::kOk) return status;
   }
@@ -404,7 +404,7 @@ AccessStatus Transaction::move(IndexedTable& table, WriteEntry& write, std::byte
 AccessStatus Transaction::erase(TableId id, RowRef& ref) {
   DCHECK(running_);
   WriteEntry* write = write_of(database_.table(id), ref, ImageParts());
-  if (write == nullptr) return AccessStatus::kConflict;
+  if (write == nullptr) return conflict(ConflictCause::kRead);
   write->is_erased = true;
   return AccessStatus::kOk;
 }
@@ -474,6 +474,7 @@ bool Transaction::lock_writes() {
     for (uint32_t tries = 0; !write.row->try_change(expected, expected.locked()); spin_pause(tries++)) {
       if (write.row->word().version() == write.expected && tries < kMaxLockTries) continue;
       unlock_writes(locked);
+      worker_.count(ConflictCause::kLock);
       return false;
     }
   }
@@ -491,10 +492,14 @@ void Transaction::unlock_writes(size_t count) {
 bool Transaction::validate(bool locked) {
   for (const ReadEntry& read : worker_.reads_) {
     const RowWord word = read.row->word();
-    if (word.version() != read.version) return false;
-    if (word.is_locked() && !(locked && own_write(read.row) != nullptr)) return false;
+    const bool is_stable = !word.is_locked() || (locked && own_write(read.row) != nullptr);
+    if (word.version() == read.version && is_stable) continue;
+    worker_.count(ConflictCause::kRowValidation);
+    return false;
   }
-  return std::ranges::all_of(worker_.nodes_, &NodeVersion::is_current);
+  if (std::ranges::all_of(worker_.nodes_, &NodeVersion::is_current)) return true;
+  worker_.count(ConflictCause::kNodeValidation);
+  return false;
 }
 
 void Transaction::install(Lsn lsn) {

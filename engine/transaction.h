@@ -111,6 +111,10 @@ class Transaction final : public RowAccess {
   // False: the node has changed since it was first seen.
   bool watch(const NodeVersion& node);
   void apply_own_changes();
+  AccessStatus conflict(ConflictCause cause) {
+    worker_.count(cause);
+    return AccessStatus::kConflict;
+  }
   AccessStatus find_by_entries(const TableIndex& index, const IndexKey& key, ImageParts parts, RowRef& ref);
 
   AccessStatus insert_image(IndexedTable& table, std::byte* image, Row*& row);

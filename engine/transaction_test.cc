@@ -444,6 +444,48 @@ TEST_P(TransactionTest, StringsMaySwapPlaces) {
   EXPECT_TRUE(layout.get(row.image, t.kNote).is_null());
 }
 
+TEST_P(TransactionTest, CountsEachConflictByItsCause) {
+  const auto conflicts = [&] { return t.db.worker(WorkerId{0}).conflicts(); };
+  // `first` runs in a, `second` in b, which commits, and is in a's way.
+  const auto interleave = [&](auto first, auto second) {
+    a.begin();
+    first();
+    b.begin();
+    second();
+    EXPECT_EQ(commit(b), CommitStatus::kCommitted);
+    EXPECT_EQ(commit(a), CommitStatus::kConflict);
+  };
+  const auto set = [&](Transaction& x, int64_t id) {
+    EXPECT_EQ(t.set(x, id, t.kAmount, 1), AccessStatus::kOk);
+  };
+
+  interleave(
+      [&] {
+        t.amount(a, 1);
+        set(a, 2);
+      },
+      [&] { set(b, 1); });
+  EXPECT_THAT(conflicts(), ElementsAre(0, 0, 0, 1, 0));
+  interleave(
+      [&] {
+        t.ids_in_group(a, 99);
+        set(a, 2);
+      },
+      [&] { EXPECT_EQ(t.insert(b, 7, 99, 107, 1), AccessStatus::kOk); });
+  EXPECT_THAT(conflicts(), ElementsAre(0, 0, 0, 1, 1));
+  interleave([&] { set(a, 1); }, [&] { set(b, 1); });
+  EXPECT_THAT(conflicts(), ElementsAre(0, 0, 1, 1, 1));
+
+  b.begin();
+  EXPECT_EQ(t.insert(b, 8, 10, 108, 1), AccessStatus::kOk);
+  a.begin();
+  EXPECT_EQ(t.insert(a, 8, 10, 109, 1), AccessStatus::kConflict);
+  a.abort();
+  EXPECT_THAT(conflicts(), ElementsAre(0, 1, 1, 1, 1));
+  EXPECT_EQ(commit(b), CommitStatus::kCommitted);
+  EXPECT_THAT(t.db.worker(WorkerId{1}).conflicts(), testing::Each(0));
+}
+
 INSTANTIATE_TEST_SUITE_P(Indexes, TransactionTest, testing::Bool(),
                          [](const testing::TestParamInfo<bool>& info) {
                            return info.param ? "Btree" : "Hash";

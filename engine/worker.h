@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/fifo_queue.h"
 #include "base/strong_id.h"
+#include "engine/conflict_cause.h"
 #include "engine/epoch.h"
 #include "engine/indexed_table.h"
 #include "engine/pointer_map.h"
@@ -59,6 +60,8 @@ class Worker {
   // Unlinks what has become durable, and frees what no transaction can hold any more. Every begin() does some
   // of it; a worker without work calls it now and then. Outside of a transaction.
   void tidy(const CommitLog& log, size_t most = 64);
+  // Attempts that this worker's transactions gave up.
+  const ConflictCounts& conflicts() const { return conflicts_; }
   // Rows and index entries that still wait for it.
   size_t untidy() const { return tombstones_.size() + stale_.size() + limbo_.size(); }
 
@@ -94,6 +97,8 @@ class Worker {
   // A slot that was linked by this worker and no longer is.
   void retire(const IndexedTable& table, Row* row);
 
+  void count(ConflictCause cause) { ++conflicts_[static_cast<size_t>(cause)]; }
+
   const WorkerId id_;
   EpochManager& epochs_;
   Limbo limbo_;
@@ -101,6 +106,7 @@ class Worker {
   // About in order of LSN: what could not be unlinked when its turn came is put off to the end.
   FifoQueue<Tombstone> tombstones_;
   FifoQueue<StaleEntry> stale_;
+  ConflictCounts conflicts_{};
 
   // The running transaction's.
   Arena arena_;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "logging/order_log.h"
+#include "engine/test_database.h"
 #include "procedures/call_codec.h"
 #include "procedures/timestamp.h"
 
@@ -22,7 +22,7 @@ TEST(Session, FixesTheTimeAtTheCall) {
                                "test.sql");
   ASSERT_TRUE(program.ok()) << program.error().message;
   Database database((*program)->catalog, 1);
-  OrderLog log(kFirstLsn);
+  CountingLog log;
   database.attach_log(log);
   Session session(**program, database, WorkerId{0});
 
@@ -49,7 +49,7 @@ TEST(Session, RefusesACallWithTooFewArguments) {
                                "test.sql");
   ASSERT_TRUE(program.ok()) << program.error().message;
   Database database((*program)->catalog, 1);
-  OrderLog log(kFirstLsn);
+  CountingLog log;
   database.attach_log(log);
   Session session(**program, database, WorkerId{0});
   const CallResult result = session.run({ProcedureId{0}, {}});

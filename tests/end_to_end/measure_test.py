@@ -1,0 +1,87 @@
+"""Goal: what a run reports of itself is true: throughput, latencies, aborts, memory, progress.
+
+Method: hold the figures against each other and against what is known of the workload beforehand; overload a run whose
+calls come at a given rate, where latencies that left out the wait for a worker would be small.
+"""
+
+import os
+import pty
+import subprocess
+import unittest
+
+from program import BINARY, DONE, EndToEndTest
+
+CUSTOMERS = 18000  # of smallbank at scale 1, each with a row in each of three tables
+
+
+class Measure(EndToEndTest):
+    def run_smallbank(self, *arguments):
+        return self.report("run", "smallbank", "--data-dir", self.folder / "database", *arguments)
+
+    def test_throughput_of_each_second(self):
+        run = self.run_smallbank("--duration", 3, "--warmup", 0.2)
+        self.assertEqual(len(run["throughput_per_second"]), 3)
+        average = sum(run["throughput_per_second"]) / 3
+        self.assertAlmostEqual(average / run["throughput_tps"], 1, delta=0.1)
+        self.assertIsNone(run["rate"])
+
+    def test_aborts_by_cause(self):
+        run = self.run_smallbank("--threads", 4, "--duration", 2, "--hotspot-customers", 2, "--hotspot-percent", 100)
+        causes = dict(run["aborts_by_cause"])
+        self.assertGreater(causes["rollback"], 0)
+        self.assertEqual(causes.pop("rollback"), run["user_aborts"])
+        self.assertGreater(run["aborted"], 0)
+        self.assertEqual(sum(causes.values()), run["aborted"], causes)
+        # Smallbank inserts nothing: it claims no key, and no row appears where another transaction has looked.
+        self.assertEqual(causes["claim"] + causes["node_validation"], 0, causes)
+
+    def test_memory(self):
+        run = self.run_smallbank("--transactions", 100)
+        # A name of 20 characters and a number, and twice a number and an amount of money, each on a multiple of 8 bytes.
+        self.assertEqual(run["row_bytes"], CUSTOMERS * (32 + 16 + 16))
+        self.assertGreater(run["memory_bytes"], run["row_bytes"])
+        self.assertAlmostEqual(run["memory_per_row_byte"], run["memory_bytes"] / run["row_bytes"])
+        self.assertGreater(run["peak_rss_bytes"], run["row_bytes"])
+
+    def test_calls_at_a_rate(self):
+        run = self.run_smallbank("--threads", 2, "--rate", 500, "--duration", 2)
+        self.assertEqual(run["rate"], 500)
+        done = run["committed"] + run["user_aborts"]
+        self.assertTrue(900 <= done <= 1050, done)
+
+    def test_an_overloaded_run_counts_the_wait(self):
+        seconds = 2
+        run = self.run_smallbank("--threads", 1, "--commit", "sync", "--rate", 10_000_000, "--duration", seconds)
+        self.assertLess(run["throughput_tps"], 5_000_000)
+        # Calls were due from the start on: the one in the middle of the run was begun half a run too late.
+        self.assertGreater(run["latency_us"]["p50"], seconds / 4 * 1e6)
+        self.assertGreater(run["latency_us"]["max"], seconds * 0.8 * 1e6)
+        self.assertLess(run["latency_us"]["max"], (seconds + 60) * 1e6)
+
+    def test_a_call_due_after_the_end_is_not_made(self):
+        run = self.run_smallbank("--threads", 2, "--rate", 1, "--duration", 0.5, "--warmup", 0)
+        self.assertLessEqual(run["committed"] + run["user_aborts"], 1)
+        self.assertLess(run["latency_us"]["max"], 60e6)
+
+    def test_progress_on_a_terminal_only(self):
+        command = [BINARY, "run", "smallbank", "--log", "off", "--duration", "2"]
+        piped = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(piped.returncode, DONE, self.told(piped))
+        self.assertNotIn("\r", piped.stderr)
+        ours, theirs = pty.openpty()
+        run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # how a terminal tells that its other end is closed
+            pass
+        finally:
+            os.close(ours)
+        self.assertEqual(run.wait(timeout=120), DONE)
+        self.assertRegex(shown.decode(), r"run: [\d,]+ transactions, [\d,]+/s, \d s left")
+
+
+if __name__ == "__main__":
+    unittest.main()
