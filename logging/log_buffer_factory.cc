@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <string>
 
 #include "base/check.h"
 #include "logging/consolidation_buffer.h"
 #include "logging/decoupled_buffer.h"
 #include "logging/delegated_buffer.h"
+#include "logging/grasshopper_buffer.h"
 #include "logging/hybrid_buffer.h"
 #include "logging/mutex_buffer.h"
+#include "logging/scan_buffer.h"
 #include "logging/socket_buffer.h"
 #include "logging/watermark_buffer.h"
 
@@ -34,6 +37,8 @@ constexpr BufferEntry kBuffers[] = {
     {LogBufferKind::kHybrid, "hybrid", make<HybridBuffer>},
     {LogBufferKind::kDelegated, "delegated", make<DelegatedBuffer>},
     {LogBufferKind::kSocket, "socket", make<SocketBuffer>},
+    {LogBufferKind::kGrasshopper, "grasshopper", make<GrasshopperBuffer>},
+    {LogBufferKind::kScan, "scan", make<ScanBuffer>},
     {LogBufferKind::kWatermark, "watermark", make<WatermarkBuffer>},
 };
 
@@ -66,6 +71,22 @@ const std::vector<LogBufferKind>& log_buffer_kinds() {
     return all;
   }();
   return kinds;
+}
+
+Result<void> check_options(LogBufferKind kind, const LogBufferOptions& options) {
+  const LogBufferTuning& tuning = options.tuning;
+  if (tuning.slots == 0) return invalid_argument("a consolidation array of 0 slots: it needs one at least");
+  if (tuning.scan_bits != 1 && tuning.scan_bits != 64) {
+    return invalid_argument("steps of {} bits: the scan buffer walks by 1 or by 64", tuning.scan_bits);
+  }
+  if (kind == LogBufferKind::kGrasshopper && tuning.hop_bytes != 0 &&
+      (!std::has_single_bit(tuning.hop_bytes) || tuning.hop_bytes > options.ring_bytes / 4)) {
+    return invalid_argument(
+        "a hopping distance of {} bytes: it must be a power of two, and at most a quarter of the ring's {} "
+        "bytes",
+        tuning.hop_bytes, options.ring_bytes);
+  }
+  return {};
 }
 
 std::unique_ptr<LogBuffer> make_log_buffer(LogBufferKind kind, const LogBufferOptions& options) {

@@ -18,6 +18,8 @@ enum class LogBufferKind : uint8_t {
   kHybrid,         // CD: both
   kDelegated,      // CDE: and the release is left to a slower predecessor
   kSocket,         // CD with one consolidation array a NUMA node
+  kGrasshopper,    // one fetch_add; the flusher crawls along lists of what is written, or hops
+  kScan,           // one fetch_add, and a bitmap of the bytes that are written
   kWatermark,      // one fetch_add, and a low watermark a worker
 };
 inline constexpr LogBufferKind kDefaultLogBuffer = LogBufferKind::kWatermark;
@@ -28,6 +30,9 @@ std::string_view name_of(LogBufferKind kind);
 // All kinds, in the order in which their sources build upon each other.
 const std::vector<LogBufferKind>& log_buffer_kinds();
 
+// What is wrong with the options for this kind, as a sentence for the user.
+Result<void> check_options(LogBufferKind kind, const LogBufferOptions& options);
+// The options are good for it.
 std::unique_ptr<LogBuffer> make_log_buffer(LogBufferKind kind, const LogBufferOptions& options);
 
 }  // namespace mneme

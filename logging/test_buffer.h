@@ -77,9 +77,4 @@ class Drainer {
   uint64_t records_ = 0;
 };
 
-// For parameterized tests: every kind, under its name.
-inline std::string kind_name(const ::testing::TestParamInfo<LogBufferKind>& info) {
-  return std::string(name_of(info.param));
-}
-
 }  // namespace mneme::test

@@ -35,8 +35,8 @@ Lsn WatermarkBuffer::contiguous_prefix() {
   for (uint32_t worker = 0; worker < workers_; ++worker) {
     lowest = std::min(lowest, bounds_[worker]->load(std::memory_order_acquire));
   }
-  prefix_ = std::max(prefix_, lowest);
-  return Lsn{prefix_};
+  *prefix_ = std::max(*prefix_, lowest);
+  return Lsn{*prefix_};
 }
 
 bool WatermarkBuffer::quiescent(Lsn upto) {

@@ -50,7 +50,7 @@ class WatermarkBuffer : public LogBuffer {
   CachePadded<Atomic<uint64_t>> tail_;
   // One a worker: written by it alone (release, after its record's bytes), read by contiguous_prefix() (acquire).
   const std::unique_ptr<CachePadded<Atomic<uint64_t>>[]> bounds_;
-  uint64_t prefix_;  // the flusher's: the highest prefix found so far
+  CachePadded<uint64_t> prefix_;  // the flusher's: the highest prefix found so far
 };
 
 }  // namespace mneme
