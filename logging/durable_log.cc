@@ -25,6 +25,13 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
   buffer.begin = incarnation.begin;
   buffer.tuning = options.tuning;
 
+  RETURN_IF_ERROR(check_options(options.buffer, buffer));
+  if (options.buffer == LogBufferKind::kGrasshopper && options.tuning.grasshopper == GrasshopperMode::kHop) {
+    return invalid_argument(
+        "grasshopper that only hops never makes the last records durable: choose both or crawl for a durable "
+        "log");
+  }
+
   FileDeviceOptions file;
   file.begin = incarnation.begin;
   file.largest_record_bytes = buffer.largest_record_bytes;

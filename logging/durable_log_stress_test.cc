@@ -59,7 +59,11 @@ std::vector<Written> work(DurableLog& log, WorkerId worker, uint64_t records) {
   return written;
 }
 
-class DurableLogStress : public ::testing::TestWithParam<LogDeviceKind> {};
+struct Case {
+  LogDeviceKind device;
+  LogBufferKind buffer;
+};
+class DurableLogStress : public ::testing::TestWithParam<Case> {};
 
 TEST_P(DurableLogStress, EveryRecordIsThereOnceAndWhereItWasTold) {
   constexpr uint64_t kRecords = 3000;
@@ -69,7 +73,8 @@ TEST_P(DurableLogStress, EveryRecordIsThereOnceAndWhereItWasTold) {
     DurableLogOptions options = small_log(kWorkers);
     options.largest_payload_bytes = 300;
     options.ring_bytes = 8192;
-    options.device = GetParam();
+    options.device = GetParam().device;
+    options.buffer = GetParam().buffer;
     options.flush_interval = std::chrono::microseconds(100);
     OpenLog opened = open_for_work(directory.path(), options);
     std::vector<std::vector<Written>> by_worker(kWorkers);
@@ -107,9 +112,17 @@ TEST(DurableLogClose, KeepsWhatWasFilledJustBefore) {
   EXPECT_EQ(must(read_directory(directory.path())).records.size(), 50u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, DurableLogStress,
-                         ::testing::Values(LogDeviceKind::kFile, LogDeviceKind::kLossy),
-                         [](const auto& info) { return std::string(name_of(info.param)); });
+// Every buffer on a good device, and the default one on every device.
+std::vector<Case> cases() {
+  std::vector<Case> all{{LogDeviceKind::kLossy, kDefaultLogBuffer}};
+  for (const LogBufferKind buffer : log_buffer_kinds()) all.push_back({LogDeviceKind::kFile, buffer});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(DevicesAndBuffers, DurableLogStress, ::testing::ValuesIn(cases()),
+                         [](const auto& info) {
+                           return std::string(name_of(info.param.device)) + "_" +
+                                  std::string(name_of(info.param.buffer));
+                         });
 
 }  // namespace
 }  // namespace mneme

@@ -97,6 +97,8 @@ class LogBuffer {
   virtual bool has_room(WorkerId worker) const;
   Lsn released() const { return Lsn{released_->load(std::memory_order_acquire)}; }
 
+  std::byte* ring_memory() const { return ring_.memory(); }
+
   const uint32_t workers_;
 
  private:

@@ -9,6 +9,7 @@
 #include "logging/consolidation_buffer.h"
 #include "logging/decoupled_buffer.h"
 #include "logging/delegated_buffer.h"
+#include "logging/extents_buffer.h"
 #include "logging/grasshopper_buffer.h"
 #include "logging/hybrid_buffer.h"
 #include "logging/mutex_buffer.h"
@@ -40,6 +41,7 @@ constexpr BufferEntry kBuffers[] = {
     {LogBufferKind::kGrasshopper, "grasshopper", make<GrasshopperBuffer>},
     {LogBufferKind::kScan, "scan", make<ScanBuffer>},
     {LogBufferKind::kWatermark, "watermark", make<WatermarkBuffer>},
+    {LogBufferKind::kExtents, "extents", make<ExtentsBuffer>},
 };
 
 const BufferEntry& entry(LogBufferKind kind) {

@@ -21,6 +21,7 @@ enum class LogBufferKind : uint8_t {
   kGrasshopper,    // one fetch_add; the flusher crawls along lists of what is written, or hops
   kScan,           // one fetch_add, and a bitmap of the bytes that are written
   kWatermark,      // one fetch_add, and a low watermark a worker
+  kExtents,        // one fetch_add; each worker writes in an extent of its own, the flusher merges
 };
 inline constexpr LogBufferKind kDefaultLogBuffer = LogBufferKind::kWatermark;
 

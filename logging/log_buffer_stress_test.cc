@@ -45,12 +45,13 @@ const Case kCases[] = {
     {"scan", LogBufferKind::kScan},
     {"scan_by_bits", LogBufferKind::kScan, {.scan_bits = 1}},
     {"watermark", LogBufferKind::kWatermark},
+    {"extents", LogBufferKind::kExtents},
 };
 
 std::unique_ptr<LogBuffer> make_tiny(const Case& from, uint32_t workers = kWorkers) {
   LogBufferOptions options;
   options.workers = workers;
-  options.ring_bytes = 4096;
+  options.ring_bytes = 8192;
   options.largest_record_bytes = kLargest;
   options.tuning = from.tuning;
   return make_log_buffer(from.kind, options);
@@ -62,6 +63,7 @@ bool waits_for_others(LogBufferKind kind) {
     case LogBufferKind::kGrasshopper:
     case LogBufferKind::kScan:
     case LogBufferKind::kWatermark:
+    case LogBufferKind::kExtents:
       return false;
     default:  // one lock, or one order of release; kDelegated waits one time in 32
       return true;

@@ -23,6 +23,8 @@ class LogRing {
   ~LogRing();
 
   size_t capacity() const { return capacity_; }
+  // For a buffer that lays its bytes out in another way.
+  std::byte* memory() const { return memory_; }
 
   void write(Lsn at, ByteSpan bytes) {
     if (bytes.empty()) return;  // memcpy must not be given the null pointer of an empty span

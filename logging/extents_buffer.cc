@@ -1,0 +1,162 @@
+#include "logging/extents_buffer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/check.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+
+}  // namespace
+
+ExtentsBuffer::ExtentsBuffer(const LogBufferOptions& options)
+    : LogBuffer(options),
+      extent_bytes_(options.ring_bytes / options.workers / kCacheLineBytes * kCacheLineBytes),
+      largest_entry_bytes_(entry_bytes(options.largest_record_bytes)),
+      tail_(options.begin.value),
+      extents_(std::make_unique<Extent[]>(options.workers)),
+      prefix_(options.begin),
+      heads_(options.workers, kNone),
+      merged_(options.workers),
+      published_(options.workers) {
+  static_assert(kCacheLineBytes % sizeof(EntryHeader) == 0);  // so that no header wraps around
+  CHECK(largest_entry_bytes_ <= extent_bytes_);
+}
+
+// Entries are multiples of their header.
+uint64_t ExtentsBuffer::entry_bytes(uint64_t record_bytes) {
+  return sizeof(EntryHeader) +
+         (record_bytes + sizeof(EntryHeader) - 1) / sizeof(EntryHeader) * sizeof(EntryHeader);
+}
+
+std::byte* ExtentsBuffer::place_of(uint32_t extent, uint64_t position) const {
+  return ring_memory() + extent * extent_bytes_ + position % extent_bytes_;
+}
+
+bool ExtentsBuffer::has_room(WorkerId worker) const {
+  const Extent& extent = extents_[worker.value];
+  const uint64_t used = extent.own->entry - extent.released->load(std::memory_order_acquire);
+  return used + largest_entry_bytes_ <= extent_bytes_;
+}
+
+Lsn ExtentsBuffer::reserve(WorkerId worker, size_t bytes) {
+  DCHECK(worker.value < workers_);
+  Extent::Own& own = *extents_[worker.value].own;
+  own.lsn = Lsn{tail_->fetch_add(bytes, std::memory_order_acq_rel)};
+  const EntryHeader header{own.lsn.value, bytes};
+  std::memcpy(place_of(worker.value, own.entry), &header, sizeof(header));
+  return own.lsn;
+}
+
+void ExtentsBuffer::write(WorkerId worker, Lsn at, ByteSpan bytes) {
+  if (bytes.empty()) return;
+  const Extent::Own& own = *extents_[worker.value].own;
+  const uint64_t position = own.entry + sizeof(EntryHeader) + (at.value - own.lsn.value);
+  const uint64_t before_wrap = std::min(bytes.size(), extent_bytes_ - position % extent_bytes_);
+  std::memcpy(place_of(worker.value, position), bytes.data(), before_wrap);
+  if (before_wrap < bytes.size()) {
+    std::memcpy(place_of(worker.value, position + before_wrap), bytes.data() + before_wrap,
+                bytes.size() - before_wrap);
+  }
+}
+
+void ExtentsBuffer::publish(WorkerId worker, Lsn lsn, size_t bytes) {
+  Extent& extent = extents_[worker.value];
+  DCHECK(extent.own->lsn == lsn);
+  extent.own->entry += entry_bytes(bytes);
+  extent.published->store(extent.own->entry, std::memory_order_release);
+}
+
+// Whether the extent has an unmerged record.
+bool ExtentsBuffer::look_at(uint32_t extent) {
+  if (merged_[extent] == published_[extent]) {
+    published_[extent] = extents_[extent].published->load(std::memory_order_acquire);
+  }
+  if (merged_[extent] == published_[extent]) return false;
+  EntryHeader header;
+  std::memcpy(&header, place_of(extent, merged_[extent]), sizeof(header));
+  heads_[extent] = header.lsn;
+  return true;
+}
+
+// The extent's first unmerged record is the next one in the stream.
+void ExtentsBuffer::merge(uint32_t extent) {
+  EntryHeader header;
+  std::memcpy(&header, place_of(extent, merged_[extent]), sizeof(header));
+  DCHECK(header.lsn == prefix_.value);
+  pieces_.push_back({prefix_, header.bytes, extent, merged_[extent]});
+  prefix_ = prefix_ + header.bytes;
+  merged_[extent] += entry_bytes(header.bytes);
+  heads_[extent] = kNone;
+}
+
+Lsn ExtentsBuffer::contiguous_prefix() {
+  for (;;) {
+    auto next = std::ranges::find(heads_, prefix_.value);
+    if (next == heads_.end()) {
+      for (uint32_t extent = 0; extent < workers_; ++extent) {
+        if (heads_[extent] == kNone) look_at(extent);
+      }
+      next = std::ranges::find(heads_, prefix_.value);
+      if (next == heads_.end()) return prefix_;
+    }
+    const auto extent = static_cast<uint32_t>(next - heads_.begin());
+    do {
+      merge(extent);
+    } while (look_at(extent) && heads_[extent] == prefix_.value);
+  }
+}
+
+void ExtentsBuffer::copy_out(const Piece& piece, uint64_t offset, std::span<std::byte> into) const {
+  const uint64_t position = piece.entry + sizeof(EntryHeader) + offset;
+  const uint64_t before_wrap = std::min(into.size(), extent_bytes_ - position % extent_bytes_);
+  std::memcpy(into.data(), place_of(piece.extent, position), before_wrap);
+  if (before_wrap < into.size()) {
+    std::memcpy(into.data() + before_wrap, place_of(piece.extent, position + before_wrap),
+                into.size() - before_wrap);
+  }
+}
+
+void ExtentsBuffer::read(Lsn at, std::span<std::byte> into) const {
+  if (into.empty()) return;
+  DCHECK(at.value + into.size() <= prefix_.value);
+  // Mostly the stream goes on where it was read last.
+  size_t piece = last_read_ < pieces_.size() && pieces_[last_read_].begin <= at ? last_read_ : 0;
+  for (size_t steps = 0; at.value >= pieces_[piece].begin.value + pieces_[piece].bytes; ++piece) {
+    if (++steps < 8) continue;
+    const auto behind = std::ranges::upper_bound(pieces_, at, {}, &Piece::begin);
+    piece = static_cast<size_t>(behind - pieces_.begin()) - 1;
+    break;
+  }
+  last_read_ = piece;
+  for (; !into.empty(); ++piece) {
+    const uint64_t offset = at.value - pieces_[piece].begin.value;
+    const uint64_t bytes = std::min(into.size(), pieces_[piece].bytes - offset);
+    copy_out(pieces_[piece], offset, into.first(bytes));
+    into = into.subspan(bytes);
+    at = at + bytes;
+  }
+}
+
+void ExtentsBuffer::release(Lsn upto) {
+  size_t count = 0;
+  while (!pieces_.empty() && pieces_.front().begin < upto) {
+    const Piece& piece = pieces_.front();
+    extents_[piece.extent].released->store(piece.entry + entry_bytes(piece.bytes), std::memory_order_release);
+    pieces_.pop_front();
+    ++count;
+  }
+  last_read_ -= std::min(last_read_, count);
+  LogBuffer::release(upto);
+}
+
+bool ExtentsBuffer::quiescent(Lsn upto) {
+  return tail_->fetch_add(0, std::memory_order_acq_rel) == upto.value;
+}
+
+}  // namespace mneme
