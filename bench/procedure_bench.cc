@@ -1,0 +1,87 @@
+// Calls of stored procedures, Smallbank's, one after the other through a session: the call checked and encoded, its
+// procedure interpreted, the transaction committed. The log only draws LSNs; customers come without a hotspot.
+//
+// Unit        nanoseconds a call, the making of the call (call_generator alone) included.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "base/check.h"
+#include "bench/benchmarks.h"
+#include "logging/order_log.h"
+#include "procedures/session.h"
+#include "workloads/load.h"
+
+namespace mneme::bench {
+namespace {
+
+// 18,000 customers each: a scale for about as many as there are entries.
+uint32_t scale_of(const Sizes& sizes) {
+  return static_cast<uint32_t>(std::max<uint64_t>(1, sizes.entries / 18'000));
+}
+
+class Bank {
+ public:
+  explicit Bank(uint32_t scale) : log_(kFirstLsn), scale_(scale) {
+    const std::unique_ptr<Workload> workload = make("default");
+    auto compiled = compile(workload->sql(), "smallbank.sql");
+    CHECK(compiled.ok());
+    program_ = *std::move(compiled);
+    database_ = std::make_unique<Database>(program_->catalog, 1);
+    CHECK(load(*workload, *database_, 1, [](uint32_t, uint32_t) {}).ok());
+    database_->attach_log(log_);
+    session_ = std::make_unique<Session>(*program_, *database_, WorkerId{0});
+  }
+
+  std::unique_ptr<CallGenerator> calls(const std::string& mix) const { return make(mix)->generator({}); }
+  Session& session() { return *session_; }
+
+ private:
+  std::unique_ptr<Workload> make(const std::string& mix) const {
+    auto workload = make_workload("smallbank", {.scale = scale_, .mix = mix, .hotspot_percent = 0});
+    CHECK(workload.ok());
+    return *std::move(workload);
+  }
+
+  OrderLog log_;
+  const uint32_t scale_;
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Database> database_;
+  std::unique_ptr<Session> session_;
+};
+
+void run_calls(benchmark::State& state, Bank& bank, const std::string& mix) {
+  const auto calls = bank.calls(mix);
+  uint64_t position = 0;
+  for (auto _ : state) {
+    const CallResult result = bank.session().run(calls->call(position++));
+    CHECK(result.committed() || result.status == CallResult::Status::kRolledBack);
+  }
+}
+
+void make_calls(benchmark::State& state, Bank& bank, const std::string& mix) {
+  const auto calls = bank.calls(mix);
+  uint64_t position = 0;
+  for (auto _ : state) CHECK(!calls->call(position++).arguments.empty());
+}
+
+}  // namespace
+
+void register_procedure(const Sizes& sizes) {
+  const auto bank = std::make_shared<std::unique_ptr<Bank>>();
+  const auto add = [&](const std::string& name, void (*run)(benchmark::State&, Bank&, const std::string&),
+                       const std::string& mix) {
+    benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+      if (*bank == nullptr) *bank = std::make_unique<Bank>(scale_of(sizes));
+      run(state, **bank, mix);
+    });
+  };
+  add("procedure/call_generator", make_calls, "default");
+  for (const char* procedure : {"balance", "deposit_checking", "send_payment", "amalgamate"}) {
+    add(fmt::format("procedure/interpreted/{}", procedure), run_calls, fmt::format("{}=100", procedure));
+  }
+}
+
+}  // namespace mneme::bench
