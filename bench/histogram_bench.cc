@@ -1,6 +1,7 @@
-// The histogram of latencies: recording a value, as each acknowledged call does; looking a quantile up, once a run.
+// The histogram of latencies: recording a value, as each acknowledged call does; looking quantiles up, a few times a
+// run.
 //
-// Unit        nanoseconds a value, or a quantile.
+// Unit        nanoseconds a value, or two quantiles.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -27,7 +28,7 @@ void record(benchmark::State& state) {
   CHECK(histogram->count() == static_cast<uint64_t>(state.iterations()));
 }
 
-void quantile(benchmark::State& state) {
+void quantiles(benchmark::State& state) {
   const auto histogram = std::make_unique<Histogram>();
   for (uint64_t i = 0, random = 1; i < 10'000; ++i, random = next_in_cycle(random, uint64_t{1} << 40)) {
     histogram->record(latency_of(random));
@@ -36,7 +37,7 @@ void quantile(benchmark::State& state) {
   benchmark::DoNotOptimize(seen);
   for (auto _ : state) {
     benchmark::ClobberMemory();  // else one look would do for all
-    CHECK(histogram->quantile(0.99) <= histogram->max());
+    CHECK(seen->quantile(0.99) > seen->quantile(0.5));
   }
 }
 
@@ -44,7 +45,7 @@ void quantile(benchmark::State& state) {
 
 void register_histogram(const Sizes&) {
   benchmark::RegisterBenchmark("histogram/record", record);
-  benchmark::RegisterBenchmark("histogram/quantile", quantile);
+  benchmark::RegisterBenchmark("histogram/quantiles", quantiles);
 }
 
 }  // namespace mneme::bench
