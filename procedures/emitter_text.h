@@ -96,7 +96,7 @@ class FunctionText {
 
  private:
   Part part_;
-  int indent_ = 0;
+  int indent_ = 2;  // in the function's own block
   unsigned names_ = 0;
   std::string_view leave_ = kReturn.prefix;
   std::string_view leave_answer_;
