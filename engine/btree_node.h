@@ -2,28 +2,23 @@
 //
 // Layout      word 0 version, word 1 count and level, then `capacity` keys, then the rows (leaf, level 0) or
 //             count + 1 children (inner). A child i holds the keys k with key[i-1] <= k < key[i].
-// Version     bit 0 locked, bit 1 obsolete (out of the tree), the rest counts changes. Never falls, not even
-//             when the block is recycled (node_pool.h).
-// Orders      all loads acquire, all stores release. A reader that has loaded a word written under a lock
-//             sees the lock, or what came after it, when it then loads the version again: no fences (Leis et
-//             al., "The ART of Practical Synchronization", 2016, section 3, with fences replaced).
+// Version     as node_lock.h says; bit 1: obsolete (out of the tree).
+// Orders      as node_lock.h says, of all words.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "base/spin.h"
 #include "engine/index.h"
+#include "engine/node_lock.h"
 
 namespace mneme {
 
 // kWords: words of a key where known at compile time, 0 otherwise.
 template <uint32_t kWords>
-class BtreeNode {
+class BtreeNode : public NodeLock<4> {
  public:
-  static constexpr uint64_t kLocked = 1;
   static constexpr uint64_t kObsolete = 2;
-  static constexpr uint64_t kChange = 4;
 
   // What all nodes of a tree have in common.
   struct Shape {
@@ -39,31 +34,9 @@ class BtreeNode {
   };
 
   BtreeNode() = default;
-  explicit BtreeNode(NodeWord* block) : block_(block) {}
+  explicit BtreeNode(NodeWord* block) : NodeLock(block) {}
   bool operator==(const BtreeNode&) const = default;
-  explicit operator bool() const { return block_ != nullptr; }
-  NodeWord* block() const { return block_; }
 
-  // --- version ---
-  uint64_t version() const { return block_[0].load(std::memory_order_acquire); }
-  // Waits for the lock's owner; the result may be obsolete.
-  uint64_t unlocked_version() const {
-    uint64_t v = version();
-    for (uint32_t tries = 0; (v & kLocked) != 0; ++tries) {
-      spin_pause(tries);
-      v = version();
-    }
-    return v;
-  }
-  bool try_lock(uint64_t version) const {
-    return block_[0].compare_exchange_strong(version, version | kLocked, std::memory_order_acquire,
-                                             std::memory_order_relaxed);
-  }
-  void unlock_unchanged(uint64_t version) const { block_[0].store(version, std::memory_order_release); }
-  uint64_t unlock_changed(uint64_t version) const {
-    block_[0].store(version + kChange, std::memory_order_release);
-    return version + kChange;
-  }
   void unlock_obsolete(uint64_t version) const {
     block_[0].store((version + kChange) | kObsolete, std::memory_order_release);
   }
@@ -151,9 +124,6 @@ class BtreeNode {
     __builtin_prefetch(block_);
     __builtin_prefetch(block_ + 8);
   }
-
- private:
-  NodeWord* block_ = nullptr;
 };
 
 }  // namespace mneme

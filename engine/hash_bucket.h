@@ -3,8 +3,8 @@
 // Layout      word 0 version (of a head), word 1 link, then `capacity` keys, then as many rows.
 //             link: bits 0..5 entries in this block, 6..55 the next block's address (a multiple of 64), 56..63
 //             depth (of a head): the bucket holds the keys whose hash agrees with its number in so many low bits.
-// Version     bit 0 locked, the rest counts changes of the whole bucket.
-// Orders      all loads acquire, all stores release; see btree_node.h.
+// Version     as node_lock.h says, counting the changes of the whole bucket.
+// Orders      as node_lock.h says, of all words.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,13 @@
 #include <cstdint>
 
 #include "base/check.h"
-#include "base/spin.h"
 #include "engine/index.h"
+#include "engine/node_lock.h"
 
 namespace mneme {
 
-class HashBucket {
+class HashBucket : public NodeLock<2> {
  public:
-  static constexpr uint64_t kLocked = 1;
-  static constexpr uint64_t kChange = 2;
-
   struct Shape {
     uint32_t key_words;
     uint32_t capacity;
@@ -35,35 +32,15 @@ class HashBucket {
     }
   };
 
-  explicit HashBucket(NodeWord* block) : block_(block) {}
-  explicit operator bool() const { return block_ != nullptr; }
+  explicit HashBucket(NodeWord* block) : NodeLock(block) {}
   bool operator==(const HashBucket&) const = default;
-  NodeWord* block() const { return block_; }
 
-  // --- of a head ---
-  uint64_t version() const { return block_[0].load(std::memory_order_acquire); }
-  uint64_t unlocked_version() const {
-    uint64_t v = version();
-    for (uint32_t tries = 0; (v & kLocked) != 0; ++tries) {
-      spin_pause(tries);
-      v = version();
-    }
-    return v;
-  }
-  bool try_lock(uint64_t version) const {
-    return block_[0].compare_exchange_strong(version, version | kLocked, std::memory_order_acquire,
-                                             std::memory_order_relaxed);
-  }
+  // --- of a head, as is the version ---
   uint64_t lock() const {
     for (;;) {
       const uint64_t v = unlocked_version();
       if (try_lock(v)) return v;
     }
-  }
-  void unlock_unchanged(uint64_t version) const { block_[0].store(version, std::memory_order_release); }
-  uint64_t unlock_changed(uint64_t version) const {
-    block_[0].store(version + kChange, std::memory_order_release);
-    return version + kChange;
   }
   uint32_t depth() const { return static_cast<uint32_t>(link() >> 56); }
 
@@ -108,8 +85,6 @@ class HashBucket {
   NodeWord& row_word(const Shape& shape, uint32_t i) const {
     return block_[2 + size_t{shape.capacity} * shape.key_words + i];
   }
-
-  NodeWord* block_;
 };
 
 }  // namespace mneme
