@@ -13,11 +13,12 @@ constexpr size_t kMaxUnacknowledged = 4096;
 
 }  // namespace
 
-CallServer::CallServer(const Program& program, Database& database, WorkerId worker, CallChannel channel)
+CallServer::CallServer(const Program& program, Database& database, WorkerId worker,
+                       const SessionOptions& session, CallChannel channel)
     : program_(program),
       database_(database),
       worker_(database.worker(worker)),
-      session_(program, database, worker),
+      session_(program, database, worker, session),
       channel_(std::move(channel)),
       acks_(kMaxUnacknowledged),
       replies_(kMaxUnacknowledged) {}

@@ -18,7 +18,8 @@ namespace mneme {
 
 class CallServer {
  public:
-  CallServer(const Program& program, Database& database, WorkerId worker, CallChannel channel);
+  CallServer(const Program& program, Database& database, WorkerId worker, const SessionOptions& session,
+             CallChannel channel);
 
   Result<void> run();
 

@@ -18,6 +18,7 @@ void add_recover_command(CLI::App& program, Action& chosen);
 void add_verify_command(CLI::App& program, Action& chosen);
 void add_inspect_command(CLI::App& program, Action& chosen);
 void add_slice_command(CLI::App& program, Action& chosen);
+void add_native_command(CLI::App& program, Action& chosen);
 void add_serve_command(CLI::App& program, Action& chosen);
 
 }  // namespace mneme

@@ -28,8 +28,10 @@ struct CrashCommand {
   uint32_t rounds = 20;
   double longest_run = 1.0;
   std::string device = "file";
+  ExecutionOption execution;
   Output output;
 
+  Execution executed = Execution::kInterpreted;
   std::vector<double> crashed_at;
   uint64_t acknowledged = 0;
   uint64_t lost = 0;
@@ -49,6 +51,8 @@ struct CrashCommand {
                               "with --data-dir", directory);
     }
     if (const Result<LogDeviceKind> kind = log_device_kind(device); !kind) return kind.error();
+    const Result<Execution> wanted = execution.get();
+    if (!wanted) return wanted.error();
     const Result<std::unique_ptr<Workload>> workload = settings.make();
     if (!workload) return workload.error();
     const Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
@@ -56,7 +60,7 @@ struct CrashCommand {
 
     const std::string loaded = directory + "/loaded";
     const std::string crashed = directory + "/crashed";
-    RETURN_IF_ERROR(make_loaded(loaded));
+    RETURN_IF_ERROR(make_loaded(loaded, *wanted));
     std::mt19937_64 random(settings.options.seed);
     std::unique_ptr<Witness> witness;
     for (uint32_t round = 0; round < rounds; ++round) {
@@ -70,11 +74,13 @@ struct CrashCommand {
       setting.log_device = device;
       setting.device_seed = random();
       setting.threads = threads;
+      setting.execution = executed;
       setting.kill_after = std::uniform_real_distribution<double>(0, longest_run)(random);
       setting.incarnation = round;
       Result<KilledRun> killed = run_until_killed(setting, **workload, **program, *witness);
       if (!killed) return killed.error();
-      Result<Examination> examination = examine(crashed, **workload, **program, threads, *witness, output.quiet());
+      Result<Examination> examination = 
+          examine(crashed, **workload, **program, threads, executed, *witness, output.quiet());
       if (!examination) return examination.error();
       add(round, *killed, *examination);
       if (!examination->good()) {
@@ -91,12 +97,16 @@ struct CrashCommand {
   }
 
  private:
-  Result<void> make_loaded(const std::string& loaded) const {
+  // Also finds out whether the machine code can be had: what follows uses it, or doesn't try.
+  Result<void> make_loaded(const std::string& loaded, Execution wanted) {
     std::filesystem::remove_all(loaded);
     DurableLogOptions log;
     log.workers = threads;
-    const Result<WorkloadDatabase> created = WorkloadDatabase::create(loaded, settings, log, output.quiet());
+    const Result<WorkloadDatabase> created = 
+        WorkloadDatabase::create(loaded, settings, log, wanted, output.quiet());
     if (!created) return created.error();
+    executed = created->procedures().execution();
+    for (const std::string& notice : created->notices()) output.notice(notice);
     return {};
   }
 
@@ -128,6 +138,7 @@ struct CrashCommand {
     }
     return {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds},
             {"crashed_at", crashed_at}, {"log_device", device},      {"acknowledged", acknowledged},
+            {"execution", name_of(executed)},
             {"lost", lost},             {"invented", invented},      {"wrong_results", wrong_results},
             {"schemes", by_scheme}};
   }
@@ -154,6 +165,7 @@ void add_crash_command(CLI::App& program, Action& chosen) {
                   "file; lossy: what no completed sync covers dies with the process; lossy-unsynced: and no sync is "
                   "ever done, so that the test must fail")
       ->capture_default_str();
+  command->execution.add_option(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }

@@ -28,7 +28,8 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
                                    Witness& witness) {
   Result<ChildProcess> child =
       ChildProcess::start({"serve", setting.directory, "--log-device", setting.log_device, "--device-seed",
-                           std::to_string(setting.device_seed)},
+                           std::to_string(setting.device_seed), "--execution",
+                           std::string(name_of(setting.execution))},
                           setting.threads);
   if (!child) return child.error();
 
@@ -79,12 +80,13 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
 }
 
 Result<Examination> examine(const std::string& directory, const Workload& workload, const Program& program,
-                            uint32_t threads, Witness& witness, bool quiet) {
+                            uint32_t threads, Execution execution, Witness& witness, bool quiet) {
   Examination examination;
   Progress progress(quiet);
   for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
     RecoverOptions options;
     options.scheme = scheme;
+    options.execution = execution;
     options.replay.threads = threads;
     show_progress(options, progress);
     ByteBuffer results;

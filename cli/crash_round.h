@@ -21,6 +21,7 @@ struct CrashSetting {
   std::string directory;
   std::string log_device = "file";
   uint64_t device_seed = 1;
+  Execution execution = Execution::kNative;
   uint32_t threads = 1;     // of the server; as many clients
   double kill_after = 1;    // seconds after the first answer
   uint32_t incarnation = 0; // of the clients' streams of calls
@@ -54,6 +55,6 @@ struct Examination {
 };
 
 Result<Examination> examine(const std::string& directory, const Workload& workload, const Program& program,
-                            uint32_t threads, Witness& witness, bool quiet);
+                            uint32_t threads, Execution execution, Witness& witness, bool quiet);
 
 }  // namespace mneme

@@ -26,6 +26,7 @@ struct DemoCommand {
   double duration = 5;
   std::string parent = ".";
   bool keep = false;
+  ExecutionOption execution;
   Output output;
 
   Result<void> run() const {
@@ -46,6 +47,8 @@ struct DemoCommand {
 
  private:
   Result<void> run_in(const std::string& directory) const {
+    const Result<Execution> wanted = execution.get();
+    if (!wanted) return wanted.error();
     WorkloadSettings settings;
     settings.name = "tpcc";
     settings.options.scale = warehouses;
@@ -58,8 +61,12 @@ struct DemoCommand {
     DurableLogOptions log;
     log.workers = threads;
     const uint64_t load_start_ns = monotonic_ns();
-    if (const auto created = WorkloadDatabase::create(directory, settings, log, output.quiet()); !created) {
-      return created.error();
+    Execution executed = Execution::kInterpreted;
+    {
+      const auto created = WorkloadDatabase::create(directory, settings, log, *wanted, output.quiet());
+      if (!created) return created.error();
+      executed = created->procedures().execution();
+      for (const std::string& notice : created->notices()) output.notice(notice);
     }
     const double load_seconds = static_cast<double>(monotonic_ns() - load_start_ns) / 1e9;
 
@@ -68,6 +75,7 @@ struct DemoCommand {
     CrashSetting setting;
     setting.directory = directory;
     setting.threads = threads;
+    setting.execution = executed;
     setting.kill_after = duration;
     Witness witness;
     const Result<KilledRun> killed = run_until_killed(setting, **workload, **program, witness);
@@ -75,10 +83,12 @@ struct DemoCommand {
 
     output.text("Recovering it, serially and in parallel, and checking every acknowledged transaction ...\n");
     const Result<Examination> examination =
-        examine(directory, **workload, **program, threads, witness, output.quiet());
+        examine(directory, **workload, **program, threads, executed, witness, output.quiet());
     if (!examination) return examination.error();
     output.text("\n" + text_of(load_seconds, *killed, *examination));
-    RETURN_IF_ERROR(output.json(json_of(load_seconds, *killed, *examination)));
+    Json report = json_of(load_seconds, *killed, *examination);
+    report["execution"] = name_of(executed);
+    RETURN_IF_ERROR(output.json(report));
     if (!examination->good()) return failed("the recovered database is wrong: {}", examination->faults());
     return {};
   }
@@ -154,6 +164,7 @@ void add_demo_command(CLI::App& program, Action& chosen) {
       ->capture_default_str();
   app->add_option("--in", command->parent, "where to put the demo's directory")->capture_default_str();
   app->add_flag("--keep", command->keep, "leave the database there");
+  command->execution.add_option(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }

@@ -9,7 +9,6 @@
 #include "base/cache_line.h"
 #include "base/clock.h"
 #include "logging/ack_queue.h"
-#include "procedures/session.h"
 
 namespace mneme {
 namespace {
@@ -35,7 +34,7 @@ class DriverWorker {
         worker_(database.worker(id)),
         options_(options),
         shared_(shared),
-        session_(program, database, id),
+        session_(program, database, id, options.session),
         generator_(workload.generator({id.value, database.worker_count(), options.incarnation})),
         acks_(kMaxUnacknowledged),
         conflicts_before_(worker_.conflicts()) {

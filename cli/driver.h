@@ -21,6 +21,7 @@
 #include "engine/conflict_cause.h"
 #include "engine/database.h"
 #include "procedures/program.h"
+#include "procedures/session.h"
 #include "workloads/workload.h"
 
 namespace mneme {
@@ -42,6 +43,7 @@ struct DriverOptions {
   double warmup_seconds = 0;             // not measured
   std::optional<double> rate;            // open loop: so many calls a second, over all workers
   uint32_t incarnation = 0;              // of the streams of calls
+  SessionOptions session;
   std::function<void(const RunProgress&)> progress;
 };
 

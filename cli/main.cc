@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   mneme::add_verify_command(program, chosen);
   mneme::add_inspect_command(program, chosen);
   mneme::add_slice_command(program, chosen);
+  mneme::add_native_command(program, chosen);
   mneme::add_serve_command(program, chosen);
 
   try {

@@ -20,6 +20,14 @@ void Progress::stage(const std::string& name, uint64_t total, const std::string&
   next_draw_ = started_;
 }
 
+void Progress::say(const std::string& line) {
+  finish();
+  if (!enabled_) return;
+  std::fputs(line.c_str(), stderr);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
 void Progress::update(uint64_t done, std::optional<Pace> pace) {
   if (!enabled_) return;
   const Clock::time_point now = Clock::now();

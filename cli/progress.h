@@ -22,6 +22,9 @@ class Progress {
   // Ends the stage before. `total` 0: not known. `unit` in the plural: "transactions".
   void stage(const std::string& name, uint64_t total, const std::string& unit);
 
+  // Ends the stage before, too: a line without numbers.
+  void say(const std::string& line);
+
   // What is known better than from the stage's beginning and total.
   struct Pace {
     double per_second = 0;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/execution_option.h"
 #include "cli/output.h"
 #include "cli/number_checks.h"
 #include "cli/progress.h"
@@ -20,6 +21,7 @@ struct RecoverCommand {
   std::string replay = "pipelined";
   uint32_t threads = default_threads();
   uint32_t batch = ReplayOptions{}.batch_transactions;
+  ExecutionOption execution;
   Output output;
 
   Result<void> run(const CLI::App& command) const {
@@ -34,6 +36,9 @@ struct RecoverCommand {
         return invalid_argument("{} is clr-p's: clr replays one call after the other; leave it out", option);
       }
     }
+    const Result<Execution> wanted_execution = execution.get();
+    if (!wanted_execution) return wanted_execution.error();
+    options.execution = *wanted_execution;
     options.replay.level = *level;
     options.replay.threads = threads;
     options.replay.batch_transactions = batch;
@@ -43,6 +48,7 @@ struct RecoverCommand {
     Result<RecoveredDatabase> recovered = recover(directory, options);
     progress.finish();
     if (!recovered) return recovered.error();
+    for (const std::string& notice : recovered->report.notices) output.notice(notice);
     const std::string digest = digest_text(*recovered->database, threads);
     output.text(recovery_text(recovered->report, digest));
     return output.json(recovery_json(recovered->report, digest));
@@ -61,6 +67,7 @@ void add_recover_command(CLI::App& program, Action& chosen) {
   app->add_option("--batch", command->batch, "transactions a log batch")
       ->check(positive())
       ->capture_default_str();
+  command->execution.add_option(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }

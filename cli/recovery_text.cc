@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "cli/execution_option.h"
 #include "cli/text.h"
 #include "engine/digest.h"
 
@@ -14,6 +15,10 @@ uint32_t default_threads() { return std::max(1u, std::thread::hardware_concurren
 
 void show_progress(RecoverOptions& options, Progress& progress) {
   options.progress = [&progress](RecoveryStage stage, uint64_t done, uint64_t total) {
+    if (stage == RecoveryStage::kCompilation) {
+      if (done == 0) progress.say(compiling_text(total));
+      return;
+    }
     if (done == 0) {
       progress.stage(fmt::format("recover: {}", name_of(stage)), total,
                      stage == RecoveryStage::kReplay ? "transactions" : "steps");
@@ -34,6 +39,7 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
        fmt::format("{}, {}", bytes_text(report.checkpoint_bytes), counted(report.checkpoint_rows, "row"))},
       {"log load", seconds_text(report.log_load_seconds), bytes_text(report.log_bytes)},
       {"analysis", seconds_text(report.analysis_seconds), ""},
+      {"machine code", seconds_text(report.compilation_seconds), std::string(name_of(report.execution))},
       {"replay", seconds_text(report.replay_seconds),
        fmt::format("{}, {}/s", counted(report.replay.transactions, "transaction"),
                    thousands(static_cast<uint64_t>(report.replay_tps())))},
@@ -49,6 +55,7 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
           {"scheme", std::string(name_of(report.scheme))},
           {"replay", std::string(name_of(report.level))},
           {"threads", report.threads},
+          {"execution", std::string(name_of(report.execution))},
           {"checkpoint_seconds", report.checkpoint_seconds},
           {"checkpoint_bytes", report.checkpoint_bytes},
           {"log_load_seconds", report.log_load_seconds},
@@ -57,6 +64,7 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
           {"dropped_bytes", report.dropped_bytes},
           {"dropped_reason", report.dropped_reason},
           {"analysis_seconds", report.analysis_seconds},
+          {"compilation_seconds", report.compilation_seconds},
           {"replay_seconds", report.replay_seconds},
           {"total_seconds", report.total_seconds},
           {"transactions", report.replay.transactions},

@@ -30,6 +30,7 @@ struct RunCommand {
   uint64_t transactions = 0;
   double warmup = 0;
   double rate = 0;
+  ExecutionOption execution;
   Output output;
 
   Result<void> run(const CLI::App& command) {
@@ -38,6 +39,8 @@ struct RunCommand {
     DriverOptions options;
     const Result<CommitMode> mode = commit_mode(commit);
     if (!mode) return mode.error();
+    const Result<Execution> wanted = execution.get();
+    if (!wanted) return wanted.error();
     options.commit = *mode;
     options.duration_seconds = duration;
     options.warmup_seconds = warmup;
@@ -49,17 +52,17 @@ struct RunCommand {
           return invalid_argument("{} speaks of a log, and --log off keeps none: leave one of them out", option);
         }
       }
-      return run_in_memory(options);
+      return run_in_memory(options, *wanted);
     }
     if (resume) {
       const Result<WorkloadSettings> stored = settings.resumed(command, directory);
       if (!stored) return stored.error();
     }
-    return run_durably(options);
+    return run_durably(options, *wanted);
   }
 
  private:
-  Result<void> run_in_memory(DriverOptions& options) {
+  Result<void> run_in_memory(DriverOptions& options, Execution wanted) {
     const Result<std::unique_ptr<Workload>> workload = settings.make();
     if (!workload) return workload.error();
     Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
@@ -68,10 +71,13 @@ struct RunCommand {
     RETURN_IF_ERROR(load_workload(**workload, database, threads, output.quiet()));
     OrderLog order(kFirstLsn);
     database.attach_log(order);
-    return measure(**workload, **program, database, options, nullptr);
+    const CompiledUnits procedures = load_procedures(**program, database.schema(), wanted,
+                                                     {"", {NativeFolders::of_program()}}, output.quiet());
+    for (const std::string& notice : procedures.notices()) output.notice(notice);
+    return measure(**workload, **program, database, procedures, options, nullptr);
   }
 
-  Result<void> run_durably(DriverOptions& options) {
+  Result<void> run_durably(DriverOptions& options, Execution wanted) {
     DurableLogOptions log_options;
     log_options.workers = threads;
     log_options.flush_interval = std::chrono::microseconds(flush_interval_us);
@@ -79,21 +85,24 @@ struct RunCommand {
     if (!kind) return kind.error();
     log_options.device = *kind;
 
-    Result<WorkloadDatabase> opened = resume ? WorkloadDatabase::open(directory, log_options, output.quiet())
-                                             : WorkloadDatabase::create(directory, settings, log_options, output.quiet());
+    Result<WorkloadDatabase> opened =
+        resume ? WorkloadDatabase::open(directory, log_options, wanted, output.quiet())
+               : WorkloadDatabase::create(directory, settings, log_options, wanted, output.quiet());
     if (!opened) return opened.error();
     settings = opened->settings();
     options.incarnation = opened->incarnation();
-    for (const std::string& notice : opened->working().log().notices()) output.notice(notice);
+    for (const std::string& notice : opened->notices()) output.notice(notice);
     if (options.commit == CommitMode::kAsync) {
       output.notice("--commit async acknowledges before the log is durable: a crash can lose acknowledged work");
     }
     WorkingDatabase& working = opened->working();
-    return measure(opened->workload(), working.program(), working.database(), options, &working.log());
+    return measure(opened->workload(), working.program(), working.database(), opened->procedures(), options,
+                   &working.log());
   }
 
-  Result<void> measure(const Workload& workload, const Program& program, Database& database, DriverOptions& options,
-                       DurableLog* durable) {
+  Result<void> measure(const Workload& workload, const Program& program, Database& database,
+                       const CompiledUnits& procedures, DriverOptions& options, DurableLog* durable) {
+    options.session.native = procedures.functions();
     if (const auto notice = database.memory_notice()) output.notice(*notice);
     Progress progress(output.quiet());
     progress.stage("run", options.transactions.value_or(0), "transactions");
@@ -106,7 +115,8 @@ struct RunCommand {
     if (!report) return report.error();
     LogCounters counters;
     if (durable != nullptr) counters = durable->counters();
-    const State state{digest_text(database, threads), database.row_bytes(), database.memory_bytes()};
+    const State state{procedures.execution(), digest_text(database, threads), database.row_bytes(),
+                      database.memory_bytes()};
     if (rate > 0 && !options.transactions && tps(*report) < 0.98 * rate) {
       output.notice(
           fmt::format("{} calls a second were due, more than were done: latencies count the wait for those "
@@ -117,8 +127,9 @@ struct RunCommand {
     return output.json(json_of(program, *report, counters, state));
   }
 
-  // The database after the run.
+  // How it ran, and the database afterwards.
   struct State {
+    Execution execution;
     std::string digest;
     uint64_t row_bytes = 0;
     uint64_t memory_bytes = 0;
@@ -142,9 +153,9 @@ struct RunCommand {
     };
     for (size_t i = 0; i < report.procedures.size(); ++i) row(program.procedures[i].name, report.procedures[i]);
     row("all", total);
-    std::string text = fmt::format("{}: {} transactions/s over {:.1f} s on {}\n", settings.name,
+    std::string text = fmt::format("{}: {} transactions/s over {:.1f} s on {}, procedures {}\n", settings.name,
                                    thousands(static_cast<uint64_t>(tps(report))), report.seconds,
-                                   counted(threads, "thread"));
+                                   counted(threads, "thread"), name_of(state.execution));
     text += table_text(rows);
     if (log != "off") {
       text += fmt::format("  log: {} in {}, {:.1f} bytes a record, {}\n", bytes_text(counters.log_bytes),
@@ -196,7 +207,7 @@ struct RunCommand {
             {"log_buffer", log == "off" ? "none" : "watermark"},
             {"log_device", log == "off" ? "none" : device},
             {"commit", commit},
-            {"execution", "interpreted"},
+            {"execution", name_of(state.execution)},
             {"cc", "occ"},
             {"elr", "on"},
             {"checkpoints", Json::array()},
@@ -263,6 +274,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
                   "microseconds for which records gather for one flush while nobody waits for them; 0: flush greedily")
       ->check(not_negative())
       ->capture_default_str();
+  command->execution.add_option(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }

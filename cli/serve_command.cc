@@ -17,6 +17,7 @@ struct ServeCommand {
   std::string device = "file";
   uint64_t device_seed = 1;
   std::vector<int> channels;
+  ExecutionOption execution;
 
   Result<void> run() const {
     DurableLogOptions options;
@@ -25,16 +26,19 @@ struct ServeCommand {
     if (!kind) return kind.error();
     options.device = *kind;
     options.lossy_seed = device_seed;
-    Result<WorkloadDatabase> opened = WorkloadDatabase::open(directory, options, /*quiet=*/true);
+    const Result<Execution> wanted = execution.get();
+    if (!wanted) return wanted.error();
+    Result<WorkloadDatabase> opened = WorkloadDatabase::open(directory, options, *wanted, /*quiet=*/true);
     if (!opened) return opened.error();
     WorkingDatabase& working = opened->working();
 
+    const SessionOptions session{opened->procedures().functions()};
     std::mutex mutex;
     std::optional<Error> first_error;
     std::vector<std::thread> threads;
     for (uint32_t i = 0; i < channels.size(); ++i) {
       threads.emplace_back([&, i] {
-        CallServer server(working.program(), working.database(), WorkerId{i}, CallChannel(channels[i]));
+        CallServer server(working.program(), working.database(), WorkerId{i}, session, CallChannel(channels[i]));
         if (Result<void> result = server.run(); !result) {
           const std::lock_guard lock(mutex);
           if (!first_error) first_error = result.error();
@@ -55,6 +59,7 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   app->add_option("directory", command->directory, "the data directory")->required();
   app->add_option("--log-device", command->device, "as for run")->capture_default_str();
   app->add_option("--device-seed", command->device_seed, "of what a lossy device tears and reorders");
+  command->execution.add_option(*app);
   app->add_option("--channel", command->channels, "descriptor of a connected socket, one a worker")->required();
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }

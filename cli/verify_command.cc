@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/execution_option.h"
 #include "cli/output.h"
 #include "cli/recovery_text.h"
 #include "cli/text.h"
@@ -19,6 +20,7 @@ namespace {
 struct VerifyCommand {
   std::string directory;
   uint32_t threads = default_threads();
+  ExecutionOption execution;
   Output output;
 
   Result<void> run() const {
@@ -29,9 +31,13 @@ struct VerifyCommand {
     const Result<std::unique_ptr<Workload>> workload = settings->make();
     if (!workload) return workload.error();
 
+    const Result<Execution> wanted = execution.get();
+    if (!wanted) return wanted.error();
+
     // Serial replay: the conditions that speak of all committed calls need each call's results.
     RecoverOptions options;
     options.scheme = RecoveryScheme::kClr;
+    options.execution = *wanted;
     options.replay.threads = threads;
     int128 conserved = 0;
     options.visit = [&](const ReplayedCall& replayed) {
@@ -43,6 +49,7 @@ struct VerifyCommand {
     progress.finish();
     if (!recovered) return recovered.error();
 
+    for (const std::string& notice : recovered->report.notices) output.notice(notice);
     std::vector<Check> checks = {
         {"checkpoint", true,
          fmt::format("{}, every chunk's checksum right", counted(recovered->report.checkpoint_rows, "row"))},
@@ -54,7 +61,7 @@ struct VerifyCommand {
     for (Check& check : (*workload)->check(DatabaseRows(*recovered->database), conserved)) {
       checks.push_back(std::move(check));
     }
-    return tell(checks);
+    return tell(checks, recovered->report.execution);
   }
 
  private:
@@ -66,7 +73,7 @@ struct VerifyCommand {
                         counted(report->rows, "row"))};
   }
 
-  Result<void> tell(const std::vector<Check>& checks) const {
+  Result<void> tell(const std::vector<Check>& checks, Execution executed) const {
     Json list = Json::array();
     size_t failed_checks = 0;
     for (const Check& check : checks) {
@@ -74,7 +81,8 @@ struct VerifyCommand {
       list.push_back({{"name", check.name}, {"ok", check.ok}, {"detail", check.detail}});
       failed_checks += check.ok ? 0 : 1;
     }
-    RETURN_IF_ERROR(output.json({{"command", "verify"}, {"ok", failed_checks == 0}, {"checks", list}}));
+    RETURN_IF_ERROR(output.json({{"command", "verify"}, {"execution", name_of(executed)},
+                                 {"ok", failed_checks == 0}, {"checks", list}}));
     if (failed_checks > 0) {
       return failed("{} of {} checks of {} do not hold", failed_checks, checks.size(), directory);
     }
@@ -89,6 +97,7 @@ void add_verify_command(CLI::App& program, Action& chosen) {
   CLI::App* app = program.add_subcommand("verify", "checksums, catalog, indexes, the workload's consistency conditions");
   app->add_option("directory", command->directory, "the data directory")->required();
   app->add_option("--threads", command->threads, "threads")->check(positive())->capture_default_str();
+  command->execution.add_option(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }

@@ -1,5 +1,6 @@
 #include "cli/workload_database.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/progress.h"
@@ -15,13 +16,23 @@ Result<void> load_workload(const Workload& workload, Database& database, uint32_
 }
 
 WorkloadDatabase::WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload,
-                                   WorkingDatabase working)
-    : settings_(std::move(settings)), workload_(std::move(workload)), working_(std::move(working)) {
+                                   WorkingDatabase working, CompiledUnits procedures,
+                                   const std::vector<std::string>& recovery_notices)
+    : settings_(std::move(settings)),
+      workload_(std::move(workload)),
+      working_(std::move(working)),
+      procedures_(std::move(procedures)) {
   incarnation_ = working_.manifest().current().incarnations.back().number - 1;
+  for (const auto& notices : {working_.log().notices(), recovery_notices, procedures_.notices()}) {
+    for (const std::string& notice : notices) {
+      if (std::ranges::find(notices_, notice) == notices_.end()) notices_.push_back(notice);
+    }
+  }
 }
 
 Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory, const WorkloadSettings& settings,
-                                                  const DurableLogOptions& log, bool quiet) {
+                                                  const DurableLogOptions& log, Execution execution,
+                                                  bool quiet) {
   Result<std::unique_ptr<Workload>> workload = settings.make();
   if (!workload) return workload.error();
   Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
@@ -34,12 +45,16 @@ Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory, 
       directory, *std::move(program),
       [&](Database& database) { return load_workload(**workload, database, options.threads, quiet); }, options);
   if (!created) return created.error();
-  return WorkloadDatabase(settings, *std::move(workload), std::move(created->working));
+  WorkingDatabase& working = created->working;
+  CompiledUnits procedures =
+      load_procedures(working.program(), working.database().schema(), execution, working_folders(directory), quiet);
+  return WorkloadDatabase(settings, *std::move(workload), std::move(working), std::move(procedures), {});
 }
 
 Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, const DurableLogOptions& log,
-                                                bool quiet) {
+                                                Execution execution, bool quiet) {
   RecoverOptions recover;
+  recover.execution = execution;
   recover.replay.threads = default_threads();
   Progress progress(quiet);
   show_progress(recover, progress);
@@ -51,7 +66,11 @@ Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, co
   if (!settings) return settings.error();
   Result<std::unique_ptr<Workload>> workload = settings->make();
   if (!workload) return workload.error();
-  return WorkloadDatabase(*std::move(settings), *std::move(workload), std::move(opened->working));
+  WorkingDatabase& working = opened->working;
+  CompiledUnits procedures =
+      load_procedures(working.program(), working.database().schema(), execution, working_folders(directory), quiet);
+  return WorkloadDatabase(*std::move(settings), *std::move(workload), std::move(working), std::move(procedures),
+                          opened->report.notices);
 }
 
 }  // namespace mneme

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/execution_option.h"
 #include "cli/workload_settings.h"
 #include "recovery/data_directory.h"
 
@@ -18,23 +19,30 @@ Result<void> load_workload(const Workload& workload, Database& database, uint32_
 class WorkloadDatabase {
  public:
   static Result<WorkloadDatabase> create(const std::string& directory, const WorkloadSettings& settings,
-                                         const DurableLogOptions& log, bool quiet);
+                                         const DurableLogOptions& log, Execution execution, bool quiet);
   // The settings are those that the directory was created with.
-  static Result<WorkloadDatabase> open(const std::string& directory, const DurableLogOptions& log, bool quiet);
+  static Result<WorkloadDatabase> open(const std::string& directory, const DurableLogOptions& log,
+                                       Execution execution, bool quiet);
 
   const WorkloadSettings& settings() const { return settings_; }
   const Workload& workload() const { return *workload_; }
   WorkingDatabase& working() { return working_; }
+  const CompiledUnits& procedures() const { return procedures_; }
+  // Sentences for the user, each once: of the log, of recovery, of the procedures' machine code.
+  const std::vector<std::string>& notices() const { return notices_; }
   // How often the directory has been opened for work before.
   uint32_t incarnation() const { return incarnation_; }
 
  private:
-  WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload, WorkingDatabase working);
+  WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload, WorkingDatabase working,
+                   CompiledUnits procedures, const std::vector<std::string>& recovery_notices);
 
   WorkloadSettings settings_;
   std::unique_ptr<Workload> workload_;
   WorkingDatabase working_;
+  CompiledUnits procedures_;
   uint32_t incarnation_ = 0;
+  std::vector<std::string> notices_;
 };
 
 }  // namespace mneme

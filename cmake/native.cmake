@@ -27,3 +27,19 @@ function(mneme_loads_native_code target)
   target_link_options(${target} PRIVATE LINKER:--whole-archive $<TARGET_FILE:mneme_base> $<TARGET_FILE:mneme_engine>
     $<TARGET_FILE:mneme_procedures> LINKER:--no-whole-archive)
 endfunction()
+
+# mneme_workload_objects(WORKLOAD...): the workloads' machine code, in the folder beside the program. Not under a
+# sanitizer, where compiling takes long and most tests interpret.
+function(mneme_workload_objects)
+  if(MNEME_SANITIZE)
+    return()
+  endif()
+  set(folder ${CMAKE_BINARY_DIR}/native)
+  add_custom_command(
+    OUTPUT ${folder}/stamp
+    COMMAND mneme native ${ARGN} --into ${folder}
+    COMMAND ${CMAKE_COMMAND} -E touch ${folder}/stamp
+    DEPENDS mneme
+    COMMENT "Compiling the workloads' procedures")
+  add_custom_target(native_objects ALL DEPENDS ${folder}/stamp)
+endfunction()

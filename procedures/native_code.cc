@@ -109,7 +109,7 @@ Result<NativeCode> NativeCode::load(const std::string& text, size_t unit_count, 
     std::error_code none;
     if (!fs::exists(path, none)) continue;
     Result<NativeObject> cached = NativeObject::open(path, key, unit_count);
-    if (cached.ok()) return NativeCode(*std::move(cached), false, std::move(notices));
+    if (cached.ok()) return NativeCode(*std::move(cached), key, false, std::move(notices));
     notices.push_back(cached.error().message);
   }
   if (compiling) compiling();
@@ -119,7 +119,7 @@ Result<NativeCode> NativeCode::load(const std::string& text, size_t unit_count, 
     for (const std::string& notice : notices) message += "; before that, " + notice;
     return Error{compiled.error().kind, message};
   }
-  return NativeCode(*std::move(compiled), true, std::move(notices));
+  return NativeCode(*std::move(compiled), key, true, std::move(notices));
 }
 
 }  // namespace mneme

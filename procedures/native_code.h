@@ -40,14 +40,17 @@ class NativeCode {
 
   const NativeFunctions& unit(size_t index) const { return object_.units()[index]; }
   std::span<const NativeFunctions> units() const { return object_.units(); }
+  // Of the object and of its C++, less the extension.
+  std::string file_name() const { return key_.to_string(); }
   bool was_compiled() const { return was_compiled_; }  // by this load(), that is
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
-  NativeCode(NativeObject object, bool was_compiled, std::vector<std::string> notices)
-      : object_(std::move(object)), was_compiled_(was_compiled), notices_(std::move(notices)) {}
+  NativeCode(NativeObject object, const NativeKey& key, bool was_compiled, std::vector<std::string> notices)
+      : object_(std::move(object)), key_(key), was_compiled_(was_compiled), notices_(std::move(notices)) {}
 
   NativeObject object_;
+  NativeKey key_;
   bool was_compiled_;
   std::vector<std::string> notices_;
 };

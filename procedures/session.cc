@@ -26,11 +26,15 @@ void pause_for(uint32_t microseconds) {
 
 }  // namespace
 
-Session::Session(const Program& program, Database& database, WorkerId worker)
+Session::Session(const Program& program, Database& database, WorkerId worker,
+                 const SessionOptions& options)
     : program_(program),
+      options_(options),
       transaction_(database, database.worker(worker)),
       interpreter_(database.schema()),
-      random_(worker.value * 0x9e3779b97f4a7c15 + 1) {}
+      random_(worker.value * 0x9e3779b97f4a7c15 + 1) {
+  CHECK(options.native.empty() || options.native.size() == program.procedures.size());
+}
 
 CallResult Session::run(const Call& clients) {
   const Call& call = with_call_time(clients);
@@ -77,7 +81,9 @@ CallResult Session::refuse(std::string message) {
 
 Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& call, CallResult& result) {
   transaction_.begin();
-  const Outcome outcome = interpreter_.run(RunRequest::of(procedure, call.arguments, transaction_));
+  RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);
+  if (!options_.native.empty()) request.native = options_.native[procedure.id.value].run_on_transaction;
+  const Outcome outcome = interpreter_.run(request);
   switch (outcome.kind) {
     case Outcome::Kind::kCompleted:
       return commit(procedure, result);

@@ -52,10 +52,15 @@ struct SessionCounters {
   uint64_t payload_bytes = 0;  // of logged calls
 };
 
+struct SessionOptions {
+  std::span<const NativeFunctions> native;  // the procedures' machine code, by id; empty: they are interpreted
+  bool prefetch = true;                     // with machine code: rows that the arguments name are fetched at the start
+};
+
 class Session {
  public:
-  // The program and the database outlive the session; the program's catalog is the database's.
-  Session(const Program& program, Database& database, WorkerId worker);
+  // The program, the database and the machine code outlive the session; the program's catalog is the database's.
+  Session(const Program& program, Database& database, WorkerId worker, const SessionOptions& options = {});
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -76,6 +81,7 @@ class Session {
   void back_off(uint32_t attempts);
 
   const Program& program_;
+  const SessionOptions options_;
   Transaction transaction_;
   Interpreter interpreter_;
   Call timed_call_;

@@ -104,6 +104,10 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   return created;
 }
 
+NativeFolders working_folders(const std::string& directory) {
+  return {native_folder(directory), {NativeFolders::of_program()}};
+}
+
 Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& options,
                                      const DurableLogOptions& log) {
   // Before the lock is made: what is refused is left as it was.
@@ -112,7 +116,7 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   if (!working) return working.error();
   RecoverOptions with_workers = options;
   with_workers.workers = log.workers;
-  Result<RecoveredDatabase> recovered = recover_locked(directory, with_workers);
+  Result<RecoveredDatabase> recovered = recover_locked(directory, with_workers, working_folders(directory));
   if (!recovered) return recovered.error();
   Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);
   if (!manifest) return manifest.error();

@@ -4,6 +4,8 @@
 //             DIR/catalog.sql    schema and procedures, as the user wrote them
 //             DIR/checkpoint-*   a database state (engine/checkpoint_format.h)
 //             DIR/log-*          segments of the log (logging/block_format.h), as the manifest lists them
+//             DIR/native/        machine code of the procedures, where the program does not bring it: a cache, to be
+//                                removed at will (procedures/native_code.h)
 //             DIR/lock           held while a process works here (logging/directory_lock.h)
 // Flow        create: catalog.sql -> load -> checkpoint -> manifest -> incarnation -> log
 //             open:   recover -> incarnation (the recovered end becomes final) -> log
@@ -69,6 +71,9 @@ struct CreatedDatabase {
 Result<CreatedDatabase> create_database(const std::string& directory, std::unique_ptr<Program> program,
                                         FunctionRef<Result<void>(Database&)> load,
                                         const CreateOptions& options);
+
+// Where who works on the directory has machine code from, and keeps what is compiled.
+NativeFolders working_folders(const std::string& directory);
 
 struct OpenedDatabase {
   WorkingDatabase working;

@@ -35,7 +35,8 @@ class ParallelReplay final : public PieceExecutor {
         source_(source),
         options_(options),
         recorded_(graph),
-        dispatch_(graph, database.schema(), options.level == ReplayLevel::kStatic ? 1 : kLanesPerBlock) {
+        dispatch_(graph, database.schema(), options.level == ReplayLevel::kStatic ? 1 : kLanesPerBlock,
+                  options.native) {
     for (uint32_t t = 0; t < options.threads; ++t) threads_.emplace_back(database, dispatch_);
     for (uint32_t s = 0; s < LaneScheduler::slot_count(schedule_options(options)); ++s) {
       slots_.emplace_back(recorded_, options.threads);
@@ -89,6 +90,7 @@ class ParallelReplay final : public PieceExecutor {
     RunRequest request;
     request.procedure = &slice.local->replay;
     request.body = slice.slice->body;
+    request.native = slice.run_native;
     request.arguments = call.arguments;
     request.rows = &thread.rows;
     request.recording = &thread.recording;

@@ -40,9 +40,12 @@ uint64_t hash_value(uint64_t hash, const Type& type, const Value& value) {
 
 }  // namespace
 
-PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema, uint32_t lanes_per_block)
+PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema, uint32_t lanes_per_block,
+                             std::span<const NativeFunctions> native)
     : schema_(schema) {
   CHECK(lanes_per_block > 0);
+  const SliceUnits units(graph);
+  CHECK(native.empty() || native.size() == units.units().size());
   for (const Block& block : graph.blocks) {
     Placement placement = Placement::kFree;
     for (const LaneTable& table : block.lanes) {
@@ -63,7 +66,11 @@ PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
     for (const BlockMember& member : block.members) {
       const LocalGraph& local = graph.local(member.procedure);
       const Slice& slice = local.slices[member.slice.value];
-      if (slice.is_replayed()) slices[member.procedure.value] = prepare(block, local, slice);
+      if (!slice.is_replayed()) continue;
+      SliceReplay& replay = slices[member.procedure.value].emplace(prepare(block, local, slice));
+      if (native.empty()) continue;
+      replay.run_native = native[units.body_of(member.procedure, member.slice)].run_on_any;
+      replay.locate_native = native[units.locate_body_of(member.procedure, member.slice)].run_on_any;
     }
   }
 }
@@ -135,6 +142,7 @@ Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const C
   RunRequest request;
   request.procedure = &slice.local->replay;
   request.body = slice.slice->locate_body;
+  request.native = slice.locate_native;
   request.arguments = call.arguments;
   request.recording = &recording_;
   request.locate = this;

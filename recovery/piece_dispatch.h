@@ -18,6 +18,7 @@
 #include "recovery/batch_recording.h"
 #include "recovery/lane_scheduler.h"
 #include "recovery/log_batch.h"
+#include "recovery/slice_units.h"
 
 namespace mneme {
 
@@ -29,6 +30,9 @@ struct SliceReplay {
   const LocalGraph* local = nullptr;
   const Slice* slice = nullptr;
   bool by_iteration = false;  // each iteration of its loop may be a piece
+  // The machine code of its body and of its locate body; nullptr where these are interpreted.
+  NativeRunFunction run_native = nullptr;
+  NativeRunFunction locate_native = nullptr;
   std::vector<OperationId> recorded;
   // lane_tables[operation][access]: where the access's rows have their lanes; nullptr where they need none.
   std::vector<std::vector<const LaneTable*>> lane_tables;
@@ -70,8 +74,10 @@ class PieceLocator final : private LocateSink {
 
 class PieceDispatch {
  public:
-  // `lanes_per_block`: how many lanes a block is cut into that has keys to cut it by.
-  PieceDispatch(const DependencyGraph& graph, const Schema& schema, uint32_t lanes_per_block);
+  // `lanes_per_block`: how many lanes a block is cut into that has keys to cut it by. `native`: the machine code of
+  // the graph's SliceUnits, or nothing.
+  PieceDispatch(const DependencyGraph& graph, const Schema& schema, uint32_t lanes_per_block,
+                std::span<const NativeFunctions> native = {});
 
   std::span<const ScheduledBlock> blocks() const { return blocks_; }
 

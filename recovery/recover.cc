@@ -10,13 +10,14 @@
 #include "logging/directory_lock.h"
 #include "recovery/checkpoint_loader.h"
 #include "recovery/parallel_replayer.h"
+#include "recovery/slice_units.h"
 
 namespace mneme {
 namespace {
 
 constexpr std::array<std::string_view, 2> kSchemeNames = {"clr", "clr-p"};
 constexpr std::array<std::string_view, 3> kLevelNames = {"static", "synchronous", "pipelined"};
-constexpr std::array<std::string_view, 4> kStageNames = {"checkpoint", "log", "analysis", "replay"};
+constexpr std::array<std::string_view, 5> kStageNames = {"checkpoint", "log", "analysis", "compilation", "replay"};
 
 // The place of `name` in `names`, as an enumerator.
 template <typename Enum>
@@ -51,7 +52,27 @@ class LogSource final : public CommandSource {
   size_t next_ = 0;
 };
 
-Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverOptions& options) {
+// The units as machine code, if that is wanted; the report says what came of it.
+CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUnit> units,
+                         const RecoverOptions& options, const NativeFolders& folders) {
+  if (options.execution == Execution::kInterpreted) return {};
+  const Stopwatch watch;
+  CompiledUnits code =
+      CompiledUnits::load(*recovered.program, recovered.database->schema(), units, folders, [&](size_t count) {
+        if (options.progress) options.progress(RecoveryStage::kCompilation, 0, count);
+      });
+  if (options.progress && code.was_compiled()) {
+    options.progress(RecoveryStage::kCompilation, units.size(), units.size());
+  }
+  RecoveryReport& report = recovered.report;
+  report.compilation_seconds = watch.seconds();
+  report.execution = code.execution();
+  report.notices = code.notices();
+  return code;
+}
+
+Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverOptions& options,
+                                    const NativeFolders& folders) {
   LogSource source(recovered.log);
   ReplayOptions replay = options.replay;
   if (options.progress) {
@@ -63,6 +84,8 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverO
   const Program& program = *recovered.program;
   RecoveryReport& report = recovered.report;
   if (options.scheme == RecoveryScheme::kClr) {
+    const CompiledUnits code = load_units(recovered, procedure_units(program), options, folders);
+    replay.native = code.functions();
     const Stopwatch watch;
     auto statistics = replay_serially(database, program, source, replay, options.visit);
     report.replay_seconds = watch.seconds();
@@ -72,9 +95,12 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverO
   const Stopwatch analysis;
   const TableConflicts conflicts(program.catalog);
   const DependencyGraph graph = analyze(program, conflicts);
+  const SliceUnits units(graph);
   report.analysis_seconds = analysis.seconds();
   if (options.progress) options.progress(RecoveryStage::kAnalysis, 1, 1);
 
+  const CompiledUnits code = load_units(recovered, units.units(), options, folders);
+  replay.native = code.functions();
   const Stopwatch watch;
   auto statistics = replay_in_parallel(database, program, graph, source, replay);
   report.replay_seconds = watch.seconds();
@@ -99,6 +125,8 @@ std::string_view name_of(RecoveryStage stage) {
   return kStageNames[static_cast<size_t>(stage)];
 }
 
+std::string native_folder(const std::string& directory) { return directory + "/native"; }
+
 Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, const Manifest& manifest) {
   const std::string path = directory + "/" + kCatalogFile;
   if (!std::filesystem::exists(path))
@@ -122,10 +150,13 @@ Result<RecoveredDatabase> recover(const std::string& directory, const RecoverOpt
   if (!holds_database(directory)) return read_manifest(directory).error();
   const Result<DirectoryLock> lock = DirectoryLock::for_reading(directory);
   if (!lock) return lock.error();
-  return recover_locked(directory, options);
+  NativeFolders folders;
+  folders.look = {native_folder(directory), NativeFolders::of_program()};
+  return recover_locked(directory, options, folders);
 }
 
-Result<RecoveredDatabase> recover_locked(const std::string& directory, const RecoverOptions& options) {
+Result<RecoveredDatabase> recover_locked(const std::string& directory, const RecoverOptions& options,
+                                         const NativeFolders& folders) {
   const Stopwatch total;
   const auto progress = [&](RecoveryStage stage, uint64_t done) {
     if (options.progress) options.progress(stage, done, 1);
@@ -169,7 +200,7 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   report.end = recovered.log.end;
   progress(RecoveryStage::kLog, 1);
 
-  Result<ReplayStatistics> statistics = replay_log(recovered, options);
+  Result<ReplayStatistics> statistics = replay_log(recovered, options, folders);
   if (!statistics) return statistics.error();
   report.replay = *statistics;
   report.total_seconds = total.seconds();

@@ -1,8 +1,10 @@
 // Recover: from a data directory to the database that it describes, in memory.
 //
-// Flow        manifest -> catalog.sql, compiled -> checkpoint -> log, to its end -> analysis (CLR-P) -> replay
+// Flow        manifest -> catalog.sql, compiled -> checkpoint -> log, to its end -> analysis (CLR-P) -> machine code
+//             -> replay
 // Invariants  nothing but the directory is needed, and nothing in it is changed: recovering twice gives equal databases.
 //             The database holds the checkpoint and every call of the log, applied in commit order.
+//             machine code is taken from the directory's folder or the program's, or compiled into a temporary one.
 // Threads     the caller's, and `replay.threads` of its own in each stage. The progress callback comes from any one of
 //             them, never from two at once.
 // Errors      not a database, in use, of another format version: kInvalidArgument or kFailed. Damage: kDamaged, with
@@ -18,6 +20,7 @@
 #include "engine/database.h"
 #include "logging/log_reader.h"
 #include "logging/manifest.h"
+#include "procedures/compiled_units.h"
 #include "procedures/program.h"
 #include "recovery/replay.h"
 #include "recovery/serial_replayer.h"
@@ -36,15 +39,18 @@ std::string_view name_of(RecoveryScheme scheme);
 Result<ReplayLevel> replay_level(std::string_view name);
 std::string_view name_of(ReplayLevel level);
 
-enum class RecoveryStage : uint8_t { kCheckpoint, kLog, kAnalysis, kReplay };
+enum class RecoveryStage : uint8_t { kCheckpoint, kLog, kAnalysis, kCompilation, kReplay };
 std::string_view name_of(RecoveryStage stage);
 
 struct RecoverOptions {
   RecoveryScheme scheme = RecoveryScheme::kClrP;
-  ReplayOptions replay;       // its `progress` is not used, the one below is
+  ReplayOptions replay;       // its `progress` and `native` are not used, what is below is
   uint32_t workers = 1;       // that the database is made for
+  // kNative: what is replayed runs as machine code, which is compiled where no cache has it.
+  Execution execution = Execution::kInterpreted;
   ReplayedCallVisitor visit;  // kClr only: sees each call with its results
-  // Of kReplay: transactions done and to do. A stage begins with 0 and ends with both equal; others count 0 of 1.
+  // Of kReplay: transactions done and to do; of kCompilation, which is only told where the compiler has to run, units.
+  // A stage begins with 0 and ends with both equal; others count 0 of 1.
   std::function<void(RecoveryStage stage, uint64_t done, uint64_t total)> progress;
 };
 
@@ -61,9 +67,12 @@ struct RecoveryReport {
   uint64_t dropped_bytes = 0;   // of a torn tail
   std::string dropped_reason;   // a sentence; empty without one
   double analysis_seconds = 0;
+  Execution execution = Execution::kInterpreted;  // what replay really did
+  double compilation_seconds = 0;                 // to find, or make, the machine code
   double replay_seconds = 0;
   double total_seconds = 0;
   ReplayStatistics replay;
+  std::vector<std::string> notices;  // sentences: why procedures were interpreted, say
   Lsn end;  // of the log: the next record would stand here
 
   double replay_tps() const {
@@ -82,11 +91,15 @@ struct RecoveredDatabase {
 // Holds the directory for reading meanwhile: refused while another process works on it.
 Result<RecoveredDatabase> recover(const std::string& directory, const RecoverOptions& options);
 
-// The same for those who hold the directory already.
-Result<RecoveredDatabase> recover_locked(const std::string& directory, const RecoverOptions& options);
+// The same for those who hold the directory already. `folders`: where machine code may be found, and kept.
+Result<RecoveredDatabase> recover_locked(const std::string& directory, const RecoverOptions& options,
+                                         const NativeFolders& folders);
 
 // The program that a data directory's catalog.sql holds, checked against its manifest.
 Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, const Manifest& manifest);
 inline constexpr const char* kCatalogFile = "catalog.sql";
+
+// A data directory's folder for machine code.
+std::string native_folder(const std::string& directory);
 
 }  // namespace mneme

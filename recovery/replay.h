@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "analyzer/dependency_graph.h"
 #include "base/result.h"
@@ -29,6 +30,9 @@ struct ReplayOptions {
   uint32_t threads = 1;
   uint32_t batch_transactions = 1000;
   ReplayLevel level = ReplayLevel::kPipelined;
+  // Machine code to run: of the program's procedures, by id (CLR); of the graph's SliceUnits (CLR-P). Empty: the
+  // interpreter runs all.
+  std::span<const NativeFunctions> native;
   // Told from time to time, by any one thread, how many transactions have been replayed.
   std::function<void(uint64_t)> progress;
 };

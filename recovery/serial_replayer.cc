@@ -23,7 +23,9 @@ Result<ReplayStatistics> replay_serially(Database& database, const Program& prog
     for (uint32_t t = 0; t < batch.size(); ++t) {
       const Call& call = batch.call(t);
       const ir::Procedure& procedure = program.procedure(call.procedure);
-      const Outcome outcome = interpreter.run(RunRequest::of(procedure, call.arguments, rows));
+      RunRequest request = RunRequest::of(procedure, call.arguments, rows);
+      if (!options.native.empty()) request.native = options.native[call.procedure.value].run_on_any;
+      const Outcome outcome = interpreter.run(request);
       if (!outcome.completed()) return replay_error(procedure, batch.lsn(t), outcome);
       if (visit) visit({batch.lsn(t), call, interpreter.results()});
     }

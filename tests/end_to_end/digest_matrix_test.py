@@ -1,7 +1,7 @@
 """Goal: the state after recovery is the state before, whichever way it is recovered, however often it went on.
 
 Method: run a workload, then compare its state digest with that of every scheme, level of replay, number of threads and
-size of batch; go on with `run --resume` twice, and compare again each time.
+size of batch, by machine code and by the interpreter; go on with `run --resume` twice, and compare again each time.
 """
 
 import itertools
@@ -20,6 +20,7 @@ SOME_WAYS = [
     {"replay": "synchronous", "threads": 4, "batch": 7},
     {"replay": "pipelined", "threads": 8, "batch": 1},
 ]
+INTERPRETED_WAYS = [{"execution": "interpreted", **way} for way in SOME_WAYS]
 
 CALLS = 15000
 
@@ -45,16 +46,20 @@ class DigestMatrix(EndToEndTest):
         self.logged += sum(
             procedure["committed"] for name, procedure in run["by_procedure"].items() if name not in read_only
         )
-        serial = self.recover(database, "clr")
-        self.assertEqual(serial["state_digest"], run["state_digest"])
-        self.assertEqual(serial["transactions"], self.logged, "committed calls that write, and recovered ones")
-        self.assertGreaterEqual(serial["durable_lsn"], run["acknowledged_lsn"])
-        self.assertEqual(serial["dropped_bytes"], 0)
-        for way in ways:
+        self.assertEqual(run["execution"], "native")
+        for execution in ("native", "interpreted"):
+            serial = self.recover(database, "clr", execution=execution)
+            self.assertEqual(serial["execution"], execution)
+            self.assertEqual(serial["state_digest"], run["state_digest"])
+            self.assertEqual(serial["transactions"], self.logged, "committed calls that write, and recovered ones")
+            self.assertGreaterEqual(serial["durable_lsn"], run["acknowledged_lsn"])
+            self.assertEqual(serial["dropped_bytes"], 0)
+        for way in [{"execution": "native", **way} for way in ways] + INTERPRETED_WAYS:
             with self.subTest(**way):
                 parallel = self.recover(database, "clr-p", **way)
                 self.assertEqual(parallel["state_digest"], run["state_digest"])
                 self.assertEqual(parallel["transactions"], self.logged)
+                self.assertEqual(parallel["execution"], way["execution"])
                 self.assertEqual((parallel["replay"], parallel["threads"]), (way["replay"], way["threads"]))
 
     def test_tpcc(self):

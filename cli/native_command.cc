@@ -1,0 +1,70 @@
+// mneme native: compiles workloads' procedures, and the slices that their logs are replayed by, into a folder: the build
+// does it for the one beside the program, in which every other command looks.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "analyzer/dependency_graph.h"
+#include "cli/commands.h"
+#include "cli/execution_option.h"
+#include "recovery/slice_units.h"
+#include "workloads/workload.h"
+
+namespace mneme {
+namespace {
+
+struct NativeCommand {
+  std::vector<std::string> workloads;
+  std::string into;
+
+  Result<void> run() const {
+    std::set<std::string> kept;
+    for (const std::string& name : workloads) {
+      const Result<std::unique_ptr<Workload>> workload = make_workload(name, {});
+      if (!workload) return workload.error();
+      const Result<std::unique_ptr<Program>> compiled = compile((*workload)->sql(), name + ".sql");
+      if (!compiled) return compiled.error();
+      const Program& program = **compiled;
+      const Schema schema(program.catalog);
+      const DependencyGraph graph = analyze(program, TableConflicts(program.catalog));
+      RETURN_IF_ERROR(keep(program, schema, procedure_units(program), name, kept));
+      RETURN_IF_ERROR(keep(program, schema, SliceUnits(graph).units(), name + "'s slices", kept));
+    }
+    remove_others(kept);
+    return {};
+  }
+
+ private:
+  Result<void> keep(const Program& program, const Schema& schema, std::span<const NativeUnit> units,
+                    const std::string& what, std::set<std::string>& kept) const {
+    const CompiledUnits code = CompiledUnits::load(program, schema, units, {into, {}});
+    if (code.execution() != Execution::kNative) return failed("{}: {}", what, code.notices().front());
+    kept.insert(code.file_name());
+    return {};
+  }
+
+  // Objects of earlier builds, which nothing would look for any more.
+  void remove_others(const std::set<std::string>& kept) const {
+    for (const auto& entry : std::filesystem::directory_iterator(into)) {
+      const std::string extension = entry.path().extension().string();
+      if ((extension == ".so" || extension == ".cc") && !kept.contains(entry.path().stem().string())) {
+        std::error_code ignored;
+        std::filesystem::remove(entry.path(), ignored);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void add_native_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<NativeCommand>();
+  CLI::App* app = program.add_subcommand("native", "compile workloads' procedures into a folder (used by the build)");
+  app->add_option("workload", command->workloads, "tpcc, smallbank")->required();
+  app->add_option("--into", command->into, "the folder, which will hold nothing else")->required();
+  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+}
+
+}  // namespace mneme
