@@ -129,10 +129,10 @@ class ReplayFixture {
     return state_of(database);
   }
 
-  Digest replay_serially() {
+  Digest replay_serially(const ReplayOptions& options = {}) {
     Database database(program_->catalog, 1);
     VectorSource source(records_);
-    const auto statistics = mneme::replay_serially(database, *program_, source, {});
+    const auto statistics = mneme::replay_serially(database, *program_, source, options);
     EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
     if (statistics.ok()) {
       EXPECT_EQ(statistics->transactions, records_.size());

@@ -1,6 +1,7 @@
 // Goal: the workloads' logs replay to the state that their transactions left, serially and in parallel.
 // Method: a workload's calls run forward as transactions; those that wrote make a log in memory. From fresh populations
-// it is replayed by each scheme, with several numbers of threads and sizes of batches, and all digests are compared.
+// it is replayed by each scheme, with several numbers of threads and sizes of batches, by machine code and by the
+// interpreter, and all digests are compared.
 // The whole path, through a directory, a kill and real files, is `mneme crash`'s.
 #include <gtest/gtest.h>
 
@@ -9,8 +10,10 @@
 #include "engine/transaction.h"
 #include "logging/order_log.h"
 #include "procedures/call_codec.h"
+#include "procedures/compiled_units.h"
 #include "recovery/parallel_replayer.h"
 #include "recovery/serial_replayer.h"
+#include "recovery/slice_units.h"
 #include "workloads/load.h"
 #include "workloads/workload.h"
 
@@ -47,27 +50,40 @@ class WorkloadReplay {
     auto compiled = compile(workload_->sql(), std::string(name) + ".sql");
     EXPECT_TRUE(compiled.ok()) << (compiled.ok() ? "" : compiled.error().message);
     program_ = std::move(*compiled);
+    graph_ = analyze(*program_, TableConflicts(program_->catalog));
     run_forward(calls);
   }
 
   const Digest& forward() const { return forward_; }
   size_t log_records() const { return log_.size(); }
 
+  // From here on replay is by machine code.
+  void use_machine_code() {
+    const Schema schema(program_->catalog);
+    const NativeFolders folders{"", {MNEME_NATIVE_FOLDER}};
+    procedures_ = CompiledUnits::load(*program_, schema, procedure_units(*program_), folders);
+    slices_ = CompiledUnits::load(*program_, schema, SliceUnits(graph_).units(), folders);
+    EXPECT_EQ(procedures_.execution(), Execution::kNative) << procedures_.notices().front();
+    EXPECT_EQ(slices_.execution(), Execution::kNative) << slices_.notices().front();
+  }
+
   Digest serially() {
     const auto database = populated();
     LoggedCalls source(log_);
-    const auto replayed = replay_serially(*database, *program_, source, {});
+    ReplayOptions options;
+    options.native = procedures_.functions();
+    const auto replayed = replay_serially(*database, *program_, source, options);
     EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
     return digest_of(*database, 2);
   }
   Digest in_parallel(uint32_t threads, uint32_t batch) {
     const auto database = populated();
     LoggedCalls source(log_);
-    const DependencyGraph graph = analyze(*program_, TableConflicts(program_->catalog));
     ReplayOptions options;
+    options.native = slices_.functions();
     options.threads = threads;
     options.batch_transactions = batch;
-    const auto replayed = replay_in_parallel(*database, *program_, graph, source, options);
+    const auto replayed = replay_in_parallel(*database, *program_, graph_, source, options);
     EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
     return digest_of(*database, 2);
   }
@@ -107,6 +123,9 @@ class WorkloadReplay {
 
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<Program> program_;
+  DependencyGraph graph_;
+  CompiledUnits procedures_;
+  CompiledUnits slices_;
   std::vector<LoggedCall> log_;
   Digest forward_;
 };
@@ -121,6 +140,9 @@ TEST(WorkloadReplay, Smallbank) {
           << threads << " threads, batches of " << batch;
     }
   }
+  replay.use_machine_code();
+  EXPECT_EQ(replay.serially(), replay.forward());
+  for (const uint32_t threads : {1, 2, 4}) EXPECT_EQ(replay.in_parallel(threads, 100), replay.forward());
 }
 
 // A population takes seconds, so fewer combinations; each number of threads and each size of batch is among them.
@@ -133,6 +155,9 @@ TEST(WorkloadReplay, Tpcc) {
     EXPECT_EQ(replay.in_parallel(threads, batch), replay.forward())
         << threads << " threads, batches of " << batch;
   }
+  replay.use_machine_code();
+  EXPECT_EQ(replay.serially(), replay.forward());
+  EXPECT_EQ(replay.in_parallel(4, 100), replay.forward());
 }
 
 }  // namespace
