@@ -31,6 +31,7 @@ struct RunCommand {
   double warmup = 0;
   double rate = 0;
   ExecutionOption execution;
+  std::string prefetch = "on";
   Output output;
 
   Result<void> run(const CLI::App& command) {
@@ -41,6 +42,12 @@ struct RunCommand {
     if (!mode) return mode.error();
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
+    if (prefetch != "on" && prefetch != "off") return invalid_argument("--prefetch {}: there are on and off", prefetch);
+    if (*wanted == Execution::kInterpreted && command.count("--prefetch") > 0) {
+      return invalid_argument("--prefetch is for machine code, which knows what a call will look up: leave it out, or "
+                              "choose --execution native");
+    }
+    options.session.prefetch = prefetch == "on";
     options.commit = *mode;
     options.duration_seconds = duration;
     options.warmup_seconds = warmup;
@@ -208,6 +215,7 @@ struct RunCommand {
             {"log_device", log == "off" ? "none" : device},
             {"commit", commit},
             {"execution", name_of(state.execution)},
+            {"prefetch", state.execution == Execution::kNative ? prefetch : "off"},
             {"cc", "occ"},
             {"elr", "on"},
             {"checkpoints", Json::array()},
@@ -275,6 +283,8 @@ void add_run_command(CLI::App& program, Action& chosen) {
       ->check(not_negative())
       ->capture_default_str();
   command->execution.add_option(*app);
+  app->add_option("--prefetch", command->prefetch, "on: rows that a call's arguments name are fetched before it runs; off")
+      ->capture_default_str();
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }

@@ -26,10 +26,10 @@ void pause_for(uint32_t microseconds) {
 
 }  // namespace
 
-Session::Session(const Program& program, Database& database, WorkerId worker,
-                 const SessionOptions& options)
+Session::Session(const Program& program, Database& database, WorkerId worker, const SessionOptions& options)
     : program_(program),
       options_(options),
+      database_(database),
       transaction_(database, database.worker(worker)),
       interpreter_(database.schema()),
       random_(worker.value * 0x9e3779b97f4a7c15 + 1) {
@@ -79,8 +79,17 @@ CallResult Session::refuse(std::string message) {
   return result;
 }
 
+void Session::prefetch(const Call& call) {
+  if (!options_.prefetch || options_.native.empty()) return;
+  const NativeLookupFunction lookups = options_.native[call.procedure.value].lookups;
+  const size_t count = lookups(database_.schema(), call.arguments, lookups_);
+  transaction_.prefetch({lookups_.data(), count});
+}
+
 Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& call, CallResult& result) {
   transaction_.begin();
+  // What an attempt has fetched is still there for the next.
+  if (result.attempts == 1) prefetch(call);
   RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);
   if (!options_.native.empty()) request.native = options_.native[procedure.id.value].run_on_transaction;
   const Outcome outcome = interpreter_.run(request);

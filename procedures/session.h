@@ -1,6 +1,7 @@
 // Session: a client's calls, one at a time, each run as a transaction on one worker.
 //
-// Flow        check the call -> encode it for the log -> run it -> commit; after a conflict again, from the start
+// Flow        check the call -> encode it for the log -> prefetch the rows that its arguments name -> run it -> commit;
+//             after a conflict again, from the start
 // Invariants  nothing of a refused call has run. A call that raised has changed nothing.
 //             an outcome, a rollback included, was read from a consistent state.
 // Waiting     for conflicts, a growing pause between attempts; for the log's space (Transaction::commit). Not for
@@ -9,6 +10,7 @@
 // Threads     the worker's. Results and messages stay valid until the next run().
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -53,8 +55,10 @@ struct SessionCounters {
 };
 
 struct SessionOptions {
-  std::span<const NativeFunctions> native;  // the procedures' machine code, by id; empty: they are interpreted
-  bool prefetch = true;                     // with machine code: rows that the arguments name are fetched at the start
+  std::span<const NativeFunctions>
+      native;  // the procedures' machine code, by id; empty: they are interpreted
+  bool prefetch =
+      true;  // with machine code: rows that the arguments name are fetched, all at once, before it runs
 };
 
 class Session {
@@ -73,6 +77,7 @@ class Session {
   enum class Attempt { kDone, kConflict };
 
   const Call& with_call_time(const Call& call);
+  void prefetch(const Call& call);
   CallResult refuse(std::string message);
   Attempt attempt(const ir::Procedure& procedure, const Call& call, CallResult& result);
   Attempt commit(const ir::Procedure& procedure, CallResult& result);
@@ -82,8 +87,10 @@ class Session {
 
   const Program& program_;
   const SessionOptions options_;
+  const Database& database_;
   Transaction transaction_;
   Interpreter interpreter_;
+  std::array<RowLookup, 64> lookups_;  // of the call at hand; of longer lists, what comes first is enough
   Call timed_call_;
   ByteBuffer payload_;
   std::string message_;

@@ -48,6 +48,7 @@ class Native(EndToEndTest):
     def test_what_the_build_left_is_used(self):
         report = self.report("run", "smallbank", "--threads", 1, "--transactions", CALLS, "--data-dir", self.database)
         self.assertEqual(report["execution"], "native")
+        self.assertEqual(report["prefetch"], "on")
         self.assertFalse((self.database / "native").exists())
         self.assertEqual(report["state_digest"], self.interpreted_digest())
 
@@ -98,6 +99,17 @@ class Native(EndToEndTest):
         self.assertIn(f"compiled anew: {copy / 'native' / kept.name}", told)
         _, told = self.run_of(self.compiler, copy, "--resume")
         self.assertNotIn("anew", told)
+
+    def test_prefetching_changes_no_result(self):
+        run = ("run", "tpcc", "--threads", 1, "--transactions", CALLS, "--log", "off")
+        states = {}
+        for prefetch in ("on", "off"):
+            report = self.report(*run, "--prefetch", prefetch)
+            self.assertEqual(report["prefetch"], prefetch)
+            states[prefetch] = report["state_digest"]
+        self.assertEqual(states["on"], states["off"])
+        arguments = (*run, "--execution", "interpreted", "--prefetch", "on")
+        self.refuse(2, ["--prefetch is for machine code"], *arguments)
 
     def test_refuses_another_execution(self):
         self.refuse(2, ["native and interpreted"], "run", "smallbank", "--execution", "fast", "--data-dir", self.database)
