@@ -12,7 +12,6 @@
 //             functions; a slice has run_on_any alone: replay runs slices, and never on a Transaction.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 
@@ -21,9 +20,6 @@
 #include "procedures/program.h"
 
 namespace mneme {
-
-// Changes whenever emitted text or what it relies on does: compiled objects of another version are not used.
-inline constexpr uint32_t kEmitterVersion = 1;
 
 std::string emit_cpp(const Program& program, const Schema& schema, std::span<const NativeUnit> units);
 

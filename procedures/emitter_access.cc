@@ -80,26 +80,6 @@ bool AccessEmitter::changes_indexes(const Catalog& catalog, const Operation& ope
   return false;
 }
 
-std::string AccessEmitter::parts(const Operation& operation, uint8_t source) const {
-  if (source == 0 && changes_indexes(scope_.schema.catalog(), operation)) return "ImageParts::all()";
-  const RowLayout& layout = scope_.schema.layout(operation.access[source].table);
-  ImageParts parts;
-  const auto add = [&](ColumnId column) {
-    const RowLayout::Place& place = layout.place(column);
-    parts |= ImageParts::of(place.offset, place.bytes);
-    if (place.null_flag >= 0) parts |= ImageParts::of(static_cast<size_t>(place.null_flag), 1);
-  };
-  ir::for_each_expression(operation, [&](const Expr& whole) {
-    ir::walk(whole, [&](const Expr& expr) {
-      if (expr.kind == ir::ExprKind::kColumn && expr.source == source) add(expr.column);
-    });
-  });
-  if (source == 0) {
-    for (const ir::Assignment& assignment : operation.assignments) add(assignment.column);
-  }
-  return fmt::format("ImageParts{{0x{:x}}}", parts.bits());
-}
-
 void AccessEmitter::set_row(const Operation& operation, uint8_t source) {
   scope_.rows[source] = {operation.access[source].table, fmt::format("{}.image", row_name(source)), {}};
 }
@@ -118,7 +98,10 @@ void AccessEmitter::visit_rows(const Operation& operation, const RowCode& code) 
     text_.line("{}.push_back(row);", rows);
     return "true";
   });
-  text_.open("for (const RowRef& row : {})", rows);
+  const std::string at = text_.new_name("at");
+  text_.open("for (size_t {0} = 0; {0} < {1}.size(); ++{0})", at, rows);
+  write_group_prefetch(operation, rows, at);
+  text_.line("const RowRef& row = {}[{}];", rows, at);
   set_row(operation, 1);
   visit(operation, 1, code, true);
   text_.close();
@@ -200,8 +183,9 @@ void AccessEmitter::visit_point(const Operation& operation, uint8_t source, std:
   }
   write_key(access.path.index, values, "key");
   text_.line("RowRef {};", row_name(source));
+  const std::string wanted = parts(operation, source);
   text_.line("const AccessStatus found = rows.find_parts({}, key, {}, {});", index_literal(access.path.index),
-             parts(operation, source), row_name(source));
+             wanted, row_name(source));
   text_.open("if (found == AccessStatus::kOk)");
   row_code(operation, source, code, inside_loop ? Place::kLoop : Place::kAlone);
   text_.close(" else if (found != AccessStatus::kAbsent) {");
@@ -286,9 +270,9 @@ void AccessEmitter::visit_range(const Operation& operation, uint8_t source, std:
   }
   text_.line("bool ok = true;");
   write_lambda(operation, source, code, inside_loop ? more + " = " : "");
+  const std::string wanted = parts(operation, source);
   text_.line("const AccessStatus scanned = rows.scan_parts({}, {}, RowAccess::Direction::k{}, {}, visit);",
-             index_literal(index), range, operation.path_backward ? "Backward" : "Forward",
-             parts(operation, source));
+             index_literal(index), range, operation.path_backward ? "Backward" : "Forward", wanted);
   text_.line("if (scanned != AccessStatus::kOk) return refuse(run, scanned, {});", operation.id.value);
   text_.line("if (!ok) return false;");
   if (bounded) text_.close();
@@ -332,10 +316,11 @@ void AccessEmitter::visit_many(const Operation& operation, uint8_t source, const
   const std::string more = inside_loop ? text_.new_name("more") : "";
   if (inside_loop) text_.line("bool {} = true;", more);
   text_.open("if ({})", condition);
+  const std::string wanted = parts(operation, source);
   text_.line("const std::span<const Value> values[] = {{{}}};", lists);
   text_.line("const KeyPath path{{{}, {}, {}, {}, {}, values, {}, {}}};", operation.id.value,
              index_literal(access.path.index), access.path.kind == AccessPath::Kind::kPoint,
-             operation.path_backward, parts(operation, source), bounds.lower, bounds.upper);
+             operation.path_backward, wanted, bounds.lower, bounds.upper);
   text_.line("bool ok = true;");
   write_lambda(operation, source, code, inside_loop ? more + " = " : "");
   text_.line("if (!PathVisitor(run, path, ok, visit).visit_all()) return false;");

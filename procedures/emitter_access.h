@@ -10,6 +10,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/image_parts.h"
 #include "procedures/emitter_expression.h"
@@ -50,8 +52,13 @@ class AccessEmitter {
   // At most one row is found.
   static bool is_point(const ir::Operation& operation);
 
-  // The parts of a row's image that an operation reads or changes.
-  std::string parts(const ir::Operation& operation, uint8_t source) const;
+  // The parts of a row's image that an operation reads or changes, in C++. Where a CASE chooses columns by what is known
+  // before the row is (`may_decide`, besides), they are chosen by it, too: what that takes is written first.
+  using MayDecide = std::function<bool(const ir::Expr&)>;
+  std::string parts(const ir::Operation& operation, uint8_t source, const MayDecide& may_decide);
+  std::string parts(const ir::Operation& operation, uint8_t source) {
+    return parts(operation, source, [](const ir::Expr&) { return true; });
+  }
 
   // Whether all of a path's equalities have one value each that a key in words can be made of.
   bool is_plain(const ir::TableAccess& access) const;
@@ -89,6 +96,21 @@ class AccessEmitter {
   void write_lambda(const ir::Operation& operation, uint8_t source, const RowCode& code,
                     const std::string& more);
   void set_row(const ir::Operation& operation, uint8_t source);
+  // Fetches the inner rows of the next outer rows ahead, a group at a time.
+  void write_group_prefetch(const ir::Operation& operation, const std::string& outer_rows,
+                            const std::string& at);
+
+  // The parts that columns take, and those of CASEs that choose among columns, as C++ numbers.
+  struct Parts {
+    ImageParts always;
+    std::vector<std::pair<ImageParts, std::string>> chosen;  // all that may be, and the choice
+  };
+  void collect_parts(const ir::Operation& operation, uint8_t source, const ir::Expr& expr,
+                     const MayDecide& may_decide, Parts& parts);
+  void collect_chosen_parts(const ir::Operation& operation, uint8_t source, const ir::Expr& expr,
+                            Parts& parts);
+  ImageParts parts_of(const ir::Operation& operation, uint8_t source, ColumnId column) const;
+  ImageParts parts_of_all(const ir::Operation& operation, uint8_t source, const ir::Expr& expr) const;
 
   UnitScope& scope_;
   FunctionText& text_;

@@ -108,11 +108,22 @@ class LookupsEmitter {
   AccessEmitter access_;
   std::vector<State> states_;
   std::set<uint32_t> flags_;
+  // Look-ups that have been named on every way to the statement at hand, and all look-ups' parts, which are put in last.
+  struct Named {
+    std::string what;
+    size_t parts;
+  };
+  std::vector<Named> named_;
+  std::vector<std::string> parts_;
 };
 
 std::string LookupsEmitter::emit(const std::string& name) {
   emit_block(scope_.procedure.body);
-  const std::string body = text_.joined();
+  std::string body = text_.joined();
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const std::string placeholder = fmt::format("\1{}\1", i);
+    body.replace(body.find(placeholder), placeholder.size(), parts_[i]);
+  }
   std::string text = fmt::format(
       "\nsize_t lookups_{}(const Schema& schema, std::span<const Argument> arguments, std::span<RowLookup> "
       "lookups) "
@@ -242,9 +253,12 @@ void LookupsEmitter::emit_if(const Statement& statement) {
   if (!can_evaluate(*statement.expr)) return forget({&statement, 1});
   const Expr* const exprs[] = {&*statement.expr};
   const std::vector<State> before = states_;
+  const size_t named = named_.size();
   const FunctionText::Part yes = text_.apart([&] { emit_block(statement.body); });
+  named_.resize(named);
   const std::vector<State> after_yes = std::exchange(states_, before);
   const FunctionText::Part no = text_.apart([&] { emit_block(statement.else_body); });
+  named_.resize(named);
   const std::vector<State> after_no = std::exchange(states_, before);
   const bool same = after_yes == after_no;
   if (same && yes.lines.empty() && no.lines.empty()) {
@@ -271,7 +285,9 @@ void LookupsEmitter::emit_for_range(const Statement& statement) {
   forget(statement.body);
   if (!known) return forget({&statement, 1});
   states_[statement.variable.value] = State::kKnown;
+  const size_t named = named_.size();
   const FunctionText::Part body = text_.apart([&] { emit_block(statement.body); });
+  named_.resize(named);
   const bool names_rows =
       std::ranges::any_of(body.lines, [](const auto& line) { return line.text.starts_with("lookups["); });
   if (names_rows) {
@@ -319,9 +335,17 @@ void LookupsEmitter::emit_operation(const Operation& operation) {
     if (!can_evaluate(equality.values[0])) break;
     values.push_back(&equality.values[0]);
   }
+  // Of a range the first row is named: it must be clear which one that is.
   const bool whole = values.size() == access.path.equalities.size();
-  if (values.empty() || (access.path.kind == ir::AccessPath::Kind::kPoint && !whole)) return;
-  write_lookup(operation, access.path.index, values, access_.parts(operation, 0));
+  if (values.empty() || !whole || access.path.lower || operation.path_backward) return;
+  const auto may_decide = [&](const Expr& expr) {
+    bool known = is_inline(expr);
+    ir::walk(expr, [&](const Expr& e) {
+      if (e.variable.valid()) known &= states_[e.variable.value] == State::kKnown;
+    });
+    return known;
+  };
+  write_lookup(operation, access.path.index, values, access_.parts(operation, 0, may_decide));
 }
 
 void LookupsEmitter::write_lookup(const Operation& operation, IndexId index,
@@ -329,6 +353,22 @@ void LookupsEmitter::write_lookup(const Operation& operation, IndexId index,
   for (const Expr* value : values) {
     if (rep_of(value->type) == Rep::kDouble || rep_of(value->type) == Rep::kNone) return;
   }
+  // The same row again, on the same way through the procedure: the one look-up is for all parts.
+  std::string what = fmt::format("{}", index.value);
+  const FunctionText::Part trial = text_.apart([&] {
+    for (const Expr* value : values) what += ", " + expressions_.emit(*value).value;
+  });
+  const bool plain = parts.find('?') == std::string::npos;
+  for (const Named& named : named_) {
+    if (named.what != what || !plain) continue;
+    std::string& all = parts_[named.parts];
+    if (all.find(parts) == std::string::npos) all += " | " + parts;
+    return;
+  }
+  named_.push_back({what, parts_.size()});
+  // No literal in the text has such a character in it.
+  const std::string placeholder = fmt::format("\1{}\1", parts_.size());
+  parts_.push_back(parts);
   text_.line("// line {}: {}", operation.where.line, scope_.schema.catalog().index(index).name);
   open_if_known(values);
   std::vector<Operand> operands;
@@ -337,7 +377,7 @@ void LookupsEmitter::write_lookup(const Operation& operation, IndexId index,
   text_.open("if ({})", condition.empty() ? "true" : condition);
   text_.line("if (count == lookups.size()) return count;");
   access_.write_key(index, operands, "key");
-  text_.line("lookups[count++] = {{IndexId{{{}}}, {}, key}};", index.value, parts);
+  text_.line("lookups[count++] = {{IndexId{{{}}}, {}, key}};", index.value, placeholder);
   text_.close();
   text_.close();
 }

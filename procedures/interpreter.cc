@@ -105,7 +105,7 @@ Outcome Interpreter::Machine::run_native() {
   results_.assign(request_.procedure->parameters.size(), Argument{});
   NativeRun run{&state_.schema,     request_.procedure,    request_.arguments,      request_.rows,
                 request_.recording, request_.locate,       request_.only_iteration, &state_.arena,
-                &state_.outcome,    &state_.context.error, results_.data()};
+                &state_.outcome,    &state_.context.error, request_.prefetch,       results_.data()};
   request_.native(run);
   return state_.outcome;
 }

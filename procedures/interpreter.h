@@ -54,6 +54,7 @@ struct RunRequest {
   const ir::Procedure* procedure = nullptr;
   std::span<const ir::Statement> body;  // the procedure's own, or a slice's
   NativeRunFunction native = nullptr;   // the machine code of `body`: run in its place
+  bool prefetch = true;                 // native code fetches rows ahead, where it knows which
   std::span<const Argument> arguments;  // one a parameter, then the hidden ones; checked (call_codec.h)
   RowAccess* rows = nullptr;            // needed if a statement performs
   Recording* recording = nullptr;       // needed if a statement records or recalls

@@ -37,6 +37,7 @@ struct NativeRun {
   Arena* arena;       // reset before each run; text and arrays that outlive an operation lie here
   Outcome* outcome;   // kCompleted, until the function says otherwise
   SqlError* error;    // where arithmetic and the like leave what went wrong
+  bool prefetch;      // whether rows whose keys are known are fetched ahead (RowAccess::prefetch)
   Argument* results;  // one for each INOUT parameter, in order: set by a run that completes
 };
 

@@ -92,6 +92,7 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
   if (result.attempts == 1) prefetch(call);
   RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);
   if (!options_.native.empty()) request.native = options_.native[procedure.id.value].run_on_transaction;
+  request.prefetch = options_.prefetch;
   const Outcome outcome = interpreter_.run(request);
   switch (outcome.kind) {
     case Outcome::Kind::kCompleted:
