@@ -134,11 +134,26 @@ class BtreeIndex final : public Index {
     return true;
   }
 
-  void prefetch(const uint64_t* key) const override {
-    Path path;
-    // A failed attempt has warmed what it saw; a prefetch may miss.
-    if (!descend(key, true, path)) return;
-    for (size_t line = 0; line < pool_.node_words(); line += 8) __builtin_prefetch(path.node.block() + line);
+  // A child's address is only followed once the version has confirmed that it was one: a recycled block may hold rows
+  // in its place. The child itself may be recycled by the next step, but will be some node still.
+  void probe(const uint64_t* key, IndexProbe& probe) const override {
+    const Node node(probe.node != nullptr ? const_cast<NodeWord*>(probe.node) : root().block());
+    const uint64_t version = node.version();
+    probe.is_done = true;
+    if ((version & (Node::kLocked | Node::kObsolete)) != 0) return;
+    const uint32_t level = node.level();
+    const uint32_t count = bounded_count(node);
+    if (level == 0) {
+      const uint32_t at = node.rank(shape_, count, key, false);
+      if (at < count) probe.row = node.row(shape_, at);
+      return;
+    }
+    const Node child = node.child(shape_, level, node.rank(shape_, count, key, true));
+    if (node.version() != version) return;
+    for (size_t word = 0; word < pool_.node_words(); word += kCacheLineBytes / 8)
+      __builtin_prefetch(child.block() + word);
+    probe.node = child.block();
+    probe.is_done = false;
   }
 
   void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const override { walk(root(), visit); }

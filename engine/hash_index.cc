@@ -137,8 +137,19 @@ class HashIndex final : public Index {
     return true;
   }
 
-  void prefetch(const uint64_t* key) const override {
-    __builtin_prefetch(home_of(hash_of(key)).head.block());
+  // The bucket that the count names may just be in the course of a split. Then the entry may be missed, no more: what
+  // is read has one type for ever, and the next block's address comes in one word.
+  void probe(const uint64_t* key, IndexProbe& probe) const override {
+    if (probe.node == nullptr) return ask_for(bucket(number_of(hash_of(key))), probe);
+    const Bucket block(const_cast<NodeWord*>(probe.node));
+    const uint32_t count = std::min(block.count(), shape_.capacity);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (!block.key_is(shape_, i, key, hashed_words_)) continue;
+      probe.row = block.row(shape_, i);
+      probe.is_done = true;
+      return;
+    }
+    ask_for(block.next(), probe);
   }
 
   void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const override {
@@ -220,6 +231,22 @@ class HashIndex final : public Index {
     return true;
   }
 
+  void ask_for(const Bucket& block, IndexProbe& probe) const {
+    probe.node = block.block();
+    probe.is_done = !block;
+    if (!block) return;
+    for (size_t word = 0; word < shape_.block_bytes / 8; word += kCacheLineBytes / 8)
+      __builtin_prefetch(block.block() + word);
+  }
+
+  // The bucket of a hash as far as the bucket count that we see tells.
+  uint64_t number_of(uint64_t hash) const {
+    const uint64_t count = bucket_count_.load(std::memory_order_acquire);
+    const auto level = static_cast<uint32_t>(std::bit_width(count) - 1);
+    const uint64_t number = hash & mask(level + 1);
+    return number < count ? number : hash & mask(level);
+  }
+
   struct Home {
     Bucket head;
     uint64_t number;
@@ -229,10 +256,7 @@ class HashIndex final : public Index {
   // the number that the depth gives: a bucket may have been split twice since the count was read, before the first one
   // split off it was split at all, and the straight way would end in a bucket that is not in use yet.
   Home home_of(uint64_t hash) const {
-    const uint64_t count = bucket_count_.load(std::memory_order_acquire);
-    const auto level = static_cast<uint32_t>(std::bit_width(count) - 1);
-    uint64_t number = hash & mask(level + 1);
-    if (number >= count) number = hash & mask(level);
+    uint64_t number = number_of(hash);
     for (;;) {
       const Bucket head = bucket(number);
       const uint64_t differing = (hash & mask(head.depth())) ^ number;

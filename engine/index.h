@@ -85,6 +85,13 @@ class IndexCursor {
   std::array<Row*, kMaxEntries> rows;
 };
 
+// Where a look-up stands that runs ahead of find(): Index::probe().
+struct IndexProbe {
+  const NodeWord* node = nullptr;  // to be looked at next: on its way into the cache
+  Row* row = nullptr;              // once done: what was found, if anything
+  bool is_done = false;
+};
+
 class Index {
  public:
   explicit Index(uint32_t key_words) : key_words_(key_words) {}
@@ -112,8 +119,11 @@ class Index {
   // Removes the entry under `key`, if it leads to `row`.
   virtual bool erase(const uint64_t* key, const Row* row) = 0;
 
-  // Brings what find() will look at into the cache.
-  virtual void prefetch(const uint64_t* key) const = 0;
+  // One step towards the row under `key` (in an ordered index: under the first key that is not below it) that waits
+  // neither for memory nor for a lock: it looks at the node that the step before asked for, and asks for the next.
+  // So the steps of many look-ups, taken in turn, overlap their cache misses. It promises nothing: the row may be
+  // another one by now, or none where a writer was in the way. It needs no epoch, as it doesn't look into rows.
+  virtual void probe(const uint64_t* key, IndexProbe& probe) const = 0;
 
   // Calls visit(key, row) for every entry, in key order where there is one. The index is at rest.
   virtual void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const = 0;

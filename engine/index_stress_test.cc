@@ -54,6 +54,7 @@ class IndexStressTest : public testing::TestWithParam<Kind> {
       } else if (present[n]) {
         NodeVersion node;
         ASSERT_EQ(index->find(key.data(), node), row_of(n));
+        probe(key);
         ASSERT_TRUE(index->erase(key.data(), row_of(n)));
         ASSERT_EQ(index->find(key.data(), node), nullptr);
         present[n] = false;
@@ -69,6 +70,15 @@ class IndexStressTest : public testing::TestWithParam<Kind> {
       const Key key = key_of(n);
       ASSERT_EQ(index->find(key.data(), node), present[n] || is_permanent(n) ? row_of(n) : nullptr);
     }
+  }
+
+  // Others' changes may hide any entry from it, but it ends, and what it finds is a row.
+  void probe(const Key& key) const {
+    IndexProbe probe;
+    for (int steps = 0; !probe.is_done && steps < 1000; ++steps) index->probe(key.data(), probe);
+    const auto address = reinterpret_cast<uint64_t>(probe.row);
+    ASSERT_EQ(address % 8, 0u);
+    ASSERT_LE(address / 8, kKeys);
   }
 
   // A range within one hashed prefix, or (in a tree) of several hundred keys, one way or the other.
@@ -133,15 +143,17 @@ TEST_P(IndexStressTest, YoungIndexesGrowUnderThreadsThatAreHeldUp) {
   constexpr uint64_t kKeysOfEach = 4000;
   for (int round = 0; round < 20; ++round) {
     HugePageSource round_memory;
-    const std::unique_ptr<Index> young = GetParam().is_hash ? make_hash_index(words, (words + 1) / 2, round_memory)
-                                                            : make_btree_index(words, round_memory);
+    const std::unique_ptr<Index> young = GetParam().is_hash
+                                             ? make_hash_index(words, (words + 1) / 2, round_memory)
+                                             : make_btree_index(words, round_memory);
     std::vector<std::thread> fillers;
     for (uint64_t filler = 0; filler < kFillers; ++filler) {
       fillers.emplace_back([&, filler] {
         for (uint64_t i = 0; i < kKeysOfEach; ++i) {
           const uint64_t n = i * kFillers + filler;
           Row* existing = nullptr;
-          ASSERT_EQ(young->insert(key_of(n).data(), row_of(n), existing, nullptr), Index::InsertStatus::kInserted);
+          ASSERT_EQ(young->insert(key_of(n).data(), row_of(n), existing, nullptr),
+                    Index::InsertStatus::kInserted);
         }
       });
     }

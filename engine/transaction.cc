@@ -149,6 +149,16 @@ AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Directio
   return AccessStatus::kOk;
 }
 
+void Transaction::prefetch(std::span<const RowLookup> lookups) {
+  Prefetcher& prefetcher = worker_.prefetcher_;
+  while (!lookups.empty()) {
+    const size_t group = std::min(lookups.size(), Prefetcher::kMaxLookups);
+    prefetcher.start(database_, lookups.first(group));
+    while (!prefetcher.done()) prefetcher.step();
+    lookups = lookups.subspan(group);
+  }
+}
+
 // ---- writing ----
 
 WriteEntry& Transaction::add_write(IndexedTable& table, Row* row, RowWord expected, std::byte* image,

@@ -74,6 +74,8 @@ class Transaction final : public RowAccess {
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override;
   AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) override;
   AccessStatus erase(TableId table, RowRef& row) override;
+  // All stages at once. Who can do something else between them uses a Prefetcher of its own.
+  void prefetch(std::span<const RowLookup> lookups) override;
 
   // `log_payload` is the record's (unused where the transaction wrote nothing).
   CommitOutcome commit(ByteSpan log_payload);

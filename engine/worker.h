@@ -22,6 +22,7 @@
 #include "engine/epoch.h"
 #include "engine/indexed_table.h"
 #include "engine/pointer_map.h"
+#include "engine/prefetcher.h"
 #include "logging/commit_log.h"
 
 namespace mneme {
@@ -118,6 +119,7 @@ class Worker {
   NodeChanges changes_;
   PointerMap write_of_row_;
   PointerMap node_of_word_;
+  Prefetcher prefetcher_;
 };
 
 }  // namespace mneme

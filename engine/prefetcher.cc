@@ -1,0 +1,52 @@
+#include "engine/prefetcher.h"
+
+#include <algorithm>
+
+#include "engine/database.h"
+
+namespace mneme {
+
+void Prefetcher::start(Database& database, std::span<const RowLookup> lookups) {
+  under_way_ = std::min(lookups.size(), kMaxLookups);
+  for (size_t i = 0; i < under_way_; ++i) {
+    const RowLookup& lookup = lookups[i];
+    Entry& entry = entries_[i];
+    const Index& index = *database.index(lookup.index).index;
+    entry.index = &index;
+    entry.rows = &database.table_of(lookup.index).rows();
+    entry.parts = lookup.parts;
+    entry.probe = {};
+    // An entry's key may go on behind the column's words (indexed_table.h): the first of all that do.
+    std::copy_n(lookup.key.words.data(), lookup.key.word_count, entry.key.data());
+    std::fill(entry.key.data() + lookup.key.word_count, entry.key.data() + index.key_words(), 0);
+    order_[i] = static_cast<uint8_t>(i);
+  }
+}
+
+void Prefetcher::step() {
+  for (size_t i = 0; i < under_way_;) {
+    Entry& entry = entries_[order_[i]];
+    entry.index->probe(entry.key.data(), entry.probe);
+    if (!entry.probe.is_done) {
+      ++i;
+      continue;
+    }
+    if (entry.probe.row != nullptr) ask_for(*entry.rows, entry.probe.row, entry.parts);
+    order_[i] = order_[--under_way_];
+  }
+}
+
+void Prefetcher::ask_for(const Table& rows, const Row* row, ImageParts parts) {
+  const auto* memory = reinterpret_cast<const std::byte*>(row);
+  __builtin_prefetch(memory);
+  const size_t image_words = rows.image_words();
+  parts.for_each_run(image_words, [&](size_t begin, size_t end) {
+    // A run may begin and end within a line.
+    const std::byte* last = memory + sizeof(Row) + 8 * end - 1;
+    for (const std::byte* at = memory + sizeof(Row) + 8 * begin; at < last; at += kCacheLineBytes)
+      __builtin_prefetch(at);
+    __builtin_prefetch(last);
+  });
+}
+
+}  // namespace mneme
