@@ -14,6 +14,8 @@ namespace mneme {
 
 namespace {
 
+constexpr size_t kSmallPageBytes = 4096;
+
 // The kernel accepts the advice also where transparent huge pages are switched off, so the switch is read.
 bool transparent_pages_never() {
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
@@ -24,6 +26,10 @@ bool transparent_pages_never() {
 }  // namespace
 
 HugePageSource::~HugePageSource() {
+  if (keeper_.joinable()) {
+    keeper_.request_stop();
+    keeper_.join();
+  }
   for (const Piece& piece : pieces_) munmap(piece.at, piece.bytes);
 }
 
@@ -31,6 +37,34 @@ std::byte* HugePageSource::allocate(size_t bytes, size_t alignment) {
   CHECK(bytes > 0 && bytes % kHugePageBytes == 0);
   CHECK(alignment % kHugePageBytes == 0 && (alignment & (alignment - 1)) == 0);
   std::lock_guard lock(mutex_);
+  if (bytes == kHugePageBytes && alignment == kHugePageBytes) {
+    if (!ready_.empty()) {
+      std::byte* at = ready_.back();
+      ready_.pop_back();
+      ready_page_taken_.notify_one();
+      return at;
+    }
+    if (pieces_.size() >= kGrownPages && !keeper_.joinable())
+      keeper_ = std::jthread([this](const std::stop_token& stop) { keep_ready(stop); });
+  }
+  return map(bytes, alignment);
+}
+
+void HugePageSource::keep_ready(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (ready_page_taken_.wait(lock, stop, [this] { return ready_.size() < kReadyPages; }) &&
+         !stop.stop_requested()) {
+    std::byte* at = map(kHugePageBytes, kHugePageBytes);
+    if (at == nullptr) return;  // who asks will be told
+    lock.unlock();
+    for (size_t offset = 0; offset < kHugePageBytes; offset += kSmallPageBytes) at[offset] = std::byte{0};
+    lock.lock();
+    ready_.push_back(at);
+  }
+}
+
+// Under mutex_.
+std::byte* HugePageSource::map(size_t bytes, size_t alignment) {
   std::byte* at = nullptr;
   // The kernel aligns reserved pages to their own size only.
   if (alignment == kHugePageBytes && !reserved_pages_exhausted_) at = map_reserved(bytes);
@@ -86,7 +120,7 @@ size_t HugePageSource::bytes_allocated() const {
   std::lock_guard lock(mutex_);
   size_t bytes = 0;
   for (const Piece& piece : pieces_) bytes += piece.bytes;
-  return bytes;
+  return bytes - ready_.size() * kHugePageBytes;
 }
 
 std::optional<std::string> HugePageSource::notice() const {

@@ -2,6 +2,9 @@
 //
 // Flow        allocate() tries a reserved huge page (MAP_HUGETLB), then ordinary memory with the advice to
 //             use transparent huge pages, and takes 4 KiB pages where the kernel grants neither.
+// Ahead       the kernel zeroes a huge page when it is first touched, which takes a millisecond or several: too long
+//             for the transaction that happens to need it. So once a source has grown, a thread of its own keeps some
+//             single pages ready that have been touched already. Who asks faster gets untouched ones.
 // Invariants  pieces are aligned as asked, zeroed, and stay until the source is destroyed: what lies in them
 //             is type-stable, which optimistic readers rely on. Untouched pages cost nothing unless the
 //             kernel backs them.
@@ -10,10 +13,12 @@
 //             show.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace mneme {
@@ -39,14 +44,24 @@ class HugePageSource {
     void* at;
     size_t bytes;
   };
+  // So many pages are kept ready, by sources that have given out so many.
+  static constexpr size_t kReadyPages = 8;
+  static constexpr size_t kGrownPages = 32;
+
+  std::byte* map(size_t bytes, size_t alignment);
   std::byte* map_reserved(size_t bytes);
   std::byte* map_advised(size_t bytes, size_t alignment);
+  void keep_ready(const std::stop_token& stop);
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<Piece> pieces_;
   bool reserved_pages_exhausted_ = false;
   std::optional<std::string> notice_;
+  std::vector<std::byte*> ready_;  // touched, and in pieces_
+  std::condition_variable_any ready_page_taken_;
+
+  std::jthread keeper_;  // the last member: it ends before what it uses
 };
 
 }  // namespace mneme
