@@ -1,5 +1,6 @@
 #include "engine/indexed_table.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace mneme {
@@ -20,8 +21,14 @@ IndexedTable::IndexedTable(const Schema& schema, TableId id, HugePageSource& mem
     made.codec = &schema.codec(index_id);
     made.is_primary = definition_.primary_key == index_id;
     made.is_unique = definition.unique;
-    made.has_whole_key_suffix = definition.unique && !made.is_primary;
     made.depends_on.resize(definition_.columns.size());
+    const auto is_in_index = [&](ColumnId column) {
+      return std::ranges::find(definition.columns, column) != definition.columns.end();
+    };
+    const bool contains_primary_key =
+        definition_.primary_key &&
+        std::ranges::all_of(catalog.index(*definition_.primary_key).columns, is_in_index);
+    made.has_whole_key_suffix = definition.unique && !contains_primary_key;
     for (ColumnId column : definition.columns) {
       made.depends_on[column.value] = true;
       made.key_parts |= layout_.parts(column);

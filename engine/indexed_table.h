@@ -1,7 +1,7 @@
 // IndexedTable: a table's rows together with its indexes, and the keys under which a row stands in each.
 //
-// Entry keys  of the primary key and of an index that is not unique: the KeyCodec's words. Of another unique
-//             index: the KeyCodec's words, then the words of the primary key's (without one: the slot
+// Entry keys  of the primary key, of an index that contains its columns, and of one that is not unique: the
+//             KeyCodec's words, which name one row for ever. Of another unique index: the KeyCodec's words, then the words of the primary key's (without one: the slot
 //             number). So an entry names one row for ever, and two rows that hold a unique key one after the
 //             other (a deleted one that must stay until its deletion is durable, and its successor) don't get
 //             in each other's way; uniqueness is a check of all entries under the key.
@@ -26,7 +26,9 @@ struct TableIndex {
   const KeyCodec* codec;
   bool is_primary;
   bool is_unique;
-  bool has_whole_key_suffix;     // a unique index other than the primary key's
+  // Unique, but not because the primary key is, whose columns it doesn't contain: that no other row holds a key must be
+  // checked when one is inserted.
+  bool has_whole_key_suffix;
   std::vector<bool> depends_on;  // by column: the entry key changes with it
   ImageParts key_parts;          // of an image, in which its entry's key lies
 };

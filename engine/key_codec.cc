@@ -1,5 +1,6 @@
 #include "engine/key_codec.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -24,6 +25,44 @@ void put_big_endian(std::byte* to, uint64_t v, uint32_t bytes) {
 
 uint64_t flip_sign(int64_t v, uint32_t bytes) {
   return static_cast<uint64_t>(v) ^ (uint64_t{1} << (8 * bytes - 1));
+}
+
+// The same as put_big_endian(flip_sign()) at byte `offset` of the key, which is still zero there, in words.
+void put_into_words(IndexKey& key, uint32_t offset, int64_t v, uint32_t bytes) {
+  const uint64_t bits = flip_sign(v, bytes) & (~uint64_t{0} >> (64 - 8 * bytes));
+  uint64_t* word = key.words.data() + offset / 8;
+  const uint32_t end = offset % 8 + bytes;
+  if (end <= 8) {
+    word[0] |= bits << (8 * (8 - end));
+  } else {
+    word[0] |= bits >> (8 * (end - 8));
+    word[1] |= bits << (8 * (16 - end));
+  }
+}
+
+int64_t load_integer(const std::byte* from, uint32_t bytes) {
+  switch (bytes) {
+    case 2:
+      return load<int16_t>(from);
+    case 4:
+      return load<int32_t>(from);
+    default:
+      return load<int64_t>(from);
+  }
+}
+
+bool is_integer_in_image(const Type& type, uint32_t bytes) {
+  switch (type.kind) {
+    case TypeKind::kSmallInt:
+    case TypeKind::kInt:
+    case TypeKind::kBigInt:
+    case TypeKind::kTimestamp:
+      return true;
+    case TypeKind::kNumeric:
+      return bytes == 8;
+    default:
+      return false;
+  }
 }
 
 // IEEE order made unsigned: positive numbers get their sign bit set, negative ones all bits inverted.
@@ -78,6 +117,7 @@ KeyCodec::KeyCodec(const Catalog& catalog, IndexId index, const RowLayout& layou
       for (ColumnId column : catalog.index(*table.primary_key).columns) add_part(table, column);
     } else {
       slot_suffix_ = true;
+      is_simple_ = false;
       key_bytes_ += sizeof(uint64_t);
     }
   }
@@ -88,7 +128,8 @@ KeyCodec::KeyCodec(const Catalog& catalog, IndexId index, const RowLayout& layou
 void KeyCodec::add_part(const TableDefinition& table, ColumnId id) {
   const Column& column = table.column(id);
   const uint32_t bytes = mneme::key_bytes(column) - (column.nullable ? 1 : 0);
-  parts_.push_back({id, key_bytes_, bytes, column.nullable, column.type});
+  parts_.push_back({id, key_bytes_, bytes, column.nullable, column.type, layout_.place(id).offset});
+  is_simple_ &= !column.nullable && is_integer_in_image(column.type, bytes);
   key_bytes_ = parts_.back().end();
 }
 
@@ -137,7 +178,20 @@ IndexKey KeyCodec::to_words(const KeyBytes& bytes) const {
   return key;
 }
 
+IndexKey KeyCodec::zeroed_key() const {
+  IndexKey key;
+  key.word_count = word_count_;
+  std::fill_n(key.words.data(), word_count_, 0);
+  return key;
+}
+
 IndexKey KeyCodec::of_row(const std::byte* image, uint64_t slot) const {
+  if (is_simple_) {
+    IndexKey key = zeroed_key();
+    for (const Part& part : parts_)
+      put_into_words(key, part.offset, load_integer(image + part.image_offset, part.bytes), part.bytes);
+    return key;
+  }
   KeyBytes bytes;
   // The last word's padding; whatever else lies there is overwritten.
   if (word_count_ > 0) store<uint64_t>(bytes.data() + 8 * (word_count_ - 1), 0);
@@ -158,6 +212,16 @@ bool KeyCodec::append_prefix(std::span<const Value> prefix, std::byte* to) const
 
 std::optional<IndexKey> KeyCodec::of_whole(std::span<const Value> values) const {
   DCHECK(values.size() == index_columns_ && parts_.size() == index_columns_ && !slot_suffix_);
+  if (is_simple_) {
+    IndexKey key = zeroed_key();
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Part& part = parts_[i];
+      if (values[i].is_null() || fit_of(part.type, part.bytes, values[i]) != Fit::kInside)
+        return std::nullopt;
+      put_into_words(key, part.offset, values[i].as_int(), part.bytes);
+    }
+    return key;
+  }
   KeyBytes bytes;
   if (word_count_ > 0) store<uint64_t>(bytes.data() + 8 * (word_count_ - 1), 0);
   if (!append_prefix(values, bytes.data())) return std::nullopt;

@@ -58,6 +58,7 @@ class KeyCodec {
     uint32_t bytes;   // of its value, without the NULL byte
     bool nullable;
     Type type;
+    uint32_t image_offset;  // of its value in a row's image
 
     uint32_t end() const { return offset + (nullable ? 1 : 0) + bytes; }
   };
@@ -72,11 +73,14 @@ class KeyCodec {
   bool narrow_below(const Part& part, const Bound& bound, KeyBytes& low) const;
   bool narrow_above(const Part& part, const Bound& bound, KeyBytes& high) const;
   IndexKey to_words(const KeyBytes& bytes) const;
+  IndexKey zeroed_key() const;
 
   const RowLayout& layout_;
   std::vector<Part> parts_;  // the index's columns, then the suffix
   size_t index_columns_ = 0;
   bool slot_suffix_ = false;
+  // All parts are integers, or numbers kept as such, and never NULL: keys are put together in words, without bytes.
+  bool is_simple_ = true;
   uint32_t key_bytes_ = 0;
   uint32_t word_count_ = 0;
 };

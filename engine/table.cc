@@ -30,36 +30,42 @@ Table::~Table() {
 }
 
 Row* Table::allocate(SlotCache& cache) {
-  Row* row = take(cache);
+  if (cache.freed.empty() && (cache.next < cache.end || !take_shared(cache))) return take_new(cache);
+  Row* row = cache.freed.back();
+  cache.freed.pop_back();
   // Somebody who looks for entries that the row left behind may have claimed it for a moment (Worker::tidy).
-  for (uint32_t tries = 0; row != nullptr && !row->try_change(RowWord(), RowWord::incoming()); ++tries) {
-    spin_pause(tries);
-  }
+  for (uint32_t tries = 0; !row->try_change(RowWord(), RowWord::incoming()); ++tries) spin_pause(tries);
   return row;
 }
 
-Row* Table::take(SlotCache& cache) {
-  if (!cache.freed.empty()) {
-    Row* row = cache.freed.back();
-    cache.freed.pop_back();
-    return row;
-  }
+// Of those that other threads have passed on.
+bool Table::take_shared(SlotCache& cache) {
+  if (shared_count_.load(std::memory_order_relaxed) == 0) return false;
+  std::lock_guard lock(mutex_);
+  const size_t taken = std::min<size_t>(shared_.size(), kRunSlots);
+  cache.freed.assign(shared_.end() - static_cast<ptrdiff_t>(taken), shared_.end());
+  shared_.resize(shared_.size() - taken);
+  shared_count_.store(shared_.size(), std::memory_order_relaxed);
+  return taken > 0;
+}
+
+Row* Table::take_new(SlotCache& cache) {
   if (cache.next == cache.end) {
-    if (shared_count_.load(std::memory_order_relaxed) > 0) {
-      std::lock_guard lock(mutex_);
-      const size_t taken = std::min<size_t>(shared_.size(), kRunSlots);
-      cache.freed.assign(shared_.end() - static_cast<ptrdiff_t>(taken), shared_.end());
-      shared_.resize(shared_.size() - taken);
-      shared_count_.store(shared_.size(), std::memory_order_relaxed);
-    }
-    if (!cache.freed.empty()) return take(cache);
     cache.next = next_slot_.fetch_add(kRunSlots, std::memory_order_acq_rel);
     cache.end = cache.next + kRunSlots;
+    cache.next_row = nullptr;
   }
-  // The run stays in the cache when there is no memory for its chunk, so that its slots are not lost.
-  if (chunk(cache.next / slots_in_chunk_) == nullptr && !add_chunk(cache.next / slots_in_chunk_))
-    return nullptr;
-  return at(cache.next++);
+  if (cache.next_row == nullptr) {
+    // The run stays in the cache when there is no memory for its chunk, so that its slots are not lost.
+    const uint64_t index = cache.next / slots_in_chunk_;
+    if (chunk(index) == nullptr && !add_chunk(index)) return nullptr;
+    cache.next_row = reinterpret_cast<std::byte*>(at(cache.next));
+  }
+  auto* row = reinterpret_cast<Row*>(cache.next_row);
+  cache.next_row += stride_;  // a run lies in one chunk
+  ++cache.next;
+  row->set_word(RowWord::incoming());
+  return row;
 }
 
 void Table::give_back(SlotCache& cache) {
@@ -69,6 +75,7 @@ void Table::give_back(SlotCache& cache) {
     cache.freed.push_back(row);
     ++cache.next;
   }
+  cache.next_row = nullptr;
   std::lock_guard lock(mutex_);
   shared_.insert(shared_.end(), cache.freed.begin(), cache.freed.end());
   shared_count_.store(shared_.size(), std::memory_order_relaxed);

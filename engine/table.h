@@ -27,8 +27,9 @@ namespace mneme {
 
 // Free slots of one table that one thread keeps at hand.
 struct SlotCache {
-  uint64_t next = 0;  // of the run taken last
+  uint64_t next = 0;  // of the run taken last, whose slots were never used
   uint64_t end = 0;
+  std::byte* next_row = nullptr;  // where slot `next` is, once its chunk is there
   std::vector<Row*> freed;
 };
 
@@ -79,7 +80,8 @@ class Table {
     std::array<std::atomic<std::byte*>, kChunksInGroup> chunks{};
   };
 
-  Row* take(SlotCache& cache);
+  Row* take_new(SlotCache& cache);
+  bool take_shared(SlotCache& cache);
   std::byte* chunk(uint64_t index) const;
   bool add_chunk(uint64_t index);
 

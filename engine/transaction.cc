@@ -211,8 +211,9 @@ AccessStatus Transaction::insert_image(TableId id, std::byte* image) {
 
 AccessStatus Transaction::insert_image(IndexedTable& table, std::byte* image, Row*& row) {
   WriteEntry* write = nullptr;
-  AccessStatus status =
-      table.primary() != nullptr ? claim_key(table, image, write) : link_new_row(table, image, write);
+  Row* existing = nullptr;
+  AccessStatus status = table.primary() != nullptr ? claim_key(table, image, write)
+                                                   : link_new_row(table, image, existing, write);
   if (status != AccessStatus::kOk) return status;
   row = write->row;
   return add_entries(row, table, image, nullptr);
@@ -220,16 +221,9 @@ AccessStatus Transaction::insert_image(IndexedTable& table, std::byte* image, Ro
 
 // Makes the row of image's primary key ours: one that stands in the index but is not live, or a new one.
 AccessStatus Transaction::claim_key(IndexedTable& table, std::byte* image, WriteEntry*& write) {
-  const TableIndex& primary = *table.primary();
-  const IndexKey key = table.entry_key(primary, image, nullptr);
-  for (uint32_t tries = 0; tries < kMaxInsertTries; ++tries) {
-    NodeVersion node;
-    Row* row = primary.index->find(key.words.data(), node);
-    if (row != nullptr) return take_over(table, row, image, write);
-    const AccessStatus status = link_new_row(table, image, write);
-    if (status != AccessStatus::kDuplicateKey) return status;
-  }
-  return conflict(ConflictCause::kClaim);
+  Row* existing = nullptr;
+  const AccessStatus status = link_new_row(table, image, existing, write);
+  return existing != nullptr ? take_over(table, existing, image, write) : status;
 }
 
 AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* image, WriteEntry*& write) {
@@ -258,14 +252,14 @@ AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* im
   return AccessStatus::kOk;
 }
 
-// kDuplicateKey: somebody has put the primary key into its index meanwhile.
-AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, WriteEntry*& write) {
+// Where a row stands under the primary key already, that is `existing` and nothing happened.
+AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Row*& existing,
+                                       WriteEntry*& write) {
   Row* row = table.rows().allocate(worker_.slots(table));
   if (row == nullptr) return AccessStatus::kOutOfMemory;
   if (table.primary() != nullptr) {
     const TableIndex& primary = *table.primary();
     const IndexKey key = table.entry_key(primary, image, row);
-    Row* existing = nullptr;
     const Index::InsertStatus status =
         primary.index->insert(key.words.data(), row, existing, &worker_.changes_);
     apply_own_changes();
@@ -290,7 +284,7 @@ AccessStatus Transaction::add_entries(Row* row, IndexedTable& table, const std::
     if (index.is_primary) continue;
     const IndexKey key = table.entry_key(index, image, row);
     if (old_image != nullptr && key == table.entry_key(index, old_image, row)) continue;
-    if (index.is_unique) {
+    if (index.has_whole_key_suffix) {
       const AccessStatus status = check_unique(row, index, image);
       if (status != AccessStatus::kOk) return status;
     }
@@ -441,7 +435,7 @@ CommitOutcome Transaction::commit(ByteSpan log_payload) {
   }
   const Lsn lsn = log.reserve(worker_.id(), payload_bytes);
   if (!validate(true)) {
-    unlock_writes(worker_.writes_.size());
+    unlock_writes();
     log.fill(worker_.id(), lsn, RecordKind::kSkip, log_payload);
     abort();
     return {CommitStatus::kConflict, Lsn{}, false};
@@ -473,30 +467,34 @@ Lsn Transaction::highest_read() const {
   return highest;
 }
 
+// In order of address, so that two transactions don't wait for each other. Nobody else locks a row that we have
+// claimed, so those need neither order nor waiting.
 bool Transaction::lock_writes() {
-  std::vector<uint32_t>& order = worker_.lock_order_;
+  std::vector<LockEntry>& order = worker_.lock_order_;
   order.clear();
-  for (uint32_t i = 0; i < worker_.writes_.size(); ++i) order.push_back(i);
-  std::ranges::sort(order, {}, [&](uint32_t i) { return worker_.writes_[i].row; });
+  for (const WriteEntry& write : worker_.writes_) {
+    if (!write.is_claimed) order.push_back({write.row, write.expected});
+  }
+  std::ranges::sort(order, {}, &LockEntry::row);
   for (size_t locked = 0; locked < order.size(); ++locked) {
-    const WriteEntry& write = worker_.writes_[order[locked]];
-    const RowWord expected = write.is_claimed ? write.expected.claimed() : write.expected;
-    for (uint32_t tries = 0; !write.row->try_change(expected, expected.locked()); spin_pause(tries++)) {
-      if (write.row->word().version() == write.expected && tries < kMaxLockTries) continue;
-      unlock_writes(locked);
+    const auto& [row, expected] = order[locked];
+    for (uint32_t tries = 0; !row->try_change(expected, expected.locked()); spin_pause(tries++)) {
+      if (row->word().version() == expected && tries < kMaxLockTries) continue;
+      while (locked-- > 0) order[locked].row->set_word(order[locked].expected);
       worker_.count(ConflictCause::kLock);
       return false;
     }
   }
+  for (const WriteEntry& write : worker_.writes_) {
+    if (write.is_claimed) write.row->set_word(write.expected.claimed().locked());
+  }
   return true;
 }
 
-// Gives the first `count` locks back, in the order they were taken; claims stay.
-void Transaction::unlock_writes(size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    const WriteEntry& write = worker_.writes_[worker_.lock_order_[i]];
+// Claims stay.
+void Transaction::unlock_writes() {
+  for (const WriteEntry& write : worker_.writes_)
     write.row->set_word(write.is_claimed ? write.expected.claimed() : write.expected);
-  }
 }
 
 bool Transaction::validate(bool locked) {

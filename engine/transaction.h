@@ -122,7 +122,7 @@ class Transaction final : public RowAccess {
   AccessStatus insert_image(IndexedTable& table, std::byte* image, Row*& row);
   AccessStatus claim_key(IndexedTable& table, std::byte* image, WriteEntry*& write);
   AccessStatus take_over(IndexedTable& table, Row* row, std::byte* image, WriteEntry*& write);
-  AccessStatus link_new_row(IndexedTable& table, std::byte* image, WriteEntry*& write);
+  AccessStatus link_new_row(IndexedTable& table, std::byte* image, Row*& existing, WriteEntry*& write);
   // Puts the entries of `image` into the indexes in which they differ from those of `old_image` (nullptr: in
   // all).
   AccessStatus add_entries(Row* row, IndexedTable& table, const std::byte* image, const std::byte* old_image);
@@ -133,7 +133,7 @@ class Transaction final : public RowAccess {
   AccessStatus move(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& row);
 
   bool lock_writes();
-  void unlock_writes(size_t count);
+  void unlock_writes();
   // `locked`: the written rows are locked, by us.
   bool validate(bool locked);
   void install(Lsn lsn);

@@ -83,7 +83,7 @@ AccessStatus UnloggedWriter::link(IndexedTable& table, Row* row) {
 }
 
 AccessStatus UnloggedWriter::link(IndexedTable& table, const TableIndex& index, Row* row) {
-  if (index.is_unique && !index.is_primary) {
+  if (index.has_whole_key_suffix) {
     if (find(index.id, index.codec->of_row(row->image(), 0)) != nullptr) return AccessStatus::kDuplicateKey;
   }
   Row* existing = nullptr;

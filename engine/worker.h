@@ -43,6 +43,10 @@ struct WriteEntry {
   bool is_claimed;
   bool is_fresh;  // its slot was allocated for it
 };
+struct LockEntry {
+  Row* row;
+  RowWord expected;
+};
 struct CreatedEntry {
   const TableIndex* index;
   IndexedTable* table;
@@ -115,7 +119,7 @@ class Worker {
   std::vector<WriteEntry> writes_;
   std::vector<CreatedEntry> created_;
   std::vector<NodeVersion> nodes_;
-  std::vector<uint32_t> lock_order_;
+  std::vector<LockEntry> lock_order_;
   NodeChanges changes_;
   PointerMap write_of_row_;
   PointerMap node_of_word_;
