@@ -1,5 +1,6 @@
 #include "engine/row_layout.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -42,20 +43,31 @@ Shape shape_of(const Type& type) {
 
 RowLayout::RowLayout(const TableDefinition& table) : columns_(table.columns.size()) {
   uint32_t end = 0;
-  // Wide alignments first, so that only the image's end is padded (and a string's odd byte).
+  const auto put = [&](uint32_t column) {
+    const Type& type = table.columns[column].type;
+    const Shape shape = shape_of(type);
+    end = (end + shape.alignment - 1) / shape.alignment * shape.alignment;
+    columns_[column] = {end, shape.bytes, -1, type.kind,
+                        type.kind == TypeKind::kNumeric && type.precision > kNarrowNumericPrecision};
+    end += shape.bytes;
+  };
+  // Wide alignments first, so that nothing is padded.
+  std::vector<uint32_t> strings;
   for (const uint32_t alignment : {8u, 4u, 2u, 1u}) {
-    for (size_t i = 0; i < columns_.size(); ++i) {
+    for (uint32_t i = 0; i < columns_.size(); ++i) {
       const Type& type = table.columns[i].type;
-      const Shape shape = shape_of(type);
-      if (shape.alignment != alignment) continue;
-      end = (end + alignment - 1) / alignment * alignment;
-      columns_[i] = {end, shape.bytes, -1, type.kind,
-                     type.kind == TypeKind::kNumeric && type.precision > kNarrowNumericPrecision};
-      end += shape.bytes;
+      if (shape_of(type).alignment != alignment) continue;
+      type.is_string() ? strings.push_back(i) : put(i);
     }
   }
+  std::vector<uint32_t> null_flags(columns_.size());
   for (size_t i = 0; i < columns_.size(); ++i) {
-    if (table.columns[i].nullable) columns_[i].null_flag = static_cast<int32_t>(end++);
+    if (table.columns[i].nullable) null_flags[i] = end++;
+  }
+  std::ranges::stable_sort(strings, {}, [&](uint32_t i) { return table.columns[i].type.length; });
+  for (const uint32_t i : strings) put(i);
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    if (table.columns[i].nullable) columns_[i].null_flag = static_cast<int32_t>(null_flags[i]);
   }
   image_bytes_ = (size_t{end} + 7) / 8 * 8;
 

@@ -84,6 +84,31 @@ TEST(RowLayout, ValuesComeBackAndColumnsShareNoByte) {
   }
 }
 
+TEST(RowLayout, StringsLieBehindAllElseTheShortestFirst) {
+  const Catalog catalog = catalog_of_all_types();
+  const TableDefinition& table = catalog.tables()[0];
+  const RowLayout layout(table);
+  uint32_t fixed_end = 0;
+  uint32_t strings_begin = ~uint32_t{0};
+  for (uint32_t i = 0; i < table.columns.size(); ++i) {
+    const RowLayout::Place& place = layout.place(ColumnId{i});
+    if (table.columns[i].nullable)
+      fixed_end = std::max(fixed_end, static_cast<uint32_t>(place.null_flag) + 1);
+    if (!table.columns[i].type.is_string()) {
+      fixed_end = std::max(fixed_end, place.offset + place.bytes);
+      continue;
+    }
+    strings_begin = std::min(strings_begin, place.offset);
+    for (uint32_t j = 0; j < table.columns.size(); ++j) {
+      const Type& other = table.columns[j].type;
+      if (other.is_string() && other.length < table.columns[i].type.length) {
+        EXPECT_LT(layout.place(ColumnId{j}).offset, place.offset);
+      }
+    }
+  }
+  EXPECT_LE(fixed_end, strings_begin);
+}
+
 TEST(RowLayout, AStringMaySetItsOwnPlace) {
   Catalog catalog;
   ASSERT_TRUE(catalog.add_table("t", {{"s", {.kind = TypeKind::kVarchar, .length = 8}, false}}, {}).ok());
