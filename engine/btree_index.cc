@@ -74,34 +74,29 @@ class BtreeIndex final : public Index {
     }
   }
 
-  InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes) override {
+  InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes,
+                      InsertHint* hint) override {
+    if (hint != nullptr && is_hinted(*hint, key)) {
+      const Node leaf(hint->node);
+      const uint64_t version = hint->version;
+      if (leaf.try_lock(version)) {
+        if (leaf.count() < shape_.leaf_capacity)
+          return insert_locked(leaf, version, key, row, existing, changes, hint);
+        leaf.unlock_unchanged(version);
+      }
+    }
+    // The descent overwrites its bounds.
+    if (hint != nullptr) hint->node = nullptr;
     for (uint32_t tries = 0;; spin_pause(tries++)) {
       Path path;
       bool full = false;
-      if (!descend_for_insert(key, path, full)) continue;
+      if (!descend_for_insert(key, path, full, hint)) continue;
       if (full) {
         if (!split(path, key, changes)) return InsertStatus::kOutOfMemory;
         continue;
       }
-      const Node leaf = path.node;
-      if (!leaf.try_lock(path.version)) continue;
-      const uint32_t count = leaf.count();
-      const uint32_t at = leaf.rank(shape_, count, key, false);
-      if (at < count && leaf.compare(shape_, at, key) == 0) {
-        existing = leaf.row(shape_, at);
-        leaf.unlock_unchanged(path.version);
-        return InsertStatus::kExists;
-      }
-      for (uint32_t i = count; i > at; --i) {
-        leaf.copy_entry(shape_, i, leaf, i - 1);
-        leaf.copy_value(shape_, 0, i, leaf, i - 1);
-      }
-      leaf.store_key(shape_, at, key);
-      leaf.set_value(shape_, 0, at, row);
-      leaf.set_meta(count + 1, 0);
-      const uint64_t after = leaf.unlock_changed(path.version);
-      if (changes != nullptr) changes->push_back({leaf.block(), path.version, after});
-      return InsertStatus::kInserted;
+      if (!path.node.try_lock(path.version)) continue;
+      return insert_locked(path.node, path.version, key, row, existing, changes, hint);
     }
   }
 
@@ -222,15 +217,54 @@ class BtreeIndex final : public Index {
     }
   }
 
+  // A leaf's range never shrinks but by a split, which changes its version.
+  bool is_hinted(const InsertHint& hint, const uint64_t* key) const {
+    return hint.node != nullptr && compare_words(key, hint.low.data(), words()) >= 0 &&
+           (!hint.has_high || compare_words(key, hint.high.data(), words()) < 0);
+  }
+
+  // Into a leaf that has room; unlocks it.
+  InsertStatus insert_locked(const Node& leaf, uint64_t version, const uint64_t* key, Row* row,
+                             Row*& existing, NodeChanges* changes, InsertHint* hint) {
+    const uint32_t count = leaf.count();
+    const uint32_t at = leaf.rank(shape_, count, key, false);
+    if (at < count && leaf.compare(shape_, at, key) == 0) {
+      existing = leaf.row(shape_, at);
+      leaf.unlock_unchanged(version);
+      return InsertStatus::kExists;
+    }
+    for (uint32_t i = count; i > at; --i) {
+      leaf.copy_entry(shape_, i, leaf, i - 1);
+      leaf.copy_value(shape_, 0, i, leaf, i - 1);
+    }
+    leaf.store_key(shape_, at, key);
+    leaf.set_value(shape_, 0, at, row);
+    leaf.set_meta(count + 1, 0);
+    const uint64_t after = leaf.unlock_changed(version);
+    if (changes != nullptr) changes->push_back({leaf.block(), version, after});
+    if (hint != nullptr) {
+      hint->node = leaf.block();
+      hint->version = after;
+      std::copy_n(key, words(), hint->low.data());
+    }
+    return InsertStatus::kInserted;
+  }
+
   // Stops at the first full node.
-  bool descend_for_insert(const uint64_t* key, Path& path, bool& full) const {
+  bool descend_for_insert(const uint64_t* key, Path& path, bool& full, InsertHint* hint) const {
     if (!start(path)) return false;
+    if (hint != nullptr) hint->has_high = false;
     for (;;) {
       const uint32_t level = path.node.level();
       const uint32_t count = bounded_count(path.node);
       full = count == Node::capacity(shape_, level);
       if (level == 0 || full) return path.node.version() == path.version;
-      if (!step(path, level, path.node.rank(shape_, count, key, true))) return false;
+      const uint32_t index = path.node.rank(shape_, count, key, true);
+      if (hint != nullptr && index < count) {
+        path.node.load_key(shape_, index, hint->high.data());
+        hint->has_high = true;
+      }
+      if (!step(path, level, index)) return false;
     }
   }
 

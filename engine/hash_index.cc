@@ -79,7 +79,8 @@ class HashIndex final : public Index {
     }
   }
 
-  InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes) override {
+  InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes,
+                      InsertHint*) override {
     uint64_t version;
     const Bucket head = lock_home(hash_of(key), version);
     Bucket block(nullptr);

@@ -92,6 +92,16 @@ struct IndexProbe {
   bool is_done = false;
 };
 
+// Where one owner's last insert went, in case the next key goes there as well, as an order's lines do. Kept by who
+// inserts, filled by the index: while the node has this version, keys from `low` up to `high` belong there.
+struct InsertHint {
+  NodeWord* node = nullptr;
+  uint64_t version = 0;
+  bool has_high = false;
+  IndexCursor::Key low;
+  IndexCursor::Key high;
+};
+
 class Index {
  public:
   explicit Index(uint32_t key_words) : key_words_(key_words) {}
@@ -109,9 +119,10 @@ class Index {
   virtual bool next(IndexCursor& cursor) const = 0;
 
   // Adds an entry. kExists: there is one under this key already; `existing` is its row, and nothing changed.
-  // `changes`, where wanted, is appended to.
+  // `changes`, where wanted, is appended to; a `hint`, where given, is tried first and renewed.
   enum class InsertStatus : uint8_t { kInserted, kExists, kOutOfMemory };
-  virtual InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes) = 0;
+  virtual InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes,
+                              InsertHint* hint = nullptr) = 0;
 
   // Gives the entry under `key` another row; false when there is none that leads to `from`.
   virtual bool replace(const uint64_t* key, const Row* from, Row* to, NodeChanges* changes) = 0;

@@ -43,6 +43,7 @@ class IndexStressTest : public testing::TestWithParam<Kind> {
     std::mt19937_64 random(thread);
     std::vector<bool> present(kKeys, false);
     NodeChanges changes;
+    InsertHint hint;
     for (int step = 0; step < kSteps; ++step) {
       // Narrow in turn, so that leaves and buckets fill, split and empty all the time.
       const uint64_t base = static_cast<uint64_t>(step / 2000) * 250 % (kKeys - 500);
@@ -61,7 +62,9 @@ class IndexStressTest : public testing::TestWithParam<Kind> {
       } else {
         Row* existing = nullptr;
         changes.clear();
-        ASSERT_EQ(index->insert(key.data(), row_of(n), existing, &changes), Index::InsertStatus::kInserted);
+        ASSERT_EQ(
+            index->insert(key.data(), row_of(n), existing, &changes, random() % 2 == 0 ? &hint : nullptr),
+            Index::InsertStatus::kInserted);
         present[n] = true;
       }
     }

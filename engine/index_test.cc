@@ -38,7 +38,7 @@ class IndexTest : public testing::TestWithParam<Kind> {
 
   Index::InsertStatus insert(const Key& key, Row* row) {
     Row* existing = nullptr;
-    return index->insert(key.data(), row, existing, nullptr);
+    return index->insert(key.data(), row, existing, nullptr, &hint);
   }
   Row* find(const Key& key) const {
     NodeVersion node;
@@ -67,6 +67,7 @@ class IndexTest : public testing::TestWithParam<Kind> {
   HugePageSource memory;
   const uint32_t words;
   std::unique_ptr<Index> index;
+  InsertHint hint;
 };
 
 TEST_P(IndexTest, BehavesAsAMap) {

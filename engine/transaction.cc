@@ -261,7 +261,7 @@ AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Ro
     const TableIndex& primary = *table.primary();
     const IndexKey key = table.entry_key(primary, image, row);
     const Index::InsertStatus status =
-        primary.index->insert(key.words.data(), row, existing, &worker_.changes_);
+        primary.index->insert(key.words.data(), row, existing, &worker_.changes_, &worker_.hint(primary));
     apply_own_changes();
     if (status != Index::InsertStatus::kInserted) {
       row->set_word(RowWord());
@@ -313,7 +313,7 @@ AccessStatus Transaction::add_entry(Row* row, IndexedTable& table, const TableIn
   for (uint32_t tries = 0; tries < kMaxInsertTries; ++tries) {
     Row* existing = nullptr;
     const Index::InsertStatus status =
-        index.index->insert(key.words.data(), row, existing, &worker_.changes_);
+        index.index->insert(key.words.data(), row, existing, &worker_.changes_, &worker_.hint(index));
     apply_own_changes();
     if (status == Index::InsertStatus::kOutOfMemory) return AccessStatus::kOutOfMemory;
     if (status == Index::InsertStatus::kInserted) {

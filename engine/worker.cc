@@ -13,7 +13,12 @@ constexpr size_t kLimboBatch = 64;
 
 Worker::Worker(WorkerId id, EpochManager& epochs, std::span<const std::unique_ptr<IndexedTable>> tables)
     : id_(id), epochs_(epochs), limbo_(epochs) {
-  for (const std::unique_ptr<IndexedTable>& table : tables) slots_.push_back({&table->rows(), {}});
+  size_t indexes = 0;
+  for (const std::unique_ptr<IndexedTable>& table : tables) {
+    slots_.push_back({&table->rows(), {}});
+    indexes += table->indexes().size();
+  }
+  hints_.resize(indexes);
 }
 
 void Worker::free_slot(void* slots, void* row) {

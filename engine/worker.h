@@ -98,6 +98,7 @@ class Worker {
   template <typename T>
   void unlink_durable(FifoQueue<T>& queue, Lsn durable, size_t most);
 
+  InsertHint& hint(const TableIndex& index) { return hints_[index.id.value]; }
   SlotCache& slots(const IndexedTable& table) { return slots_[table.definition().id.value].cache; }
   // A slot that was linked by this worker and no longer is.
   void retire(const IndexedTable& table, Row* row);
@@ -107,7 +108,8 @@ class Worker {
   const WorkerId id_;
   EpochManager& epochs_;
   Limbo limbo_;
-  std::vector<TableSlots> slots_;
+  std::vector<TableSlots> slots_;  // by table
+  std::vector<InsertHint> hints_;  // by index
   // About in order of LSN: what could not be unlinked when its turn came is put off to the end.
   FifoQueue<Tombstone> tombstones_;
   FifoQueue<StaleEntry> stale_;
