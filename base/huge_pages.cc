@@ -67,8 +67,9 @@ void HugePageSource::keep_ready(const std::stop_token& stop) {
 std::byte* HugePageSource::map(size_t bytes, size_t alignment) {
   std::byte* at = nullptr;
   // The kernel aligns reserved pages to their own size only.
-  if (alignment == kHugePageBytes && !reserved_pages_exhausted_) at = map_reserved(bytes);
-  if (at == nullptr) at = map_advised(bytes, alignment);
+  if (pages_ == PageSize::kHuge && alignment == kHugePageBytes && !reserved_pages_exhausted_)
+    at = map_reserved(bytes);
+  if (at == nullptr) at = map_aligned(bytes, alignment);
   if (at != nullptr) pieces_.push_back({at, bytes});
   return at;
 }
@@ -89,7 +90,7 @@ std::byte* HugePageSource::map_reserved(size_t bytes) {
   return static_cast<std::byte*>(at);
 }
 
-std::byte* HugePageSource::map_advised(size_t bytes, size_t alignment) {
+std::byte* HugePageSource::map_aligned(size_t bytes, size_t alignment) {
   const size_t mapped_bytes = bytes + alignment;
   void* mapped =
       mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -104,6 +105,15 @@ std::byte* HugePageSource::map_advised(size_t bytes, size_t alignment) {
   if (after > 0) munmap(first + before + bytes, after);
 
   std::byte* at = first + before;
+  advise(at, bytes);
+  return at;
+}
+
+void HugePageSource::advise(std::byte* at, size_t bytes) {
+  if (pages_ == PageSize::kSmall) {
+    madvise(at, bytes, MADV_NOHUGEPAGE);  // where the kernel would give huge ones unasked
+    return;
+  }
   if (madvise(at, bytes, MADV_HUGEPAGE) != 0) {
     notice_ = fmt::format("rows and indexes lie on 4 KiB pages: the kernel refuses huge ones ({})",
                           strerror(errno));
@@ -113,7 +123,6 @@ std::byte* HugePageSource::map_advised(size_t bytes, size_t alignment) {
         "\"madvise\" "
         "there, or vm.nr_hugepages, would make them faster";
   }
-  return at;
 }
 
 size_t HugePageSource::bytes_allocated() const {

@@ -15,6 +15,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -25,9 +26,12 @@ namespace mneme {
 
 inline constexpr size_t kHugePageBytes = size_t{2} << 20;
 
+// kSmall is there to be compared with.
+enum class PageSize : uint8_t { kHuge, kSmall };
+
 class HugePageSource {
  public:
-  HugePageSource() = default;
+  explicit HugePageSource(PageSize pages = PageSize::kHuge) : pages_(pages) {}
   ~HugePageSource();
   HugePageSource(const HugePageSource&) = delete;
   HugePageSource& operator=(const HugePageSource&) = delete;
@@ -50,9 +54,11 @@ class HugePageSource {
 
   std::byte* map(size_t bytes, size_t alignment);
   std::byte* map_reserved(size_t bytes);
-  std::byte* map_advised(size_t bytes, size_t alignment);
+  std::byte* map_aligned(size_t bytes, size_t alignment);
+  void advise(std::byte* at, size_t bytes);
   void keep_ready(const std::stop_token& stop);
 
+  const PageSize pages_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<Piece> pieces_;

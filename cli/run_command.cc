@@ -25,6 +25,7 @@ struct RunCommand {
   std::string device = "file";
   std::string commit = "pipelined";
   int64_t flush_interval_us = DurableLogOptions{}.flush_interval.count();
+  std::string huge_pages = "on";
   bool resume = false;
   double duration = 10;
   uint64_t transactions = 0;
@@ -61,6 +62,9 @@ struct RunCommand {
       }
       return run_in_memory(options, *wanted);
     }
+    if (huge_pages != "on") {
+      return invalid_argument("--huge-pages off is there to compare row access with: only with --log off");
+    }
     if (resume) {
       const Result<WorkloadSettings> stored = settings.resumed(command, directory);
       if (!stored) return stored.error();
@@ -74,7 +78,7 @@ struct RunCommand {
     if (!workload) return workload.error();
     Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
     if (!program) return program.error();
-    Database database((*program)->catalog, threads);
+    Database database((*program)->catalog, threads, huge_pages == "on" ? PageSize::kHuge : PageSize::kSmall);
     RETURN_IF_ERROR(load_workload(**workload, database, threads, output.quiet()));
     OrderLog order(kFirstLsn);
     database.attach_log(order);
@@ -284,6 +288,10 @@ void add_run_command(CLI::App& program, Action& chosen) {
       ->capture_default_str();
   command->execution.add_option(*app);
   app->add_option("--prefetch", command->prefetch, "on: rows that a call's arguments name are fetched before it runs; off")
+      ->capture_default_str();
+  app->add_option("--huge-pages", command->huge_pages,
+                  "on; off: rows and indexes on pages of 4 KiB, to compare, with --log off")
+      ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });

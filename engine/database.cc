@@ -4,9 +4,10 @@
 
 namespace mneme {
 
-Database::Database(Catalog catalog, uint32_t worker_count)
+Database::Database(Catalog catalog, uint32_t worker_count, PageSize pages)
     : catalog_(std::move(catalog)),
       schema_(catalog_),
+      memory_(pages),
       epochs_(worker_count),
       indexes_(catalog_.indexes().size()) {
   for (const TableDefinition& table : catalog_.tables()) {

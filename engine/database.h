@@ -22,7 +22,7 @@ namespace mneme {
 
 class Database {
  public:
-  Database(Catalog catalog, uint32_t worker_count);
+  Database(Catalog catalog, uint32_t worker_count, PageSize pages = PageSize::kHuge);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
