@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -25,16 +26,16 @@ class FifoQueue {
     head_ = (head_ + 1) & (items_.size() - 1);
     --size_;
   }
-  void push(const T& item) {
+  void push(T item) {
     if (size_ == items_.size()) grow();
-    items_[(head_ + size_) & (items_.size() - 1)] = item;
+    items_[(head_ + size_) & (items_.size() - 1)] = std::move(item);
     ++size_;
   }
 
  private:
   void grow() {
     std::vector<T> larger(items_.empty() ? 16 : 2 * items_.size());
-    for (size_t i = 0; i < size_; ++i) larger[i] = items_[(head_ + i) & (items_.size() - 1)];
+    for (size_t i = 0; i < size_; ++i) larger[i] = std::move(items_[(head_ + i) & (items_.size() - 1)]);
     items_ = std::move(larger);
     head_ = 0;
   }

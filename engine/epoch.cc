@@ -34,11 +34,12 @@ uint64_t EpochManager::oldest_running() {
 
 void Limbo::retire(void* object, Free free, void* context) {
   open_.push_back({object, free, context});
+  ++size_;
 }
 
 void Limbo::collect() {
   if (!open_.empty()) {
-    sealed_.push_back({epochs_.seal(), std::move(open_)});
+    sealed_.push({epochs_.seal(), std::move(open_)});
     open_.clear();
     if (!spare_.empty()) {
       open_ = std::move(spare_.back());
@@ -50,17 +51,12 @@ void Limbo::collect() {
   const uint64_t oldest = epochs_.oldest_running();
   while (!sealed_.empty() && sealed_.front().epoch < oldest) {
     std::vector<Retired> objects = std::move(sealed_.front().objects);
-    sealed_.pop_front();
+    sealed_.pop();
+    size_ -= objects.size();
     for (const Retired& retired : objects) retired.free(retired.context, retired.object);
     objects.clear();
     spare_.push_back(std::move(objects));
   }
-}
-
-size_t Limbo::size() const {
-  size_t count = open_.size();
-  for (const Batch& batch : sealed_) count += batch.objects.size();
-  return count;
 }
 
 }  // namespace mneme

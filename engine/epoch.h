@@ -19,10 +19,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "base/cache_line.h"
+#include "base/fifo_queue.h"
 #include "base/strong_id.h"
 
 namespace mneme {
@@ -57,7 +57,7 @@ class Limbo {
   void retire(void* object, Free free, void* context);
   // Frees what no running transaction can hold. Call outside of a transaction, now and then.
   void collect();
-  size_t size() const;
+  size_t size() const { return size_; }
 
  private:
   struct Retired {
@@ -66,13 +66,14 @@ class Limbo {
     void* context;
   };
   struct Batch {
-    uint64_t epoch;
+    uint64_t epoch = 0;
     std::vector<Retired> objects;
   };
 
   EpochManager& epochs_;
   std::vector<Retired> open_;
-  std::deque<Batch> sealed_;  // oldest first
+  FifoQueue<Batch> sealed_;
+  size_t size_ = 0;
   std::vector<std::vector<Retired>>
       spare_;  // emptied batches, kept so that the steady state allocates nothing
 };
