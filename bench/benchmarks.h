@@ -19,6 +19,7 @@ struct Sizes {
 void register_memory(const Sizes& sizes);
 void register_index(const Sizes& sizes);
 void register_transaction(const Sizes& sizes);
+void register_order(const Sizes& sizes);
 void register_procedure(const Sizes& sizes);
 void register_histogram(const Sizes& sizes);
 

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   mneme::bench::register_memory(sizes);
   mneme::bench::register_index(sizes);
   mneme::bench::register_transaction(sizes);
+  mneme::bench::register_order(sizes);
   mneme::bench::register_procedure(sizes);
   mneme::bench::register_histogram(sizes);
   benchmark::RunSpecifiedBenchmarks();
