@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/crash_round.h"
+#include "cli/log_buffer_settings.h"
 #include "cli/output.h"
 #include "cli/number_checks.h"
 #include "cli/recovery_text.h"
@@ -29,6 +30,7 @@ struct CrashCommand {
   double longest_run = 1.0;
   std::string device = "file";
   ExecutionOption execution;
+  LogBufferSettings buffer;
   Output output;
 
   Execution executed = Execution::kInterpreted;
@@ -45,6 +47,7 @@ struct CrashCommand {
 
   Result<void> run(const CLI::App& command) {
     RETURN_IF_ERROR(settings.check_options(command));
+    RETURN_IF_ERROR(buffer.choose(command, log_options_));
     if (holds_database(directory)) {
       if (const Result<Manifest> manifest = read_manifest(directory); !manifest) return manifest.error();
       return invalid_argument("{} holds a database, and a crash test needs a directory of its own; name another one "
@@ -72,6 +75,7 @@ struct CrashCommand {
       CrashSetting setting;
       setting.directory = crashed;
       setting.log_device = device;
+      setting.log_buffer = buffer.arguments();
       setting.device_seed = random();
       setting.threads = threads;
       setting.execution = executed;
@@ -100,7 +104,7 @@ struct CrashCommand {
   // Also finds out whether the machine code can be had: what follows uses it, or doesn't try.
   Result<void> make_loaded(const std::string& loaded, Execution wanted) {
     std::filesystem::remove_all(loaded);
-    DurableLogOptions log;
+    DurableLogOptions log = log_options_;
     log.workers = threads;
     const Result<WorkloadDatabase> created = 
         WorkloadDatabase::create(loaded, settings, log, wanted, output.quiet());
@@ -137,13 +141,15 @@ struct CrashCommand {
       by_scheme[name] = {{"digest_equal", total.digest_equal}, {"seconds", total.seconds}};
     }
     return {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds},
-            {"crashed_at", crashed_at}, {"log_device", device},      {"acknowledged", acknowledged},
+            {"crashed_at", crashed_at}, {"log_device", device},      {"log_buffer", name_of(log_options_.buffer)},
+            {"acknowledged", acknowledged},
             {"execution", name_of(executed)},
             {"lost", lost},             {"invented", invented},      {"wrong_results", wrong_results},
             {"schemes", by_scheme}};
   }
 
   uint64_t acknowledged_before_ = 0;
+  DurableLogOptions log_options_;  // the chosen buffer
 };
 
 }  // namespace
@@ -166,6 +172,7 @@ void add_crash_command(CLI::App& program, Action& chosen) {
                   "ever done, so that the test must fail")
       ->capture_default_str();
   command->execution.add_option(*app);
+  command->buffer.add_options(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }

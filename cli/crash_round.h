@@ -22,6 +22,7 @@ struct CrashSetting {
   std::string log_device = "file";
   uint64_t device_seed = 1;
   Execution execution = Execution::kNative;
+  std::vector<std::string> log_buffer;  // options that choose it
   uint32_t threads = 1;     // of the server; as many clients
   double kill_after = 1;    // seconds after the first answer
   uint32_t incarnation = 0; // of the clients' streams of calls

@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   mneme::add_inspect_command(program, chosen);
   mneme::add_slice_command(program, chosen);
   mneme::add_native_command(program, chosen);
+  mneme::add_logbench_command(program, chosen);
   mneme::add_serve_command(program, chosen);
 
   try {

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/driver.h"
+#include "cli/log_buffer_settings.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/recovery_text.h"
@@ -23,6 +24,7 @@ struct RunCommand {
   uint32_t threads = default_threads();
   std::string log = "command";
   std::string device = "file";
+  LogBufferSettings buffer;
   std::string commit = "pipelined";
   int64_t flush_interval_us = DurableLogOptions{}.flush_interval.count();
   std::string huge_pages = "on";
@@ -55,7 +57,8 @@ struct RunCommand {
     if (transactions > 0) options.transactions = transactions;
     if (rate > 0) options.rate = rate;
     if (log == "off") {
-      for (const char* option : {"--resume", "--data-dir", "--log-device", "--commit", "--flush-interval"}) {
+      for (const char* option : {"--resume", "--data-dir", "--log-device", "--log-buffer", "--slots",
+                                 "--grasshopper", "--hop-distance", "--scan-bits", "--commit", "--flush-interval"}) {
         if (command.count(option) > 0) {
           return invalid_argument("{} speaks of a log, and --log off keeps none: leave one of them out", option);
         }
@@ -69,7 +72,7 @@ struct RunCommand {
       const Result<WorkloadSettings> stored = settings.resumed(command, directory);
       if (!stored) return stored.error();
     }
-    return run_durably(options, *wanted);
+    return run_durably(command, options, *wanted);
   }
 
  private:
@@ -88,8 +91,10 @@ struct RunCommand {
     return measure(**workload, **program, database, procedures, options, nullptr);
   }
 
-  Result<void> run_durably(DriverOptions& options, Execution wanted) {
+  Result<void> run_durably(const CLI::App& command, DriverOptions& options, Execution wanted) {
     DurableLogOptions log_options;
+    RETURN_IF_ERROR(buffer.choose(command, log_options));
+    log_buffer_name_ = name_of(log_options.buffer);
     log_options.workers = threads;
     log_options.flush_interval = std::chrono::microseconds(flush_interval_us);
     const Result<LogDeviceKind> kind = log_device_kind(device);
@@ -215,7 +220,7 @@ struct RunCommand {
             {"threads", threads},
             {settings.scale_field(), settings.options.scale},
             {"log", log},
-            {"log_buffer", log == "off" ? "none" : "watermark"},
+            {"log_buffer", log_buffer_name_},
             {"log_device", log == "off" ? "none" : device},
             {"commit", commit},
             {"execution", name_of(state.execution)},
@@ -253,6 +258,8 @@ struct RunCommand {
                ? static_cast<double>(counters.log_bytes) / static_cast<double>(counters.log_records)
                : 0;
   }
+
+  std::string log_buffer_name_ = "none";
 };
 
 }  // namespace
@@ -293,6 +300,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
                   "on; off: rows and indexes on pages of 4 KiB, to compare, with --log off")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
+  command->buffer.add_options(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }

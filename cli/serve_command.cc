@@ -6,6 +6,7 @@
 
 #include "cli/call_server.h"
 #include "cli/commands.h"
+#include "cli/log_buffer_settings.h"
 #include "cli/output.h"
 #include "cli/workload_database.h"
 
@@ -18,9 +19,11 @@ struct ServeCommand {
   uint64_t device_seed = 1;
   std::vector<int> channels;
   ExecutionOption execution;
+  LogBufferSettings buffer;
 
-  Result<void> run() const {
+  Result<void> run(const CLI::App& command) const {
     DurableLogOptions options;
+    RETURN_IF_ERROR(buffer.choose(command, options));
     options.workers = static_cast<uint32_t>(channels.size());
     const Result<LogDeviceKind> kind = log_device_kind(device);
     if (!kind) return kind.error();
@@ -61,7 +64,8 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   app->add_option("--device-seed", command->device_seed, "of what a lossy device tears and reorders");
   command->execution.add_option(*app);
   app->add_option("--channel", command->channels, "descriptor of a connected socket, one a worker")->required();
-  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+  command->buffer.add_options(*app);
+  app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 
 }  // namespace mneme

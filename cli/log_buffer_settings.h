@@ -1,0 +1,36 @@
+// LogBufferSettings: which log buffer, and how it is tuned, as options on the command line.
+//
+// Invariants  an option that the chosen buffer has no use for is an error, never ignored.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "logging/durable_log.h"
+#include "logging/log_buffer_factory.h"
+
+namespace mneme {
+
+class LogBufferSettings {
+ public:
+  // --log-buffer, --slots, --grasshopper, --hop-distance.
+  void add_options(CLI::App& command);
+
+  const std::string& name() const { return name_; }
+  // After parsing. The kinds that are named: one, or with `all`, where it is allowed, all of them.
+  Result<std::vector<LogBufferKind>> kinds(const CLI::App& command, bool all_allowed) const;
+  Result<LogBufferTuning> tuning() const;
+  // After parsing. The one buffer that a durable log is to use.
+  Result<void> choose(const CLI::App& command, DurableLogOptions& log) const;
+  // The same choice, as arguments of another process.
+  std::vector<std::string> arguments() const;
+
+ private:
+  std::string name_ = "default";
+  std::string grasshopper_ = "both";
+  LogBufferTuning tuning_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,222 @@
+// mneme logbench: how many records a second threads can put into a log buffer, one buffer or all of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/log_bench.h"
+#include "cli/log_buffer_settings.h"
+#include "cli/number_checks.h"
+#include "cli/output.h"
+#include "cli/text.h"
+#include "logging/record_format.h"
+
+namespace mneme {
+namespace {
+
+constexpr size_t kLargestRecordBytes = kRecordHeaderBytes + kMaxPayloadBytes;
+
+// Reads a number at the front of `text` and takes it off.
+bool take_number(std::string_view& text, double& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return false;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return true;
+}
+
+// "200ns", "1.5us": nanoseconds.
+Result<double> read_work(std::string_view text) {
+  const std::string_view whole = text;
+  double number = 0;
+  if (take_number(text, number)) {
+    if (text == "ns") return number;
+    if (text == "us") return number * 1000;
+    if (text.empty() && number == 0) return number;
+  }
+  return invalid_argument("--work {}: say a time like 200ns or 1us", whole);
+}
+
+// "65536:1.6": bytes and percent.
+Result<void> read_outliers(std::string_view text, LogBenchOptions& options) {
+  const std::string_view whole = text;
+  double bytes = 0;
+  double percent = 0;
+  const bool good = take_number(text, bytes) && text.starts_with(':') && (text.remove_prefix(1), true) &&
+                    take_number(text, percent) && text.empty() && percent <= 100;
+  if (!good) return invalid_argument("--outliers {}: say BYTES:PERCENT, as in 65536:1.6", whole);
+  options.outlier_bytes = static_cast<size_t>(bytes);
+  options.outlier_percent = percent;
+  return {};
+}
+
+struct LogbenchCommand {
+  LogBufferSettings settings;
+  LogBenchOptions options;
+  std::string work = "0ns";
+  std::string outliers;
+  std::string device = "null";
+  std::string directory = "./mneme-logbench";
+  uint32_t rounds = 1;
+  Output output;
+
+  // A buffer, and what it reached round by round.
+  struct Measured {
+    LogBufferKind kind;
+    std::vector<LogBenchReport> runs;
+
+    // The run in the middle, by inserts a second.
+    const LogBenchReport& median() const {
+      std::vector<const LogBenchReport*> sorted;
+      for (const LogBenchReport& run : runs) sorted.push_back(&run);
+      std::ranges::sort(sorted, {}, &LogBenchReport::inserts_per_s);
+      return *sorted[(sorted.size() - 1) / 2];
+    }
+  };
+
+  Result<void> run(const CLI::App& command) {
+    const Result<std::vector<LogBufferKind>> kinds = settings.kinds(command, /*all_allowed=*/true);
+    if (!kinds) return kinds.error();
+    RETURN_IF_ERROR(read_options(command));
+    std::vector<Measured> measured;
+    for (const LogBufferKind kind : *kinds) measured.push_back({kind, {}});
+    // Round by round, so that what disturbs the machine for a while falls on all buffers.
+    for (uint32_t round = 0; round < rounds; ++round) {
+      for (Measured& each : measured) {
+        const Result<LogBenchReport> report = measure(each.kind);
+        if (!report) return report.error();
+        each.runs.push_back(*report);
+      }
+    }
+    output.text(text_of(measured));
+    if (settings.name() != "all") return output.json(json_of(measured.front()));
+    Json results = Json::array();
+    for (const Measured& each : measured) results.push_back(json_of(each));
+    return output.json({{"command", "logbench"}, {"results", results}});
+  }
+
+ private:
+  Result<void> read_options(const CLI::App& command) {
+    const Result<LogBufferTuning> tuning = settings.tuning();
+    if (!tuning) return tuning.error();
+    options.tuning = *tuning;
+    const Result<double> work_ns = read_work(work);
+    if (!work_ns) return work_ns.error();
+    options.work_ns = *work_ns;
+    if (!outliers.empty()) RETURN_IF_ERROR(read_outliers(outliers, options));
+    const size_t smallest = options.outlier_percent > 0
+                                ? std::min(options.record_bytes, options.outlier_bytes)
+                                : options.record_bytes;
+    const size_t largest = std::max(options.record_bytes, options.outlier_bytes);
+    if (smallest < kRecordHeaderBytes || largest > kLargestRecordBytes) {
+      return invalid_argument("records have {} bytes, header included, to {}", kRecordHeaderBytes,
+                              kLargestRecordBytes);
+    }
+    if (device != "null" && device != "file") {
+      return invalid_argument("--log-device {}: logbench has null and file", device);
+    }
+    if (device == "null" && command.count("--data-dir") > 0) {
+      return invalid_argument("--data-dir is for --log-device file: the null device needs no directory");
+    }
+    return {};
+  }
+
+  Result<LogBenchReport> measure(LogBufferKind kind) {
+    options.buffer = kind;
+    if (device == "null") return run_log_bench(options);
+    std::error_code error;
+    if (std::filesystem::exists(directory, error)) {
+      return invalid_argument("{} exists: name a directory that logbench may make, write to and remove",
+                              directory);
+    }
+    if (!std::filesystem::create_directories(directory, error)) {
+      return failed("cannot make the directory {}: {}", directory, error.message());
+    }
+    options.directory = directory;
+    Result<LogBenchReport> report = run_log_bench(options);
+    std::filesystem::remove_all(directory, error);
+    return report;
+  }
+
+  std::string text_of(const std::vector<Measured>& measured) const {
+    std::vector<std::vector<std::string>> rows = {
+        {"buffer", "inserts/s", "bytes/s", "p50", "p99", "crawled"}};
+    for (const Measured& each : measured) {
+      const LogBenchReport& report = each.median();
+      const auto quantile = [&](double q) {
+        return seconds_text(static_cast<double>(report.latency_ns.quantile(q)) / 1e9);
+      };
+      rows.push_back({std::string(name_of(each.kind)),
+                      thousands(static_cast<uint64_t>(report.inserts_per_s())),
+                      bytes_text(static_cast<uint64_t>(report.bytes_per_s())), quantile(0.5), quantile(0.99),
+                      report.crawling_ratio ? fmt::format("{:.1f}%", 100 * *report.crawling_ratio) : ""});
+    }
+    return fmt::format(
+               "{} on {}, records of {}{}, {} between inserts{}\n", counted(options.threads, "thread"),
+               device == "null" ? "the null device" : "files", bytes_text(options.record_bytes),
+               outliers.empty() ? ""
+                                : fmt::format(" and {} for {}% of them", bytes_text(options.outlier_bytes),
+                                              options.outlier_percent),
+               work, rounds == 1 ? "" : fmt::format(", the median of {} rounds", rounds)) +
+           table_text(rows);
+  }
+
+  Json json_of(const Measured& measured) const {
+    const LogBenchReport& report = measured.median();
+    Json object = {{"command", "logbench"},
+                   {"buffer", name_of(measured.kind)},
+                   {"device", device},
+                   {"threads", options.threads},
+                   {"record_bytes", options.record_bytes},
+                   {"work_ns", options.work_ns},
+                   {"outlier_bytes", options.outlier_bytes},
+                   {"outlier_percent", options.outlier_percent},
+                   {"seconds", report.seconds},
+                   {"inserts", report.inserts},
+                   {"inserts_per_s", report.inserts_per_s()},
+                   {"bytes_per_s", report.bytes_per_s()},
+                   {"latency_us", latency_json(report.latency_ns)}};
+    if (report.crawling_ratio) object["crawling_ratio"] = *report.crawling_ratio;
+    Json& runs = object["runs_inserts_per_s"] = Json::array();
+    for (const LogBenchReport& run : measured.runs) runs.push_back(run.inserts_per_s());
+    return object;
+  }
+};
+
+}  // namespace
+
+void add_logbench_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<LogbenchCommand>();
+  CLI::App* app =
+      program.add_subcommand("logbench", "how many records a second threads put into a log buffer");
+  command->settings.add_options(*app);
+  app->get_option("--log-buffer")
+      ->description(app->get_option("--log-buffer")->get_description() +
+                    "; all: one after the other, to be compared");
+  app->add_option("--threads", command->options.threads, "that insert")
+      ->check(positive())
+      ->capture_default_str();
+  app->add_option("--record-bytes", command->options.record_bytes, "of a record, header included")
+      ->check(positive())
+      ->capture_default_str();
+  app->add_option("--work", command->work, "private work between two inserts, as 200ns")
+      ->capture_default_str();
+  app->add_option("--outliers", command->outliers,
+                  "BYTES:PCT: so many of the records have this size instead");
+  app->add_option("--duration", command->options.seconds, "seconds for each buffer and round")
+      ->check(positive())
+      ->capture_default_str();
+  app->add_option("--rounds", command->rounds, "measure so often; the median is shown")
+      ->check(positive())
+      ->capture_default_str();
+  app->add_option("--log-device", command->device, "null: the buffer alone; file: the durable log")
+      ->capture_default_str();
+  app->add_option("--data-dir", command->directory, "of the file device: made, and removed at the end")
+      ->capture_default_str();
+  command->output.add_options(*app);
+  app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
+}
+
+}  // namespace mneme
