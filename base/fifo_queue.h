@@ -21,6 +21,11 @@ class FifoQueue {
     DCHECK(size_ > 0);
     return items_[head_];
   }
+  // The i-th from the front.
+  const T& operator[](size_t i) const {
+    DCHECK(i < size_);
+    return items_[(head_ + i) & (items_.size() - 1)];
+  }
   void pop() {
     DCHECK(size_ > 0);
     head_ = (head_ + 1) & (items_.size() - 1);

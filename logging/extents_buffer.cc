@@ -34,13 +34,21 @@ uint64_t ExtentsBuffer::entry_bytes(uint64_t record_bytes) {
          (record_bytes + sizeof(EntryHeader) - 1) / sizeof(EntryHeader) * sizeof(EntryHeader);
 }
 
-std::byte* ExtentsBuffer::place_of(uint32_t extent, uint64_t position) const {
-  return ring_memory() + extent * extent_bytes_ + position % extent_bytes_;
+void ExtentsBuffer::move_on(Position& position, uint64_t bytes) const {
+  position.count += bytes;
+  position.offset += bytes;
+  if (position.offset >= extent_bytes_) position.offset -= extent_bytes_;
+}
+
+// Of the byte so many bytes behind the entry's begin; an entry may wrap around once.
+uint64_t ExtentsBuffer::offset_behind(const Position& entry, uint64_t bytes) const {
+  const uint64_t offset = entry.offset + bytes;
+  return offset < extent_bytes_ ? offset : offset - extent_bytes_;
 }
 
 bool ExtentsBuffer::has_room(WorkerId worker) const {
   const Extent& extent = extents_[worker.value];
-  const uint64_t used = extent.own->entry - extent.released->load(std::memory_order_acquire);
+  const uint64_t used = extent.own->entry.count - extent.released->load(std::memory_order_acquire);
   return used + largest_entry_bytes_ <= extent_bytes_;
 }
 
@@ -49,37 +57,36 @@ Lsn ExtentsBuffer::reserve(WorkerId worker, size_t bytes) {
   Extent::Own& own = *extents_[worker.value].own;
   own.lsn = Lsn{tail_->fetch_add(bytes, std::memory_order_acq_rel)};
   const EntryHeader header{own.lsn.value, bytes};
-  std::memcpy(place_of(worker.value, own.entry), &header, sizeof(header));
+  std::memcpy(place_of(worker.value, own.entry.offset), &header, sizeof(header));
   return own.lsn;
 }
 
 void ExtentsBuffer::write(WorkerId worker, Lsn at, ByteSpan bytes) {
   if (bytes.empty()) return;
   const Extent::Own& own = *extents_[worker.value].own;
-  const uint64_t position = own.entry + sizeof(EntryHeader) + (at.value - own.lsn.value);
-  const uint64_t before_wrap = std::min(bytes.size(), extent_bytes_ - position % extent_bytes_);
-  std::memcpy(place_of(worker.value, position), bytes.data(), before_wrap);
+  const uint64_t offset = offset_behind(own.entry, sizeof(EntryHeader) + (at.value - own.lsn.value));
+  const uint64_t before_wrap = std::min(bytes.size(), extent_bytes_ - offset);
+  std::memcpy(place_of(worker.value, offset), bytes.data(), before_wrap);
   if (before_wrap < bytes.size()) {
-    std::memcpy(place_of(worker.value, position + before_wrap), bytes.data() + before_wrap,
-                bytes.size() - before_wrap);
+    std::memcpy(place_of(worker.value, 0), bytes.data() + before_wrap, bytes.size() - before_wrap);
   }
 }
 
 void ExtentsBuffer::publish(WorkerId worker, Lsn lsn, size_t bytes) {
   Extent& extent = extents_[worker.value];
   DCHECK(extent.own->lsn == lsn);
-  extent.own->entry += entry_bytes(bytes);
-  extent.published->store(extent.own->entry, std::memory_order_release);
+  move_on(extent.own->entry, entry_bytes(bytes));
+  extent.published->store(extent.own->entry.count, std::memory_order_release);
 }
 
 // Whether the extent has an unmerged record.
 bool ExtentsBuffer::look_at(uint32_t extent) {
-  if (merged_[extent] == published_[extent]) {
+  if (merged_[extent].count == published_[extent]) {
     published_[extent] = extents_[extent].published->load(std::memory_order_acquire);
   }
-  if (merged_[extent] == published_[extent]) return false;
+  if (merged_[extent].count == published_[extent]) return false;
   EntryHeader header;
-  std::memcpy(&header, place_of(extent, merged_[extent]), sizeof(header));
+  std::memcpy(&header, place_of(extent, merged_[extent].offset), sizeof(header));
   heads_[extent] = header.lsn;
   return true;
 }
@@ -87,11 +94,11 @@ bool ExtentsBuffer::look_at(uint32_t extent) {
 // The extent's first unmerged record is the next one in the stream.
 void ExtentsBuffer::merge(uint32_t extent) {
   EntryHeader header;
-  std::memcpy(&header, place_of(extent, merged_[extent]), sizeof(header));
+  std::memcpy(&header, place_of(extent, merged_[extent].offset), sizeof(header));
   DCHECK(header.lsn == prefix_.value);
-  pieces_.push_back({prefix_, header.bytes, extent, merged_[extent]});
+  pieces_.push({prefix_, header.bytes, extent, merged_[extent]});
   prefix_ = prefix_ + header.bytes;
-  merged_[extent] += entry_bytes(header.bytes);
+  move_on(merged_[extent], entry_bytes(header.bytes));
   heads_[extent] = kNone;
 }
 
@@ -112,44 +119,55 @@ Lsn ExtentsBuffer::contiguous_prefix() {
   }
 }
 
-void ExtentsBuffer::copy_out(const Piece& piece, uint64_t offset, std::span<std::byte> into) const {
-  const uint64_t position = piece.entry + sizeof(EntryHeader) + offset;
-  const uint64_t before_wrap = std::min(into.size(), extent_bytes_ - position % extent_bytes_);
-  std::memcpy(into.data(), place_of(piece.extent, position), before_wrap);
+void ExtentsBuffer::copy_out(const Piece& piece, uint64_t from, std::span<std::byte> into) const {
+  const uint64_t offset = offset_behind(piece.entry, sizeof(EntryHeader) + from);
+  const uint64_t before_wrap = std::min(into.size(), extent_bytes_ - offset);
+  std::memcpy(into.data(), place_of(piece.extent, offset), before_wrap);
   if (before_wrap < into.size()) {
-    std::memcpy(into.data() + before_wrap, place_of(piece.extent, position + before_wrap),
-                into.size() - before_wrap);
+    std::memcpy(into.data() + before_wrap, place_of(piece.extent, 0), into.size() - before_wrap);
   }
+}
+
+// The place in pieces_ of the record that holds the byte at this LSN. Mostly the stream goes on where it was read last.
+size_t ExtentsBuffer::piece_at(Lsn at) const {
+  const auto ends_before = [&](size_t i) { return pieces_[i].begin.value + pieces_[i].bytes <= at.value; };
+  if (last_read_ < pieces_.size() && pieces_[last_read_].begin <= at) {
+    if (!ends_before(last_read_)) return last_read_;
+    if (last_read_ + 1 < pieces_.size() && !ends_before(last_read_ + 1)) return last_read_ + 1;
+  }
+  size_t low = 0;
+  for (size_t high = pieces_.size(); low < high;) {
+    const size_t middle = low + (high - low) / 2;
+    if (ends_before(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
 }
 
 void ExtentsBuffer::read(Lsn at, std::span<std::byte> into) const {
   if (into.empty()) return;
   DCHECK(at.value + into.size() <= prefix_.value);
-  // Mostly the stream goes on where it was read last.
-  size_t piece = last_read_ < pieces_.size() && pieces_[last_read_].begin <= at ? last_read_ : 0;
-  for (size_t steps = 0; at.value >= pieces_[piece].begin.value + pieces_[piece].bytes; ++piece) {
-    if (++steps < 8) continue;
-    const auto behind = std::ranges::upper_bound(pieces_, at, {}, &Piece::begin);
-    piece = static_cast<size_t>(behind - pieces_.begin()) - 1;
-    break;
-  }
-  last_read_ = piece;
-  for (; !into.empty(); ++piece) {
-    const uint64_t offset = at.value - pieces_[piece].begin.value;
-    const uint64_t bytes = std::min(into.size(), pieces_[piece].bytes - offset);
-    copy_out(pieces_[piece], offset, into.first(bytes));
+  for (size_t piece = piece_at(at);; ++piece) {
+    const uint64_t from = at.value - pieces_[piece].begin.value;
+    const uint64_t bytes = std::min(into.size(), pieces_[piece].bytes - from);
+    copy_out(pieces_[piece], from, into.first(bytes));
     into = into.subspan(bytes);
     at = at + bytes;
+    last_read_ = piece;
+    if (into.empty()) return;
   }
 }
 
 void ExtentsBuffer::release(Lsn upto) {
   size_t count = 0;
-  while (!pieces_.empty() && pieces_.front().begin < upto) {
+  for (; !pieces_.empty() && pieces_.front().begin < upto; ++count) {
     const Piece& piece = pieces_.front();
-    extents_[piece.extent].released->store(piece.entry + entry_bytes(piece.bytes), std::memory_order_release);
-    pieces_.pop_front();
-    ++count;
+    extents_[piece.extent].released->store(piece.entry.count + entry_bytes(piece.bytes),
+                                           std::memory_order_release);
+    pieces_.pop();
   }
   last_read_ -= std::min(last_read_, count);
   LogBuffer::release(upto);

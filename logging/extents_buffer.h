@@ -17,12 +17,12 @@
 // docs/performance.md, "Log buffers".
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <vector>
 
 #include "base/atomic.h"
 #include "base/cache_line.h"
+#include "base/fifo_queue.h"
 #include "logging/log_buffer.h"
 
 namespace mneme {
@@ -49,18 +49,22 @@ class ExtentsBuffer : public LogBuffer {
     uint64_t lsn = 0;
     uint64_t bytes = 0;
   };
+  // Where an entry begins in its extent.
+  struct Position {
+    uint64_t count = 0;   // bytes of entries before it, since the beginning
+    uint64_t offset = 0;  // count modulo the extent's size, without the division
+  };
   // A record that is merged and not released.
   struct Piece {
     Lsn begin;
     uint64_t bytes = 0;
     uint32_t extent = 0;
-    uint64_t entry = 0;  // its entry's position
+    Position entry;
   };
-  // Positions in an extent count bytes since the beginning; the place is the position modulo the extent's size.
   struct Extent {
     // The worker's: the entry of its next record, or of the one that it has reserved.
     struct Own {
-      uint64_t entry = 0;
+      Position entry;
       Lsn lsn;
     };
     CachePadded<Own> own;
@@ -71,8 +75,13 @@ class ExtentsBuffer : public LogBuffer {
   };
 
   static uint64_t entry_bytes(uint64_t record_bytes);
-  std::byte* place_of(uint32_t extent, uint64_t position) const;
-  void copy_out(const Piece& piece, uint64_t offset, std::span<std::byte> into) const;
+  void move_on(Position& position, uint64_t bytes) const;
+  uint64_t offset_behind(const Position& entry, uint64_t bytes) const;
+  std::byte* place_of(uint32_t extent, uint64_t offset) const {
+    return ring_memory() + extent * extent_bytes_ + offset;
+  }
+  size_t piece_at(Lsn at) const;
+  void copy_out(const Piece& piece, uint64_t from, std::span<std::byte> into) const;
   bool look_at(uint32_t extent);
   void merge(uint32_t extent);
 
@@ -85,9 +94,9 @@ class ExtentsBuffer : public LogBuffer {
   // The flusher's, on lines of its own.
   alignas(kCacheLineBytes) Lsn prefix_;
   std::vector<uint64_t> heads_;  // by extent: the LSN of its first unmerged record; kNone: none that was seen
-  std::vector<uint64_t> merged_;     // by extent: the position behind its last merged entry
+  std::vector<Position> merged_;     // by extent: behind its last merged entry
   std::vector<uint64_t> published_;  // by extent: what was read of `published` last
-  std::deque<Piece> pieces_;         // in LSN order
+  FifoQueue<Piece> pieces_;          // in LSN order
   mutable size_t last_read_ = 0;     // in pieces_: the stream is read in order
 };
 
