@@ -1,6 +1,7 @@
 // mneme native: compiles workloads' procedures, and the slices that their logs are replayed by, into a folder: the build
 // does it for the one beside the program, in which every other command looks.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
@@ -62,7 +63,7 @@ struct NativeCommand {
 void add_native_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<NativeCommand>();
   CLI::App* app = program.add_subcommand("native", "compile workloads' procedures into a folder (used by the build)");
-  app->add_option("workload", command->workloads, "tpcc, smallbank")->required();
+  app->add_option("workload", command->workloads, fmt::format("of {}", fmt::join(workload_names(), ", ")))->required();
   app->add_option("--into", command->into, "the folder, which will hold nothing else")->required();
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }

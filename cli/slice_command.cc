@@ -1,4 +1,7 @@
 // mneme slice: how procedures come apart for parallel replay: slices, local graphs, blocks and why they are ordered.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -52,7 +55,9 @@ struct SliceCommand {
 void add_slice_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<SliceCommand>();
   CLI::App* app = program.add_subcommand("slice", "slices, local and global dependency graphs of procedures");
-  app->add_option("source", command->source, "a .sql file with tables and procedures, or tpcc or smallbank")->required();
+  app->add_option("source", command->source,
+                  fmt::format("a .sql file with tables and procedures, or one of {}", fmt::join(workload_names(), ", ")))
+      ->required();
   app->add_flag("--dot", command->dot, "the global graph for Graphviz");
   command->output.add_options(*app);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });

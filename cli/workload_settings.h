@@ -16,7 +16,8 @@ struct WorkloadSettings {
   std::string name;
   WorkloadOptions options;
 
-  // Options that shape the database and the calls: --warehouses, --scale, --seed, --mix, the hotspot's.
+  // Options that shape the database and the calls: --warehouses, --scale, --seed, --mix, and those that only some
+  // workloads have.
   void add_options(CLI::App& command);
   // The workload, or why these settings name none.
   Result<std::unique_ptr<Workload>> make() const;

@@ -87,8 +87,8 @@ NativeCode compiled(const Program& program, const Schema& schema) {
   return std::move(code).value();
 }
 
-void expect_equal(std::string_view name, uint64_t calls) {
-  const auto workload = make_workload(name, {.scale = 1, .seed = 7});
+void expect_equal(std::string_view name, uint64_t calls, std::string mix = "default") {
+  const auto workload = make_workload(name, {.scale = 1, .seed = 7, .mix = std::move(mix)});
   ASSERT_TRUE(workload.ok());
   const auto program = compile((*workload)->sql(), name);
   ASSERT_TRUE(program.ok());
@@ -208,6 +208,16 @@ TEST(NativeWorkload, TpccMeansTheSame) {
 }
 TEST(NativeWorkload, SmallbankMeansTheSame) {
   expect_equal("smallbank", 50'000);
+}
+TEST(NativeWorkload, TatpMeansTheSame) {
+  expect_equal("tatp", 50'000);
+}
+TEST(NativeWorkload, TpcbMeansTheSame) {
+  expect_equal("tpcb", 20'000);
+}
+TEST(NativeWorkload, YcsbMeansTheSame) {
+  expect_equal("ycsb", 20'000,
+               "read_record=20,update_record=20,insert_record=20,scan_records=20,read_modify_write=20");
 }
 
 }  // namespace

@@ -15,7 +15,10 @@
 #include "recovery/serial_replayer.h"
 #include "recovery/slice_units.h"
 #include "workloads/load.h"
+#include "workloads/tatp.h"
+#include "workloads/tpcb.h"
 #include "workloads/workload.h"
+#include "workloads/ycsb.h"
 
 namespace mneme {
 namespace {
@@ -43,11 +46,10 @@ class LoggedCalls final : public CommandSource {
 
 class WorkloadReplay {
  public:
-  WorkloadReplay(std::string_view name, uint32_t calls) {
-    auto made = make_workload(name, {});
-    EXPECT_TRUE(made.ok());
-    workload_ = std::move(*made);
-    auto compiled = compile(workload_->sql(), std::string(name) + ".sql");
+  WorkloadReplay(Result<std::unique_ptr<Workload>> workload, uint32_t calls) {
+    EXPECT_TRUE(workload.ok()) << (workload.ok() ? "" : workload.error().message);
+    workload_ = std::move(*workload);
+    auto compiled = compile(workload_->sql(), std::string(workload_->name()) + ".sql");
     EXPECT_TRUE(compiled.ok()) << (compiled.ok() ? "" : compiled.error().message);
     program_ = std::move(*compiled);
     graph_ = analyze(*program_, TableConflicts(program_->catalog));
@@ -65,6 +67,19 @@ class WorkloadReplay {
     slices_ = CompiledUnits::load(*program_, schema, SliceUnits(graph_).units(), folders);
     EXPECT_EQ(procedures_.execution(), Execution::kNative) << procedures_.notices().front();
     EXPECT_EQ(slices_.execution(), Execution::kNative) << slices_.notices().front();
+  }
+
+  // Interpreted, then by machine code.
+  void expect_equal_by_every_way() {
+    EXPECT_EQ(serially(), forward());
+    for (const uint32_t threads : {1, 2, 4, 8}) {
+      for (const uint32_t batch : {1, 7, 1000}) {
+        EXPECT_EQ(in_parallel(threads, batch), forward()) << threads << " threads, batches of " << batch;
+      }
+    }
+    use_machine_code();
+    EXPECT_EQ(serially(), forward());
+    for (const uint32_t threads : {1, 2, 4}) EXPECT_EQ(in_parallel(threads, 100), forward());
   }
 
   Digest serially() {
@@ -131,23 +146,38 @@ class WorkloadReplay {
 };
 
 TEST(WorkloadReplay, Smallbank) {
-  WorkloadReplay replay("smallbank", 4000);
+  WorkloadReplay replay(make_workload("smallbank", {}), 4000);
   ASSERT_GT(replay.log_records(), 2000u);
-  EXPECT_EQ(replay.serially(), replay.forward());
-  for (const uint32_t threads : {1, 2, 4, 8}) {
-    for (const uint32_t batch : {1, 7, 1000}) {
-      EXPECT_EQ(replay.in_parallel(threads, batch), replay.forward())
-          << threads << " threads, batches of " << batch;
-    }
-  }
-  replay.use_machine_code();
-  EXPECT_EQ(replay.serially(), replay.forward());
-  for (const uint32_t threads : {1, 2, 4}) EXPECT_EQ(replay.in_parallel(threads, 100), replay.forward());
+  replay.expect_equal_by_every_way();
+}
+
+// So few subscribers that their rules come and go many times.
+TEST(WorkloadReplay, Tatp) {
+  WorkloadReplay replay(tatp::Tatp::make(50, 1,
+                                         "update_subscriber_data=20,update_location=20,insert_call_forwarding=30,"
+                                         "delete_call_forwarding=30"),
+                        4000);
+  ASSERT_GT(replay.log_records(), 1500u);
+  replay.expect_equal_by_every_way();
+}
+
+TEST(WorkloadReplay, Tpcb) {
+  WorkloadReplay replay(tpcb::Tpcb::make({.branches = 2, .accounts_per_branch = 200}, 0.9, 1, "default"), 3000);
+  ASSERT_EQ(replay.log_records(), 3000u);
+  replay.expect_equal_by_every_way();
+}
+
+TEST(WorkloadReplay, Ycsb) {
+  WorkloadReplay replay(ycsb::Ycsb::make({.core_workload = 'D', .records = 300}, 1,
+                                         "update_record=50,insert_record=10,read_modify_write=40"),
+                        3000);
+  ASSERT_EQ(replay.log_records(), 3000u);
+  replay.expect_equal_by_every_way();
 }
 
 // A population takes seconds, so fewer combinations; each number of threads and each size of batch is among them.
 TEST(WorkloadReplay, Tpcc) {
-  WorkloadReplay replay("tpcc", 1500);
+  WorkloadReplay replay(make_workload("tpcc", {}), 1500);
   ASSERT_GT(replay.log_records(), 1000u);
   EXPECT_EQ(replay.serially(), replay.forward());
   const std::pair<uint32_t, uint32_t> combinations[] = {{1, 1000}, {2, 7}, {4, 100}, {8, 1}};

@@ -1,11 +1,11 @@
 // Consistency checks: a fresh population meets every condition; each planted violation is found by the conditions that
-// speak of it, and by no other.
+// speak of it, and by no other. TPC-C and Smallbank; the others are in files of their own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "procedures/program.h"
 #include "workloads/memory_rows.h"
 #include "workloads/smallbank.h"
+#include "workloads/test_checks.h"
 #include "workloads/tpcc.h"
 
 namespace mneme {
@@ -13,21 +13,6 @@ namespace {
 
 using testing::IsEmpty;
 using testing::UnorderedElementsAreArray;
-
-std::vector<std::string> violated(const std::vector<Check>& checks) {
-  std::vector<std::string> names;
-  for (const Check& check : checks) {
-    EXPECT_FALSE(check.detail.empty());
-    if (!check.ok) names.push_back(check.name.substr(0, check.name.find(':')));
-  }
-  return names;
-}
-
-std::unique_ptr<Program> compiled(const Workload& workload) {
-  Result<std::unique_ptr<Program>> program = compile(workload.sql(), workload.name());
-  EXPECT_TRUE(program.ok()) << program.error().message;
-  return std::move(program).value();
-}
 
 class TpccChecks : public testing::Test {
  protected:

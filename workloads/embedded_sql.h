@@ -8,5 +8,8 @@ namespace mneme {
 
 extern const std::string_view kTpccSql;
 extern const std::string_view kSmallbankSql;
+extern const std::string_view kTatpSql;
+extern const std::string_view kTpcbSql;
+extern const std::string_view kYcsbSql;
 
 }  // namespace mneme

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <numeric>
 
+#include "base/check.h"
+
 namespace mneme {
 namespace {
 
@@ -62,6 +64,17 @@ uint32_t Mix::pick(Random& random) const {
   uint32_t procedure = 0;
   while (ticket >= percents_[procedure]) ticket -= percents_[procedure++];
   return procedure;
+}
+
+uint32_t Mix::pick_except(uint32_t procedure, Random& random) const {
+  CHECK(percents_[procedure] < 100);
+  auto ticket = static_cast<uint32_t>(random.uniform(0, 99 - percents_[procedure]));
+  uint32_t picked = 0;
+  while (picked == procedure || ticket >= percents_[picked]) {
+    if (picked != procedure) ticket -= percents_[picked];
+    ++picked;
+  }
+  return picked;
 }
 
 }  // namespace mneme

@@ -25,6 +25,8 @@ class Mix {
 
   // The number, counted in the order of `shares`, of the procedure to call.
   uint32_t pick(Random& random) const;
+  // As pick(), among all but one; at least one of them has a share.
+  uint32_t pick_except(uint32_t procedure, Random& random) const;
 
   uint32_t percent(uint32_t procedure) const { return percents_[procedure]; }
 

@@ -55,5 +55,20 @@ TEST(Mix, PicksInProportion) {
   EXPECT_NEAR(picked[2], 40'000, 1'000);
 }
 
+TEST(Mix, PicksAmongTheOthersInProportion) {
+  const Result<Mix> mix = Mix::parse("buy=60,pay=10,look=30", kShares);
+  ASSERT_TRUE(mix.ok());
+  Random random({1});
+  std::array<int, 3> picked{};
+  for (int i = 0; i < 100'000; ++i) ++picked[mix->pick_except(0, random)];
+  EXPECT_EQ(picked[0], 0);
+  EXPECT_NEAR(picked[1], 25'000, 1'000);
+  EXPECT_NEAR(picked[2], 75'000, 1'000);
+  picked = {};
+  for (int i = 0; i < 100'000; ++i) ++picked[mix->pick_except(2, random)];
+  EXPECT_NEAR(picked[0], 85'714, 1'000);
+  EXPECT_EQ(picked[2], 0);
+}
+
 }  // namespace
 }  // namespace mneme

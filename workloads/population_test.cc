@@ -9,7 +9,10 @@
 
 #include "workloads/populate.h"
 #include "workloads/smallbank.h"
+#include "workloads/tatp.h"
+#include "workloads/tpcb.h"
 #include "workloads/tpcc.h"
+#include "workloads/ycsb.h"
 
 namespace mneme {
 namespace {
@@ -26,7 +29,13 @@ const TextColumns& text_columns(std::string_view workload) {
                                    {7, {2, 4}},
                                    {8, {3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16}}};
   static const TextColumns smallbank = {{0, {0}}};
-  return workload == "tpcc" ? tpcc : smallbank;
+  static const TextColumns tatp = {{0, {1}}, {1, {4, 5}}, {2, {5}}, {3, {4}}};
+  static const TextColumns tpcb = {{0, {2}}, {1, {3}}, {2, {3}}};
+  static const TextColumns ycsb = {{0, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}};
+  if (workload == "tpcc") return tpcc;
+  if (workload == "smallbank") return smallbank;
+  if (workload == "tatp") return tatp;
+  return workload == "tpcb" ? tpcb : ycsb;
 }
 
 struct Summary {
@@ -73,15 +82,32 @@ std::unique_ptr<Workload> small_smallbank(uint64_t seed) {
   return std::move(smallbank::Smallbank::make(25'000, {}, seed, "default")).value();
 }
 
+constexpr int64_t kSubscribers = 12'000;
+
+std::unique_ptr<Workload> small_tatp(uint64_t seed) {
+  return std::move(tatp::Tatp::make(kSubscribers, seed, "default")).value();
+}
+
+std::unique_ptr<Workload> small_tpcb(uint64_t seed) {
+  return std::move(tpcb::Tpcb::make({.branches = 3, .accounts_per_branch = 15'000}, 0, seed, "default"))
+      .value();
+}
+
+std::unique_ptr<Workload> small_ycsb(uint64_t seed) {
+  return std::move(ycsb::Ycsb::make({.records = 12'000, .field_bytes = 20}, seed, "default")).value();
+}
+
 TEST(Population, DoesNotDependOnTheNumberOfThreads) {
-  const Summary tpcc = summarize(*small_tpcc(1), 1);
-  const Summary smallbank = summarize(*small_smallbank(1), 1);
-  for (const uint32_t threads : {2, 5}) {
-    EXPECT_EQ(summarize(*small_tpcc(1), threads), tpcc);
-    EXPECT_EQ(summarize(*small_smallbank(1), threads), smallbank);
+  for (const auto& make : {small_tpcc, small_smallbank, small_tatp, small_tpcb, small_ycsb}) {
+    const std::unique_ptr<Workload> workload = make(1);
+    const Summary alone = summarize(*workload, 1);
+    for (const uint32_t threads : {2, 5}) {
+      EXPECT_EQ(summarize(*make(1), threads), alone) << workload->name();
+    }
+    // No value of TPC-B's population is random.
+    const bool same = summarize(*make(2), 1).hash == alone.hash;
+    EXPECT_EQ(same, workload->name() == "tpcb") << workload->name();
   }
-  EXPECT_NE(summarize(*small_tpcc(2), 1).hash, tpcc.hash);
-  EXPECT_NE(summarize(*small_smallbank(2), 1).hash, smallbank.hash);
 }
 
 TEST(Population, TpccHasItsCardinalities) {
@@ -147,6 +173,113 @@ TEST(Population, TpccDistrictIsAsSpecified) {
 TEST(Population, SmallbankGivesEachCustomerThreeRows) {
   const Summary summary = summarize(*small_smallbank(1), 1);
   for (uint32_t table = 0; table < 3; ++table) EXPECT_EQ(summary.rows.at(table), 25'000u);
+}
+
+TEST(Population, TatpHasItsCardinalities) {
+  const Summary summary = summarize(*small_tatp(1), 2);
+  const auto rows = [&](tatp::Table table) {
+    return static_cast<double>(summary.rows.at(static_cast<uint32_t>(table)));
+  };
+  EXPECT_EQ(rows(tatp::Table::kSubscriber), kSubscribers);
+  EXPECT_NEAR(rows(tatp::Table::kAccessInfo) / kSubscribers, 2.5, 0.05);
+  EXPECT_NEAR(rows(tatp::Table::kSpecialFacility) / kSubscribers, 2.5, 0.05);
+  EXPECT_NEAR(rows(tatp::Table::kCallForwarding) / kSubscribers, 3.75, 0.1);
+}
+
+TEST(Population, TatpIsAsDescribed) {
+  const std::unique_ptr<Workload> workload = small_tatp(1);
+  std::map<int64_t, std::set<int64_t>> access_infos, facilities;
+  std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> start_times;
+  std::map<int64_t, int> hours;
+  int active = 0, count = 0;
+  for (uint32_t part = 0; part < workload->part_count(); ++part) {
+    workload->populate(part, [&](TableId table, std::span<const Value> row) {
+      const int64_t subscriber = row[0].as_int();
+      switch (static_cast<tatp::Table>(table.value)) {
+        case tatp::Table::kSubscriber:
+          EXPECT_EQ(row[1].as_text().size(), 15u);
+          EXPECT_EQ(std::stoll(std::string(row[1].as_text())), subscriber);
+          break;
+        case tatp::Table::kAccessInfo:
+          EXPECT_TRUE(access_infos[subscriber].insert(row[1].as_int()).second);
+          break;
+        case tatp::Table::kSpecialFacility:
+          EXPECT_TRUE(facilities[subscriber].insert(row[1].as_int()).second);
+          start_times[{subscriber, row[1].as_int()}];
+          active += static_cast<int>(row[2].as_int());
+          ++count;
+          break;
+        case tatp::Table::kCallForwarding: {
+          const auto facility = start_times.find({subscriber, row[1].as_int()});
+          ASSERT_NE(facility, start_times.end()) << "a rule before its special facility";
+          EXPECT_TRUE(facility->second.insert(row[2].as_int()).second);
+          EXPECT_EQ(row[2].as_int() % 8, 0);
+          ++hours[row[3].as_int() - row[2].as_int()];
+          EXPECT_EQ(row[4].as_text().size(), 15u);
+          break;
+        }
+      }
+    });
+  }
+  for (const auto* types : {&access_infos, &facilities}) {
+    std::map<size_t, int> sizes;
+    std::map<int64_t, int> of_type;
+    EXPECT_EQ(types->size(), static_cast<size_t>(kSubscribers));
+    for (const auto& [subscriber, of_subscriber] : *types) {
+      ++sizes[of_subscriber.size()];
+      for (const int64_t type : of_subscriber) ++of_type[type];
+    }
+    ASSERT_EQ(sizes.size(), 4u);
+    ASSERT_EQ(of_type.size(), 4u);
+    for (int i = 1; i <= 4; ++i) {
+      EXPECT_NEAR(sizes[static_cast<size_t>(i)], kSubscribers / 4, kSubscribers / 40);
+      EXPECT_NEAR(of_type[i], kSubscribers * 0.625, kSubscribers * 0.02);
+    }
+  }
+  EXPECT_NEAR(active, count * 0.85, count * 0.02);
+  EXPECT_EQ(hours.begin()->first, 1);
+  EXPECT_EQ(hours.rbegin()->first, 8);
+  std::map<size_t, int> rules;
+  for (const auto& [facility, starts] : start_times) ++rules[starts.size()];
+  ASSERT_EQ(rules.size(), 4u);
+  for (size_t i = 0; i <= 3; ++i) EXPECT_NEAR(rules[i], count / 4, count / 40);
+}
+
+TEST(Population, TpcbHasItsCardinalitiesAndNoMoneyYet) {
+  const std::unique_ptr<Workload> workload = small_tpcb(1);
+  const Summary summary = summarize(*workload, 2);
+  EXPECT_EQ(summary.rows, (std::map<uint32_t, uint64_t>{{0, 3}, {1, 30}, {2, 45'000}}));
+  const tpcb::Scale scale{.branches = 3, .accounts_per_branch = 15'000};
+  for (uint32_t part = 0; part < workload->part_count(); ++part) {
+    workload->populate(part, [&](TableId table, std::span<const Value> row) {
+      const bool is_branch = table == tpcb::id_of(tpcb::Table::kBranch);
+      EXPECT_EQ(row[is_branch ? 1 : 2].as_int(), 0);
+      if (table == tpcb::id_of(tpcb::Table::kTeller)) {
+        EXPECT_EQ(scale.branch_of_teller(row[0].as_int()), row[1].as_int());
+      }
+      if (table == tpcb::id_of(tpcb::Table::kAccount)) {
+        EXPECT_EQ(scale.branch_of_account(row[0].as_int()), row[1].as_int());
+      }
+    });
+  }
+}
+
+TEST(Population, YcsbKeysAreDistinctAndScattered) {
+  const std::unique_ptr<Workload> workload = small_ycsb(1);
+  std::set<int64_t> keys;
+  int ascents = 0;
+  int64_t last = 0;
+  for (uint32_t part = 0; part < workload->part_count(); ++part) {
+    workload->populate(part, [&](TableId, std::span<const Value> row) {
+      const int64_t key = row[0].as_int();
+      EXPECT_TRUE(ycsb::is_key(key));
+      keys.insert(key);
+      ascents += key > last;
+      last = key;
+    });
+  }
+  EXPECT_EQ(keys.size(), 12'000u);
+  EXPECT_NEAR(ascents, 6'000, 300);
 }
 
 }  // namespace

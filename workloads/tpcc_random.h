@@ -1,4 +1,4 @@
-// TPC-C's random values: NURand, last names, strings (clauses 2.1.6, 4.3.2).
+// TPC-C's random values: NURand's constants, last names, item data, zip codes (clauses 2.1.6, 4.3.2).
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/arena.h"
-#include "workloads/random.h"
+#include "workloads/random_values.h"
 #include "workloads/tpcc_schema.h"
 
 namespace mneme::tpcc {
@@ -27,9 +27,6 @@ inline constexpr int64_t kLastNameA = 255;
 inline constexpr int64_t kCustomerA = 1023;
 inline constexpr int64_t kItemA = 8191;
 
-// Non-uniform over [low, high].
-int64_t nu_rand(Random& random, int64_t a, int64_t c, int64_t low, int64_t high);
-
 inline constexpr size_t kMaxLastNameBytes = 15;
 
 // Of a number below kMostLastNames, a syllable for each of its digits.
@@ -42,12 +39,6 @@ class LastName {
   std::array<char, kMaxLastNameBytes> text_;
   size_t length_ = 0;
 };
-
-// Random letters and digits (the specification's a-string), random digits (n-string), of a random length. In
-// `arena`.
-std::string_view alphanumeric(Random& random, int64_t min_length, int64_t max_length, Arena& arena);
-std::string_view digits(Random& random, int64_t length, Arena& arena);
-std::string_view letters(Random& random, int64_t length, Arena& arena);
 
 // I_DATA and S_DATA: 26 to 50 characters, in one of ten with ORIGINAL at a random place.
 std::string_view data_with_original(Random& random, Arena& arena);

@@ -5,12 +5,27 @@
 #include <array>
 
 #include "workloads/smallbank.h"
+#include "workloads/tatp.h"
+#include "workloads/tpcb.h"
 #include "workloads/tpcc.h"
+#include "workloads/ycsb.h"
 
 namespace mneme {
 namespace {
 
-constexpr std::array<std::string_view, 2> kNames = {"tpcc", "smallbank"};
+constexpr std::array<std::string_view, 5> kNames = {"tpcc", "smallbank", "tatp", "tpcb", "ycsb"};
+
+Result<std::unique_ptr<Workload>> make_ycsb(const WorkloadOptions& options) {
+  if (options.ycsb.size() != 1) {
+    return invalid_argument("YCSB has no core workload '{}'; there are A, B, C, D, E, F", options.ycsb);
+  }
+  ycsb::Settings settings;
+  settings.core_workload = options.ycsb[0];
+  settings.records = options.scale * ycsb::kRecordsPerScale;
+  settings.field_bytes = options.field_bytes;
+  settings.skew = options.skew.value_or(settings.skew);
+  return ycsb::Ycsb::make(settings, options.seed, options.mix);
+}
 
 }  // namespace
 
@@ -29,6 +44,13 @@ Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const Wor
     return smallbank::Smallbank::make(options.scale * smallbank::kCustomersPerScale, hotspot, options.seed,
                                       options.mix);
   }
+  if (name == "tatp") {
+    return tatp::Tatp::make(options.scale * tatp::kSubscribersPerScale, options.seed, options.mix);
+  }
+  if (name == "tpcb") {
+    return tpcb::Tpcb::make({.branches = options.scale}, options.skew.value_or(0), options.seed, options.mix);
+  }
+  if (name == "ycsb") return make_ycsb(options);
   return invalid_argument("there is no workload '{}'; there are {}", name, fmt::join(kNames, ", "));
 }
 

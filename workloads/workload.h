@@ -1,10 +1,12 @@
-// Workload: a benchmark as a client of the engine: schema and procedures in SQL, a population, a stream of calls, and
-// the conditions that its database must always meet.
+// Workload: a benchmark as a client of the engine: schema and procedures in SQL, a population, a stream of
+// calls, and the conditions that its database must always meet.
 //
-// Flow        make_workload -> sql() -> compile -> load (workloads/load.h) -> generator() -> calls ... -> check()
-// Invariants  Everything is a function of the options: the population of nothing else (so not of the number of
-//             threads), call number n of a stream of the stream and n alone (so a run can go on where another ended).
-//             Tables and procedures are numbered in the order in which the SQL declares them, as the binder does.
+// Flow        make_workload -> sql() -> compile -> load (workloads/load.h) -> generator() -> calls ... ->
+//             check()
+// Invariants  Everything is a function of the options: the population of nothing else (so not of the number
+//             of threads), call number n of a stream of the stream and n alone (so a run can go on where
+//             another ended). Tables and procedures are numbered in the order in which the SQL declares them,
+//             as the binder does.
 // Threads     a Workload is constant once made; a CallGenerator belongs to one worker.
 #pragma once
 
@@ -71,12 +73,19 @@ class Workload {
 };
 
 struct WorkloadOptions {
-  uint32_t scale = 1;  // tpcc: warehouses; smallbank: times 18,000 customers
+  // tpcc: warehouses; smallbank: times 18,000 customers; tatp: times 100,000 subscribers; tpcb: branches,
+  // each with 100,000 accounts; ycsb: times 100,000 records
+  uint32_t scale = 1;
   uint64_t seed = 1;
   std::string mix = "default";  // or NAME=PCT,...
   // smallbank: this many percent of the calls choose among this many customers only. 0 percent: no hotspot.
   uint32_t hotspot_percent = 90;
   uint32_t hotspot_customers = 1000;
+  // tpcb: of branches and accounts, 0 unless given; ycsb: of records, 0.99 unless given. Zipfian theta; 0:
+  // uniform.
+  std::optional<double> skew = {};
+  std::string ycsb = "A";      // the core workload, to F
+  uint32_t field_bytes = 100;  // ycsb
 };
 
 // `name` is one of workload_names().

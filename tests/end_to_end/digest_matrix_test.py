@@ -26,14 +26,14 @@ CALLS = 15000
 
 
 class DigestMatrix(EndToEndTest):
-    def run_and_recover(self, workload, read_only, most_bytes_per_transaction):
+    def run_and_recover(self, workload, read_only, most_bytes_per_transaction, *options, ways=EVERY_WAY):
         database = self.folder / "database"
-        arguments = ("run", workload, "--data-dir", database, "--threads", 2)
+        arguments = ("run", workload, "--data-dir", database, "--threads", 2, *options)
         self.logged = 0
         first = self.report(*arguments, "--transactions", CALLS)
         self.assertEqual(first["committed"] + first["user_aborts"], CALLS)
         self.assertLessEqual(first["log_bytes_per_txn"], most_bytes_per_transaction)
-        self.check_every_way(database, first, read_only, EVERY_WAY)
+        self.check_every_way(database, first, read_only, ways)
         for _ in range(2):
             again = self.report(*arguments, "--transactions", CALLS // 3, "--resume")
             self.assertEqual(again["committed"] + again["user_aborts"], CALLS // 3)
@@ -67,6 +67,18 @@ class DigestMatrix(EndToEndTest):
 
     def test_smallbank(self):
         self.run_and_recover("smallbank", {"balance"}, 80)
+
+    def test_tatp(self):
+        reads = {"get_subscriber_data", "get_new_destination", "get_access_data"}
+        self.run_and_recover("tatp", reads, 80, ways=SOME_WAYS)
+
+    def test_tpcb(self):
+        self.run_and_recover("tpcb", set(), 80, "--scale", 2, "--skew", 0.8, ways=SOME_WAYS)
+
+    def test_ycsb(self):
+        mix = "read_record=20,update_record=40,insert_record=10,scan_records=10,read_modify_write=20"
+        options = ("--ycsb", "D", "--field-bytes", 20, "--skew", 0.9, "--mix", mix)
+        self.run_and_recover("ycsb", {"read_record", "scan_records"}, 120, *options, ways=SOME_WAYS)
 
 
 if __name__ == "__main__":

@@ -55,8 +55,14 @@ BAD_COMMAND_LINES = [
     ((), "subcommand"),
     (("dance",), "--help"),
     (("run",), "workload is required"),
-    (("run", "tpcx"), "there are tpcc, smallbank"),
+    (("run", "tpcx"), "there are tpcc, smallbank, tatp, tpcb, ycsb"),
     (("crash", "tpcx"), "there are tpcc, smallbank"),
+    (("run", "tpcb", "--skew", "1"), "below 1"),
+    (("run", "tatp", "--skew", "0.5"), "--skew is an option of tpcb and ycsb"),
+    (("run", "tpcb", "--hotspot-percent", "50"), "leave it out"),
+    (("run", "ycsb", "--ycsb", "G"), "A, B, C, D, E, F"),
+    (("run", "ycsb", "--field-bytes", "8"), "from 16 to 10000"),
+    (("run", "smallbank", "--field-bytes", "20"), "--field-bytes is an option of ycsb"),
     (("run", "smallbank", "--threads", "0"), "--threads"),
     (("run", "smallbank", "--threads", "many"), "--threads"),
     (("run", "smallbank", "--unheard-of"), "--unheard-of"),
@@ -129,7 +135,7 @@ class Slice(EndToEndTest):
         self.assertEqual(lanes, {"room": [], "booking": [], "journal": ["day"], "guest": ["name"], "larder": ["item"]})
 
     def test_workloads_and_dot(self):
-        for workload in ("tpcc", "smallbank"):
+        for workload in ("tpcc", "smallbank", "tatp", "tpcb", "ycsb"):
             graph = self.report("slice", workload)
             sliced = {name for block in graph["blocks"] for name in block["slices"]}
             for each in graph["procedures"]:
