@@ -31,12 +31,12 @@ void Prefetcher::step() {
       ++i;
       continue;
     }
-    if (entry.probe.row != nullptr) ask_for(*entry.rows, entry.probe.row, entry.parts);
+    if (entry.probe.row != nullptr) prefetch_row(*entry.rows, entry.probe.row, entry.parts);
     order_[i] = order_[--under_way_];
   }
 }
 
-void Prefetcher::ask_for(const Table& rows, const Row* row, ImageParts parts) {
+void prefetch_row(const Table& rows, const Row* row, ImageParts parts) {
   const auto* memory = reinterpret_cast<const std::byte*>(row);
   __builtin_prefetch(memory);
   const size_t image_words = rows.image_words();

@@ -20,6 +20,9 @@ namespace mneme {
 class Database;
 class Table;
 
+// Asks for a row's word and the lines of the parts, and doesn't wait.
+void prefetch_row(const Table& rows, const Row* row, ImageParts parts);
+
 class Prefetcher {
  public:
   // About as many misses as a core keeps under way, two or three times over. What a group has beyond that is left out.
@@ -38,8 +41,6 @@ class Prefetcher {
     IndexProbe probe;
     IndexCursor::Key key;
   };
-
-  static void ask_for(const Table& rows, const Row* row, ImageParts parts);
 
   // The first `under_way_` are: a look-up that is done gives its place to the last one.
   std::array<uint8_t, kMaxLookups> order_;

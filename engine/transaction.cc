@@ -9,6 +9,8 @@ namespace {
 
 // Rows stay locked for about a microsecond each; whoever waits longer runs something else, or again, instead.
 constexpr uint32_t kMaxLockTries = 300;
+// A scan asks for a row's lines this many rows before it reads them: more would be in vain where it soon ends.
+constexpr uint32_t kRowsAhead = 4;
 // Losing a race for one key that often means heavy contention.
 constexpr uint32_t kMaxInsertTries = 16;
 
@@ -133,8 +135,12 @@ AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Directio
                      direction == Direction::kForward ? ScanDirection::kForward : ScanDirection::kBackward);
   while (index.index->next(cursor)) {
     if (!watch(cursor.node)) return conflict(ConflictCause::kNodeValidation);
+    const auto ask_for = [&](uint32_t i) {
+      if (i < cursor.count) prefetch_row(table.rows(), cursor.rows[i], parts);
+    };
+    for (uint32_t i = 0; i < kRowsAhead; ++i) ask_for(i);
     for (uint32_t i = 0; i < cursor.count; ++i) {
-      if (i + 1 < cursor.count) __builtin_prefetch(cursor.rows[i + 1]);
+      ask_for(i + kRowsAhead);
       RowRef row;
       const AccessStatus status = visit(table, cursor.rows[i], parts, row);
       if (status == AccessStatus::kAbsent) continue;
