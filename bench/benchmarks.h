@@ -22,6 +22,7 @@ void register_transaction(const Sizes& sizes);
 void register_order(const Sizes& sizes);
 void register_procedure(const Sizes& sizes);
 void register_histogram(const Sizes& sizes);
+void register_sequence(const Sizes& sizes);
 
 // 0, 1, ... count - 1 in an order that looks random, each once, for a count that is a power of two: a linear
 // congruential generator of full period (Knuth, TAOCP 2, section 3.2.1.2). Its low bits are regular, its high ones are

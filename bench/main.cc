@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   mneme::bench::register_order(sizes);
   mneme::bench::register_procedure(sizes);
   mneme::bench::register_histogram(sizes);
+  mneme::bench::register_sequence(sizes);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;

@@ -55,7 +55,9 @@ void LogBufferSettings::add_options(CLI::App& command) {
       .add_option("--hop-distance", tuning_.hop_bytes,
                   "bytes, a power of two: grasshopper's ranges; without it 4 MiB, or a quarter of the ring")
       ->check(positive());
-  command.add_option("--scan-bits", tuning_.scan_bits, "64; or 1: scan sets and tests its bitmap bit by bit")
+  command
+      .add_option("--scan-bits", tuning_.scan_bits,
+                  "1: scan sets and tests its bitmap bit by bit; 64: word by word")
       ->capture_default_str();
 }
 

@@ -44,7 +44,8 @@ struct LogBufferTuning {
   GrasshopperMode grasshopper = GrasshopperMode::kBoth;
   size_t hop_bytes =
       0;  // hopping distance, a power of two; 0: 4 MiB, or a quarter of the ring where that is less
-  uint32_t scan_bits = 64;  // of the bitmap that one step of the scan buffer sets or tests: 64 or 1
+  uint32_t scan_bits =
+      1;  // of the bitmap that one step of the scan buffer sets or tests: 1, as in ELEDA, or 64
 };
 
 struct LogBufferOptions {

@@ -43,7 +43,7 @@ const Case kCases[] = {
     {"grasshopper_short_hops", LogBufferKind::kGrasshopper, {.hop_bytes = 256}},
     {"grasshopper_crawl", LogBufferKind::kGrasshopper, {.grasshopper = GrasshopperMode::kCrawl}},
     {"scan", LogBufferKind::kScan},
-    {"scan_by_bits", LogBufferKind::kScan, {.scan_bits = 1}},
+    {"scan_by_words", LogBufferKind::kScan, {.scan_bits = 64}},
     {"watermark", LogBufferKind::kWatermark},
     {"extents", LogBufferKind::kExtents},
 };
