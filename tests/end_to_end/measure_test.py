@@ -5,6 +5,7 @@ calls come at a given rate, where latencies that left out the wait for a worker 
 """
 
 import os
+import pathlib
 import pty
 import subprocess
 import unittest
@@ -34,6 +35,15 @@ class Measure(EndToEndTest):
         self.assertEqual(sum(causes.values()), run["aborted"], causes)
         # Smallbank inserts nothing: it claims no key, and no row appears where another transaction has looked.
         self.assertEqual(causes["claim"] + causes["node_validation"], 0, causes)
+
+    def test_the_script_that_compares_settings(self):
+        script = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "measure"
+        names = ["tpcc, 1 thread", "tpcc, 1 thread, log off"]
+        command = [script, "--runs", "1", "--duration", "0.2", "--directory", self.folder, *names]
+        done = subprocess.run(command, env={**os.environ, "MNEME": str(BINARY)}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        for name in names:
+            self.assertRegex(done.stdout, rf"(?m)^\| {name} \| [1-9][0-9,]* \| [0-9.,]+ us \|")
 
     def test_memory(self):
         run = self.run_smallbank("--transactions", 100)
