@@ -111,7 +111,7 @@ std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
   const std::string results = is_whole(unit) ? emit_results(scope) : "";
 
   std::string text =
-      fmt::format("\n// {}{}.\ntemplate <class Rows>\nbool unit_{}(Rows& rows, NativeRun& run) {{\n",
+      fmt::format("\n// {}{}.\ntemplate <class Rows>\nbool unit_{}(Rows* rows, NativeRun& run) {{\n",
                   is_whole(unit) ? "" : "A slice of ", unit.procedure->name, unit.name);
   for (size_t i = 0; i < scope.variables.size(); ++i) {
     if (scope.used[i]) text += variable_declaration(scope, i);

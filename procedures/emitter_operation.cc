@@ -158,7 +158,7 @@ void OperationEmitter::insert(const Operation& operation) {
                                             table_literal(operation), i));
   }
   fill_outputs(evaluate_outputs(operation));
-  text_.line("std::byte* const image = rows.new_image({});", table_literal(operation));
+  text_.line("std::byte* const image = rows->new_image({});", table_literal(operation));
   for (const auto& [i, operand] : row.columns) {
     const std::string column = column_name(table, ColumnId{i});
     if (!table.columns[i].nullable) {
@@ -167,7 +167,7 @@ void OperationEmitter::insert(const Operation& operation) {
       text_.line("{}.set(image, {}, {});", column, operand.value, operand.null);
     }
   }
-  text_.line("const AccessStatus inserted = rows.insert_image({}, image);", table_literal(operation));
+  text_.line("const AccessStatus inserted = rows->insert_image({}, image);", table_literal(operation));
   text_.line("if (inserted != AccessStatus::kOk) return refuse(run, inserted, {});", operation.id.value);
   text_.line("count = 1;");
 }
@@ -194,7 +194,7 @@ void OperationEmitter::change_row(const Operation& operation) {
   if (operation.kind == OperationKind::kUpdate) return update_row(operation);
   fill_outputs(evaluate_outputs(operation));
   text_.line("++count;");
-  text_.line("const AccessStatus erased = rows.erase({}, row);", table_literal(operation));
+  text_.line("const AccessStatus erased = rows->erase({}, row);", table_literal(operation));
   text_.line("if (erased != AccessStatus::kOk) return refuse(run, erased, {});", operation.id.value);
 }
 
@@ -241,7 +241,7 @@ void OperationEmitter::store_parts(const Operation& operation, const std::vector
     if (place.null_flag >= 0) parts |= ImageParts::of(static_cast<size_t>(place.null_flag), 1);
   }
   text_.line("std::byte* image = nullptr;");
-  text_.line("const AccessStatus changed = rows.change_parts({}, row, ImageParts{{0x{:x}}}, image);",
+  text_.line("const AccessStatus changed = rows->change_parts({}, row, ImageParts{{0x{:x}}}, image);",
              table_literal(operation), parts.bits());
   text_.line("if (changed != AccessStatus::kOk) return refuse(run, changed, {});", operation.id.value);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -263,7 +263,7 @@ void OperationEmitter::store_indexed(const Operation& operation, const std::vect
                            boxed(values[i], table.column(column).type));
   }
   text_.line("const ColumnValue changes[] = {{{}}};", changes);
-  text_.line("const AccessStatus updated = rows.update({}, row, changes);", table_literal(operation));
+  text_.line("const AccessStatus updated = rows->update({}, row, changes);", table_literal(operation));
   text_.line("if (updated != AccessStatus::kOk) return refuse(run, updated, {});", operation.id.value);
 }
 

@@ -116,7 +116,7 @@ void AccessEmitter::write_group_prefetch(const Operation& operation, const std::
     text_.line("lookups[count++] = {{IndexId{{{}}}, {}, key}};", inner.path.index.value, wanted);
     text_.close();
     text_.close();
-    text_.line("rows.prefetch({{lookups, count}});");
+    text_.line("rows->prefetch({{lookups, count}});");
     text_.close();
   });
   // A key that may fail is evaluated when its turn has come, not before.

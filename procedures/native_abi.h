@@ -30,7 +30,7 @@ struct NativeRun {
   const Schema* schema;
   const ir::Procedure* procedure;
   std::span<const Argument> arguments;
-  RowAccess* rows;
+  RowAccess* rows;  // null where the unit performs nothing
   Recording* recording;
   LocateSink* locate;
   std::optional<uint32_t> only_iteration;

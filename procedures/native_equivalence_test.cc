@@ -31,10 +31,12 @@ using ir::StatementKind;
 
 #ifdef NDEBUG
 constexpr int kPrograms = 2;
-#else
-constexpr int kPrograms = 1;  // the compiler takes the most time, and sanitizers make it take more
-#endif
 constexpr int kProcedures = 40;
+#else
+// The compiler takes the most time, and sanitizers make it take several times more.
+constexpr int kPrograms = 1;
+constexpr int kProcedures = 10;
+#endif
 constexpr int kCallsEach = 50;
 constexpr int kRows = 25;  // of a table, at first
 

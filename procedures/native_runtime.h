@@ -96,7 +96,8 @@ constexpr Type string_of(TypeKind kind, uint16_t length, bool is_text = false) {
 
 // Text that outlives the row it was read from.
 inline std::string_view kept(NativeRun& run, std::string_view text) {
-  return run.arena->copy(text);
+  // NULL's text has no place that could be copied from.
+  return text.empty() ? text : run.arena->copy(text);
 }
 
 // concat(): its arguments, NULLs left out, as their types print them.
@@ -284,13 +285,14 @@ std::strong_ordering order_of_keys(bool descending, const Nullable<T>& a, const 
 
 // ---- the functions that a unit is called by ----
 
-template <bool (*kUnit)(Transaction&, NativeRun&)>
+template <bool (*kUnit)(Transaction*, NativeRun&)>
 bool run_on_transaction(NativeRun& run) {
-  return kUnit(static_cast<Transaction&>(*run.rows), run);
+  return kUnit(static_cast<Transaction*>(run.rows), run);
 }
-template <bool (*kUnit)(RowAccess&, NativeRun&)>
+// There are no rows for a unit that performs nothing: where it only locates.
+template <bool (*kUnit)(RowAccess*, NativeRun&)>
 bool run_on_any(NativeRun& run) {
-  return kUnit(*run.rows, run);
+  return kUnit(run.rows, run);
 }
 
 // ---- loops and recordings ----
