@@ -41,7 +41,8 @@ class Arena {
   }
   std::string_view copy(std::string_view text) {
     char* at = static_cast<char*>(allocate(text.size()));
-    std::memcpy(at, text.data(), text.size());
+    // memcpy must not be given the null pointer of an empty view.
+    if (!text.empty()) std::memcpy(at, text.data(), text.size());
     return {at, text.size()};
   }
 

@@ -160,7 +160,7 @@ void KeyCodec::append(const Part& part, const Value& value, std::byte* to) const
     case TypeKind::kChar:
     case TypeKind::kVarchar: {
       const std::string_view text = value.as_text().substr(0, part.bytes);
-      std::memcpy(to, text.data(), text.size());
+      if (!text.empty()) std::memcpy(to, text.data(), text.size());
       std::memset(to + text.size(), 0, part.bytes - text.size());
       return;
     }

@@ -134,8 +134,8 @@ void RowLayout::set(std::byte* image, ColumnId column, const Value& value) const
       const std::string_view text = value.as_text();
       DCHECK(text.size() + 2 <= place.bytes);
       store(at, static_cast<uint16_t>(text.size()));
-      // The text may come from this very place: a column set to itself.
-      std::memmove(at + 2, text.data(), text.size());
+      // The text may come from this very place: a column set to itself. Empty text may have no place at all.
+      if (!text.empty()) std::memmove(at + 2, text.data(), text.size());
       return;
     }
     case TypeKind::kNull:

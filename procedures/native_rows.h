@@ -41,7 +41,7 @@ struct Column {
   void set(std::byte* image, Value value) const {
     if constexpr (std::is_same_v<Stored, std::string_view>) {
       store(image + at, static_cast<uint16_t>(value.size()));
-      std::memcpy(image + at + 2, value.data(), value.size());
+      if (!value.empty()) std::memcpy(image + at + 2, value.data(), value.size());
     } else if constexpr (std::is_same_v<Stored, bool>) {
       store<uint8_t>(image + at, value);
     } else {
@@ -110,7 +110,7 @@ void put_text(IndexKey& key, std::string_view text) {
   constexpr uint32_t kFirst = kOffset / 8;
   constexpr uint32_t kWords = (kOffset % 8 + kBytes + 7) / 8;
   std::byte bytes[8 * kWords] = {};
-  std::memcpy(bytes + kOffset % 8, text.data(), text.size());
+  if (!text.empty()) std::memcpy(bytes + kOffset % 8, text.data(), text.size());
   for (uint32_t i = 0; i < kWords; ++i) {
     key.words[kFirst + i] |= __builtin_bswap64(load<uint64_t>(bytes + 8 * i));
   }

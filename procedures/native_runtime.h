@@ -96,8 +96,7 @@ constexpr Type string_of(TypeKind kind, uint16_t length, bool is_text = false) {
 
 // Text that outlives the row it was read from.
 inline std::string_view kept(NativeRun& run, std::string_view text) {
-  // NULL's text has no place that could be copied from.
-  return text.empty() ? text : run.arena->copy(text);
+  return run.arena->copy(text);
 }
 
 // concat(): its arguments, NULLs left out, as their types print them.
