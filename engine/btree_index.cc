@@ -145,8 +145,7 @@ class BtreeIndex final : public Index {
     }
     const Node child = node.child(shape_, level, node.rank(shape_, count, key, true));
     if (node.version() != version) return;
-    for (size_t word = 0; word < pool_.node_words(); word += kCacheLineBytes / 8)
-      __builtin_prefetch(child.block() + word);
+    prefetch_lines(child.block(), 8 * pool_.node_words());
     probe.node = child.block();
     probe.is_done = false;
   }

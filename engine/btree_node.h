@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/prefetch.h"
 #include "engine/index.h"
 #include "engine/node_lock.h"
 
@@ -120,10 +121,7 @@ class BtreeNode : public NodeLock<4> {
         .store(source.value(shape, level, from).load(std::memory_order_relaxed), std::memory_order_release);
   }
 
-  void prefetch() const {
-    __builtin_prefetch(block_);
-    __builtin_prefetch(block_ + 8);
-  }
+  void prefetch() const { prefetch_lines(block_, 2 * kCacheLineBytes); }
 };
 
 }  // namespace mneme

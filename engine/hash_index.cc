@@ -12,6 +12,7 @@
 // Source      Litwin, "Linear Hashing" (VLDB'80).
 #include <mutex>
 
+#include "base/prefetch.h"
 #include "engine/hash_bucket.h"
 
 namespace mneme {
@@ -236,8 +237,7 @@ class HashIndex final : public Index {
     probe.node = block.block();
     probe.is_done = !block;
     if (!block) return;
-    for (size_t word = 0; word < shape_.block_bytes / 8; word += kCacheLineBytes / 8)
-      __builtin_prefetch(block.block() + word);
+    prefetch_lines(block.block(), shape_.block_bytes);
   }
 
   // The bucket of a hash as far as the bucket count that we see tells.

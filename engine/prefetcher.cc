@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/prefetch.h"
 #include "engine/database.h"
 
 namespace mneme {
@@ -38,14 +39,9 @@ void Prefetcher::step() {
 
 void prefetch_row(const Table& rows, const Row* row, ImageParts parts) {
   const auto* memory = reinterpret_cast<const std::byte*>(row);
-  __builtin_prefetch(memory);
-  const size_t image_words = rows.image_words();
-  parts.for_each_run(image_words, [&](size_t begin, size_t end) {
-    // A run may begin and end within a line.
-    const std::byte* last = memory + sizeof(Row) + 8 * end - 1;
-    for (const std::byte* at = memory + sizeof(Row) + 8 * begin; at < last; at += kCacheLineBytes)
-      __builtin_prefetch(at);
-    __builtin_prefetch(last);
+  prefetch_line(memory);
+  parts.for_each_run(rows.image_words(), [&](size_t begin, size_t end) {
+    prefetch_lines(memory + sizeof(Row) + 8 * begin, 8 * (end - begin));
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/prefetch.h"
 namespace mneme {
 
 UnloggedWriter::UnloggedWriter(Database& database) : database_(database), slots_(database.table_count()) {}
@@ -36,7 +37,7 @@ void UnloggedWriter::scan(IndexId id, const KeyRange& range, RowAccess::Directio
       direction == RowAccess::Direction::kForward ? ScanDirection::kForward : ScanDirection::kBackward);
   while (index.index->next(cursor)) {
     for (uint32_t i = 0; i < cursor.count; ++i) {
-      if (i + 1 < cursor.count) __builtin_prefetch(cursor.rows[i + 1]);
+      if (i + 1 < cursor.count) prefetch_line(cursor.rows[i + 1]);
       if (cursor.rows[i]->word().is_live() && !visit(cursor.rows[i])) return;
     }
   }

@@ -1,0 +1,28 @@
+// prefetch_line, prefetch_lines: ask for memory that will be read soon, without waiting for it.
+//
+// Invariants  any address may be asked for, also one that is mapped to nothing.
+// Compiler    GCC takes __builtin_prefetch for an operation without effects, and deletes a loop of nothing else. The empty
+//             asm statement, which it must keep, keeps the loop.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/cache_line.h"
+
+namespace mneme {
+
+inline void prefetch_line(const void* at) {
+  __builtin_prefetch(at);
+  asm volatile("" : : "r"(at));
+}
+
+// Every line that holds one of the bytes.
+inline void prefetch_lines(const void* from, size_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(from) & ~uintptr_t{kCacheLineBytes - 1};
+  const auto end = reinterpret_cast<uintptr_t>(from) + bytes;
+  for (uintptr_t at = begin; at < end; at += kCacheLineBytes)
+    prefetch_line(reinterpret_cast<const void*>(at));
+}
+
+}  // namespace mneme
