@@ -1,0 +1,156 @@
+// Transaction: how it ends.
+#include <algorithm>
+
+#include "engine/transaction.h"
+
+namespace mneme {
+
+namespace {
+
+// Rows stay locked for about a microsecond each; whoever waits longer runs something else, or again, instead.
+constexpr uint32_t kMaxLockTries = 300;
+
+}  // namespace
+
+CommitOutcome Transaction::commit(ByteSpan log_payload) {
+  CHECK(running_);
+  if (worker_.writes_.empty()) {
+    const CommitOutcome outcome{validate(false) ? CommitStatus::kCommitted : CommitStatus::kConflict,
+                                highest_read(), false};
+    end();
+    return outcome;
+  }
+  CommitLog& log = database_.log();
+  const auto payload_bytes = static_cast<uint32_t>(log_payload.size());
+  if (!log.await_space(worker_.id(), payload_bytes)) {
+    abort();
+    return {CommitStatus::kLogFailed, Lsn{}, false};
+  }
+  if (!lock_writes()) {
+    abort();
+    return {CommitStatus::kConflict, Lsn{}, false};
+  }
+  const Lsn lsn = log.reserve(worker_.id(), payload_bytes);
+  if (!validate(true)) {
+    unlock_writes();
+    log.fill(worker_.id(), lsn, RecordKind::kSkip, log_payload);
+    abort();
+    return {CommitStatus::kConflict, Lsn{}, false};
+  }
+  install(lsn);
+  log.fill(worker_.id(), lsn, RecordKind::kCommand, log_payload);
+  end();
+  return {CommitStatus::kCommitted, lsn, true};
+}
+
+CommitOutcome Transaction::roll_back() {
+  CHECK(running_);
+  // Before our own entries are taken out, which changes the nodes that we watch.
+  const CommitOutcome outcome{validate(false) ? CommitStatus::kCommitted : CommitStatus::kConflict,
+                              highest_read(), false};
+  abort();
+  return outcome;
+}
+
+void Transaction::abort() {
+  if (!running_) return;
+  undo();
+  end();
+}
+
+Lsn Transaction::highest_read() const {
+  Lsn highest = highest_taken_over_;
+  for (const ReadEntry& read : worker_.reads_) highest = std::max(highest, read.version.lsn());
+  return highest;
+}
+
+// In order of address, so that two transactions don't wait for each other. Nobody else locks a row that we have
+// claimed, so those need neither order nor waiting.
+bool Transaction::lock_writes() {
+  std::vector<LockEntry>& order = worker_.lock_order_;
+  order.clear();
+  for (const WriteEntry& write : worker_.writes_) {
+    if (!write.is_claimed) order.push_back({write.row, write.expected});
+  }
+  std::ranges::sort(order, {}, &LockEntry::row);
+  for (size_t locked = 0; locked < order.size(); ++locked) {
+    const auto& [row, expected] = order[locked];
+    for (uint32_t tries = 0; !row->try_change(expected, expected.locked()); spin_pause(tries++)) {
+      if (row->word().version() == expected && tries < kMaxLockTries) continue;
+      while (locked-- > 0) order[locked].row->set_word(order[locked].expected);
+      worker_.count(ConflictCause::kLock);
+      return false;
+    }
+  }
+  for (const WriteEntry& write : worker_.writes_) {
+    if (write.is_claimed) write.row->set_word(write.expected.claimed().locked());
+  }
+  return true;
+}
+
+// Claims stay.
+void Transaction::unlock_writes() {
+  for (const WriteEntry& write : worker_.writes_)
+    write.row->set_word(write.is_claimed ? write.expected.claimed() : write.expected);
+}
+
+bool Transaction::validate(bool locked) {
+  for (const ReadEntry& read : worker_.reads_) {
+    const RowWord word = read.row->word();
+    const bool is_stable = !word.is_locked() || (locked && own_write(read.row) != nullptr);
+    if (word.version() == read.version && is_stable) continue;
+    worker_.count(ConflictCause::kRowValidation);
+    return false;
+  }
+  if (std::ranges::all_of(worker_.nodes_, &NodeVersion::is_current)) return true;
+  worker_.count(ConflictCause::kNodeValidation);
+  return false;
+}
+
+void Transaction::install(Lsn lsn) {
+  // While rows are locked only pointers to them are of use to others: first what needs the old images.
+  for (const WriteEntry& write : worker_.writes_) {
+    if (write.is_claimed) note_stale_entries(write, lsn);
+  }
+  for (const WriteEntry& write : worker_.writes_) {
+    // A tombstone keeps an image under which all its entries are found: those of a claimed row are its new one's.
+    if (write.is_claimed || !write.is_erased)
+      write.row->write(write.image, write.dirty, write.table->rows().image_words());
+    write.row->set_word(write.is_erased ? RowWord::tombstone(lsn) : RowWord::live(lsn));
+    if (write.is_erased) worker_.tombstones_.push({lsn, write.table, write.row});
+  }
+  // Entries that a later change of this same transaction left behind.
+  for (const CreatedEntry& created : worker_.created_) {
+    if (created.index->is_primary) continue;
+    const WriteEntry& write = *own_write(created.row);
+    if (created.table->entry_key(*created.index, write.image, created.row) == created.key) continue;
+    worker_.stale_.push({lsn, created.table, created.row, created.index, created.key});
+  }
+}
+
+// The entries of the row's old image, a tombstone's too, that those of the new one don't replace.
+void Transaction::note_stale_entries(const WriteEntry& write, Lsn lsn) {
+  if (write.is_fresh) return;
+  for (const TableIndex& index : write.table->indexes()) {
+    if (index.is_primary) continue;
+    const IndexKey old_key = write.table->entry_key(index, write.row->image(), write.row);
+    if (old_key == write.table->entry_key(index, write.image, write.row)) continue;
+    worker_.stale_.push({lsn, write.table, write.row, &index, old_key});
+  }
+}
+
+void Transaction::undo() {
+  // Backwards: a new row's entry under its primary key goes last, so that nobody inserts that key with
+  // another row while other entries of this one stand.
+  for (size_t i = worker_.created_.size(); i-- > 0;) {
+    const CreatedEntry& created = worker_.created_[i];
+    created.index->index->erase(created.key.words.data(), created.row);
+  }
+  for (const WriteEntry& write : worker_.writes_) {
+    if (!write.is_claimed) continue;
+    write.row->set_word(write.is_fresh ? RowWord() : write.expected);
+    if (write.is_fresh) worker_.retire(*write.table, write.row);
+  }
+}
+
+}  // namespace mneme
