@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/crash_round.h"
 #include "cli/log_buffer_settings.h"
+#include "cli/log_device_settings.h"
 #include "cli/output.h"
 #include "cli/number_checks.h"
 #include "cli/recovery_text.h"
@@ -28,7 +29,7 @@ struct CrashCommand {
   uint32_t threads = default_threads();
   uint32_t rounds = 20;
   double longest_run = 1.0;
-  std::string device = "file";
+  LogDeviceSettings device;
   ExecutionOption execution;
   LogBufferSettings buffer;
   Output output;
@@ -53,7 +54,7 @@ struct CrashCommand {
       return invalid_argument("{} holds a database, and a crash test needs a directory of its own; name another one "
                               "with --data-dir", directory);
     }
-    if (const Result<LogDeviceKind> kind = log_device_kind(device); !kind) return kind.error();
+    RETURN_IF_ERROR(device.choose(command, log_options_));
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
     const Result<std::unique_ptr<Workload>> workload = settings.make();
@@ -74,8 +75,8 @@ struct CrashCommand {
       }
       CrashSetting setting;
       setting.directory = crashed;
-      setting.log_device = device;
-      setting.log_buffer = buffer.arguments();
+      setting.log = device.arguments();
+      for (std::string& argument : buffer.arguments()) setting.log.push_back(std::move(argument));
       setting.device_seed = random();
       setting.threads = threads;
       setting.execution = executed;
@@ -141,7 +142,7 @@ struct CrashCommand {
       by_scheme[name] = {{"digest_equal", total.digest_equal}, {"seconds", total.seconds}};
     }
     return {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds},
-            {"crashed_at", crashed_at}, {"log_device", device},      {"log_buffer", name_of(log_options_.buffer)},
+            {"crashed_at", crashed_at}, {"log_device", device.device()},      {"log_buffer", name_of(log_options_.buffer)},
             {"acknowledged", acknowledged},
             {"execution", name_of(executed)},
             {"lost", lost},             {"invented", invented},      {"wrong_results", wrong_results},
@@ -149,7 +150,7 @@ struct CrashCommand {
   }
 
   uint64_t acknowledged_before_ = 0;
-  DurableLogOptions log_options_;  // the chosen buffer
+  DurableLogOptions log_options_;  // the chosen buffer and device
 };
 
 }  // namespace
@@ -167,10 +168,7 @@ void add_crash_command(CLI::App& program, Action& chosen) {
   app->add_option("--longest-run", command->longest_run, "seconds after which the kill comes at the latest")
       ->check(positive())
       ->capture_default_str();
-  app->add_option("--log-device", command->device,
-                  "file; lossy: what no completed sync covers dies with the process; lossy-unsynced: and no sync is "
-                  "ever done, so that the test must fail")
-      ->capture_default_str();
+  command->device.add_options(*app);
   command->execution.add_option(*app);
   command->buffer.add_options(*app);
   command->output.add_options(*app);

@@ -26,10 +26,10 @@ uint64_t answered_by(const std::vector<std::unique_ptr<CallClient>>& clients) {
 
 Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& workload, const Program& program,
                                    Witness& witness) {
-  std::vector<std::string> serve{"serve", setting.directory, "--log-device", setting.log_device, "--device-seed",
+  std::vector<std::string> serve{"serve", setting.directory, "--device-seed",
                                  std::to_string(setting.device_seed), "--execution",
                                  std::string(name_of(setting.execution))};
-  serve.insert(serve.end(), setting.log_buffer.begin(), setting.log_buffer.end());
+  serve.insert(serve.end(), setting.log.begin(), setting.log.end());
   Result<ChildProcess> child = ChildProcess::start(serve, setting.threads);
   if (!child) return child.error();
 

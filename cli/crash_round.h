@@ -19,10 +19,9 @@ namespace mneme {
 
 struct CrashSetting {
   std::string directory;
-  std::string log_device = "file";
   uint64_t device_seed = 1;
   Execution execution = Execution::kNative;
-  std::vector<std::string> log_buffer;  // options that choose it
+  std::vector<std::string> log;  // options that choose its device and buffer
   uint32_t threads = 1;     // of the server; as many clients
   double kill_after = 1;    // seconds after the first answer
   uint32_t incarnation = 0; // of the clients' streams of calls

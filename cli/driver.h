@@ -5,7 +5,8 @@
 //             from when it was due, not from when a worker came to it, so that a wait is counted for each call that it
 //             delays. Calls that are due but not begun at the end are left out.
 // Commit      pipelined: a worker queues what it committed and runs the next call; it acknowledges what has become
-//             durable. sync: it waits for each. async: it acknowledges at once, and may lose what it acknowledged.
+//             durable. sync: it waits for each, and the log hurries. group: it waits for each, and the log gathers what other
+//             workers commit meanwhile. async: it acknowledges at once, and may lose what it acknowledged.
 // Invariants  when run() returns, every committed call has been acknowledged.
 // Threads     one a worker, and the caller's, which shows progress.
 // Units       latencies in nanoseconds; throughput in acknowledged commits a second.
@@ -26,7 +27,7 @@
 
 namespace mneme {
 
-enum class CommitMode : uint8_t { kPipelined, kSync, kAsync };
+enum class CommitMode : uint8_t { kPipelined, kSync, kGroup, kAsync };
 Result<CommitMode> commit_mode(std::string_view name);
 
 struct RunProgress {
@@ -59,6 +60,7 @@ struct ProcedureReport {
 
 struct RunReport {
   double seconds = 0;
+  double processor_seconds = 0;  // of the whole process meanwhile, what the system did for it included
   std::vector<double> throughput_per_second;  // of each whole second that was measured
   std::vector<ProcedureReport> procedures;  // by ProcedureId
   Lsn acknowledged;                         // the highest LSN told to a client

@@ -46,7 +46,7 @@ class BareBuffer : public Target {
         device_(options.begin),
         flusher_(std::make_unique<LogFlusher>(
             *buffer_, device_,
-            LogFlusherOptions{options.begin, std::chrono::microseconds(100), options.ring_bytes / 16})) {}
+            LogFlusherOptions{options.begin, {.interval = std::chrono::microseconds(100), .bytes = options.ring_bytes / 16}})) {}
 
   bool insert(WorkerId worker, ByteSpan payload, Lsn& lsn) override {
     if (!buffer_->await_space(worker)) return false;
@@ -57,7 +57,7 @@ class BareBuffer : public Target {
     buffer_->write(worker, lsn, header);
     buffer_->write(worker, lsn + kRecordHeaderBytes, payload);
     buffer_->publish(worker, lsn, bytes);
-    flusher_->records_came();
+    flusher_->record_came(lsn + bytes);
     return true;
   }
   Lsn durable() const override { return flusher_->durable(); }

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/duration_text.h"
 #include "cli/log_bench.h"
 #include "cli/log_buffer_settings.h"
 #include "cli/number_checks.h"
@@ -25,18 +26,6 @@ bool take_number(std::string_view& text, double& number) {
   if (error != std::errc() || number < 0) return false;
   text.remove_prefix(static_cast<size_t>(end - text.data()));
   return true;
-}
-
-// "200ns", "1.5us": nanoseconds.
-Result<double> read_work(std::string_view text) {
-  const std::string_view whole = text;
-  double number = 0;
-  if (take_number(text, number)) {
-    if (text == "ns") return number;
-    if (text == "us") return number * 1000;
-    if (text.empty() && number == 0) return number;
-  }
-  return invalid_argument("--work {}: say a time like 200ns or 1us", whole);
 }
 
 // "65536:1.6": bytes and percent.
@@ -102,9 +91,9 @@ struct LogbenchCommand {
     const Result<LogBufferTuning> tuning = settings.tuning();
     if (!tuning) return tuning.error();
     options.tuning = *tuning;
-    const Result<double> work_ns = read_work(work);
-    if (!work_ns) return work_ns.error();
-    options.work_ns = *work_ns;
+    const Result<std::chrono::nanoseconds> work_time = duration_of("--work", work);
+    if (!work_time) return work_time.error();
+    options.work_ns = static_cast<double>(work_time->count());
     if (!outliers.empty()) RETURN_IF_ERROR(read_outliers(outliers, options));
     const size_t smallest = options.outlier_percent > 0
                                 ? std::min(options.record_bytes, options.outlier_bytes)

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/driver.h"
 #include "cli/log_buffer_settings.h"
+#include "cli/log_device_settings.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/recovery_text.h"
@@ -23,10 +24,9 @@ struct RunCommand {
   std::string directory = "./mneme-data";
   uint32_t threads = default_threads();
   std::string log = "command";
-  std::string device = "file";
+  LogDeviceSettings device;
   LogBufferSettings buffer;
   std::string commit = "pipelined";
-  int64_t flush_interval_us = DurableLogOptions{}.flush_interval.count();
   std::string huge_pages = "on";
   bool resume = false;
   double duration = 10;
@@ -57,8 +57,10 @@ struct RunCommand {
     if (transactions > 0) options.transactions = transactions;
     if (rate > 0) options.rate = rate;
     if (log == "off") {
-      for (const char* option : {"--resume", "--data-dir", "--log-device", "--log-buffer", "--slots",
-                                 "--grasshopper", "--hop-distance", "--scan-bits", "--commit", "--flush-interval"}) {
+      std::vector<const char*> of_the_log = {"--resume",      "--data-dir",     "--log-buffer", "--slots",
+                                             "--grasshopper", "--hop-distance", "--scan-bits",  "--commit"};
+      of_the_log.insert(of_the_log.end(), LogDeviceSettings::options().begin(), LogDeviceSettings::options().end());
+      for (const char* option : of_the_log) {
         if (command.count(option) > 0) {
           return invalid_argument("{} speaks of a log, and --log off keeps none: leave one of them out", option);
         }
@@ -96,10 +98,8 @@ struct RunCommand {
     RETURN_IF_ERROR(buffer.choose(command, log_options));
     log_buffer_name_ = name_of(log_options.buffer);
     log_options.workers = threads;
-    log_options.flush_interval = std::chrono::microseconds(flush_interval_us);
-    const Result<LogDeviceKind> kind = log_device_kind(device);
-    if (!kind) return kind.error();
-    log_options.device = *kind;
+    RETURN_IF_ERROR(device.choose(command, log_options));
+    log_options.group.waiters_hurry = options.commit != CommitMode::kGroup;
 
     Result<WorkloadDatabase> opened =
         resume ? WorkloadDatabase::open(directory, log_options, wanted, output.quiet())
@@ -174,9 +174,12 @@ struct RunCommand {
                                    counted(threads, "thread"), name_of(state.execution));
     text += table_text(rows);
     if (log != "off") {
-      text += fmt::format("  log: {} in {}, {:.1f} bytes a record, {}\n", bytes_text(counters.log_bytes),
-                          counted(counters.log_records, "record"), bytes_per_record(counters),
-                          counted(counters.device.flushes, "flush", "flushes"));
+      const Histogram& flushes = counters.flusher.flush_ns;
+      text += fmt::format("  log: {} in {}, {:.1f} bytes a record, {} of p50 {}, p99 {}\n",
+                          bytes_text(counters.log_bytes), counted(counters.log_records, "record"),
+                          bytes_per_record(counters), counted(counters.device.flushes, "flush", "flushes"),
+                          seconds_text(static_cast<double>(flushes.quantile(0.5)) / 1e9),
+                          seconds_text(static_cast<double>(flushes.quantile(0.99)) / 1e9));
     }
     text +=
         fmt::format("  memory: {} of rows in {}, indexes and free room included ({:.2f} times)\n",
@@ -221,7 +224,7 @@ struct RunCommand {
             {settings.scale_field(), settings.options.scale},
             {"log", log},
             {"log_buffer", log_buffer_name_},
-            {"log_device", log == "off" ? "none" : device},
+            {"log_device", log == "off" ? "none" : device.device()},
             {"commit", commit},
             {"execution", name_of(state.execution)},
             {"prefetch", state.execution == Execution::kNative ? prefetch : "off"},
@@ -229,6 +232,7 @@ struct RunCommand {
             {"elr", "on"},
             {"checkpoints", Json::array()},
             {"seconds", report.seconds},
+            {"processor_seconds", report.processor_seconds},
             {"committed", total.committed},
             {"aborted", total.aborted},
             {"user_aborts", total.user_aborts},
@@ -242,6 +246,8 @@ struct RunCommand {
             {"log_records", counters.log_records},
             {"log_bytes_per_txn", bytes_per_record(counters)},
             {"device_flushes", counters.device.flushes},
+            {"device_flush_us", latency_json(counters.flusher.flush_ns)},
+            {"flusher_processor_seconds", static_cast<double>(counters.flusher.processor_ns) / 1e9},
             {"peak_rss_bytes", peak_rss_bytes()},
             {"row_bytes", state.row_bytes},
             {"memory_bytes", state.memory_bytes},
@@ -284,14 +290,8 @@ void add_run_command(CLI::App& program, Action& chosen) {
       ->check(positive());
   app->add_option("--log", command->log, "command, or off: nothing is durable, no directory is used")
       ->capture_default_str();
-  app->add_option("--log-device", command->device,
-                  "file; null: drops everything; lossy: a file behind a volatile write cache, for crash tests")
-      ->capture_default_str();
-  app->add_option("--commit", command->commit, "pipelined; sync: wait for each; async: may lose acknowledged work")
-      ->capture_default_str();
-  app->add_option("--flush-interval", command->flush_interval_us,
-                  "microseconds for which records gather for one flush while nobody waits for them; 0: flush greedily")
-      ->check(not_negative())
+  app->add_option("--commit", command->commit, "pipelined; sync: wait for each; group: wait for each, and let the others' records gather; async: may lose "
+                  "acknowledged work")
       ->capture_default_str();
   command->execution.add_option(*app);
   app->add_option("--prefetch", command->prefetch, "on: rows that a call's arguments name are fetched before it runs; off")
@@ -300,6 +300,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
                   "on; off: rows and indexes on pages of 4 KiB, to compare, with --log off")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
+  command->device.add_options(*app);
   command->buffer.add_options(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });

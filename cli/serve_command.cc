@@ -7,6 +7,7 @@
 #include "cli/call_server.h"
 #include "cli/commands.h"
 #include "cli/log_buffer_settings.h"
+#include "cli/log_device_settings.h"
 #include "cli/output.h"
 #include "cli/workload_database.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 struct ServeCommand {
   std::string directory;
-  std::string device = "file";
+  LogDeviceSettings device;
   uint64_t device_seed = 1;
   std::vector<int> channels;
   ExecutionOption execution;
@@ -25,9 +26,7 @@ struct ServeCommand {
     DurableLogOptions options;
     RETURN_IF_ERROR(buffer.choose(command, options));
     options.workers = static_cast<uint32_t>(channels.size());
-    const Result<LogDeviceKind> kind = log_device_kind(device);
-    if (!kind) return kind.error();
-    options.device = *kind;
+    RETURN_IF_ERROR(device.choose(command, options));
     options.lossy_seed = device_seed;
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
@@ -60,7 +59,7 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<ServeCommand>();
   CLI::App* app = program.add_subcommand("serve", "run the calls that come over inherited sockets (used by crash)");
   app->add_option("directory", command->directory, "the data directory")->required();
-  app->add_option("--log-device", command->device, "as for run")->capture_default_str();
+  command->device.add_options(*app);
   app->add_option("--device-seed", command->device_seed, "of what a lossy device tears and reorders");
   command->execution.add_option(*app);
   app->add_option("--channel", command->channels, "descriptor of a connected socket, one a worker")->required();

@@ -5,6 +5,7 @@
 
 #include "base/aligned_bytes.h"
 #include "base/file.h"
+#include "logging/delayed_device.h"
 #include "logging/lossy_queue.h"
 #include "logging/null_device.h"
 #include "logging/thread_queue.h"
@@ -41,6 +42,29 @@ std::unique_ptr<IoQueue> best_queue(uint32_t chains, std::vector<std::string>& n
   return std::make_unique<ThreadQueue>(chains);
 }
 
+Result<std::unique_ptr<FileDevice>> open_file_device(LogDeviceKind kind, ManifestFile& manifest,
+                                                     FileDeviceOptions file, const DeviceOptions& options,
+                                                     std::vector<std::string>& notices) {
+  std::unique_ptr<IoQueue> queue;
+  if (kind == LogDeviceKind::kFile) {
+    if (auto direct = try_direct_io(manifest.directory()); file.direct_io && !direct.ok()) {
+      notices.push_back(fmt::format(
+          "direct I/O is not available ({}): the log goes through the page cache, which is slower",
+          direct.error().message));
+      file.direct_io = false;
+      // The kernel tells a write-back error to one sync of a file only: with two in flight, the other one's write would
+      // pass for durable.
+      file.chains = 1;
+    }
+    queue = best_queue(file.chains, notices);
+  } else {
+    queue = std::make_unique<LossyQueue>(options.lossy_seed);
+    file.direct_io = false;  // it writes single sectors
+    file.omit_sync = kind == LogDeviceKind::kLossyUnsynced;
+  }
+  return FileDevice::open(manifest, std::move(queue), file);
+}
+
 }  // namespace
 
 Result<LogDeviceKind> log_device_kind(std::string_view name) {
@@ -54,33 +78,21 @@ std::string_view name_of(LogDeviceKind kind) {
   return kNames[static_cast<size_t>(kind)].name;
 }
 
-Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions options,
-                                     uint64_t lossy_seed) {
+Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest,
+                                     const FileDeviceOptions& file, const DeviceOptions& options) {
   OpenedDevice opened;
   if (kind == LogDeviceKind::kNull) {
-    opened.device = std::make_unique<NullDevice>(options.begin);
-    return opened;
-  }
-  std::unique_ptr<IoQueue> queue;
-  if (kind == LogDeviceKind::kFile) {
-    if (auto direct = try_direct_io(manifest.directory()); options.direct_io && !direct.ok()) {
-      opened.notices.push_back(fmt::format(
-          "direct I/O is not available ({}): the log goes through the page cache, which is slower",
-          direct.error().message));
-      options.direct_io = false;
-      // The kernel tells a write-back error to one sync of a file only: with two in flight, the other one's write would
-      // pass for durable.
-      options.chains = 1;
-    }
-    queue = best_queue(options.chains, opened.notices);
+    opened.device = std::make_unique<NullDevice>(file.begin);
   } else {
-    queue = std::make_unique<LossyQueue>(lossy_seed);
-    options.direct_io = false;  // it writes single sectors
-    options.omit_sync = kind == LogDeviceKind::kLossyUnsynced;
+    auto device = open_file_device(kind, manifest, file, options, opened.notices);
+    if (!device.ok()) return device.error();
+    opened.device = std::move(*device);
   }
-  auto device = FileDevice::open(manifest, std::move(queue), options);
-  if (!device.ok()) return device.error();
-  opened.device = std::move(*device);
+  if (options.latency.count() > 0) {
+    opened.device = std::make_unique<DelayedDevice>(
+        std::move(opened.device),
+        DelayedDeviceOptions{.begin = file.begin, .latency = options.latency, .depth = file.chains});
+  }
   return opened;
 }
 

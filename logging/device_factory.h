@@ -3,6 +3,7 @@
 // What had to be done without (io_uring, direct I/O) is told in `notices`, for the user: nothing is silent.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,8 +32,13 @@ struct OpenedDevice {
   std::vector<std::string> notices;  // a sentence each
 };
 
-// `lossy_seed` chooses what the lossy devices tear and reorder. `options.direct_io` is a wish.
-Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions options,
-                                     uint64_t lossy_seed);
+struct DeviceOptions {
+  uint64_t lossy_seed = 1;              // chooses what the lossy devices tear and reorder
+  std::chrono::nanoseconds latency{0};  // injected: no flush takes less
+};
+
+// `file.direct_io` is a wish.
+Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest,
+                                     const FileDeviceOptions& file, const DeviceOptions& options);
 
 }  // namespace mneme

@@ -7,6 +7,17 @@
 
 namespace mneme {
 
+namespace {
+
+// Workers must not wait for space while records gather.
+GroupCommit bounded(GroupCommit group, size_t ring_bytes) {
+  const size_t most = std::min(size_t{256} << 10, ring_bytes / 4);
+  group.bytes = group.bytes == 0 ? most : std::min(group.bytes, ring_bytes / 4);
+  return group;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
                                                      const DurableLogOptions& options) {
   CHECK(options.workers > 0);
@@ -40,7 +51,8 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
   file.segment_bytes = std::max(options.segment_bytes, 2 * buffer.largest_record_bytes + (size_t{16} << 10));
   file.chains = options.chains;
 
-  auto device = open_log_device(options.device, manifest, file, options.lossy_seed);
+  auto device = open_log_device(options.device, manifest, file,
+                                {.lossy_seed = options.lossy_seed, .latency = options.device_latency});
   if (!device.ok()) return device.error();
   return std::unique_ptr<DurableLog>(new DurableLog(std::move(*device), buffer, options));
 }
@@ -53,10 +65,7 @@ DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, cons
       device_(std::move(device.device)),
       buffer_(make_log_buffer(options.buffer, buffer)),
       flusher_(*buffer_, *device_,
-               {.begin = buffer.begin,
-                .flush_interval = options.flush_interval,
-                // Workers must not wait for space while records gather.
-                .gather_bytes = std::min(size_t{256} << 10, buffer.ring_bytes / 4)}) {}
+               {.begin = buffer.begin, .group = bounded(options.group, buffer.ring_bytes)}) {}
 
 bool DurableLog::await_space(WorkerId worker, uint32_t payload_bytes) {
   CHECK(payload_bytes <= options_.largest_payload_bytes);
@@ -86,7 +95,7 @@ void DurableLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payloa
   buffer_->write(worker, lsn, header);
   buffer_->write(worker, lsn + kRecordHeaderBytes, payload);
   buffer_->publish(worker, lsn, record_bytes);
-  flusher_.records_came();
+  flusher_.record_came(lsn + record_bytes);
 
   state.records.store(state.records.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   state.bytes.store(state.bytes.load(std::memory_order_relaxed) + record_bytes, std::memory_order_relaxed);
@@ -99,6 +108,7 @@ LogCounters DurableLog::counters() const {
     sum.log_bytes += states_[worker]->bytes.load(std::memory_order_relaxed);
   }
   sum.device = device_->counters();
+  sum.flusher = flusher_.counters();
   return sum;
 }
 

@@ -33,9 +33,9 @@ struct DurableLogOptions {
   size_t ring_bytes = size_t{16} << 20;  // raised where the workers' largest records need more
   size_t segment_bytes = size_t{32} << 20;
   uint32_t chains = 4;  // in flight at most
-  // How long records gather for one flush while nobody waits for them. A flush takes processor time whatever it carries,
-  // which on few cores the workers lack; `mneme run tpcc --flush-interval US` against `--log off` shows the price.
-  std::chrono::microseconds flush_interval{2000};
+  std::chrono::nanoseconds device_latency{0};  // injected: no flush takes less
+  // A flush takes processor time whatever it carries, which on few cores the workers lack: docs/performance.md.
+  GroupCommit group{.interval = std::chrono::microseconds(2000)};
   uint64_t lossy_seed = 1;  // of the lossy devices
 };
 
@@ -43,6 +43,7 @@ struct LogCounters {
   uint64_t log_records = 0;
   uint64_t log_bytes = 0;  // of records, headers included; without blocks and padding
   DeviceCounters device;
+  FlusherCounters flusher;
 };
 
 class DurableLog : public CommitLog {

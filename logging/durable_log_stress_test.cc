@@ -75,7 +75,7 @@ TEST_P(DurableLogStress, EveryRecordIsThereOnceAndWhereItWasTold) {
     options.ring_bytes = 8192;
     options.device = GetParam().device;
     options.buffer = GetParam().buffer;
-    options.flush_interval = std::chrono::microseconds(100);
+    options.group.interval = std::chrono::microseconds(100);
     OpenLog opened = open_for_work(directory.path(), options);
     std::vector<std::vector<Written>> by_worker(kWorkers);
     std::vector<std::thread> workers;

@@ -1,7 +1,12 @@
 #include "logging/log_flusher.h"
 
-#include <algorithm>
+#include <sys/prctl.h>
 
+#include <algorithm>
+#include <ctime>
+#include <limits>
+
+#include "base/check.h"
 #include "base/clock.h"
 
 namespace mneme {
@@ -15,6 +20,12 @@ constexpr nanoseconds kLongest = std::chrono::seconds(1);
 // A record is reserved and not yet published: its worker is busy with it just now.
 constexpr nanoseconds kUntilPublished = std::chrono::microseconds(50);
 
+uint64_t thread_processor_ns() {
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
+}
+
 }  // namespace
 
 LogFlusher::LogFlusher(LogBuffer& buffer, LogDevice& device, const LogFlusherOptions& options)
@@ -23,7 +34,9 @@ LogFlusher::LogFlusher(LogBuffer& buffer, LogDevice& device, const LogFlusherOpt
       options_(options),
       taken_(options.begin),
       durable_(options.begin.value),
-      thread_([this] { run(); }) {}
+      thread_([this] { run(); }) {
+  CHECK(options.group.interval.count() == 0 || options.group.bytes > 0);
+}
 
 LogFlusher::~LogFlusher() {
   closing_.store(true, std::memory_order_release);
@@ -34,18 +47,25 @@ LogFlusher::~LogFlusher() {
 bool LogFlusher::wait_durable(Lsn lsn) {
   if (lsn < durable()) return true;
   urgent_.fetch_add(1, std::memory_order_acq_rel);
-  wake(kGathering);
+  if (options_.group.waiters_hurry) wake(kGathering);
   progress_.await([&] { return lsn < durable() || has_failed(); });
   urgent_.fetch_sub(1, std::memory_order_relaxed);
   return lsn < durable();
 }
 
+FlusherCounters LogFlusher::counters() const {
+  const std::lock_guard guard(mutex_);
+  return counters_;
+}
+
 void LogFlusher::wake(Sleep from) {
   Sleep expected = from;
-  if (sleep_.compare_exchange_strong(expected, kAwake, std::memory_order_relaxed)) device_.wake();
+  if (rest_->sleep.compare_exchange_strong(expected, kAwake, std::memory_order_relaxed)) device_.wake();
 }
 
 void LogFlusher::run() {
+  // Waits are for tens of microseconds; the system lets a timer be late by as much, unless it is asked not to.
+  ::prctl(PR_SET_TIMERSLACK, 1UL);
   while (!failed_.load(std::memory_order_relaxed)) {
     // Before the prefix: what was published before the destructor began must be in it.
     const bool closing = closing_.load(std::memory_order_acquire);
@@ -63,30 +83,49 @@ void LogFlusher::run() {
     } else {
       return;
     }
-    if (durable_now > durable()) {
-      durable_->store(durable_now.value, std::memory_order_release);
-      progress_.notify_all();
-    }
+    if (durable_now > durable()) rise(durable_now);
     if (device_.failure()) fail();
   }
 }
 
-// How much longer records should gather before they are sent.
-nanoseconds LogFlusher::gathering_left(Lsn prefix) const {
-  if (prefix.value - taken_.value >= options_.gather_bytes) return nanoseconds::zero();
-  if (urgent_.load(std::memory_order_relaxed) > 0) return nanoseconds::zero();
-  if (closing_.load(std::memory_order_relaxed)) return nanoseconds::zero();
-  const nanoseconds since_last(monotonic_ns() - last_send_ns_);
-  return std::max(options_.flush_interval - since_last, nanoseconds::zero());
+void LogFlusher::rise(Lsn durable_now) {
+  durable_->store(durable_now.value, std::memory_order_release);
+  progress_.notify_all();
+  const uint64_t now = monotonic_ns();
+  const std::lock_guard guard(mutex_);
+  while (!in_flight_.empty() && in_flight_.front().end <= durable_now) {
+    counters_.flush_ns.record(now - in_flight_.front().begin_ns);
+    in_flight_.pop_front();
+  }
+  counters_.processor_ns = thread_processor_ns();
 }
 
-// Gives the device what it takes. False: it has no room until a chain ends or a segment is ready.
+bool LogFlusher::waiter_hurries() const {
+  return options_.group.waiters_hurry && urgent_.load(std::memory_order_relaxed) > 0;
+}
+
+// How much longer records should gather before they are sent.
+nanoseconds LogFlusher::gathering_left(Lsn prefix) const {
+  const GroupCommit& group = options_.group;
+  if (group.interval.count() == 0 || last_send_ns_ == 0) return nanoseconds::zero();
+  if (prefix.value - taken_.value >= group.bytes) return nanoseconds::zero();
+  if (group.records > 0 && came_->load(std::memory_order_relaxed) - came_at_last_send_ >= group.records) {
+    return nanoseconds::zero();
+  }
+  if (waiter_hurries() || closing_.load(std::memory_order_relaxed)) return nanoseconds::zero();
+  const nanoseconds since_last(monotonic_ns() - last_send_ns_);
+  return std::max<nanoseconds>(group.interval - since_last, nanoseconds::zero());
+}
+
+// Gives the device what it takes. False: it has no room until a flush ends or a segment is ready.
 bool LogFlusher::send(Lsn prefix) {
   last_send_ns_ = monotonic_ns();
+  came_at_last_send_ = came_->load(std::memory_order_relaxed);
   while (taken_ < prefix) {
     const Lsn next = device_.append(buffer_, taken_, prefix);
     if (next == taken_) return false;
     taken_ = next;
+    in_flight_.push_back({taken_, monotonic_ns()});
     buffer_.release(taken_);
   }
   return true;
@@ -94,17 +133,22 @@ bool LogFlusher::send(Lsn prefix) {
 
 Lsn LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
   if (sleep != kAwake) {
-    sleep_.store(sleep, std::memory_order_relaxed);
+    const GroupCommit& group = options_.group;
+    rest_->until_lsn.store(taken_.value + group.bytes, std::memory_order_relaxed);
+    rest_->until_came.store(
+        group.records == 0 ? std::numeric_limits<uint64_t>::max() : came_at_last_send_ + group.records,
+        std::memory_order_relaxed);
+    rest_->sleep.store(sleep, std::memory_order_release);
     // Look again for who came before the announcement; the read-modify-writes order it before those who come now.
-    if (sleep == kGathering && urgent_.fetch_add(0, std::memory_order_acq_rel) > 0)
+    if (sleep == kGathering && group.waiters_hurry && urgent_.fetch_add(0, std::memory_order_acq_rel) > 0)
       limit = nanoseconds::zero();
     if (sleep == kIdle && !buffer_.quiescent(taken_)) {
-      sleep_.store(kAwake, std::memory_order_relaxed);  // it looks again soon: nobody need wake it
+      rest_->sleep.store(kAwake, std::memory_order_relaxed);  // it looks again soon: nobody need wake it
       limit = kUntilPublished;
     }
   }
   const Lsn durable_now = device_.wait(limit);
-  sleep_.store(kAwake, std::memory_order_relaxed);
+  rest_->sleep.store(kAwake, std::memory_order_relaxed);
   return durable_now;
 }
 

@@ -2,10 +2,11 @@
 //
 // Flow        buffer.contiguous_prefix() -> device.append() -> buffer.release() -> device.wait() -> durable rises
 // Invariants  durable <= taken <= contiguous prefix, all on record boundaries; durable never falls.
-// Threads     one of its own. durable, wait_durable, records_came: any.
-// Waiting     group commit: records that come while every chain is in flight go out together with the next one.
-//             While nobody waits in wait_durable() (flush pipelining), it gathers for `flush_interval` before it
-//             sends: each flush costs the device and the processor the same, however few records it carries.
+// Threads     one of its own. durable, wait_durable, record_came, counters: any.
+// Waiting     group commit: records that come while the device has no room go out together with the next flush. With an
+//             interval they gather besides, until one of the bounds in group_commit.h is reached or a waiter hurries.
+//             The worker whose record reaches a bound wakes the flusher; one that is published just while the flusher
+//             lies down may be overlooked, and then the next record or the interval's end wakes it.
 //             With nothing reserved it sleeps until a worker wakes it.
 // Errors      when the device fails, durable stops, waits end, and the buffer is closed.
 // Source      group commit and flush pipelining: Aether, sections 2 and 4.
@@ -13,10 +14,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
+#include <mutex>
 #include <thread>
 
 #include "base/cache_line.h"
 #include "base/event_count.h"
+#include "base/histogram.h"
+#include "logging/group_commit.h"
 #include "logging/log_buffer.h"
 #include "logging/log_device.h"
 
@@ -24,8 +29,12 @@ namespace mneme {
 
 struct LogFlusherOptions {
   Lsn begin = kFirstLsn;
-  std::chrono::microseconds flush_interval{0};
-  size_t gather_bytes = 0;  // as many are sent without waiting for the interval
+  GroupCommit group;  // with an interval, bytes are bounded
+};
+
+struct FlusherCounters {
+  Histogram flush_ns;         // of each append, from when the device took it until it was seen to be durable
+  uint64_t processor_ns = 0;  // of the flusher's thread; what the system does for it elsewhere is not in it
 };
 
 class LogFlusher {
@@ -38,20 +47,46 @@ class LogFlusher {
   // False: the log failed before the record at `lsn` was durable.
   bool wait_durable(Lsn lsn);
   bool has_failed() const { return failed_.load(std::memory_order_acquire); }
+  FlusherCounters counters() const;
 
-  // To be called after a record is published. One load of a line that is rarely written, unless the flusher sleeps.
-  void records_came() {
-    if (sleep_.load(std::memory_order_relaxed) == kIdle) wake(kIdle);
+  // To be called after the record that ends at `end` is published. One load of a line that is rarely written, unless
+  // the flusher sleeps or groups are counted in records.
+  void record_came(Lsn end) {
+    const uint64_t came =
+        options_.group.records == 0 ? 0 : came_->fetch_add(1, std::memory_order_relaxed) + 1;
+    const Sleep sleep = rest_->sleep.load(std::memory_order_acquire);
+    if (sleep == kAwake) return;
+    if (sleep == kIdle || end.value >= rest_->until_lsn.load(std::memory_order_relaxed) ||
+        came >= rest_->until_came.load(std::memory_order_relaxed)) {
+      wake(sleep);
+    }
   }
 
  private:
   // What the flusher's thread is doing.
   enum Sleep : uint8_t { kAwake, kGathering, kIdle };
+  // What the workers must know of it.
+  struct Rest {
+    // Written by the thread (release: the bounds below are what they read then; before it waits) and by who wakes it
+    // (compare-exchange: only one does). That kIdle is not overlooked rests on other orders: LogBuffer::quiescent()
+    // puts it before every reserve() that it didn't see; for kGathering and wait_durable() urgent_ does.
+    std::atomic<Sleep> sleep{kAwake};
+    // Written by the thread before kGathering, read by record_came(). Relaxed: `sleep` orders them.
+    std::atomic<uint64_t> until_lsn{0};
+    std::atomic<uint64_t> until_came{0};
+  };
+  // What the device was given and is not durable yet.
+  struct Flush {
+    Lsn end;
+    uint64_t begin_ns;
+  };
 
   void run();
   std::chrono::nanoseconds gathering_left(Lsn prefix) const;
+  bool waiter_hurries() const;
   bool send(Lsn prefix);
   Lsn wait_for_device(Sleep sleep, std::chrono::nanoseconds limit);
+  void rise(Lsn durable_now);
   void wake(Sleep from);
   void fail();
 
@@ -61,20 +96,25 @@ class LogFlusher {
 
   // Owned by the thread.
   Lsn taken_;
-  uint64_t last_send_ns_ = 0;
+  uint64_t last_send_ns_ = 0;  // 0: none yet
+  uint64_t came_at_last_send_ = 0;
+  std::deque<Flush> in_flight_;  // in log order
 
   // Written by the thread (release: the records below are durable before anybody hears of it); read by all (acquire).
   CachePadded<std::atomic<uint64_t>> durable_;
-  // Written by the thread (before it waits) and by who wakes it (compare-exchange: only one does). Relaxed where
-  // records_came() looks: LogBuffer::quiescent() orders kIdle before every reserve() that it didn't see, and for
-  // wait_durable() urgent_ does.
-  std::atomic<Sleep> sleep_{kAwake};
+  CachePadded<Rest> rest_;
+  // Records that came. Written by the workers, only where groups are counted in records; read by the thread. Relaxed: a
+  // group may turn out larger by those that are published and not yet in the prefix.
+  CachePadded<std::atomic<uint64_t>> came_{0};
   // Threads in wait_durable(). Read-modify-written on both sides, so that either the thread sees the waiter or the
   // waiter sees kGathering.
   std::atomic<uint32_t> urgent_{0};
   std::atomic<bool> failed_{false};   // written by the thread, once (release); read by waiters (acquire)
   std::atomic<bool> closing_{false};  // written by the destructor (release); read by the thread (acquire)
   EventCount progress_;               // durable_ or failed_ changed
+
+  mutable std::mutex mutex_;  // guards counters_; taken once a flush
+  FlusherCounters counters_;
 
   std::thread thread_;
 };

@@ -53,7 +53,7 @@ inline DurableLogOptions small_log(uint32_t workers = 1) {
   options.largest_payload_bytes = 16 * 1024;
   options.segment_bytes = 128 * 1024;
   options.ring_bytes = 64 * 1024;
-  options.flush_interval = std::chrono::microseconds(0);
+  options.group = {};
   return options;
 }
 

@@ -1,0 +1,35 @@
+// LogDeviceSettings: where the log becomes durable, and when its records are sent there, as options on the command line.
+//
+// Invariants  an option that the chosen device has no use for is an error, never ignored.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "logging/durable_log.h"
+
+namespace mneme {
+
+class LogDeviceSettings {
+ public:
+  void add_options(CLI::App& command);
+  // The names of the options, for a command that may have no log.
+  static const std::vector<const char*>& options();
+
+  const std::string& device() const { return device_; }
+  // After parsing.
+  Result<void> choose(const CLI::App& command, DurableLogOptions& log) const;
+  // The same choice, as arguments of another process.
+  std::vector<std::string> arguments() const;
+
+ private:
+  std::string device_ = "file";
+  std::string latency_ = "0";
+  int64_t flush_interval_us_ = DurableLogOptions{}.group.interval.count();
+  uint64_t flush_bytes_ = 0;
+  uint64_t flush_records_ = 0;
+};
+
+}  // namespace mneme
