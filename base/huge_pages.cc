@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 
 #include "base/check.h"
+#include "base/parallel.h"
 
 namespace mneme {
 
@@ -41,7 +43,7 @@ std::byte* HugePageSource::allocate(size_t bytes, size_t alignment) {
     if (!ready_.empty()) {
       std::byte* at = ready_.back();
       ready_.pop_back();
-      ready_page_taken_.notify_one();
+      if (ready_.size() < kReadyPages) keeper_wanted_.notify_one();
       return at;
     }
     if (pieces_.size() >= kGrownPages && !keeper_.joinable())
@@ -50,17 +52,39 @@ std::byte* HugePageSource::allocate(size_t bytes, size_t alignment) {
   return map(bytes, alignment);
 }
 
+size_t HugePageSource::touch_ahead(size_t bytes, size_t threads, FunctionRef<void(size_t)> progress) {
+  const std::thread::id caller = std::this_thread::get_id();
+  // Relaxed: numbers to look at; that the threads end orders the rest.
+  std::atomic<size_t> touched{0};
+  std::atomic<bool> is_exhausted{false};
+  for_each_in_parallel(threads, (bytes + kHugePageBytes - 1) / kHugePageBytes, [&](size_t) {
+    if (is_exhausted.load(std::memory_order_relaxed)) return;
+    std::unique_lock lock(mutex_);
+    if (!make_ready(lock)) return is_exhausted.store(true, std::memory_order_relaxed);
+    lock.unlock();
+    const size_t sum = touched.fetch_add(kHugePageBytes, std::memory_order_relaxed) + kHugePageBytes;
+    if (std::this_thread::get_id() == caller) progress(sum);
+  });
+  return touched.load(std::memory_order_relaxed);
+}
+
 void HugePageSource::keep_ready(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (ready_page_taken_.wait(lock, stop, [this] { return ready_.size() < kReadyPages; }) &&
+  while (keeper_wanted_.wait(lock, stop, [this] { return ready_.size() < kReadyPages; }) &&
          !stop.stop_requested()) {
-    std::byte* at = map(kHugePageBytes, kHugePageBytes);
-    if (at == nullptr) return;  // who asks will be told
-    lock.unlock();
-    for (size_t offset = 0; offset < kHugePageBytes; offset += kSmallPageBytes) at[offset] = std::byte{0};
-    lock.lock();
-    ready_.push_back(at);
+    if (!make_ready(lock)) return;  // who asks will be told
   }
+}
+
+// Adds a page to those that are ready; gives the lock up while it touches it.
+bool HugePageSource::make_ready(std::unique_lock<std::mutex>& lock) {
+  std::byte* at = map(kHugePageBytes, kHugePageBytes);
+  if (at == nullptr) return false;
+  lock.unlock();
+  for (size_t offset = 0; offset < kHugePageBytes; offset += kSmallPageBytes) at[offset] = std::byte{0};
+  lock.lock();
+  ready_.push_back(at);
+  return true;
 }
 
 // Under mutex_.
@@ -130,6 +154,11 @@ size_t HugePageSource::bytes_allocated() const {
   size_t bytes = 0;
   for (const Piece& piece : pieces_) bytes += piece.bytes;
   return bytes - ready_.size() * kHugePageBytes;
+}
+
+size_t HugePageSource::bytes_ready() const {
+  std::lock_guard lock(mutex_);
+  return ready_.size() * kHugePageBytes;
 }
 
 std::optional<std::string> HugePageSource::notice() const {

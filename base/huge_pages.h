@@ -3,8 +3,9 @@
 // Flow        allocate() tries a reserved huge page (MAP_HUGETLB), then ordinary memory with the advice to
 //             use transparent huge pages, and takes 4 KiB pages where the kernel grants neither.
 // Ahead       the kernel zeroes a huge page when it is first touched, which takes a millisecond or several: too long
-//             for the transaction that happens to need it. So once a source has grown, a thread of its own keeps some
-//             single pages ready that have been touched already. Who asks faster gets untouched ones.
+//             for the transaction that happens to need it. touch_ahead() does that for as much as will be needed,
+//             where somebody knows. Beyond that, once a source has grown, a thread of its own keeps a few single pages
+//             ready: it sleeps while the reserve lasts. Who asks faster gets untouched ones.
 // Invariants  pieces are aligned as asked, zeroed, and stay until the source is destroyed: what lies in them
 //             is type-stable, which optimistic readers rely on. Untouched pages cost nothing unless the
 //             kernel backs them.
@@ -21,6 +22,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "base/function_ref.h"
 
 namespace mneme {
 
@@ -39,7 +42,15 @@ class HugePageSource {
   // `bytes` and `alignment` are multiples of a huge page, `alignment` a power of two.
   std::byte* allocate(size_t bytes, size_t alignment = kHugePageBytes);
 
+  // Touches `bytes` (rounded up to whole huge pages) on `threads` threads and keeps them for allocate() to give out
+  // singly. Returns how many bytes that were: fewer where the kernel has no more. `progress` is told them now and
+  // then, on the caller's thread.
+  size_t touch_ahead(size_t bytes, size_t threads, FunctionRef<void(size_t)> progress);
+
+  // Given out; what is kept ready does not count.
   size_t bytes_allocated() const;
+  // Touched, and not given out yet.
+  size_t bytes_ready() const;
   // Why some of the memory is not on huge pages; nothing when all of it is, as far as the kernel says.
   std::optional<std::string> notice() const;
 
@@ -48,7 +59,7 @@ class HugePageSource {
     void* at;
     size_t bytes;
   };
-  // So many pages are kept ready, by sources that have given out so many.
+  // So many pages the thread keeps ready, of sources that have mapped so many pieces.
   static constexpr size_t kReadyPages = 8;
   static constexpr size_t kGrownPages = 32;
 
@@ -56,6 +67,7 @@ class HugePageSource {
   std::byte* map_reserved(size_t bytes);
   std::byte* map_aligned(size_t bytes, size_t alignment);
   void advise(std::byte* at, size_t bytes);
+  bool make_ready(std::unique_lock<std::mutex>& lock);
   void keep_ready(const std::stop_token& stop);
 
   const PageSize pages_;
@@ -65,7 +77,7 @@ class HugePageSource {
   bool reserved_pages_exhausted_ = false;
   std::optional<std::string> notice_;
   std::vector<std::byte*> ready_;  // touched, and in pieces_
-  std::condition_variable_any ready_page_taken_;
+  std::condition_variable_any keeper_wanted_;
 
   std::jthread keeper_;  // the last member: it ends before what it uses
 };

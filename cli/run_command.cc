@@ -1,6 +1,7 @@
 // mneme run: load a workload, or go on with one, run it, and measure.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/commands.h"
@@ -11,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/recovery_text.h"
 #include "cli/text.h"
+#include "cli/touch_ahead.h"
 #include "cli/workload_database.h"
 #include "cli/workload_settings.h"
 #include "cli/number_checks.h"
@@ -35,11 +37,13 @@ struct RunCommand {
   double rate = 0;
   ExecutionOption execution;
   std::string prefetch = "on";
+  TouchAheadOption touch_ahead;
   Output output;
 
   Result<void> run(const CLI::App& command) {
     if (log != "off" && log != "command") return invalid_argument("--log {}: there are command and off", log);
     RETURN_IF_ERROR(settings.check_options(command));
+    RETURN_IF_ERROR(touch_ahead.check());
     DriverOptions options;
     const Result<CommitMode> mode = commit_mode(commit);
     if (!mode) return mode.error();
@@ -120,6 +124,7 @@ struct RunCommand {
                        const CompiledUnits& procedures, DriverOptions& options, DurableLog* durable) {
     options.session.native = procedures.functions();
     if (const auto notice = database.memory_notice()) output.notice(*notice);
+    const TouchedAhead touched = touch_ahead.touch(workload, program, database, options, output);
     Progress progress(output.quiet());
     progress.stage("run", options.transactions.value_or(0), "transactions");
     options.progress = [&progress](const RunProgress& run) {
@@ -132,7 +137,7 @@ struct RunCommand {
     LogCounters counters;
     if (durable != nullptr) counters = durable->counters();
     const State state{procedures.execution(), digest_text(database, threads), database.row_bytes(),
-                      database.memory_bytes()};
+                      database.memory_bytes(), touched, std::min(touched.bytes, database.memory().bytes_ready())};
     if (rate > 0 && !options.transactions && tps(*report) < 0.98 * rate) {
       output.notice(
           fmt::format("{} calls a second were due, more than were done: latencies count the wait for those "
@@ -149,6 +154,8 @@ struct RunCommand {
     std::string digest;
     uint64_t row_bytes = 0;
     uint64_t memory_bytes = 0;
+    TouchedAhead touched;
+    uint64_t touched_bytes_left = 0;
 
     double memory_per_row_byte() const {
       return row_bytes > 0 ? static_cast<double>(memory_bytes) / static_cast<double>(row_bytes) : 0;
@@ -184,6 +191,10 @@ struct RunCommand {
     text +=
         fmt::format("  memory: {} of rows in {}, indexes and free room included ({:.2f} times)\n",
                     bytes_text(state.row_bytes), bytes_text(state.memory_bytes), state.memory_per_row_byte());
+    if (state.touched.bytes > 0) {
+      text += fmt::format("  touched ahead: {} in {}, of which {} were not needed\n", bytes_text(state.touched.bytes),
+                          seconds_text(state.touched.seconds), bytes_text(state.touched_bytes_left));
+    }
     if (total.aborted > 0) text += fmt::format("  aborted by cause: {}\n", causes_text(total));
     text += fmt::format("  state digest {}\n", state.digest);
     return text;
@@ -252,6 +263,9 @@ struct RunCommand {
             {"row_bytes", state.row_bytes},
             {"memory_bytes", state.memory_bytes},
             {"memory_per_row_byte", state.memory_per_row_byte()},
+            {"touched_ahead_bytes", state.touched.bytes},
+            {"touched_ahead_seconds", state.touched.seconds},
+            {"touched_ahead_left_bytes", state.touched_bytes_left},
             {"state_digest", state.digest},
             {"acknowledged_lsn", report.acknowledged.value}};
   }
@@ -296,6 +310,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
   command->execution.add_option(*app);
   app->add_option("--prefetch", command->prefetch, "on: rows that a call's arguments name are fetched before it runs; off")
       ->capture_default_str();
+  command->touch_ahead.add_option(*app);
   app->add_option("--huge-pages", command->huge_pages,
                   "on; off: rows and indexes on pages of 4 KiB, to compare, with --log off")
       ->check(CLI::IsMember({"on", "off"}))

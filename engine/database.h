@@ -45,6 +45,8 @@ class Database {
 
   // Allocated for rows and indexes.
   size_t memory_bytes() const { return memory_.bytes_allocated(); }
+  // The memory itself, to be touched before transactions grow into it.
+  HugePageSource& memory() { return memory_; }
   // Of the images of all live rows, each as wide as its table's columns can get. Walks them; the database is at rest.
   size_t row_bytes() const;
   // Why rows or index nodes are not on huge pages, for the program to show.

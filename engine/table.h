@@ -42,6 +42,8 @@ class Table {
 
   size_t image_bytes() const { return image_bytes_; }
   size_t image_words() const { return image_bytes_ / 8; }
+  // What a row takes, its header and gap included.
+  size_t slot_bytes() const { return stride_; }
 
   // A row that nobody else has; its word is RowWord::incoming().
   Row* allocate(SlotCache& cache);

@@ -96,17 +96,5 @@ TEST(Limbo, FreesOnlyWhatNoRunningTransactionCanHold) {
   EXPECT_EQ(limbo.size(), 0u);
 }
 
-TEST(HugePageSource, PiecesAreAlignedZeroedAndCounted) {
-  HugePageSource memory;
-  for (const size_t alignment : {kHugePageBytes, 4 * kHugePageBytes}) {
-    std::byte* piece = memory.allocate(2 * kHugePageBytes, alignment);
-    ASSERT_NE(piece, nullptr);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(piece) % alignment, 0u);
-    for (size_t i = 0; i < 2 * kHugePageBytes; i += 4096) ASSERT_EQ(piece[i], std::byte{0});
-    piece[2 * kHugePageBytes - 1] = std::byte{1};
-  }
-  EXPECT_EQ(memory.bytes_allocated(), 4 * kHugePageBytes);
-}
-
 }  // namespace
 }  // namespace mneme

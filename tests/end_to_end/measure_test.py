@@ -10,7 +10,7 @@ import pty
 import subprocess
 import unittest
 
-from program import BINARY, DONE, EndToEndTest
+from program import BAD_ARGUMENTS, BINARY, DONE, EndToEndTest
 
 CUSTOMERS = 18000  # of smallbank at scale 1, each with a row in each of three tables
 
@@ -54,6 +54,23 @@ class Measure(EndToEndTest):
         self.assertGreater(run["memory_bytes"], run["row_bytes"])
         self.assertAlmostEqual(run["memory_per_row_byte"], run["memory_bytes"] / run["row_bytes"])
         self.assertGreater(run["peak_rss_bytes"], run["row_bytes"])
+
+    def test_memory_touched_ahead(self):
+        tpcc = ["run", "tpcc", "--log", "off", "--threads", "2"]
+        run = self.report(*tpcc, "--transactions", 20000)
+        self.assertTrue(2 << 20 <= run["touched_ahead_bytes"] <= 100 << 20, run["touched_ahead_bytes"])
+        self.assertLessEqual(run["touched_ahead_left_bytes"], run["touched_ahead_bytes"])
+        self.assertGreater(run["touched_ahead_seconds"], 0)
+        # What is left of it is not the database's.
+        more = self.report(*tpcc, "--transactions", 20000, "--touch-ahead", "200MiB")
+        self.assertEqual(more["touched_ahead_bytes"], 200 << 20)
+        self.assertGreater(more["touched_ahead_left_bytes"], 100 << 20)
+        self.assertLess(more["memory_bytes"], run["memory_bytes"] + (20 << 20))
+        self.assertGreater(more["peak_rss_bytes"], run["peak_rss_bytes"])
+        for needless in (["run", "smallbank", "--log", "off"], [*tpcc, "--touch-ahead", "off"]):
+            run = self.report(*needless, "--transactions", 100)
+            self.assertEqual((run["touched_ahead_bytes"], run["touched_ahead_seconds"]), (0, 0))
+        self.refuse(BAD_ARGUMENTS, ["--touch-ahead 5 apples", "512MiB"], *tpcc, "--touch-ahead", "5 apples")
 
     def test_calls_at_a_rate(self):
         run = self.run_smallbank("--threads", 2, "--rate", 500, "--duration", 2)
