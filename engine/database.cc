@@ -23,7 +23,8 @@ size_t Database::row_bytes() const {
   size_t bytes = 0;
   for (const std::unique_ptr<IndexedTable>& table : tables_) {
     const Table& rows = table->rows();
-    rows.for_each_live(0, rows.slot_end(), [&](const Row*) { bytes += rows.image_bytes(); });
+    const size_t row_bytes = table->layout().column_bytes();
+    rows.for_each_live(0, rows.slot_end(), [&](const Row*) { bytes += row_bytes; });
   }
   return bytes;
 }

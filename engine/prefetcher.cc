@@ -14,12 +14,13 @@ void Prefetcher::start(Database& database, std::span<const RowLookup> lookups) {
     Entry& entry = entries_[i];
     const Index& index = *database.index(lookup.index).index;
     entry.index = &index;
-    entry.rows = &database.table_of(lookup.index).rows();
+    entry.rows = lookup.is_place ? nullptr : &database.table_of(lookup.index).rows();
     entry.parts = lookup.parts;
     entry.probe = {};
-    // An entry's key may go on behind the column's words (indexed_table.h): the first of all that do.
+    // An entry's key may go on behind the column's words (indexed_table.h): the first of all that do, or the last.
     std::copy_n(lookup.key.words.data(), lookup.key.word_count, entry.key.data());
-    std::fill(entry.key.data() + lookup.key.word_count, entry.key.data() + index.key_words(), 0);
+    std::fill(entry.key.data() + lookup.key.word_count, entry.key.data() + index.key_words(),
+              lookup.is_place ? ~uint64_t{0} : 0);
     order_[i] = static_cast<uint8_t>(i);
   }
 }
@@ -32,7 +33,8 @@ void Prefetcher::step() {
       ++i;
       continue;
     }
-    if (entry.probe.row != nullptr) prefetch_row(*entry.rows, entry.probe.row, entry.parts);
+    if (entry.probe.row != nullptr && entry.rows != nullptr)
+      prefetch_row(*entry.rows, entry.probe.row, entry.parts);
     order_[i] = order_[--under_way_];
   }
 }

@@ -36,7 +36,7 @@ class Prefetcher {
  private:
   struct Entry {
     const Index* index;
-    const Table* rows;
+    const Table* rows;  // nullptr: no row is wanted, only its index's node
     ImageParts parts;
     IndexProbe probe;
     IndexCursor::Key key;

@@ -38,11 +38,13 @@ struct ColumnValue {
   Value value;
 };
 
-// A row that will be asked for: by a whole key of a unique index, or as the first of those under a key's prefix.
+// A row that will be asked for: by a whole key of a unique index, or as the first of those under a key's prefix. Or the
+// place in an ordered index behind all entries up to the key, where another will be inserted.
 struct RowLookup {
   IndexId index;
   ImageParts parts;
   IndexKey key;
+  bool is_place = false;
 };
 
 class RowAccess {

@@ -109,6 +109,30 @@ TEST(RowLayout, StringsLieBehindAllElseTheShortestFirst) {
   EXPECT_LE(fixed_end, strings_begin);
 }
 
+// A stock row of TPC-C in short: what does not fit where the last column ended goes to the next line, while there is room.
+TEST(RowLayout, AStringMovesOnToTheNextPartWhereTheRowGetsNoLonger) {
+  const auto layout_of = [](std::initializer_list<uint16_t> lengths) {
+    std::vector<Column> columns = {{"n", {.kind = TypeKind::kBigInt}, false}};
+    for (const uint16_t length : lengths)
+      columns.push_back(
+          {"s" + std::to_string(length), {.kind = TypeKind::kVarchar, .length = length}, false});
+    Catalog catalog;
+    CHECK(catalog.add_table("t", std::move(columns), {}).ok());
+    return RowLayout(catalog.tables()[0]);
+  };
+  // 8 bytes of header, 8 of n, 2 + 40 of the first string; 2 + 56 of the second would reach into the next line.
+  const RowLayout with_room = layout_of({40, 56});
+  EXPECT_EQ(with_room.place(ColumnId{1}).offset, 8u);
+  EXPECT_EQ(with_room.place(ColumnId{2}).offset, 56u);
+  EXPECT_EQ(with_room.column_bytes(), 8u + 42 + 58);
+  // One that is longer than a line lies on two, wherever it begins.
+  const RowLayout long_one = layout_of({40, 100});
+  EXPECT_EQ(long_one.place(ColumnId{2}).offset, 50u);
+  // Here the row would get longer.
+  const RowLayout full = layout_of({40, 44});
+  EXPECT_EQ(full.place(ColumnId{2}).offset, 50u);
+}
+
 TEST(RowLayout, AStringMaySetItsOwnPlace) {
   Catalog catalog;
   ASSERT_TRUE(catalog.add_table("t", {{"s", {.kind = TypeKind::kVarchar, .length = 8}, false}}, {}).ok());

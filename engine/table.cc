@@ -5,18 +5,11 @@
 #include <new>
 
 #include "base/check.h"
+#include "engine/row_layout.h"
 
 namespace mneme {
 
 namespace {
-
-// Whole cache lines, where that costs little: then a row's header and its first columns share one, and no part of its
-// image lies on two (image_parts.h).
-size_t stride_for(size_t image_bytes) {
-  const size_t bytes = sizeof(Row) + image_bytes;
-  const size_t lines = (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
-  return (lines - bytes) * 8 <= bytes ? lines : bytes;
-}
 
 size_t chunk_bytes_for(size_t stride, uint64_t run_slots, size_t header_bytes) {
   return std::max(kHugePageBytes, std::bit_ceil(stride * run_slots + header_bytes));
@@ -26,7 +19,7 @@ size_t chunk_bytes_for(size_t stride, uint64_t run_slots, size_t header_bytes) {
 
 Table::Table(size_t image_bytes, HugePageSource& memory)
     : image_bytes_(image_bytes),
-      stride_(stride_for(image_bytes)),
+      stride_(row_stride(image_bytes)),
       chunk_bytes_(chunk_bytes_for(stride_, kRunSlots, kChunkHeaderBytes)),
       slots_in_chunk_((chunk_bytes_ - kChunkHeaderBytes) / stride_ / kRunSlots * kRunSlots),
       memory_(memory) {

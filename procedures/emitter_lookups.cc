@@ -62,6 +62,11 @@ bool is_inline(const Expr& expr) {
   return is_inline;
 }
 
+// Whether keys are made of such values without the KeyCodec.
+bool has_key_words(const Expr& expr) {
+  return rep_of(expr.type) != Rep::kDouble && rep_of(expr.type) != Rep::kNone;
+}
+
 class LookupsEmitter {
  public:
   LookupsEmitter(const Schema& schema, const ir::Procedure& procedure)
@@ -73,6 +78,7 @@ class LookupsEmitter {
     for (const ir::Parameter& parameter : procedure.parameters)
       states_[parameter.variable.value] = State::kKnown;
     if (procedure.call_time.valid()) states_[procedure.call_time.value] = State::kKnown;
+    collect_assigned(procedure.body, procedure, assigned_);
     text_.leave_by({"return ", "count"});
   }
 
@@ -88,10 +94,16 @@ class LookupsEmitter {
   void emit_if(const Statement& statement);
   void emit_for_range(const Statement& statement);
   void emit_operation(const Operation& operation);
+  void emit_insert(const Operation& operation);
   void write_lookup(const Operation& operation, IndexId index, std::span<const Expr* const> values,
                     const std::string& parts);
+  void write_place(const Operation& operation, IndexId index, std::span<const Expr* const> values);
+  void write_entry(const Operation& operation, IndexId index, std::span<const Expr* const> values,
+                   const std::string& parts, bool is_place);
 
   bool can_evaluate(const Expr& expr) const;
+  // Whether it has one value from the procedure's beginning to its end.
+  bool is_constant(const Expr& expr) const;
   // Opens a block for what rests on the expressions' variables.
   void open_if_known(std::span<const Expr* const> exprs);
   void forget(std::span<const Statement> statements);
@@ -115,10 +127,16 @@ class LookupsEmitter {
   };
   std::vector<Named> named_;
   std::vector<std::string> parts_;
+  // Where inserts will go. Loops insert in one place mostly, so these come before all else.
+  std::set<std::string> named_places_;
+  std::vector<FunctionText::Part> places_;
+  std::set<uint32_t> assigned_;  // the variables that the procedure sets anywhere
 };
 
 std::string LookupsEmitter::emit(const std::string& name) {
-  emit_block(scope_.procedure.body);
+  const FunctionText::Part rows = text_.apart([&] { emit_block(scope_.procedure.body); });
+  for (const FunctionText::Part& place : places_) text_.put(place);
+  text_.put(rows);
   std::string body = text_.joined();
   for (size_t i = 0; i < parts_.size(); ++i) {
     const std::string placeholder = fmt::format("\1{}\1", i);
@@ -158,6 +176,14 @@ bool LookupsEmitter::can_evaluate(const Expr& expr) const {
     if (e.variable.valid()) known &= states_[e.variable.value] != State::kUnknown;
   });
   return known;
+}
+
+bool LookupsEmitter::is_constant(const Expr& expr) const {
+  bool constant = true;
+  ir::walk(expr, [&](const Expr& e) {
+    if (e.variable.valid()) constant &= !assigned_.contains(e.variable.value);
+  });
+  return constant;
 }
 
 void LookupsEmitter::open_if_known(std::span<const Expr* const> exprs) {
@@ -318,18 +344,9 @@ void LookupsEmitter::emit_for_range(const Statement& statement) {
 // ---- operations ----
 
 void LookupsEmitter::emit_operation(const Operation& operation) {
-  const Catalog& catalog = scope_.schema.catalog();
   const ir::TableAccess& access = operation.access[0];
   std::vector<const Expr*> values;
-  if (operation.kind == ir::OperationKind::kInsert) {
-    const TableDefinition& table = catalog.table(access.table);
-    if (!table.primary_key) return;
-    for (const ColumnId column : catalog.index(*table.primary_key).columns) {
-      values.push_back(&operation.values[column.value]);
-      if (!can_evaluate(*values.back())) return;
-    }
-    return write_lookup(operation, *table.primary_key, values, "ImageParts()");
-  }
+  if (operation.kind == ir::OperationKind::kInsert) return emit_insert(operation);
   if (!access_.is_plain(access)) return;
   for (const ir::AccessPath::Equality& equality : access.path.equalities) {
     if (!can_evaluate(equality.values[0])) break;
@@ -348,11 +365,40 @@ void LookupsEmitter::emit_operation(const Operation& operation) {
   write_lookup(operation, access.path.index, values, access_.parts(operation, 0, may_decide));
 }
 
+// Rows are mostly inserted behind all that have the same first key columns: an order behind its customer's, say.
+void LookupsEmitter::emit_insert(const Operation& operation) {
+  const Catalog& catalog = scope_.schema.catalog();
+  const TableDefinition& table = catalog.table(operation.access[0].table);
+  for (const IndexId id : table.indexes) {
+    const IndexDefinition& index = catalog.index(id);
+    std::vector<const Expr*> known;
+    for (const ColumnId column : index.columns) {
+      const Expr& value = operation.values[column.value];
+      if (!can_evaluate(value) || !has_key_words(value)) break;
+      known.push_back(&value);
+    }
+    if (id == table.primary_key && known.size() == index.columns.size()) {
+      write_lookup(operation, id, known, "ImageParts()");
+    } else if (index.ordered) {
+      while (!known.empty() && !is_constant(*known.back())) known.pop_back();
+      if (!known.empty()) write_place(operation, id, known);
+    }
+  }
+}
+
+void LookupsEmitter::write_place(const Operation& operation, IndexId index,
+                                 std::span<const Expr* const> values) {
+  std::string what = fmt::format("{}", index.value);
+  const FunctionText::Part place = text_.apart([&] {
+    for (const Expr* value : values) what += ", " + expressions_.emit(*value).value;
+    write_entry(operation, index, values, "ImageParts()", true);
+  });
+  if (named_places_.insert(what).second) places_.push_back(place);
+}
+
 void LookupsEmitter::write_lookup(const Operation& operation, IndexId index,
                                   std::span<const Expr* const> values, const std::string& parts) {
-  for (const Expr* value : values) {
-    if (rep_of(value->type) == Rep::kDouble || rep_of(value->type) == Rep::kNone) return;
-  }
+  if (!std::ranges::all_of(values, [](const Expr* value) { return has_key_words(*value); })) return;
   // The same row again, on the same way through the procedure: the one look-up is for all parts.
   std::string what = fmt::format("{}", index.value);
   const FunctionText::Part trial = text_.apart([&] {
@@ -369,6 +415,12 @@ void LookupsEmitter::write_lookup(const Operation& operation, IndexId index,
   // No literal in the text has such a character in it.
   const std::string placeholder = fmt::format("\1{}\1", parts_.size());
   parts_.push_back(parts);
+  write_entry(operation, index, values, placeholder, false);
+}
+
+void LookupsEmitter::write_entry(const Operation& operation, IndexId index,
+                                 std::span<const Expr* const> values, const std::string& parts,
+                                 bool is_place) {
   text_.line("// line {}: {}", operation.where.line, scope_.schema.catalog().index(index).name);
   open_if_known(values);
   std::vector<Operand> operands;
@@ -377,7 +429,12 @@ void LookupsEmitter::write_lookup(const Operation& operation, IndexId index,
   text_.open("if ({})", condition.empty() ? "true" : condition);
   text_.line("if (count == lookups.size()) return count;");
   access_.write_key(index, operands, "key");
-  text_.line("lookups[count++] = {{IndexId{{{}}}, {}, key}};", index.value, placeholder);
+  if (is_place) {
+    const KeyShape shape = key_shape(scope_.schema.catalog(), index);
+    const uint32_t known = shape.prefix_bytes(values.size());
+    if (known < shape.bytes) text_.line("put_ones<{}, {}>(key);", known, shape.bytes);
+  }
+  text_.line("lookups[count++] = {{IndexId{{{}}}, {}, key, {}}};", index.value, parts, is_place);
   text_.close();
   text_.close();
 }
