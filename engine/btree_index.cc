@@ -140,7 +140,9 @@ class BtreeIndex final : public Index {
     const uint32_t count = bounded_count(node);
     if (level == 0) {
       const uint32_t at = node.rank(shape_, count, key, false);
-      if (at < count) probe.row = node.row(shape_, at);
+      if (at == count) return;
+      probe.row = node.row(shape_, at);
+      probe.is_exact = node.compare(shape_, at, key) == 0 && node.version() == version;
       return;
     }
     const Node child = node.child(shape_, level, node.rank(shape_, count, key, true));

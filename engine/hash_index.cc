@@ -144,10 +144,14 @@ class HashIndex final : public Index {
   void probe(const uint64_t* key, IndexProbe& probe) const override {
     if (probe.node == nullptr) return ask_for(bucket(number_of(hash_of(key))), probe);
     const Bucket block(const_cast<NodeWord*>(probe.node));
+    const uint64_t version = block.version();
     const uint32_t count = std::min(block.count(), shape_.capacity);
     for (uint32_t i = 0; i < count; ++i) {
       if (!block.key_is(shape_, i, key, hashed_words_)) continue;
       probe.row = block.row(shape_, i);
+      // Only a head, which alone has a depth, has a version that tells of changes.
+      probe.is_exact = hashed_words_ == key_words() && block.depth() > 0 &&
+                       (version & Bucket::kLocked) == 0 && block.version() == version;
       probe.is_done = true;
       return;
     }

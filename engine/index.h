@@ -89,6 +89,7 @@ class IndexCursor {
 struct IndexProbe {
   const NodeWord* node = nullptr;  // to be looked at next: on its way into the cache
   Row* row = nullptr;              // once done: what was found, if anything
+  bool is_exact = false;           // the row stood under the very key, at one moment
   bool is_done = false;
 };
 

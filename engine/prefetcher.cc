@@ -8,11 +8,13 @@
 namespace mneme {
 
 void Prefetcher::start(Database& database, std::span<const RowLookup> lookups) {
-  under_way_ = std::min(lookups.size(), kMaxLookups);
+  under_way_ = count_ = std::min(lookups.size(), kMaxLookups);
+  next_ = 0;
   for (size_t i = 0; i < under_way_; ++i) {
     const RowLookup& lookup = lookups[i];
     Entry& entry = entries_[i];
     const Index& index = *database.index(lookup.index).index;
+    entry.id = lookup.index;
     entry.index = &index;
     entry.rows = lookup.is_place ? nullptr : &database.table_of(lookup.index).rows();
     entry.parts = lookup.parts;
@@ -37,6 +39,20 @@ void Prefetcher::step() {
       prefetch_row(*entry.rows, entry.probe.row, entry.parts);
     order_[i] = order_[--under_way_];
   }
+}
+
+Row* Prefetcher::take(IndexId id, const IndexKey& key) {
+  size_t tries = 0;
+  for (size_t i = next_; i < count_ && tries < kMaxTries; ++i) {
+    const Entry& entry = entries_[i];
+    if (entry.rows == nullptr) continue;
+    ++tries;
+    if (entry.id != id || !std::equal(key.words.data(), key.words.data() + key.word_count, entry.key.data()))
+      continue;
+    next_ = i + 1;
+    return entry.probe.is_exact ? entry.probe.row : nullptr;
+  }
+  return nullptr;
 }
 
 void prefetch_row(const Table& rows, const Row* row, ImageParts parts) {

@@ -33,8 +33,15 @@ class Prefetcher {
   void step();
   bool done() const { return under_way_ == 0; }
 
+  // The row that the last group found under exactly this key, if it is known: then it need not be looked up again. Whoever
+  // asks for all of a group asks in its order; a row is told once. The index may have changed since, but the row is what
+  // it was as long as a transaction runs that was running when the group was started.
+  Row* take(IndexId index, const IndexKey& key);
+  void forget() { count_ = next_ = under_way_ = 0; }
+
  private:
   struct Entry {
+    IndexId id;
     const Index* index;
     const Table* rows;  // nullptr: no row is wanted, only its index's node
     ImageParts parts;
@@ -42,10 +49,15 @@ class Prefetcher {
     IndexCursor::Key key;
   };
 
+  // Branches not taken leave out a look-up or two.
+  static constexpr size_t kMaxTries = 4;
+
   // The first `under_way_` are: a look-up that is done gives its place to the last one.
   std::array<uint8_t, kMaxLookups> order_;
   std::array<Entry, kMaxLookups> entries_;
   size_t under_way_ = 0;
+  size_t count_ = 0;
+  size_t next_ = 0;  // where take() looks first
 };
 
 }  // namespace mneme

@@ -16,6 +16,7 @@ void Transaction::begin() {
   CHECK(!running_);
   worker_.tidy(database_.log());
   worker_.epochs_.enter(worker_.id());
+  worker_.prefetcher_.forget();
   running_ = true;
 }
 
@@ -97,6 +98,10 @@ AccessStatus Transaction::find_parts(IndexId id, const IndexKey& key, ImageParts
   DCHECK(index.is_unique && key.word_count == index.codec->word_count());
   if (!index.is_primary) return find_by_entries(index, key, parts, ref);
 
+  if (Row* row = worker_.prefetcher_.take(id, key); row != nullptr) {
+    const AccessStatus status = visit(table, row, parts, ref);
+    if (status != AccessStatus::kAbsent) return status;
+  }
   NodeVersion node;
   Row* row = index.index->find(key.words.data(), node);
   const AccessStatus status = row == nullptr ? AccessStatus::kAbsent : visit(table, row, parts, ref);
