@@ -51,6 +51,8 @@ class IndexTest : public testing::TestWithParam<Kind> {
       CHECK(steps < 100);
       index->probe(key.data(), probe);
     }
+    EXPECT_TRUE(!probe.is_exact || probe.row == find(key));
+    EXPECT_TRUE(GetParam().is_hash || probe.is_exact == (find(key) != nullptr));
     return probe.row;
   }
   std::vector<std::pair<Key, Row*>> walk(const Key& low, const Key& high, ScanDirection direction) const {
