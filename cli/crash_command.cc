@@ -55,6 +55,12 @@ struct CrashCommand {
                               "with --data-dir", directory);
     }
     RETURN_IF_ERROR(device.choose(command, log_options_));
+    for (const std::string& each : log_options_.directories) {
+      if (each.starts_with('/')) {
+        return invalid_argument("--log-directory {}: a crash test copies its data directory, and keeps its stripes in "
+                                "it; name a directory inside", each);
+      }
+    }
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
     const Result<std::unique_ptr<Workload>> workload = settings.make();

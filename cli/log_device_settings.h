@@ -14,6 +14,8 @@ namespace mneme {
 
 class LogDeviceSettings {
  public:
+  LogDeviceSettings();
+
   void add_options(CLI::App& command);
   // The names of the options, for a command that may have no log.
   static const std::vector<const char*>& options();
@@ -25,11 +27,19 @@ class LogDeviceSettings {
   std::vector<std::string> arguments() const;
 
  private:
+  Result<void> check_use(const CLI::App& command, LogDeviceKind kind) const;
+  Result<IoOptions> io() const;
+
   std::string device_ = "file";
   std::string latency_ = "0";
   int64_t flush_interval_us_ = DurableLogOptions{}.group.interval.count();
   uint64_t flush_bytes_ = 0;
   uint64_t flush_records_ = 0;
+  std::vector<std::string> directories_;
+  std::string io_method_;
+  std::string io_sync_;
+  std::string io_registered_ = "on";
+  IoOptions io_;
 };
 
 }  // namespace mneme

@@ -1,10 +1,15 @@
 #include "logging/device_factory.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "base/aligned_bytes.h"
+#include "base/check.h"
 #include "base/file.h"
+#include "logging/block_format.h"
 #include "logging/delayed_device.h"
 #include "logging/lossy_queue.h"
 #include "logging/null_device.h"
@@ -20,6 +25,7 @@ struct DeviceName {
   std::string_view name;
 };
 constexpr DeviceName kNames[] = {{LogDeviceKind::kFile, "file"},
+                                 {LogDeviceKind::kStriped, "striped"},
                                  {LogDeviceKind::kNull, "null"},
                                  {LogDeviceKind::kLossy, "lossy"},
                                  {LogDeviceKind::kLossyUnsynced, "lossy-unsynced"}};
@@ -34,21 +40,62 @@ Result<void> try_direct_io(const std::string& directory) {
   return result;
 }
 
-std::unique_ptr<IoQueue> best_queue(uint32_t chains, std::vector<std::string>& notices) {
-  auto uring = UringQueue::open(chains);
-  if (uring.ok()) return std::move(*uring);
-  notices.push_back(
-      fmt::format("{}: the log is written by threads instead, which is slower", uring.error().message));
-  return std::make_unique<ThreadQueue>(chains);
+std::unique_ptr<IoQueue> open_queue(const IoOptions& io, std::vector<std::string>& notices) {
+  if (io.method == IoMethod::kThreads) return std::make_unique<ThreadQueue>(io.depth);
+  auto uring = UringQueue::open({.depth = io.depth,
+                                 .polled = io.method == IoMethod::kPolledUring,
+                                 .registers_memory = io.registered,
+                                 .registers_files = io.registered});
+  if (!uring.ok()) {
+    notices.push_back(
+        fmt::format("{}: the log is written by threads instead, which is slower", uring.error().message));
+    return std::make_unique<ThreadQueue>(io.depth);
+  }
+  if (io.registered && !(*uring)->registers_files()) {
+    notices.push_back(
+        "this system's io_uring can't register files: each write looks its file up, which is slower");
+  }
+  return std::move(*uring);
 }
 
-Result<std::unique_ptr<FileDevice>> open_file_device(LogDeviceKind kind, ManifestFile& manifest,
-                                                     FileDeviceOptions file, const DeviceOptions& options,
-                                                     std::vector<std::string>& notices) {
+// Makes those that lie in the data directory.
+Result<void> prepare_directories(const std::string& data_directory,
+                                 const std::vector<std::string>& directories) {
+  for (const std::string& directory : directories) {
+    if (directory.empty()) continue;
+    const std::string path = path_in(data_directory, directory);
+    if (!directory.starts_with('/') && ::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
+      return file_error("make the directory", path, errno);
+    }
+    struct stat status;
+    if (::stat(path.c_str(), &status) != 0) return file_error("use the log's directory", path, errno);
+    if (!S_ISDIR(status.st_mode)) return file_error("use the log's directory", path, ENOTDIR);
+  }
+  return sync_directory(data_directory);
+}
+
+IoChain::Durability durability_of(LogDeviceKind kind, IoSync sync) {
+  if (kind == LogDeviceKind::kLossyUnsynced) return IoChain::Durability::kNone;
+  return sync == IoSync::kWriteThrough ? IoChain::Durability::kWriteThrough : IoChain::Durability::kSync;
+}
+
+Result<OpenedDevice> open_file_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
+                                      const DeviceOptions& options) {
+  OpenedDevice opened;
+  file.directories = kind == LogDeviceKind::kStriped ? options.directories : std::vector<std::string>{""};
+  RETURN_IF_ERROR(prepare_directories(manifest.directory(), file.directories));
+  file.unit_bytes = options.io.unit_bytes;
+  file.chains = options.io.depth;
+  file.durability = durability_of(kind, options.io.sync);
   std::unique_ptr<IoQueue> queue;
-  if (kind == LogDeviceKind::kFile) {
-    if (auto direct = try_direct_io(manifest.directory()); file.direct_io && !direct.ok()) {
-      notices.push_back(fmt::format(
+  if (kind == LogDeviceKind::kLossy || kind == LogDeviceKind::kLossyUnsynced) {
+    queue = std::make_unique<LossyQueue>(options.lossy_seed);
+    file.direct_io = false;  // it writes single sectors
+  } else {
+    for (const std::string& directory : file.directories) {
+      auto direct = try_direct_io(path_in(manifest.directory(), directory));
+      if (!file.direct_io || direct.ok()) continue;
+      opened.notices.push_back(fmt::format(
           "direct I/O is not available ({}): the log goes through the page cache, which is slower",
           direct.error().message));
       file.direct_io = false;
@@ -56,13 +103,14 @@ Result<std::unique_ptr<FileDevice>> open_file_device(LogDeviceKind kind, Manifes
       // pass for durable.
       file.chains = 1;
     }
-    queue = best_queue(file.chains, notices);
-  } else {
-    queue = std::make_unique<LossyQueue>(options.lossy_seed);
-    file.direct_io = false;  // it writes single sectors
-    file.omit_sync = kind == LogDeviceKind::kLossyUnsynced;
+    queue = open_queue(options.io, opened.notices);
   }
-  return FileDevice::open(manifest, std::move(queue), file);
+  auto device = FileDevice::open(manifest, std::move(queue), file);
+  if (!device.ok()) return device.error();
+  const std::vector<std::string>& notices = (*device)->notices();
+  opened.notices.insert(opened.notices.end(), notices.begin(), notices.end());
+  opened.device = std::move(*device);
+  return opened;
 }
 
 }  // namespace
@@ -71,27 +119,32 @@ Result<LogDeviceKind> log_device_kind(std::string_view name) {
   for (const DeviceName& each : kNames) {
     if (each.name == name) return each.kind;
   }
-  return invalid_argument("there is no log device \"{}\": choose file, null, lossy or lossy-unsynced", name);
+  return invalid_argument(
+      "there is no log device \"{}\": choose file, striped, null, lossy or lossy-unsynced", name);
 }
 
 std::string_view name_of(LogDeviceKind kind) {
   return kNames[static_cast<size_t>(kind)].name;
 }
 
-Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest,
-                                     const FileDeviceOptions& file, const DeviceOptions& options) {
+Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
+                                     const DeviceOptions& options) {
+  CHECK(options.io.depth > 0);
+  CHECK(options.io.depth <= kMostInFlight);
+  CHECK(options.io.unit_bytes % kBlockBytes == 0);
+  CHECK(options.io.unit_bytes > 0);
   OpenedDevice opened;
   if (kind == LogDeviceKind::kNull) {
     opened.device = std::make_unique<NullDevice>(file.begin);
   } else {
-    auto device = open_file_device(kind, manifest, file, options, opened.notices);
+    auto device = open_file_device(kind, manifest, std::move(file), options);
     if (!device.ok()) return device.error();
-    opened.device = std::move(*device);
+    opened = std::move(*device);
   }
   if (options.latency.count() > 0) {
     opened.device = std::make_unique<DelayedDevice>(
         std::move(opened.device),
-        DelayedDeviceOptions{.begin = file.begin, .latency = options.latency, .depth = file.chains});
+        DelayedDeviceOptions{.begin = file.begin, .latency = options.latency, .depth = options.io.depth});
   }
   return opened;
 }

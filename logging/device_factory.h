@@ -11,19 +11,21 @@
 
 #include "base/result.h"
 #include "logging/file_device.h"
+#include "logging/io_options.h"
 #include "logging/log_device.h"
 #include "logging/manifest.h"
 
 namespace mneme {
 
 enum class LogDeviceKind {
-  kFile,           // segment files, direct I/O, fdatasync
+  kFile,           // segment files in the data directory, direct I/O
+  kStriped,        // the same, over several directories
   kNull,           // drops everything
   kLossy,          // segment files behind a volatile write cache: a crash loses what no sync covered
   kLossyUnsynced,  // the same, and the syncs left out: a crash test must fail on it
 };
 
-// "file", "null", "lossy", "lossy-unsynced".
+// "file", "striped", "null", "lossy", "lossy-unsynced".
 Result<LogDeviceKind> log_device_kind(std::string_view name);
 std::string_view name_of(LogDeviceKind kind);
 
@@ -33,12 +35,15 @@ struct OpenedDevice {
 };
 
 struct DeviceOptions {
+  IoOptions io{};
+  // Of the striped device: inside the data directory, where missing ones are made, or absolute. Several.
+  std::vector<std::string> directories{};
   uint64_t lossy_seed = 1;              // chooses what the lossy devices tear and reorder
   std::chrono::nanoseconds latency{0};  // injected: no flush takes less
 };
 
-// `file.direct_io` is a wish.
-Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest,
-                                     const FileDeviceOptions& file, const DeviceOptions& options);
+// Of `file`, what `options` decide is overwritten; `file.direct_io` is a wish.
+Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
+                                     const DeviceOptions& options);
 
 }  // namespace mneme

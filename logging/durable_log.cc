@@ -9,10 +9,9 @@ namespace mneme {
 
 namespace {
 
-// Workers must not wait for space while records gather.
-GroupCommit bounded(GroupCommit group, size_t ring_bytes) {
-  const size_t most = std::min(size_t{256} << 10, ring_bytes / 4);
-  group.bytes = group.bytes == 0 ? most : std::min(group.bytes, ring_bytes / 4);
+// A whole unit need not gather longer, and workers must not wait for space meanwhile.
+GroupCommit bounded(GroupCommit group, size_t unit_bytes, size_t ring_bytes) {
+  group.bytes = std::min(group.bytes == 0 ? unit_bytes : group.bytes, ring_bytes / 4);
   return group;
 }
 
@@ -21,7 +20,6 @@ GroupCommit bounded(GroupCommit group, size_t ring_bytes) {
 Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
                                                      const DurableLogOptions& options) {
   CHECK(options.workers > 0);
-  CHECK(options.chains > 0);
   CHECK(options.largest_payload_bytes <= kMaxPayloadBytes);
   const Manifest current = manifest.current();
   CHECK(!current.incarnations.empty());
@@ -46,13 +44,15 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
   FileDeviceOptions file;
   file.begin = incarnation.begin;
   file.largest_record_bytes = buffer.largest_record_bytes;
-  file.chain_bytes = std::max(buffer.largest_record_bytes, size_t{512} << 10);
   // A header page, and blocks enough for the largest record.
   file.segment_bytes = std::max(options.segment_bytes, 2 * buffer.largest_record_bytes + (size_t{16} << 10));
-  file.chains = options.chains;
+  file.segments_ahead = options.segments_ahead;
 
   auto device = open_log_device(options.device, manifest, file,
-                                {.lossy_seed = options.lossy_seed, .latency = options.device_latency});
+                                {.io = options.io,
+                                 .directories = options.directories,
+                                 .lossy_seed = options.lossy_seed,
+                                 .latency = options.device_latency});
   if (!device.ok()) return device.error();
   return std::unique_ptr<DurableLog>(new DurableLog(std::move(*device), buffer, options));
 }
@@ -65,7 +65,8 @@ DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, cons
       device_(std::move(device.device)),
       buffer_(make_log_buffer(options.buffer, buffer)),
       flusher_(*buffer_, *device_,
-               {.begin = buffer.begin, .group = bounded(options.group, buffer.ring_bytes)}) {}
+               {.begin = buffer.begin,
+                .group = bounded(options.group, options.io.unit_bytes, buffer.ring_bytes)}) {}
 
 bool DurableLog::await_space(WorkerId worker, uint32_t payload_bytes) {
   CHECK(payload_bytes <= options_.largest_payload_bytes);

@@ -32,7 +32,9 @@ struct DurableLogOptions {
   size_t largest_payload_bytes = kMaxPayloadBytes;
   size_t ring_bytes = size_t{16} << 20;  // raised where the workers' largest records need more
   size_t segment_bytes = size_t{32} << 20;
-  uint32_t chains = 4;  // in flight at most
+  uint32_t segments_ahead = 1;  // ready when open() returns, and kept so
+  IoOptions io{};
+  std::vector<std::string> directories{};      // of the striped device, as DeviceOptions says
   std::chrono::nanoseconds device_latency{0};  // injected: no flush takes less
   // A flush takes processor time whatever it carries, which on few cores the workers lack: docs/performance.md.
   GroupCommit group{.interval = std::chrono::microseconds(2000)};

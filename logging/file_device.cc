@@ -1,7 +1,10 @@
 #include "logging/file_device.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 #include "logging/block_format.h"
@@ -26,55 +29,82 @@ uint32_t record_bytes_at(const LogBuffer& buffer, Lsn at) {
 FileDevice::FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
                        const FileDeviceOptions& options)
     : options_(options),
+      buffer_blocks_(blocks_for(std::max(options.unit_bytes, options.largest_record_bytes))),
+      stripes_(options.directories.size()),
       durable_(options.begin),
+      buffers_(size_t{options.chains} * buffer_blocks_ * kBlockBytes),
       queue_(std::move(queue)),
-      supply_(manifest, {options.segment_bytes, options.direct_io}, [this] { queue_->wake(); }) {
-  for (uint32_t slot = 0; slot < options.chains; ++slot) {
-    buffers_.emplace_back(blocks_for(options.chain_bytes) * kBlockBytes);
-    free_slots_.push_back(slot);
+      numbers_(manifest.current()) {
+  for (uint32_t slot = 0; slot < options.chains; ++slot) free_slots_.push_back(slot);
+  if (const auto registered = queue_->register_memory(buffers_.span()); !registered.ok()) {
+    notices_.push_back(
+        fmt::format("{}: each write maps its buffer anew, which is slower", registered.error().message));
+  }
+  for (const std::string& directory : options.directories) {
+    const SegmentSupplyOptions supply{directory, options.segment_bytes, options.direct_io,
+                                      options.segments_ahead};
+    supplies_.push_back(
+        std::make_unique<SegmentSupply>(manifest, supply, numbers_, [this] { queue_->wake(); }));
   }
 }
 
 Result<std::unique_ptr<FileDevice>> FileDevice::open(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
                                                      const FileDeviceOptions& options) {
-  CHECK(options.chain_bytes >= options.largest_record_bytes);
   CHECK(options.segment_bytes / kBlockBytes > blocks_for(options.largest_record_bytes));
+  CHECK(!options.directories.empty());
   std::unique_ptr<FileDevice> device(new FileDevice(manifest, std::move(queue), options));
-  RETURN_IF_ERROR(device->supply_.wait_first());
-  CHECK(device->next_segment());
+  for (const auto& supply : device->supplies_) RETURN_IF_ERROR(supply->wait_until_ready());
+  for (size_t stripe = 0; stripe < device->stripes_.size(); ++stripe) CHECK(device->next_segment(stripe));
   return device;
 }
 
-bool FileDevice::next_segment() {
-  auto next = supply_.try_take();
+bool FileDevice::next_segment(size_t stripe) {
+  auto next = supplies_[stripe]->try_take();
   if (next == nullptr) {
-    if (auto error = supply_.failure()) fail(std::move(*error));
+    if (auto error = supplies_[stripe]->failure()) fail(std::move(*error));
     return false;
   }
-  segment_ = std::move(next);
-  next_block_ = 0;
+  next->queue_file = queue_->attach(next->file.descriptor());
+  drop(std::exchange(stripes_[stripe].segment, std::move(next)));
+  stripes_[stripe].next_block = 0;
   return true;
+}
+
+// The last who held the segment, chain or stripe, takes it from the queue.
+void FileDevice::drop(std::shared_ptr<Segment> segment) {
+  if (segment != nullptr && segment.use_count() == 1) queue_->detach(segment->queue_file);
+}
+
+// The stripe whose turn it is, or the next one that has room, if its next segment is late.
+FileDevice::Stripe* FileDevice::stripe_with_room(uint32_t blocks) {
+  for (size_t tried = 0; tried < stripes_.size() && !failed_; ++tried) {
+    const size_t index = next_stripe_;
+    next_stripe_ = (next_stripe_ + 1) % stripes_.size();
+    if (stripes_[index].room() >= blocks || next_segment(index)) return &stripes_[index];
+  }
+  return nullptr;
 }
 
 Lsn FileDevice::append(const LogBuffer& buffer, Lsn begin, Lsn end) {
   if (failed_ || begin == end || free_slots_.empty()) return begin;
   const uint32_t first_record_blocks = blocks_for(record_bytes_at(buffer, begin));
-  if (segment_->blocks - next_block_ < first_record_blocks && !next_segment()) {
+  Stripe* stripe = stripe_with_room(first_record_blocks);
+  if (stripe == nullptr) {
     segment_waits_.fetch_add(1, std::memory_order_relaxed);
     return begin;
   }
-  const uint32_t room = std::min(segment_->blocks - next_block_, blocks_for(options_.chain_bytes));
-  const Run run = longest_run(buffer, begin, end, room);
+  const uint32_t unit_blocks = std::max<uint32_t>(first_record_blocks, options_.unit_bytes / kBlockBytes);
+  const Run run = longest_run(buffer, begin, end, std::min(stripe->room(), unit_blocks));
 
   const uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  std::byte* blocks = buffers_[slot].data();
-  lay_out(buffer, begin, run, blocks);
-  const uint64_t offset = block_offset(next_block_);
-  in_flight_.push_back({slot, run.end, segment_, offset});
+  std::byte* blocks = buffers_.data() + size_t{slot} * buffer_blocks_ * kBlockBytes;
+  lay_out(buffer, begin, run, *stripe, blocks);
+  const uint64_t offset = block_offset(stripe->next_block);
+  in_flight_.push_back({slot, run.end, stripe->segment, offset});
   const size_t bytes = run.blocks * kBlockBytes;
-  queue_->submit({slot, segment_->file.descriptor(), {blocks, bytes}, offset, !options_.omit_sync});
-  next_block_ += run.blocks;
+  queue_->submit({slot, stripe->segment->queue_file, {blocks, bytes}, offset, options_.durability});
+  stripe->next_block += run.blocks;
   flushes_.fetch_add(1, std::memory_order_relaxed);
   device_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   return run.end;
@@ -93,7 +123,8 @@ FileDevice::Run FileDevice::longest_run(const LogBuffer& buffer, Lsn begin, Lsn 
   return {at, blocks_for(at.value - begin.value)};
 }
 
-void FileDevice::lay_out(const LogBuffer& buffer, Lsn begin, const Run& run, std::byte* blocks) {
+void FileDevice::lay_out(const LogBuffer& buffer, Lsn begin, const Run& run, const Stripe& stripe,
+                         std::byte* blocks) {
   for (uint32_t i = 0; i < run.blocks; ++i) {
     std::byte* block = blocks + i * kBlockBytes;
     BlockHeader header;
@@ -104,9 +135,9 @@ void FileDevice::lay_out(const LogBuffer& buffer, Lsn begin, const Run& run, std
     buffer.read(header.begin, {payload, header.used_bytes});
     std::memset(payload + header.used_bytes, 0, kBlockPayloadBytes - header.used_bytes);
     header.durable = durable_;
-    header.incarnation = segment_->incarnation;
-    header.segment = segment_->number;
-    header.index = next_block_ + i;
+    header.incarnation = stripe.segment->incarnation;
+    header.segment = stripe.segment->number;
+    header.index = stripe.next_block + i;
     header.encode(block);
   }
 }
@@ -117,6 +148,7 @@ Lsn FileDevice::wait(std::chrono::nanoseconds limit) {
   for (const IoCompletion& each : completions_) finish(each);
   while (!failed_ && !in_flight_.empty() && in_flight_.front().ended) {
     durable_ = in_flight_.front().end;
+    drop(std::move(in_flight_.front().segment));
     in_flight_.pop_front();
   }
   return durable_;

@@ -1,6 +1,8 @@
 // FileDevice: the log in segment files, as blocks that are written once, through an IoQueue.
 //
-// Flow        append() lays whole records out in blocks -> one chain (write, fdatasync) -> wait() takes those that ended
+// Flow        append() lays whole records out in blocks -> one chain (write, sync) -> wait() takes those that ended
+// Stripes     one for each directory, with a segment of its own: chains go to them in turns, so that their devices
+//             work side by side. Readers put the blocks in order by LSN.
 // Invariants  a chain begins and ends on a record boundary and lies in one segment. Chains end in any order; durable
 //             is the end of the longest prefix of them, so what a failed chain held back stays held back.
 //             Each append pads its last block: a block that was written is never written again, so no crash can harm
@@ -25,11 +27,13 @@ namespace mneme {
 struct FileDeviceOptions {
   Lsn begin = kFirstLsn;
   size_t segment_bytes = 0;
+  uint32_t segments_ahead = 1;  // ready before the first append, and kept so, a stripe
   size_t largest_record_bytes = 0;
-  uint32_t chains = 4;     // in flight at most
-  size_t chain_bytes = 0;  // of one chain, at most; room for the largest record
+  uint32_t chains = 4;    // in flight at most
+  size_t unit_bytes = 0;  // of one chain, at most, unless one record needs more
   bool direct_io = true;
-  bool omit_sync = false;  // only to test that a missing sync is caught
+  IoChain::Durability durability = IoChain::Durability::kSync;
+  std::vector<std::string> directories{""};  // one a stripe, as SegmentSupplyOptions says
 };
 
 class FileDevice : public LogDevice {
@@ -44,6 +48,9 @@ class FileDevice : public LogDevice {
   DeviceCounters counters() const override;
   std::optional<Error> failure() const override;
 
+  // What had to be done without: a sentence each.
+  const std::vector<std::string>& notices() const { return notices_; }
+
  private:
   // A chain in flight.
   struct Chain {
@@ -53,6 +60,13 @@ class FileDevice : public LogDevice {
     uint64_t offset;
     bool ended = false;
   };
+  // Where chains of one directory go.
+  struct Stripe {
+    std::shared_ptr<Segment> segment;
+    uint32_t next_block = 0;
+
+    uint32_t room() const { return segment->blocks - next_block; }
+  };
   // The records that a chain takes: up to `end`, in `blocks` blocks.
   struct Run {
     Lsn end;
@@ -61,18 +75,22 @@ class FileDevice : public LogDevice {
 
   FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue, const FileDeviceOptions& options);
   Run longest_run(const LogBuffer& buffer, Lsn begin, Lsn end, uint32_t block_limit);
-  void lay_out(const LogBuffer& buffer, Lsn begin, const Run& run, std::byte* blocks);
-  bool next_segment();
+  void lay_out(const LogBuffer& buffer, Lsn begin, const Run& run, const Stripe& stripe, std::byte* blocks);
+  Stripe* stripe_with_room(uint32_t blocks);
+  bool next_segment(size_t stripe);
+  void drop(std::shared_ptr<Segment> segment);
   void finish(const IoCompletion& completion);
   void fail(Error error);
 
   const FileDeviceOptions options_;
+  const uint32_t buffer_blocks_;  // of each chain's buffer
+  std::vector<std::string> notices_;
 
   // Owned by the flusher.
-  std::shared_ptr<Segment> segment_;
-  uint32_t next_block_ = 0;
+  std::vector<Stripe> stripes_;
+  size_t next_stripe_ = 0;
   Lsn durable_;
-  std::vector<AlignedBytes> buffers_;
+  AlignedBytes buffers_;  // one for each chain, one after the other
   std::vector<uint32_t> free_slots_;
   std::deque<Chain> in_flight_;            // in log order
   std::vector<IoCompletion> completions_;  // of one wait()
@@ -86,9 +104,10 @@ class FileDevice : public LogDevice {
   mutable std::mutex mutex_;  // guards failure_
   std::optional<Error> failure_;
 
-  // Last, in this order: the supply's thread wakes the queue, and both end before the buffers go.
+  // Last, in this order: the supplies' threads wake the queue, and all end before the buffers go.
   std::unique_ptr<IoQueue> queue_;
-  SegmentSupply supply_;
+  SegmentNumbers numbers_;
+  std::vector<std::unique_ptr<SegmentSupply>> supplies_;  // one a stripe
 };
 
 }  // namespace mneme

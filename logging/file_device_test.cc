@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "logging/record_format.h"
 #include "logging/test_log.h"
@@ -17,6 +18,12 @@ using namespace test;
 
 class ScriptedQueue : public IoQueue {
  public:
+  Result<void> register_memory(std::span<std::byte>) override { return failed("nobody may lock memory"); }
+  int attach(int descriptor) override {
+    attached.insert(descriptor);
+    return descriptor;
+  }
+  void detach(int file) override { EXPECT_EQ(attached.erase(file), 1u); }
   void submit(const IoChain& chain) override { submitted.push_back(chain); }
   void wait(std::chrono::nanoseconds, std::vector<IoCompletion>& ended) override {
     ended.insert(ended.end(), to_end.begin(), to_end.end());
@@ -27,6 +34,7 @@ class ScriptedQueue : public IoQueue {
     to_end.push_back({submitted[chain].tag, failure, error_number});
   }
 
+  std::set<int> attached;
   std::vector<IoChain> submitted;
   std::vector<IoCompletion> to_end;
 };
@@ -36,14 +44,19 @@ class FileDeviceTest : public ::testing::Test {
   FileDeviceTest() : buffer_({.workers = 1, .ring_bytes = 64 * 1024, .largest_record_bytes = 16 * 1024}) {
     manifest_ = must(ManifestFile::create(directory_.path(), new_manifest()));
     must(begin_incarnation(*manifest_, LogContents{}));
+    open({""});
+  }
+  void open(std::vector<std::string> directories) {
+    device_.reset();
     auto queue = std::make_unique<ScriptedQueue>();
     queue_ = queue.get();
     FileDeviceOptions options;
     options.segment_bytes = 64 * 1024;
     options.largest_record_bytes = 16 * 1024;
-    options.chain_bytes = 16 * 1024;
+    options.unit_bytes = 16 * 1024;
     options.chains = 3;
     options.direct_io = false;
+    options.directories = std::move(directories);
     device_ = must(FileDevice::open(*manifest_, std::move(queue), options));
   }
   // Puts a record into the buffer; returns its end.
@@ -80,7 +93,7 @@ TEST_F(FileDeviceTest, DurableIsThePrefixOfCompletedChains) {
   EXPECT_EQ(wait(), ends[3]);
   EXPECT_EQ(device_->append(buffer_, ends[3], fourth), fourth);
   EXPECT_EQ(device_->counters().flushes, 4u);
-  for (const IoChain& chain : queue_->submitted) EXPECT_TRUE(chain.sync);
+  for (const IoChain& chain : queue_->submitted) EXPECT_EQ(chain.durability, IoChain::Durability::kSync);
 }
 
 TEST_F(FileDeviceTest, AFailedChainHoldsBackAllAfterIt) {
@@ -128,6 +141,32 @@ TEST_F(FileDeviceTest, TakesWholeRecordsAndPadsToBlocks) {
   EXPECT_TRUE(block->payload_is_intact(queue_->submitted[0].bytes.subspan(kBlockBytes, kBlockBytes)));
 }
 
+TEST_F(FileDeviceTest, StripesTakeChainsInTurns) {
+  std::filesystem::create_directory(directory_.path() + "/left");
+  std::filesystem::create_directory(directory_.path() + "/right");
+  open({"left", "right"});
+  Lsn at = kFirstLsn;
+  for (int i = 0; i < 3; ++i) {
+    const Lsn end = put(1000);
+    EXPECT_EQ(device_->append(buffer_, at, end), end);
+    at = end;
+  }
+  ASSERT_EQ(queue_->submitted.size(), 3u);
+  EXPECT_NE(queue_->submitted[0].file, queue_->submitted[1].file);
+  EXPECT_EQ(queue_->submitted[0].file, queue_->submitted[2].file);
+  EXPECT_EQ(queue_->submitted[0].offset, queue_->submitted[1].offset);
+  queue_->end(2);
+  queue_->end(0);
+  EXPECT_LT(wait(), at);  // the other stripe's chain comes before
+  queue_->end(1);
+  EXPECT_EQ(wait(), at);
+}
+
+TEST_F(FileDeviceTest, SaysThatMemoryCouldNotBeRegistered) {
+  ASSERT_EQ(device_->notices().size(), 1u);
+  EXPECT_NE(device_->notices()[0].find("nobody may lock memory"), std::string::npos);
+}
+
 TEST_F(FileDeviceTest, ASegmentIsListedBeforeItsFirstRecord) {
   Lsn at = kFirstLsn;
   uint32_t last_descriptor_changes = 0;
@@ -144,10 +183,11 @@ TEST_F(FileDeviceTest, ASegmentIsListedBeforeItsFirstRecord) {
     const Manifest manifest = must(read_manifest(directory_.path()));
     EXPECT_TRUE(
         std::ranges::any_of(manifest.segments, [&](const auto& s) { return s.number == block->segment; }));
-    if (chain.descriptor != descriptor) ++last_descriptor_changes;
-    descriptor = chain.descriptor;
+    if (chain.file != descriptor) ++last_descriptor_changes;
+    descriptor = chain.file;
     queue_->end(queue_->submitted.size() - 1);
     EXPECT_EQ(wait(), at);
+    EXPECT_EQ(queue_->attached.size(), 1u);  // of the segment in use
   }
 }
 

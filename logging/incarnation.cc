@@ -21,7 +21,7 @@ Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log) {
     }
     const LogContents::Block& last = segment.blocks.back();
     if (last.begin + last.used_bytes <= log.durable_seen) continue;
-    auto file = File::open(manifest.directory() + "/" + segment.file, O_RDONLY);
+    auto file = File::open(path_in(manifest.directory(), segment.file), O_RDONLY);
     if (!file.ok()) return file.error();
     RETURN_IF_ERROR(file->sync_data());
   }
@@ -34,7 +34,7 @@ Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log) {
     });
   }));
   // No longer listed, so nobody reads them; one that stays behind is overwritten when its number comes up again.
-  for (const std::string& file : unused) ::unlink((manifest.directory() + "/" + file).c_str());
+  for (const std::string& file : unused) ::unlink(path_in(manifest.directory(), file).c_str());
   return {};
 }
 

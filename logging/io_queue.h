@@ -1,9 +1,9 @@
-// IoQueue: chains of a write and the fdatasync that covers it, several in flight at once.
+// IoQueue: chains of a write and the sync that covers it, several in flight at once.
 //
-// Flow        submit() ... wait() returns the chains that ended since
+// Flow        register_memory, attach ... submit() ... wait() returns the chains that ended since
 // Invariants  a chain's sync begins only when its write has completed whole; its completion says that both did.
 //             Chains end in any order.
-// Threads     submit, wait: one thread. wake: any.
+// Threads     wake: any. The rest: one thread.
 // Waiting     wait(), until a chain ends, wake() is called, or the time is over.
 // Errors      a chain's completion carries the step that failed and why; nothing is tried again: after a failed sync
 //             nobody knows what the device holds.
@@ -11,18 +11,26 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/result.h"
 
 namespace mneme {
 
 struct IoChain {
+  enum class Durability : uint8_t {
+    kNone,          // only for the device that tests that a missing sync is caught
+    kSync,          // the write, then an fdatasync
+    kWriteThrough,  // a write that is durable when it ends
+  };
+
   uint64_t tag = 0;  // the caller's; not two equal ones in flight
-  int descriptor = -1;
-  ByteSpan bytes;  // stay in place until the chain has ended
+  int file = -1;     // as attach() gave it
+  ByteSpan bytes;    // stay in place until the chain has ended
   uint64_t offset = 0;
-  bool sync = true;  // false only for the device that tests that a missing sync is caught
+  Durability durability = Durability::kSync;
 };
 
 struct IoCompletion {
@@ -36,6 +44,13 @@ struct IoCompletion {
 class IoQueue {
  public:
   virtual ~IoQueue() = default;
+
+  // Once, before the first chain: where most chains' bytes will lie, so that the queue can prepare it. An error: it
+  // could not, and works without.
+  virtual Result<void> register_memory(std::span<std::byte>) { return {}; }
+  // Names an open file for chains. It stays open until detach(), which comes when none of its chains is in flight.
+  virtual int attach(int descriptor) { return descriptor; }
+  virtual void detach(int) {}
 
   // May be held back until the next wait(), so that both are one call of the system.
   virtual void submit(const IoChain& chain) = 0;

@@ -48,7 +48,11 @@ constexpr size_t kBytes = 4096;
 std::unique_ptr<IoQueue> open_queue(const std::string& kind) {
   if (kind == "threads") return std::make_unique<ThreadQueue>(3);
   if (kind == "lossy") return std::make_unique<LossyQueue>(1);
-  auto queue = UringQueue::open(8);
+  const bool registers = kind == "uring";
+  auto queue = UringQueue::open({.depth = 8,
+                                 .polled = kind == "uring_polled",
+                                 .registers_memory = registers,
+                                 .registers_files = registers});
   if (!queue.ok()) return nullptr;
   return std::move(*queue);
 }
@@ -75,14 +79,29 @@ class IoQueueTest : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(IoQueueTest, WritesEveryChainWhereItBelongs) {
+  // Half of the chains lie in memory that the queue was told of.
+  const AlignedBytes registered(4 * kBytes);
+  if (const auto result = queue_->register_memory(registered.span()); !result.ok()) {
+    EXPECT_NE(result.error().message.find("ulimit"), std::string::npos);
+  }
+  const int file = queue_->attach(file_.descriptor());
   std::vector<std::vector<std::byte>> written;
   for (uint64_t i = 0; i < 8; ++i) written.push_back(payload_of(i, kBytes));
-  for (uint64_t i = 0; i < 8; ++i) queue_->submit({i, file_.descriptor(), written[i], i * kBytes, true});
+  for (uint64_t i = 0; i < 8; ++i) {
+    ByteSpan bytes = written[i];
+    if (i % 2 == 0) {
+      std::byte* copy = registered.data() + i / 2 * kBytes;
+      bytes = {std::ranges::copy(bytes, copy).out - kBytes, kBytes};
+    }
+    const auto durability = i % 3 == 0 ? IoChain::Durability::kWriteThrough : IoChain::Durability::kSync;
+    queue_->submit({i, file, bytes, i * kBytes, durability});
+  }
   uint64_t tags = 0;
   for (const IoCompletion& each : wait_for(8)) {
     EXPECT_EQ(each.failure, IoCompletion::Failure::kNone);
     tags |= 1u << each.tag;
   }
+  queue_->detach(file);
   EXPECT_EQ(tags, 0xffu);
   const std::string text = content();
   for (uint64_t i = 0; i < 8; ++i) {
@@ -103,7 +122,7 @@ TEST_P(IoQueueTest, WakeEndsAWait) {
 TEST_P(IoQueueTest, AWriteThatIsRefusedIsReported) {
   const File reading = must(File::open(file_.path(), O_RDONLY));
   const auto bytes = payload_of(1, kBytes);
-  queue_->submit({5, reading.descriptor(), bytes, 0, true});
+  queue_->submit({5, queue_->attach(reading.descriptor()), bytes, 0});
   const IoCompletion ended = wait_for(1)[0];
   EXPECT_EQ(ended.tag, 5u);
   EXPECT_NE(ended.failure, IoCompletion::Failure::kNone);
@@ -111,13 +130,14 @@ TEST_P(IoQueueTest, AWriteThatIsRefusedIsReported) {
   EXPECT_EQ(content(), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, IoQueueTest, ::testing::Values("uring", "threads", "lossy"),
+INSTANTIATE_TEST_SUITE_P(Kinds, IoQueueTest,
+                         ::testing::Values("uring", "uring_plain", "uring_polled", "threads", "lossy"),
                          [](const auto& info) { return info.param; });
 
 // How many requests the kernel takes is up to it, so the test counts them out: the poll for wakes, which each queue has,
 // and then a write without its sync.
 TEST(UringQueue, BeginsASyncThatWasLeftBehindAfterItsWrite) {
-  auto opened = UringQueue::open(8);
+  auto opened = UringQueue::open({.depth = 8, .registers_files = false});
   // Skipped where the kernel or a container refuses io_uring: the hazard is in its submissions alone, and the program
   // does not use it there.
   if (!opened.ok()) GTEST_SKIP() << "io_uring is not available here, and nothing else has this hazard";
@@ -131,8 +151,8 @@ TEST(UringQueue, BeginsASyncThatWasLeftBehindAfterItsWrite) {
   std::vector<IoCompletion> ended;
   for (const bool fails : {false, true}) {
     ended.clear();
-    queue.submit({1, fails ? reading.descriptor() : file.descriptor(), bytes, 0, true});
-    queue.submit({2, file.descriptor(), bytes, kBytes, true});
+    queue.submit({1, fails ? reading.descriptor() : file.descriptor(), bytes, 0});
+    queue.submit({2, file.descriptor(), bytes, kBytes});
     UringQueuePeer::submit_one_request(queue);
     ASSERT_TRUE(UringQueuePeer::syncs_after_write(queue, 1));
     ASSERT_FALSE(UringQueuePeer::syncs_after_write(queue, 2));
@@ -155,10 +175,10 @@ TEST(LossyQueue, KeepsWhatWasSyncedAndLosesTheRest) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     {
       LossyQueue queue(seed);
-      queue.submit({1, file.descriptor(), synced, 0, true});
+      queue.submit({1, file.descriptor(), synced, 0});
       while (ended.empty()) queue.wait(seconds(1), ended);
       ended.clear();
-      queue.submit({2, file.descriptor(), unsynced, kBytes, false});
+      queue.submit({2, file.descriptor(), unsynced, kBytes, IoChain::Durability::kNone});
       while (ended.empty()) queue.wait(seconds(1), ended);
       ended.clear();
     }

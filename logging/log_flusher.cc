@@ -35,7 +35,7 @@ LogFlusher::LogFlusher(LogBuffer& buffer, LogDevice& device, const LogFlusherOpt
       taken_(options.begin),
       durable_(options.begin.value),
       thread_([this] { run(); }) {
-  CHECK(options.group.interval.count() == 0 || options.group.bytes > 0);
+  CHECK(options.group.bytes > 0);
 }
 
 LogFlusher::~LogFlusher() {
@@ -75,7 +75,9 @@ void LogFlusher::run() {
     if (gathering > nanoseconds::zero()) {
       durable_now = wait_for_device(kGathering, gathering);
     } else if (prefix > taken_) {
-      durable_now = wait_for_device(kAwake, send(prefix) ? nanoseconds::zero() : kLongest);
+      // What it took is submitted by the next wait, which also knows how long to wait.
+      if (send(prefix)) continue;
+      durable_now = wait_for_device(kAwake, kLongest);
     } else if (!closing) {
       durable_now = wait_for_device(kIdle, kLongest);
     } else if (durable() < taken_) {
@@ -100,21 +102,22 @@ void LogFlusher::rise(Lsn durable_now) {
   counters_.processor_ns = thread_processor_ns();
 }
 
-bool LogFlusher::waiter_hurries() const {
-  return options_.group.waiters_hurry && urgent_.load(std::memory_order_relaxed) > 0;
+bool LogFlusher::group_is_full(Lsn prefix) const {
+  const GroupCommit& group = options_.group;
+  return prefix.value - taken_.value >= group.bytes ||
+         (group.records > 0 &&
+          came_->load(std::memory_order_relaxed) - came_at_last_send_ >= group.records) ||
+         (group.waiters_hurry && urgent_.load(std::memory_order_relaxed) > 0) ||
+         closing_.load(std::memory_order_relaxed);
 }
 
-// How much longer records should gather before they are sent.
+// How much longer records should gather before they are sent, if no flush ends before.
 nanoseconds LogFlusher::gathering_left(Lsn prefix) const {
-  const GroupCommit& group = options_.group;
-  if (group.interval.count() == 0 || last_send_ns_ == 0) return nanoseconds::zero();
-  if (prefix.value - taken_.value >= group.bytes) return nanoseconds::zero();
-  if (group.records > 0 && came_->load(std::memory_order_relaxed) - came_at_last_send_ >= group.records) {
-    return nanoseconds::zero();
-  }
-  if (waiter_hurries() || closing_.load(std::memory_order_relaxed)) return nanoseconds::zero();
+  if (group_is_full(prefix)) return nanoseconds::zero();
+  if (!in_flight_.empty()) return kLongest;
+  if (options_.group.interval.count() == 0 || last_send_ns_ == 0) return nanoseconds::zero();
   const nanoseconds since_last(monotonic_ns() - last_send_ns_);
-  return std::max<nanoseconds>(group.interval - since_last, nanoseconds::zero());
+  return std::max<nanoseconds>(options_.group.interval - since_last, nanoseconds::zero());
 }
 
 // Gives the device what it takes. False: it has no room until a flush ends or a segment is ready.

@@ -3,10 +3,9 @@
 // Flow        buffer.contiguous_prefix() -> device.append() -> buffer.release() -> device.wait() -> durable rises
 // Invariants  durable <= taken <= contiguous prefix, all on record boundaries; durable never falls.
 // Threads     one of its own. durable, wait_durable, record_came, counters: any.
-// Waiting     group commit: records that come while the device has no room go out together with the next flush. With an
-//             interval they gather besides, until one of the bounds in group_commit.h is reached or a waiter hurries.
-//             The worker whose record reaches a bound wakes the flusher; one that is published just while the flusher
-//             lies down may be overlooked, and then the next record or the interval's end wakes it.
+// Waiting     group commit, as group_commit.h says; a thread in wait_durable() hurries it. The worker whose record
+//             reaches a bound wakes the flusher; one that is published just while the flusher lies down may be
+//             overlooked, and then the next record, the end of a flush or of the interval wakes it.
 //             With nothing reserved it sleeps until a worker wakes it.
 // Errors      when the device fails, durable stops, waits end, and the buffer is closed.
 // Source      group commit and flush pipelining: Aether, sections 2 and 4.
@@ -29,7 +28,7 @@ namespace mneme {
 
 struct LogFlusherOptions {
   Lsn begin = kFirstLsn;
-  GroupCommit group;  // with an interval, bytes are bounded
+  GroupCommit group;  // bytes are not 0
 };
 
 struct FlusherCounters {
@@ -82,8 +81,8 @@ class LogFlusher {
   };
 
   void run();
+  bool group_is_full(Lsn prefix) const;
   std::chrono::nanoseconds gathering_left(Lsn prefix) const;
-  bool waiter_hurries() const;
   bool send(Lsn prefix);
   Lsn wait_for_device(Sleep sleep, std::chrono::nanoseconds limit);
   void rise(Lsn durable_now);

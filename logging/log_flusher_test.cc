@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "logging/delayed_device.h"
 #include "logging/null_device.h"
 #include "logging/watermark_buffer.h"
 
@@ -69,7 +70,7 @@ class LogFlusherTest : public ::testing::Test {
 };
 
 TEST_F(LogFlusherTest, GreedySendsAtOnce) {
-  start({});
+  start({.bytes = 65536});
   for (uint64_t i = 2; i <= 20; ++i) {
     put();
     await(i);
@@ -77,6 +78,28 @@ TEST_F(LogFlusherTest, GreedySendsAtOnce) {
   EXPECT_EQ(device_.appended().size(), 20u);
   EXPECT_EQ(flusher_->counters().flush_ns.count(), 20u);
   EXPECT_GT(flusher_->counters().processor_ns, 0u);
+}
+
+TEST_F(LogFlusherTest, RecordsGatherWhileAFlushIsInFlight) {
+  auto noting = std::make_unique<NotingDevice>();
+  const NotingDevice& noted = *noting;
+  DelayedDevice slow(std::move(noting), {kFirstLsn, milliseconds(50), 4});
+  flusher_ =
+      std::make_unique<LogFlusher>(buffer_, slow, LogFlusherOptions{kFirstLsn, {.bytes = 10 * kRecordBytes}});
+  put();
+  while (noted.appended().empty()) std::this_thread::yield();
+  for (int i = 0; i < 5; ++i) put();
+  await(6);
+  EXPECT_EQ(noted.appended(), (std::vector<uint64_t>{kRecordBytes, 5 * kRecordBytes}));
+  // A whole group has a flush of its own, whatever is in flight.
+  put();
+  while (noted.appended().size() < 3) std::this_thread::yield();
+  for (int i = 0; i < 10; ++i) put();
+  std::this_thread::sleep_for(milliseconds(1));
+  put();  // should the flusher just have been lying down
+  while (noted.appended().size() < 4) std::this_thread::yield();
+  EXPECT_FALSE(is_durable(7));
+  flusher_.reset();
 }
 
 TEST_F(LogFlusherTest, TheIntervalSendsWhatHasGathered) {

@@ -67,60 +67,90 @@ Lsn durable_within(const Manifest& manifest, const std::vector<LoadedSegment>& l
   return durable;
 }
 
-// Moves the chain's blocks into `log.segments`; what comes after a gap is only counted.
+// A block of a loaded segment.
+struct BlockPlace {
+  Lsn begin;
+  size_t segment;
+  size_t index;
+};
+
+// All blocks, in log order. A log in one directory is read in that order already.
+std::vector<BlockPlace> blocks_in_order(const std::vector<LoadedSegment>& loaded) {
+  std::vector<BlockPlace> places;
+  for (size_t s = 0; s < loaded.size(); ++s) {
+    for (size_t i = 0; i < loaded[s].blocks.size(); ++i) places.push_back({loaded[s].blocks[i].begin, s, i});
+  }
+  if (!std::ranges::is_sorted(places, {}, &BlockPlace::begin)) {
+    std::ranges::stable_sort(places, {}, &BlockPlace::begin);
+  }
+  return places;
+}
+
+// Adds a block that goes on where the log's last one ended. Of its segment, `kept_bytes` are in the log before it.
+void link_block(size_t s, const LoadedBlock& block, size_t kept_bytes, LogContents& log) {
+  LogContents::Segment& segment = log.segments[s];
+  if (log.runs.empty() || log.runs.back().segment != s) {
+    log.runs.push_back({s, segment.blocks.size(), 0, kept_bytes, block.begin, block.begin});
+  }
+  segment.blocks.push_back({block.begin, block.used_bytes, block.index});
+  ++log.runs.back().block_count;
+  log.runs.back().end = block.end();
+}
+
+// Moves the chain's blocks into `log`; what comes after a gap is only counted.
 Chain link_blocks(const Manifest& manifest, std::vector<LoadedSegment>& loaded, LogContents& log) {
+  const std::vector<BlockPlace> places = blocks_in_order(loaded);
   Chain chain;
   chain.begin = std::max(kFirstLsn, manifest.checkpoint_lsn);
-  const auto first =
-      std::find_if(loaded.begin(), loaded.end(), [](const auto& s) { return !s.blocks.empty(); });
-  if (first != loaded.end()) chain.begin = std::min(chain.begin, first->blocks.front().begin);
+  if (!places.empty()) chain.begin = std::min(chain.begin, places.front().begin);
   chain.end = chain.begin;
   if (!manifest.segments.empty()) chain.gap = {manifest.segments.front().file, block_offset(0)};
+  std::vector<Lsn> durable;
+  for (const SegmentEntry& entry : manifest.segments) {
+    log.segments.emplace_back().file = entry.file;
+    durable.push_back(durable_within(manifest, loaded, entry.incarnation));
+  }
 
+  std::vector<size_t> kept_bytes(loaded.size());
   bool broken = false;
-  for (size_t s = 0; s < loaded.size(); ++s) {
-    const std::string& file = manifest.segments[s].file;
-    LogContents::Segment& segment = log.segments.emplace_back();
-    segment.file = file;
-    const Lsn durable = durable_within(manifest, loaded, manifest.segments[s].incarnation);
-    size_t kept_bytes = 0;
-    for (const LoadedBlock& block : loaded[s].blocks) {
-      if (!broken && block.begin != chain.end) {
-        broken = true;
-        // The segment's first blocks are missing, unless it begins with this one: then the former's last are.
-        if (segment.blocks.empty() && block.index > 0) chain.gap = {file, block_offset(0)};
-      }
-      if (broken) {
-        log.dropped_bytes += block.used_bytes;
-        continue;
-      }
-      if (!block.payload_is_intact && block.begin < durable && !chain.bad_block) {
-        chain.bad_block = {file, block_offset(block.index)};
-      }
-      segment.blocks.push_back({block.begin, block.used_bytes, block.index});
-      kept_bytes += block.used_bytes;
-      chain.end = block.end();
-      chain.gap = {file, block_offset(block.index + 1)};
+  for (const BlockPlace& place : places) {
+    const LoadedBlock& block = loaded[place.segment].blocks[place.index];
+    const std::string& file = log.segments[place.segment].file;
+    if (!broken && block.begin != chain.end) {
+      broken = true;
+      // The segment's first blocks are missing, unless it begins with this one: then the former's last are.
+      if (kept_bytes[place.segment] == 0 && block.index > 0) chain.gap = {file, block_offset(0)};
     }
-    segment.bytes = std::move(loaded[s].bytes);
-    segment.bytes.resize(kept_bytes);
+    if (broken) {
+      log.dropped_bytes += block.used_bytes;
+      continue;
+    }
+    if (!block.payload_is_intact && block.begin < durable[place.segment] && !chain.bad_block) {
+      chain.bad_block = {file, block_offset(block.index)};
+    }
+    link_block(place.segment, block, kept_bytes[place.segment], log);
+    kept_bytes[place.segment] += block.used_bytes;
+    chain.end = block.end();
+    chain.gap = {file, block_offset(block.index + 1)};
+  }
+  for (size_t s = 0; s < loaded.size(); ++s) {
+    log.segments[s].bytes = std::move(loaded[s].bytes);
+    log.segments[s].bytes.resize(kept_bytes[s]);
   }
   return chain;
 }
 
-// What one segment's bytes hold.
-struct SegmentRecords {
+// What one run's bytes hold.
+struct RunRecords {
   std::vector<RecordView> records;
   uint64_t skips = 0;
   Lsn end;                // where its intact records end
   bool is_whole = false;  // up to its last byte
 };
 
-SegmentRecords parse_segment(const LogContents::Segment& segment, bool with_skips) {
-  SegmentRecords parsed;
-  if (segment.blocks.empty()) return parsed;
-  parsed.end = segment.blocks.front().begin;
-  ByteSpan rest = segment.bytes;
+RunRecords parse_run(Lsn begin, ByteSpan rest, bool with_skips) {
+  RunRecords parsed;
+  parsed.end = begin;
   while (rest.size() >= kRecordHeaderBytes) {
     const RecordHeader header = RecordHeader::decode(rest.data());
     if (header.record_bytes < kRecordHeaderBytes || header.record_bytes > rest.size()) return parsed;
@@ -138,19 +168,19 @@ SegmentRecords parse_segment(const LogContents::Segment& segment, bool with_skip
 
 // Fills the log's records. Returns whether every record of the chain is intact; log.end is where the intact ones end.
 bool collect_records(const Chain& chain, const LogReadOptions& options, LogContents& log) {
-  std::vector<SegmentRecords> parsed(log.segments.size());
-  for_each_in_parallel(options.threads, parsed.size(),
-                       [&](size_t i) { parsed[i] = parse_segment(log.segments[i], options.with_skips); });
+  std::vector<RunRecords> parsed(log.runs.size());
+  for_each_in_parallel(options.threads, parsed.size(), [&](size_t i) {
+    parsed[i] = parse_run(log.runs[i].begin, log.bytes_of(log.runs[i]), options.with_skips);
+  });
   size_t count = 0;
-  for (const SegmentRecords& each : parsed) count += each.records.size();
+  for (const RunRecords& each : parsed) count += each.records.size();
   log.records.reserve(count);
   log.end = chain.begin;
-  for (size_t i = 0; i < parsed.size(); ++i) {
-    if (log.segments[i].blocks.empty()) continue;
-    log.records.insert(log.records.end(), parsed[i].records.begin(), parsed[i].records.end());
-    log.skips += parsed[i].skips;
-    log.end = parsed[i].end;
-    if (!parsed[i].is_whole) break;
+  for (const RunRecords& each : parsed) {
+    log.records.insert(log.records.end(), each.records.begin(), each.records.end());
+    log.skips += each.skips;
+    log.end = each.end;
+    if (!each.is_whole) break;
   }
   log.record_bytes = log.end.value - chain.begin.value;
   log.dropped_bytes += chain.end.value - log.end.value;
@@ -159,31 +189,32 @@ bool collect_records(const Chain& chain, const LogReadOptions& options, LogConte
 
 // Whether the record at the log's end is cut off by the chain's end: missing, then, rather than bad.
 bool reaches_past_chain(const LogContents& log, const Chain& chain) {
-  for (const LogContents::Segment& segment : log.segments) {
-    if (segment.blocks.empty() || segment.blocks.back().begin + segment.blocks.back().used_bytes <= log.end)
-      continue;
-    const ByteSpan rest = ByteSpan(segment.bytes).subspan(log.end.value - segment.blocks.front().begin.value);
-    if (rest.size() < kRecordHeaderBytes) return true;
-    const RecordHeader header = RecordHeader::decode(rest.data());
-    return header.lsn == log.end && log.end + header.record_bytes > chain.end;
-  }
-  return true;
+  const LogContents::Run* run = log.run_of(log.end);
+  if (run == nullptr) return true;
+  const ByteSpan rest = log.bytes_of(*run).subspan(log.end.value - run->begin.value);
+  if (rest.size() < kRecordHeaderBytes) return true;
+  const RecordHeader header = RecordHeader::decode(rest.data());
+  return header.lsn == log.end && log.end + header.record_bytes > chain.end;
 }
 
 }  // namespace
 
+const LogContents::Run* LogContents::run_of(Lsn lsn) const {
+  const auto after = std::ranges::upper_bound(runs, lsn, {}, &Run::begin);
+  if (after == runs.begin() || std::prev(after)->end <= lsn) return nullptr;
+  return &*std::prev(after);
+}
+
 LogContents::Place LogContents::place_of(Lsn lsn) const {
-  for (const Segment& segment : segments) {
-    if (segment.blocks.empty()) continue;
-    const Block& last = segment.blocks.back();
-    if (lsn >= last.begin + last.used_bytes) continue;
-    const auto after = std::upper_bound(segment.blocks.begin(), segment.blocks.end(), lsn,
-                                        [](Lsn l, const Block& block) { return l < block.begin; });
-    CHECK(after != segment.blocks.begin());
-    const Block& block = *std::prev(after);
-    return {segment.file, block_offset(block.index) + kBlockHeaderBytes + (lsn.value - block.begin.value)};
-  }
-  check_failed("lsn is in the log", __FILE__, __LINE__);
+  const Run* run = run_of(lsn);
+  CHECK(run != nullptr);
+  const Segment& segment = segments[run->segment];
+  const auto first = segment.blocks.begin() + static_cast<ptrdiff_t>(run->first_block);
+  const auto after = std::upper_bound(first, first + static_cast<ptrdiff_t>(run->block_count), lsn,
+                                      [](Lsn l, const Block& block) { return l < block.begin; });
+  CHECK(after != first);
+  const Block& block = *std::prev(after);
+  return {segment.file, block_offset(block.index) + kBlockHeaderBytes + (lsn.value - block.begin.value)};
 }
 
 Result<LogContents> read_log(const std::string& directory, const Manifest& manifest,

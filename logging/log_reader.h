@@ -64,6 +64,8 @@ struct LogContents {
     Lsn begin;
     uint32_t used_bytes;
     uint32_t index;
+
+    Lsn end() const { return begin + used_bytes; }
   };
   struct Segment {
     std::string file;
@@ -71,6 +73,24 @@ struct LogContents {
     std::vector<std::byte> bytes;
   };
   std::vector<Segment> segments;  // in the manifest's order
+
+  // Blocks of one segment that follow one another without a gap. A run begins with a record. Of a log in one directory
+  // a segment is one run; a striped log changes the segment with every flush.
+  struct Run {
+    size_t segment;      // index into `segments`
+    size_t first_block;  // index into its blocks
+    size_t block_count = 0;
+    size_t first_byte;  // index into its bytes
+    Lsn begin;
+    Lsn end;
+  };
+  std::vector<Run> runs;  // in log order; together they are the log's blocks
+
+  // The run that holds the log's byte at `lsn`; none: null.
+  const Run* run_of(Lsn lsn) const;
+  ByteSpan bytes_of(const Run& run) const {
+    return ByteSpan(segments[run.segment].bytes).subspan(run.first_byte, run.end.value - run.begin.value);
+  }
 };
 
 // Reads the log that `manifest`, the directory's, lists.

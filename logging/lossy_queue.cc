@@ -54,10 +54,8 @@ void LossyQueue::run() {
 }
 
 IoCompletion LossyQueue::run_chain(const IoChain& chain) {
-  cache_.push_back({chain.descriptor,
-                    File::duplicate(chain.descriptor),
-                    chain.offset,
-                    {chain.bytes.begin(), chain.bytes.end()}});
+  cache_.push_back(
+      {chain.file, File::duplicate(chain.file), chain.offset, {chain.bytes.begin(), chain.bytes.end()}});
   if (random_() % 4 == 0) write_back_early();
   if (cache_.size() > kCachedWrites) {
     const CachedWrite oldest = std::move(cache_.front());
@@ -66,9 +64,13 @@ IoCompletion LossyQueue::run_chain(const IoChain& chain) {
       return {chain.tag, IoCompletion::Failure::kWrite, error};
     }
   }
-  if (!chain.sync) return {chain.tag, IoCompletion::Failure::kNone, 0};
+  if (chain.durability == IoChain::Durability::kNone) return {chain.tag, IoCompletion::Failure::kNone, 0};
   std::this_thread::sleep_for(std::chrono::microseconds(random_() % 200));
-  const int error = sync(chain.descriptor);
+  if (chain.durability == IoChain::Durability::kWriteThrough) {
+    const int error = write_through(chain.file, chain.bytes, chain.offset);
+    return {chain.tag, error == 0 ? IoCompletion::Failure::kNone : IoCompletion::Failure::kWrite, error};
+  }
+  const int error = sync(chain.file);
   return {chain.tag, error == 0 ? IoCompletion::Failure::kNone : IoCompletion::Failure::kSync, error};
 }
 

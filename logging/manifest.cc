@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -57,6 +58,16 @@ Manifest from_json(const Json& json) {
 }
 
 }  // namespace
+
+uint32_t Manifest::next_segment_number() const {
+  uint32_t next = 1;
+  for (const SegmentEntry& each : segments) next = std::max(next, each.number + 1);
+  return next;
+}
+
+std::string path_in(const std::string& directory, const std::string& file) {
+  return file.starts_with('/') ? file : directory + "/" + file;
+}
 
 std::string Manifest::encode() const {
   Json json;

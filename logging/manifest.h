@@ -30,7 +30,7 @@ struct Incarnation {
 };
 
 struct SegmentEntry {
-  std::string file;  // its name in the directory
+  std::string file;  // its path, from the data directory; absolute where it lies outside
   uint32_t number = 0;
   uint32_t incarnation = 0;
 };
@@ -41,13 +41,19 @@ struct Manifest {
   std::string checkpoint_file;
   Lsn checkpoint_lsn = kCheckpointLsn;
   std::vector<Incarnation> incarnations;          // rising
-  std::vector<SegmentEntry> segments;             // in log order
+  std::vector<SegmentEntry> segments;             // by number; of a striped log, several are written in turns
   std::map<std::string, std::string> attributes;  // workload, scale, generator position, ...
+
+  // Above those of all segments.
+  uint32_t next_segment_number() const;
 
   std::string encode() const;
   // `where` names the text in errors.
   static Result<Manifest> decode(std::string_view text, const std::string& where);
 };
+
+// Where a file that the manifest of `directory` names lies.
+std::string path_in(const std::string& directory, const std::string& file);
 
 uint64_t new_database_id();
 

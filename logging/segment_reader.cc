@@ -81,7 +81,7 @@ void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn b
 Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
                                    const SegmentEntry& entry, Lsn begin, Lsn end,
                                    std::chrono::milliseconds patience) {
-  const std::string path = directory + "/" + entry.file;
+  const std::string path = path_in(directory, entry.file);
   if (!std::filesystem::exists(path)) {
     return damaged(
         "log segment {} is missing, and the manifest lists it: put the file back; nothing was changed", path);

@@ -28,6 +28,25 @@ Result<void> fill_with_zeros(const File& file, size_t bytes) {
   return {};
 }
 
+// Outside the data directory, where segments of several databases may lie, the name tells whose it is.
+std::string segment_file(const std::string& directory, const SegmentHeader& header) {
+  const std::string name = fmt::format("log-{:06}.segment", header.number);
+  if (directory.empty()) return name;
+  if (!directory.starts_with('/')) return directory + "/" + name;
+  return fmt::format("{}/{:016x}-{}", directory, header.database_id, name);
+}
+
+// A file of this name that the manifest doesn't list was left by a crash before it was listed: it holds nothing, unless
+// another process has locked it.
+Result<File> open_empty(const std::string& path, bool direct_io) {
+  auto file = File::open(path, O_RDWR | O_CREAT | (direct_io ? O_DIRECT : 0));
+  if (!file.ok()) return file.error();
+  // Tells a reader when the last request of a killed process has ended: each holds the open file, and so the lock.
+  if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return file_error("lock", path, errno);
+  if (::ftruncate(file->descriptor(), 0) != 0) return file_error("empty", path, errno);
+  return file;
+}
+
 Error unprepared(const Error& cause) {
   return failed(
       "the log's next segment can't be made: {}; all that was acknowledged is durable, make room and run "
@@ -38,8 +57,10 @@ Error unprepared(const Error& cause) {
 }  // namespace
 
 SegmentSupply::SegmentSupply(ManifestFile& manifest, const SegmentSupplyOptions& options,
-                             std::function<void()> ready)
-    : manifest_(manifest), options_(options), ready_(std::move(ready)), thread_([this] { run(); }) {}
+                             SegmentNumbers& numbers, std::function<void()> ready)
+    : manifest_(manifest), options_(options), numbers_(numbers), ready_(std::move(ready)), thread_([this] {
+        run();
+      }) {}
 
 SegmentSupply::~SegmentSupply() {
   {
@@ -50,34 +71,37 @@ SegmentSupply::~SegmentSupply() {
   thread_.join();
 }
 
-Result<void> SegmentSupply::wait_first() {
+Result<void> SegmentSupply::wait_until_ready() {
   std::unique_lock guard(mutex_);
-  changed_.wait(guard, [this] { return prepared_ != nullptr || failure_.has_value(); });
+  changed_.wait(guard, [this] { return prepared_.size() == options_.ahead || failure_.has_value(); });
   if (failure_) return *failure_;
   return {};
 }
 
 std::shared_ptr<Segment> SegmentSupply::try_take() {
   const std::lock_guard guard(mutex_);
-  if (prepared_ != nullptr) changed_.notify_all();
-  return std::exchange(prepared_, nullptr);
+  if (prepared_.empty()) return nullptr;
+  std::shared_ptr<Segment> taken = std::move(prepared_.front());
+  prepared_.pop_front();
+  changed_.notify_all();
+  return taken;
 }
 
 std::optional<Error> SegmentSupply::failure() const {
   const std::lock_guard guard(mutex_);
-  return prepared_ == nullptr ? failure_ : std::nullopt;
+  return prepared_.empty() ? failure_ : std::nullopt;
 }
 
 void SegmentSupply::run() {
   std::unique_lock guard(mutex_);
   while (true) {
-    changed_.wait(guard, [this] { return closing_ || prepared_ == nullptr; });
+    changed_.wait(guard, [this] { return closing_ || prepared_.size() < options_.ahead; });
     if (closing_) return;
     guard.unlock();
     auto made = make_next();
     guard.lock();
     if (made.ok())
-      prepared_ = std::move(*made);
+      prepared_.push_back(std::move(*made));
     else
       failure_ = unprepared(made.error());
     changed_.notify_all();
@@ -91,37 +115,35 @@ void SegmentSupply::run() {
 Result<std::shared_ptr<Segment>> SegmentSupply::make_next() {
   const Manifest manifest = manifest_.current();
   CHECK(!manifest.incarnations.empty());
-  SegmentHeader header{manifest.database_id, manifest.catalog_hash, 1, manifest.incarnations.back().number};
-  for (const SegmentEntry& each : manifest.segments) header.number = std::max(header.number, each.number + 1);
-  const SegmentEntry entry{fmt::format("log-{:06}.segment", header.number), header.number,
-                           header.incarnation};
-  const std::string path = manifest_.directory() + "/" + entry.file;
+  const SegmentHeader header{manifest.database_id, manifest.catalog_hash, numbers_.next(),
+                             manifest.incarnations.back().number};
+  const SegmentEntry entry{segment_file(options_.directory, header), header.number, header.incarnation};
+  const std::string path = path_in(manifest_.directory(), entry.file);
 
+  auto file = open_empty(path, options_.direct_io);
+  if (!file.ok()) return file.error();
   auto segment = std::make_shared<Segment>();
-  if (auto made = make_file(path, header, *segment); !made.ok()) {
+  segment->file = std::move(*file);
+  if (auto made = fill(*segment, header); !made.ok()) {
     ::unlink(path.c_str());  // it isn't listed, and a full disk needs the room
     return made.error();
   }
-  RETURN_IF_ERROR(sync_directory(manifest_.directory()));
-  RETURN_IF_ERROR(manifest_.update([&](Manifest& m) { m.segments.push_back(entry); }));
+  RETURN_IF_ERROR(sync_directory(path_in(manifest_.directory(), options_.directory)));
+  RETURN_IF_ERROR(manifest_.update([&](Manifest& m) {
+    const auto after =
+        std::ranges::find_if(m.segments, [&](const auto& s) { return s.number > entry.number; });
+    m.segments.insert(after, entry);
+  }));
   return segment;
 }
 
-Result<void> SegmentSupply::make_file(const std::string& path, const SegmentHeader& header,
-                                      Segment& segment) const {
-  // A file of this name that the manifest doesn't list was left by a crash before it was listed: it holds nothing.
-  const int direct = options_.direct_io ? O_DIRECT : 0;
-  auto file = File::open(path, O_RDWR | O_CREAT | O_TRUNC | direct);
-  if (!file.ok()) return file.error();
-  // Tells a reader when the last request of a killed process has ended: each holds the open file, and so the lock.
-  if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return file_error("lock", path, errno);
+Result<void> SegmentSupply::fill(Segment& segment, const SegmentHeader& header) const {
   const size_t bytes = options_.segment_bytes / kBlockBytes * kBlockBytes;
-  RETURN_IF_ERROR(fill_with_zeros(*file, bytes));
+  RETURN_IF_ERROR(fill_with_zeros(segment.file, bytes));
   const AlignedBytes page(kBlockBytes);
   header.encode(page.data());
-  RETURN_IF_ERROR(file->write_at(page.span(), 0));
-  if (::fsync(file->descriptor()) != 0) return file_error("sync", path, errno);
-  segment.file = std::move(*file);
+  RETURN_IF_ERROR(segment.file.write_at(page.span(), 0));
+  if (::fsync(segment.file.descriptor()) != 0) return file_error("sync", segment.file.path(), errno);
   segment.number = header.number;
   segment.incarnation = header.incarnation;
   segment.blocks = static_cast<uint32_t>(bytes / kBlockBytes - 1);

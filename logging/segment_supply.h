@@ -1,11 +1,12 @@
-// Segment supply: prepares the log's next segment file while the current one fills.
+// Segment supply: prepares the log's next segment file, in one directory, while the current one fills.
 //
 // Flow        a thread of its own makes the file, fills it with zeros, writes its header page, syncs file and
 //             directory, and enters it in the manifest -> the file device takes it
 // Invariants  a segment is listed in the manifest, and all that durable, before it can be taken, so before its first
-//             record. One segment is ready or being made at any time.
+//             record. As many segments as `ahead` says are ready or being made at any time. Segments of one log have
+//             different numbers, whichever supply makes them.
 // Threads     try_take, failure: the file device's thread. `ready` is called on the supply's own.
-// Waiting     wait_first() alone.
+// Waiting     wait_until_ready() alone.
 // Errors      the disk is full, or the file can't be made: failure() says so, and no more segments come.
 //
 // Why zeros, when fallocate would reserve the space at once: a write into space that was only reserved changes the
@@ -13,7 +14,9 @@
 // flight: 0.17 ms into zeros, 0.29 ms into reserved space, at nearly twice the rate.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -33,36 +36,52 @@ struct Segment {
   uint32_t number = 0;
   uint32_t incarnation = 0;
   uint32_t blocks = 0;
+  int queue_file = -1;  // what the device's queue calls it, once taken
+};
+
+// Gives the supplies of one log the numbers of their segments, past those that the manifest lists. Any thread.
+class SegmentNumbers {
+ public:
+  explicit SegmentNumbers(const Manifest& manifest) : next_(manifest.next_segment_number()) {}
+  uint32_t next() { return next_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint32_t> next_;  // relaxed: only that no two get the same matters
 };
 
 struct SegmentSupplyOptions {
+  std::string
+      directory;  // as the manifest names it: inside the data directory, or absolute; empty: the former itself
   size_t segment_bytes = 0;
   bool direct_io = true;
+  uint32_t ahead = 1;  // at least 1
 };
 
 class SegmentSupply {
  public:
-  SegmentSupply(ManifestFile& manifest, const SegmentSupplyOptions& options, std::function<void()> ready);
+  SegmentSupply(ManifestFile& manifest, const SegmentSupplyOptions& options, SegmentNumbers& numbers,
+                std::function<void()> ready);
   ~SegmentSupply();
 
-  // Waits until the first segment is ready or couldn't be made.
-  Result<void> wait_first();
-  // The prepared segment; nothing while it isn't ready.
+  // Waits until `ahead` segments are ready or one couldn't be made.
+  Result<void> wait_until_ready();
+  // A prepared segment; nothing while none is ready.
   std::shared_ptr<Segment> try_take();
   std::optional<Error> failure() const;
 
  private:
   void run();
   Result<std::shared_ptr<Segment>> make_next();
-  Result<void> make_file(const std::string& path, const SegmentHeader& header, Segment& segment) const;
+  Result<void> fill(Segment& segment, const SegmentHeader& header) const;
 
   ManifestFile& manifest_;
   const SegmentSupplyOptions options_;
+  SegmentNumbers& numbers_;
   const std::function<void()> ready_;
 
   mutable std::mutex mutex_;  // guards all below but the thread
   std::condition_variable changed_;
-  std::shared_ptr<Segment> prepared_;
+  std::deque<std::shared_ptr<Segment>> prepared_;  // by number
   std::optional<Error> failure_;
   bool closing_ = false;
 

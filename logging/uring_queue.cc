@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -13,6 +14,10 @@ namespace mneme {
 
 namespace {
 
+constexpr unsigned kFileSlots = 128;
+// How long the kernel looks for requests in vain before it sleeps.
+constexpr unsigned kPollIdleMilliseconds = 10;
+
 // A request's user data: its chain's tag and which step it is.
 constexpr uint64_t user_data(uint64_t tag, uint64_t step) {
   return tag << 2 | step;
@@ -20,16 +25,31 @@ constexpr uint64_t user_data(uint64_t tag, uint64_t step) {
 
 }  // namespace
 
-Result<std::unique_ptr<UringQueue>> UringQueue::open(uint32_t depth) {
-  std::unique_ptr<UringQueue> queue(new UringQueue);
-  // Completions are taken by a thread that waits for them, so it needs no interrupt to run them. Older kernels
-  // don't know the flag.
-  int status = io_uring_queue_init(2 * depth + 2, &queue->ring_, IORING_SETUP_COOP_TASKRUN);
-  if (status == -EINVAL) status = io_uring_queue_init(2 * depth + 2, &queue->ring_, 0);
-  if (status < 0) return failed("io_uring is not available: {}", std::strerror(-status));
+// Completions are taken by a thread that waits for them, so it needs no interrupt to run them. Older kernels don't know
+// the flag.
+int UringQueue::open_ring() {
+  const unsigned entries = 2 * options_.depth + 2;
+  if (options_.polled) {
+    io_uring_params parameters{};
+    parameters.flags = IORING_SETUP_SQPOLL;
+    parameters.sq_thread_idle = kPollIdleMilliseconds;
+    return io_uring_queue_init_params(entries, &ring_, &parameters);
+  }
+  const int status = io_uring_queue_init(entries, &ring_, IORING_SETUP_COOP_TASKRUN);
+  return status == -EINVAL ? io_uring_queue_init(entries, &ring_, 0) : status;
+}
+
+Result<std::unique_ptr<UringQueue>> UringQueue::open(const UringOptions& options) {
+  std::unique_ptr<UringQueue> queue(new UringQueue(options));
+  if (const int status = queue->open_ring(); status < 0) {
+    return failed("io_uring is not available: {}", std::strerror(-status));
+  }
   queue->ring_is_open_ = true;
   queue->wake_descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (queue->wake_descriptor_ < 0) return failed("cannot make an eventfd: {}", std::strerror(errno));
+  if (options.registers_files && io_uring_register_files_sparse(&queue->ring_, kFileSlots) == 0) {
+    queue->file_slots_.resize(kFileSlots);
+  }
   queue->poll_for_wakes();
   return queue;
 }
@@ -42,6 +62,39 @@ UringQueue::~UringQueue() {
   if (wake_descriptor_ >= 0) ::close(wake_descriptor_);
 }
 
+Result<void> UringQueue::register_memory(std::span<std::byte> memory) {
+  if (!options_.registers_memory) return {};
+  const iovec whole{memory.data(), memory.size()};
+  if (const int status = io_uring_register_buffers(&ring_, &whole, 1); status < 0) {
+    return failed(
+        "the log's {} bytes of buffers can't be registered with the system ({}; `ulimit -l` bounds them)",
+        memory.size(), std::strerror(-status));
+  }
+  memory_ = memory;
+  return {};
+}
+
+bool UringQueue::is_registered(ByteSpan bytes) const {
+  return bytes.data() >= memory_.data() && bytes.data() + bytes.size() <= memory_.data() + memory_.size();
+}
+
+int UringQueue::attach(int descriptor) {
+  if (!registers_files()) return descriptor;
+  const auto free = std::find(file_slots_.begin(), file_slots_.end(), false);
+  CHECK(free != file_slots_.end());
+  const auto slot = static_cast<unsigned>(free - file_slots_.begin());
+  CHECK(io_uring_register_files_update(&ring_, slot, &descriptor, 1) == 1);
+  *free = true;
+  return static_cast<int>(slot);
+}
+
+void UringQueue::detach(int file) {
+  if (!registers_files()) return;
+  const int none = -1;
+  CHECK(io_uring_register_files_update(&ring_, static_cast<unsigned>(file), &none, 1) == 1);
+  file_slots_[static_cast<size_t>(file)] = false;
+}
+
 io_uring_sqe* UringQueue::next_request(uint64_t tag, Step step) {
   io_uring_sqe* request = io_uring_get_sqe(&ring_);
   CHECK(request != nullptr);  // sized for every chain and the poll
@@ -49,9 +102,15 @@ io_uring_sqe* UringQueue::next_request(uint64_t tag, Step step) {
   return request;
 }
 
-void UringQueue::prepare_sync(uint64_t tag, int descriptor) {
+void UringQueue::name_file(io_uring_sqe* request, int file) const {
+  request->fd = file;
+  if (registers_files()) request->flags |= IOSQE_FIXED_FILE;
+}
+
+void UringQueue::prepare_sync(uint64_t tag, int file) {
   io_uring_sqe* sync = next_request(tag, kSyncStep);
-  io_uring_prep_fsync(sync, descriptor, IORING_FSYNC_DATASYNC);
+  io_uring_prep_fsync(sync, file, IORING_FSYNC_DATASYNC);
+  name_file(sync, file);
   sync->user_data = user_data(tag, kSyncStep);
 }
 
@@ -71,18 +130,26 @@ void UringQueue::take_wakes() {
 void UringQueue::submit(const IoChain& chain) {
   InFlight& entry = in_flight_[chain.tag];
   CHECK(entry.steps == 0);
-  entry.descriptor = chain.descriptor;
+  const bool syncs = chain.durability == IoChain::Durability::kSync;
+  entry.file = chain.file;
   entry.bytes = chain.bytes.size();
-  entry.steps = chain.sync ? 2 : 1;
+  entry.sync_after_write = syncs && options_.polled;
+  entry.steps = syncs ? 2 : 1;
   entry.result = {chain.tag, IoCompletion::Failure::kNone, 0};
   io_uring_sqe* write = next_request(chain.tag, kWriteStep);
-  io_uring_prep_write(write, chain.descriptor, chain.bytes.data(), static_cast<unsigned>(chain.bytes.size()),
-                      chain.offset);
+  const auto bytes = static_cast<unsigned>(chain.bytes.size());
+  if (is_registered(chain.bytes)) {
+    io_uring_prep_write_fixed(write, chain.file, chain.bytes.data(), bytes, chain.offset, 0);
+  } else {
+    io_uring_prep_write(write, chain.file, chain.bytes.data(), bytes, chain.offset);
+  }
+  name_file(write, chain.file);
+  if (chain.durability == IoChain::Durability::kWriteThrough) write->rw_flags = RWF_DSYNC;
   write->user_data = user_data(chain.tag, kWriteStep);
-  if (!chain.sync) return;
+  if (!syncs || entry.sync_after_write) return;
   // A write that fails or falls short breaks the link, and the sync ends with ECANCELED.
   write->flags |= IOSQE_IO_LINK;
-  prepare_sync(chain.tag, chain.descriptor);
+  prepare_sync(chain.tag, chain.file);
 }
 
 // The kernel takes requests in order and stops where it can't go on. Its link from a write to the next request ends with
@@ -90,6 +157,7 @@ void UringQueue::submit(const IoChain& chain) {
 // request left, and still ours to change, as the kernel reads requests only while it is asked to take them: it becomes a
 // request for nothing. Draining (IOSQE_IO_DRAIN) would not do: it waits for all requests before, the poll included.
 void UringQueue::after_submission() {
+  if (options_.polled) return prepared_.clear();  // nothing is linked
   prepared_.erase(prepared_.begin(), prepared_.end() - io_uring_sq_ready(&ring_));
   if (prepared_.empty() || prepared_.front().step != kSyncStep) return;
   Prepared& left = prepared_.front();
@@ -110,7 +178,7 @@ bool UringQueue::end_write(InFlight& chain, int status) {
   }
   if (!chain.sync_after_write) return chain.steps == 0;
   if (chain.result.failure != IoCompletion::Failure::kNone) return true;
-  prepare_sync(chain.result.tag, chain.descriptor);
+  prepare_sync(chain.result.tag, chain.file);
   return false;
 }
 

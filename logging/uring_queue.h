@@ -1,8 +1,12 @@
-// UringQueue: chains as linked requests of an io_uring: the kernel begins the fdatasync when the write is done.
+// UringQueue: chains as requests of an io_uring.
+//
+// A write that needs a sync is linked to it: the kernel begins the fdatasync when the write is done.
+// A write-through is a single request.
 //
 // Invariants  the link holds only among requests that the kernel takes in one go. Where it has taken a chain's write and
 //             left the sync (it may, when it lacks memory), the sync is called back, and begins once the write is done.
-// Threads  as IoQueue says. wake() is an eventfd that the ring polls, so one system call waits for both.
+//             With polling nobody can tell what it takes when, so each sync is begun when its write has ended.
+// Threads     as IoQueue says. wake() is an eventfd that the ring polls, so one system call waits for both.
 #pragma once
 
 #include <liburing.h>
@@ -21,15 +25,28 @@ namespace test {
 class UringQueuePeer;
 }
 
+struct UringOptions {
+  uint32_t depth = 1;   // the most chains in flight
+  bool polled = false;  // the kernel looks for requests by itself (SQPOLL)
+  // Made known to the kernel once: what register_memory() and attach() name.
+  bool registers_memory = true;
+  bool registers_files = true;
+};
+
 class UringQueue : public IoQueue {
  public:
-  // `depth`: the most chains in flight. An error where the kernel or the container refuses io_uring.
-  static Result<std::unique_ptr<UringQueue>> open(uint32_t depth);
+  // An error where the kernel or the container refuses io_uring.
+  static Result<std::unique_ptr<UringQueue>> open(const UringOptions& options);
   ~UringQueue() override;
 
+  Result<void> register_memory(std::span<std::byte> memory) override;
+  int attach(int descriptor) override;
+  void detach(int file) override;
   void submit(const IoChain& chain) override;
   void wait(std::chrono::nanoseconds limit, std::vector<IoCompletion>& ended) override;
   void wake() override;
+
+  bool registers_files() const { return !file_slots_.empty(); }
 
  private:
   friend class test::UringQueuePeer;
@@ -37,10 +54,10 @@ class UringQueue : public IoQueue {
   // What a request is for, as a part of its user data.
   enum Step : uint64_t { kWriteStep = 0, kSyncStep = 1, kWakeStep = 2, kNothingStep = 3 };
   struct InFlight {
-    int descriptor = -1;
+    int file = -1;
     uint64_t bytes = 0;             // the write must move as many
     int steps = 0;                  // requests that haven't completed yet
-    bool sync_after_write = false;  // the link is broken: complete() begins the sync
+    bool sync_after_write = false;  // not linked: complete() begins the sync
     IoCompletion result;
   };
   // A request that the kernel hasn't taken yet.
@@ -50,9 +67,12 @@ class UringQueue : public IoQueue {
     Step step;
   };
 
-  UringQueue() = default;
+  explicit UringQueue(const UringOptions& options) : options_(options) {}
+  int open_ring();
+  bool is_registered(ByteSpan bytes) const;
   io_uring_sqe* next_request(uint64_t tag, Step step);
-  void prepare_sync(uint64_t tag, int descriptor);
+  void name_file(io_uring_sqe* request, int file) const;
+  void prepare_sync(uint64_t tag, int file);
   void poll_for_wakes();
   void take_wakes();
   // After each call that submits: mends the chain that the kernel has taken in part, if there is one.
@@ -61,9 +81,13 @@ class UringQueue : public IoQueue {
   bool end_write(InFlight& chain, int status);
   void complete(const io_uring_cqe& completion, std::vector<IoCompletion>& ended);
 
+  const UringOptions options_;
   io_uring ring_{};
   bool ring_is_open_ = false;
   int wake_descriptor_ = -1;
+  ByteSpan memory_;  // registered
+  std::vector<bool>
+      file_slots_;  // of the kernel's table, which are taken; empty: files are named by descriptor
   std::unordered_map<uint64_t, InFlight> in_flight_;  // by the chain's tag
   std::vector<Prepared> prepared_;                    // in the ring's order
 };
