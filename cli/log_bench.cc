@@ -5,6 +5,7 @@
 #include <barrier>
 #include <bit>
 #include <chrono>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -33,6 +34,8 @@ class Target {
   virtual std::optional<Error> failure() const = 0;
   // To be asked when nobody inserts any more.
   virtual std::optional<double> crawling_ratio() { return std::nullopt; }
+  virtual bool wait_durable(Lsn lsn) = 0;
+  virtual void report_log(LogBenchReport&) const {}
 };
 
 size_t largest_record(const LogBenchOptions& options) {
@@ -62,6 +65,7 @@ class BareBuffer : public Target {
   }
   Lsn durable() const override { return flusher_->durable(); }
   std::optional<Error> failure() const override { return std::nullopt; }
+  bool wait_durable(Lsn lsn) override { return flusher_->wait_durable(lsn); }
   std::optional<double> crawling_ratio() override {
     flusher_.reset();
     const auto* grasshopper = dynamic_cast<const GrasshopperBuffer*>(buffer_.get());
@@ -73,6 +77,14 @@ class BareBuffer : public Target {
   NullDevice device_;
   std::unique_ptr<LogFlusher> flusher_;
 };
+
+// Segments that the bytes fit in, of each stripe.
+uint32_t segments_for(const LogBenchOptions& options) {
+  const size_t stripes = options.log.device == LogDeviceKind::kStriped ? options.log.directories.size() : 1;
+  // Each write pads its last block, by half a block on average; a tenth covers units of 64 KiB and more.
+  const double bytes = 1.1 * static_cast<double>(options.bytes) / static_cast<double>(stripes);
+  return 2 + static_cast<uint32_t>(bytes / static_cast<double>(options.log.segment_bytes));
+}
 
 class WholeLog : public Target {
  public:
@@ -86,7 +98,8 @@ class WholeLog : public Target {
     const Result<LogContents> contents = read_log(*options.directory, (*manifest)->current(), {});
     if (!contents) return contents.error();
     RETURN_IF_ERROR(begin_incarnation(**manifest, *contents));
-    DurableLogOptions log;
+    DurableLogOptions log = options.log;
+    if (options.bytes > 0) log.segments_ahead = segments_for(options);
     log.workers = options.threads;
     log.buffer = options.buffer;
     log.tuning = options.tuning;
@@ -106,6 +119,11 @@ class WholeLog : public Target {
   }
   Lsn durable() const override { return log_->durable(); }
   std::optional<Error> failure() const override { return log_->failure(); }
+  bool wait_durable(Lsn lsn) override { return log_->wait_durable(lsn); }
+  void report_log(LogBenchReport& report) const override {
+    report.log = log_->counters();
+    report.notices = log_->notices();
+  }
 
  private:
   WholeLog(DirectoryLock lock, std::unique_ptr<ManifestFile> manifest, std::unique_ptr<DurableLog> log)
@@ -144,10 +162,12 @@ class Inserter {
         outlier_below_(static_cast<uint64_t>(options.outlier_percent / 100 * 0x1p32)),
         random_((worker.value + 1) * uint64_t{0x9e3779b97f4a7c15}),
         payload_(largest_record(options), std::byte{0x5a}),
-        waiting_(kWaiting) {}
+        waiting_(kWaiting) {
+    if (options.bytes > 0) bytes_limit_ = options.bytes / options.threads;
+  }
 
   void run(const std::atomic<bool>& stop) {
-    while (!stop.load(std::memory_order_relaxed)) {
+    while (!stop.load(std::memory_order_relaxed) && bytes < bytes_limit_) {
       random_ = private_work(random_, work_steps_ + 1);
       if (!insert()) return;
     }
@@ -155,6 +175,7 @@ class Inserter {
 
   uint64_t inserts = 0;
   uint64_t bytes = 0;
+  Lsn last;
   Histogram latency_ns;
 
  private:
@@ -171,6 +192,7 @@ class Inserter {
     if (!target_.insert(worker_, payload, lsn)) return false;
     ++inserts;
     bytes += record_bytes;
+    last = lsn;
     if (timed) {
       waiting_.poll(target_.durable(), [&](const AckQueue::Entry& entry) {
         latency_ns.record(monotonic_ns() - entry.begin_ns);
@@ -185,6 +207,7 @@ class Inserter {
   const WorkerId worker_;
   const uint64_t work_steps_;
   const uint64_t outlier_below_;
+  uint64_t bytes_limit_ = std::numeric_limits<uint64_t>::max();
   uint64_t random_;
   const std::vector<std::byte> payload_;
   AckQueue waiting_;
@@ -225,9 +248,16 @@ Result<LogBenchReport> run_log_bench(const LogBenchOptions& options) {
   }
   start.arrive_and_wait();
   const uint64_t begin = monotonic_ns();
-  std::this_thread::sleep_for(std::chrono::duration<double>(options.seconds));
-  stop.store(true, std::memory_order_relaxed);
+  if (options.bytes == 0) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.seconds));
+    stop.store(true, std::memory_order_relaxed);
+  }
   for (std::thread& thread : threads) thread.join();
+  if (options.bytes > 0) {
+    Lsn last;
+    for (auto& inserter : inserters) last = std::max(last, (*inserter)->last);
+    (*target)->wait_durable(last);  // false: failure() says so below
+  }
   LogBenchReport report;
   report.seconds = static_cast<double>(monotonic_ns() - begin) / 1e9;
   if (const auto failure = (*target)->failure()) return *failure;
@@ -236,6 +266,7 @@ Result<LogBenchReport> run_log_bench(const LogBenchOptions& options) {
     report.bytes += (*inserter)->bytes;
     report.latency_ns.merge((*inserter)->latency_ns);
   }
+  (*target)->report_log(report);
   report.crawling_ratio = (*target)->crawling_ratio();
   return report;
 }

@@ -6,7 +6,8 @@
 // Latency     from before the wait for space to the moment at which the inserting thread, which goes on meanwhile, sees
 //             the durable LSN pass: flush pipelining. Of one insert in 64, so that reading the clock does not count.
 // Device      null: the buffer alone, with headers and without checksums, taken out in order and dropped.
-//             file: the durable log, checksums and all.
+//             others: the durable log, checksums and all. With a number of bytes in place of a duration, the log's
+//             segments are prepared beforehand, and the time ends when all is durable: the flusher's bandwidth.
 // Threads     its own; the caller waits.
 #pragma once
 
@@ -14,9 +15,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/histogram.h"
 #include "base/result.h"
+#include "logging/durable_log.h"
 #include "logging/log_buffer_factory.h"
 
 namespace mneme {
@@ -30,8 +33,10 @@ struct LogBenchOptions {
   double outlier_percent = 0;  // how many of all records these are
   double work_ns = 0;          // between two inserts
   double seconds = 1;
+  uint64_t bytes = 0;  // of records, in place of the seconds
   size_t ring_bytes = size_t{16} << 20;
-  std::optional<std::string> directory;  // of the file device's log; without: the null device
+  std::optional<std::string> directory;  // of the durable log; without: the null device
+  DurableLogOptions log{};               // its device
 };
 
 struct LogBenchReport {
@@ -40,6 +45,8 @@ struct LogBenchReport {
   uint64_t bytes = 0;
   Histogram latency_ns;
   std::optional<double> crawling_ratio;  // of the grasshopper, on the null device
+  std::optional<LogCounters> log;        // of the durable log
+  std::vector<std::string> notices;
 
   double inserts_per_s() const { return static_cast<double>(inserts) / seconds; }
   double bytes_per_s() const { return static_cast<double>(bytes) / seconds; }

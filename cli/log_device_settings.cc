@@ -1,6 +1,7 @@
 #include "cli/log_device_settings.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <set>
 
@@ -54,8 +55,10 @@ const char* name_in(const Names& names, Value value) {
 
 }  // namespace
 
-LogDeviceSettings::LogDeviceSettings()
-    : io_method_(name_in(kMethods, io_.method)), io_sync_(name_in(kSyncs, io_.sync)) {}
+LogDeviceSettings::LogDeviceSettings(std::string device)
+    : device_(std::move(device)),
+      io_method_(name_in(kMethods, io_.method)),
+      io_sync_(name_in(kSyncs, io_.sync)) {}
 
 void LogDeviceSettings::add_options(CLI::App& command) {
   command
@@ -97,10 +100,10 @@ void LogDeviceSettings::add_options(CLI::App& command) {
       ->capture_default_str();
   command
       .add_option(
-          "--flush-interval", flush_interval_us_,
+          "--flush-interval", flush_interval_,
           "microseconds for which records gather for one flush; 0: greedy, the next flush begins when "
-          "the last one ends")
-      ->check(not_negative())
+          "the last one ends; auto: 0 where the log has a processor to itself, 1000 where workers need "
+          "them all")
       ->capture_default_str();
   command
       .add_option("--flush-bytes", flush_bytes_,
@@ -162,6 +165,17 @@ Result<IoOptions> LogDeviceSettings::io() const {
   return io;
 }
 
+Result<std::chrono::microseconds> LogDeviceSettings::flush_interval() const {
+  if (flush_interval_ == "auto") return kChosenInterval;
+  uint32_t number = 0;
+  const char* end = flush_interval_.data() + flush_interval_.size();
+  const auto read = std::from_chars(flush_interval_.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end) {
+    return invalid_argument("--flush-interval {}: say auto, or a number of microseconds", flush_interval_);
+  }
+  return std::chrono::microseconds(number);
+}
+
 Result<void> LogDeviceSettings::choose(const CLI::App& command, DurableLogOptions& log) const {
   const Result<LogDeviceKind> kind = log_device_kind(device_);
   if (!kind) return kind.error();
@@ -174,7 +188,9 @@ Result<void> LogDeviceSettings::choose(const CLI::App& command, DurableLogOption
   log.directories = directories_.empty() ? kDefaultStripes : directories_;
   log.io = *chosen;
   log.device_latency = *latency;
-  log.group.interval = std::chrono::microseconds(flush_interval_us_);
+  const Result<std::chrono::microseconds> interval = flush_interval();
+  if (!interval) return interval.error();
+  log.group.interval = *interval;
   log.group.bytes = flush_bytes_;
   log.group.records = flush_records_;
   return {};
@@ -189,7 +205,7 @@ std::vector<std::string> LogDeviceSettings::arguments() const {
   add("--log-device", device_);
   add("--device-latency", latency_);
   add("--io-depth", std::to_string(io_.depth));
-  add("--flush-interval", std::to_string(flush_interval_us_));
+  add("--flush-interval", flush_interval_);
   if (flush_bytes_ > 0) add("--flush-bytes", std::to_string(flush_bytes_));
   if (flush_records_ > 0) add("--flush-records", std::to_string(flush_records_));
   for (const std::string& directory : directories_) add("--log-directory", directory);

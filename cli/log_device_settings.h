@@ -14,7 +14,8 @@ namespace mneme {
 
 class LogDeviceSettings {
  public:
-  LogDeviceSettings();
+  // `device` is what there is without --log-device.
+  explicit LogDeviceSettings(std::string device = "file");
 
   void add_options(CLI::App& command);
   // The names of the options, for a command that may have no log.
@@ -29,10 +30,11 @@ class LogDeviceSettings {
  private:
   Result<void> check_use(const CLI::App& command, LogDeviceKind kind) const;
   Result<IoOptions> io() const;
+  Result<std::chrono::microseconds> flush_interval() const;
 
-  std::string device_ = "file";
+  std::string device_;
   std::string latency_ = "0";
-  int64_t flush_interval_us_ = DurableLogOptions{}.group.interval.count();
+  std::string flush_interval_ = "auto";
   uint64_t flush_bytes_ = 0;
   uint64_t flush_records_ = 0;
   std::vector<std::string> directories_;

@@ -10,6 +10,7 @@
 #include "cli/duration_text.h"
 #include "cli/log_bench.h"
 #include "cli/log_buffer_settings.h"
+#include "cli/log_device_settings.h"
 #include "cli/number_checks.h"
 #include "cli/output.h"
 #include "cli/text.h"
@@ -46,7 +47,7 @@ struct LogbenchCommand {
   LogBenchOptions options;
   std::string work = "0ns";
   std::string outliers;
-  std::string device = "null";
+  LogDeviceSettings device{"null"};
   std::string directory = "./mneme-logbench";
   uint32_t rounds = 1;
   Output output;
@@ -79,6 +80,7 @@ struct LogbenchCommand {
         each.runs.push_back(*report);
       }
     }
+    for (const std::string& notice : measured.front().runs.front().notices) output.notice(notice);
     output.text(text_of(measured));
     if (settings.name() != "all") return output.json(json_of(measured.front()));
     Json results = Json::array();
@@ -103,18 +105,28 @@ struct LogbenchCommand {
       return invalid_argument("records have {} bytes, header included, to {}", kRecordHeaderBytes,
                               kLargestRecordBytes);
     }
-    if (device != "null" && device != "file") {
-      return invalid_argument("--log-device {}: logbench has null and file", device);
+    if (options.bytes > 0 && command.count("--duration") > 0) {
+      return invalid_argument("--bytes takes the place of --duration: leave one of them out");
     }
-    if (device == "null" && command.count("--data-dir") > 0) {
-      return invalid_argument("--data-dir is for --log-device file: the null device needs no directory");
+    if (!bare()) return device.choose(command, options.log);
+    for (const char* option : LogDeviceSettings::options()) {
+      if (std::string_view(option) != "--log-device" && command.count(option) > 0) {
+        return invalid_argument("{} is for a durable log, and the null device stands for the buffer alone: choose "
+                                "--log-device file", option);
+      }
+    }
+    if (command.count("--data-dir") > 0) {
+      return invalid_argument("--data-dir is for a durable log: the null device needs no directory");
     }
     return {};
   }
 
+  // Whether the buffer alone is measured.
+  bool bare() const { return device.device() == "null"; }
+
   Result<LogBenchReport> measure(LogBufferKind kind) {
     options.buffer = kind;
-    if (device == "null") return run_log_bench(options);
+    if (bare()) return run_log_bench(options);
     std::error_code error;
     if (std::filesystem::exists(directory, error)) {
       return invalid_argument("{} exists: name a directory that logbench may make, write to and remove",
@@ -131,20 +143,24 @@ struct LogbenchCommand {
 
   std::string text_of(const std::vector<Measured>& measured) const {
     std::vector<std::vector<std::string>> rows = {
-        {"buffer", "inserts/s", "bytes/s", "p50", "p99", "crawled"}};
+        {"buffer", "inserts/s", "bytes/s", "p50", "p99", "flush p50", "p99", "crawled"}};
     for (const Measured& each : measured) {
       const LogBenchReport& report = each.median();
       const auto quantile = [&](double q) {
         return seconds_text(static_cast<double>(report.latency_ns.quantile(q)) / 1e9);
       };
+      const auto flush_quantile = [&](double q) {
+        return report.log ? seconds_text(static_cast<double>(report.log->flusher.flush_ns.quantile(q)) / 1e9) : "";
+      };
       rows.push_back({std::string(name_of(each.kind)),
                       thousands(static_cast<uint64_t>(report.inserts_per_s())),
                       bytes_text(static_cast<uint64_t>(report.bytes_per_s())), quantile(0.5), quantile(0.99),
+                      flush_quantile(0.5), flush_quantile(0.99),
                       report.crawling_ratio ? fmt::format("{:.1f}%", 100 * *report.crawling_ratio) : ""});
     }
     return fmt::format(
                "{} on {}, records of {}{}, {} between inserts{}\n", counted(options.threads, "thread"),
-               device == "null" ? "the null device" : "files", bytes_text(options.record_bytes),
+               fmt::format("the {} device", device.device()), bytes_text(options.record_bytes),
                outliers.empty() ? ""
                                 : fmt::format(" and {} for {}% of them", bytes_text(options.outlier_bytes),
                                               options.outlier_percent),
@@ -156,7 +172,7 @@ struct LogbenchCommand {
     const LogBenchReport& report = measured.median();
     Json object = {{"command", "logbench"},
                    {"buffer", name_of(measured.kind)},
-                   {"device", device},
+                   {"device", device.device()},
                    {"threads", options.threads},
                    {"record_bytes", options.record_bytes},
                    {"work_ns", options.work_ns},
@@ -167,6 +183,14 @@ struct LogbenchCommand {
                    {"inserts_per_s", report.inserts_per_s()},
                    {"bytes_per_s", report.bytes_per_s()},
                    {"latency_us", latency_json(report.latency_ns)}};
+    if (report.log) {
+      object["device_flush_us"] = latency_json(report.log->flusher.flush_ns);
+      object["device_flushes"] = report.log->device.flushes;
+      object["device_bytes"] = report.log->device.device_bytes;
+      object["device_bytes_per_s"] = static_cast<double>(report.log->device.device_bytes) / report.seconds;
+      object["segment_waits"] = report.log->device.segment_waits;
+      object["flusher_processor_seconds"] = static_cast<double>(report.log->flusher.processor_ns) / 1e9;
+    }
     if (report.crawling_ratio) object["crawling_ratio"] = *report.crawling_ratio;
     Json& runs = object["runs_inserts_per_s"] = Json::array();
     for (const LogBenchReport& run : measured.runs) runs.push_back(run.inserts_per_s());
@@ -200,9 +224,13 @@ void add_logbench_command(CLI::App& program, Action& chosen) {
   app->add_option("--rounds", command->rounds, "measure so often; the median is shown")
       ->check(positive())
       ->capture_default_str();
-  app->add_option("--log-device", command->device, "null: the buffer alone; file: the durable log")
-      ->capture_default_str();
-  app->add_option("--data-dir", command->directory, "of the file device: made, and removed at the end")
+  app->add_option("--bytes", command->options.bytes,
+                  "insert so many in place of a duration, into segments that are ready before, until all is durable: the "
+                  "flusher's bandwidth")
+      ->check(positive());
+  command->device.add_options(*app);
+  app->get_option("--log-device")->description("null: the buffer alone; others: the durable log, as for run");
+  app->add_option("--data-dir", command->directory, "of a durable log: made, and removed at the end")
       ->capture_default_str();
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });

@@ -135,7 +135,10 @@ struct RunCommand {
     progress.finish();
     if (!report) return report.error();
     LogCounters counters;
-    if (durable != nullptr) counters = durable->counters();
+    if (durable != nullptr) {
+      counters = durable->counters();
+      flush_interval_us_ = durable->group().interval.count();
+    }
     const State state{procedures.execution(), digest_text(database, threads), database.row_bytes(),
                       database.memory_bytes(), touched, std::min(touched.bytes, database.memory().bytes_ready())};
     if (rate > 0 && !options.transactions && tps(*report) < 0.98 * rate) {
@@ -256,6 +259,7 @@ struct RunCommand {
             {"log_bytes", counters.log_bytes},
             {"log_records", counters.log_records},
             {"log_bytes_per_txn", bytes_per_record(counters)},
+            {"flush_interval_us", flush_interval_us_ ? Json(*flush_interval_us_) : Json()},
             {"device_flushes", counters.device.flushes},
             {"device_flush_us", latency_json(counters.flusher.flush_ns)},
             {"flusher_processor_seconds", static_cast<double>(counters.flusher.processor_ns) / 1e9},
@@ -280,6 +284,7 @@ struct RunCommand {
   }
 
   std::string log_buffer_name_ = "none";
+  std::optional<int64_t> flush_interval_us_;
 };
 
 }  // namespace

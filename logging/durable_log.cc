@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <thread>
 
 #include "base/check.h"
 
@@ -9,9 +10,17 @@ namespace mneme {
 
 namespace {
 
-// A whole unit need not gather longer, and workers must not wait for space meanwhile.
-GroupCommit bounded(GroupCommit group, size_t unit_bytes, size_t ring_bytes) {
-  group.bytes = std::min(group.bytes == 0 ? unit_bytes : group.bytes, ring_bytes / 4);
+constexpr std::chrono::microseconds kSpacedInterval{1000};
+
+std::chrono::microseconds chosen_interval(uint32_t workers) {
+  return workers < std::thread::hardware_concurrency() ? std::chrono::microseconds(0) : kSpacedInterval;
+}
+
+GroupCommit chosen_group(const DurableLogOptions& options, size_t ring_bytes) {
+  GroupCommit group = options.group;
+  if (group.interval == kChosenInterval) group.interval = chosen_interval(options.workers);
+  // A whole unit need not gather longer, and workers must not wait for space meanwhile.
+  group.bytes = std::min(group.bytes == 0 ? options.io.unit_bytes : group.bytes, ring_bytes / 4);
   return group;
 }
 
@@ -54,7 +63,9 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
                                  .lossy_seed = options.lossy_seed,
                                  .latency = options.device_latency});
   if (!device.ok()) return device.error();
-  return std::unique_ptr<DurableLog>(new DurableLog(std::move(*device), buffer, options));
+  DurableLogOptions chosen = options;
+  chosen.group = chosen_group(options, buffer.ring_bytes);
+  return std::unique_ptr<DurableLog>(new DurableLog(std::move(*device), buffer, chosen));
 }
 
 DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, const DurableLogOptions& options)
@@ -64,9 +75,7 @@ DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, cons
       states_(std::make_unique<CachePadded<WorkerState>[]>(options.workers)),
       device_(std::move(device.device)),
       buffer_(make_log_buffer(options.buffer, buffer)),
-      flusher_(*buffer_, *device_,
-               {.begin = buffer.begin,
-                .group = bounded(options.group, options.io.unit_bytes, buffer.ring_bytes)}) {}
+      flusher_(*buffer_, *device_, {.begin = buffer.begin, .group = options.group}) {}
 
 bool DurableLog::await_space(WorkerId worker, uint32_t payload_bytes) {
   CHECK(payload_bytes <= options_.largest_payload_bytes);

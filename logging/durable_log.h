@@ -24,6 +24,11 @@
 
 namespace mneme {
 
+// An interval that the log chooses: none (greedy) where the flusher has a processor to itself. Where the workers need all
+// of them, each flush takes time from them, whatever it carries; then flushes are spaced so that this is a few
+// hundredths of theirs (docs/performance.md).
+inline constexpr std::chrono::microseconds kChosenInterval{-1};
+
 struct DurableLogOptions {
   uint32_t workers = 1;
   LogBufferKind buffer = kDefaultLogBuffer;
@@ -36,8 +41,7 @@ struct DurableLogOptions {
   IoOptions io{};
   std::vector<std::string> directories{};      // of the striped device, as DeviceOptions says
   std::chrono::nanoseconds device_latency{0};  // injected: no flush takes less
-  // A flush takes processor time whatever it carries, which on few cores the workers lack: docs/performance.md.
-  GroupCommit group{.interval = std::chrono::microseconds(2000)};
+  GroupCommit group{.interval = kChosenInterval};
   uint64_t lossy_seed = 1;  // of the lossy devices
 };
 
@@ -62,6 +66,8 @@ class DurableLog : public CommitLog {
   std::optional<Error> failure() const override { return device_->failure(); }
 
   LogCounters counters() const;
+  // As it was asked for, or chosen.
+  const GroupCommit& group() const { return options_.group; }
   // What the device had to do without: a sentence each, for the user.
   const std::vector<std::string>& notices() const { return notices_; }
 

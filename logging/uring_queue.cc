@@ -15,6 +15,8 @@ namespace mneme {
 namespace {
 
 constexpr unsigned kFileSlots = 128;
+// So many completions end a wait, whatever it waits for: a wake must make as many as a chain does.
+constexpr int kWakePolls = 2;
 // How long the kernel looks for requests in vain before it sleeps.
 constexpr unsigned kPollIdleMilliseconds = 10;
 
@@ -28,7 +30,7 @@ constexpr uint64_t user_data(uint64_t tag, uint64_t step) {
 // Completions are taken by a thread that waits for them, so it needs no interrupt to run them. Older kernels don't know
 // the flag.
 int UringQueue::open_ring() {
-  const unsigned entries = 2 * options_.depth + 2;
+  const unsigned entries = 2 * options_.depth + kWakePolls;
   if (options_.polled) {
     io_uring_params parameters{};
     parameters.flags = IORING_SETUP_SQPOLL;
@@ -50,7 +52,7 @@ Result<std::unique_ptr<UringQueue>> UringQueue::open(const UringOptions& options
   if (options.registers_files && io_uring_register_files_sparse(&queue->ring_, kFileSlots) == 0) {
     queue->file_slots_.resize(kFileSlots);
   }
-  queue->poll_for_wakes();
+  for (int i = 0; i < kWakePolls; ++i) queue->poll_for_wakes();
   return queue;
 }
 
@@ -203,11 +205,19 @@ void UringQueue::complete(const io_uring_cqe& completion, std::vector<IoCompleti
   in_flight_.erase(at);
 }
 
+// A chain's write ends before its sync, and to be woken for that is of no use. So where a single chain is in flight, the
+// wait is for both completions, or for a wake's two.
+unsigned UringQueue::completions_to_await() const {
+  if (in_flight_.size() != 1) return 1;
+  const InFlight& chain = in_flight_.begin()->second;
+  return chain.steps == 2 && !chain.sync_after_write ? 2 : 1;
+}
+
 void UringQueue::wait(std::chrono::nanoseconds limit, std::vector<IoCompletion>& ended) {
   __kernel_timespec time{limit.count() / 1'000'000'000, limit.count() % 1'000'000'000};
   io_uring_cqe* completion = nullptr;
   // The result is of no use: time is over, a signal came, or completions are there, and those are looked for below.
-  io_uring_submit_and_wait_timeout(&ring_, &completion, 1, &time, nullptr);
+  io_uring_submit_and_wait_timeout(&ring_, &completion, completions_to_await(), &time, nullptr);
   after_submission();
   while (io_uring_peek_cqe(&ring_, &completion) == 0) {
     const io_uring_cqe taken = *completion;

@@ -6,7 +6,8 @@
 // Invariants  the link holds only among requests that the kernel takes in one go. Where it has taken a chain's write and
 //             left the sync (it may, when it lacks memory), the sync is called back, and begins once the write is done.
 //             With polling nobody can tell what it takes when, so each sync is begun when its write has ended.
-// Threads     as IoQueue says. wake() is an eventfd that the ring polls, so one system call waits for both.
+// Threads     as IoQueue says. wake() is an eventfd that the ring polls, so one system call waits for both. It polls it
+//             twice, so that a wait for two completions ends with a wake, too.
 #pragma once
 
 #include <liburing.h>
@@ -75,6 +76,7 @@ class UringQueue : public IoQueue {
   void prepare_sync(uint64_t tag, int file);
   void poll_for_wakes();
   void take_wakes();
+  unsigned completions_to_await() const;
   // After each call that submits: mends the chain that the kernel has taken in part, if there is one.
   void after_submission();
   // The write has ended: true, if the chain has.

@@ -1,7 +1,7 @@
 """Goal: a kill at any moment loses no acknowledged transaction and invents none; and the check for that works.
 
-Method: `mneme crash` on both workloads and both devices; then on a device that never syncs, where the same check must
-find losses or damage.
+Method: `mneme crash` on both workloads and both devices, and on other ways to write and to group what is written; then on
+a device that never syncs, where the same check must find losses or damage.
 """
 
 import unittest
@@ -12,10 +12,10 @@ ROUNDS = 4
 
 
 class Crash(EndToEndTest):
-    def crash(self, workload, device):
+    def crash(self, workload, device, *more):
         directory = self.folder / "crashes"
         arguments = ("crash", workload, "--rounds", ROUNDS, "--log-device", device, "--data-dir", directory)
-        report = self.report(*arguments)
+        report = self.report(*arguments, *more)
         self.assertEqual(report["command"], "crash")
         self.assertEqual(report["workload"], workload)
         self.assertEqual(report["rounds"], ROUNDS)
@@ -40,6 +40,13 @@ class Crash(EndToEndTest):
 
     def test_smallbank_with_a_volatile_cache(self):
         self.crash("smallbank", "lossy")
+
+    def test_stripes_written_through(self):
+        self.crash("smallbank", "striped", "--longest-run", 0.2, "--io-sync", "write-through", "--flush-interval", 0)
+
+    def test_small_groups_on_a_slow_device_by_threads(self):
+        self.crash("tpcc", "file", "--longest-run", 0.2, "--io", "threads", "--io-unit", 4096, "--io-depth", 3,
+                   "--device-latency", "500us", "--flush-interval", 2000, "--flush-records", 20)
 
     def test_notices_an_engine_that_never_syncs(self):
         arguments = ("crash", "smallbank", "--rounds", 3, "--log-device", "lossy-unsynced")

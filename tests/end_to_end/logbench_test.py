@@ -30,6 +30,21 @@ class Logbench(EndToEndTest):
         self.check(result, 48)
         self.assertFalse((self.folder / "log").exists())
 
+    def test_the_flushers_bandwidth(self):
+        result = self.report("logbench", "--log-device", "striped", "--data-dir", self.folder / "log", "--bytes", 20000000,
+                             "--record-bytes", 10000, "--io-unit", 65536)
+        self.check(result, 10000)
+        self.assertEqual(result["inserts"], 2000)
+        self.assertGreater(result["device_bytes"], 20000000)
+        self.assertGreaterEqual(result["device_flushes"], 20000000 / 65536)
+        self.assertGreaterEqual(result["device_flush_us"]["p99"], result["device_flush_us"]["p50"])
+        self.assertEqual(result["segment_waits"], 0)
+
+    def test_an_injected_latency_is_the_least_that_a_flush_takes(self):
+        result = self.report("logbench", "--log-device", "file", "--data-dir", self.folder / "log", "--duration", 0.2,
+                             "--device-latency", "5ms", "--work", "10us")
+        self.assertGreaterEqual(result["device_flush_us"]["p50"], 5000)
+
     def test_outliers(self):
         result = self.report("logbench", "--outliers", "4096:25", "--record-bytes", 48, "--duration", 0.2)
         mean = result["bytes_per_s"] / result["inserts_per_s"]
@@ -55,7 +70,16 @@ class Logbench(EndToEndTest):
                 (["200ns"], ("--work", "200")),
                 (["BYTES:PERCENT"], ("--outliers", "4096")),
                 (["262160"], ("--record-bytes", 1000000)),
-                (["--data-dir"], ("--data-dir", self.folder / "log"))]:
+                (["--data-dir"], ("--data-dir", self.folder / "log")),
+                (["--io-depth", "null"], ("--io-depth", 2)),
+                (["--bytes", "--duration"], ("--bytes", 1000, "--duration", 1)),
+                (["no use for --log-directory"], ("--log-device", "file", "--log-directory", "a")),
+                (["name several"], ("--log-device", "striped", "--log-directory", "a")),
+                (["inside the data directory"], ("--log-device", "striped", "--log-directory", "a", "--log-directory", "../b")),
+                (["named twice"], ("--log-device", "striped", "--log-directory", "a", "--log-directory", "a")),
+                (["multiple of 4096"], ("--log-device", "file", "--io-unit", 5000)),
+                (["100us"], ("--log-device", "file", "--device-latency", "fast")),
+                (["number of microseconds"], ("--log-device", "file", "--flush-interval", "1ms"))]:
             self.refuse(BAD_ARGUMENTS, words, "logbench", *arguments)
         self.refuse(BAD_ARGUMENTS, ["only hops"], "run", "smallbank", "--data-dir", self.folder / "database",
                     "--log-buffer", "grasshopper", "--grasshopper", "hop")
