@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -36,20 +37,39 @@ HugePageSource::~HugePageSource() {
 }
 
 std::byte* HugePageSource::allocate(size_t bytes, size_t alignment) {
-  CHECK(bytes > 0 && bytes % kHugePageBytes == 0);
-  CHECK(alignment % kHugePageBytes == 0 && (alignment & (alignment - 1)) == 0);
+  if (bytes == kHugePageBytes) return allocate_on(numa_.node(), bytes, alignment);
+  std::lock_guard lock(mutex_);
+  std::byte* at = map(bytes, alignment);
+  if (at != nullptr && numa_.nodes > 1) interleave_nodes(at, bytes);
+  return at;
+}
+
+std::byte* HugePageSource::allocate_on(uint32_t node, size_t bytes, size_t alignment) {
+  CHECK(node < numa_.nodes);
   std::lock_guard lock(mutex_);
   if (bytes == kHugePageBytes && alignment == kHugePageBytes) {
-    if (!ready_.empty()) {
-      std::byte* at = ready_.back();
-      ready_.pop_back();
-      if (ready_.size() < kReadyPages) keeper_wanted_.notify_one();
-      return at;
-    }
-    if (pieces_.size() >= kGrownPages && !keeper_.joinable())
+    if (std::byte* at = take_ready(node)) return at;
+  }
+  std::byte* at = map(bytes, alignment);
+  if (at != nullptr && numa_.nodes > 1) prefer_node(at, bytes, node);
+  return at;
+}
+
+// Under mutex_.
+std::byte* HugePageSource::take_ready(uint32_t node) {
+  ReadyPages& ready = ready_[node];
+  if (!ready.is_kept && pieces_.size() >= kGrownPages) {
+    ready.is_kept = true;
+    if (!keeper_.joinable())
       keeper_ = std::jthread([this](const std::stop_token& stop) { keep_ready(stop); });
   }
-  return map(bytes, alignment);
+  std::byte* at = nullptr;
+  if (!ready.pages.empty()) {
+    at = ready.pages.back();
+    ready.pages.pop_back();
+  }
+  if (ready.is_kept && ready.pages.size() < kReadyPages) keeper_wanted_.notify_one();
+  return at;
 }
 
 size_t HugePageSource::touch_ahead(size_t bytes, size_t threads, FunctionRef<void(size_t)> progress) {
@@ -57,10 +77,11 @@ size_t HugePageSource::touch_ahead(size_t bytes, size_t threads, FunctionRef<voi
   // Relaxed: numbers to look at; that the threads end orders the rest.
   std::atomic<size_t> touched{0};
   std::atomic<bool> is_exhausted{false};
-  for_each_in_parallel(threads, (bytes + kHugePageBytes - 1) / kHugePageBytes, [&](size_t) {
+  for_each_in_parallel(threads, (bytes + kHugePageBytes - 1) / kHugePageBytes, [&](size_t page) {
     if (is_exhausted.load(std::memory_order_relaxed)) return;
     std::unique_lock lock(mutex_);
-    if (!make_ready(lock)) return is_exhausted.store(true, std::memory_order_relaxed);
+    if (!make_ready(static_cast<uint32_t>(page % numa_.nodes), lock))
+      return is_exhausted.store(true, std::memory_order_relaxed);
     lock.unlock();
     const size_t sum = touched.fetch_add(kHugePageBytes, std::memory_order_relaxed) + kHugePageBytes;
     if (std::this_thread::get_id() == caller) progress(sum);
@@ -69,26 +90,33 @@ size_t HugePageSource::touch_ahead(size_t bytes, size_t threads, FunctionRef<voi
 }
 
 void HugePageSource::keep_ready(const std::stop_token& stop) {
+  const auto is_short = [](const ReadyPages& ready) {
+    return ready.is_kept && ready.pages.size() < kReadyPages;
+  };
   std::unique_lock lock(mutex_);
-  while (keeper_wanted_.wait(lock, stop, [this] { return ready_.size() < kReadyPages; }) &&
+  while (keeper_wanted_.wait(lock, stop, [&] { return std::ranges::any_of(ready_, is_short); }) &&
          !stop.stop_requested()) {
-    if (!make_ready(lock)) return;  // who asks will be told
+    const auto node = std::ranges::find_if(ready_, is_short) - ready_.begin();
+    if (!make_ready(static_cast<uint32_t>(node), lock)) return;  // who asks will be told
   }
 }
 
 // Adds a page to those that are ready; gives the lock up while it touches it.
-bool HugePageSource::make_ready(std::unique_lock<std::mutex>& lock) {
+bool HugePageSource::make_ready(uint32_t node, std::unique_lock<std::mutex>& lock) {
   std::byte* at = map(kHugePageBytes, kHugePageBytes);
   if (at == nullptr) return false;
   lock.unlock();
+  if (numa_.nodes > 1) prefer_node(at, kHugePageBytes, node);
   for (size_t offset = 0; offset < kHugePageBytes; offset += kSmallPageBytes) at[offset] = std::byte{0};
   lock.lock();
-  ready_.push_back(at);
+  ready_[node].pages.push_back(at);
   return true;
 }
 
 // Under mutex_.
 std::byte* HugePageSource::map(size_t bytes, size_t alignment) {
+  CHECK(bytes > 0 && bytes % kHugePageBytes == 0);
+  CHECK(alignment % kHugePageBytes == 0 && (alignment & (alignment - 1)) == 0);
   std::byte* at = nullptr;
   // The kernel aligns reserved pages to their own size only.
   if (pages_ == PageSize::kHuge && alignment == kHugePageBytes && !reserved_pages_exhausted_)
@@ -153,12 +181,19 @@ size_t HugePageSource::bytes_allocated() const {
   std::lock_guard lock(mutex_);
   size_t bytes = 0;
   for (const Piece& piece : pieces_) bytes += piece.bytes;
-  return bytes - ready_.size() * kHugePageBytes;
+  return bytes - ready_bytes();
 }
 
 size_t HugePageSource::bytes_ready() const {
   std::lock_guard lock(mutex_);
-  return ready_.size() * kHugePageBytes;
+  return ready_bytes();
+}
+
+// Under mutex_.
+size_t HugePageSource::ready_bytes() const {
+  size_t pages = 0;
+  for (const ReadyPages& ready : ready_) pages += ready.pages.size();
+  return pages * kHugePageBytes;
 }
 
 std::optional<std::string> HugePageSource::notice() const {

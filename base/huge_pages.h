@@ -6,6 +6,8 @@
 //             for the transaction that happens to need it. touch_ahead() does that for as much as will be needed,
 //             where somebody knows. Beyond that, once a source has grown, a thread of its own keeps a few single pages
 //             ready: it sleeps while the reserve lasts. Who asks faster gets untouched ones.
+// NUMA        a page lies on the node of the thread that asks for it, or on the one that is asked for; a larger piece,
+//             which threads share, on all nodes in turn. Each node has pages ready of its own.
 // Invariants  pieces are aligned as asked, zeroed, and stay until the source is destroyed: what lies in them
 //             is type-stable, which optimistic readers rely on. Untouched pages cost nothing unless the
 //             kernel backs them.
@@ -24,6 +26,7 @@
 #include <vector>
 
 #include "base/function_ref.h"
+#include "base/numa_memory.h"
 
 namespace mneme {
 
@@ -34,16 +37,21 @@ enum class PageSize : uint8_t { kHuge, kSmall };
 
 class HugePageSource {
  public:
-  explicit HugePageSource(PageSize pages = PageSize::kHuge) : pages_(pages) {}
+  explicit HugePageSource(PageSize pages = PageSize::kHuge, NumaView numa = NumaView::of_machine())
+      : pages_(pages), numa_(numa), ready_(numa.nodes) {}
   ~HugePageSource();
   HugePageSource(const HugePageSource&) = delete;
   HugePageSource& operator=(const HugePageSource&) = delete;
 
   // `bytes` and `alignment` are multiples of a huge page, `alignment` a power of two.
   std::byte* allocate(size_t bytes, size_t alignment = kHugePageBytes);
+  // For one node.
+  std::byte* allocate_on(uint32_t node, size_t bytes, size_t alignment = kHugePageBytes);
 
-  // Touches `bytes` (rounded up to whole huge pages) on `threads` threads and keeps them for allocate() to give out
-  // singly. Returns how many bytes that were: fewer where the kernel has no more. `progress` is told them now and
+  const NumaView& numa() const { return numa_; }
+
+  // Touches `bytes` (rounded up to whole huge pages), on `threads` threads and for all nodes alike, and keeps them for
+  // allocate() to give out singly. Returns how many bytes that were: fewer where the kernel has no more. `progress` is told them now and
   // then, on the caller's thread.
   size_t touch_ahead(size_t bytes, size_t threads, FunctionRef<void(size_t)> progress);
 
@@ -63,20 +71,28 @@ class HugePageSource {
   static constexpr size_t kReadyPages = 8;
   static constexpr size_t kGrownPages = 32;
 
+  std::byte* take_ready(uint32_t node);
   std::byte* map(size_t bytes, size_t alignment);
   std::byte* map_reserved(size_t bytes);
   std::byte* map_aligned(size_t bytes, size_t alignment);
   void advise(std::byte* at, size_t bytes);
-  bool make_ready(std::unique_lock<std::mutex>& lock);
+  bool make_ready(uint32_t node, std::unique_lock<std::mutex>& lock);
   void keep_ready(const std::stop_token& stop);
+  size_t ready_bytes() const;
 
   const PageSize pages_;
+  const NumaView numa_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<Piece> pieces_;
   bool reserved_pages_exhausted_ = false;
   std::optional<std::string> notice_;
-  std::vector<std::byte*> ready_;  // touched, and in pieces_
+  // Touched, and in pieces_.
+  struct ReadyPages {
+    std::vector<std::byte*> pages;
+    bool is_kept = false;  // by the thread
+  };
+  std::vector<ReadyPages> ready_;  // by node
   std::condition_variable_any keeper_wanted_;
 
   std::jthread keeper_;  // the last member: it ends before what it uses

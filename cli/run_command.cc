@@ -139,7 +139,7 @@ struct RunCommand {
       counters = durable->counters();
       flush_interval_us_ = durable->group().interval.count();
     }
-    const State state{procedures.execution(), digest_text(database, threads), database.row_bytes(),
+    const State state{procedures.execution(), digest_text(database, threads), database.memory_by_table(),
                       database.memory_bytes(), touched, std::min(touched.bytes, database.memory().bytes_ready())};
     if (rate > 0 && !options.transactions && tps(*report) < 0.98 * rate) {
       output.notice(
@@ -155,13 +155,18 @@ struct RunCommand {
   struct State {
     Execution execution;
     std::string digest;
-    uint64_t row_bytes = 0;
+    std::vector<Database::TableMemory> memory_by_table;
     uint64_t memory_bytes = 0;
     TouchedAhead touched;
     uint64_t touched_bytes_left = 0;
 
+    uint64_t row_bytes() const {
+      uint64_t bytes = 0;
+      for (const Database::TableMemory& part : memory_by_table) bytes += part.row_bytes;
+      return bytes;
+    }
     double memory_per_row_byte() const {
-      return row_bytes > 0 ? static_cast<double>(memory_bytes) / static_cast<double>(row_bytes) : 0;
+      return row_bytes() > 0 ? static_cast<double>(memory_bytes) / static_cast<double>(row_bytes()) : 0;
     }
   };
 
@@ -193,7 +198,7 @@ struct RunCommand {
     }
     text +=
         fmt::format("  memory: {} of rows in {}, indexes and free room included ({:.2f} times)\n",
-                    bytes_text(state.row_bytes), bytes_text(state.memory_bytes), state.memory_per_row_byte());
+                    bytes_text(state.row_bytes()), bytes_text(state.memory_bytes), state.memory_per_row_byte());
     if (state.touched.bytes > 0) {
       text += fmt::format("  touched ahead: {} in {}, of which {} were not needed\n", bytes_text(state.touched.bytes),
                           seconds_text(state.touched.seconds), bytes_text(state.touched_bytes_left));
@@ -219,6 +224,19 @@ struct RunCommand {
       causes[std::string(kConflictCauseNames[i])] = part.conflicts[i];
     causes["rollback"] = part.user_aborts;
     return causes;
+  }
+
+  static Json memory_json(const Catalog& catalog, const State& state) {
+    Json tables = Json::object();
+    for (const Database::TableMemory& part : state.memory_by_table) {
+      const TableDefinition& table = catalog.table(part.table);
+      Json indexes = Json::object();
+      for (size_t i = 0; i < part.index_bytes.size(); ++i)
+        indexes[catalog.index(table.indexes[i]).name] = part.index_bytes[i];
+      tables[table.name] = {
+          {"row_bytes", part.row_bytes}, {"chunk_bytes", part.chunk_bytes}, {"index_bytes", indexes}};
+    }
+    return tables;
   }
 
   Json json_of(const Program& program, const RunReport& report, const LogCounters& counters,
@@ -264,9 +282,10 @@ struct RunCommand {
             {"device_flush_us", latency_json(counters.flusher.flush_ns)},
             {"flusher_processor_seconds", static_cast<double>(counters.flusher.processor_ns) / 1e9},
             {"peak_rss_bytes", peak_rss_bytes()},
-            {"row_bytes", state.row_bytes},
+            {"row_bytes", state.row_bytes()},
             {"memory_bytes", state.memory_bytes},
             {"memory_per_row_byte", state.memory_per_row_byte()},
+            {"memory_by_table", memory_json(program.catalog, state)},
             {"touched_ahead_bytes", state.touched.bytes},
             {"touched_ahead_seconds", state.touched.seconds},
             {"touched_ahead_left_bytes", state.touched_bytes_left},

@@ -19,7 +19,7 @@ namespace mneme {
 namespace {
 
 // More than a thread reaches on machines of today where it inserts rows.
-constexpr double kNativeCallsPerSecond = 160'000;
+constexpr double kNativeCallsPerSecond = 150'000;
 constexpr double kInterpretedCallsPerSecond = 80'000;
 
 // "512MiB", "2G", "1000000".

@@ -154,6 +154,8 @@ class BtreeIndex final : public Index {
 
   void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const override { walk(root(), visit); }
 
+  size_t memory_bytes() const override { return pool_.memory_bytes(); }
+
   void verify() const override { verify_node(root(), root().level(), nullptr, nullptr); }
 
  private:
@@ -358,13 +360,28 @@ class BtreeIndex final : public Index {
     return false;
   }
 
-  // Keys inserted in ascending order fill leaves entirely: a key above all others takes only the last one
-  // along.
+  // Where a full node is split for a new key: in the middle, as a rule. But keys that come in ascending order should
+  // fill nodes entirely: one above all others takes only the last one along. So should those that come in ascending
+  // order within groups (a district's orders): one at the end of a group that has most of the lower part takes only
+  // the next group along.
+  uint32_t split_point(const Node& node, uint32_t count, const uint64_t* key) const {
+    const uint32_t at = node.rank(shape_, count, key, false);
+    if (at == count) return count - 1;
+    const bool ends_group = shared_words(node, at / 2, key) > shared_words(node, at, key);
+    return at > count / 2 && ends_group ? at : count / 2;
+  }
+  uint32_t shared_words(const Node& node, uint32_t i, const uint64_t* key) const {
+    IndexCursor::Key other;
+    node.load_key(shape_, i, other.data());
+    uint32_t shared = 0;
+    while (shared < words() && other[shared] == key[shared]) ++shared;
+    return shared;
+  }
+
   void move_upper_part(const Node& node, const Node& sibling, uint32_t level, const uint64_t* key,
                        uint64_t* separator) const {
     const uint32_t count = node.count();
-    const bool ascending = node.compare(shape_, count - 1, key) < 0;
-    const uint32_t middle = ascending ? count - 1 : count / 2;
+    const uint32_t middle = split_point(node, count, key);
     node.load_key(shape_, middle, separator);
     // A leaf's separator stays the sibling's first key; an inner node's moves up.
     const uint32_t first = level == 0 ? middle : middle + 1;

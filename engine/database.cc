@@ -19,14 +19,18 @@ Database::Database(Catalog catalog, uint32_t worker_count, PageSize pages)
   }
 }
 
-size_t Database::row_bytes() const {
-  size_t bytes = 0;
+std::vector<Database::TableMemory> Database::memory_by_table() const {
+  std::vector<TableMemory> memory;
   for (const std::unique_ptr<IndexedTable>& table : tables_) {
     const Table& rows = table->rows();
+    TableMemory& part = memory.emplace_back();
+    part.table = table->definition().id;
+    part.chunk_bytes = rows.memory_bytes();
     const size_t row_bytes = table->layout().column_bytes();
-    rows.for_each_live(0, rows.slot_end(), [&](const Row*) { bytes += row_bytes; });
+    rows.for_each_live(0, rows.slot_end(), [&](const Row*) { part.row_bytes += row_bytes; });
+    for (const TableIndex& index : table->indexes()) part.index_bytes.push_back(index.index->memory_bytes());
   }
-  return bytes;
+  return memory;
 }
 
 }  // namespace mneme

@@ -47,8 +47,14 @@ class Database {
   size_t memory_bytes() const { return memory_.bytes_allocated(); }
   // The memory itself, to be touched before transactions grow into it.
   HugePageSource& memory() { return memory_; }
-  // Of the images of all live rows, each as wide as its table's columns can get. Walks them; the database is at rest.
-  size_t row_bytes() const;
+  // What a table's part of that is. Walks all rows; the database is at rest.
+  struct TableMemory {
+    TableId table;
+    size_t row_bytes = 0;    // of the images of its live rows, each as wide as its columns can get
+    size_t chunk_bytes = 0;  // of its slots, free ones included
+    std::vector<size_t> index_bytes;
+  };
+  std::vector<TableMemory> memory_by_table() const;
   // Why rows or index nodes are not on huge pages, for the program to show.
   std::optional<std::string> memory_notice() const { return memory_.notice(); }
 

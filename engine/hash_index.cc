@@ -171,6 +171,14 @@ class HashIndex final : public Index {
     }
   }
 
+  size_t memory_bytes() const override {
+    size_t bytes = overflow_.memory_bytes();
+    for (uint32_t i = 0; i < kMaxSegments; ++i) {
+      if (segments_[i].load(std::memory_order_relaxed) != nullptr) bytes += segment_bytes(i);
+    }
+    return bytes;
+  }
+
   void verify() const override {
     const uint64_t count = bucket_count_.load(std::memory_order_acquire);
     for (uint64_t number = 0; number < count; ++number) {
@@ -228,10 +236,10 @@ class HashIndex final : public Index {
     std::byte* memory = segments_[segment].load(std::memory_order_acquire);
     return Bucket(reinterpret_cast<NodeWord*>(memory + place * shape_.block_bytes));
   }
+  static size_t segment_bytes(uint32_t segment) { return kHugePageBytes << (segment == 0 ? 0 : segment - 1); }
   bool add_segment(uint32_t segment) {
     if (segment >= kMaxSegments) return false;
-    const size_t bytes = kHugePageBytes << (segment == 0 ? 0 : segment - 1);
-    std::byte* memory = memory_.allocate(bytes);
+    std::byte* memory = memory_.allocate(segment_bytes(segment));
     if (memory == nullptr) return false;
     segments_[segment].store(memory, std::memory_order_release);
     return true;

@@ -140,6 +140,9 @@ class Index {
   // Calls visit(key, row) for every entry, in key order where there is one. The index is at rest.
   virtual void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const = 0;
 
+  // Of all nodes, with room for more in them and beside them.
+  virtual size_t memory_bytes() const = 0;
+
   // Walks the whole structure and CHECKs that it is well-formed. The index is at rest.
   virtual void verify() const = 0;
 

@@ -110,6 +110,30 @@ TEST_P(IndexTest, BehavesAsAMap) {
   EXPECT_EQ(entries, model);
 }
 
+TEST(BtreeIndex, KeysInAscendingOrderWithinGroupsFillNodes) {
+  // Orders of 40 districts, in ascending order within each, and each the lines of an order at once; the first third
+  // district by district, as a population comes.
+  constexpr uint64_t kGroups = 40, kOrders = 900, kLines = 10;
+  HugePageSource memory;
+  const auto index = make_btree_index(2, memory);
+  std::mt19937_64 random(1);
+  std::vector<uint64_t> next(kGroups, 0);
+  Row* const row = reinterpret_cast<Row*>(uintptr_t{8});
+  Row* existing = nullptr;
+  const auto insert_order = [&](uint64_t group) {
+    for (uint64_t line = 0; line < kLines; ++line) {
+      const uint64_t key[] = {group, next[group] << 32 | line};
+      ASSERT_EQ(index->insert(key, row, existing, nullptr), Index::InsertStatus::kInserted);
+    }
+    ++next[group];
+  };
+  for (uint64_t i = 0; i < kGroups * kOrders / 3; ++i) insert_order(i / (kOrders / 3));
+  for (uint64_t i = 0; i < kGroups * kOrders * 2 / 3; ++i) insert_order(random() % kGroups);
+  index->verify();
+  const size_t entries = kGroups * kOrders * kLines;
+  EXPECT_LT(index->memory_bytes(), entries * 24 * 5 / 4 + kHugePageBytes) << "at most a quarter of a leaf is empty";
+}
+
 TEST_P(IndexTest, WalksRangesBothWays) {
   std::map<Key, Row*> model;
   std::mt19937_64 random(7);

@@ -3,27 +3,40 @@
 namespace mneme {
 
 NodeWord* NodePool::take() {
-  std::lock_guard lock(mutex_);
-  if (!given_back_.empty()) {
-    NodeWord* node = given_back_.back();
-    given_back_.pop_back();
+  const uint32_t numa_node = memory_.numa().node();
+  Share& share = shares_[numa_node];
+  std::lock_guard lock(share.mutex);
+  if (!share.given_back.empty()) {
+    NodeWord* node = share.given_back.back();
+    share.given_back.pop_back();
     return node;
   }
-  if (piece_left_ < node_bytes_) {
-    std::byte* piece = memory_.allocate(kHugePageBytes);
+  if (share.piece_left < node_bytes_) {
+    std::byte* piece = memory_.allocate_on(numa_node, kHugePageBytes);
     if (piece == nullptr) return nullptr;
-    piece_ = piece;
-    piece_left_ = kHugePageBytes;
+    share.piece = piece;
+    share.piece_left = kHugePageBytes;
+    ++share.pieces;
   }
-  auto* node = reinterpret_cast<NodeWord*>(piece_);
-  piece_ += node_bytes_;
-  piece_left_ -= node_bytes_;
+  auto* node = reinterpret_cast<NodeWord*>(share.piece);
+  share.piece += node_bytes_;
+  share.piece_left -= node_bytes_;
   return node;
 }
 
 void NodePool::give_back(NodeWord* node) {
-  std::lock_guard lock(mutex_);
-  given_back_.push_back(node);
+  Share& share = shares_[memory_.numa().node()];
+  std::lock_guard lock(share.mutex);
+  share.given_back.push_back(node);
+}
+
+size_t NodePool::memory_bytes() const {
+  size_t pieces = 0;
+  for (uint32_t numa_node = 0; numa_node < memory_.numa().nodes; ++numa_node) {
+    std::lock_guard lock(shares_[numa_node].mutex);
+    pieces += shares_[numa_node].pieces;
+  }
+  return pieces * kHugePageBytes;
 }
 
 }  // namespace mneme

@@ -5,13 +5,16 @@
 // another version, and starts again; a node set that names it fails its validation. That is why nodes need no
 // epochs, as rows do: versions never repeat, while a row that is being inserted always looks the same.
 //
-// Threads     any. Waiting: a mutex, once in as many inserts as fill a node.
+// NUMA        a node that a thread takes lies on the NUMA node that the thread runs on, unless it was given back by a
+//             thread that had moved there.
+// Threads     any. Waiting: a mutex a NUMA node, once in as many inserts as fill an index node.
 // Errors      no memory: take() gives nullptr.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -27,22 +30,31 @@ using NodeWord = std::atomic<uint64_t>;
 class NodePool {
  public:
   // `node_bytes` is a multiple of a cache line, at most a huge page.
-  NodePool(size_t node_bytes, HugePageSource& memory) : node_bytes_(node_bytes), memory_(memory) {}
+  NodePool(size_t node_bytes, HugePageSource& memory)
+      : node_bytes_(node_bytes), memory_(memory), shares_(std::make_unique<Share[]>(memory.numa().nodes)) {}
 
   // A node no index uses: zeroed if it is new, else as it was given back.
   NodeWord* take();
   void give_back(NodeWord* node);
 
   size_t node_words() const { return node_bytes_ / sizeof(NodeWord); }
+  // Of all nodes, and of room for more.
+  size_t memory_bytes() const;
 
  private:
   const size_t node_bytes_;
   HugePageSource& memory_;
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  std::vector<NodeWord*> given_back_;
-  std::byte* piece_ = nullptr;
-  size_t piece_left_ = 0;
+
+  // Of one NUMA node.
+  struct alignas(kCacheLineBytes) Share {
+    std::mutex mutex;
+    // Guarded by mutex.
+    std::vector<NodeWord*> given_back;
+    std::byte* piece = nullptr;
+    size_t piece_left = 0;
+    size_t pieces = 0;
+  };
+  const std::unique_ptr<Share[]> shares_;
 };
 
 }  // namespace mneme

@@ -22,7 +22,8 @@ Table::Table(size_t image_bytes, HugePageSource& memory)
       stride_(row_stride(image_bytes)),
       chunk_bytes_(chunk_bytes_for(stride_, kRunSlots, kChunkHeaderBytes)),
       slots_in_chunk_((chunk_bytes_ - kChunkHeaderBytes) / stride_ / kRunSlots * kRunSlots),
-      memory_(memory) {
+      memory_(memory),
+      next_run_(std::make_unique<CachePadded<std::atomic<uint64_t>>[]>(memory.numa().nodes)) {
   CHECK(image_bytes % 8 == 0);
 }
 
@@ -51,17 +52,7 @@ bool Table::take_shared(SlotCache& cache) {
 }
 
 Row* Table::take_new(SlotCache& cache) {
-  if (cache.next == cache.end) {
-    cache.next = next_slot_.fetch_add(kRunSlots, std::memory_order_acq_rel);
-    cache.end = cache.next + kRunSlots;
-    cache.next_row = nullptr;
-  }
-  if (cache.next_row == nullptr) {
-    // The run stays in the cache when there is no memory for its chunk, so that its slots are not lost.
-    const uint64_t index = cache.next / slots_in_chunk_;
-    if (chunk(index) == nullptr && !add_chunk(index)) return nullptr;
-    cache.next_row = reinterpret_cast<std::byte*>(at(cache.next));
-  }
+  if (cache.next == cache.end && !take_run(cache)) return nullptr;
   auto* row = reinterpret_cast<Row*>(cache.next_row);
   cache.next_row += stride_;  // a run lies in one chunk
   ++cache.next;
@@ -69,14 +60,41 @@ Row* Table::take_new(SlotCache& cache) {
   return row;
 }
 
-void Table::give_back(SlotCache& cache) {
-  while (cache.next < cache.end) {
-    Row* row = at(cache.next);
-    if (row == nullptr) break;
-    cache.freed.push_back(row);
-    ++cache.next;
+bool Table::take_run(SlotCache& cache) {
+  const uint32_t node = memory_.numa().node();
+  std::atomic<uint64_t>& next_run = *next_run_[node];
+  uint64_t next = next_run.load(std::memory_order_acquire);
+  for (;;) {
+    if (next % slots_in_chunk_ == 0) {
+      std::lock_guard lock(mutex_);
+      const uint64_t meanwhile = next_run.load(std::memory_order_relaxed);
+      if (meanwhile == next) {
+        if (!add_chunk(node)) return false;
+        next = (chunk_count_.load(std::memory_order_relaxed) - 1) * slots_in_chunk_;
+        next_run.store(next + kRunSlots, std::memory_order_release);
+        break;
+      }
+      next = meanwhile;
+    } else if (next_run.compare_exchange_weak(next, next + kRunSlots, std::memory_order_acq_rel,
+                                              std::memory_order_acquire)) {
+      break;
+    }
   }
-  cache.next_row = nullptr;
+  cache.next = next;
+  cache.end = next + kRunSlots;
+  cache.next_row = reinterpret_cast<std::byte*>(at(next));
+  return true;
+}
+
+uint64_t Table::slot_end() const {
+  uint64_t end = 0;
+  for (uint32_t node = 0; node < memory_.numa().nodes; ++node)
+    end = std::max(end, next_run_[node]->load(std::memory_order_acquire));
+  return end;
+}
+
+void Table::give_back(SlotCache& cache) {
+  for (; cache.next < cache.end; ++cache.next) cache.freed.push_back(at(cache.next));
   std::lock_guard lock(mutex_);
   shared_.insert(shared_.end(), cache.freed.begin(), cache.freed.end());
   shared_count_.store(shared_.size(), std::memory_order_relaxed);
@@ -89,22 +107,23 @@ std::byte* Table::chunk(uint64_t index) const {
   return group == nullptr ? nullptr : group->chunks[index % kChunksInGroup].load(std::memory_order_acquire);
 }
 
-bool Table::add_chunk(uint64_t index) {
+// Under mutex_. The new chunk is number chunk_count_ - 1.
+bool Table::add_chunk(uint32_t node) {
+  const uint64_t index = chunk_count_.load(std::memory_order_relaxed);
   if (index >= kGroups * kChunksInGroup) return false;
-  std::lock_guard lock(mutex_);
-  if (chunk(index) != nullptr) return true;
   std::atomic<Group*>& group = groups_[index / kChunksInGroup];
   if (group.load(std::memory_order_relaxed) == nullptr) {
     Group* made = new (std::nothrow) Group;
     if (made == nullptr) return false;
     group.store(made, std::memory_order_release);
   }
-  std::byte* memory = memory_.allocate(chunk_bytes_, chunk_bytes_);
+  std::byte* memory = memory_.allocate_on(node, chunk_bytes_, chunk_bytes_);
   if (memory == nullptr) return false;
   new (memory) ChunkHeader{index * slots_in_chunk_};
   group.load(std::memory_order_relaxed)
       ->chunks[index % kChunksInGroup]
       .store(memory, std::memory_order_release);
+  chunk_count_.store(index + 1, std::memory_order_relaxed);
   return true;
 }
 

@@ -3,11 +3,12 @@
 // Layout      chunks of 2 MiB (a power of two more, for very wide rows), aligned to their size, so that a
 //             row's address gives its chunk, whose first cache line holds the number of its first slot. Slot
 //             s is row s % slots of chunk s / slots.
+// NUMA        a run of slots that a thread takes lies in a chunk of the node that it runs on.
 // Invariants  slot numbers and row addresses never change; memory of a row stays a row of this table for
 //             ever.
 // Threads     allocate, free: any thread, each with a SlotCache of its own. A cache takes runs of 64 slots,
 //             which begin and end on cache lines, so threads that insert share none. at, slot_of: any.
-// Waiting     once in a chunk, for the mutex that guards adding one.
+// Waiting     once in a chunk and node, for the mutex that guards adding one.
 // Errors      no memory: allocate() gives nullptr.
 #pragma once
 
@@ -29,7 +30,7 @@ namespace mneme {
 struct SlotCache {
   uint64_t next = 0;  // of the run taken last, whose slots were never used
   uint64_t end = 0;
-  std::byte* next_row = nullptr;  // where slot `next` is, once its chunk is there
+  std::byte* next_row = nullptr;  // where slot `next` is
   std::vector<Row*> freed;
 };
 
@@ -54,10 +55,12 @@ class Table {
   void give_back(SlotCache& cache);
 
   // Every slot ever used is below this.
-  uint64_t slot_end() const { return next_slot_.load(std::memory_order_acquire); }
+  uint64_t slot_end() const;
   // nullptr for a slot whose chunk does not exist.
   Row* at(uint64_t slot) const;
   uint64_t slot_of(const Row* row) const;
+  // Of all chunks.
+  size_t memory_bytes() const { return chunk_count_.load(std::memory_order_relaxed) * chunk_bytes_; }
 
   // Calls visit(row) for every live row with its slot in [begin, end). The table is at rest.
   template <typename Visit>
@@ -84,8 +87,9 @@ class Table {
 
   Row* take_new(SlotCache& cache);
   bool take_shared(SlotCache& cache);
+  bool take_run(SlotCache& cache);
   std::byte* chunk(uint64_t index) const;
-  bool add_chunk(uint64_t index);
+  bool add_chunk(uint32_t node);
 
   const size_t image_bytes_;
   const size_t stride_;
@@ -93,15 +97,19 @@ class Table {
   const uint64_t slots_in_chunk_;
   HugePageSource& memory_;
 
-  // Advanced by allocate() (relaxed would do for uniqueness; release, so that slot_end() orders a walk after
-  // it).
-  alignas(kCacheLineBytes) std::atomic<uint64_t> next_slot_{0};
+  // By node: the next run of the chunk that its threads fill; none is left where that is a chunk's first slot. Advanced
+  // by who takes a run (release, so that slot_end() orders a walk after it; acquire: the chunk is there), and set to the
+  // first run of a new chunk under mutex_ (release: the chunk comes before). Slots are never used again as runs, so
+  // a value comes once.
+  const std::unique_ptr<CachePadded<std::atomic<uint64_t>>[]> next_run_;
   // Freed slots that no thread keeps. The count lets allocate() look without the mutex; stale is harmless,
   // the slots are only found later.
-  std::atomic<size_t> shared_count_{0};
+  alignas(kCacheLineBytes) std::atomic<size_t> shared_count_{0};
 
   alignas(kCacheLineBytes) std::mutex mutex_;
   std::vector<Row*> shared_;  // guarded by mutex_
+  // Raised under mutex_ (relaxed: the chunks themselves are found through groups_); memory_bytes() reads a number.
+  std::atomic<uint64_t> chunk_count_{0};
   // Set under mutex_ (release: the chunk's header comes before), read by all (acquire).
   std::array<std::atomic<Group*>, kGroups> groups_{};
 };

@@ -48,6 +48,36 @@ TEST(Table, ThreadsShareNoCacheLine) {
   }
 }
 
+thread_local uint32_t made_up_node = 0;
+
+TEST(Table, RunsLieInChunksOfTheThreadsNode) {
+  HugePageSource memory(PageSize::kSmall, NumaView{2, [] { return made_up_node; }});
+  for (const size_t image_bytes : {56u, 20000u}) {  // 32768 slots a chunk, and a single run
+    Table table(image_bytes, memory);
+    SlotCache caches[2];
+    std::set<uintptr_t> chunks[2];
+    std::set<uint64_t> slots;
+    for (int i = 0; i < 500; ++i) {
+      for (made_up_node = 0; made_up_node < 2; ++made_up_node) {
+        Row* row = table.allocate(caches[made_up_node]);
+        ASSERT_NE(row, nullptr);
+        row->set_word(RowWord::live(kCheckpointLsn));
+        EXPECT_TRUE(slots.insert(table.slot_of(row)).second);
+        EXPECT_EQ(table.at(table.slot_of(row)), row);
+        EXPECT_LT(table.slot_of(row), table.slot_end());
+        chunks[made_up_node].insert(reinterpret_cast<uintptr_t>(row) / kHugePageBytes);
+      }
+    }
+    for (const uintptr_t chunk : chunks[0]) EXPECT_FALSE(chunks[1].contains(chunk));
+    uint64_t live = 0;
+    table.for_each_live(0, table.slot_end(), [&](Row*) { ++live; });
+    EXPECT_EQ(live, slots.size());
+    EXPECT_EQ(table.memory_bytes() % kHugePageBytes, 0u);
+    EXPECT_GE(table.memory_bytes(), slots.size() * table.slot_bytes());
+    made_up_node = 0;
+  }
+}
+
 TEST(Table, FreedAndLeftSlotsAreUsedAgain) {
   HugePageSource memory;
   Table table(16, memory);
