@@ -5,30 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bit>
-#include <fstream>
 #include <string>
 
+#include "base/available_memory.h"
 #include "bench/benchmarks.h"
 
-namespace {
-
-// Of the machine, not counting what the kernel could free only by swapping; 0 where it does not say.
-size_t available_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  while (file >> word) {
-    if (word != "MemAvailable:") continue;
-    size_t kilobytes = 0;
-    file >> kilobytes;
-    return kilobytes * 1024;
-  }
-  return 0;
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  mneme::bench::Sizes sizes{std::min(size_t{4} << 30, available_bytes() / 4), 1'000'000};
+  mneme::bench::Sizes sizes{std::min(size_t{4} << 30, mneme::available_memory_bytes().value_or(0) / 4), 1'000'000};
   CLI::App program("Micro-benchmarks of Mneme; options of Google Benchmark (--benchmark_...) hold too",
                    "mneme_bench");
   program.allow_extras();

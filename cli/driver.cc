@@ -23,6 +23,9 @@ struct Shared {
   std::atomic<bool> stop{false};
   uint64_t start_ns = 0;
   uint64_t measure_from_ns = 0;
+  // Each worker looks at the clock itself: where the caller's thread gets no turn, as under a real-time scheduler with as
+  // many workers as cores, a run would not end.
+  uint64_t end_ns = kNever;
 };
 
 uint64_t process_processor_ns() {
@@ -58,7 +61,7 @@ class DriverWorker {
   void run() {
     for (uint64_t position = 0; position < call_limit_ && !shared_.stop.load(std::memory_order_relaxed); ++position) {
       const uint64_t begin_ns = options_.rate ? await_arrival() : monotonic_ns();
-      if (begin_ns == kNever) break;
+      if (begin_ns >= shared_.end_ns) break;
       if (!run_call(generator_->call(position), begin_ns)) {
         shared_.stop.store(true, std::memory_order_relaxed);
         return;
@@ -79,6 +82,7 @@ class DriverWorker {
       acknowledge_durable();
       worker_.tidy(log_);
       const uint64_t now = monotonic_ns();
+      if (now >= shared_.end_ns) return kNever;
       if (now >= next_arrival_ns_) break;
       std::this_thread::sleep_for(std::chrono::nanoseconds(std::min<uint64_t>(next_arrival_ns_ - now, 50'000)));
       if (shared_.stop.load(std::memory_order_relaxed)) return kNever;
@@ -238,6 +242,8 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
   Shared shared;
   shared.start_ns = monotonic_ns();
   shared.measure_from_ns = shared.start_ns + static_cast<uint64_t>(options.warmup_seconds * 1e9);
+  if (!options.transactions)
+    shared.end_ns = shared.measure_from_ns + static_cast<uint64_t>(options.duration_seconds * 1e9);
 
   std::vector<std::unique_ptr<CachePadded<DriverWorker>>> workers;
   for (uint32_t i = 0; i < database.worker_count(); ++i) {
@@ -253,33 +259,30 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
     });
   }
 
-  const uint64_t end_ns = options.transactions
-                              ? std::numeric_limits<uint64_t>::max()
-                              : shared.measure_from_ns + static_cast<uint64_t>(options.duration_seconds * 1e9);
   std::optional<double> seconds_total;
   if (!options.transactions) seconds_total = options.warmup_seconds + options.duration_seconds;
   Throughput throughput(shared.measure_from_ns);
-  uint64_t stopped_ns = 0;
+  const auto committed_by_all = [&] {
+    uint64_t committed = 0;
+    for (auto& worker : workers) committed += (*worker)->committed();
+    return committed;
+  };
   std::optional<uint64_t> processor_from_ns;
   while (running.load(std::memory_order_acquire) > 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const uint64_t now = monotonic_ns();
     if (now >= shared.measure_from_ns && !processor_from_ns) processor_from_ns = process_processor_ns();
-    if (now >= end_ns && stopped_ns == 0) {
-      shared.stop.store(true, std::memory_order_relaxed);
-      stopped_ns = now;
-    }
-    uint64_t committed = 0;
-    for (auto& worker : workers) committed += (*worker)->committed();
+    const uint64_t committed = committed_by_all();
     // After the end, what comes is late acknowledgements.
-    if (now <= end_ns || stopped_ns == now) throughput.look(now, committed);
+    if (now < shared.end_ns) throughput.look(now, committed);
     if (options.progress) {
       options.progress(
           {committed, throughput.latest(), seconds_total, static_cast<double>(now - shared.start_ns) / 1e9});
     }
   }
   for (std::thread& thread : threads) thread.join();
-  if (stopped_ns == 0) stopped_ns = monotonic_ns();
+  const uint64_t stopped_ns = std::min(monotonic_ns(), shared.end_ns);
+  throughput.look(stopped_ns, committed_by_all());
 
   RunReport report;
   report.seconds = static_cast<double>(stopped_ns - std::min(stopped_ns, shared.measure_from_ns)) / 1e9;

@@ -131,7 +131,8 @@ TEST(BtreeIndex, KeysInAscendingOrderWithinGroupsFillNodes) {
   for (uint64_t i = 0; i < kGroups * kOrders * 2 / 3; ++i) insert_order(random() % kGroups);
   index->verify();
   const size_t entries = kGroups * kOrders * kLines;
-  EXPECT_LT(index->memory_bytes(), entries * 24 * 5 / 4 + kHugePageBytes) << "at most a quarter of a leaf is empty";
+  EXPECT_LT(index->memory_bytes(), entries * 24 * 5 / 4 + kHugePageBytes)
+      << "at most a quarter of a leaf is empty";
 }
 
 TEST_P(IndexTest, WalksRangesBothWays) {

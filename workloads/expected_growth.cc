@@ -1,6 +1,7 @@
 #include "workloads/expected_growth.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -12,9 +13,19 @@ constexpr double kUnknownRounds = 10;
 // Index nodes are about so many times as large as what is in them.
 constexpr double kIndexRoom = 1.7;
 
-using RowsByTable = std::map<TableId, double>;
+struct RowCounts {
+  double inserted = 0;
+  double deleted = 0;
 
-// The rows that one call inserts, less those that it deletes.
+  // What is left of them; 0 where as many are deleted, as far as a sample can tell.
+  double added() const {
+    const double chance = deleted > 0 ? 2 * std::sqrt(inserted + deleted) : 0;
+    return inserted - deleted > chance ? inserted - deleted : 0;
+  }
+};
+using RowsByTable = std::map<TableId, RowCounts>;
+
+// The rows that one call inserts and deletes.
 class CallRows {
  public:
   CallRows(const ir::Procedure& procedure, const Call& call, RowsByTable& rows)
@@ -33,8 +44,8 @@ class CallRows {
   }
 
   void count(const ir::Operation& operation, double times) {
-    if (operation.kind == ir::OperationKind::kInsert) rows_[operation.access[0].table] += times;
-    if (operation.kind == ir::OperationKind::kDelete) rows_[operation.access[0].table] -= times;
+    if (operation.kind == ir::OperationKind::kInsert) rows_[operation.access[0].table].inserted += times;
+    if (operation.kind == ir::OperationKind::kDelete) rows_[operation.access[0].table].deleted += times;
   }
 
   // How often a statement runs its body.
@@ -104,7 +115,7 @@ double expected_growth_per_call(const Workload& workload, const Program& program
     CallRows(program.procedure(call.procedure), call, rows).count();
   }
   double bytes = 0;
-  for (const auto& [table, count] : rows) bytes += std::max(0.0, count) * bytes_of_row(database.table(table));
+  for (const auto& [table, counts] : rows) bytes += counts.added() * bytes_of_row(database.table(table));
   return bytes / kSampleCalls;
 }
 

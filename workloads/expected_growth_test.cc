@@ -55,5 +55,12 @@ TEST_F(ExpectedGrowthTest, IsNothingWhereRowsOnlyChange) {
   EXPECT_EQ(growth("default"), 0);
 }
 
+TEST_F(ExpectedGrowthTest, IsNothingWhereAsManyAreDeleted) {
+  make("tatp");
+  EXPECT_EQ(growth("insert_call_forwarding=50,delete_call_forwarding=50"), 0);
+  EXPECT_EQ(growth("default"), 0);
+  EXPECT_GT(growth("insert_call_forwarding=60,delete_call_forwarding=40"), 0);
+}
+
 }  // namespace
 }  // namespace mneme

@@ -45,6 +45,14 @@ class Measure(EndToEndTest):
         for name in names:
             self.assertRegex(done.stdout, rf"(?m)^\| {name} \| [1-9][0-9,]* \| [0-9.,]+ us \|")
 
+    def test_the_script_that_watches_memory(self):
+        script = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "measure-memory"
+        command = [script, "--duration", "2", "--interval", "0.5", "--nice", "1", "smallbank"]
+        done = subprocess.run(command, env={**os.environ, "MNEME": str(BINARY)}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertRegex(done.stdout, r"^smallbank: [1-9][0-9,]* transactions in 2 s\n( +[0-9.]+ s +[0-9.]+ MiB\n)+")
+        self.assertRegex(done.stdout, r"growth after the first tenth: [+-][0-9.]+ MiB")
+
     def test_memory(self):
         run = self.run_smallbank("--transactions", 100)
         # A name of 20 characters and a number, and twice a number and an amount of money; how they are aligned is open.
@@ -54,6 +62,10 @@ class Measure(EndToEndTest):
         self.assertGreater(run["memory_bytes"], run["row_bytes"])
         self.assertAlmostEqual(run["memory_per_row_byte"], run["memory_bytes"] / run["row_bytes"])
         self.assertGreater(run["peak_rss_bytes"], run["row_bytes"])
+        tables = run["memory_by_table"].values()
+        self.assertEqual(sum(table["row_bytes"] for table in tables), run["row_bytes"])
+        parts = sum(table["chunk_bytes"] + sum(table["index_bytes"].values()) for table in tables)
+        self.assertEqual(parts, run["memory_bytes"])
 
     def test_memory_touched_ahead(self):
         tpcc = ["run", "tpcc", "--log", "off", "--threads", "2"]
