@@ -37,7 +37,7 @@ struct DurableLogOptions {
   size_t largest_payload_bytes = kMaxPayloadBytes;
   size_t ring_bytes = size_t{16} << 20;  // raised where the workers' largest records need more
   size_t segment_bytes = size_t{32} << 20;
-  uint32_t segments_ahead = 1;  // ready when open() returns, and kept so
+  uint32_t segments_ahead = 1;  // ready when open() returns; later one is
   IoOptions io{};
   std::vector<std::string> directories{};      // of the striped device, as DeviceOptions says
   std::chrono::nanoseconds device_latency{0};  // injected: no flush takes less

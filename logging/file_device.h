@@ -27,7 +27,7 @@ namespace mneme {
 struct FileDeviceOptions {
   Lsn begin = kFirstLsn;
   size_t segment_bytes = 0;
-  uint32_t segments_ahead = 1;  // ready before the first append, and kept so, a stripe
+  uint32_t segments_ahead = 1;  // ready before the first append, a stripe; later one is
   size_t largest_record_bytes = 0;
   uint32_t chains = 4;    // in flight at most
   size_t unit_bytes = 0;  // of one chain, at most, unless one record needs more

@@ -94,8 +94,9 @@ std::optional<Error> SegmentSupply::failure() const {
 
 void SegmentSupply::run() {
   std::unique_lock guard(mutex_);
+  size_t wanted = options_.ahead;
   while (true) {
-    changed_.wait(guard, [this] { return closing_ || prepared_.size() < options_.ahead; });
+    changed_.wait(guard, [&] { return closing_ || prepared_.size() < wanted; });
     if (closing_) return;
     guard.unlock();
     auto made = make_next();
@@ -104,6 +105,7 @@ void SegmentSupply::run() {
       prepared_.push_back(std::move(*made));
     else
       failure_ = unprepared(made.error());
+    if (prepared_.size() == options_.ahead) wanted = 1;
     changed_.notify_all();
     guard.unlock();
     ready_();

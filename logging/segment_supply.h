@@ -3,7 +3,7 @@
 // Flow        a thread of its own makes the file, fills it with zeros, writes its header page, syncs file and
 //             directory, and enters it in the manifest -> the file device takes it
 // Invariants  a segment is listed in the manifest, and all that durable, before it can be taken, so before its first
-//             record. As many segments as `ahead` says are ready or being made at any time. Segments of one log have
+//             record. First `ahead` segments are made ready; later one is ready or being made at any time. Those of one log have
 //             different numbers, whichever supply makes them.
 // Threads     try_take, failure: the file device's thread. `ready` is called on the supply's own.
 // Waiting     wait_until_ready() alone.
@@ -54,7 +54,7 @@ struct SegmentSupplyOptions {
       directory;  // as the manifest names it: inside the data directory, or absolute; empty: the former itself
   size_t segment_bytes = 0;
   bool direct_io = true;
-  uint32_t ahead = 1;  // at least 1
+  uint32_t ahead = 1;  // at least 1: ready before the first is taken
 };
 
 class SegmentSupply {

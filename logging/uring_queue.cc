@@ -15,6 +15,8 @@ namespace mneme {
 namespace {
 
 constexpr unsigned kFileSlots = 128;
+// The caller fills the next such chain for longer than a system call takes, and the device should not idle meanwhile.
+constexpr size_t kSubmittedAtOnceBytes = size_t{64} << 10;
 // So many completions end a wait, whatever it waits for: a wake must make as many as a chain does.
 constexpr int kWakePolls = 2;
 // How long the kernel looks for requests in vain before it sleeps.
@@ -148,10 +150,14 @@ void UringQueue::submit(const IoChain& chain) {
   name_file(write, chain.file);
   if (chain.durability == IoChain::Durability::kWriteThrough) write->rw_flags = RWF_DSYNC;
   write->user_data = user_data(chain.tag, kWriteStep);
-  if (!syncs || entry.sync_after_write) return;
-  // A write that fails or falls short breaks the link, and the sync ends with ECANCELED.
-  write->flags |= IOSQE_IO_LINK;
-  prepare_sync(chain.tag, chain.file);
+  if (syncs && !entry.sync_after_write) {
+    // A write that fails or falls short breaks the link, and the sync ends with ECANCELED.
+    write->flags |= IOSQE_IO_LINK;
+    prepare_sync(chain.tag, chain.file);
+  }
+  if (chain.bytes.size() < kSubmittedAtOnceBytes) return;
+  io_uring_submit(&ring_);  // what it doesn't take, the next wait submits
+  after_submission();
 }
 
 // The kernel takes requests in order and stops where it can't go on. Its link from a write to the next request ends with
