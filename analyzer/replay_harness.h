@@ -86,14 +86,14 @@ class CheckedAccess final : public RowAccess {
   CheckedAccess(const Schema& schema, const Block& block, const std::set<Lane>& lanes, RowAccess& rows)
       : schema_(schema), block_(block), lanes_(lanes), rows_(rows) {}
 
-  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts, RowRef& row) override {
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts, Purpose, RowRef& row) override {
     const AccessStatus status = rows_.find(index, key, row);
     check_table(schema_.catalog().index(index).table);
     if (status == AccessStatus::kOk) check_row(schema_.catalog().index(index).table, row.image);
     return status;
   }
 
-  AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts,
+  AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts, Purpose,
                           FunctionRef<bool(const RowRef&)> visit) override {
     const TableId table = schema_.catalog().index(index).table;
     check_table(table);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "cli/commands.h"
+#include "cli/concurrency_option.h"
 #include "cli/crash_round.h"
 #include "cli/log_buffer_settings.h"
 #include "cli/log_device_settings.h"
@@ -31,6 +32,7 @@ struct CrashCommand {
   double longest_run = 1.0;
   LogDeviceSettings device;
   ExecutionOption execution;
+  ConcurrencyOption concurrency;
   LogBufferSettings buffer;
   Output output;
 
@@ -61,6 +63,7 @@ struct CrashCommand {
                                 "it; name a directory inside", each);
       }
     }
+    if (const Result<Concurrency> kept_apart = concurrency.get(); !kept_apart) return kept_apart.error();
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
     const Result<std::unique_ptr<Workload>> workload = settings.make();
@@ -83,6 +86,7 @@ struct CrashCommand {
       setting.directory = crashed;
       setting.log = device.arguments();
       for (std::string& argument : buffer.arguments()) setting.log.push_back(std::move(argument));
+      setting.concurrency = concurrency.arguments();
       setting.device_seed = random();
       setting.threads = threads;
       setting.execution = executed;
@@ -151,6 +155,7 @@ struct CrashCommand {
             {"crashed_at", crashed_at}, {"log_device", device.device()},      {"log_buffer", name_of(log_options_.buffer)},
             {"acknowledged", acknowledged},
             {"execution", name_of(executed)},
+            {"cc", concurrency.cc},      {"elr", concurrency.elr},
             {"lost", lost},             {"invented", invented},      {"wrong_results", wrong_results},
             {"schemes", by_scheme}};
   }
@@ -176,6 +181,7 @@ void add_crash_command(CLI::App& program, Action& chosen) {
       ->capture_default_str();
   command->device.add_options(*app);
   command->execution.add_option(*app);
+  command->concurrency.add_options(*app);
   command->buffer.add_options(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });

@@ -30,6 +30,7 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
                                  std::to_string(setting.device_seed), "--execution",
                                  std::string(name_of(setting.execution))};
   serve.insert(serve.end(), setting.log.begin(), setting.log.end());
+  serve.insert(serve.end(), setting.concurrency.begin(), setting.concurrency.end());
   Result<ChildProcess> child = ChildProcess::start(serve, setting.threads);
   if (!child) return child.error();
 

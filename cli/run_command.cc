@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/concurrency_option.h"
 #include "cli/driver.h"
 #include "cli/log_buffer_settings.h"
 #include "cli/log_device_settings.h"
@@ -36,6 +37,7 @@ struct RunCommand {
   double warmup = 0;
   double rate = 0;
   ExecutionOption execution;
+  ConcurrencyOption concurrency;
   std::string prefetch = "on";
   TouchAheadOption touch_ahead;
   Output output;
@@ -49,6 +51,8 @@ struct RunCommand {
     if (!mode) return mode.error();
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
+    const Result<Concurrency> kept_apart = concurrency.get();
+    if (!kept_apart) return kept_apart.error();
     if (prefetch != "on" && prefetch != "off") return invalid_argument("--prefetch {}: there are on and off", prefetch);
     if (*wanted == Execution::kInterpreted && command.count("--prefetch") > 0) {
       return invalid_argument("--prefetch is for machine code, which knows what a call will look up: leave it out, or "
@@ -62,14 +66,14 @@ struct RunCommand {
     if (rate > 0) options.rate = rate;
     if (log == "off") {
       std::vector<const char*> of_the_log = {"--resume",      "--data-dir",     "--log-buffer", "--slots",
-                                             "--grasshopper", "--hop-distance", "--scan-bits",  "--commit"};
+                                             "--grasshopper", "--hop-distance", "--scan-bits",  "--commit", "--elr"};
       of_the_log.insert(of_the_log.end(), LogDeviceSettings::options().begin(), LogDeviceSettings::options().end());
       for (const char* option : of_the_log) {
         if (command.count(option) > 0) {
           return invalid_argument("{} speaks of a log, and --log off keeps none: leave one of them out", option);
         }
       }
-      return run_in_memory(options, *wanted);
+      return run_in_memory(options, *wanted, *kept_apart);
     }
     if (huge_pages != "on") {
       return invalid_argument("--huge-pages off is there to compare row access with: only with --log off");
@@ -78,11 +82,11 @@ struct RunCommand {
       const Result<WorkloadSettings> stored = settings.resumed(command, directory);
       if (!stored) return stored.error();
     }
-    return run_durably(command, options, *wanted);
+    return run_durably(command, options, *wanted, *kept_apart);
   }
 
  private:
-  Result<void> run_in_memory(DriverOptions& options, Execution wanted) {
+  Result<void> run_in_memory(DriverOptions& options, Execution wanted, const Concurrency& kept_apart) {
     const Result<std::unique_ptr<Workload>> workload = settings.make();
     if (!workload) return workload.error();
     Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
@@ -91,13 +95,15 @@ struct RunCommand {
     RETURN_IF_ERROR(load_workload(**workload, database, threads, output.quiet()));
     OrderLog order(kFirstLsn);
     database.attach_log(order);
+    database.set_concurrency(kept_apart);
     const CompiledUnits procedures = load_procedures(**program, database.schema(), wanted,
                                                      {"", {NativeFolders::of_program()}}, output.quiet());
     for (const std::string& notice : procedures.notices()) output.notice(notice);
     return measure(**workload, **program, database, procedures, options, nullptr);
   }
 
-  Result<void> run_durably(const CLI::App& command, DriverOptions& options, Execution wanted) {
+  Result<void> run_durably(const CLI::App& command, DriverOptions& options, Execution wanted,
+                           const Concurrency& kept_apart) {
     DurableLogOptions log_options;
     RETURN_IF_ERROR(buffer.choose(command, log_options));
     log_buffer_name_ = name_of(log_options.buffer);
@@ -116,6 +122,7 @@ struct RunCommand {
       output.notice("--commit async acknowledges before the log is durable: a crash can lose acknowledged work");
     }
     WorkingDatabase& working = opened->working();
+    working.database().set_concurrency(kept_apart);
     return measure(opened->workload(), working.program(), working.database(), opened->procedures(), options,
                    &working.log());
   }
@@ -260,8 +267,8 @@ struct RunCommand {
             {"commit", commit},
             {"execution", name_of(state.execution)},
             {"prefetch", state.execution == Execution::kNative ? prefetch : "off"},
-            {"cc", "occ"},
-            {"elr", "on"},
+            {"cc", concurrency.cc},
+            {"elr", concurrency.elr},
             {"checkpoints", Json::array()},
             {"seconds", report.seconds},
             {"processor_seconds", report.processor_seconds},
@@ -332,6 +339,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
                   "acknowledged work")
       ->capture_default_str();
   command->execution.add_option(*app);
+  command->concurrency.add_options(*app);
   app->add_option("--prefetch", command->prefetch, "on: rows that a call's arguments name are fetched before it runs; off")
       ->capture_default_str();
   command->touch_ahead.add_option(*app);

@@ -6,6 +6,7 @@
 
 #include "cli/call_server.h"
 #include "cli/commands.h"
+#include "cli/concurrency_option.h"
 #include "cli/log_buffer_settings.h"
 #include "cli/log_device_settings.h"
 #include "cli/output.h"
@@ -20,6 +21,7 @@ struct ServeCommand {
   uint64_t device_seed = 1;
   std::vector<int> channels;
   ExecutionOption execution;
+  ConcurrencyOption concurrency;
   LogBufferSettings buffer;
 
   Result<void> run(const CLI::App& command) const {
@@ -30,9 +32,12 @@ struct ServeCommand {
     options.lossy_seed = device_seed;
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
+    const Result<Concurrency> kept_apart = concurrency.get();
+    if (!kept_apart) return kept_apart.error();
     Result<WorkloadDatabase> opened = WorkloadDatabase::open(directory, options, *wanted, /*quiet=*/true);
     if (!opened) return opened.error();
     WorkingDatabase& working = opened->working();
+    working.database().set_concurrency(*kept_apart);
 
     const SessionOptions session{opened->procedures().functions()};
     std::mutex mutex;
@@ -62,6 +67,7 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   command->device.add_options(*app);
   app->add_option("--device-seed", command->device_seed, "of what a lossy device tears and reorders");
   command->execution.add_option(*app);
+  command->concurrency.add_options(*app);
   app->add_option("--channel", command->channels, "descriptor of a connected socket, one a worker")->required();
   command->buffer.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });

@@ -16,10 +16,11 @@ enum class ConflictCause : uint8_t {
   kLock,            // a row to be written had changed since it was read, or stayed locked for too long
   kRowValidation,   // a row that was read has changed, or is being changed
   kNodeValidation,  // an index node that was searched has changed: another row may stand there (a phantom)
+  kWaitDie,         // an older transaction held, or waited for, a lock in the way (lock_table.h)
 };
 
-inline constexpr std::array<std::string_view, 5> kConflictCauseNames = {"read", "claim", "lock",
-                                                                        "row_validation", "node_validation"};
+inline constexpr std::array<std::string_view, 6> kConflictCauseNames = {
+    "read", "claim", "lock", "row_validation", "node_validation", "wait_die"};
 // By cause.
 using ConflictCounts = std::array<uint64_t, kConflictCauseNames.size()>;
 

@@ -19,6 +19,14 @@ Database::Database(Catalog catalog, uint32_t worker_count, PageSize pages)
   }
 }
 
+void Database::set_concurrency(const Concurrency& concurrency) {
+  CHECK(locks_ == nullptr);
+  if (concurrency.control == ConcurrencyControl::kOptimistic) return;
+  locks_ = std::make_unique<LockTable>();
+  for (const std::unique_ptr<Worker>& worker : workers_)
+    worker->lock_rows(*locks_, concurrency.early_lock_release);
+}
+
 std::vector<Database::TableMemory> Database::memory_by_table() const {
   std::vector<TableMemory> memory;
   for (const std::unique_ptr<IndexedTable>& table : tables_) {

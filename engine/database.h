@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "base/huge_pages.h"
+#include "engine/concurrency.h"
 #include "engine/epoch.h"
 #include "engine/indexed_table.h"
+#include "engine/lock_table.h"
 #include "engine/schema.h"
 #include "engine/worker.h"
 #include "logging/commit_log.h"
@@ -39,6 +41,8 @@ class Database {
   uint32_t worker_count() const { return static_cast<uint32_t>(workers_.size()); }
   Worker& worker(WorkerId id) { return *workers_[id.value]; }
 
+  // Optimistic until this is called, which is before the first transaction.
+  void set_concurrency(const Concurrency& concurrency);
   // `log` must outlive the transactions.
   void attach_log(CommitLog& log) { log_ = &log; }
   CommitLog& log() { return *log_; }
@@ -65,6 +69,7 @@ class Database {
   EpochManager epochs_;
   std::vector<std::unique_ptr<IndexedTable>> tables_;
   std::vector<const TableIndex*> indexes_;  // by IndexId
+  std::unique_ptr<LockTable> locks_;        // under two-phase locking
   std::vector<std::unique_ptr<Worker>> workers_;
   CommitLog* log_ = nullptr;
 };

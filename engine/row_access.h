@@ -1,6 +1,6 @@
 // RowAccess: what a running procedure may do to rows. The one door between procedures and data.
 //
-// Implemented by   Transaction (engine/transaction.h): optimistic, logged.
+// Implemented by   Transaction (engine/transaction.h): isolated from others, logged.
 //                  the replayer's access (recovery/): no locks, no validation, no log.
 //                  a plain map in tests: the reference for both.
 // A caller stops at the first status that is not kOk (kAbsent excepted, which is an answer) and gives up the
@@ -47,24 +47,32 @@ struct RowLookup {
   bool is_place = false;
 };
 
+// Why rows are looked for. Where rows are locked, those to be changed are locked against readers at once: two
+// transactions that both read first, and then want more, would be in each other's way.
+enum class Purpose : uint8_t {
+  kRead,
+  kChange,  // the caller means to update or erase what it finds, or was told to keep it FOR UPDATE
+};
+
 class RowAccess {
  public:
   virtual ~RowAccess() = default;
 
   // The row under a whole key of a unique index. Of its image only `parts` mean anything to the caller.
-  virtual AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, RowRef& row) = 0;
-  AccessStatus find(IndexId index, const IndexKey& key, RowRef& row) {
-    return find_parts(index, key, ImageParts::all(), row);
+  virtual AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, Purpose purpose,
+                                  RowRef& row) = 0;
+  AccessStatus find(IndexId index, const IndexKey& key, RowRef& row, Purpose purpose = Purpose::kRead) {
+    return find_parts(index, key, ImageParts::all(), purpose, row);
   }
 
   // Visits the rows with keys in the range, in key order or backwards, until the visitor returns false.
   // The visitor must not write through this access: collect first, then write.
   enum class Direction : uint8_t { kForward, kBackward };
   virtual AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts parts,
-                                  FunctionRef<bool(const RowRef&)> visit) = 0;
+                                  Purpose purpose, FunctionRef<bool(const RowRef&)> visit) = 0;
   AccessStatus scan(IndexId index, const KeyRange& range, Direction direction,
-                    FunctionRef<bool(const RowRef&)> visit) {
-    return scan_parts(index, range, direction, ImageParts::all(), visit);
+                    FunctionRef<bool(const RowRef&)> visit, Purpose purpose = Purpose::kRead) {
+    return scan_parts(index, range, direction, ImageParts::all(), purpose, visit);
   }
 
   // One value a column, in column order, already cast to the columns' types.

@@ -22,25 +22,43 @@ class CountingLog final : public CommitLog {
     (kind == RecordKind::kSkip ? skipped_ : filled_).fetch_add(1, std::memory_order_relaxed);
   }
   Lsn durable() const override {
-    return held_back_.load(std::memory_order_relaxed) ? kFirstLsn
+    return held_back_.load(std::memory_order_relaxed) ? Lsn{flushed_.load(std::memory_order_acquire)}
                                                       : Lsn{tail_.load(std::memory_order_acquire)};
   }
-  bool wait_durable(Lsn lsn) override { return lsn < durable(); }
+  bool wait_durable(Lsn lsn) override {
+    if (on_demand_.load(std::memory_order_relaxed)) flush();
+    return lsn < durable();
+  }
   std::optional<Error> failure() const override { return std::nullopt; }
 
-  void hold_back(bool held) { held_back_.store(held, std::memory_order_relaxed); }
+  // While it is held back, nothing becomes durable; `on_demand`: all does once somebody waits.
+  void hold_back(bool held, bool on_demand = false) {
+    on_demand_.store(on_demand, std::memory_order_relaxed);
+    held_back_.store(held, std::memory_order_relaxed);
+  }
   void fail() { failed_.store(true, std::memory_order_relaxed); }
   uint64_t filled() const { return filled_.load(std::memory_order_relaxed); }
   uint64_t skipped() const { return skipped_.load(std::memory_order_relaxed); }
 
  private:
+  void flush() {
+    const uint64_t tail = tail_.load(std::memory_order_acquire);
+    uint64_t flushed = flushed_.load(std::memory_order_relaxed);
+    while (flushed < tail && !flushed_.compare_exchange_weak(flushed, tail, std::memory_order_acq_rel,
+                                                             std::memory_order_relaxed)) {
+    }
+  }
+
   // Advanced by reserve() (acq_rel: it orders the workers' locks and validations), read by durable()
   // (acquire).
   std::atomic<uint64_t> tail_{kFirstLsn.value};
+  // Of a log that is held back. Raised by flush() (release), read by durable() (acquire).
+  std::atomic<uint64_t> flushed_{kFirstLsn.value};
   // Statistics and switches: relaxed, nothing else depends on them.
   std::atomic<uint64_t> filled_{0};
   std::atomic<uint64_t> skipped_{0};
   std::atomic<bool> held_back_{false};
+  std::atomic<bool> on_demand_{false};
   std::atomic<bool> failed_{false};
 };
 

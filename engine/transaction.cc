@@ -13,6 +13,12 @@ constexpr uint32_t kRowsAhead = 12;
 }  // namespace
 
 void Transaction::begin() {
+  locks_ = worker_.locks_.get();
+  if (locks_ != nullptr) locks_->begin();
+  begin_again();
+}
+
+void Transaction::begin_again() {
   CHECK(!running_);
   worker_.tidy(database_.log());
   worker_.epochs_.enter(worker_.id());
@@ -21,6 +27,8 @@ void Transaction::begin() {
 }
 
 void Transaction::end() {
+  // Before the epoch: a row's memory is not used again while anybody has it locked.
+  if (locks_ != nullptr) locks_->release_all();
   worker_.epochs_.leave(worker_.id());
   worker_.reads_.clear();
   worker_.writes_.clear();
@@ -29,7 +37,7 @@ void Transaction::end() {
   worker_.write_of_row_.clear();
   worker_.node_of_word_.clear();
   worker_.arena_.reset();
-  highest_taken_over_ = Lsn{};
+  highest_seen_ = Lsn{};
   running_ = false;
 }
 
@@ -38,7 +46,8 @@ WriteEntry* Transaction::own_write(const Row* row) {
   return index == PointerMap::kNone ? nullptr : &worker_.writes_[index];
 }
 
-AccessStatus Transaction::visit(IndexedTable& table, Row* row, ImageParts parts, RowRef& ref) {
+AccessStatus Transaction::visit(IndexedTable& table, Row* row, ImageParts parts, Purpose purpose,
+                                RowRef& ref) {
   parts = parts & table.image_parts();
   if (WriteEntry* write = own_write(row); write != nullptr) {
     if (write->is_erased) return AccessStatus::kAbsent;
@@ -47,12 +56,14 @@ AccessStatus Transaction::visit(IndexedTable& table, Row* row, ImageParts parts,
     ref = {write->image, copy};
     return AccessStatus::kOk;
   }
+  if (!lock(row, purpose == Purpose::kRead ? LockMode::kShared : LockMode::kExclusive))
+    return AccessStatus::kConflict;
   auto* copy =
       new (worker_.arena_.allocate(sizeof(Copy) + table.rows().image_bytes())) Copy{row, RowWord(), parts};
   const RowWord word = row->read(copy->image(), parts, table.rows().image_words());
   if (word.is_locked()) return conflict(ConflictCause::kRead);
   copy->version = word.version();
-  worker_.reads_.push_back({row, copy->version});
+  note_read(row, copy->version);
   if (!word.is_live()) return AccessStatus::kAbsent;
   ref = {copy->image(), copy};
   return AccessStatus::kOk;
@@ -91,29 +102,30 @@ void Transaction::apply_own_changes() {
   worker_.changes_.clear();
 }
 
-AccessStatus Transaction::find_parts(IndexId id, const IndexKey& key, ImageParts parts, RowRef& ref) {
+AccessStatus Transaction::find_parts(IndexId id, const IndexKey& key, ImageParts parts, Purpose purpose,
+                                     RowRef& ref) {
   DCHECK(running_);
   const TableIndex& index = database_.index(id);
   IndexedTable& table = database_.table_of(id);
   DCHECK(index.is_unique && key.word_count == index.codec->word_count());
-  if (!index.is_primary) return find_by_entries(index, key, parts, ref);
+  if (!index.is_primary) return find_by_entries(index, key, parts, purpose, ref);
 
   if (Row* row = worker_.prefetcher_.take(id, key); row != nullptr) {
-    const AccessStatus status = visit(table, row, parts, ref);
+    const AccessStatus status = visit(table, row, parts, purpose, ref);
     if (status != AccessStatus::kAbsent) return status;
   }
   NodeVersion node;
   Row* row = index.index->find(key.words.data(), node);
-  const AccessStatus status = row == nullptr ? AccessStatus::kAbsent : visit(table, row, parts, ref);
+  const AccessStatus status = row == nullptr ? AccessStatus::kAbsent : visit(table, row, parts, purpose, ref);
   if (status == AccessStatus::kAbsent && !watch(node)) return conflict(ConflictCause::kNodeValidation);
   return status;
 }
 
 AccessStatus Transaction::find_by_entries(const TableIndex& index, const IndexKey& key, ImageParts parts,
-                                          RowRef& ref) {
+                                          Purpose purpose, RowRef& ref) {
   RowRef found;
   const AccessStatus status =
-      scan_parts(index.id, {key, key}, Direction::kForward, parts, [&](const RowRef& row) {
+      scan_parts(index.id, {key, key}, Direction::kForward, parts, purpose, [&](const RowRef& row) {
         found = row;
         return false;
       });
@@ -124,7 +136,7 @@ AccessStatus Transaction::find_by_entries(const TableIndex& index, const IndexKe
 }
 
 AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Direction direction, ImageParts parts,
-                                     FunctionRef<bool(const RowRef&)> visit_row) {
+                                     Purpose purpose, FunctionRef<bool(const RowRef&)> visit_row) {
   DCHECK(running_);
   const TableIndex& index = database_.index(id);
   IndexedTable& table = database_.table_of(id);
@@ -141,7 +153,7 @@ AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Directio
     for (uint32_t i = 0; i < cursor.count; ++i) {
       ask_for(i + kRowsAhead);
       RowRef row;
-      const AccessStatus status = visit(table, cursor.rows[i], parts, row);
+      const AccessStatus status = visit(table, cursor.rows[i], parts, purpose, row);
       if (status == AccessStatus::kAbsent) continue;
       if (status != AccessStatus::kOk) return status;
       if (!index.is_primary) {

@@ -1,16 +1,21 @@
-// Transaction: optimistic concurrency control in Silo's manner, with one change: commit order is log order.
+// Transaction: runs as if alone, at the place in the serial order that its LSN says: commit order is log order.
 //
-// Flow        begin -> find, scan, insert, update, erase -> commit: wait for log space -> lock the written
-//             rows, in order of address -> reserve the LSN -> validate rows and nodes read -> write the rows,
-//             unlock with the new LSN -> fill the log record. Or roll_back (the user's: validated as well,
-//             since its caller will act on what it read), or abort.
+// Flow        begin -> find, scan, insert, update, erase -> commit: wait for log space -> lock the written rows'
+//             words, in order of address -> reserve the LSN -> validate -> write the rows, unlock their words
+//             with the new LSN -> fill the log record. Or roll_back (the user's: validated as well, since its
+//             caller will act on what it read), or abort.
+// Protocols   Optimistic, in Silo's manner, with one change, the order: the version of each row that was read is
+//             validated. Or two-phase locking (row_locks.h, Database::set_concurrency): rows are locked before
+//             they are read, and need no validation. The rest is the same for both, so one class runs both:
+//             index nodes are validated, and words are locked, be it only against Worker::tidy().
 // Invariants  all that may fail but validation is settled before the reservation: duplicate keys and
 //             allocation by insert() and update(). Every inserted row stands in every index by then, claimed
 //             and not live, and is locked with the rest; so does the new entry of a changed indexed column. A
 //             transaction that fails validation fills its reserved place with a skip record.
-// Waiting     commit() waits for log space before it locks anything. Claims (row.h) are held across that
-//             wait, but nobody waits for a claim: readers pass it, writers give up. Waits for locks are
-//             bounded, then kConflict.
+// Waiting     commit() waits for log space before it locks any word. Claims (row.h) are held across that wait,
+//             but nobody waits for a claim: readers pass it, writers give up. So are the locks of two-phase
+//             locking, but the device, which makes space, waits for nobody. Waits for words are bounded, then
+//             kConflict.
 // Threads     a Transaction belongs to its Worker's thread.
 // Source      Tu et al., "Speedy Transactions in Multicore In-Memory Databases" (SOSP'13), sections 4.4 to
 //             4.7.
@@ -26,6 +31,8 @@
 //       a deleted row is unlinked changes the node's version too.
 //   another key: an entry whose row has another key in its index by now (indexed_table.h) counts as absent,
 //       and the row is validated.
+// Under two-phase locking rows need less: who comes second in a conflict over a row gets its lock when the first
+// has released it, after reserving.
 // A transaction that wrote nothing takes no LSN. All that it read stands when it validates, so it has a place
 // between the highest LSN that it read and the first that overwrites any of it: had the writer W of something
 // it read reserved after an overwriter O of something else, O's lock would have been visible to W's
@@ -33,6 +40,7 @@
 // durable.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "base/bytes.h"
@@ -62,12 +70,15 @@ class Transaction final : public RowAccess {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  // Once for each attempt; the one before has ended.
+  // The transaction before has ended.
   void begin();
+  // The same transaction once more, after a conflict.
+  void begin_again();
 
-  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, RowRef& row) override;
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, Purpose purpose,
+                          RowRef& row) override;
   AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts parts,
-                          FunctionRef<bool(const RowRef&)> visit) override;
+                          Purpose purpose, FunctionRef<bool(const RowRef&)> visit) override;
   AccessStatus insert(TableId table, std::span<const Value> values) override;
   std::byte* new_image(TableId table) override;
   AccessStatus insert_image(TableId table, std::byte* image) override;
@@ -102,14 +113,27 @@ class Transaction final : public RowAccess {
   WriteEntry* own_write(const Row* row);
   WriteEntry& add_write(IndexedTable& table, Row* row, RowWord expected, std::byte* image, ImageParts parts);
   // The entry for a row that was found, made where there is none yet. Its image holds `parts`, and those that were
-  // asked for when the row was found. nullptr: they can no longer be had under the same version.
+  // asked for when the row was found. nullptr: a conflict, counted.
   WriteEntry* write_of(IndexedTable& table, const RowRef& ref, ImageParts parts);
   // Reads what the entry's image lacks of `parts`; false when the row has changed since it was first read.
   bool complete(WriteEntry& write, ImageParts parts);
 
-  // The row as this transaction sees it: kOk, kAbsent (erased, not live) or kConflict. Enters it into the
-  // read set.
-  AccessStatus visit(IndexedTable& table, Row* row, ImageParts parts, RowRef& ref);
+  // The row as this transaction sees it: kOk, kAbsent (erased, not live) or kConflict. From then on it counts as read.
+  AccessStatus visit(IndexedTable& table, Row* row, ImageParts parts, Purpose purpose, RowRef& ref);
+  // Under two-phase locking, before a row's word is looked at. False: a conflict, counted.
+  bool lock(const Row* row, LockMode mode) {
+    if (locks_ == nullptr || locks_->lock(*row, mode, database_.log())) return true;
+    worker_.count(ConflictCause::kWaitDie);
+    return false;
+  }
+  // What a row was when it was read: optimistically, it must be that at the commit as well.
+  void note_read(const Row* row, RowWord version) {
+    if (locks_ == nullptr) {
+      worker_.reads_.push_back({row, version});
+    } else {
+      highest_seen_ = std::max(highest_seen_, version.lsn());
+    }
+  }
   // False: the node has changed since it was first seen.
   bool watch(const NodeVersion& node);
   void apply_own_changes();
@@ -117,7 +141,8 @@ class Transaction final : public RowAccess {
     worker_.count(cause);
     return AccessStatus::kConflict;
   }
-  AccessStatus find_by_entries(const TableIndex& index, const IndexKey& key, ImageParts parts, RowRef& ref);
+  AccessStatus find_by_entries(const TableIndex& index, const IndexKey& key, ImageParts parts,
+                               Purpose purpose, RowRef& ref);
 
   AccessStatus insert_image(IndexedTable& table, std::byte* image, Row*& row);
   AccessStatus claim_key(IndexedTable& table, std::byte* image, WriteEntry*& write);
@@ -143,8 +168,9 @@ class Transaction final : public RowAccess {
 
   Database& database_;
   Worker& worker_;
+  RowLocks* locks_ = nullptr;  // the worker's, under two-phase locking
   bool running_ = false;
-  Lsn highest_taken_over_;
+  Lsn highest_seen_;  // of versions that the read set doesn't hold
 };
 
 }  // namespace mneme

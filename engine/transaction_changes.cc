@@ -24,11 +24,14 @@ WriteEntry* Transaction::write_of(IndexedTable& table, const RowRef& ref, ImageP
   auto* copy = static_cast<Copy*>(ref.handle);
   WriteEntry* write = own_write(copy->row);
   if (write == nullptr) {
+    if (!lock(copy->row, LockMode::kExclusive)) return nullptr;
     // The copy that was read becomes the new image.
     write = &add_write(table, copy->row, copy->version, const_cast<std::byte*>(ref.image), copy->parts);
   }
   CHECK(!write->is_erased);
-  return complete(*write, copy->parts | (parts & table.image_parts())) ? write : nullptr;
+  if (complete(*write, copy->parts | (parts & table.image_parts()))) return write;
+  worker_.count(ConflictCause::kRead);
+  return nullptr;
 }
 
 bool Transaction::claim(WriteEntry& write) {
@@ -88,16 +91,17 @@ AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* im
     write->parts = write->dirty = table.image_parts();
     return AccessStatus::kOk;
   }
+  if (!lock(row, LockMode::kExclusive)) return AccessStatus::kConflict;
   const RowWord word = row->read(nullptr, ImageParts(), 0);
   if (word.is_locked()) return conflict(ConflictCause::kClaim);
   if (word.is_live()) {
-    worker_.reads_.push_back({row, word.version()});
+    note_read(row, word.version());
     return AccessStatus::kDuplicateKey;
   }
   // A free row is on its way out of the index; a claimed one is somebody else's.
   if (word.is_free() || word.is_claimed() || !row->try_change(word, word.claimed()))
     return conflict(ConflictCause::kClaim);
-  highest_taken_over_ = std::max(highest_taken_over_, word.lsn());
+  highest_seen_ = std::max(highest_seen_, word.lsn());
   write = &add_write(table, row, word, image, table.image_parts());
   write->dirty = table.image_parts();
   write->is_claimed = true;
@@ -109,6 +113,8 @@ AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Ro
                                        WriteEntry*& write) {
   Row* row = table.rows().allocate(worker_.slots(table));
   if (row == nullptr) return AccessStatus::kOutOfMemory;
+  // Before anybody can find it. Nobody has a lock on it: those of whoever knew its last row ended with their epochs.
+  CHECK(lock(row, LockMode::kExclusive));
   if (table.primary() != nullptr) {
     const TableIndex& primary = *table.primary();
     const IndexKey key = table.entry_key(primary, image, row);
@@ -151,12 +157,12 @@ AccessStatus Transaction::add_entries(Row* row, IndexedTable& table, const std::
 AccessStatus Transaction::check_unique(const Row* row, const TableIndex& index, const std::byte* image) {
   const IndexKey key = index.codec->of_row(image, 0);
   AccessStatus found = AccessStatus::kOk;
-  const AccessStatus status =
-      scan_parts(index.id, {key, key}, Direction::kForward, ImageParts(), [&](const RowRef& other) {
-        if (static_cast<Copy*>(other.handle)->row == row) return true;
-        found = AccessStatus::kDuplicateKey;
-        return false;
-      });
+  const AccessStatus status = scan_parts(index.id, {key, key}, Direction::kForward, ImageParts(),
+                                         Purpose::kRead, [&](const RowRef& other) {
+                                           if (static_cast<Copy*>(other.handle)->row == row) return true;
+                                           found = AccessStatus::kDuplicateKey;
+                                           return false;
+                                         });
   return status == AccessStatus::kOk ? found : status;
 }
 
@@ -202,7 +208,7 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
   }
   // A changed key may need any column: another index's key, or a whole new row.
   WriteEntry* write = write_of(table, ref, keys_change ? table.image_parts() : changed);
-  if (write == nullptr) return conflict(ConflictCause::kRead);
+  if (write == nullptr) return AccessStatus::kConflict;
 
   std::byte* image = write->image;
   if (!in_place || keys_change) {
@@ -223,7 +229,7 @@ AccessStatus Transaction::change_parts(TableId id, RowRef& ref, ImageParts chang
   DCHECK(running_);
   IndexedTable& table = database_.table(id);
   WriteEntry* write = write_of(table, ref, changed);
-  if (write == nullptr) return conflict(ConflictCause::kRead);
+  if (write == nullptr) return AccessStatus::kConflict;
   write->dirty |= changed & table.image_parts();
   image = write->image;
   ref.image = image;
@@ -254,13 +260,13 @@ AccessStatus Transaction::move(IndexedTable& table, WriteEntry& write, std::byte
   write.is_erased = true;
   Row* row = nullptr;
   const AccessStatus status = insert_image(table, image, row);
-  return status == AccessStatus::kOk ? visit(table, row, ImageParts::all(), ref) : status;
+  return status == AccessStatus::kOk ? visit(table, row, ImageParts::all(), Purpose::kChange, ref) : status;
 }
 
 AccessStatus Transaction::erase(TableId id, RowRef& ref) {
   DCHECK(running_);
   WriteEntry* write = write_of(database_.table(id), ref, ImageParts());
-  if (write == nullptr) return conflict(ConflictCause::kRead);
+  if (write == nullptr) return AccessStatus::kConflict;
   write->is_erased = true;
   return AccessStatus::kOk;
 }

@@ -59,7 +59,7 @@ void Transaction::abort() {
 }
 
 Lsn Transaction::highest_read() const {
-  Lsn highest = highest_taken_over_;
+  Lsn highest = highest_seen_;
   for (const ReadEntry& read : worker_.reads_) highest = std::max(highest, read.version.lsn());
   return highest;
 }

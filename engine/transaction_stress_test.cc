@@ -247,12 +247,19 @@ struct Setting {
   const char* name;
   bool ordered;
   bool held_back;  // nothing becomes durable: tombstones and stale entries stay
+  Concurrency concurrency{};
+  bool on_demand = false;  // of a log that is held back: all becomes durable when somebody waits
 };
+
+constexpr Concurrency kLocking{ConcurrencyControl::kTwoPhaseLocking, /*early_lock_release=*/true};
+constexpr Concurrency kLateRelease{ConcurrencyControl::kTwoPhaseLocking, /*early_lock_release=*/false};
 
 class SerializabilityTest : public testing::TestWithParam<Setting> {
  protected:
   static constexpr uint32_t kWorkers = 3;
-  static constexpr int kRunsEach = 4000;
+  static int runs_each() {
+    return GetParam().concurrency.control == ConcurrencyControl::kOptimistic ? 4000 : 2000;
+  }
 
   static std::vector<Op> random_ops(std::mt19937_64& random) {
     std::vector<Op> ops(1 + random() % 5);
@@ -267,7 +274,6 @@ class SerializabilityTest : public testing::TestWithParam<Setting> {
   static std::optional<Trace> attempt(TestDatabase& t, Transaction& x, const std::vector<Op>& ops,
                                       std::mt19937_64& random) {
     Trace run;
-    x.begin();
     OnDatabase database(t, x);
     bool refused = false;
     for (const Op& op : ops) {
@@ -282,6 +288,9 @@ class SerializabilityTest : public testing::TestWithParam<Setting> {
       if (refused) break;
       if (random() % 2 == 0) std::this_thread::yield();
     }
+    if (!GetParam().concurrency.early_lock_release) {
+      EXPECT_LT(x.highest_read(), t.log.durable()) << "what it saw might be lost";
+    }
     const bool roll_back = refused || random() % 10 == 0;
     const CommitOutcome outcome = roll_back ? x.roll_back() : TestDatabase::commit(x);
     if (outcome.status != CommitStatus::kCommitted) return std::nullopt;
@@ -293,12 +302,14 @@ class SerializabilityTest : public testing::TestWithParam<Setting> {
   static void work(TestDatabase& t, WorkerId id, std::vector<Trace>& committed, uint64_t& conflicts) {
     std::mt19937_64 random(id.value + 1);
     Transaction x(t.db, t.db.worker(id));
-    for (int i = 0; i < kRunsEach; ++i) {
+    for (int i = 0; i < runs_each(); ++i) {
       const std::vector<Op> ops = random_ops(random);
+      x.begin();
       std::optional<Trace> run;
       while (!(run = attempt(t, x, ops, random))) {
         ++conflicts;
         std::this_thread::yield();
+        x.begin_again();
       }
       committed.push_back(std::move(*run));
     }
@@ -342,7 +353,8 @@ class SerializabilityTest : public testing::TestWithParam<Setting> {
 
 TEST_P(SerializabilityTest, LogOrderReproducesAllThatWasSeen) {
   TestDatabase t(kWorkers, GetParam().ordered);
-  t.log.hold_back(GetParam().held_back);
+  t.db.set_concurrency(GetParam().concurrency);
+  t.log.hold_back(GetParam().held_back, GetParam().on_demand);
   std::vector<std::vector<Trace>> committed(kWorkers);
   std::vector<uint64_t> conflicts(kWorkers);
   {
@@ -382,7 +394,11 @@ TEST_P(SerializabilityTest, LogOrderReproducesAllThatWasSeen) {
 INSTANTIATE_TEST_SUITE_P(Settings, SerializabilityTest,
                          testing::Values(Setting{"Btree", true, false}, Setting{"Hash", false, false},
                                          Setting{"BtreeHeldBack", true, true},
-                                         Setting{"HashHeldBack", false, true}),
+                                         Setting{"HashHeldBack", false, true},
+                                         Setting{"LockingBtree", true, false, kLocking},
+                                         Setting{"LockingHashHeldBack", false, true, kLocking},
+                                         Setting{"LockingBtreeLateRelease", true, true, kLateRelease, true},
+                                         Setting{"LockingHashLateRelease", false, true, kLateRelease, true}),
                          [](const testing::TestParamInfo<Setting>& info) { return info.param.name; });
 
 }  // namespace

@@ -465,23 +465,23 @@ TEST_P(TransactionTest, CountsEachConflictByItsCause) {
         set(a, 2);
       },
       [&] { set(b, 1); });
-  EXPECT_THAT(conflicts(), ElementsAre(0, 0, 0, 1, 0));
+  EXPECT_THAT(conflicts(), ElementsAre(0, 0, 0, 1, 0, 0));
   interleave(
       [&] {
         t.ids_in_group(a, 99);
         set(a, 2);
       },
       [&] { EXPECT_EQ(t.insert(b, 7, 99, 107, 1), AccessStatus::kOk); });
-  EXPECT_THAT(conflicts(), ElementsAre(0, 0, 0, 1, 1));
+  EXPECT_THAT(conflicts(), ElementsAre(0, 0, 0, 1, 1, 0));
   interleave([&] { set(a, 1); }, [&] { set(b, 1); });
-  EXPECT_THAT(conflicts(), ElementsAre(0, 0, 1, 1, 1));
+  EXPECT_THAT(conflicts(), ElementsAre(0, 0, 1, 1, 1, 0));
 
   b.begin();
   EXPECT_EQ(t.insert(b, 8, 10, 108, 1), AccessStatus::kOk);
   a.begin();
   EXPECT_EQ(t.insert(a, 8, 10, 109, 1), AccessStatus::kConflict);
   a.abort();
-  EXPECT_THAT(conflicts(), ElementsAre(0, 1, 1, 1, 1));
+  EXPECT_THAT(conflicts(), ElementsAre(0, 1, 1, 1, 1, 0));
   EXPECT_EQ(commit(b), CommitStatus::kCommitted);
   EXPECT_THAT(t.db.worker(WorkerId{1}).conflicts(), testing::Each(0));
 }

@@ -49,7 +49,7 @@ struct WideTable {
     CHECK(writer.insert(kWide, values) == AccessStatus::kOk);
   }
   AccessStatus find(Transaction& x, int64_t id, ImageParts parts, RowRef& row) const {
-    return x.find_parts(kById, key(id), parts, row);
+    return x.find_parts(kById, key(id), parts, Purpose::kRead, row);
   }
   static AccessStatus set(Transaction& x, RowRef& row, uint32_t text, std::string_view to) {
     const ColumnValue change{text_column(text), Value::of_text(to)};

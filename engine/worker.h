@@ -23,11 +23,12 @@
 #include "engine/indexed_table.h"
 #include "engine/pointer_map.h"
 #include "engine/prefetcher.h"
+#include "engine/row_locks.h"
 #include "logging/commit_log.h"
 
 namespace mneme {
 
-// The sets of one optimistic transaction; see transaction.h.
+// The sets of one transaction; see transaction.h. Under two-phase locking there is no read set.
 struct ReadEntry {
   const Row* row;
   RowWord version;
@@ -65,6 +66,10 @@ class Worker {
   // Unlinks what has become durable, and frees what no transaction can hold any more. Every begin() does some
   // of it; a worker without work calls it now and then. Outside of a transaction.
   void tidy(const CommitLog& log, size_t most = 64);
+  // Its transactions lock rows from now on. No transaction runs.
+  void lock_rows(LockTable& table, bool early_release) {
+    locks_ = std::make_unique<RowLocks>(table, id_, early_release);
+  }
   // Attempts that this worker's transactions gave up.
   const ConflictCounts& conflicts() const { return conflicts_; }
   // Rows and index entries that still wait for it.
@@ -126,6 +131,7 @@ class Worker {
   PointerMap write_of_row_;
   PointerMap node_of_word_;
   Prefetcher prefetcher_;
+  std::unique_ptr<RowLocks> locks_;  // under two-phase locking
 };
 
 }  // namespace mneme

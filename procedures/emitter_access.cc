@@ -20,6 +20,10 @@ std::string index_literal(IndexId index) {
   return fmt::format("IndexId{{{}}}", index.value);
 }
 
+const char* purpose_literal(const Operation& operation) {
+  return operation.for_update ? "Purpose::kChange" : "Purpose::kRead";
+}
+
 std::string all_of(const std::vector<std::string>& conditions) {
   std::string text;
   for (const std::string& condition : conditions) text += (text.empty() ? "" : " && ") + condition;
@@ -184,8 +188,8 @@ void AccessEmitter::visit_point(const Operation& operation, uint8_t source, std:
   write_key(access.path.index, values, "key");
   text_.line("RowRef {};", row_name(source));
   const std::string wanted = parts(operation, source);
-  text_.line("const AccessStatus found = rows->find_parts({}, key, {}, {});", index_literal(access.path.index),
-             wanted, row_name(source));
+  text_.line("const AccessStatus found = rows->find_parts({}, key, {}, {}, {});", index_literal(access.path.index),
+             wanted, purpose_literal(operation), row_name(source));
   text_.open("if (found == AccessStatus::kOk)");
   row_code(operation, source, code, inside_loop ? Place::kLoop : Place::kAlone);
   text_.close(" else if (found != AccessStatus::kAbsent) {");
@@ -271,8 +275,9 @@ void AccessEmitter::visit_range(const Operation& operation, uint8_t source, std:
   text_.line("bool ok = true;");
   write_lambda(operation, source, code, inside_loop ? more + " = " : "");
   const std::string wanted = parts(operation, source);
-  text_.line("const AccessStatus scanned = rows->scan_parts({}, {}, RowAccess::Direction::k{}, {}, visit);",
-             index_literal(index), range, operation.path_backward ? "Backward" : "Forward", wanted);
+  text_.line("const AccessStatus scanned = rows->scan_parts({}, {}, RowAccess::Direction::k{}, {}, {}, visit);",
+             index_literal(index), range, operation.path_backward ? "Backward" : "Forward", wanted,
+             purpose_literal(operation));
   text_.line("if (scanned != AccessStatus::kOk) return refuse(run, scanned, {});", operation.id.value);
   text_.line("if (!ok) return false;");
   if (bounded) text_.close();
@@ -318,9 +323,9 @@ void AccessEmitter::visit_many(const Operation& operation, uint8_t source, const
   text_.open("if ({})", condition);
   const std::string wanted = parts(operation, source);
   text_.line("const std::span<const Value> values[] = {{{}}};", lists);
-  text_.line("const KeyPath path{{{}, {}, {}, {}, {}, values, {}, {}}};", operation.id.value,
+  text_.line("const KeyPath path{{{}, {}, {}, {}, {}, {}, values, {}, {}}};", operation.id.value,
              index_literal(access.path.index), access.path.kind == AccessPath::Kind::kPoint,
-             operation.path_backward, wanted, bounds.lower, bounds.upper);
+             operation.path_backward, wanted, purpose_literal(operation), bounds.lower, bounds.upper);
   text_.line("bool ok = true;");
   write_lambda(operation, source, code, inside_loop ? more + " = " : "");
   text_.line("if (!PathVisitor(run, path, ok, visit).visit_all()) return false;");

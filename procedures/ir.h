@@ -152,6 +152,7 @@ struct Operation {
   // The rows: access[0], and for a join access[1], whose path and filter may use columns of access[0]'s row.
   // An insert has access[0] for its table alone.
   std::vector<TableAccess> access;
+  bool for_update = false;  // update, delete, select ... FOR UPDATE: the rows are found in order to be changed
   std::vector<ColumnId> columns_written;  // of access[0]; all of them for insert and delete, sorted
 
   // select: rows are filtered, ordered, cut, and put into the outputs' variables. With aggregates there is one row.

@@ -14,14 +14,14 @@ RowRef MapAccess::ref(TableId table, Slot slot) {
   return {rows_[table.value].at(slot).get(), reinterpret_cast<void*>(slot)};
 }
 
-AccessStatus MapAccess::find_parts(IndexId index, const IndexKey& key, ImageParts, RowRef& row) {
+AccessStatus MapAccess::find_parts(IndexId index, const IndexKey& key, ImageParts, Purpose, RowRef& row) {
   const auto found = indexes_[index.value].find(key);
   if (found == indexes_[index.value].end()) return AccessStatus::kAbsent;
   row = ref(schema_.catalog().index(index).table, found->second);
   return AccessStatus::kOk;
 }
 
-AccessStatus MapAccess::scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts,
+AccessStatus MapAccess::scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts, Purpose,
                                    FunctionRef<bool(const RowRef&)> visit) {
   const TableId table = schema_.catalog().index(index).table;
   const auto begin = indexes_[index.value].lower_bound(range.low);

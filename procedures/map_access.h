@@ -18,9 +18,9 @@ class MapAccess final : public RowAccess {
  public:
   explicit MapAccess(const Schema& schema);
 
-  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, RowRef& row) override;
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, Purpose, RowRef& row) override;
   AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts parts,
-                          FunctionRef<bool(const RowRef&)> visit) override;
+                          Purpose, FunctionRef<bool(const RowRef&)> visit) override;
   AccessStatus insert(TableId table, std::span<const Value> values) override;
   std::byte* new_image(TableId table) override;
   AccessStatus insert_image(TableId table, std::byte* image) override;

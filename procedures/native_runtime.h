@@ -207,6 +207,7 @@ struct KeyPath {
   bool point;
   bool backward;
   ImageParts parts;
+  Purpose purpose;
   std::span<const std::span<const Value>> values;
   std::optional<KeyCodec::Bound> lower;
   std::optional<KeyCodec::Bound> upper;
@@ -243,7 +244,7 @@ class PathVisitor {
       const std::optional<IndexKey> key = codec.of_whole(prefix_);
       if (!key) return true;
       RowRef row;
-      const AccessStatus status = run_.rows->find_parts(path_.index, *key, path_.parts, row);
+      const AccessStatus status = run_.rows->find_parts(path_.index, *key, path_.parts, path_.purpose, row);
       if (status == AccessStatus::kOk) return visit_(row);
       return status == AccessStatus::kAbsent || refuse(run_, status, path_.operation);
     }
@@ -253,7 +254,7 @@ class PathVisitor {
     const AccessStatus status = run_.rows->scan_parts(
         path_.index, *range,
         path_.backward ? RowAccess::Direction::kBackward : RowAccess::Direction::kForward, path_.parts,
-        [&](const RowRef& row) { return go_on = visit_(row); });
+        path_.purpose, [&](const RowRef& row) { return go_on = visit_(row); });
     return status == AccessStatus::kOk ? go_on : refuse(run_, status, path_.operation);
   }
 

@@ -119,6 +119,7 @@ OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
   }
   if (use != Use::kPerform) set_outputs(targets, to);
   finish(to);
+  to.for_update = from.for_update || to.kind == ir::OperationKind::kUpdate || to.kind == ir::OperationKind::kDelete;
   procedure_.writes |= to.kind != ir::OperationKind::kSelect;
   procedure_.operations.push_back(std::move(to));
   return procedure_.operations.back().id;

@@ -89,7 +89,7 @@ RowFinder::Next RowFinder::visit_keys() {
     const std::optional<IndexKey> key = codec_.of_whole(prefix_);
     if (!key) return Next::kGoOn;
     RowRef row;
-    const AccessStatus status = state_.rows->find(access_.path.index, *key, row);
+    const AccessStatus status = state_.rows->find(access_.path.index, *key, row, purpose());
     if (status == AccessStatus::kAbsent) return Next::kGoOn;
     return status == AccessStatus::kOk ? visit_row(row) : ended_with(status);
   }
@@ -102,7 +102,8 @@ RowFinder::Next RowFinder::visit_keys() {
       backward_ ? RowAccess::Direction::kBackward : RowAccess::Direction::kForward, [&](const RowRef& row) {
         next = visit_row(row);
         return next == Next::kGoOn;
-      });
+      },
+      purpose());
   return status == AccessStatus::kOk ? next : ended_with(status);
 }
 

@@ -35,6 +35,7 @@ class RowFinder {
   Next visit_keys();
   Next visit_row(const RowRef& row);
   Next ended_with(AccessStatus status);
+  Purpose purpose() const { return operation_.for_update ? Purpose::kChange : Purpose::kRead; }
 
   RunState& state_;
   const ir::Operation& operation_;

@@ -87,7 +87,11 @@ void Session::prefetch(const Call& call) {
 }
 
 Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& call, CallResult& result) {
-  transaction_.begin();
+  if (result.attempts == 1) {
+    transaction_.begin();
+  } else {
+    transaction_.begin_again();
+  }
   // What an attempt has fetched is still there for the next.
   if (result.attempts == 1) prefetch(call);
   RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);

@@ -18,13 +18,13 @@ class ReplayAccess final : public RowAccess {
  public:
   explicit ReplayAccess(Database& database) : rows_(database) {}
 
-  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts, RowRef& row) override {
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts, Purpose, RowRef& row) override {
     Row* found = rows_.find(index, key);
     if (found == nullptr) return AccessStatus::kAbsent;
     row = ref(found);
     return AccessStatus::kOk;
   }
-  AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts,
+  AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts, Purpose,
                           FunctionRef<bool(const RowRef&)> visit) override {
     rows_.scan(index, range, direction, [&](Row* row) { return visit(ref(row)); });
     return AccessStatus::kOk;

@@ -115,14 +115,14 @@ class WatchedRows final : public RowAccess {
  public:
   WatchedRows(RowAccess& rows, const Schema& schema) : rows_(rows), schema_(schema) {}
 
-  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, RowRef& row) override {
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, Purpose purpose, RowRef& row) override {
     note(index, key);
-    return rows_.find_parts(index, key, parts, row);
+    return rows_.find_parts(index, key, parts, purpose, row);
   }
   AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts parts,
-                          FunctionRef<bool(const RowRef&)> visit) override {
+                          Purpose purpose, FunctionRef<bool(const RowRef&)> visit) override {
     note(index, range.low);
-    return rows_.scan_parts(index, range, direction, parts, visit);
+    return rows_.scan_parts(index, range, direction, parts, purpose, visit);
   }
   AccessStatus insert(TableId table, std::span<const Value> values) override {
     return rows_.insert(table, values);

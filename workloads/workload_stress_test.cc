@@ -50,12 +50,15 @@ Account make_calls(const Workload& workload, const Program& program, Database& d
 
 enum class Rollbacks { kSome, kNone };
 
-void run_and_audit(const Workload& workload, uint64_t calls, Rollbacks rollbacks = Rollbacks::kSome) {
+void run_and_audit_under(const Concurrency& concurrency, const Workload& workload, uint64_t calls, Rollbacks rollbacks) {
   const std::unique_ptr<Program> program = std::move(compile(workload.sql(), workload.name())).value();
   CountingLog log;
   Database database(program->catalog, kWorkers);
   ASSERT_TRUE(load(workload, database, kWorkers, [](uint32_t, uint32_t) {}).ok());
   database.attach_log(log);
+  database.set_concurrency(concurrency);
+  // With locks that outlast their transactions, there must be something to wait for.
+  if (!concurrency.early_lock_release) log.hold_back(true, /*on_demand=*/true);
 
   std::vector<Account> accounts(kWorkers);
   {
@@ -78,6 +81,18 @@ void run_and_audit(const Workload& workload, uint64_t calls, Rollbacks rollbacks
   }
   const Result<IndexReport> indexes = verify_indexes(database);
   EXPECT_TRUE(indexes.ok()) << indexes.error().message;
+}
+
+// Optimistically, and under two-phase locking, with and without early lock release.
+void run_and_audit(const Workload& workload, uint64_t calls, Rollbacks rollbacks = Rollbacks::kSome) {
+  {
+    SCOPED_TRACE("optimistic");
+    run_and_audit_under({}, workload, calls, rollbacks);
+  }
+  for (const bool early_lock_release : {true, false}) {
+    SCOPED_TRACE(early_lock_release ? "locking" : "locking, late release");
+    run_and_audit_under({ConcurrencyControl::kTwoPhaseLocking, early_lock_release}, workload, calls / 4, rollbacks);
+  }
 }
 
 TEST(WorkloadStress, TpccMeetsItsConditionsAfterwards) {

@@ -1,7 +1,7 @@
 """Goal: a kill at any moment loses no acknowledged transaction and invents none; and the check for that works.
 
-Method: `mneme crash` on both workloads and both devices, and on other ways to write and to group what is written; then on
-a device that never syncs, where the same check must find losses or damage.
+Method: `mneme crash` on both workloads and both devices, on other ways to write and to group what is written, and under
+two-phase locking; then on a device that never syncs, where the same check must find losses or damage.
 """
 
 import unittest
@@ -12,12 +12,13 @@ ROUNDS = 4
 
 
 class Crash(EndToEndTest):
-    def crash(self, workload, device, *more):
+    def crash(self, workload, device, *more, cc="occ", elr="on"):
         directory = self.folder / "crashes"
         arguments = ("crash", workload, "--rounds", ROUNDS, "--log-device", device, "--data-dir", directory)
-        report = self.report(*arguments, *more)
+        report = self.report(*arguments, "--cc", cc, "--elr", elr, *more)
         self.assertEqual(report["command"], "crash")
         self.assertEqual(report["workload"], workload)
+        self.assertEqual((report["cc"], report["elr"]), (cc, elr))
         self.assertEqual(report["rounds"], ROUNDS)
         self.assertEqual(len(report["crashed_at"]), ROUNDS)
         self.assertGreater(min(report["crashed_at"]), 0)
@@ -47,6 +48,12 @@ class Crash(EndToEndTest):
     def test_small_groups_on_a_slow_device_by_threads(self):
         self.crash("tpcc", "file", "--longest-run", 0.2, "--io", "threads", "--io-unit", 4096, "--io-depth", 3,
                    "--device-latency", "500us", "--flush-interval", 2000, "--flush-records", 20)
+
+    def test_tpcc_under_locks_that_are_released_early(self):
+        self.crash("tpcc", "lossy", "--longest-run", 0.2, cc="2pl")
+
+    def test_smallbank_under_locks_that_outlast_their_transactions(self):
+        self.crash("smallbank", "lossy", "--longest-run", 0.2, cc="2pl", elr="off")
 
     def test_notices_an_engine_that_never_syncs(self):
         arguments = ("crash", "smallbank", "--rounds", 3, "--log-device", "lossy-unsynced")

@@ -36,6 +36,20 @@ class Measure(EndToEndTest):
         # Smallbank inserts nothing: it claims no key, and no row appears where another transaction has looked.
         self.assertEqual(causes["claim"] + causes["node_validation"], 0, causes)
 
+    # Four workers and one branch: whoever comes next waits for the device, or doesn't.
+    def test_early_lock_release(self):
+        committed = {}
+        for elr in ("on", "off"):
+            run = self.report("run", "tpcb", "--data-dir", self.folder / elr, "--scale", 1, "--threads", 4, "--duration",
+                              0.5, "--cc", "2pl", "--elr", elr, "--device-latency", "1ms")
+            self.assertEqual((run["cc"], run["elr"]), ("2pl", elr))
+            causes = dict(run["aborts_by_cause"])
+            self.assertGreater(causes.pop("wait_die"), 0)
+            self.assertEqual(sum(causes.values()), 0, causes)
+            committed[elr] = run["committed"]
+        self.assertGreater(committed["on"], 2 * committed["off"])
+        self.assertGreater(committed["off"], 0)
+
     def test_the_script_that_compares_settings(self):
         script = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "measure"
         names = ["tpcc, 1 thread", "tpcc, 1 thread, log off"]

@@ -1,0 +1,29 @@
+#include "cli/concurrency_option.h"
+
+namespace mneme {
+
+void ConcurrencyOption::add_options(CLI::App& command) {
+  command
+      .add_option("--cc", cc, "concurrency control: occ: optimistic; 2pl: two-phase locking, with wait-die")
+      ->capture_default_str();
+  command
+      .add_option("--elr", elr,
+                  "early lock release, of 2pl: on: rows are unlocked once the commit is in the log's buffer; "
+                  "off: rows "
+                  "that were written stay locked until it is durable")
+      ->capture_default_str();
+}
+
+Result<Concurrency> ConcurrencyOption::get() const {
+  if (cc != "occ" && cc != "2pl") return invalid_argument("--cc {}: there are occ and 2pl", cc);
+  if (elr != "on" && elr != "off") return invalid_argument("--elr {}: there are on and off", elr);
+  if (cc == "occ" && elr == "off") {
+    return invalid_argument(
+        "--elr off keeps locks until the log is durable, and --cc occ has rows locked only while it "
+        "writes them: choose --cc 2pl, or leave it out");
+  }
+  return Concurrency{cc == "2pl" ? ConcurrencyControl::kTwoPhaseLocking : ConcurrencyControl::kOptimistic,
+                     elr == "on"};
+}
+
+}  // namespace mneme

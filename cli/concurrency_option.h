@@ -1,0 +1,23 @@
+// ConcurrencyOption: --cc and --elr: how transactions are kept apart, and when two-phase locking lets go.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/concurrency.h"
+
+namespace mneme {
+
+struct ConcurrencyOption {
+  std::string cc = "occ";
+  std::string elr = "on";
+
+  void add_options(CLI::App& command);
+  Result<Concurrency> get() const;
+  // The same choice, as arguments of another process.
+  std::vector<std::string> arguments() const { return {"--cc", cc, "--elr", elr}; }
+};
+
+}  // namespace mneme

@@ -1,0 +1,19 @@
+// Concurrency: how a database keeps its transactions apart. Chosen once, before the first of them begins.
+#pragma once
+
+#include <cstdint>
+
+namespace mneme {
+
+enum class ConcurrencyControl : uint8_t {
+  kOptimistic,       // reads are validated at the commit (transaction.h)
+  kTwoPhaseLocking,  // rows are locked before they are read (row_locks.h)
+};
+
+struct Concurrency {
+  ConcurrencyControl control = ConcurrencyControl::kOptimistic;
+  // Of two-phase locking. False: what a transaction wrote stays locked until it is durable.
+  bool early_lock_release = true;
+};
+
+}  // namespace mneme
