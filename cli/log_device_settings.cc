@@ -102,7 +102,7 @@ void LogDeviceSettings::add_options(CLI::App& command) {
       .add_option(
           "--flush-interval", flush_interval_,
           "microseconds for which records gather for one flush; 0: greedy, the next flush begins when "
-          "the last one ends; auto: 0 where the log has a processor to itself, 1000 where workers need "
+          "the last one ends; auto: 0 where the log has a processor to itself, 2000 where workers need "
           "them all")
       ->capture_default_str();
   command

@@ -10,7 +10,7 @@ namespace mneme {
 
 namespace {
 
-constexpr std::chrono::microseconds kSpacedInterval{1000};
+constexpr std::chrono::microseconds kSpacedInterval{2000};
 
 std::chrono::microseconds chosen_interval(uint32_t workers) {
   return workers < std::thread::hardware_concurrency() ? std::chrono::microseconds(0) : kSpacedInterval;
