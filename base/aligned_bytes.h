@@ -1,13 +1,15 @@
 // AlignedBytes: zeroed memory on a page boundary, as direct I/O wants it.
+//
+// From 2 MiB on it is aligned to, and offered to the kernel for, huge pages: a write from there is one piece of physical
+// memory, not one each 4 KiB. Where a device's queue has room for so many pieces only, that decides how many large
+// writes are under way at once (docs/performance.md, "Bandwidth, and a commit"). Refused, it works as well, more slowly.
+//
+// Threads  as plain memory.
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
-#include <cstring>
 #include <span>
 #include <utility>
-
-#include "base/check.h"
 
 namespace mneme {
 
@@ -15,16 +17,12 @@ class AlignedBytes {
  public:
   static constexpr size_t kAlignment = 4096;
 
-  // `bytes` is a multiple of kAlignment.
-  explicit AlignedBytes(size_t bytes)
-      : memory_(static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes))), bytes_(bytes) {
-    CHECK(memory_ != nullptr);
-    std::memset(memory_, 0, bytes);
-  }
+  // `bytes` is a multiple of kAlignment. Every page is touched.
+  explicit AlignedBytes(size_t bytes);
   AlignedBytes(AlignedBytes&& other) noexcept
       : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   AlignedBytes& operator=(AlignedBytes&&) = delete;
-  ~AlignedBytes() { std::free(memory_); }
+  ~AlignedBytes();
 
   std::byte* data() const { return memory_; }
   size_t size() const { return bytes_; }

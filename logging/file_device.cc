@@ -18,6 +18,10 @@ uint32_t blocks_for(uint64_t payload_bytes) {
   return static_cast<uint32_t>((payload_bytes + kBlockPayloadBytes - 1) / kBlockPayloadBytes);
 }
 
+uint32_t blocks_in(size_t unit_bytes) {
+  return static_cast<uint32_t>(unit_bytes / kBlockBytes);
+}
+
 uint32_t record_bytes_at(const LogBuffer& buffer, Lsn at) {
   std::byte header[kRecordHeaderBytes];
   buffer.read(at, header);
@@ -29,7 +33,7 @@ uint32_t record_bytes_at(const LogBuffer& buffer, Lsn at) {
 FileDevice::FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
                        const FileDeviceOptions& options)
     : options_(options),
-      buffer_blocks_(blocks_for(std::max(options.unit_bytes, options.largest_record_bytes))),
+      buffer_blocks_(std::max(blocks_in(options.unit_bytes), blocks_for(options.largest_record_bytes))),
       stripes_(options.directories.size()),
       durable_(options.begin),
       buffers_(size_t{options.chains} * buffer_blocks_ * kBlockBytes),
@@ -93,7 +97,7 @@ Lsn FileDevice::append(const LogBuffer& buffer, Lsn begin, Lsn end) {
     segment_waits_.fetch_add(1, std::memory_order_relaxed);
     return begin;
   }
-  const uint32_t unit_blocks = std::max<uint32_t>(first_record_blocks, options_.unit_bytes / kBlockBytes);
+  const uint32_t unit_blocks = std::max(first_record_blocks, blocks_in(options_.unit_bytes));
   const Run run = longest_run(buffer, begin, end, std::min(stripe->room(), unit_blocks));
 
   const uint32_t slot = free_slots_.back();

@@ -4,46 +4,49 @@
 // Threads  write: whoever reserved the bytes. read: the flusher, once they are published.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 
+#include "base/aligned_bytes.h"
 #include "base/bytes.h"
+#include "base/check.h"
 #include "logging/lsn.h"
 
 namespace mneme {
 
 class LogRing {
  public:
-  // The memory is 2 MiB aligned and offered to the kernel for huge pages; without them it works as well, more slowly.
-  explicit LogRing(size_t capacity_bytes);
-  LogRing(const LogRing&) = delete;
-  LogRing& operator=(const LogRing&) = delete;
-  ~LogRing();
+  // Touches all of it: pages are faulted in now, not in somebody's commit.
+  explicit LogRing(size_t capacity_bytes) : capacity_(capacity_bytes), memory_(capacity_bytes) {
+    CHECK(std::has_single_bit(capacity_bytes));
+  }
 
   size_t capacity() const { return capacity_; }
   // For a buffer that lays its bytes out in another way.
-  std::byte* memory() const { return memory_; }
+  std::byte* memory() const { return memory_.data(); }
 
   void write(Lsn at, ByteSpan bytes) {
     if (bytes.empty()) return;  // memcpy must not be given the null pointer of an empty span
     const size_t offset = at.value & (capacity_ - 1);
     const size_t before_wrap = bytes.size() < capacity_ - offset ? bytes.size() : capacity_ - offset;
-    std::memcpy(memory_ + offset, bytes.data(), before_wrap);
+    std::memcpy(memory() + offset, bytes.data(), before_wrap);
     if (before_wrap < bytes.size())
-      std::memcpy(memory_, bytes.data() + before_wrap, bytes.size() - before_wrap);
+      std::memcpy(memory(), bytes.data() + before_wrap, bytes.size() - before_wrap);
   }
   void read(Lsn at, std::span<std::byte> into) const {
     const size_t offset = at.value & (capacity_ - 1);
     const size_t before_wrap = into.size() < capacity_ - offset ? into.size() : capacity_ - offset;
-    std::memcpy(into.data(), memory_ + offset, before_wrap);
-    if (before_wrap < into.size()) std::memcpy(into.data() + before_wrap, memory_, into.size() - before_wrap);
+    std::memcpy(into.data(), memory() + offset, before_wrap);
+    if (before_wrap < into.size())
+      std::memcpy(into.data() + before_wrap, memory(), into.size() - before_wrap);
   }
 
  private:
   const size_t capacity_;
-  std::byte* const memory_;
+  const AlignedBytes memory_;
 };
 
 }  // namespace mneme

@@ -8,12 +8,13 @@
 #include <cerrno>
 
 #include "base/aligned_bytes.h"
+#include "base/huge_pages.h"
 
 namespace mneme {
 
 namespace {
 
-constexpr size_t kZeroingBytes = size_t{1} << 20;
+constexpr size_t kZeroingBytes = size_t{1} << 20;  // of one write: the log's own wait behind it
 
 Result<void> fill_with_zeros(const File& file, size_t bytes) {
   // Asks for all the space first: a full disk is then known before anything is written.
@@ -21,9 +22,9 @@ Result<void> fill_with_zeros(const File& file, size_t bytes) {
   if (status != 0 && status != EOPNOTSUPP && status != EINVAL) {
     return file_error(fmt::format("reserve {} bytes for", bytes), file.path(), status);
   }
-  const AlignedBytes zeros(std::min(kZeroingBytes, bytes));
-  for (size_t at = 0; at < bytes; at += zeros.size()) {
-    RETURN_IF_ERROR(file.write_at(zeros.span().first(std::min(zeros.size(), bytes - at)), at));
+  const AlignedBytes zeros(kHugePageBytes);  // more than a write takes, for the page's sake (aligned_bytes.h)
+  for (size_t at = 0; at < bytes; at += kZeroingBytes) {
+    RETURN_IF_ERROR(file.write_at(zeros.span().first(std::min(kZeroingBytes, bytes - at)), at));
   }
   return {};
 }
