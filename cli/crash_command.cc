@@ -42,6 +42,7 @@ struct CrashCommand {
   uint64_t lost = 0;
   uint64_t invented = 0;
   uint64_t wrong_results = 0;
+  uint64_t holes = 0;  // that the crashes left in a log in persistent memory
   struct SchemeTotal {
     bool digest_equal = true;
     double seconds = 0;
@@ -64,6 +65,7 @@ struct CrashCommand {
       }
     }
     if (const Result<Concurrency> kept_apart = concurrency.get(); !kept_apart) return kept_apart.error();
+    RETURN_IF_ERROR(concurrency.check_device(command, log_options_.device));
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
     const Result<std::unique_ptr<Workload>> workload = settings.make();
@@ -85,7 +87,9 @@ struct CrashCommand {
       CrashSetting setting;
       setting.directory = crashed;
       setting.log = device.arguments();
-      for (std::string& argument : buffer.arguments()) setting.log.push_back(std::move(argument));
+      if (!is_nvm(log_options_.device)) {
+        for (std::string& argument : buffer.arguments()) setting.log.push_back(std::move(argument));
+      }
       setting.concurrency = concurrency.arguments();
       setting.device_seed = random();
       setting.threads = threads;
@@ -127,9 +131,13 @@ struct CrashCommand {
 
   void add(uint32_t round, const KilledRun& killed, const Examination& examination) {
     crashed_at.push_back(killed.seconds);
-    // Of the second round on a directory, the witness knows both.
+    // Of the second round on a directory, the witness knows both, and the log holds both.
+    const uint64_t holes_found = examination.schemes.front().report.holes;
+    const bool is_last = (round + 1) % kRoundsOnOneDirectory == 0;
     acknowledged += examination.verdict.acknowledged - acknowledged_before_;
-    acknowledged_before_ = (round + 1) % kRoundsOnOneDirectory == 0 ? 0 : examination.verdict.acknowledged;
+    acknowledged_before_ = is_last ? 0 : examination.verdict.acknowledged;
+    holes += holes_found - holes_before_;
+    holes_before_ = is_last ? 0 : holes_found;
     lost += examination.verdict.lost;
     invented += examination.verdict.invented;
     wrong_results += examination.verdict.wrong_results;
@@ -152,15 +160,17 @@ struct CrashCommand {
       by_scheme[name] = {{"digest_equal", total.digest_equal}, {"seconds", total.seconds}};
     }
     return {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds},
-            {"crashed_at", crashed_at}, {"log_device", device.device()},      {"log_buffer", name_of(log_options_.buffer)},
+            {"crashed_at", crashed_at}, {"log_device", device.device()},      {"log_buffer", buffer_name(log_options_)},
+            {"log_holes", holes},
             {"acknowledged", acknowledged},
             {"execution", name_of(executed)},
-            {"cc", concurrency.cc},      {"elr", concurrency.elr},
+            {"cc", concurrency.cc},      {"elr", concurrency.elr_on(log_options_.device)},
             {"lost", lost},             {"invented", invented},      {"wrong_results", wrong_results},
             {"schemes", by_scheme}};
   }
 
   uint64_t acknowledged_before_ = 0;
+  uint64_t holes_before_ = 0;
   DurableLogOptions log_options_;  // the chosen buffer and device
 };
 

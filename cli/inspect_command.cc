@@ -60,6 +60,9 @@ struct InspectCommand {
     text += fmt::format("log         {} in {} of {}, {} skipped, ends at LSN {}\n",
                         counted(log.records.size(), "record"), bytes_text(log.record_bytes),
                         counted(log.segments.size(), "segment"), thousands(log.skips), log.end.value);
+    for (const LogHole& hole : log.holes) {
+      text += fmt::format("            nothing from LSN {} to {}: a hole that a crash left\n", hole.begin.value, hole.end.value);
+    }
     if (!log.dropped_reason.empty()) text += fmt::format("            {}\n", log.dropped_reason);
     return text;
   }
@@ -69,6 +72,8 @@ struct InspectCommand {
     for (const Incarnation& incarnation : manifest.incarnations) {
       incarnations.push_back({{"number", incarnation.number}, {"begin", incarnation.begin.value}});
     }
+    Json holes = Json::array();
+    for (const LogHole& hole : log.holes) holes.push_back({{"begin", hole.begin.value}, {"end", hole.end.value}});
     return {{"command", "inspect"},
             {"checkpoint", {{"file", manifest.checkpoint_file}, {"lsn", manifest.checkpoint_lsn.value}}},
             {"attributes", manifest.attributes},
@@ -76,6 +81,7 @@ struct InspectCommand {
             {"log_records", log.records.size()},
             {"log_skips", log.skips},
             {"log_bytes", log.record_bytes},
+            {"log_holes", holes},
             {"end_lsn", log.end.value},
             {"dropped_reason", log.dropped_reason}};
   }

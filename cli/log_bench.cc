@@ -13,9 +13,9 @@
 #include "base/clock.h"
 #include "logging/ack_queue.h"
 #include "logging/directory_lock.h"
-#include "logging/durable_log.h"
 #include "logging/grasshopper_buffer.h"
 #include "logging/incarnation.h"
+#include "logging/log_factory.h"
 #include "logging/log_flusher.h"
 #include "logging/log_reader.h"
 #include "logging/null_device.h"
@@ -105,7 +105,7 @@ class WholeLog : public Target {
     log.tuning = options.tuning;
     log.ring_bytes = options.ring_bytes;
     log.largest_payload_bytes = largest_record(options) - kRecordHeaderBytes;
-    Result<std::unique_ptr<DurableLog>> opened = DurableLog::open(**manifest, log);
+    Result<std::unique_ptr<DirectoryLog>> opened = open_directory_log(**manifest, log);
     if (!opened) return opened.error();
     return std::unique_ptr<Target>(new WholeLog(std::move(*lock), std::move(*manifest), std::move(*opened)));
   }
@@ -126,12 +126,12 @@ class WholeLog : public Target {
   }
 
  private:
-  WholeLog(DirectoryLock lock, std::unique_ptr<ManifestFile> manifest, std::unique_ptr<DurableLog> log)
+  WholeLog(DirectoryLock lock, std::unique_ptr<ManifestFile> manifest, std::unique_ptr<DirectoryLog> log)
       : lock_(std::move(lock)), manifest_(std::move(manifest)), log_(std::move(log)) {}
 
   const DirectoryLock lock_;
   const std::unique_ptr<ManifestFile> manifest_;
-  const std::unique_ptr<DurableLog> log_;
+  const std::unique_ptr<DirectoryLog> log_;
 };
 
 // Work that touches nothing: steps of a recurrence that the compiler cannot shorten.
@@ -194,10 +194,10 @@ class Inserter {
     bytes += record_bytes;
     last = lsn;
     if (timed) {
+      if (!waiting_.full()) waiting_.push({lsn, begin, inserts});
       waiting_.poll(target_.durable(), [&](const AckQueue::Entry& entry) {
         latency_ns.record(monotonic_ns() - entry.begin_ns);
       });
-      if (!waiting_.full()) waiting_.push({lsn, begin, inserts});
     }
     return true;
   }

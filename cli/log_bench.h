@@ -6,7 +6,7 @@
 // Latency     from before the wait for space to the moment at which the inserting thread, which goes on meanwhile, sees
 //             the durable LSN pass: flush pipelining. Of one insert in 64, so that reading the clock does not count.
 // Device      null: the buffer alone, with headers and without checksums, taken out in order and dropped.
-//             others: the durable log, checksums and all. With a number of bytes in place of a duration, the log's
+//             others: the durable log, checksums and all; of nvm, without a buffer. With a number of bytes in place of a duration, the log's
 //             segments are prepared beforehand, and the time ends when all is durable: the flusher's bandwidth.
 // Threads     its own; the caller waits.
 #pragma once

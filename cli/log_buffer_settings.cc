@@ -39,6 +39,16 @@ constexpr TunedBy kTunedBy[] = {{"--slots", has_consolidation_array},
 
 }  // namespace
 
+std::string_view buffer_name(const DurableLogOptions& log) {
+  return is_nvm(log.device) ? "none" : name_of(log.buffer);
+}
+
+const std::vector<const char*>& LogBufferSettings::options() {
+  static const std::vector<const char*> kOptions{"--log-buffer", "--slots", "--grasshopper", "--hop-distance",
+                                                 "--scan-bits"};
+  return kOptions;
+}
+
 void LogBufferSettings::add_options(CLI::App& command) {
   std::string names = "default";
   for (const LogBufferKind kind : log_buffer_kinds()) names += ", " + std::string(name_of(kind));

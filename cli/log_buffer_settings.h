@@ -13,10 +13,14 @@
 
 namespace mneme {
 
+// The buffer's name, for people; "none" where workers write to the device by themselves.
+std::string_view buffer_name(const DurableLogOptions& log);
+
 class LogBufferSettings {
  public:
-  // --log-buffer, --slots, --grasshopper, --hop-distance.
   void add_options(CLI::App& command);
+  // The names of the options, for a command that may have no buffer.
+  static const std::vector<const char*>& options();
 
   const std::string& name() const { return name_; }
   // After parsing. The kinds that are named: one, or with `all`, where it is allowed, all of them.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/duration_text.h"
+#include "cli/log_buffer_settings.h"
 #include "cli/number_checks.h"
 #include "logging/block_format.h"
 
@@ -35,18 +36,21 @@ bool is_file(LogDeviceKind kind) {
   return kind == LogDeviceKind::kFile || kind == LogDeviceKind::kStriped;
 }
 bool has_segments(LogDeviceKind kind) {
-  return kind != LogDeviceKind::kNull;
+  return kind != LogDeviceKind::kNull && !is_nvm(kind);
+}
+bool has_flusher(LogDeviceKind kind) {
+  return !is_nvm(kind);
 }
 
 struct UsedBy {
   const char* option;
   bool (*has_use)(LogDeviceKind kind);
 };
-constexpr UsedBy kUsedBy[] = {{"--log-directory", is_striped},
-                              {"--io", is_file},
-                              {"--io-registered", is_file},
-                              {"--io-sync", has_segments},
-                              {"--io-unit", has_segments}};
+constexpr UsedBy kUsedBy[] = {{"--log-directory", is_striped},   {"--io", is_file},
+                              {"--io-registered", is_file},      {"--io-sync", has_segments},
+                              {"--io-unit", has_segments},       {"--io-depth", has_flusher},
+                              {"--flush-interval", has_flusher}, {"--flush-bytes", has_flusher},
+                              {"--flush-records", has_flusher}};
 
 template <typename Names, typename Value>
 const char* name_in(const Names& names, Value value) {
@@ -66,14 +70,17 @@ void LogDeviceSettings::add_options(CLI::App& command) {
           "--log-device", device_,
           "file; striped: over several directories; null: drops everything; lossy: a file behind a "
           "volatile write cache, for crash tests; lossy-unsynced: and no sync is ever done, so that a "
-          "crash test must fail")
+          "crash test must fail; nvm: emulated persistent memory, to which each worker writes its records; "
+          "nvm-lossy: behind caches that a crash empties; nvm-lossy-unfenced: and they are never written "
+          "back")
       ->capture_default_str();
   command.add_option("--log-directory", directories_,
                      "of the striped device, one for each stripe: absolute, or inside the data directory; "
                      "without it stripe-1 and stripe-2 there");
   command
       .add_option("--device-latency", latency_,
-                  "as 100us: no flush of the log takes less, however fast the device is")
+                  "as 100us: no flush of the log takes less, however fast the device is; auto: 1.2us of nvm, "
+                  "nothing is added to others")
       ->capture_default_str();
   command
       .add_option("--io", io_method_,
@@ -127,6 +134,15 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
       return invalid_argument("the log device {} has no use for {}: leave it out", device_, each.option);
     }
   }
+  if (is_nvm(kind)) {
+    for (const char* option : LogBufferSettings::options()) {
+      if (command.count(option) == 0) continue;
+      return invalid_argument(
+          "{} chooses how records are gathered for a flusher, and on {} each worker makes its own "
+          "durable: leave it out",
+          option, device_);
+    }
+  }
   if (io_method_ == "threads" && command.count("--io-registered") > 0) {
     return invalid_argument("--io threads has no use for --io-registered: leave it out");
   }
@@ -176,18 +192,25 @@ Result<std::chrono::microseconds> LogDeviceSettings::flush_interval() const {
   return std::chrono::microseconds(number);
 }
 
+Result<std::optional<std::chrono::nanoseconds>> LogDeviceSettings::latency() const {
+  if (latency_ == "auto") return std::optional<std::chrono::nanoseconds>();
+  const Result<std::chrono::nanoseconds> latency = duration_of("--device-latency", latency_);
+  if (!latency) return latency.error();
+  return std::optional(*latency);
+}
+
 Result<void> LogDeviceSettings::choose(const CLI::App& command, DurableLogOptions& log) const {
   const Result<LogDeviceKind> kind = log_device_kind(device_);
   if (!kind) return kind.error();
   RETURN_IF_ERROR(check_use(command, *kind));
   const Result<IoOptions> chosen = io();
   if (!chosen) return chosen.error();
-  const Result<std::chrono::nanoseconds> latency = duration_of("--device-latency", latency_);
-  if (!latency) return latency.error();
+  const Result<std::optional<std::chrono::nanoseconds>> least = latency();
+  if (!least) return least.error();
   log.device = *kind;
   log.directories = directories_.empty() ? kDefaultStripes : directories_;
   log.io = *chosen;
-  log.device_latency = *latency;
+  log.device_latency = *least;
   const Result<std::chrono::microseconds> interval = flush_interval();
   if (!interval) return interval.error();
   log.group.interval = *interval;
@@ -204,13 +227,14 @@ std::vector<std::string> LogDeviceSettings::arguments() const {
   };
   add("--log-device", device_);
   add("--device-latency", latency_);
+  const Result<LogDeviceKind> kind = log_device_kind(device_);
+  if (!kind.ok()) return arguments;  // choose() says so
+  if (!has_flusher(*kind)) return arguments;
   add("--io-depth", std::to_string(io_.depth));
   add("--flush-interval", flush_interval_);
   if (flush_bytes_ > 0) add("--flush-bytes", std::to_string(flush_bytes_));
   if (flush_records_ > 0) add("--flush-records", std::to_string(flush_records_));
   for (const std::string& directory : directories_) add("--log-directory", directory);
-  const Result<LogDeviceKind> kind = log_device_kind(device_);
-  if (!kind.ok()) return arguments;  // choose() says so
   if (has_segments(*kind)) {
     add("--io-sync", io_sync_);
     add("--io-unit", std::to_string(io_.unit_bytes));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,11 @@ class LogDeviceSettings {
  private:
   Result<void> check_use(const CLI::App& command, LogDeviceKind kind) const;
   Result<IoOptions> io() const;
+  Result<std::optional<std::chrono::nanoseconds>> latency() const;
   Result<std::chrono::microseconds> flush_interval() const;
 
   std::string device_;
-  std::string latency_ = "0";
+  std::string latency_ = "auto";
   std::string flush_interval_ = "auto";
   uint64_t flush_bytes_ = 0;
   uint64_t flush_records_ = 0;

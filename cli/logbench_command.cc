@@ -108,7 +108,13 @@ struct LogbenchCommand {
     if (options.bytes > 0 && command.count("--duration") > 0) {
       return invalid_argument("--bytes takes the place of --duration: leave one of them out");
     }
-    if (!bare()) return device.choose(command, options.log);
+    if (!bare()) {
+      RETURN_IF_ERROR(device.choose(command, options.log));
+      if (options.bytes > 0 && is_nvm(options.log.device)) {
+        return invalid_argument("--bytes measures the flusher, and {} has none: leave it out", device.device());
+      }
+      return {};
+    }
     for (const char* option : LogDeviceSettings::options()) {
       if (std::string_view(option) != "--log-device" && command.count(option) > 0) {
         return invalid_argument("{} is for a durable log, and the null device stands for the buffer alone: choose "
@@ -141,6 +147,10 @@ struct LogbenchCommand {
     return report;
   }
 
+  std::string_view name(const Measured& measured) const {
+    return is_nvm(options.log.device) ? buffer_name(options.log) : name_of(measured.kind);
+  }
+
   std::string text_of(const std::vector<Measured>& measured) const {
     std::vector<std::vector<std::string>> rows = {
         {"buffer", "inserts/s", "bytes/s", "p50", "p99", "flush p50", "p99", "crawled"}};
@@ -150,9 +160,10 @@ struct LogbenchCommand {
         return seconds_text(static_cast<double>(report.latency_ns.quantile(q)) / 1e9);
       };
       const auto flush_quantile = [&](double q) {
-        return report.log ? seconds_text(static_cast<double>(report.log->flusher.flush_ns.quantile(q)) / 1e9) : "";
+        const bool has_flusher = report.log && !is_nvm(options.log.device);
+        return has_flusher ? seconds_text(static_cast<double>(report.log->flusher.flush_ns.quantile(q)) / 1e9) : "";
       };
-      rows.push_back({std::string(name_of(each.kind)),
+      rows.push_back({std::string(name(each)),
                       thousands(static_cast<uint64_t>(report.inserts_per_s())),
                       bytes_text(static_cast<uint64_t>(report.bytes_per_s())), quantile(0.5), quantile(0.99),
                       flush_quantile(0.5), flush_quantile(0.99),
@@ -171,7 +182,7 @@ struct LogbenchCommand {
   Json json_of(const Measured& measured) const {
     const LogBenchReport& report = measured.median();
     Json object = {{"command", "logbench"},
-                   {"buffer", name_of(measured.kind)},
+                   {"buffer", name(measured)},
                    {"device", device.device()},
                    {"threads", options.threads},
                    {"record_bytes", options.record_bytes},

@@ -46,6 +46,10 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
       {"total", seconds_text(report.total_seconds), ""},
   });
   if (!report.dropped_reason.empty()) text += fmt::format("  {}\n", report.dropped_reason);
+  if (report.holes > 0) {
+    text += fmt::format("  {} of {} in the log, where crashes took records that nobody was told of\n",
+                        counted(report.holes, "hole"), bytes_text(report.hole_bytes));
+  }
   text += fmt::format("  state digest {}, log ends at LSN {}\n", digest, report.end.value);
   return text;
 }
@@ -63,6 +67,8 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
           {"log_file_bytes", report.log_file_bytes},
           {"dropped_bytes", report.dropped_bytes},
           {"dropped_reason", report.dropped_reason},
+          {"log_holes", report.holes},
+          {"log_hole_bytes", report.hole_bytes},
           {"analysis_seconds", report.analysis_seconds},
           {"compilation_seconds", report.compilation_seconds},
           {"replay_seconds", report.replay_seconds},

@@ -45,6 +45,7 @@ struct RunCommand {
   Result<void> run(const CLI::App& command) {
     if (log != "off" && log != "command") return invalid_argument("--log {}: there are command and off", log);
     RETURN_IF_ERROR(settings.check_options(command));
+    elr_ = concurrency.elr;
     RETURN_IF_ERROR(touch_ahead.check());
     DriverOptions options;
     const Result<CommitMode> mode = commit_mode(commit);
@@ -65,9 +66,10 @@ struct RunCommand {
     if (transactions > 0) options.transactions = transactions;
     if (rate > 0) options.rate = rate;
     if (log == "off") {
-      std::vector<const char*> of_the_log = {"--resume",      "--data-dir",     "--log-buffer", "--slots",
-                                             "--grasshopper", "--hop-distance", "--scan-bits",  "--commit", "--elr"};
-      of_the_log.insert(of_the_log.end(), LogDeviceSettings::options().begin(), LogDeviceSettings::options().end());
+      std::vector<const char*> of_the_log = {"--resume", "--data-dir", "--commit", "--elr"};
+      for (const auto* options : {&LogBufferSettings::options(), &LogDeviceSettings::options()}) {
+        of_the_log.insert(of_the_log.end(), options->begin(), options->end());
+      }
       for (const char* option : of_the_log) {
         if (command.count(option) > 0) {
           return invalid_argument("{} speaks of a log, and --log off keeps none: leave one of them out", option);
@@ -106,9 +108,15 @@ struct RunCommand {
                            const Concurrency& kept_apart) {
     DurableLogOptions log_options;
     RETURN_IF_ERROR(buffer.choose(command, log_options));
-    log_buffer_name_ = name_of(log_options.buffer);
     log_options.workers = threads;
     RETURN_IF_ERROR(device.choose(command, log_options));
+    log_buffer_name_ = buffer_name(log_options);
+    RETURN_IF_ERROR(concurrency.check_device(command, log_options.device));
+    elr_ = concurrency.elr_on(log_options.device);
+    if (is_nvm(log_options.device) && (options.commit == CommitMode::kAsync || options.commit == CommitMode::kGroup)) {
+      return invalid_argument("--commit {} spares waiting for a flusher, and on {} there is none: a transaction is durable "
+                              "when its commit returns; leave it out", commit, device.device());
+    }
     log_options.group.waiters_hurry = options.commit != CommitMode::kGroup;
 
     Result<WorkloadDatabase> opened =
@@ -128,7 +136,7 @@ struct RunCommand {
   }
 
   Result<void> measure(const Workload& workload, const Program& program, Database& database,
-                       const CompiledUnits& procedures, DriverOptions& options, DurableLog* durable) {
+                       const CompiledUnits& procedures, DriverOptions& options, DirectoryLog* durable) {
     options.session.native = procedures.functions();
     if (const auto notice = database.memory_notice()) output.notice(*notice);
     const TouchedAhead touched = touch_ahead.touch(workload, program, database, options, output);
@@ -144,7 +152,7 @@ struct RunCommand {
     LogCounters counters;
     if (durable != nullptr) {
       counters = durable->counters();
-      flush_interval_us_ = durable->group().interval.count();
+      if (const auto group = durable->group()) flush_interval_us_ = group->interval.count();
     }
     const State state{procedures.execution(), digest_text(database, threads), database.memory_by_table(),
                       database.memory_bytes(), touched, std::min(touched.bytes, database.memory().bytes_ready())};
@@ -197,11 +205,14 @@ struct RunCommand {
     text += table_text(rows);
     if (log != "off") {
       const Histogram& flushes = counters.flusher.flush_ns;
-      text += fmt::format("  log: {} in {}, {:.1f} bytes a record, {} of p50 {}, p99 {}\n",
-                          bytes_text(counters.log_bytes), counted(counters.log_records, "record"),
-                          bytes_per_record(counters), counted(counters.device.flushes, "flush", "flushes"),
-                          seconds_text(static_cast<double>(flushes.quantile(0.5)) / 1e9),
-                          seconds_text(static_cast<double>(flushes.quantile(0.99)) / 1e9));
+      text += fmt::format("  log: {} in {}, {:.1f} bytes a record, {}", bytes_text(counters.log_bytes),
+                          counted(counters.log_records, "record"), bytes_per_record(counters),
+                          counted(counters.device.flushes, "flush", "flushes"));
+      if (flushes.count() > 0) {
+        text += fmt::format(" of p50 {}, p99 {}", seconds_text(static_cast<double>(flushes.quantile(0.5)) / 1e9),
+                            seconds_text(static_cast<double>(flushes.quantile(0.99)) / 1e9));
+      }
+      text += "\n";
     }
     text +=
         fmt::format("  memory: {} of rows in {}, indexes and free room included ({:.2f} times)\n",
@@ -268,7 +279,7 @@ struct RunCommand {
             {"execution", name_of(state.execution)},
             {"prefetch", state.execution == Execution::kNative ? prefetch : "off"},
             {"cc", concurrency.cc},
-            {"elr", concurrency.elr},
+            {"elr", elr_},
             {"checkpoints", Json::array()},
             {"seconds", report.seconds},
             {"processor_seconds", report.processor_seconds},
@@ -310,6 +321,7 @@ struct RunCommand {
   }
 
   std::string log_buffer_name_ = "none";
+  std::string elr_;
   std::optional<int64_t> flush_interval_us_;
 };
 

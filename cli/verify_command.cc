@@ -54,9 +54,9 @@ struct VerifyCommand {
         {"checkpoint", true,
          fmt::format("{}, every chunk's checksum right", counted(recovered->report.checkpoint_rows, "row"))},
         {"log", true,
-         fmt::format("{} up to LSN {}, every record's checksum right",
+         fmt::format("{} up to LSN {}, every record's checksum right{}",
                      counted(recovered->report.replay.transactions, "transaction"),
-                     recovered->report.end.value)},
+                     recovered->report.end.value, holes_text(recovered->report))},
         index_check(*recovered->database)};
     for (Check& check : (*workload)->check(DatabaseRows(*recovered->database), conserved)) {
       checks.push_back(std::move(check));
@@ -65,6 +65,10 @@ struct VerifyCommand {
   }
 
  private:
+  static std::string holes_text(const RecoveryReport& report) {
+    return report.holes == 0 ? "" : fmt::format(", and {} that crashes left", counted(report.holes, "hole"));
+  }
+
   static Check index_check(const Database& database) {
     const Result<IndexReport> report = verify_indexes(database);
     if (!report) return {"indexes", false, report.error().message};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -18,9 +19,11 @@ class CountingLog final : public CommitLog {
   Lsn reserve(WorkerId, uint32_t payload_bytes) override {
     return Lsn{tail_.fetch_add(payload_bytes + kRecordHeaderBytes, std::memory_order_acq_rel)};
   }
-  void fill(WorkerId, Lsn, RecordKind kind, ByteSpan) override {
+  void fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan) override {
     (kind == RecordKind::kSkip ? skipped_ : filled_).fetch_add(1, std::memory_order_relaxed);
+    if (at_fill_ && kind == RecordKind::kCommand) at_fill_(worker, lsn);
   }
+  bool leaves_holes() const override { return leaves_holes_; }
   Lsn durable() const override {
     return held_back_.load(std::memory_order_relaxed) ? Lsn{flushed_.load(std::memory_order_acquire)}
                                                       : Lsn{tail_.load(std::memory_order_acquire)};
@@ -36,6 +39,12 @@ class CountingLog final : public CommitLog {
     on_demand_.store(on_demand, std::memory_order_relaxed);
     held_back_.store(held, std::memory_order_relaxed);
   }
+  // Makes it a log that may lose records alone. `at_fill` is called by the worker that fills a record. Before any
+  // transaction.
+  void leave_holes(std::function<void(WorkerId, Lsn)> at_fill = {}) {
+    leaves_holes_ = true;
+    at_fill_ = std::move(at_fill);
+  }
   void fail() { failed_.store(true, std::memory_order_relaxed); }
   uint64_t filled() const { return filled_.load(std::memory_order_relaxed); }
   uint64_t skipped() const { return skipped_.load(std::memory_order_relaxed); }
@@ -49,6 +58,8 @@ class CountingLog final : public CommitLog {
     }
   }
 
+  bool leaves_holes_ = false;
+  std::function<void(WorkerId, Lsn)> at_fill_;
   // Advanced by reserve() (acq_rel: it orders the workers' locks and validations), read by durable()
   // (acquire).
   std::atomic<uint64_t> tail_{kFirstLsn.value};

@@ -2,7 +2,8 @@
 //
 // Flow        begin -> find, scan, insert, update, erase -> commit: wait for log space -> lock the written rows'
 //             words, in order of address -> reserve the LSN -> validate -> write the rows, unlock their words
-//             with the new LSN -> fill the log record. Or roll_back (the user's: validated as well, since its
+//             with the new LSN -> fill the log record; of a log that leaves holes (commit_log.h), fill it first,
+//             then write the rows. Or roll_back (the user's: validated as well, since its
 //             caller will act on what it read), or abort.
 // Protocols   Optimistic, in Silo's manner, with one change, the order: the version of each row that was read is
 //             validated. Or two-phase locking (row_locks.h, Database::set_concurrency): rows are locked before

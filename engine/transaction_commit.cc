@@ -37,8 +37,14 @@ CommitOutcome Transaction::commit(ByteSpan log_payload) {
     abort();
     return {CommitStatus::kConflict, Lsn{}, false};
   }
-  install(lsn);
-  log.fill(worker_.id(), lsn, RecordKind::kCommand, log_payload);
+  if (log.leaves_holes()) {
+    // Nobody may read, or write over, what a crash could still take back alone.
+    log.fill(worker_.id(), lsn, RecordKind::kCommand, log_payload);
+    install(lsn);
+  } else {
+    install(lsn);
+    log.fill(worker_.id(), lsn, RecordKind::kCommand, log_payload);
+  }
   end();
   return {CommitStatus::kCommitted, lsn, true};
 }

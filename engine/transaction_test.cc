@@ -425,6 +425,32 @@ TEST_P(TransactionTest, AFailedLogRefusesWritersAndLetsReadersGo) {
   EXPECT_EQ(committed_amount(1), 50);
 }
 
+TEST_P(TransactionTest, OfALogThatLeavesHolesNothingIsSeenBeforeItsRecordIsFilled) {
+  int fills = 0;
+  t.log.leave_holes([&](WorkerId worker, Lsn) {
+    ASSERT_EQ(worker, WorkerId{0});
+    ++fills;
+    b.begin();
+    EXPECT_EQ(t.amount(b, 1), std::nullopt);  // changed
+    b.abort();
+    b.begin();
+    EXPECT_EQ(t.erase(b, 2), AccessStatus::kConflict);  // deleted
+    b.abort();
+    b.begin();
+    EXPECT_EQ(t.insert(b, 9, 10, 209, 1), AccessStatus::kConflict);  // inserted
+    b.abort();
+  });
+  a.begin();
+  EXPECT_EQ(t.set(a, 1, t.kAmount, 60), AccessStatus::kOk);
+  EXPECT_EQ(t.erase(a, 2), AccessStatus::kOk);
+  EXPECT_EQ(t.insert(a, 9, 10, 109, 70), AccessStatus::kOk);
+  EXPECT_EQ(commit(a), CommitStatus::kCommitted);
+  EXPECT_EQ(fills, 1);
+  EXPECT_EQ(committed_amount(1), 60);
+  EXPECT_EQ(committed_amount(2), std::nullopt);
+  EXPECT_EQ(committed_amount(9), 70);
+}
+
 TEST_P(TransactionTest, StringsMaySwapPlaces) {
   a.begin();
   RowRef row;

@@ -11,6 +11,7 @@ namespace mneme {
 namespace {
 
 constexpr char kSegmentMagic[8] = {'M', 'N', 'E', 'M', 'E', 'L', 'O', 'G'};
+constexpr char kNvmMagic[8] = {'M', 'N', 'E', 'M', 'E', 'N', 'V', 'M'};
 constexpr uint32_t kBlockMagic = 'M' | 'N' << 8 | 'B' << 16 | 'K' << 24;
 constexpr size_t kPageChecksumAt = 12;
 
@@ -28,12 +29,17 @@ uint32_t header_checksum(const std::byte* block) {
 
 void SegmentHeader::encode(std::byte* page) const {
   std::memset(page, 0, kBlockBytes);
-  std::memcpy(page, kSegmentMagic, sizeof kSegmentMagic);
+  std::memcpy(page, nvm ? kNvmMagic : kSegmentMagic, sizeof kSegmentMagic);
   store(page + 8, kFormatVersion);
   store(page + 16, database_id);
   store(page + 24, catalog_hash);
   store(page + 32, number);
   store(page + 36, incarnation);
+  if (nvm) {
+    store(page + 40, nvm->begin.value);
+    store(page + 48, nvm->writers);
+    store(page + 52, nvm->longest_record_bytes);
+  }
   store(page + kPageChecksumAt, page_checksum(page));
 }
 
@@ -42,7 +48,8 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
     return damaged("{} is damaged: it ends at byte {}, inside its header page; nothing was changed", file,
                    page.size());
   }
-  const bool magic_is_right = std::memcmp(page.data(), kSegmentMagic, sizeof kSegmentMagic) == 0;
+  const bool is_nvm = std::memcmp(page.data(), kNvmMagic, sizeof kNvmMagic) == 0;
+  const bool magic_is_right = is_nvm || std::memcmp(page.data(), kSegmentMagic, sizeof kSegmentMagic) == 0;
   const bool checksum_is_right = load<uint32_t>(page.data() + kPageChecksumAt) == page_checksum(page.data());
   const auto version = load<uint32_t>(page.data() + 8);
   // A foreign file has neither; damage to ours leaves one of them.
@@ -59,8 +66,13 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
     return damaged(
         "{} is damaged at byte 0: the checksum of its header page doesn't match; nothing was changed", file);
   }
-  return SegmentHeader{load<uint64_t>(page.data() + 16), load<uint64_t>(page.data() + 24),
+  SegmentHeader header{load<uint64_t>(page.data() + 16), load<uint64_t>(page.data() + 24),
                        load<uint32_t>(page.data() + 32), load<uint32_t>(page.data() + 36)};
+  if (is_nvm) {
+    header.nvm = {Lsn{load<uint64_t>(page.data() + 40)}, load<uint32_t>(page.data() + 48),
+                  load<uint32_t>(page.data() + 52)};
+  }
+  return header;
 }
 
 void BlockHeader::encode(std::byte* block) const {

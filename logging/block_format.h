@@ -3,7 +3,9 @@
 //     segment file   header page (4096 bytes), then blocks of 4096 bytes at fixed offsets, each written once
 //     header page    0 magic "MNEMELOG"   8 u32 format version   12 u32 CRC32C of the page without this field
 //                    16 u64 database id   24 u64 catalog hash    32 u32 segment number   36 u32 incarnation
-//                    40 zeros
+//                    40 zeros; or, of a segment in persistent memory (nvm_format.h), whose magic is "MNEMENVM":
+//                    40 u64 LSN of the first byte behind the page   48 u32 writers   52 u32 bytes of their longest
+//                    record   56 zeros
 //     block          0 u32 CRC32C of bytes 4..47     4 u32 magic "MNBK"      8 u32 CRC32C of bytes 48..4095
 //                    12 u32 payload bytes used       16 u64 LSN of the first payload byte
 //                    24 u64 durable LSN              32 u32 incarnation      36 u32 segment number
@@ -29,11 +31,19 @@ inline constexpr size_t kBlockBytes = 4096;
 inline constexpr size_t kBlockHeaderBytes = 48;
 inline constexpr size_t kBlockPayloadBytes = kBlockBytes - kBlockHeaderBytes;
 
+// What a segment in persistent memory says besides.
+struct NvmExtent {
+  Lsn begin;             // of the first byte behind the header page
+  uint32_t writers = 0;  // at most so many records were being written at any time
+  uint32_t longest_record_bytes = 0;
+};
+
 struct SegmentHeader {
   uint64_t database_id = 0;
   uint64_t catalog_hash = 0;
   uint32_t number = 0;
   uint32_t incarnation = 0;
+  std::optional<NvmExtent> nvm{};  // nothing: the segment consists of blocks
 
   // Fills a whole block's worth of bytes.
   void encode(std::byte* page) const;
@@ -60,9 +70,11 @@ struct BlockHeader {
   bool payload_is_intact(ByteSpan block) const;
 };
 
+inline constexpr size_t kSegmentHeaderBytes = kBlockBytes;
+
 // Where block `index` lies in its segment's file.
 constexpr uint64_t block_offset(uint32_t index) {
-  return kBlockBytes * (uint64_t{index} + 1);
+  return kSegmentHeaderBytes + kBlockBytes * uint64_t{index};
 }
 
 }  // namespace mneme

@@ -92,6 +92,24 @@ TEST(BlockFormat, HeaderPageRoundTripAndEveryFlippedBitIsSeen) {
   }
 }
 
+TEST(BlockFormat, HeaderPageOfPersistentMemoryRoundTripAndEveryFlippedBitIsSeen) {
+  Page page(kBlockBytes);
+  SegmentHeader written{11, 22, 33, 44};
+  written.nvm = {Lsn{uint64_t{1} << 40}, 5, 600};
+  written.encode(page.data());
+  const SegmentHeader header = test::must(SegmentHeader::decode(page, "x"));
+  EXPECT_EQ(header.incarnation, 44u);
+  ASSERT_TRUE(header.nvm.has_value());
+  EXPECT_EQ(header.nvm->begin, Lsn{uint64_t{1} << 40});
+  EXPECT_EQ(header.nvm->writers, 5u);
+  EXPECT_EQ(header.nvm->longest_record_bytes, 600u);
+  for (size_t bit = 0; bit < 8 * 64; ++bit) {
+    flip(page, bit);
+    EXPECT_FALSE(SegmentHeader::decode(page, "x").ok()) << "bit " << bit;
+    flip(page, bit);
+  }
+}
+
 TEST(BlockFormat, HeaderPageOfAForeignFileAndOfAnotherVersion) {
   const auto foreign = SegmentHeader::decode(test::payload_of(1, kBlockBytes), "DIR/log");
   ASSERT_FALSE(foreign.ok());

@@ -28,7 +28,10 @@ constexpr DeviceName kNames[] = {{LogDeviceKind::kFile, "file"},
                                  {LogDeviceKind::kStriped, "striped"},
                                  {LogDeviceKind::kNull, "null"},
                                  {LogDeviceKind::kLossy, "lossy"},
-                                 {LogDeviceKind::kLossyUnsynced, "lossy-unsynced"}};
+                                 {LogDeviceKind::kLossyUnsynced, "lossy-unsynced"},
+                                 {LogDeviceKind::kNvm, "nvm"},
+                                 {LogDeviceKind::kNvmLossy, "nvm-lossy"},
+                                 {LogDeviceKind::kNvmLossyUnfenced, "nvm-lossy-unfenced"}};
 
 // Some file systems refuse direct I/O when a file is opened, some only when it is written.
 Result<void> try_direct_io(const std::string& directory) {
@@ -120,7 +123,9 @@ Result<LogDeviceKind> log_device_kind(std::string_view name) {
     if (each.name == name) return each.kind;
   }
   return invalid_argument(
-      "there is no log device \"{}\": choose file, striped, null, lossy or lossy-unsynced", name);
+      "there is no log device \"{}\": choose file, striped, null, lossy, lossy-unsynced, nvm, nvm-lossy or "
+      "nvm-lossy-unfenced",
+      name);
 }
 
 std::string_view name_of(LogDeviceKind kind) {
@@ -129,6 +134,7 @@ std::string_view name_of(LogDeviceKind kind) {
 
 Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
                                      const DeviceOptions& options) {
+  CHECK(!is_nvm(kind));
   CHECK(options.io.depth > 0);
   CHECK(options.io.depth <= kMostInFlight);
   CHECK(options.io.unit_bytes % kBlockBytes == 0);

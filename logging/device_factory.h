@@ -1,4 +1,4 @@
-// Opens the log device that an option names, with the best I/O that this machine offers.
+// Names the log's devices, and opens those that a flusher writes to, with the best I/O that this machine offers.
 //
 // What had to be done without (io_uring, direct I/O) is told in `notices`, for the user: nothing is silent.
 #pragma once
@@ -23,9 +23,17 @@ enum class LogDeviceKind {
   kNull,           // drops everything
   kLossy,          // segment files behind a volatile write cache: a crash loses what no sync covered
   kLossyUnsynced,  // the same, and the syncs left out: a crash test must fail on it
+  // Persistent memory, emulated, to which each worker writes by itself (nvm_log.h):
+  kNvm,               // segment files, mapped
+  kNvmLossy,          // behind caches that a crash empties
+  kNvmLossyUnfenced,  // the same, and the fences left out: a crash test must fail on it
 };
 
-// "file", "striped", "null", "lossy", "lossy-unsynced".
+inline bool is_nvm(LogDeviceKind kind) {
+  return kind >= LogDeviceKind::kNvm;
+}
+
+// "file", "striped", "null", "lossy", "lossy-unsynced", "nvm", "nvm-lossy", "nvm-lossy-unfenced".
 Result<LogDeviceKind> log_device_kind(std::string_view name);
 std::string_view name_of(LogDeviceKind kind);
 
@@ -42,7 +50,7 @@ struct DeviceOptions {
   std::chrono::nanoseconds latency{0};  // injected: no flush takes less
 };
 
-// Of `file`, what `options` decide is overwritten; `file.direct_io` is a wish.
+// Not for persistent memory. Of `file`, what `options` decide is overwritten; `file.direct_io` is a wish.
 Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
                                      const DeviceOptions& options);
 

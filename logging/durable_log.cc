@@ -61,7 +61,7 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
                                 {.io = options.io,
                                  .directories = options.directories,
                                  .lossy_seed = options.lossy_seed,
-                                 .latency = options.device_latency});
+                                 .latency = options.device_latency.value_or(std::chrono::nanoseconds(0))});
   if (!device.ok()) return device.error();
   DurableLogOptions chosen = options;
   chosen.group = chosen_group(options, buffer.ring_bytes);

@@ -1,22 +1,20 @@
-// DurableLog: the CommitLog that writes: a buffer, a flusher and a device put together.
+// DurableLog: the DirectoryLog that writes: a buffer, a flusher and a device put together.
 //
-// Flow        read_log() -> begin_incarnation() -> DurableLog::open() -> transactions. See open() for the order.
-// Invariants  its records begin where its incarnation does, in a segment of its own.
-// Threads     as CommitLog says. counters, notices: any thread.
-// Waiting, errors  as CommitLog says. The destructor makes every filled record durable, unless the log has failed.
-//             Workers must have filled what they reserved before.
+// Flow        worker -> buffer -> flusher -> device. Opened as log_factory.h says.
+// Invariants, threads, waiting, errors  as DirectoryLog says.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/cache_line.h"
 #include "base/result.h"
-#include "logging/commit_log.h"
 #include "logging/device_factory.h"
+#include "logging/directory_log.h"
 #include "logging/log_buffer.h"
 #include "logging/log_buffer_factory.h"
 #include "logging/log_flusher.h"
@@ -39,23 +37,16 @@ struct DurableLogOptions {
   size_t segment_bytes = size_t{32} << 20;
   uint32_t segments_ahead = 1;  // ready when open() returns; later one is
   IoOptions io{};
-  std::vector<std::string> directories{};      // of the striped device, as DeviceOptions says
-  std::chrono::nanoseconds device_latency{0};  // injected: no flush takes less
+  std::vector<std::string> directories{};  // of the striped device, as DeviceOptions says
+  // Injected: no flush takes less. Without it as the device has it: none, but of emulated persistent memory.
+  std::optional<std::chrono::nanoseconds> device_latency{};
   GroupCommit group{.interval = kChosenInterval};
   uint64_t lossy_seed = 1;  // of the lossy devices
 };
 
-struct LogCounters {
-  uint64_t log_records = 0;
-  uint64_t log_bytes = 0;  // of records, headers included; without blocks and padding
-  DeviceCounters device;
-  FlusherCounters flusher;
-};
-
-class DurableLog : public CommitLog {
+class DurableLog : public DirectoryLog {
  public:
-  // The directory must be locked for work, and begin_incarnation() done since its log was read. Then the first
-  // segment is made, and the log accepts records from the incarnation's begin on. `manifest` outlives the log.
+  // As log_factory.h says, which opens the log on any device but persistent memory by this.
   static Result<std::unique_ptr<DurableLog>> open(ManifestFile& manifest, const DurableLogOptions& options);
 
   bool await_space(WorkerId worker, uint32_t payload_bytes) override;
@@ -65,11 +56,9 @@ class DurableLog : public CommitLog {
   bool wait_durable(Lsn lsn) override { return flusher_.wait_durable(lsn); }
   std::optional<Error> failure() const override { return device_->failure(); }
 
-  LogCounters counters() const;
-  // As it was asked for, or chosen.
-  const GroupCommit& group() const { return options_.group; }
-  // What the device had to do without: a sentence each, for the user.
-  const std::vector<std::string>& notices() const { return notices_; }
+  LogCounters counters() const override;
+  std::optional<GroupCommit> group() const override { return options_.group; }
+  const std::vector<std::string>& notices() const override { return notices_; }
 
  private:
   // One a worker. The counts are its own to write and counters()'s to read; relaxed: they order nothing.

@@ -25,7 +25,7 @@ struct Written {
   bool skip;
 };
 
-std::vector<Written> work(DurableLog& log, WorkerId worker, uint64_t records) {
+std::vector<Written> work(CommitLog& log, WorkerId worker, uint64_t records) {
   std::mt19937_64 random(worker.value + 100);
   std::vector<Written> written;
   AckQueue queue(256);

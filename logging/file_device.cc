@@ -45,8 +45,9 @@ FileDevice::FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
         fmt::format("{}: each write maps its buffer anew, which is slower", registered.error().message));
   }
   for (const std::string& directory : options.directories) {
-    const SegmentSupplyOptions supply{directory, options.segment_bytes, options.direct_io,
-                                      options.segments_ahead};
+    const SegmentSupplyOptions supply{
+        {directory, options.segment_bytes / kBlockBytes * kBlockBytes, options.direct_io},
+        options.segments_ahead};
     supplies_.push_back(
         std::make_unique<SegmentSupply>(manifest, supply, numbers_, [this] { queue_->wake(); }));
   }

@@ -29,6 +29,7 @@ Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log) {
     const uint32_t number = m.incarnations.empty() ? 1 : m.incarnations.back().number + 1;
     CHECK(m.incarnations.empty() || m.incarnations.back().begin <= log.end);
     m.incarnations.push_back({number, log.end});
+    m.holes = log.holes;
     std::erase_if(m.segments, [&](const SegmentEntry& entry) {
       return std::find(unused.begin(), unused.end(), entry.file) != unused.end();
     });

@@ -48,13 +48,14 @@ Result<std::vector<LoadedSegment>> load_segments(const std::string& directory, c
   return segments;
 }
 
-// The blocks that follow one another without a gap, from the log's first byte on.
+// The blocks that follow one another without a gap, but for holes, from the log's first byte on.
 struct Chain {
   Lsn begin;
   Lsn end;
   Place gap;  // where the block that would go on is missing
   std::optional<Place>
       bad_block;  // the first block that was durable and whose bytes don't match their checksum
+  std::optional<Place> new_hole;  // the first of the last incarnation's
 };
 
 // The highest durable LSN that the incarnation's own blocks carry. Between it and the incarnation's end the blocks
@@ -86,18 +87,60 @@ std::vector<BlockPlace> blocks_in_order(const std::vector<LoadedSegment>& loaded
   return places;
 }
 
+// Where the file should go on behind the block.
+Place behind(const LoadedSegment& segment, const std::string& file, const LoadedBlock& block) {
+  if (segment.nvm) return {file, block.offset + block.used_bytes};
+  return {file, block.offset - kBlockHeaderBytes + kBlockBytes};
+}
+
+// Where what is missing before the block should be. `follows`: the log holds blocks of its segment before it.
+Place before(const LoadedSegment& segment, const std::string& file, const LoadedBlock& block, bool follows,
+             const Chain& chain) {
+  if (segment.nvm && chain.end >= segment.nvm->begin) {
+    return {file, kSegmentHeaderBytes + (chain.end.value - segment.nvm->begin.value)};
+  }
+  // The segment's first blocks are missing, unless it begins with this one: then the former's last are.
+  const bool is_first = block.offset < block_offset(1);
+  return follows || is_first ? chain.gap : Place{file, block_offset(0)};
+}
+
+// Whether what is missing before a block of this segment is a hole, as nvm_log.h may leave it.
+bool may_be_hole(const Manifest& manifest, const LoadedSegment& segment, uint32_t incarnation,
+                 const LogHole& hole) {
+  if (!segment.nvm || hole.begin >= hole.end) return false;
+  const Incarnation& last = manifest.incarnations.back();
+  if (incarnation == last.number && hole.begin >= last.begin) return !last.closed;
+  return std::ranges::find(manifest.holes, hole) != manifest.holes.end();
+}
+
+// The last incarnation's holes, which nobody has noted yet, are no more and no longer than its workers can have left.
+bool holes_are_plausible(const Manifest& manifest, const std::vector<LoadedSegment>& loaded,
+                         const LogContents& log) {
+  const Lsn begin = manifest.incarnations.back().begin;
+  uint64_t count = 0;
+  uint64_t bytes = 0;
+  for (const LogHole& hole : log.holes) {
+    if (hole.begin < begin) continue;
+    ++count;
+    bytes += hole.end.value - hole.begin.value;
+  }
+  const NvmExtent& extent = *loaded.back().nvm;
+  return count <= extent.writers &&
+         bytes <= extent.writers * loaded.back().layout.stream_bytes(extent.longest_record_bytes);
+}
+
 // Adds a block that goes on where the log's last one ended. Of its segment, `kept_bytes` are in the log before it.
 void link_block(size_t s, const LoadedBlock& block, size_t kept_bytes, LogContents& log) {
   LogContents::Segment& segment = log.segments[s];
-  if (log.runs.empty() || log.runs.back().segment != s) {
+  if (log.runs.empty() || log.runs.back().segment != s || log.runs.back().end != block.begin) {
     log.runs.push_back({s, segment.blocks.size(), 0, kept_bytes, block.begin, block.begin});
   }
-  segment.blocks.push_back({block.begin, block.used_bytes, block.index});
+  segment.blocks.push_back({block.begin, block.used_bytes, block.offset});
   ++log.runs.back().block_count;
   log.runs.back().end = block.end();
 }
 
-// Moves the chain's blocks into `log`; what comes after a gap is only counted.
+// Moves the chain's blocks into `log`; what comes after a gap that is no hole is only counted.
 Chain link_blocks(const Manifest& manifest, std::vector<LoadedSegment>& loaded, LogContents& log) {
   const std::vector<BlockPlace> places = blocks_in_order(loaded);
   Chain chain;
@@ -106,32 +149,41 @@ Chain link_blocks(const Manifest& manifest, std::vector<LoadedSegment>& loaded, 
   chain.end = chain.begin;
   if (!manifest.segments.empty()) chain.gap = {manifest.segments.front().file, block_offset(0)};
   std::vector<Lsn> durable;
-  for (const SegmentEntry& entry : manifest.segments) {
-    log.segments.emplace_back().file = entry.file;
-    durable.push_back(durable_within(manifest, loaded, entry.incarnation));
+  for (size_t s = 0; s < loaded.size(); ++s) {
+    LogContents::Segment& segment = log.segments.emplace_back();
+    segment.file = manifest.segments[s].file;
+    segment.layout = loaded[s].layout;
+    durable.push_back(durable_within(manifest, loaded, manifest.segments[s].incarnation));
   }
 
   std::vector<size_t> kept_bytes(loaded.size());
   bool broken = false;
   for (const BlockPlace& place : places) {
-    const LoadedBlock& block = loaded[place.segment].blocks[place.index];
+    const LoadedSegment& segment = loaded[place.segment];
+    const LoadedBlock& block = segment.blocks[place.index];
+    const uint32_t incarnation = manifest.segments[place.segment].incarnation;
     const std::string& file = log.segments[place.segment].file;
     if (!broken && block.begin != chain.end) {
-      broken = true;
-      // The segment's first blocks are missing, unless it begins with this one: then the former's last are.
-      if (kept_bytes[place.segment] == 0 && block.index > 0) chain.gap = {file, block_offset(0)};
+      chain.gap = before(segment, file, block, kept_bytes[place.segment] > 0, chain);
+      const LogHole hole{chain.end, block.begin};
+      if (may_be_hole(manifest, segment, incarnation, hole)) {
+        if (!chain.new_hole && hole.begin >= manifest.incarnations.back().begin) chain.new_hole = chain.gap;
+        log.holes.push_back(hole);
+      } else {
+        broken = true;
+      }
     }
     if (broken) {
       log.dropped_bytes += block.used_bytes;
       continue;
     }
     if (!block.payload_is_intact && block.begin < durable[place.segment] && !chain.bad_block) {
-      chain.bad_block = {file, block_offset(block.index)};
+      chain.bad_block = {file, block.offset - kBlockHeaderBytes};
     }
     link_block(place.segment, block, kept_bytes[place.segment], log);
     kept_bytes[place.segment] += block.used_bytes;
     chain.end = block.end();
-    chain.gap = {file, block_offset(block.index + 1)};
+    chain.gap = behind(segment, file, block);
   }
   for (size_t s = 0; s < loaded.size(); ++s) {
     log.segments[s].bytes = std::move(loaded[s].bytes);
@@ -148,19 +200,20 @@ struct RunRecords {
   bool is_whole = false;  // up to its last byte
 };
 
-RunRecords parse_run(Lsn begin, ByteSpan rest, bool with_skips) {
+RunRecords parse_run(Lsn begin, ByteSpan rest, const RecordLayout& layout, bool with_skips) {
   RunRecords parsed;
   parsed.end = begin;
   while (rest.size() >= kRecordHeaderBytes) {
     const RecordHeader header = RecordHeader::decode(rest.data());
-    if (header.record_bytes < kRecordHeaderBytes || header.record_bytes > rest.size()) return parsed;
+    const uint64_t taken = layout.stream_bytes(header.record_bytes);
+    if (header.record_bytes < kRecordHeaderBytes || taken > rest.size()) return parsed;
     const ByteSpan payload = rest.subspan(kRecordHeaderBytes, header.record_bytes - kRecordHeaderBytes);
-    if (!record_is_well_formed(rest.data(), payload, parsed.end)) return parsed;
+    if (!record_is_well_formed(rest.data(), payload, parsed.end, layout.checksum_seed)) return parsed;
     const bool skip = header.kind == RecordKind::kSkip;
     parsed.skips += skip ? 1 : 0;
     if (!skip || with_skips) parsed.records.push_back({header.lsn, header.kind, payload});
-    parsed.end = parsed.end + header.record_bytes;
-    rest = rest.subspan(header.record_bytes);
+    parsed.end = parsed.end + taken;
+    rest = rest.subspan(taken);
   }
   parsed.is_whole = rest.empty();
   return parsed;
@@ -170,7 +223,8 @@ RunRecords parse_run(Lsn begin, ByteSpan rest, bool with_skips) {
 bool collect_records(const Chain& chain, const LogReadOptions& options, LogContents& log) {
   std::vector<RunRecords> parsed(log.runs.size());
   for_each_in_parallel(options.threads, parsed.size(), [&](size_t i) {
-    parsed[i] = parse_run(log.runs[i].begin, log.bytes_of(log.runs[i]), options.with_skips);
+    const LogContents::Run& run = log.runs[i];
+    parsed[i] = parse_run(run.begin, log.bytes_of(run), log.segments[run.segment].layout, options.with_skips);
   });
   size_t count = 0;
   for (const RunRecords& each : parsed) count += each.records.size();
@@ -182,7 +236,7 @@ bool collect_records(const Chain& chain, const LogReadOptions& options, LogConte
     log.end = each.end;
     if (!each.is_whole) break;
   }
-  log.record_bytes = log.end.value - chain.begin.value;
+  log.record_bytes = log.end.value - chain.begin.value - log.hole_bytes();
   log.dropped_bytes += chain.end.value - log.end.value;
   return log.end == chain.end;
 }
@@ -199,6 +253,12 @@ bool reaches_past_chain(const LogContents& log, const Chain& chain) {
 
 }  // namespace
 
+uint64_t LogContents::hole_bytes() const {
+  uint64_t bytes = 0;
+  for (const LogHole& hole : holes) bytes += hole.end.value - hole.begin.value;
+  return bytes;
+}
+
 const LogContents::Run* LogContents::run_of(Lsn lsn) const {
   const auto after = std::ranges::upper_bound(runs, lsn, {}, &Run::begin);
   if (after == runs.begin() || std::prev(after)->end <= lsn) return nullptr;
@@ -214,7 +274,7 @@ LogContents::Place LogContents::place_of(Lsn lsn) const {
                                       [](Lsn l, const Block& block) { return l < block.begin; });
   CHECK(after != first);
   const Block& block = *std::prev(after);
-  return {segment.file, block_offset(block.index) + kBlockHeaderBytes + (lsn.value - block.begin.value)};
+  return {segment.file, block.offset + (lsn.value - block.begin.value)};
 }
 
 Result<LogContents> read_log(const std::string& directory, const Manifest& manifest,
@@ -226,7 +286,8 @@ Result<LogContents> read_log(const std::string& directory, const Manifest& manif
   // What an incarnation begins after, and what a checkpoint holds, was durable by then.
   log.durable_seen = std::max(kFirstLsn, manifest.checkpoint_lsn);
   if (!manifest.incarnations.empty()) {
-    log.durable_seen = std::max(log.durable_seen, manifest.incarnations.back().begin);
+    const Incarnation& last = manifest.incarnations.back();
+    log.durable_seen = std::max({log.durable_seen, last.begin, last.closed.value_or(last.begin)});
   }
   for (const LoadedSegment& segment : *loaded) {
     log.durable_seen = std::max(log.durable_seen, segment.durable);
@@ -249,6 +310,13 @@ Result<LogContents> read_log(const std::string& directory, const Manifest& manif
         "the log is damaged: {}/{} at byte {}: the block doesn't match its checksum, though it was durable; "
         "nothing was changed",
         directory, chain.bad_block->file, chain.bad_block->offset);
+  }
+  if (chain.new_hole && !holes_are_plausible(manifest, *loaded, log)) {
+    return damaged(
+        "the log is damaged: {}/{} at byte {}: a record is missing, and others after it, {} bytes in {} "
+        "places, which is more than a crash of {} workers can leave; nothing was changed",
+        directory, chain.new_hole->file, chain.new_hole->offset, log.hole_bytes(), log.holes.size(),
+        loaded->back().nvm->writers);
   }
   if (log.dropped_bytes > 0) {
     log.dropped_reason = fmt::format(

@@ -1,10 +1,14 @@
 // Log reader: what a data directory's log holds, and where it ends.
 //
 // Flow        read_manifest() -> read_log(): segments are loaded and checked in parallel -> records in commit order
-// Invariants  It ends before the first missing or bad record in commit order. `durable_seen`, the highest durable LSN
-//             that any intact block header of the log carries, also past a bad record, tells the two cases apart:
-//             a bad or missing record at or above it is a torn tail, the end of the log; one below it is damage.
-//             (No later block covers the very last flushes before a crash: damage there looks like a torn tail.)
+// Invariants  Where a flusher wrote it, it ends before the first missing or bad record in commit order. `durable_seen`, the
+//             highest durable LSN that any intact block header of the log carries, also past a bad record, tells the
+//             two cases apart: a bad or missing record at or above it is a torn tail, the end of the log; one below it
+//             is damage. (No later block covers the very last flushes before a crash: damage there looks like a torn
+//             tail.)
+//             In persistent memory (nvm_log.h) it ends behind the last record, and has holes where a crash left some:
+//             as many and as long as the last incarnation's workers can leave, none where that was closed in order, and
+//             those that the manifest notes of former ones. Another is damage.
 //             Blocks of an older incarnation past that incarnation's end are left out, as if they weren't there.
 // Threads     read_log() uses threads of its own. LogContents: plain data.
 // Errors      damage names file and byte offset, kDamaged. Nothing in the directory is ever changed.
@@ -45,11 +49,15 @@ struct LogContents {
   std::vector<RecordView> records;  // in commit order
   Lsn end = kFirstLsn;              // where the next record would stand
   Lsn durable_seen = kFirstLsn;
-  uint64_t record_bytes = 0;   // of the records, headers and skips included
-  uint64_t skips = 0;          // how many skip records the log holds
+  uint64_t record_bytes =
+      0;               // of the records, headers, skips and what lies between their ends and begins included
+  uint64_t skips = 0;  // how many skip records the log holds
   uint64_t file_bytes = 0;     // read from segments
   uint64_t dropped_bytes = 0;  // payload bytes in intact blocks at or above `end`
   std::string dropped_reason;  // a sentence; empty when the log ends where its last block does
+  std::vector<LogHole> holes;  // in log order; of persistent memory only
+
+  uint64_t hole_bytes() const;
 
   struct Place {
     std::string file;  // its name in the directory
@@ -63,7 +71,7 @@ struct LogContents {
   struct Block {
     Lsn begin;
     uint32_t used_bytes;
-    uint32_t index;
+    uint64_t offset;  // of its first payload byte in the file
 
     Lsn end() const { return begin + used_bytes; }
   };
@@ -71,11 +79,12 @@ struct LogContents {
     std::string file;
     std::vector<Block> blocks;
     std::vector<std::byte> bytes;
+    RecordLayout layout;
   };
   std::vector<Segment> segments;  // in the manifest's order
 
   // Blocks of one segment that follow one another without a gap. A run begins with a record. Of a log in one directory
-  // a segment is one run; a striped log changes the segment with every flush.
+  // a segment is one run, but for holes; a striped log changes the segment with every flush.
   struct Run {
     size_t segment;      // index into `segments`
     size_t first_block;  // index into its blocks

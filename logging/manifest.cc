@@ -46,8 +46,14 @@ Manifest from_json(const Json& json) {
   manifest.checkpoint_file = json.at("checkpoint").at("file").get<std::string>();
   manifest.checkpoint_lsn = Lsn{json.at("checkpoint").at("lsn").get<uint64_t>()};
   for (const Json& each : json.at("incarnations")) {
-    manifest.incarnations.push_back(
-        {each.at("number").get<uint32_t>(), Lsn{each.at("begin").get<uint64_t>()}});
+    Incarnation incarnation{each.at("number").get<uint32_t>(), Lsn{each.at("begin").get<uint64_t>()}};
+    if (each.contains("closed")) incarnation.closed = Lsn{each.at("closed").get<uint64_t>()};
+    manifest.incarnations.push_back(incarnation);
+  }
+  if (json.contains("holes")) {
+    for (const Json& each : json.at("holes")) {
+      manifest.holes.push_back({Lsn{each.at("begin").get<uint64_t>()}, Lsn{each.at("end").get<uint64_t>()}});
+    }
   }
   for (const Json& each : json.at("segments")) {
     manifest.segments.push_back({each.at("file").get<std::string>(), each.at("number").get<uint32_t>(),
@@ -78,7 +84,13 @@ std::string Manifest::encode() const {
   json["checkpoint"] = {{"file", checkpoint_file}, {"lsn", checkpoint_lsn.value}};
   json["incarnations"] = Json::array();
   for (const Incarnation& each : incarnations) {
-    json["incarnations"].push_back({{"number", each.number}, {"begin", each.begin.value}});
+    Json incarnation = {{"number", each.number}, {"begin", each.begin.value}};
+    if (each.closed) incarnation["closed"] = each.closed->value;
+    json["incarnations"].push_back(std::move(incarnation));
+  }
+  if (!holes.empty()) json["holes"] = Json::array();
+  for (const LogHole& each : holes) {
+    json["holes"].push_back({{"begin", each.begin.value}, {"end", each.end.value}});
   }
   json["segments"] = Json::array();
   for (const SegmentEntry& each : segments) {

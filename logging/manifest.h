@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,16 @@ namespace mneme {
 struct Incarnation {
   uint32_t number = 0;  // 1, 2, ...
   Lsn begin;
+  // Of a log that may have holes (nvm_log.h): where it ended when it was closed in order. Below it nothing is missing.
+  std::optional<Lsn> closed{};
+};
+
+// A part of the log that a crash left without records, among ones that survived it (nvm_log.h).
+struct LogHole {
+  Lsn begin;
+  Lsn end;
+
+  bool operator==(const LogHole&) const = default;
 };
 
 struct SegmentEntry {
@@ -41,6 +52,7 @@ struct Manifest {
   std::string checkpoint_file;
   Lsn checkpoint_lsn = kCheckpointLsn;
   std::vector<Incarnation> incarnations;          // rising
+  std::vector<LogHole> holes;                     // of former incarnations, rising: others there are damage
   std::vector<SegmentEntry> segments;             // by number; of a striped log, several are written in turns
   std::map<std::string, std::string> attributes;  // workload, scale, generator position, ...
 

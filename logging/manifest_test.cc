@@ -21,7 +21,8 @@ Manifest full_manifest() {
   manifest.database_id = 0xfedcba9876543210;
   manifest.checkpoint_file = "checkpoint-000001";
   manifest.checkpoint_lsn = Lsn{uint64_t{1} << 60};
-  manifest.incarnations = {{1, kFirstLsn}, {2, Lsn{5000}}};
+  manifest.incarnations = {{1, kFirstLsn, Lsn{5000}}, {2, Lsn{5000}}};
+  manifest.holes = {{Lsn{1000}, Lsn{1128}}, {Lsn{2000}, Lsn{2064}}};
   manifest.segments = {{"log-000001.segment", 1, 1}, {"log-000002.segment", 2, 2}};
   manifest.attributes = {{"workload", "tpcc"}, {"odd", "quotes \" and \n lines"}};
   return manifest;
@@ -34,6 +35,9 @@ TEST(Manifest, RoundTrip) {
   EXPECT_EQ(read.database_id, 0xfedcba9876543210u);
   EXPECT_EQ(read.checkpoint_lsn, Lsn{uint64_t{1} << 60});
   EXPECT_EQ(read.incarnations[1].begin, Lsn{5000});
+  EXPECT_EQ(read.incarnations[0].closed, Lsn{5000});
+  EXPECT_FALSE(read.incarnations[1].closed.has_value());
+  EXPECT_EQ(read.holes, full_manifest().holes);
   EXPECT_EQ(read.segments[1].file, "log-000002.segment");
   EXPECT_EQ(read.attributes.at("odd"), "quotes \" and \n lines");
 }

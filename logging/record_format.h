@@ -45,20 +45,32 @@ struct RecordHeader {
   }
 };
 
-// The checksum that a record of this encoded header and this payload must carry.
-inline uint32_t record_checksum(const std::byte* header, ByteSpan payload) {
-  return crc32c(payload, crc32c({header + sizeof(uint32_t), kRecordHeaderBytes - sizeof(uint32_t)}));
+// How records follow one another: without a gap, but in persistent memory (nvm_format.h).
+struct RecordLayout {
+  uint64_t alignment = 1;      // of a record's begin
+  uint32_t checksum_seed = 0;  // of its checksum
+
+  // What a record of so many bytes takes of the log.
+  constexpr uint64_t stream_bytes(uint64_t record_bytes) const {
+    return (record_bytes + alignment - 1) / alignment * alignment;
+  }
+};
+
+// The checksum that a record of this encoded header and this payload must carry. `seed` is
+// the layout's.
+inline uint32_t record_checksum(const std::byte* header, ByteSpan payload, uint32_t seed = 0) {
+  return crc32c(payload, crc32c({header + sizeof(uint32_t), kRecordHeaderBytes - sizeof(uint32_t)}, seed));
 }
 
 // Whether a record that stands at `at` is what a writer makes: the one definition of a well-formed record. The
 // writer asserts it before it publishes, the reader tests it after it loads. `header` is the encoded header.
-inline bool record_is_well_formed(const std::byte* header, ByteSpan payload, Lsn at) {
+inline bool record_is_well_formed(const std::byte* header, ByteSpan payload, Lsn at, uint32_t seed = 0) {
   const RecordHeader record = RecordHeader::decode(header);
   if (record.lsn != at || at < kFirstLsn) return false;
   if (record.record_bytes != kRecordHeaderBytes + payload.size() || payload.size() > kMaxPayloadBytes)
     return false;
   if (record.kind != RecordKind::kSkip && record.kind != RecordKind::kCommand) return false;
-  return record.checksum == record_checksum(header, payload);
+  return record.checksum == record_checksum(header, payload, seed);
 }
 
 }  // namespace mneme

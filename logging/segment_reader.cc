@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "logging/nvm_segment_reader.h"
 
 namespace mneme {
 
@@ -65,7 +66,7 @@ void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn b
   LoadedBlock block;
   block.begin = header->begin;
   block.used_bytes = static_cast<uint32_t>(std::min(header->end(), end).value - header->begin.value);
-  block.index = index;
+  block.offset = block_offset(index) + kBlockHeaderBytes;
   block.payload_is_intact = header->payload_is_intact(bytes);
   to.blocks.push_back(block);
   to.durable = std::max(to.durable, header->durable);
@@ -101,6 +102,7 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
       auto header = SegmentHeader::decode(read.first(std::min(kBlockBytes, read.size())), path);
       if (!header.ok()) return header.error();
       RETURN_IF_ERROR(check_header(*header, manifest, entry, path));
+      if (header->nvm) return load_nvm_segment(*file, *header, begin, end);
     }
     for (size_t at = offset == 0 ? kBlockBytes : 0; at < read.size(); at += kBlockBytes) {
       const auto index = static_cast<uint32_t>((offset + at) / kBlockBytes - 1);

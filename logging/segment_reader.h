@@ -1,4 +1,4 @@
-// Segment reader: loads one segment file and tells which of its blocks are intact. Which of them form the log, and
+// Segment reader: loads one segment file, of either kind, and tells which of its blocks are intact. Which of them form the log, and
 // where that ends, is log_reader.h's to say.
 //
 // Threads  load_segment(): any, for several segments at once.
@@ -6,19 +6,22 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "logging/block_format.h"
 #include "logging/manifest.h"
+#include "logging/record_format.h"
 
 namespace mneme {
 
+// A block; of a segment in persistent memory, records that follow one another without a hole.
 struct LoadedBlock {
   Lsn begin;
   uint32_t used_bytes = 0;  // cut where the incarnation ends
-  uint32_t index = 0;
+  uint64_t offset = 0;      // of its first payload byte in the file
   bool payload_is_intact = false;
 
   Lsn end() const { return begin + used_bytes; }
@@ -30,6 +33,8 @@ struct LoadedSegment {
   std::vector<std::byte> bytes;  // the blocks' payload bytes, one block's after the other's
   Lsn durable;                   // the highest durable LSN in their headers
   uint64_t file_bytes = 0;
+  RecordLayout layout;
+  std::optional<NvmExtent> nvm;  // of a segment in persistent memory
 };
 
 // Loads the segment's blocks with LSNs in [begin, end), which is what its incarnation wrote of the log.

@@ -1,17 +1,11 @@
 // Segment supply: prepares the log's next segment file, in one directory, while the current one fills.
 //
-// Flow        a thread of its own makes the file, fills it with zeros, writes its header page, syncs file and
-//             directory, and enters it in the manifest -> the file device takes it
-// Invariants  a segment is listed in the manifest, and all that durable, before it can be taken, so before its first
-//             record. First `ahead` segments are made ready; later one is ready or being made at any time. Those of one log have
+// Flow        a thread of its own makes the file (segment_file.h) -> the file device takes it
+// Invariants  first `ahead` segments are made ready; later one is ready or being made at any time. Those of one log have
 //             different numbers, whichever supply makes them.
 // Threads     try_take, failure: the file device's thread. `ready` is called on the supply's own.
 // Waiting     wait_until_ready() alone.
 // Errors      the disk is full, or the file can't be made: failure() says so, and no more segments come.
-//
-// Why zeros, when fallocate would reserve the space at once: a write into space that was only reserved changes the
-// file's extents, and so its fdatasync commits to the file system's journal. Measured on ext4, 16 KiB writes, four in
-// flight: 0.17 ms into zeros, 0.29 ms into reserved space, at nearly twice the rate.
 #pragma once
 
 #include <atomic>
@@ -26,8 +20,8 @@
 
 #include "base/file.h"
 #include "base/result.h"
-#include "logging/block_format.h"
 #include "logging/manifest.h"
+#include "logging/segment_file.h"
 
 namespace mneme {
 
@@ -50,10 +44,7 @@ class SegmentNumbers {
 };
 
 struct SegmentSupplyOptions {
-  std::string
-      directory;  // as the manifest names it: inside the data directory, or absolute; empty: the former itself
-  size_t segment_bytes = 0;
-  bool direct_io = true;
+  SegmentFileOptions file;
   uint32_t ahead = 1;  // at least 1: ready before the first is taken
 };
 
@@ -72,7 +63,6 @@ class SegmentSupply {
  private:
   void run();
   Result<std::shared_ptr<Segment>> make_next();
-  Result<void> fill(Segment& segment, const SegmentHeader& header) const;
 
   ManifestFile& manifest_;
   const SegmentSupplyOptions options_;

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "logging/durable_log.h"
 #include "logging/incarnation.h"
+#include "logging/log_factory.h"
 #include "logging/log_reader.h"
 #include "logging/manifest.h"
 
@@ -84,14 +85,14 @@ inline Result<LogContents> read_directory(const std::string& directory, LogReadO
 // Reads the directory's log, as recovery would, and opens it for work.
 struct OpenLog {
   std::unique_ptr<ManifestFile> manifest;
-  std::unique_ptr<DurableLog> log;
+  std::unique_ptr<DirectoryLog> log;
 };
 inline OpenLog open_for_work(const std::string& directory, const DurableLogOptions& options) {
   OpenLog opened;
   opened.manifest = must(holds_database(directory) ? ManifestFile::open(directory)
                                                    : ManifestFile::create(directory, new_manifest()));
   must(begin_incarnation(*opened.manifest, must(read_log(directory, opened.manifest->current(), {}))));
-  opened.log = must(DurableLog::open(*opened.manifest, options));
+  opened.log = must(open_directory_log(*opened.manifest, options));
   return opened;
 }
 

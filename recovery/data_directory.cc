@@ -25,7 +25,7 @@ class WorkingDatabaseMaker {
     working.program_ = std::move(program);
     working.database_ = std::move(database);
     RETURN_IF_ERROR(begin_incarnation(*working.manifest_, log));
-    Result<std::unique_ptr<DurableLog>> opened = DurableLog::open(*working.manifest_, options);
+    Result<std::unique_ptr<DirectoryLog>> opened = open_directory_log(*working.manifest_, options);
     if (!opened) return opened.error();
     working.log_ = std::move(*opened);
     working.database_->attach_log(*working.log_);

@@ -11,7 +11,7 @@
 //             open:   recover -> incarnation (the recovered end becomes final) -> log
 // Invariants  the manifest is written last: a crash while creating leaves a directory without a database, in which
 //             create_database() may be tried again.
-// Threads     as Database and DurableLog say. End all transactions before the WorkingDatabase.
+// Threads     as Database and DirectoryLog say. End all transactions before the WorkingDatabase.
 // Errors      the directory is taken, in use, damaged, or the disk is full: a sentence.
 #pragma once
 
@@ -23,7 +23,7 @@
 #include "base/result.h"
 #include "engine/database.h"
 #include "logging/directory_lock.h"
-#include "logging/durable_log.h"
+#include "logging/log_factory.h"
 #include "logging/manifest.h"
 #include "procedures/program.h"
 #include "recovery/recover.h"
@@ -37,7 +37,7 @@ class WorkingDatabase {
 
   const Program& program() const { return *program_; }
   Database& database() { return *database_; }
-  DurableLog& log() { return *log_; }
+  DirectoryLog& log() { return *log_; }
   // Its attributes say what the directory is for; change them through update().
   ManifestFile& manifest() { return *manifest_; }
 
@@ -50,7 +50,7 @@ class WorkingDatabase {
   std::unique_ptr<ManifestFile> manifest_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Database> database_;
-  std::unique_ptr<DurableLog> log_;
+  std::unique_ptr<DirectoryLog> log_;
 };
 
 struct CreateOptions {

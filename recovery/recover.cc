@@ -197,6 +197,8 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   report.log_file_bytes = recovered.log.file_bytes;
   report.dropped_bytes = recovered.log.dropped_bytes;
   report.dropped_reason = recovered.log.dropped_reason;
+  report.holes = recovered.log.holes.size();
+  report.hole_bytes = recovered.log.hole_bytes();
   report.end = recovered.log.end;
   progress(RecoveryStage::kLog, 1);
 

@@ -66,6 +66,8 @@ struct RecoveryReport {
   uint64_t log_file_bytes = 0;  // of segments, read
   uint64_t dropped_bytes = 0;   // of a torn tail
   std::string dropped_reason;   // a sentence; empty without one
+  uint64_t holes = 0;           // of a log in persistent memory (logging/nvm_log.h)
+  uint64_t hole_bytes = 0;
   double analysis_seconds = 0;
   Execution execution = Execution::kInterpreted;  // what replay really did
   double compilation_seconds = 0;                 // to find, or make, the machine code

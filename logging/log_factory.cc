@@ -1,0 +1,32 @@
+#include "logging/log_factory.h"
+
+#include "logging/nvm_log.h"
+
+namespace mneme {
+
+namespace {
+
+template <typename Log>
+Result<std::unique_ptr<DirectoryLog>> as_directory_log(Result<std::unique_ptr<Log>> log) {
+  if (!log.ok()) return log.error();
+  return std::unique_ptr<DirectoryLog>(std::move(*log));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DirectoryLog>> open_directory_log(ManifestFile& manifest,
+                                                         const DurableLogOptions& options) {
+  if (!is_nvm(options.device)) return as_directory_log(DurableLog::open(manifest, options));
+  NvmLogOptions nvm;
+  nvm.workers = options.workers;
+  nvm.largest_payload_bytes = options.largest_payload_bytes;
+  nvm.segment_bytes = options.segment_bytes;
+  nvm.segments_ahead = options.segments_ahead;
+  nvm.memory = {.latency = options.device_latency.value_or(kNvmLatency),
+                .volatile_cache = options.device != LogDeviceKind::kNvm,
+                .seed = options.lossy_seed};
+  nvm.hardens = options.device != LogDeviceKind::kNvmLossyUnfenced;
+  return as_directory_log(NvmLog::open(manifest, nvm));
+}
+
+}  // namespace mneme

@@ -1,0 +1,38 @@
+// For tests: a log in persistent memory, and a directory as a crash would leave it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "logging/test_log.h"
+
+namespace mneme::test {
+
+// Small segments, so that a test crosses several, and no latency.
+inline DurableLogOptions small_nvm_log(uint32_t workers = 1) {
+  DurableLogOptions options;
+  options.workers = workers;
+  options.device = LogDeviceKind::kNvm;
+  options.device_latency = std::chrono::nanoseconds(0);
+  options.largest_payload_bytes = 1024;
+  options.segment_bytes = 32 * 1024;
+  return options;
+}
+
+// The directory as it is now: what a crash in this moment would leave. No record is written meanwhile; a segment that is
+// just being made may come too late for the manifest, which is copied first.
+class CrashImage {
+ public:
+  explicit CrashImage(const std::string& directory) {
+    std::filesystem::copy(directory + "/MANIFEST", directory_.path() + "/MANIFEST");
+    std::filesystem::copy(
+        directory, directory_.path(),
+        std::filesystem::copy_options::recursive | std::filesystem::copy_options::skip_existing);
+  }
+  const std::string& path() const { return directory_.path(); }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+}  // namespace mneme::test

@@ -1,0 +1,97 @@
+#include "logging/segment_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/aligned_bytes.h"
+#include "base/check.h"
+#include "base/huge_pages.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr size_t kZeroingBytes = size_t{1} << 20;  // of one write: the log's own wait behind it
+
+Result<void> fill_with_zeros(const File& file, size_t bytes) {
+  // Asks for all the space first: a full disk is then known before anything is written.
+  const int status = ::posix_fallocate(file.descriptor(), 0, static_cast<off_t>(bytes));
+  if (status != 0 && status != EOPNOTSUPP && status != EINVAL) {
+    return file_error(fmt::format("reserve {} bytes for", bytes), file.path(), status);
+  }
+  const AlignedBytes zeros(kHugePageBytes);  // more than a write takes, for the page's sake (aligned_bytes.h)
+  for (size_t at = 0; at < bytes; at += kZeroingBytes) {
+    RETURN_IF_ERROR(file.write_at(zeros.span().first(std::min(kZeroingBytes, bytes - at)), at));
+  }
+  return {};
+}
+
+// Outside the data directory, where segments of several databases may lie, the name tells whose it is.
+std::string segment_name(const std::string& directory, const SegmentHeader& header) {
+  const std::string name = fmt::format("log-{:06}.segment", header.number);
+  if (directory.empty()) return name;
+  if (!directory.starts_with('/')) return directory + "/" + name;
+  return fmt::format("{}/{:016x}-{}", directory, header.database_id, name);
+}
+
+// A file of this name that the manifest doesn't list was left by a crash before it was listed: it holds nothing, unless
+// another process has locked it.
+Result<File> open_empty(const std::string& path, bool direct_io) {
+  auto file = File::open(path, O_RDWR | O_CREAT | (direct_io ? O_DIRECT : 0));
+  if (!file.ok()) return file.error();
+  // Tells a reader when the last request of a killed process has ended: each holds the open file, and so the lock.
+  if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return file_error("lock", path, errno);
+  if (::ftruncate(file->descriptor(), 0) != 0) return file_error("empty", path, errno);
+  return file;
+}
+
+Result<void> fill(const File& file, const SegmentHeader& header, size_t bytes) {
+  RETURN_IF_ERROR(fill_with_zeros(file, bytes));
+  const AlignedBytes page(kBlockBytes);
+  header.encode(page.data());
+  RETURN_IF_ERROR(file.write_at(page.span(), 0));
+  if (::fsync(file.descriptor()) != 0) return file_error("sync", file.path(), errno);
+  return {};
+}
+
+Result<File> make_listed(ManifestFile& manifest, const SegmentHeader& header,
+                         const SegmentFileOptions& options) {
+  const SegmentEntry entry{segment_name(options.directory, header), header.number, header.incarnation};
+  const std::string path = path_in(manifest.directory(), entry.file);
+  auto file = open_empty(path, options.direct_io);
+  if (!file.ok()) return file.error();
+  if (auto filled = fill(*file, header, options.segment_bytes); !filled.ok()) {
+    ::unlink(path.c_str());  // it isn't listed, and a full disk needs the room
+    return filled.error();
+  }
+  RETURN_IF_ERROR(sync_directory(path_in(manifest.directory(), options.directory)));
+  RETURN_IF_ERROR(manifest.update([&](Manifest& m) {
+    const auto after =
+        std::ranges::find_if(m.segments, [&](const auto& s) { return s.number > entry.number; });
+    m.segments.insert(after, entry);
+  }));
+  return file;
+}
+
+}  // namespace
+
+Result<File> make_segment(ManifestFile& manifest, SegmentHeader header, const SegmentFileOptions& options) {
+  const Manifest current = manifest.current();
+  CHECK(!current.incarnations.empty());
+  CHECK(options.segment_bytes % kBlockBytes == 0);
+  header.database_id = current.database_id;
+  header.catalog_hash = current.catalog_hash;
+  header.incarnation = current.incarnations.back().number;
+  auto file = make_listed(manifest, header, options);
+  if (file.ok()) return file;
+  return failed(
+      "the log's next segment can't be made: {}; all that was acknowledged is durable, make room and run "
+      "with --resume",
+      file.error().message);
+}
+
+}  // namespace mneme
