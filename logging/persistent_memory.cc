@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kEarlyOneIn = 8;
 
 void* map_with(int flags, const File& file, size_t bytes) {
-  return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_POPULATE, file.descriptor(), 0);
+  return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file.descriptor(), 0);
 }
 
 void busy_wait(std::chrono::nanoseconds time) {
@@ -39,6 +39,9 @@ Result<std::unique_ptr<PersistentMemory>> PersistentMemory::map(const File& file
 #endif
   if (memory == MAP_FAILED) memory = map_with(MAP_SHARED, file, *size);
   if (memory == MAP_FAILED) return file_error("map", file.path(), errno);
+  // A shared mapping's pages are writable only once they were written to: else a worker would stop for each new one. A
+  // kernel older than 5.14 refuses; then it does.
+  ::madvise(memory, *size, MADV_POPULATE_WRITE);
   return std::unique_ptr<PersistentMemory>(
       new PersistentMemory(static_cast<std::byte*>(memory), *size, is_persistent, options));
 }
