@@ -40,12 +40,22 @@ inline std::string_view as_text(ByteSpan bytes) {
 constexpr uint64_t zigzag(int64_t v) { return (static_cast<uint64_t>(v) << 1) ^ static_cast<uint64_t>(v >> 63); }
 constexpr int64_t unzigzag(uint64_t v) { return static_cast<int64_t>(v >> 1) ^ -static_cast<int64_t>(v & 1); }
 
+// A varint holds seven bits a byte. Returns the end of what it wrote.
+inline constexpr size_t kMaxVarintBytes = 10;
+inline std::byte* store_varint(std::byte* to, uint64_t v) {
+  for (; v >= 0x80; v >>= 7) *to++ = static_cast<std::byte>(v | 0x80);
+  *to++ = static_cast<std::byte>(v);
+  return to;
+}
+constexpr size_t varint_bytes(uint64_t v) { return (static_cast<size_t>(std::bit_width(v | 1)) + 6) / 7; }
+
 class ByteBuffer {
  public:
   void clear() { bytes_.clear(); }
   size_t size() const { return bytes_.size(); }
   ByteSpan span() const { return {bytes_.data(), bytes_.size()}; }
   std::byte* data() { return bytes_.data(); }
+  void resize(size_t size) { bytes_.resize(size); }
 
   template <typename T>
   void put(T value) {

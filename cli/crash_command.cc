@@ -12,6 +12,7 @@
 #include "cli/log_buffer_settings.h"
 #include "cli/log_device_settings.h"
 #include "cli/output.h"
+#include "cli/record_content_option.h"
 #include "cli/number_checks.h"
 #include "cli/recovery_text.h"
 #include "cli/text.h"
@@ -27,6 +28,7 @@ constexpr uint32_t kRoundsOnOneDirectory = 2;
 struct CrashCommand {
   WorkloadSettings settings;
   std::string directory = "./mneme-data";
+  std::string log = "command";
   uint32_t threads = default_threads();
   uint32_t rounds = 20;
   double longest_run = 1.0;
@@ -51,6 +53,9 @@ struct CrashCommand {
 
   Result<void> run(const CLI::App& command) {
     RETURN_IF_ERROR(settings.check_options(command));
+    const Result<RecordContent> content = record_content_option(log, "");
+    if (!content) return content.error();
+    records_ = *content;
     RETURN_IF_ERROR(buffer.choose(command, log_options_));
     if (holds_database(directory)) {
       if (const Result<Manifest> manifest = read_manifest(directory); !manifest) return manifest.error();
@@ -119,10 +124,10 @@ struct CrashCommand {
   // Also finds out whether the machine code can be had: what follows uses it, or doesn't try.
   Result<void> make_loaded(const std::string& loaded, Execution wanted) {
     std::filesystem::remove_all(loaded);
-    DurableLogOptions log = log_options_;
-    log.workers = threads;
+    DurableLogOptions options = log_options_;
+    options.workers = threads;
     const Result<WorkloadDatabase> created = 
-        WorkloadDatabase::create(loaded, settings, log, wanted, output.quiet());
+        WorkloadDatabase::create(loaded, settings, records_, options, wanted, output.quiet());
     if (!created) return created.error();
     executed = created->procedures().execution();
     for (const std::string& notice : created->notices()) output.notice(notice);
@@ -159,7 +164,7 @@ struct CrashCommand {
     for (const auto& [name, total] : schemes) {
       by_scheme[name] = {{"digest_equal", total.digest_equal}, {"seconds", total.seconds}};
     }
-    return {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds},
+    return {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds}, {"log", log},
             {"crashed_at", crashed_at}, {"log_device", device.device()},      {"log_buffer", buffer_name(log_options_)},
             {"log_holes", holes},
             {"acknowledged", acknowledged},
@@ -171,6 +176,7 @@ struct CrashCommand {
 
   uint64_t acknowledged_before_ = 0;
   uint64_t holes_before_ = 0;
+  RecordContent records_ = RecordContent::kCommand;
   DurableLogOptions log_options_;  // the chosen buffer and device
 };
 
@@ -182,6 +188,7 @@ void add_crash_command(CLI::App& program, Action& chosen) {
       "crash", "run in a child, SIGKILL it at a random moment, recover, check every acknowledged transaction");
   command->settings.add_options(*app);
   app->add_option("--data-dir", command->directory, "where the test may work")->capture_default_str();
+  app->add_option("--log", command->log, "what the log holds: command, logical or all")->capture_default_str();
   app->add_option("--threads", command->threads, "workers, clients and replay threads")
       ->check(positive())
       ->capture_default_str();

@@ -82,9 +82,12 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
 
 Result<Examination> examine(const std::string& directory, const Workload& workload, const Program& program,
                             uint32_t threads, Execution execution, Witness& witness, bool quiet) {
+  const Result<Manifest> manifest = read_manifest(directory);
+  if (!manifest) return manifest.error();
   Examination examination;
   Progress progress(quiet);
-  for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+  for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP, RecoveryScheme::kLlrP}) {
+    if (!check_served(scheme, manifest->records)) continue;
     RecoverOptions options;
     options.scheme = scheme;
     options.execution = execution;
@@ -105,15 +108,17 @@ Result<Examination> examine(const std::string& directory, const Workload& worklo
     if (!recovered) return recovered.error();
     examination.schemes.push_back(
         {std::string(name_of(scheme)), recovered->report, digest_text(*recovered->database, threads)});
-    if (scheme == RecoveryScheme::kClr) {
-      examination.verdict = witness.judge(recovered->log);
-      for (const Check& check : workload.check(DatabaseRows(*recovered->database), conserved)) {
-        ++examination.checks;
-        if (!check.ok) examination.failed_checks.push_back(check);
-      }
+    if (examination.schemes.size() > 1) {
+      examination.digests_equal &= examination.schemes.back().digest == examination.schemes.front().digest;
+      continue;
+    }
+    examination.verdict = witness.judge(recovered->log);
+    for (const Check& check : workload.check(DatabaseRows(*recovered->database),
+                                             scheme == RecoveryScheme::kClr ? std::optional(conserved) : std::nullopt)) {
+      ++examination.checks;
+      if (!check.ok) examination.failed_checks.push_back(check);
     }
   }
-  examination.digests_equal = examination.schemes.front().digest == examination.schemes.back().digest;
   return examination;
 }
 

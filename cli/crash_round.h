@@ -44,8 +44,8 @@ struct Examination {
     RecoveryReport report;
     std::string digest;
   };
-  std::vector<Scheme> schemes;  // serial replay first
-  bool digests_equal = false;
+  std::vector<Scheme> schemes;  // that the log serves; serial replay, where it is one of them, first
+  bool digests_equal = true;
   Verdict verdict;
   std::vector<Check> failed_checks;  // of the workload's conditions
   size_t checks = 0;

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/number_checks.h"
 #include "cli/recovery_text.h"
+#include "procedures/change_text.h"
 #include "cli/text.h"
 #include "logging/log_reader.h"
 #include "logging/manifest.h"
@@ -35,14 +36,19 @@ struct InspectCommand {
     output.text(directory_text(*manifest, *log));
     Json object = directory_json(*manifest, *log);
     Json& records = object["records"] = Json::array();
+    const Schema schema((*program)->catalog);
+    const ChangeCodec codec(schema);
     Arena arena;
     for (uint64_t i = 0; i < limit && i < log->records.size(); ++i) {
-      Result<Json> record = record_json(**program, *log, log->records[i], arena);
+      Result<Json> record = record_json(**program, schema, codec, *log, log->records[i], arena);
       if (!record) return record.error();
       output.text(fmt::format("{:>14}  {:<8} {:>5} bytes  {}:{}  {}\n", (*record)["lsn"].get<uint64_t>(),
                               (*record)["kind"].get<std::string>(), (*record)["bytes"].get<uint64_t>(),
                               (*record)["file"].get<std::string>(), (*record)["offset"].get<uint64_t>(),
                               (*record)["call"].get<std::string>()));
+      if (record->contains("rows")) {
+        for (const Json& row : (*record)["rows"]) output.text(fmt::format("{:>16}{}\n", "", row.get<std::string>()));
+      }
       records.push_back(*std::move(record));
     }
     if (log->records.size() > limit) {
@@ -52,7 +58,8 @@ struct InspectCommand {
   }
 
   static std::string directory_text(const Manifest& manifest, const LogContents& log) {
-    std::string text = fmt::format("checkpoint  {} at LSN {}\n", manifest.checkpoint_file, manifest.checkpoint_lsn.value);
+    std::string text = fmt::format("checkpoint  {} at LSN {}\nrecords     {}\n", manifest.checkpoint_file,
+                                   manifest.checkpoint_lsn.value, name_of(manifest.records));
     for (const auto& [key, value] : manifest.attributes) text += fmt::format("{:<10}  {}\n", key, value);
     for (const Incarnation& incarnation : manifest.incarnations) {
       text += fmt::format("incarnation {} begins at LSN {}\n", incarnation.number, incarnation.begin.value);
@@ -76,6 +83,7 @@ struct InspectCommand {
     for (const LogHole& hole : log.holes) holes.push_back({{"begin", hole.begin.value}, {"end", hole.end.value}});
     return {{"command", "inspect"},
             {"checkpoint", {{"file", manifest.checkpoint_file}, {"lsn", manifest.checkpoint_lsn.value}}},
+            {"records_hold", name_of(manifest.records)},
             {"attributes", manifest.attributes},
             {"incarnations", incarnations},
             {"log_records", log.records.size()},
@@ -86,25 +94,47 @@ struct InspectCommand {
             {"dropped_reason", log.dropped_reason}};
   }
 
-  Result<Json> record_json(const Program& program, const LogContents& log, const RecordView& record,
+  Result<Json> record_json(const Program& program, const Schema& schema, const ChangeCodec& codec, const LogContents& log, const RecordView& record,
                            Arena& arena) const {
     const LogContents::Place place = log.place_of(record.lsn);
+    const auto not_of_this_catalog = [&](std::string_view what) {
+      return damaged("{}/{}, offset {}: the record at LSN {} is none of this catalog's: {}", directory, place.file,
+                     place.offset, record.lsn.value, what);
+    };
     std::string text;
-    if (record.kind == RecordKind::kCommand) {
+    if (const std::optional<ByteSpan> bytes = call_of(record.kind, record.payload)) {
       arena.reset();
       Call call;
-      if (Result<void> decoded = decode_call(program, record.payload, arena, call); !decoded) {
-        return damaged("{}/{}, offset {}: the record at LSN {} is no call of this catalog: {}", directory, place.file,
-                       place.offset, record.lsn.value, decoded.error().message);
-      }
+      if (Result<void> decoded = decode_call(program, *bytes, arena, call); !decoded)
+        return not_of_this_catalog(decoded.error().message);
       text = print_call(program, call);
     }
-    return Json{{"lsn", record.lsn.value},
-                {"kind", record.kind == RecordKind::kCommand ? "command" : "skip"},
+    Json object{{"lsn", record.lsn.value},
+                {"kind", kind_name(record.kind)},
                 {"bytes", kRecordHeaderBytes + record.payload.size()},
                 {"file", place.file},
                 {"offset", place.offset},
                 {"call", text}};
+    if (const std::optional<ByteSpan> bytes = changes_of(record.kind, record.payload)) {
+      const auto changes = print_changes(schema, codec, *bytes);
+      if (!changes) return not_of_this_catalog("it holds no rows of its tables");
+      object["rows"] = *changes;
+    }
+    return object;
+  }
+
+  static std::string_view kind_name(RecordKind kind) {
+    switch (kind) {
+      case RecordKind::kSkip:
+        return "skip";
+      case RecordKind::kCommand:
+        return name_of(RecordContent::kCommand);
+      case RecordKind::kLogical:
+        return name_of(RecordContent::kLogical);
+      case RecordKind::kAll:
+        return name_of(RecordContent::kAll);
+    }
+    return "unknown";
   }
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 struct RecoverCommand {
   std::string directory;
-  std::string scheme = "clr-p";
+  std::string scheme = "default";
   std::string replay = "pipelined";
   uint32_t threads = default_threads();
   uint32_t batch = ReplayOptions{}.batch_transactions;
@@ -26,16 +26,12 @@ struct RecoverCommand {
 
   Result<void> run(const CLI::App& command) const {
     RecoverOptions options;
-    const Result<RecoveryScheme> wanted = recovery_scheme(scheme);
-    if (!wanted) return wanted.error();
     const Result<ReplayLevel> level = replay_level(replay);
     if (!level) return level.error();
+    const Result<RecoveryScheme> wanted = wanted_scheme();
+    if (!wanted) return wanted.error();
     options.scheme = *wanted;
-    for (const char* option : {"--replay", "--batch"}) {
-      if (*wanted == RecoveryScheme::kClr && command.count(option) > 0) {
-        return invalid_argument("{} is clr-p's: clr replays one call after the other; leave it out", option);
-      }
-    }
+    RETURN_IF_ERROR(check_options(command, *wanted));
     const Result<Execution> wanted_execution = execution.get();
     if (!wanted_execution) return wanted_execution.error();
     options.execution = *wanted_execution;
@@ -53,6 +49,29 @@ struct RecoverCommand {
     output.text(recovery_text(recovered->report, digest));
     return output.json(recovery_json(recovered->report, digest));
   }
+
+ private:
+  Result<RecoveryScheme> wanted_scheme() const {
+    if (scheme != "default") return recovery_scheme(scheme);
+    const Result<Manifest> manifest = read_manifest(directory);
+    if (!manifest) return manifest.error();
+    return default_scheme(manifest->records);
+  }
+
+  static Result<void> check_options(const CLI::App& command, RecoveryScheme wanted) {
+    if (command.count("--replay") > 0 && wanted != RecoveryScheme::kClrP) {
+      return invalid_argument("--replay is clr-p's, and {} has no levels: leave it out", name_of(wanted));
+    }
+    if (command.count("--batch") > 0 && wanted == RecoveryScheme::kClr) {
+      return invalid_argument("--batch is for schemes that replay in parallel: clr replays one call after the other; "
+                              "leave it out");
+    }
+    if (command.count("--execution") > 0 && !replays_calls(wanted)) {
+      return invalid_argument("--execution is for schemes that run procedures, and {} runs none: leave it out",
+                              name_of(wanted));
+    }
+    return {};
+  }
 };
 
 }  // namespace
@@ -61,7 +80,8 @@ void add_recover_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<RecoverCommand>();
   CLI::App* app = program.add_subcommand("recover", "recover a data directory into memory and report each stage");
   app->add_option("directory", command->directory, "the data directory")->required();
-  app->add_option("--scheme", command->scheme, "clr: serial replay; clr-p: parallel replay")->capture_default_str();
+  app->add_option("--scheme", command->scheme, "clr: calls, one after the other; clr-p: calls, in parallel; llr-p: rows, in parallel; default: the "
+                  "fastest that the log serves")->capture_default_str();
   app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")->capture_default_str();
   app->add_option("--threads", command->threads, "replay threads")->check(positive())->capture_default_str();
   app->add_option("--batch", command->batch, "transactions a log batch")

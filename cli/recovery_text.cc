@@ -34,17 +34,20 @@ std::string digest_text(const Database& database, uint32_t threads) {
 std::string recovery_text(const RecoveryReport& report, const std::string& digest) {
   const std::string scheme(name_of(report.scheme));
   std::string text = fmt::format("Recovered by {} with {}\n", scheme, counted(report.threads, "thread"));
-  text += table_text({
+  std::vector<std::vector<std::string>> rows = {
       {"checkpoint", seconds_text(report.checkpoint_seconds),
        fmt::format("{}, {}", bytes_text(report.checkpoint_bytes), counted(report.checkpoint_rows, "row"))},
-      {"log load", seconds_text(report.log_load_seconds), bytes_text(report.log_bytes)},
-      {"analysis", seconds_text(report.analysis_seconds), ""},
-      {"machine code", seconds_text(report.compilation_seconds), std::string(name_of(report.execution))},
-      {"replay", seconds_text(report.replay_seconds),
-       fmt::format("{}, {}/s", counted(report.replay.transactions, "transaction"),
-                   thousands(static_cast<uint64_t>(report.replay_tps())))},
-      {"total", seconds_text(report.total_seconds), ""},
-  });
+      {"log load", seconds_text(report.log_load_seconds), bytes_text(report.log_bytes)}};
+  if (replays_calls(report.scheme)) {
+    rows.push_back({"analysis", seconds_text(report.analysis_seconds), ""});
+    rows.push_back(
+        {"machine code", seconds_text(report.compilation_seconds), std::string(name_of(report.execution))});
+  }
+  rows.push_back({"replay", seconds_text(report.replay_seconds),
+                  fmt::format("{}, {}/s", counted(report.replay.transactions, "transaction"),
+                              thousands(static_cast<uint64_t>(report.replay_tps())))});
+  rows.push_back({"total", seconds_text(report.total_seconds), ""});
+  text += table_text(rows);
   if (!report.dropped_reason.empty()) text += fmt::format("  {}\n", report.dropped_reason);
   if (report.holes > 0) {
     text += fmt::format("  {} of {} in the log, where crashes took records that nobody was told of\n",
@@ -55,11 +58,12 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
 }
 
 Json recovery_json(const RecoveryReport& report, const std::string& digest) {
+  const bool runs_calls = replays_calls(report.scheme);
   return {{"command", "recover"},
           {"scheme", std::string(name_of(report.scheme))},
-          {"replay", std::string(name_of(report.level))},
+          {"replay", runs_calls ? Json(std::string(name_of(report.level))) : Json()},
           {"threads", report.threads},
-          {"execution", std::string(name_of(report.execution))},
+          {"execution", runs_calls ? Json(std::string(name_of(report.execution))) : Json()},
           {"checkpoint_seconds", report.checkpoint_seconds},
           {"checkpoint_bytes", report.checkpoint_bytes},
           {"log_load_seconds", report.log_load_seconds},

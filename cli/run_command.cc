@@ -11,6 +11,7 @@
 #include "cli/log_device_settings.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/record_content_option.h"
 #include "cli/recovery_text.h"
 #include "cli/text.h"
 #include "cli/touch_ahead.h"
@@ -43,7 +44,6 @@ struct RunCommand {
   Output output;
 
   Result<void> run(const CLI::App& command) {
-    if (log != "off" && log != "command") return invalid_argument("--log {}: there are command and off", log);
     RETURN_IF_ERROR(settings.check_options(command));
     elr_ = concurrency.elr;
     RETURN_IF_ERROR(touch_ahead.check());
@@ -80,9 +80,12 @@ struct RunCommand {
     if (huge_pages != "on") {
       return invalid_argument("--huge-pages off is there to compare row access with: only with --log off");
     }
+    const Result<RecordContent> content = record_content_option(log, "off");
+    if (!content) return content.error();
     if (resume) {
       const Result<WorkloadSettings> stored = settings.resumed(command, directory);
       if (!stored) return stored.error();
+      RETURN_IF_ERROR(check_records(command));
     }
     return run_durably(command, options, *wanted, *kept_apart);
   }
@@ -104,6 +107,18 @@ struct RunCommand {
     return measure(**workload, **program, database, procedures, options, nullptr);
   }
 
+  // What the log holds is settled when the database is made.
+  Result<void> check_records(const CLI::App& command) {
+    const Result<Manifest> manifest = read_manifest(directory);
+    if (!manifest) return manifest.error();
+    const std::string held(name_of(manifest->records));
+    if (command.count("--log") > 0 && log != held) {
+      return invalid_argument("{} was created with --log {}, which --resume keeps: leave the option out", directory, held);
+    }
+    log = held;
+    return {};
+  }
+
   Result<void> run_durably(const CLI::App& command, DriverOptions& options, Execution wanted,
                            const Concurrency& kept_apart) {
     DurableLogOptions log_options;
@@ -121,7 +136,8 @@ struct RunCommand {
 
     Result<WorkloadDatabase> opened =
         resume ? WorkloadDatabase::open(directory, log_options, wanted, output.quiet())
-               : WorkloadDatabase::create(directory, settings, log_options, wanted, output.quiet());
+               : WorkloadDatabase::create(directory, settings, *record_content(log), log_options, wanted,
+                                            output.quiet());
     if (!opened) return opened.error();
     settings = opened->settings();
     options.incarnation = opened->incarnation();
@@ -345,7 +361,8 @@ void add_run_command(CLI::App& program, Action& chosen) {
                   "when its call "
                   "was due, however late it began")
       ->check(positive());
-  app->add_option("--log", command->log, "command, or off: nothing is durable, no directory is used")
+  app->add_option("--log", command->log, "what the log holds: command: calls; logical: the rows that they changed; all: both, to compare; off: "
+                  "nothing is durable, no directory is used")
       ->capture_default_str();
   app->add_option("--commit", command->commit, "pipelined; sync: wait for each; group: wait for each, and let the others' records gather; async: may lose "
                   "acknowledged work")

@@ -34,15 +34,19 @@ struct VerifyCommand {
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
 
-    // Serial replay: the conditions that speak of all committed calls need each call's results.
+    // Serial replay, where the log holds calls: the conditions that speak of all committed calls need each call's
+    // results.
+    const bool has_calls = holds_calls(manifest->records);
     RecoverOptions options;
-    options.scheme = RecoveryScheme::kClr;
+    if (has_calls) options.scheme = RecoveryScheme::kClr;
     options.execution = *wanted;
     options.replay.threads = threads;
     int128 conserved = 0;
-    options.visit = [&](const ReplayedCall& replayed) {
-      conserved += (*workload)->conserved_delta(replayed.call, replayed.results);
-    };
+    if (has_calls) {
+      options.visit = [&](const ReplayedCall& replayed) {
+        conserved += (*workload)->conserved_delta(replayed.call, replayed.results);
+      };
+    }
     Progress progress(output.quiet());
     show_progress(options, progress);
     const Result<RecoveredDatabase> recovered = recover(directory, options);
@@ -58,7 +62,8 @@ struct VerifyCommand {
                      counted(recovered->report.replay.transactions, "transaction"),
                      recovered->report.end.value, holes_text(recovered->report))},
         index_check(*recovered->database)};
-    for (Check& check : (*workload)->check(DatabaseRows(*recovered->database), conserved)) {
+    for (Check& check : (*workload)->check(DatabaseRows(*recovered->database),
+                                           has_calls ? std::optional(conserved) : std::nullopt)) {
       checks.push_back(std::move(check));
     }
     return tell(checks, recovered->report.execution);

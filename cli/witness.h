@@ -6,6 +6,8 @@
 //             a logged call must be one that was acknowledged at that LSN, or one that was sent and never answered
 //             ("invented" otherwise): a client that was told of a rollback, or never sent the call, must not find it.
 //             a call that was never answered may be in the log or not, once.
+//             Records of rows alone don't tell the call: they are held against LSNs, and against how many calls were
+//             never answered; what the rows must be is the workload's conditions' business.
 // Threads     one.
 #pragma once
 

@@ -34,8 +34,22 @@ class WitnessTest : public testing::Test {
     return witness_.judge(log);
   }
 
+  // Records of rows alone.
+  Verdict judge_rows(std::vector<uint64_t> lsns) {
+    LogContents log;
+    for (const uint64_t lsn : lsns) log.records.push_back({Lsn{lsn}, RecordKind::kLogical, as_bytes("rows")});
+    return witness_.judge(log);
+  }
+
   Witness witness_;
 };
+
+TEST_F(WitnessTest, HoldsRecordsOfRowsAgainstLsnsAndUnansweredCalls) {
+  EXPECT_TRUE(judge_rows({100, 300}).good());
+  EXPECT_TRUE(judge_rows({100, 200, 300}).good());
+  EXPECT_EQ(judge_rows({100, 200}).lost, 1u);
+  EXPECT_EQ(judge_rows({100, 200, 250, 300}).invented, 1u);
+}
 
 TEST_F(WitnessTest, AcceptsALogWithAndWithoutTheUnansweredCall) {
   EXPECT_TRUE(judge({{100, "deposit 1"}, {300, "deposit 2"}}).good());

@@ -31,7 +31,7 @@ WorkloadDatabase::WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Wo
 }
 
 Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory, const WorkloadSettings& settings,
-                                                  const DurableLogOptions& log, Execution execution,
+                                                  RecordContent records, const DurableLogOptions& log, Execution execution,
                                                   bool quiet) {
   Result<std::unique_ptr<Workload>> workload = settings.make();
   if (!workload) return workload.error();
@@ -39,6 +39,7 @@ Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory, 
   if (!program) return program.error();
   CreateOptions options;
   options.attributes = settings.attributes();
+  options.records = records;
   options.log = log;
   options.threads = default_threads();
   Result<CreatedDatabase> created = create_database(

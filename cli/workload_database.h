@@ -19,7 +19,7 @@ Result<void> load_workload(const Workload& workload, Database& database, uint32_
 class WorkloadDatabase {
  public:
   static Result<WorkloadDatabase> create(const std::string& directory, const WorkloadSettings& settings,
-                                         const DurableLogOptions& log, Execution execution, bool quiet);
+                                         RecordContent records, const DurableLogOptions& log, Execution execution, bool quiet);
   // The settings are those that the directory was created with.
   static Result<WorkloadDatabase> open(const std::string& directory, const DurableLogOptions& log,
                                        Execution execution, bool quiet);

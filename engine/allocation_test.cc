@@ -53,6 +53,7 @@ class AllocationTest : public testing::TestWithParam<bool> {};
 TEST_P(AllocationTest, TheSteadyStateAllocatesNothing) {
   constexpr int64_t kRows = 2000;
   TestDatabase t(1, GetParam());
+  t.db.attach_log(t.log, RecordContent::kAll);
   Transaction x(t.db, t.db.worker(WorkerId{0}));
   const auto run = [&](int64_t n) {
     x.begin();

@@ -6,21 +6,17 @@
 //     chunk         0 u32 CRC32C of the header without this field    4 u32 magic "MNCK"    8 u32 table    12 u32 rows
 //                   16 u32 payload bytes   20 u32 CRC32C of the payload   24 u64 offset of the chunk in the file
 //                   32 payload: its rows, one after the other
-//     row           column by column: where it is nullable, a byte, 1 for NULL; then, where it is not NULL, integers,
-//                   booleans, timestamps and numerics of up to 18 digits as a zigzag varint, wider numerics in 16
-//                   bytes, doubles in 8, strings as a varint length and their bytes
+//     row           its columns, as row_codec.h encodes them
 //
 // Chunks follow one another without gaps, in any order of tables and rows. The header page is written last.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "engine/row_layout.h"
 #include "logging/lsn.h"
 
 namespace mneme {
@@ -55,9 +51,5 @@ struct CheckpointChunkHeader {
   // Nothing: these bytes are no intact chunk header.
   static std::optional<CheckpointChunkHeader> decode(ByteSpan bytes);
 };
-
-void encode_checkpoint_row(const RowLayout& layout, const std::byte* image, ByteBuffer& out);
-// One value a column; text points into the bytes. False: they are no row of this layout.
-bool decode_checkpoint_row(const RowLayout& layout, ByteReader& in, std::span<Value> values);
 
 }  // namespace mneme

@@ -13,6 +13,7 @@
 
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "engine/row_codec.h"
 
 namespace mneme {
 namespace {
@@ -67,6 +68,7 @@ class ParallelWriter {
 
   Result<void> write_range(const SlotRange& range, ByteBuffer& payload) {
     const IndexedTable& table = database_.table(range.table);
+    const RowCodec codec(table.layout());
     uint32_t rows = 0;
     Result<void> result;
     const auto close_chunk = [&] {
@@ -76,7 +78,7 @@ class ParallelWriter {
     };
     payload.clear();
     table.rows().for_each_live(range.begin, range.end, [&](const Row* row) {
-      encode_checkpoint_row(table.layout(), row->image(), payload);
+      codec.encode(row->image(), payload);
       ++rows;
       if (payload.size() >= kCheckpointChunkBytes) close_chunk();
     });

@@ -7,6 +7,7 @@ namespace mneme {
 Database::Database(Catalog catalog, uint32_t worker_count, PageSize pages)
     : catalog_(std::move(catalog)),
       schema_(catalog_),
+      change_codec_(schema_),
       memory_(pages),
       epochs_(worker_count),
       indexes_(catalog_.indexes().size()) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/huge_pages.h"
+#include "engine/change_codec.h"
 #include "engine/concurrency.h"
 #include "engine/epoch.h"
 #include "engine/indexed_table.h"
@@ -19,6 +20,7 @@
 #include "engine/schema.h"
 #include "engine/worker.h"
 #include "logging/commit_log.h"
+#include "logging/record_content.h"
 
 namespace mneme {
 
@@ -44,8 +46,14 @@ class Database {
   // Optimistic until this is called, which is before the first transaction.
   void set_concurrency(const Concurrency& concurrency);
   // `log` must outlive the transactions.
-  void attach_log(CommitLog& log) { log_ = &log; }
+  // `content`: what the records of transactions are to hold.
+  void attach_log(CommitLog& log, RecordContent content = RecordContent::kCommand) {
+    log_ = &log;
+    content_ = content;
+  }
   CommitLog& log() { return *log_; }
+  RecordContent record_content() const { return content_; }
+  const ChangeCodec& change_codec() const { return change_codec_; }
 
   // Allocated for rows and indexes.
   size_t memory_bytes() const { return memory_.bytes_allocated(); }
@@ -65,6 +73,7 @@ class Database {
  private:
   const Catalog catalog_;
   const Schema schema_;
+  const ChangeCodec change_codec_;
   HugePageSource memory_;
   EpochManager epochs_;
   std::vector<std::unique_ptr<IndexedTable>> tables_;
@@ -72,6 +81,7 @@ class Database {
   std::unique_ptr<LockTable> locks_;        // under two-phase locking
   std::vector<std::unique_ptr<Worker>> workers_;
   CommitLog* log_ = nullptr;
+  RecordContent content_ = RecordContent::kCommand;
 };
 
 }  // namespace mneme

@@ -1,9 +1,9 @@
 // Transaction: runs as if alone, at the place in the serial order that its LSN says: commit order is log order.
 //
-// Flow        begin -> find, scan, insert, update, erase -> commit: wait for log space -> lock the written rows'
-//             words, in order of address -> reserve the LSN -> validate -> write the rows, unlock their words
-//             with the new LSN -> fill the log record; of a log that leaves holes (commit_log.h), fill it first,
-//             then write the rows. Or roll_back (the user's: validated as well, since its
+// Flow        begin -> find, scan, insert, update, erase -> commit: make the log record -> wait for log space -> lock
+//             the written rows' words, in order of address -> reserve the LSN -> validate -> write the rows, unlock
+//             their words with the new LSN -> fill the log record; of a log that leaves holes (commit_log.h), fill
+//             it first, then write the rows. Or roll_back (the user's: validated as well, since its
 //             caller will act on what it read), or abort.
 // Protocols   Optimistic, in Silo's manner, with one change, the order: the version of each row that was read is
 //             validated. Or two-phase locking (row_locks.h, Database::set_concurrency): rows are locked before
@@ -12,7 +12,9 @@
 // Invariants  all that may fail but validation is settled before the reservation: duplicate keys and
 //             allocation by insert() and update(). Every inserted row stands in every index by then, claimed
 //             and not live, and is locked with the rest; so does the new entry of a changed indexed column. A
-//             transaction that fails validation fills its reserved place with a skip record.
+//             transaction that fails validation fills its reserved place with a skip record. What a record holds
+//             of rows (change_codec.h) are the images that will be installed: a part of one that was only read to
+//             make the record whole must stand, by its version, when the row is locked.
 // Waiting     commit() waits for log space before it locks any word. Claims (row.h) are held across that wait,
 //             but nobody waits for a claim: readers pass it, writers give up. So are the locks of two-phase
 //             locking, but the device, which makes space, waits for nobody. Waits for words are bounded, then
@@ -55,6 +57,8 @@ enum class CommitStatus : uint8_t {
   kCommitted,
   kConflict,   // nothing happened; run it again
   kLogFailed,  // nothing happened, and nothing will until the log is mended (CommitLog::failure)
+  kTooLarge,   // nothing happened, nor ever will: its record would be longer than a record may be
+  kUnnamed,    // likewise: it changed a row that has no primary key, by which a tuple record could name it
 };
 
 struct CommitOutcome {
@@ -89,8 +93,8 @@ class Transaction final : public RowAccess {
   // All stages at once. Who can do something else between them uses a Prefetcher of its own.
   void prefetch(std::span<const RowLookup> lookups) override;
 
-  // `log_payload` is the record's (unused where the transaction wrote nothing).
-  CommitOutcome commit(ByteSpan log_payload);
+  // `call`: its encoding, where the log holds calls (Database::record_content) and the transaction wrote anything.
+  CommitOutcome commit(ByteSpan call);
   // Undoes the transaction on its user's behalf. kCommitted: it read a consistent state, and may be reported.
   CommitOutcome roll_back();
   // Undoes it, to run it again or not at all.
@@ -158,6 +162,9 @@ class Transaction final : public RowAccess {
   AccessStatus update_keys(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& row);
   AccessStatus move(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& row);
 
+  // The record's payload, before any word is locked, as its size must be known when its place is reserved. Where rows
+  // are logged, reads what is missing of the written rows' images.
+  CommitStatus make_record(ByteSpan call, ByteSpan& payload);
   bool lock_writes();
   void unlock_writes();
   // `locked`: the written rows are locked, by us.

@@ -12,7 +12,7 @@ constexpr uint32_t kMaxLockTries = 300;
 
 }  // namespace
 
-CommitOutcome Transaction::commit(ByteSpan log_payload) {
+CommitOutcome Transaction::commit(ByteSpan call) {
   CHECK(running_);
   if (worker_.writes_.empty()) {
     const CommitOutcome outcome{validate(false) ? CommitStatus::kCommitted : CommitStatus::kConflict,
@@ -20,8 +20,13 @@ CommitOutcome Transaction::commit(ByteSpan log_payload) {
     end();
     return outcome;
   }
+  ByteSpan payload;
+  if (const CommitStatus made = make_record(call, payload); made != CommitStatus::kCommitted) {
+    abort();
+    return {made, Lsn{}, false};
+  }
   CommitLog& log = database_.log();
-  const auto payload_bytes = static_cast<uint32_t>(log_payload.size());
+  const auto payload_bytes = static_cast<uint32_t>(payload.size());
   if (!log.await_space(worker_.id(), payload_bytes)) {
     abort();
     return {CommitStatus::kLogFailed, Lsn{}, false};
@@ -33,20 +38,52 @@ CommitOutcome Transaction::commit(ByteSpan log_payload) {
   const Lsn lsn = log.reserve(worker_.id(), payload_bytes);
   if (!validate(true)) {
     unlock_writes();
-    log.fill(worker_.id(), lsn, RecordKind::kSkip, log_payload);
+    log.fill(worker_.id(), lsn, RecordKind::kSkip, payload);
     abort();
     return {CommitStatus::kConflict, Lsn{}, false};
   }
+  const RecordKind kind = kind_of(database_.record_content());
   if (log.leaves_holes()) {
     // Nobody may read, or write over, what a crash could still take back alone.
-    log.fill(worker_.id(), lsn, RecordKind::kCommand, log_payload);
+    log.fill(worker_.id(), lsn, kind, payload);
     install(lsn);
   } else {
     install(lsn);
-    log.fill(worker_.id(), lsn, RecordKind::kCommand, log_payload);
+    log.fill(worker_.id(), lsn, kind, payload);
   }
   end();
   return {CommitStatus::kCommitted, lsn, true};
+}
+
+CommitStatus Transaction::make_record(ByteSpan call, ByteSpan& payload) {
+  payload = call;
+  if (!holds_images(database_.record_content())) return CommitStatus::kCommitted;
+  // Inserted and erased by this very transaction: nothing came of it.
+  const auto is_void = [](const WriteEntry& write) { return write.is_erased && !write.expected.is_live(); };
+  uint32_t count = 0;
+  for (WriteEntry& write : worker_.writes_) {
+    if (is_void(write)) continue;
+    ++count;
+    const TableIndex* primary = write.table->primary();
+    if (primary == nullptr && write.expected.is_live()) return CommitStatus::kUnnamed;
+    if (complete(write, write.is_erased ? primary->key_parts : write.table->image_parts())) continue;
+    worker_.count(ConflictCause::kRead);
+    return CommitStatus::kConflict;
+  }
+  ChangeRecord& record = worker_.record_;
+  record.clear();
+  if (holds_calls(database_.record_content())) record.put_call(call);
+  record.put_count(count);
+  for (const WriteEntry& write : worker_.writes_) {
+    if (is_void(write)) continue;
+    const ChangeAction action = write.is_erased             ? ChangeAction::kErase
+                                : write.expected.is_live() ? ChangeAction::kUpdate
+                                                           : ChangeAction::kInsert;
+    record.put(database_.change_codec(), write.table->definition().id, action, write.image);
+    if (record.payload().size() > kMaxPayloadBytes) return CommitStatus::kTooLarge;
+  }
+  payload = record.payload();
+  return CommitStatus::kCommitted;
 }
 
 CommitOutcome Transaction::roll_back() {

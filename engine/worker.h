@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/fifo_queue.h"
 #include "base/strong_id.h"
+#include "engine/change_codec.h"
 #include "engine/conflict_cause.h"
 #include "engine/epoch.h"
 #include "engine/indexed_table.h"
@@ -131,6 +132,7 @@ class Worker {
   PointerMap write_of_row_;
   PointerMap node_of_word_;
   Prefetcher prefetcher_;
+  ChangeRecord record_;  // where rows are logged
   std::unique_ptr<RowLocks> locks_;  // under two-phase locking
 };
 

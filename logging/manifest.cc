@@ -43,6 +43,9 @@ Manifest from_json(const Json& json) {
   Manifest manifest;
   manifest.database_id = parse_hexadecimal(json.at("database_id").get<std::string>());
   manifest.catalog_hash = parse_hexadecimal(json.at("catalog_hash").get<std::string>());
+  const auto records = record_content(json.value("records", "command"));
+  if (!records) throw std::invalid_argument("its \"records\" are none that this program knows");
+  manifest.records = *records;
   manifest.checkpoint_file = json.at("checkpoint").at("file").get<std::string>();
   manifest.checkpoint_lsn = Lsn{json.at("checkpoint").at("lsn").get<uint64_t>()};
   for (const Json& each : json.at("incarnations")) {
@@ -81,6 +84,7 @@ std::string Manifest::encode() const {
   json["format_version"] = kFormatVersion;
   json["database_id"] = hexadecimal(database_id);
   json["catalog_hash"] = hexadecimal(catalog_hash);
+  json["records"] = name_of(records);
   json["checkpoint"] = {{"file", checkpoint_file}, {"lsn", checkpoint_lsn.value}};
   json["incarnations"] = Json::array();
   for (const Incarnation& each : incarnations) {

@@ -20,6 +20,7 @@
 #include "base/function_ref.h"
 #include "base/result.h"
 #include "logging/lsn.h"
+#include "logging/record_content.h"
 
 namespace mneme {
 
@@ -49,6 +50,7 @@ struct SegmentEntry {
 struct Manifest {
   uint64_t database_id = 0;   // drawn at random at the database's birth: tells its files from another's
   uint64_t catalog_hash = 0;  // of schema and procedures: tells which catalog the log's calls mean
+  RecordContent records = RecordContent::kCommand;
   std::string checkpoint_file;
   Lsn checkpoint_lsn = kCheckpointLsn;
   std::vector<Incarnation> incarnations;          // rising

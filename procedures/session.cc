@@ -42,7 +42,7 @@ CallResult Session::run(const Call& clients) {
     return refuse(checked.error().message);
   const ir::Procedure& procedure = program_.procedure(call.procedure);
   payload_.clear();
-  if (procedure.writes) encode_call(program_, call, payload_);
+  if (procedure.writes && holds_calls(database_.record_content())) encode_call(program_, call, payload_);
   if (payload_.size() > kMaxPayloadBytes) {
     return refuse(
         fmt::format("a call of {} with these arguments takes {} bytes of log, and a record holds {}",
@@ -119,7 +119,7 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
 Session::Attempt Session::commit(const ir::Procedure& procedure, CallResult& result) {
   const CommitOutcome committed = transaction_.commit(payload_.span());
   if (committed.status == CommitStatus::kConflict) return Attempt::kConflict;
-  if (committed.status == CommitStatus::kLogFailed) return log_failed(result);
+  if (committed.status != CommitStatus::kCommitted) return not_committed(procedure, committed.status, result);
   CHECK(!committed.wrote || procedure.writes);
   result.status = CallResult::Status::kCommitted;
   result.lsn = committed.lsn;
@@ -143,6 +143,21 @@ Session::Attempt Session::roll_back(const Outcome& outcome, CallResult& result) 
   result.sqlstate = outcome.sqlstate;
   result.message = outcome.message;
   ++counters_.rolled_back;
+  return Attempt::kDone;
+}
+
+Session::Attempt Session::not_committed(const ir::Procedure& procedure, CommitStatus why, CallResult& result) {
+  if (why == CommitStatus::kLogFailed) return log_failed(result);
+  const uint32_t attempts = result.attempts;
+  result = refuse(
+      why == CommitStatus::kTooLarge
+          ? fmt::format("the rows that {} changed with these arguments take more than the {} bytes that a log record "
+                        "holds: change fewer at a time, or log commands",
+                        procedure.name, kMaxPayloadBytes)
+          : fmt::format("{} changed a row of a table that has no primary key, and a log of rows names them by it: give "
+                        "the table one, or log commands",
+                        procedure.name));
+  result.attempts = attempts;
   return Attempt::kDone;
 }
 

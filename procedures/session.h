@@ -2,7 +2,7 @@
 //
 // Flow        check the call -> encode it for the log -> prefetch the rows that its arguments name -> run it -> commit;
 //             after a conflict again, from the start
-// Invariants  nothing of a refused call has run. A call that raised has changed nothing.
+// Invariants  a call that was refused, or raised, has changed nothing.
 //             an outcome, a rollback included, was read from a consistent state.
 // Waiting     for conflicts, a growing pause between attempts; for the log's space (Transaction::commit). Not for
 //             durability: whoever tells the client waits until `lsn` is durable (or does not, and says so).
@@ -28,7 +28,7 @@ struct CallResult {
   enum class Status : uint8_t {
     kCommitted,
     kRolledBack,   // RAISE EXCEPTION or an SQL run-time error
-    kRefused,      // the call itself is not well-formed
+    kRefused,      // the call is not well-formed, or what it changed cannot be logged
     kGaveUp,       // other transactions were in the way too often
     kOutOfMemory,  // the database is full
     kLogFailed,    // CommitLog::failure() says why
@@ -82,6 +82,7 @@ class Session {
   Attempt attempt(const ir::Procedure& procedure, const Call& call, CallResult& result);
   Attempt commit(const ir::Procedure& procedure, CallResult& result);
   Attempt roll_back(const Outcome& outcome, CallResult& result);
+  Attempt not_committed(const ir::Procedure& procedure, CommitStatus why, CallResult& result);
   Attempt log_failed(CallResult& result);
   void back_off(uint32_t attempts);
 

@@ -57,5 +57,43 @@ TEST(Session, RefusesACallWithTooFewArguments) {
   EXPECT_EQ(result.message, "procedure stay takes 1 argument, not 0");
 }
 
+// What cannot be logged as rows is refused once it has run, and leaves nothing behind.
+TEST(Session, RefusesWhatALogOfRowsCannotHold) {
+  const auto program = compile(R"(
+      CREATE TABLE note (n_at INT NOT NULL, n_text VARCHAR(2000) NOT NULL);
+      CREATE INDEX note_at ON note (n_at);
+      CREATE TABLE page (p_id INT PRIMARY KEY, p_text VARCHAR(2000) NOT NULL);
+      CREATE PROCEDURE write(p_count INT, p_text VARCHAR(2000)) LANGUAGE plpgsql AS $$
+      BEGIN
+          INSERT INTO note (n_at, n_text) VALUES (0, p_text);
+          FOR i IN 1..p_count LOOP
+              INSERT INTO page (p_id, p_text) VALUES (i, p_text);
+          END LOOP;
+      END $$;
+      CREATE PROCEDURE correct() LANGUAGE plpgsql AS $$
+      BEGIN UPDATE note SET n_at = 1 WHERE n_at = 0; END $$;)",
+                               "test.sql");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  Database database((*program)->catalog, 1);
+  CountingLog log;
+  database.attach_log(log, RecordContent::kLogical);
+  Session session(**program, database, WorkerId{0});
+  const std::string text(2000, 'x');
+  const auto write = [&](int64_t count) {
+    return session.run({ProcedureId{0}, {Argument::of(Value::of_int(count)), Argument::of(Value::of_text(text))}});
+  };
+
+  const CallResult too_large = write(140);
+  EXPECT_EQ(too_large.status, CallResult::Status::kRefused);
+  EXPECT_NE(too_large.message.find("the rows that write changed"), std::string_view::npos) << too_large.message;
+  EXPECT_EQ(log.filled() + log.skipped(), 0u);
+  EXPECT_TRUE(write(100).committed()) << "nothing is left of the refused call's rows";
+
+  const CallResult unnamed = session.run({ProcedureId{1}, {}});
+  EXPECT_EQ(unnamed.status, CallResult::Status::kRefused);
+  EXPECT_NE(unnamed.message.find("no primary key"), std::string_view::npos) << unnamed.message;
+  EXPECT_EQ(log.filled(), 1u);
+}
+
 }  // namespace
 }  // namespace mneme

@@ -12,6 +12,7 @@
 
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "engine/row_codec.h"
 #include "engine/unlogged_writer.h"
 
 namespace mneme {
@@ -92,11 +93,10 @@ class ParallelLoader {
   void work() {
     UnloggedWriter rows(database_);
     std::vector<std::byte> payload;
-    std::vector<Value> values;
     for (;;) {
       const size_t next = next_chunk_.fetch_add(1, std::memory_order_relaxed);
       if (next >= chunks_.size()) return;
-      const Result<void> loaded = load_chunk(chunks_[next], rows, payload, values);
+      const Result<void> loaded = load_chunk(chunks_[next], rows, payload);
       if (loaded) continue;
       std::lock_guard lock(error_mutex_);
       error_ = loaded.error();
@@ -107,7 +107,7 @@ class ParallelLoader {
   }
 
   Result<void> load_chunk(const CheckpointChunkHeader& chunk, UnloggedWriter& rows,
-                          std::vector<std::byte>& payload, std::vector<Value>& values) {
+                          std::vector<std::byte>& payload) {
     payload.resize(chunk.payload_bytes);
     const uint64_t offset = chunk.offset + kCheckpointChunkHeaderBytes;
     const Result<size_t> read = file_.read_at(payload, offset);
@@ -117,15 +117,15 @@ class ParallelLoader {
                      offset, kAdvice);
     }
     const TableDefinition& table = database_.catalog().table(TableId{chunk.table});
-    const RowLayout& layout = database_.schema().layout(table.id);
-    values.resize(layout.column_count());
+    const RowCodec codec(database_.schema().layout(table.id));
     ByteReader reader(payload);
     for (uint32_t r = 0; r < chunk.rows; ++r) {
-      if (!decode_checkpoint_row(layout, reader, values)) {
+      std::byte* image = rows.new_image(table.id);
+      if (!codec.decode(reader, image)) {
         return damaged("{}: row {} of the chunk at offset {} is no row of table {}; {}", file_.path(), r,
                        chunk.offset, table.name, kAdvice);
       }
-      const AccessStatus status = rows.insert(table.id, values);
+      const AccessStatus status = rows.insert_image(table.id, image);
       if (status == AccessStatus::kOutOfMemory) return out_of_memory();
       if (status != AccessStatus::kOk) {
         return damaged("{}: the chunk at offset {} holds a row of table {} that is there twice; {}",

@@ -28,7 +28,7 @@ class WorkingDatabaseMaker {
     Result<std::unique_ptr<DirectoryLog>> opened = open_directory_log(*working.manifest_, options);
     if (!opened) return opened.error();
     working.log_ = std::move(*opened);
-    working.database_->attach_log(*working.log_);
+    working.database_->attach_log(*working.log_, working.manifest_->current().records);
     return {};
   }
 };
@@ -84,6 +84,7 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   Manifest manifest;
   manifest.database_id = new_database_id();
   manifest.catalog_hash = program->hash;
+  manifest.records = options.records;
   manifest.attributes = options.attributes;
   CheckpointOptions checkpoint;
   checkpoint.database_id = manifest.database_id;

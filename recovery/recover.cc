@@ -7,15 +7,16 @@
 #include "analyzer/conflict_rule.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "engine/change_codec.h"
 #include "logging/directory_lock.h"
 #include "recovery/checkpoint_loader.h"
 #include "recovery/parallel_replayer.h"
+#include "recovery/shuffle_replayer.h"
 #include "recovery/slice_units.h"
 
 namespace mneme {
 namespace {
 
-constexpr std::array<std::string_view, 2> kSchemeNames = {"clr", "clr-p"};
 constexpr std::array<std::string_view, 3> kLevelNames = {"static", "synchronous", "pipelined"};
 constexpr std::array<std::string_view, 5> kStageNames = {"checkpoint", "log", "analysis", "compilation", "replay"};
 
@@ -35,14 +36,22 @@ class Stopwatch {
   const uint64_t begin_ns_ = monotonic_ns();
 };
 
-// The records of a log that has been read.
+// The calls of a log that has been read.
 class LogSource final : public CommandSource {
  public:
   explicit LogSource(const LogContents& log) : log_(log) {}
 
   Result<void> read(uint32_t limit, Arena&, std::vector<CommandRecord>& into) override {
     for (; limit > 0 && next_ < log_.records.size(); ++next_, --limit) {
-      into.push_back({log_.records[next_].lsn, log_.records[next_].payload});
+      const RecordView& record = log_.records[next_];
+      const std::optional<ByteSpan> call = call_of(record.kind, record.payload);
+      if (!call) {
+        return damaged(
+            "the log's record at LSN {} holds no call, as the manifest says that all do; recovery stops here and has "
+            "changed nothing on disk",
+            record.lsn.value);
+      }
+      into.push_back({record.lsn, *call});
     }
     return {};
   }
@@ -73,7 +82,6 @@ CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUni
 
 Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverOptions& options,
                                     const NativeFolders& folders) {
-  LogSource source(recovered.log);
   ReplayOptions replay = options.replay;
   if (options.progress) {
     replay.progress = [&](uint64_t done) {
@@ -83,7 +91,14 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverO
   Database& database = *recovered.database;
   const Program& program = *recovered.program;
   RecoveryReport& report = recovered.report;
-  if (options.scheme == RecoveryScheme::kClr) {
+  if (!replays_calls(report.scheme)) {
+    const Stopwatch watch;
+    auto statistics = replay_shuffled(database, recovered.log.records, replay);
+    report.replay_seconds = watch.seconds();
+    return statistics;
+  }
+  LogSource source(recovered.log);
+  if (report.scheme == RecoveryScheme::kClr) {
     const CompiledUnits code = load_units(recovered, procedure_units(program), options, folders);
     replay.native = code.functions();
     const Stopwatch watch;
@@ -109,12 +124,6 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverO
 
 }  // namespace
 
-Result<RecoveryScheme> recovery_scheme(std::string_view name) {
-  return named<RecoveryScheme>("recovery scheme", name, kSchemeNames);
-}
-std::string_view name_of(RecoveryScheme scheme) {
-  return kSchemeNames[static_cast<size_t>(scheme)];
-}
 Result<ReplayLevel> replay_level(std::string_view name) {
   return named<ReplayLevel>("level of replay", name, kLevelNames);
 }
@@ -163,12 +172,12 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   };
   RecoveredDatabase recovered;
   RecoveryReport& report = recovered.report;
-  report.scheme = options.scheme;
-  report.level = options.replay.level;
-  report.threads = options.scheme == RecoveryScheme::kClr ? 1 : options.replay.threads;
-
   Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
+  report.scheme = options.scheme.value_or(default_scheme(manifest->records));
+  RETURN_IF_ERROR(check_served(report.scheme, manifest->records));
+  report.level = options.replay.level;
+  report.threads = report.scheme == RecoveryScheme::kClr ? 1 : options.replay.threads;
   recovered.manifest = std::move(*manifest);
   Result<std::unique_ptr<Program>> program = read_catalog(directory, recovered.manifest);
   if (!program) return program.error();

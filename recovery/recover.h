@@ -1,19 +1,20 @@
 // Recover: from a data directory to the database that it describes, in memory.
 //
 // Flow        manifest -> catalog.sql, compiled -> checkpoint -> log, to its end -> analysis (CLR-P) -> machine code
-//             -> replay
+//             -> replay (a log of rows: at once)
 // Invariants  nothing but the directory is needed, and nothing in it is changed: recovering twice gives equal databases.
-//             The database holds the checkpoint and every call of the log, applied in commit order.
+//             The database holds the checkpoint and every transaction of the log, applied in commit order.
 //             machine code is taken from the directory's folder or the program's, or compiled into a temporary one.
 // Threads     the caller's, and `replay.threads` of its own in each stage. The progress callback comes from any one of
 //             them, never from two at once.
-// Errors      not a database, in use, of another format version: kInvalidArgument or kFailed. Damage: kDamaged, with
+// Errors      a scheme that the log does not serve: kInvalidArgument, before anything is loaded. Not a database, in use, of another format version: kInvalidArgument or kFailed. Damage: kDamaged, with
 //             file and offset, or LSN.
 // Source      PACMAN (SIGMOD 2017), sections 2.2 and 4.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -22,19 +23,12 @@
 #include "logging/manifest.h"
 #include "procedures/compiled_units.h"
 #include "procedures/program.h"
+#include "recovery/recovery_scheme.h"
 #include "recovery/replay.h"
 #include "recovery/serial_replayer.h"
 
 namespace mneme {
 
-enum class RecoveryScheme : uint8_t {
-  kClr,   // serial replay of the command log
-  kClrP,  // parallel replay of the command log
-};
-
-// "clr", "clr-p"; an error lists them.
-Result<RecoveryScheme> recovery_scheme(std::string_view name);
-std::string_view name_of(RecoveryScheme scheme);
 // "pipelined", "synchronous", "static".
 Result<ReplayLevel> replay_level(std::string_view name);
 std::string_view name_of(ReplayLevel level);
@@ -43,12 +37,12 @@ enum class RecoveryStage : uint8_t { kCheckpoint, kLog, kAnalysis, kCompilation,
 std::string_view name_of(RecoveryStage stage);
 
 struct RecoverOptions {
-  RecoveryScheme scheme = RecoveryScheme::kClrP;
+  std::optional<RecoveryScheme> scheme;  // none: the fastest that the log serves
   ReplayOptions replay;       // its `progress` and `native` are not used, what is below is
   uint32_t workers = 1;       // that the database is made for
   // kNative: what is replayed runs as machine code, which is compiled where no cache has it.
   Execution execution = Execution::kInterpreted;
-  ReplayedCallVisitor visit;  // kClr only: sees each call with its results
+  ReplayedCallVisitor visit;  // with kClr only: sees each call with its results
   // Of kReplay: transactions done and to do; of kCompilation, which is only told where the compiler has to run, units.
   // A stage begins with 0 and ends with both equal; others count 0 of 1.
   std::function<void(RecoveryStage stage, uint64_t done, uint64_t total)> progress;

@@ -13,10 +13,11 @@
 #include "analyzer/conflict_rule.h"
 #include "engine/digest.h"
 #include "engine/transaction.h"
-#include "logging/order_log.h"
+#include "logging/kept_log.h"
 #include "procedures/call_codec.h"
 #include "recovery/parallel_replayer.h"
 #include "recovery/serial_replayer.h"
+#include "recovery/shuffle_replayer.h"
 
 namespace mneme {
 
@@ -100,11 +101,13 @@ class ReplayFixture {
   const DependencyGraph& graph() const { return *graph_; }
   VectorSource::Records& records() { return records_; }
 
+  // Of those records, what holds rows as well.
+  std::vector<RecordView> row_records() { return log_.records(); }
+
   // Runs `count` random calls as transactions; those that commit make the log. Returns the digest of the end.
   Digest run_forward(uint32_t count, uint32_t seed) {
     Database database(program_->catalog, 1);
-    OrderLog log(kFirstLsn);
-    database.attach_log(log);
+    database.attach_log(log_, RecordContent::kAll);
     Interpreter interpreter(database.schema());
     Transaction transaction(database, database.worker(WorkerId{0}));
     RandomCalls calls(*program_, seed);
@@ -140,6 +143,16 @@ class ReplayFixture {
     return state_of(database);
   }
 
+  Digest replay_shuffled(const ReplayOptions& options) {
+    Database database(program_->catalog, 1);
+    const auto statistics = mneme::replay_shuffled(database, log_.records(), options);
+    EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
+    if (statistics.ok()) {
+      EXPECT_EQ(statistics->transactions, records_.size());
+    }
+    return state_of(database);
+  }
+
   Digest replay_in_parallel(const ReplayOptions& options) {
     Database database(program_->catalog, 1);
     VectorSource source(records_);
@@ -155,6 +168,7 @@ class ReplayFixture {
   std::unique_ptr<Program> program_;
   std::unique_ptr<DependencyGraph> graph_;
   VectorSource::Records records_;
+  KeptLog log_;
 };
 
 // The bank of the paper's Figure 2, with accounts that come and go.

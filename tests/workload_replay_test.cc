@@ -1,6 +1,6 @@
 // Goal: the workloads' logs replay to the state that their transactions left, serially and in parallel.
 // Method: a workload's calls run forward as transactions; those that wrote make a log in memory. From fresh populations
-// it is replayed by each scheme, with several numbers of threads and sizes of batches, by machine code and by the
+// it is replayed by each scheme, calls or rows, with several numbers of threads and sizes of batches, by machine code and by the
 // interpreter, and all digests are compared.
 // The whole path, through a directory, a kill and real files, is `mneme crash`'s.
 #include <gtest/gtest.h>
@@ -8,11 +8,12 @@
 #include "analyzer/conflict_rule.h"
 #include "engine/digest.h"
 #include "engine/transaction.h"
-#include "logging/order_log.h"
+#include "logging/kept_log.h"
 #include "procedures/call_codec.h"
 #include "procedures/compiled_units.h"
 #include "recovery/parallel_replayer.h"
 #include "recovery/serial_replayer.h"
+#include "recovery/shuffle_replayer.h"
 #include "recovery/slice_units.h"
 #include "workloads/load.h"
 #include "workloads/tatp.h"
@@ -75,6 +76,7 @@ class WorkloadReplay {
     for (const uint32_t threads : {1, 2, 4, 8}) {
       for (const uint32_t batch : {1, 7, 1000}) {
         EXPECT_EQ(in_parallel(threads, batch), forward()) << threads << " threads, batches of " << batch;
+        EXPECT_EQ(by_rows(threads, batch), forward()) << threads << " threads, batches of " << batch;
       }
     }
     use_machine_code();
@@ -102,6 +104,18 @@ class WorkloadReplay {
     EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
     return digest_of(*database, 2);
   }
+  // LLR-P.
+  Digest by_rows(uint32_t threads, uint32_t batch) {
+    const auto database = populated();
+    ReplayOptions options;
+    options.threads = threads;
+    options.batch_transactions = batch;
+    const auto replayed = replay_shuffled(*database, kept_.records(), options);
+    EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
+    const auto walked = verify_indexes(*database);
+    EXPECT_TRUE(walked.ok()) << (walked.ok() ? "" : walked.error().message);
+    return digest_of(*database, 2);
+  }
 
  private:
   std::unique_ptr<Database> populated() {
@@ -113,8 +127,7 @@ class WorkloadReplay {
 
   void run_forward(uint32_t calls) {
     const auto database = populated();
-    OrderLog log(kFirstLsn);
-    database->attach_log(log);
+    database->attach_log(kept_, RecordContent::kAll);
     Interpreter interpreter(database->schema());
     Transaction transaction(*database, database->worker(WorkerId{0}));
     const auto generator = workload_->generator({});
@@ -142,6 +155,7 @@ class WorkloadReplay {
   CompiledUnits procedures_;
   CompiledUnits slices_;
   std::vector<LoggedCall> log_;
+  KeptLog kept_;  // the same transactions, with their rows
   Digest forward_;
 };
 
@@ -183,6 +197,8 @@ TEST(WorkloadReplay, Tpcc) {
   const std::pair<uint32_t, uint32_t> combinations[] = {{1, 1000}, {2, 7}, {4, 100}, {8, 1}};
   for (const auto& [threads, batch] : combinations) {
     EXPECT_EQ(replay.in_parallel(threads, batch), replay.forward())
+        << threads << " threads, batches of " << batch;
+    EXPECT_EQ(replay.by_rows(threads, batch), replay.forward())
         << threads << " threads, batches of " << batch;
   }
   replay.use_machine_code();

@@ -1,6 +1,6 @@
 """Goal: a kill at any moment loses no acknowledged transaction and invents none; and the check for that works.
 
-Method: `mneme crash` on both workloads and both devices, on other ways to write and to group what is written, and under
+Method: `mneme crash` on both workloads and both devices, with logs of calls, of rows and of both, on other ways to write and to group what is written, and under
 two-phase locking; then on a device that never syncs, where the same check must find losses or damage.
 """
 
@@ -9,13 +9,14 @@ import unittest
 from program import DAMAGED, FAILED, EndToEndTest, mneme
 
 ROUNDS = 4
+ROW_SCHEMES = ("llr-p",)
 
 
 class Crash(EndToEndTest):
-    def crash(self, workload, device, *more, cc="occ", elr="on"):
+    def crash(self, workload, device, *more, cc="occ", elr="on", log="command", schemes=("clr", "clr-p")):
         directory = self.folder / "crashes"
         arguments = ("crash", workload, "--rounds", ROUNDS, "--log-device", device, "--data-dir", directory)
-        report = self.report(*arguments, "--cc", cc, "--elr", elr, *more)
+        report = self.report(*arguments, "--cc", cc, "--elr", elr, "--log", log, *more)
         self.assertEqual(report["command"], "crash")
         self.assertEqual(report["workload"], workload)
         self.assertEqual((report["cc"], report["elr"]), (cc, elr))
@@ -25,7 +26,8 @@ class Crash(EndToEndTest):
         self.assertGreater(report["acknowledged"], 0)
         self.assertEqual(report["lost"], 0)
         self.assertEqual(report["invented"], 0)
-        self.assertEqual(report["schemes"].keys(), {"clr", "clr-p"})
+        self.assertEqual(report["log"], log)
+        self.assertEqual(report["schemes"].keys(), set(schemes))
         for scheme, outcome in report["schemes"].items():
             self.assertIs(outcome["digest_equal"], True, scheme)
             self.assertGreater(outcome["seconds"], 0, scheme)
@@ -54,6 +56,15 @@ class Crash(EndToEndTest):
 
     def test_smallbank_under_locks_that_outlast_their_transactions(self):
         self.crash("smallbank", "lossy", "--longest-run", 0.2, cc="2pl", elr="off")
+
+    def test_tpcc_with_a_log_of_rows(self):
+        self.crash("tpcc", "lossy", "--longest-run", 0.3, log="logical", schemes=ROW_SCHEMES)
+
+    def test_smallbank_with_a_log_of_rows(self):
+        self.crash("smallbank", "lossy", "--longest-run", 0.3, log="logical", schemes=ROW_SCHEMES)
+
+    def test_tpcc_with_a_log_of_calls_and_rows(self):
+        self.crash("tpcc", "file", "--longest-run", 0.3, log="all", schemes=("clr", "clr-p", *ROW_SCHEMES))
 
     def test_notices_an_engine_that_never_syncs(self):
         arguments = ("crash", "smallbank", "--rounds", 3, "--log-device", "lossy-unsynced")

@@ -1,0 +1,97 @@
+#include "engine/change_codec.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mneme {
+
+namespace {
+
+constexpr uint64_t kActions = 4;
+
+}  // namespace
+
+ChangeCodec::ChangeCodec(const Schema& schema) {
+  for (const TableDefinition& table : schema.catalog().tables()) {
+    std::vector<ColumnId> key;
+    if (table.primary_key) key = schema.catalog().index(*table.primary_key).columns;
+    std::vector<ColumnId> rest;
+    for (uint32_t c = 0; c < table.columns.size(); ++c) {
+      if (std::ranges::find(key, ColumnId{c}) == key.end()) rest.push_back(ColumnId{c});
+    }
+    const RowLayout& layout = schema.layout(table.id);
+    TableCodec codec{RowCodec(layout, key), RowCodec(layout, rest), 0};
+    codec.max_bytes = 2 * kMaxVarintBytes + codec.key.max_bytes() + codec.rest.max_bytes();
+    tables_.push_back(std::move(codec));
+  }
+}
+
+std::byte* ChangeRecord::reserve(size_t bytes) {
+  if (size_ + bytes > bytes_.size()) bytes_.resize(std::max(size_ + bytes, 2 * bytes_.size()));
+  return bytes_.data() + size_;
+}
+
+void ChangeRecord::put_call(ByteSpan call) {
+  std::byte* to = store_varint(reserve(kMaxVarintBytes + call.size()), call.size());
+  to = std::copy(call.begin(), call.end(), to);
+  size_ = static_cast<size_t>(to - bytes_.data());
+}
+
+void ChangeRecord::put_count(uint32_t changes) {
+  size_ = static_cast<size_t>(store_varint(reserve(kMaxVarintBytes), changes) - bytes_.data());
+}
+
+void ChangeRecord::put(const ChangeCodec& codec, TableId table, ChangeAction action, const std::byte* image) {
+  std::byte* to = reserve(codec.max_bytes(table));
+  to = store_varint(to, kActions * table.value + static_cast<uint64_t>(action));
+  // The length comes first and is known last: most rows leave it the byte that it is given, others move on.
+  std::byte* const columns = to + 1;
+  std::byte* end = codec.key(table).encode(image, columns);
+  if (action != ChangeAction::kErase) end = codec.rest(table).encode(image, end);
+  const auto length = static_cast<size_t>(end - columns);
+  const size_t more = varint_bytes(length) - 1;
+  if (more > 0) std::memmove(columns + more, columns, length);
+  store_varint(to, length);
+  size_ = static_cast<size_t>(end + more - bytes_.data());
+}
+
+ChangeReader::ChangeReader(const ChangeCodec& codec, ByteSpan changes) : codec_(codec), in_(changes) {
+  left_ = in_.get_varint();
+  bad_ = in_.bad();
+}
+
+bool ChangeReader::next(RowChange& change) {
+  if (bad_) return false;
+  if (left_ == 0) {
+    bad_ = in_.remaining() > 0;
+    return false;
+  }
+  --left_;
+  const uint64_t head = in_.get_varint();
+  const uint64_t table = head / kActions;
+  const uint64_t action = head % kActions;
+  change.columns = in_.get_bytes(in_.get_varint());
+  bad_ = in_.bad() || table >= codec_.table_count() || action > static_cast<uint64_t>(ChangeAction::kErase);
+  if (bad_) return false;
+  change.table = TableId{static_cast<uint32_t>(table)};
+  change.action = static_cast<ChangeAction>(action);
+  return true;
+}
+
+std::optional<ByteSpan> call_of(RecordKind kind, ByteSpan payload) {
+  if (kind == RecordKind::kCommand) return payload;
+  if (kind != RecordKind::kAll) return std::nullopt;
+  ByteReader in(payload);
+  const ByteSpan call = in.get_bytes(in.get_varint());
+  return in.bad() ? std::nullopt : std::optional(call);
+}
+
+std::optional<ByteSpan> changes_of(RecordKind kind, ByteSpan payload) {
+  if (kind == RecordKind::kLogical) return payload;
+  if (kind != RecordKind::kAll) return std::nullopt;
+  ByteReader in(payload);
+  in.get_bytes(in.get_varint());
+  return in.bad() ? std::nullopt : std::optional(payload.last(in.remaining()));
+}
+
+}  // namespace mneme

@@ -1,0 +1,243 @@
+// Goal: a transaction's record holds exactly what it changed, and no bytes whatever make its reader run over.
+// Method: transactions on the tests' table commit to a log in memory, in which the changes are looked for. Then records
+// with random and flipped bytes are read and decoded from memory of exactly their size, where AddressSanitizer sees a
+// byte too far.
+#include "engine/change_codec.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <string>
+
+#include "engine/test_database.h"
+#include "engine/wide_table.h"
+#include "logging/kept_log.h"
+
+namespace mneme {
+namespace {
+
+struct Changed {
+  ChangeAction action;
+  int64_t id;
+  int64_t amount;  // not of an erased row
+
+  bool operator==(const Changed&) const = default;
+};
+
+class ChangeRecordTest : public testing::Test {
+ protected:
+  ChangeRecordTest() { t_.db.attach_log(log_, RecordContent::kAll); }
+
+  Transaction& begin() {
+    x_.begin();
+    return x_;
+  }
+  std::vector<Changed> committed() {
+    EXPECT_EQ(t_.commit(x_).status, CommitStatus::kCommitted);
+    const RecordView record = log_.records().back();
+    EXPECT_EQ(record.kind, RecordKind::kAll);
+    EXPECT_EQ(as_text(*call_of(record.kind, record.payload)), "a call");
+    return read(*changes_of(record.kind, record.payload));
+  }
+  std::vector<Changed> read(ByteSpan changes) {
+    const ChangeCodec& codec = t_.db.change_codec();
+    std::vector<Changed> found;
+    ChangeReader reader(codec, changes);
+    RowChange change;
+    while (reader.next(change)) {
+      const RowLayout& layout = t_.db.schema().layout(change.table);
+      std::vector<std::byte> image(layout.image_bytes());
+      ByteReader in(change.columns);
+      EXPECT_TRUE(codec.key(change.table).decode(in, image.data()));
+      if (change.action != ChangeAction::kErase) {
+        EXPECT_TRUE(codec.rest(change.table).decode(in, image.data()));
+      }
+      EXPECT_EQ(in.remaining(), 0u);
+      found.push_back({change.action, layout.get(image.data(), t_.kId).as_int(),
+                       layout.get(image.data(), t_.kAmount).as_int()});
+    }
+    EXPECT_FALSE(reader.bad());
+    return found;
+  }
+
+  KeptLog log_;
+  TestDatabase t_{1};
+  Transaction x_{t_.db, t_.db.worker(WorkerId{0})};
+};
+
+TEST_F(ChangeRecordTest, HoldsWhatWasInsertedUpdatedAndErased) {
+  Transaction& x = begin();
+  ASSERT_EQ(t_.insert(x, 1, 10, 100, 5), AccessStatus::kOk);
+  ASSERT_EQ(t_.insert(x, 2, 10, 200, 6), AccessStatus::kOk);
+  EXPECT_EQ(committed(),
+            (std::vector<Changed>{{ChangeAction::kInsert, 1, 5}, {ChangeAction::kInsert, 2, 6}}));
+
+  begin();
+  ASSERT_EQ(t_.set(x, 1, t_.kAmount, 50), AccessStatus::kOk);
+  ASSERT_EQ(t_.set(x, 1, t_.kAmount, 51), AccessStatus::kOk);
+  ASSERT_EQ(t_.erase(x, 2), AccessStatus::kOk);
+  EXPECT_EQ(committed(),
+            (std::vector<Changed>{{ChangeAction::kUpdate, 1, 51}, {ChangeAction::kErase, 2, 0}}));
+
+  // A tombstone comes to life again: for who reads the log that is an insert.
+  begin();
+  ASSERT_EQ(t_.insert(x, 2, 11, 200, 7), AccessStatus::kOk);
+  EXPECT_EQ(committed(), (std::vector<Changed>{{ChangeAction::kInsert, 2, 7}}));
+}
+
+TEST_F(ChangeRecordTest, ReplacedRowsAreUpdatesAndRowsThatCameAndWentAreNothing) {
+  Transaction& x = begin();
+  ASSERT_EQ(t_.insert(x, 1, 10, 100, 5), AccessStatus::kOk);
+  committed();
+
+  begin();
+  ASSERT_EQ(t_.erase(x, 1), AccessStatus::kOk);
+  ASSERT_EQ(t_.insert(x, 1, 12, 300, 9), AccessStatus::kOk);
+  ASSERT_EQ(t_.insert(x, 3, 12, 400, 9), AccessStatus::kOk);
+  ASSERT_EQ(t_.erase(x, 3), AccessStatus::kOk);
+  EXPECT_EQ(committed(), (std::vector<Changed>{{ChangeAction::kUpdate, 1, 9}}));
+}
+
+TEST_F(ChangeRecordTest, AChangedPrimaryKeyIsAnErasureAndAnInsert) {
+  Transaction& x = begin();
+  ASSERT_EQ(t_.insert(x, 1, 10, 100, 5), AccessStatus::kOk);
+  committed();
+
+  begin();
+  ASSERT_EQ(t_.set(x, 1, t_.kId, 8), AccessStatus::kOk);
+  EXPECT_EQ(committed(), (std::vector<Changed>{{ChangeAction::kErase, 1, 0}, {ChangeAction::kInsert, 8, 5}}));
+}
+
+TEST(ChangeRecord, ImagesAreWholeWhereOnlyAPartWasReadAndChanged) {
+  KeptLog log;
+  WideTable t(1);
+  t.db.attach_log(log, RecordContent::kLogical);
+  t.load(1, 12345);
+  Transaction x(t.db, t.db.worker(WorkerId{0}));
+  x.begin();
+  RowRef row;
+  ASSERT_EQ(t.find(x, 1, t.parts(3), row), AccessStatus::kOk);
+  ASSERT_EQ(t.set(x, row, 3, "changed"), AccessStatus::kOk);
+  ASSERT_EQ(x.commit({}).status, CommitStatus::kCommitted);
+
+  ChangeReader reader(t.db.change_codec(), *changes_of(RecordKind::kLogical, log.records().back().payload));
+  RowChange change;
+  ASSERT_TRUE(reader.next(change));
+  EXPECT_EQ(change.action, ChangeAction::kUpdate);
+  std::vector<std::byte> image(t.layout().image_bytes());
+  ByteReader in(change.columns);
+  ASSERT_TRUE(t.db.change_codec().key(change.table).decode(in, image.data()));
+  ASSERT_TRUE(t.db.change_codec().rest(change.table).decode(in, image.data()));
+  for (uint32_t text = 0; text < t.kTexts; ++text) {
+    EXPECT_EQ(t.layout().get(image.data(), t.text_column(text)).as_text(),
+              text == 3 ? "changed" : t.text_of(12345));
+  }
+}
+
+TEST(ChangeRecord, WhatIsTooLargeIsRefusedAndUndone) {
+  KeptLog log;
+  WideTable t(1);
+  t.db.attach_log(log, RecordContent::kLogical);
+  Transaction x(t.db, t.db.worker(WorkerId{0}));
+  const std::string text = t.text_of(1);
+  const auto insert = [&](int64_t id) {
+    std::vector<Value> values(1 + t.kTexts, Value::of_text(text));
+    values[0] = Value::of_int(id);
+    return x.insert(t.kWide, values);
+  };
+  x.begin();
+  for (int64_t id = 0; id < 40; ++id) ASSERT_EQ(insert(id), AccessStatus::kOk);
+  EXPECT_EQ(x.commit({}).status, CommitStatus::kTooLarge);
+  EXPECT_TRUE(log.records().empty());
+
+  x.begin();
+  RowRef row;
+  EXPECT_EQ(t.find(x, 0, ImageParts::all(), row), AccessStatus::kAbsent);
+  ASSERT_EQ(insert(0), AccessStatus::kOk);
+  EXPECT_EQ(x.commit({}).status, CommitStatus::kCommitted);
+}
+
+TEST(ChangeRecord, ARowWithoutAPrimaryKeyCanBeInsertedAndNoMore) {
+  const Type int_type{.kind = TypeKind::kInt};
+  Catalog catalog;
+  const TableId table = *catalog.add_table("notes", {{"a", int_type, false}}, {});
+  const IndexId index = *catalog.add_index("notes_a", table, {ColumnId{0}}, false);
+  Database db(std::move(catalog), 1);
+  KeptLog log;
+  db.attach_log(log, RecordContent::kLogical);
+  Transaction x(db, db.worker(WorkerId{0}));
+  const Value one = Value::of_int(1);
+  const auto find = [&] {
+    RowRef found;
+    const KeyRange range = *db.schema().codec(index).of_prefix({&one, 1});
+    EXPECT_EQ(x.scan(index, range, RowAccess::Direction::kForward,
+                     [&](const RowRef& row) {
+                       found = row;
+                       return false;
+                     }),
+              AccessStatus::kOk);
+    return found;
+  };
+
+  x.begin();
+  ASSERT_EQ(x.insert(table, {&one, 1}), AccessStatus::kOk);
+  EXPECT_EQ(x.commit({}).status, CommitStatus::kCommitted);
+  x.begin();
+  RowRef row = find();
+  ASSERT_EQ(x.erase(table, row), AccessStatus::kOk);
+  EXPECT_EQ(x.commit({}).status, CommitStatus::kUnnamed);
+  x.begin();
+  EXPECT_NE(find().image, nullptr) << "nothing happened";
+  x.abort();
+  EXPECT_EQ(log.records().size(), 1u);
+}
+
+TEST(ChangeReaderTest, NoBytesMakeItRunOver) {
+  const TestDatabase t(1);
+  const ChangeCodec& codec = t.db.change_codec();
+  const RowLayout& layout = t.db.schema().layout(t.kItem);
+  ChangeRecord record;
+  record.put_call(as_bytes("a call"));
+  record.put_count(3);
+  std::vector<std::byte> image(layout.image_bytes());
+  const auto values = t.values(7, 8, 9, 10);
+  for (uint32_t c = 0; c < values.size(); ++c) layout.set(image.data(), ColumnId{c}, values[c]);
+  for (const ChangeAction action : {ChangeAction::kInsert, ChangeAction::kUpdate, ChangeAction::kErase})
+    record.put(codec, t.kItem, action, image.data());
+  const ByteSpan valid = record.payload();
+
+  std::mt19937 random(3);
+  uint32_t refused = 0;
+  for (uint32_t round = 0; round < 20000; ++round) {
+    const size_t size = round % 3 == 0   ? random() % 40
+                        : round % 3 == 1 ? valid.size()
+                                         : random() % valid.size();
+    const std::unique_ptr<std::byte[]> bytes(new std::byte[size]);
+    for (size_t i = 0; i < size; ++i)
+      bytes[i] =
+          round % 3 == 0 ? static_cast<std::byte>(random() % 5 == 0 ? random() : random() % 8) : valid[i];
+    if (round % 3 == 1) bytes[random() % size] ^= std::byte{1} << (random() % 8);
+    const RecordKind kind = round % 3 == 0 ? RecordKind::kLogical : RecordKind::kAll;
+    const std::optional<ByteSpan> changes = changes_of(kind, {bytes.get(), size});
+    if (!changes) {
+      ++refused;
+      continue;
+    }
+    ChangeReader reader(codec, *changes);
+    RowChange change;
+    bool is_row = true;
+    while (reader.next(change)) {
+      ASSERT_GE(change.columns.data(), bytes.get());
+      ASSERT_LE(change.columns.data() + change.columns.size(), bytes.get() + size);
+      const std::unique_ptr<std::byte[]> to(new std::byte[layout.image_bytes()]());
+      ByteReader in(change.columns);
+      is_row = codec.key(change.table).decode(in, to.get()) && codec.rest(change.table).decode(in, to.get());
+    }
+    refused += reader.bad() || !is_row ? 1 : 0;
+  }
+  EXPECT_GT(refused, 5000u);
+}
+
+}  // namespace
+}  // namespace mneme

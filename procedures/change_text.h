@@ -1,0 +1,17 @@
+// Change text: the rows of a tuple record as text, for people.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/change_codec.h"
+
+namespace mneme {
+
+// A line a change, as: update stock (s_w_id 1, s_i_id 17, s_quantity 31, ...); of an erased row the primary key.
+// Nothing: the bytes are no changes of this schema's tables (engine/change_codec.h).
+std::optional<std::vector<std::string>> print_changes(const Schema& schema, const ChangeCodec& codec,
+                                                      ByteSpan changes);
+
+}  // namespace mneme

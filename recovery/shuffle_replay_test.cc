@@ -1,0 +1,134 @@
+// Goal: replay of rows ends where the transactions ended, for any number of threads and size of batch.
+// Method: random calls of small schemas run forward as transactions whose records hold calls and rows; from the same
+// records the calls are replayed serially and the rows by LLR-P, and the digests are compared. Then records that do not
+// fit the tables.
+#include "recovery/replay_fixture.h"
+#include "recovery/shuffle_replayer.h"
+
+namespace mneme {
+namespace {
+
+// Rows that hand a unique key on, and rows whose primary key changes.
+constexpr std::string_view kSeatsSql = R"(
+CREATE TABLE guest (g_id INT NOT NULL, g_seat INT NOT NULL, g_name VARCHAR(20), PRIMARY KEY (g_id), UNIQUE (g_seat));
+
+CREATE PROCEDURE arrive(p_id INT, p_seat INT, p_name VARCHAR(20)) LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO guest (g_id, g_seat, g_name) VALUES (p_id, p_seat, p_name);
+END; $$;
+
+CREATE PROCEDURE leave(p_id INT) LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM guest WHERE g_id = p_id;
+END; $$;
+
+CREATE PROCEDURE take_over(p_id INT, p_other INT) LANGUAGE plpgsql AS $$
+DECLARE
+    v_seat INT;
+BEGIN
+    SELECT g_seat INTO v_seat FROM guest WHERE g_id = p_other;
+    IF FOUND THEN
+        DELETE FROM guest WHERE g_id = p_other;
+        UPDATE guest SET g_seat = v_seat WHERE g_id = p_id;
+    END IF;
+END; $$;
+
+CREATE PROCEDURE rename(p_id INT, p_new INT) LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE guest SET g_id = p_new WHERE g_id = p_id;
+END; $$;
+)";
+
+struct Case {
+  std::string_view name;
+  std::string_view sql;
+};
+
+class ShuffleReplay : public testing::TestWithParam<Case> {};
+
+TEST_P(ShuffleReplay, EndsWhereTheTransactionsEnded) {
+  for (uint32_t seed = 0; seed < 2; ++seed) {
+    ReplayFixture fixture(GetParam().sql);
+    const Digest forward = fixture.run_forward(2500, seed);
+    ASSERT_GT(fixture.records().size(), 300u);
+    EXPECT_EQ(fixture.replay_serially(), forward);
+    for (const uint32_t threads : {1, 2, 4, 8}) {
+      for (const uint32_t batch : {1, 7, 1000}) {
+        ReplayOptions options;
+        options.threads = threads;
+        options.batch_transactions = batch;
+        EXPECT_EQ(fixture.replay_shuffled(options), forward)
+            << "seed " << seed << ", " << threads << " threads, batches of " << batch;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemas, ShuffleReplay,
+                         testing::Values(Case{"bank", kBankSql}, Case{"orders", kOrdersSql},
+                                         Case{"seats", kSeatsSql}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// Replays the fixture's records after `spoil` has had its way with one; the error must name that one's LSN.
+template <typename Spoil>
+void expect_refused_at(size_t at, std::string_view text, Spoil&& spoil) {
+  ReplayFixture fixture(kBankSql);
+  fixture.run_forward(500, 1);
+  std::vector<RecordView> records = fixture.row_records();
+  std::vector<std::byte> payload(records[at].payload.begin(), records[at].payload.end());
+  spoil(records[at], payload);
+  records[at].payload = payload;
+  for (const uint32_t threads : {1, 3}) {
+    Database database(fixture.program().catalog, 1);
+    ReplayOptions options;
+    options.threads = threads;
+    options.batch_transactions = 20;
+    const auto replayed = mneme::replay_shuffled(database, records, options);
+    ASSERT_FALSE(replayed.ok());
+    EXPECT_EQ(replayed.error().kind, ErrorKind::kDamaged);
+    EXPECT_NE(replayed.error().message.find(fmt::format("LSN {}", records[at].lsn.value)), std::string::npos)
+        << replayed.error().message;
+    EXPECT_NE(replayed.error().message.find(text), std::string::npos) << replayed.error().message;
+  }
+}
+
+TEST(ShuffleReplayErrors, BytesThatHoldNoRowsAreRefused) {
+  expect_refused_at(40, "holds no rows",
+                    [](RecordView&, std::vector<std::byte>& payload) { payload.pop_back(); });
+  expect_refused_at(0, "holds no rows", [](RecordView& record, std::vector<std::byte>& payload) {
+    record.kind = RecordKind::kCommand;
+    payload.resize(3);
+  });
+}
+
+// Each record whose first change is an insert, told as an update, and the other way round.
+TEST(ShuffleReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
+  ReplayFixture fixture(kBankSql);
+  fixture.run_forward(500, 1);
+  const std::vector<RecordView> records = fixture.row_records();
+  const auto first_with = [&](ChangeAction action) {
+    const ChangeCodec codec(Schema(fixture.program().catalog));
+    for (size_t i = 0; i < records.size(); ++i) {
+      ChangeReader reader(codec, *changes_of(records[i].kind, records[i].payload));
+      RowChange change;
+      if (reader.next(change) && change.action == action) return i;
+    }
+    return records.size();
+  };
+  // The first byte of changes is their count, the second one the first change's table and action.
+  const auto retell = [](ChangeAction from, ChangeAction to) {
+    return [from, to](RecordView& record, std::vector<std::byte>& payload) {
+      const ByteSpan changes = *changes_of(record.kind, payload);
+      const size_t at = payload.size() - changes.size() + 1;
+      const auto head = static_cast<unsigned>(payload[at]);
+      payload[at] = static_cast<std::byte>(head - static_cast<unsigned>(from) + static_cast<unsigned>(to));
+    };
+  };
+  expect_refused_at(first_with(ChangeAction::kInsert), "is not there",
+                    retell(ChangeAction::kInsert, ChangeAction::kUpdate));
+  expect_refused_at(first_with(ChangeAction::kUpdate), "is already there",
+                    retell(ChangeAction::kUpdate, ChangeAction::kInsert));
+}
+
+}  // namespace
+}  // namespace mneme
