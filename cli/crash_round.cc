@@ -86,7 +86,7 @@ Result<Examination> examine(const std::string& directory, const Workload& worklo
   if (!manifest) return manifest.error();
   Examination examination;
   Progress progress(quiet);
-  for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP, RecoveryScheme::kLlrP}) {
+  for (const RecoveryScheme scheme : kRecoverySchemes) {
     if (!check_served(scheme, manifest->records)) continue;
     RecoverOptions options;
     options.scheme = scheme;

@@ -19,6 +19,7 @@ struct RecoverCommand {
   std::string directory;
   std::string scheme = "default";
   std::string replay = "pipelined";
+  std::string order = "reverse";
   uint32_t threads = default_threads();
   uint32_t batch = ReplayOptions{}.batch_transactions;
   ExecutionOption execution;
@@ -28,6 +29,8 @@ struct RecoverCommand {
     RecoverOptions options;
     const Result<ReplayLevel> level = replay_level(replay);
     if (!level) return level.error();
+    const Result<ReplayOrder> wanted_order = replay_order(order);
+    if (!wanted_order) return wanted_order.error();
     const Result<RecoveryScheme> wanted = wanted_scheme();
     if (!wanted) return wanted.error();
     options.scheme = *wanted;
@@ -36,6 +39,7 @@ struct RecoverCommand {
     if (!wanted_execution) return wanted_execution.error();
     options.execution = *wanted_execution;
     options.replay.level = *level;
+    options.replay.order = *wanted_order;
     options.replay.threads = threads;
     options.replay.batch_transactions = batch;
     Progress progress(output.quiet());
@@ -66,6 +70,10 @@ struct RecoverCommand {
       return invalid_argument("--batch is for schemes that replay in parallel: clr replays one call after the other; "
                               "leave it out");
     }
+    if (command.count("--replay-order") > 0 && replays_calls(wanted)) {
+      return invalid_argument("--replay-order is for schemes that replay rows: {} runs calls in commit order; leave it "
+                              "out", name_of(wanted));
+    }
     if (command.count("--execution") > 0 && !replays_calls(wanted)) {
       return invalid_argument("--execution is for schemes that run procedures, and {} runs none: leave it out",
                               name_of(wanted));
@@ -80,9 +88,12 @@ void add_recover_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<RecoverCommand>();
   CLI::App* app = program.add_subcommand("recover", "recover a data directory into memory and report each stage");
   app->add_option("directory", command->directory, "the data directory")->required();
-  app->add_option("--scheme", command->scheme, "clr: calls, one after the other; clr-p: calls, in parallel; llr-p: rows, in parallel; default: the "
-                  "fastest that the log serves")->capture_default_str();
+  app->add_option("--scheme", command->scheme, "clr: calls, one after the other; clr-p: calls, in parallel; llr: rows, in any order, latched; "
+                  "llr-p: rows, shuffled to threads; default: the fastest that the log serves")->capture_default_str();
   app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")->capture_default_str();
+  app->add_option("--replay-order", command->order,
+                  "llr, llr-p: forward; reverse: the newest image of a row first, older ones are passed over")
+      ->capture_default_str();
   app->add_option("--threads", command->threads, "replay threads")->check(positive())->capture_default_str();
   app->add_option("--batch", command->batch, "transactions a log batch")
       ->check(positive())

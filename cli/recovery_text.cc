@@ -62,6 +62,7 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
   return {{"command", "recover"},
           {"scheme", std::string(name_of(report.scheme))},
           {"replay", runs_calls ? Json(std::string(name_of(report.level))) : Json()},
+          {"replay_order", runs_calls ? Json() : Json(std::string(name_of(report.order)))},
           {"threads", report.threads},
           {"execution", runs_calls ? Json(std::string(name_of(report.execution))) : Json()},
           {"checkpoint_seconds", report.checkpoint_seconds},

@@ -26,6 +26,16 @@ ChangeCodec::ChangeCodec(const Schema& schema) {
   }
 }
 
+bool ChangeCodec::decode_key(TableId table, ByteSpan columns, std::byte* image) const {
+  ByteReader in(columns);
+  return key(table).decode(in, image);
+}
+
+bool ChangeCodec::decode_row(TableId table, ByteSpan columns, std::byte* image) const {
+  ByteReader in(columns);
+  return key(table).decode(in, image) && rest(table).decode(in, image) && in.remaining() == 0;
+}
+
 std::byte* ChangeRecord::reserve(size_t bytes) {
   if (size_ + bytes > bytes_.size()) bytes_.resize(std::max(size_ + bytes, 2 * bytes_.size()));
   return bytes_.data() + size_;

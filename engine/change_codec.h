@@ -37,6 +37,9 @@ class ChangeCodec {
   // No columns where the table has no primary key.
   const RowCodec& key(TableId table) const { return tables_[table.value].key; }
   const RowCodec& rest(TableId table) const { return tables_[table.value].rest; }
+  // The columns of a change (RowChange) into an image: its primary key; a whole row. False: they are none.
+  bool decode_key(TableId table, ByteSpan columns, std::byte* image) const;
+  bool decode_row(TableId table, ByteSpan columns, std::byte* image) const;
   // Of one change, all told.
   size_t max_bytes(TableId table) const { return tables_[table.value].max_bytes; }
 

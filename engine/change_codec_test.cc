@@ -48,12 +48,9 @@ class ChangeRecordTest : public testing::Test {
     while (reader.next(change)) {
       const RowLayout& layout = t_.db.schema().layout(change.table);
       std::vector<std::byte> image(layout.image_bytes());
-      ByteReader in(change.columns);
-      EXPECT_TRUE(codec.key(change.table).decode(in, image.data()));
-      if (change.action != ChangeAction::kErase) {
-        EXPECT_TRUE(codec.rest(change.table).decode(in, image.data()));
-      }
-      EXPECT_EQ(in.remaining(), 0u);
+      EXPECT_TRUE(change.action == ChangeAction::kErase
+                      ? codec.decode_key(change.table, change.columns, image.data())
+                      : codec.decode_row(change.table, change.columns, image.data()));
       found.push_back({change.action, layout.get(image.data(), t_.kId).as_int(),
                        layout.get(image.data(), t_.kAmount).as_int()});
     }
@@ -126,9 +123,7 @@ TEST(ChangeRecord, ImagesAreWholeWhereOnlyAPartWasReadAndChanged) {
   ASSERT_TRUE(reader.next(change));
   EXPECT_EQ(change.action, ChangeAction::kUpdate);
   std::vector<std::byte> image(t.layout().image_bytes());
-  ByteReader in(change.columns);
-  ASSERT_TRUE(t.db.change_codec().key(change.table).decode(in, image.data()));
-  ASSERT_TRUE(t.db.change_codec().rest(change.table).decode(in, image.data()));
+  ASSERT_TRUE(t.db.change_codec().decode_row(change.table, change.columns, image.data()));
   for (uint32_t text = 0; text < t.kTexts; ++text) {
     EXPECT_EQ(t.layout().get(image.data(), t.text_column(text)).as_text(),
               text == 3 ? "changed" : t.text_of(12345));
@@ -231,8 +226,7 @@ TEST(ChangeReaderTest, NoBytesMakeItRunOver) {
       ASSERT_GE(change.columns.data(), bytes.get());
       ASSERT_LE(change.columns.data() + change.columns.size(), bytes.get() + size);
       const std::unique_ptr<std::byte[]> to(new std::byte[layout.image_bytes()]());
-      ByteReader in(change.columns);
-      is_row = codec.key(change.table).decode(in, to.get()) && codec.rest(change.table).decode(in, to.get());
+      is_row = codec.decode_row(change.table, change.columns, to.get());
     }
     refused += reader.bad() || !is_row ? 1 : 0;
   }

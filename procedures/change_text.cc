@@ -51,11 +51,10 @@ std::optional<std::vector<std::string>> print_changes(const Schema& schema, cons
   RowChange change;
   while (reader.next(change)) {
     std::vector<std::byte> image(schema.layout(change.table).image_bytes());
-    ByteReader in(change.columns);
-    const bool is_row =
-        codec.key(change.table).decode(in, image.data()) &&
-        (change.action == ChangeAction::kErase || codec.rest(change.table).decode(in, image.data()));
-    if (!is_row || in.remaining() > 0) return std::nullopt;
+    const bool is_row = change.action == ChangeAction::kErase
+                            ? codec.decode_key(change.table, change.columns, image.data())
+                            : codec.decode_row(change.table, change.columns, image.data());
+    if (!is_row) return std::nullopt;
     lines.push_back(print_row(schema, change, image.data()));
   }
   if (reader.bad()) return std::nullopt;

@@ -13,11 +13,13 @@
 #include "recovery/parallel_replayer.h"
 #include "recovery/shuffle_replayer.h"
 #include "recovery/slice_units.h"
+#include "recovery/unordered_replayer.h"
 
 namespace mneme {
 namespace {
 
 constexpr std::array<std::string_view, 3> kLevelNames = {"static", "synchronous", "pipelined"};
+constexpr std::array<std::string_view, 2> kOrderNames = {"forward", "reverse"};
 constexpr std::array<std::string_view, 5> kStageNames = {"checkpoint", "log", "analysis", "compilation", "replay"};
 
 // The place of `name` in `names`, as an enumerator.
@@ -93,7 +95,9 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverO
   RecoveryReport& report = recovered.report;
   if (!replays_calls(report.scheme)) {
     const Stopwatch watch;
-    auto statistics = replay_shuffled(database, recovered.log.records, replay);
+    auto statistics = report.scheme == RecoveryScheme::kLlrP
+                          ? replay_shuffled(database, recovered.log.records, replay)
+                          : replay_unordered(database, recovered.log.records, replay);
     report.replay_seconds = watch.seconds();
     return statistics;
   }
@@ -129,6 +133,12 @@ Result<ReplayLevel> replay_level(std::string_view name) {
 }
 std::string_view name_of(ReplayLevel level) {
   return kLevelNames[static_cast<size_t>(level)];
+}
+Result<ReplayOrder> replay_order(std::string_view name) {
+  return named<ReplayOrder>("order of replay", name, kOrderNames);
+}
+std::string_view name_of(ReplayOrder order) {
+  return kOrderNames[static_cast<size_t>(order)];
 }
 std::string_view name_of(RecoveryStage stage) {
   return kStageNames[static_cast<size_t>(stage)];
@@ -177,6 +187,7 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   report.scheme = options.scheme.value_or(default_scheme(manifest->records));
   RETURN_IF_ERROR(check_served(report.scheme, manifest->records));
   report.level = options.replay.level;
+  report.order = options.replay.order;
   report.threads = report.scheme == RecoveryScheme::kClr ? 1 : options.replay.threads;
   recovered.manifest = std::move(*manifest);
   Result<std::unique_ptr<Program>> program = read_catalog(directory, recovered.manifest);

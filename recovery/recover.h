@@ -32,6 +32,9 @@ namespace mneme {
 // "pipelined", "synchronous", "static".
 Result<ReplayLevel> replay_level(std::string_view name);
 std::string_view name_of(ReplayLevel level);
+// "forward", "reverse".
+Result<ReplayOrder> replay_order(std::string_view name);
+std::string_view name_of(ReplayOrder order);
 
 enum class RecoveryStage : uint8_t { kCheckpoint, kLog, kAnalysis, kCompilation, kReplay };
 std::string_view name_of(RecoveryStage stage);
@@ -51,6 +54,7 @@ struct RecoverOptions {
 struct RecoveryReport {
   RecoveryScheme scheme = RecoveryScheme::kClrP;
   ReplayLevel level = ReplayLevel::kPipelined;
+  ReplayOrder order = ReplayOrder::kReverse;
   uint32_t threads = 1;
   double checkpoint_seconds = 0;
   uint64_t checkpoint_bytes = 0;

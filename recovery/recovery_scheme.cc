@@ -7,7 +7,8 @@ namespace mneme {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kSchemeNames = {"clr", "clr-p", "llr-p"};
+constexpr std::array<std::string_view, kRecoverySchemes.size()> kSchemeNames = {"clr", "clr-p", "llr",
+                                                                                "llr-p"};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 // Source      PACMAN (SIGMOD 2017), section 6.2, which names them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -14,12 +15,16 @@ namespace mneme {
 enum class RecoveryScheme : uint8_t {
   kClr,   // serial replay of the command log
   kClrP,  // parallel replay of the command log
+  kLlr,   // parallel replay of the logical log in any order, with latches: the last writer wins
   kLlrP,  // parallel replay of the logical log, latch-free
 };
 
-// "clr", "clr-p", "llr-p"; an error lists them.
+// "clr", "clr-p", "llr", "llr-p"; an error lists them.
 Result<RecoveryScheme> recovery_scheme(std::string_view name);
 std::string_view name_of(RecoveryScheme scheme);
+
+inline constexpr std::array kRecoverySchemes = {RecoveryScheme::kClr, RecoveryScheme::kClrP,
+                                                RecoveryScheme::kLlr, RecoveryScheme::kLlrP};
 
 constexpr bool replays_calls(RecoveryScheme scheme) {
   return scheme == RecoveryScheme::kClr || scheme == RecoveryScheme::kClrP;

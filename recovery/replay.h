@@ -1,6 +1,7 @@
 // Replay: what the replayers have in common: what they are given, how they report, and how they fail.
 //
-// Flow        CommandSource -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables
+// Flow        calls: CommandSource -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables
+//             rows: RecordViews -> ShuffleReplayer (LLR-P) or UnorderedReplayer (LLR) -> tables
 // Invariants  the tables hold the checkpoint when replay begins, and nobody else touches them until it ends.
 // Errors      a call that raises, or finds memory exhausted, ends replay: the error names the LSN. The tables are then
 //             in no state to be used; the directory has not been touched.
@@ -26,10 +27,14 @@ enum class ReplayLevel : uint8_t {
   kPipelined,    // many lanes a block, several batches at a time
 };
 
+// Of logged rows. Reverse: the newest image of a row comes first, and older ones are passed over (appendix A.2).
+enum class ReplayOrder : uint8_t { kForward, kReverse };
+
 struct ReplayOptions {
   uint32_t threads = 1;
   uint32_t batch_transactions = 1000;
   ReplayLevel level = ReplayLevel::kPipelined;
+  ReplayOrder order = ReplayOrder::kReverse;
   // Machine code to run: of the program's procedures, by id (CLR); of the graph's SliceUnits (CLR-P). Empty: the
   // interpreter runs all.
   std::span<const NativeFunctions> native;
@@ -39,7 +44,7 @@ struct ReplayOptions {
 
 struct ReplayStatistics {
   uint64_t transactions = 0;
-  uint64_t pieces = 0;  // of a serial replay: transactions
+  uint64_t pieces = 0;  // of a serial replay: transactions; of rows: changes
   // Summed over threads.
   double decode_seconds = 0;
   double dispatch_seconds = 0;

@@ -18,6 +18,7 @@
 #include "recovery/parallel_replayer.h"
 #include "recovery/serial_replayer.h"
 #include "recovery/shuffle_replayer.h"
+#include "recovery/unordered_replayer.h"
 
 namespace mneme {
 
@@ -143,9 +144,10 @@ class ReplayFixture {
     return state_of(database);
   }
 
-  Digest replay_shuffled(const ReplayOptions& options) {
+  using RowReplay = Result<ReplayStatistics> (*)(Database&, std::span<const RecordView>, const ReplayOptions&);
+  Digest replay_rows(RowReplay replay, const ReplayOptions& options) {
     Database database(program_->catalog, 1);
-    const auto statistics = mneme::replay_shuffled(database, log_.records(), options);
+    const auto statistics = replay(database, log_.records(), options);
     EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
     if (statistics.ok()) {
       EXPECT_EQ(statistics->transactions, records_.size());

@@ -15,6 +15,7 @@
 #include "recovery/serial_replayer.h"
 #include "recovery/shuffle_replayer.h"
 #include "recovery/slice_units.h"
+#include "recovery/unordered_replayer.h"
 #include "workloads/load.h"
 #include "workloads/tatp.h"
 #include "workloads/tpcb.h"
@@ -76,7 +77,12 @@ class WorkloadReplay {
     for (const uint32_t threads : {1, 2, 4, 8}) {
       for (const uint32_t batch : {1, 7, 1000}) {
         EXPECT_EQ(in_parallel(threads, batch), forward()) << threads << " threads, batches of " << batch;
-        EXPECT_EQ(by_rows(threads, batch), forward()) << threads << " threads, batches of " << batch;
+        const ReplayOrder order = batch == 7 ? ReplayOrder::kForward : ReplayOrder::kReverse;
+        const ReplayOrder other = batch == 7 ? ReplayOrder::kReverse : ReplayOrder::kForward;
+        EXPECT_EQ(by_rows(replay_shuffled, threads, batch, order), forward())
+            << threads << " threads, batches of " << batch;
+        EXPECT_EQ(by_rows(replay_unordered, threads, batch, other), forward())
+            << threads << " threads, batches of " << batch;
       }
     }
     use_machine_code();
@@ -104,13 +110,15 @@ class WorkloadReplay {
     EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
     return digest_of(*database, 2);
   }
-  // LLR-P.
-  Digest by_rows(uint32_t threads, uint32_t batch) {
+  // LLR-P or LLR.
+  using RowReplay = Result<ReplayStatistics> (*)(Database&, std::span<const RecordView>, const ReplayOptions&);
+  Digest by_rows(RowReplay replay, uint32_t threads, uint32_t batch, ReplayOrder order) {
     const auto database = populated();
     ReplayOptions options;
     options.threads = threads;
     options.batch_transactions = batch;
-    const auto replayed = replay_shuffled(*database, kept_.records(), options);
+    options.order = order;
+    const auto replayed = replay(*database, kept_.records(), options);
     EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
     const auto walked = verify_indexes(*database);
     EXPECT_TRUE(walked.ok()) << (walked.ok() ? "" : walked.error().message);
@@ -198,8 +206,12 @@ TEST(WorkloadReplay, Tpcc) {
   for (const auto& [threads, batch] : combinations) {
     EXPECT_EQ(replay.in_parallel(threads, batch), replay.forward())
         << threads << " threads, batches of " << batch;
-    EXPECT_EQ(replay.by_rows(threads, batch), replay.forward())
+    EXPECT_EQ(replay.by_rows(replay_shuffled, threads, batch, ReplayOrder::kReverse), replay.forward())
         << threads << " threads, batches of " << batch;
+  }
+  EXPECT_EQ(replay.by_rows(replay_shuffled, 2, 100, ReplayOrder::kForward), replay.forward());
+  for (const ReplayOrder order : {ReplayOrder::kForward, ReplayOrder::kReverse}) {
+    EXPECT_EQ(replay.by_rows(replay_unordered, 4, 100, order), replay.forward());
   }
   replay.use_machine_code();
   EXPECT_EQ(replay.serially(), replay.forward());

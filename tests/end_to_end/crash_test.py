@@ -9,7 +9,7 @@ import unittest
 from program import DAMAGED, FAILED, EndToEndTest, mneme
 
 ROUNDS = 4
-ROW_SCHEMES = ("llr-p",)
+ROW_SCHEMES = ("llr", "llr-p")
 
 
 class Crash(EndToEndTest):

@@ -77,7 +77,7 @@ BAD_COMMAND_LINES = [
     (("run", "smallbank", "--mix", "rob=100"), "names no procedure"),
     (("run", "smallbank", "--resume", "--log", "off"), "--resume"),
     (("recover",), "directory is required"),
-    (("recover", ".", "--scheme", "magic"), "choose one of clr, clr-p"),
+    (("recover", ".", "--scheme", "magic"), "choose one of clr, clr-p, llr, llr-p"),
     (("recover", ".", "--replay", "magic"), "choose one of static, synchronous, pipelined"),
     (("recover", ".", "--batch", "0"), "--batch"),
     (("slice",), "source is required"),

@@ -44,65 +44,86 @@ struct Case {
   std::string_view sql;
 };
 
-class ShuffleReplay : public testing::TestWithParam<Case> {};
+class RowReplay : public testing::TestWithParam<Case> {};
 
-TEST_P(ShuffleReplay, EndsWhereTheTransactionsEnded) {
+TEST_P(RowReplay, EndsWhereTheTransactionsEnded) {
   for (uint32_t seed = 0; seed < 2; ++seed) {
     ReplayFixture fixture(GetParam().sql);
     const Digest forward = fixture.run_forward(2500, seed);
     ASSERT_GT(fixture.records().size(), 300u);
     EXPECT_EQ(fixture.replay_serially(), forward);
     for (const uint32_t threads : {1, 2, 4, 8}) {
-      for (const uint32_t batch : {1, 7, 1000}) {
-        ReplayOptions options;
-        options.threads = threads;
-        options.batch_transactions = batch;
-        EXPECT_EQ(fixture.replay_shuffled(options), forward)
-            << "seed " << seed << ", " << threads << " threads, batches of " << batch;
+      // All threads meet after each batch: where processors are few, small ones are for few threads.
+      for (const uint32_t batch : {threads == 2 ? 1u : 50u, 7 * threads, 1000u}) {
+        for (const ReplayOrder order : {ReplayOrder::kForward, ReplayOrder::kReverse}) {
+          ReplayOptions options;
+          options.threads = threads;
+          options.batch_transactions = batch;
+          options.order = order;
+          const std::string how = fmt::format("seed {}, {} threads, batches of {}, order {}", seed, threads,
+                                              batch, static_cast<int>(order));
+          EXPECT_EQ(fixture.replay_rows(replay_shuffled, options), forward) << how;
+          EXPECT_EQ(fixture.replay_rows(replay_unordered, options), forward) << how;
+        }
       }
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemas, ShuffleReplay,
+INSTANTIATE_TEST_SUITE_P(Schemas, RowReplay,
                          testing::Values(Case{"bank", kBankSql}, Case{"orders", kOrdersSql},
                                          Case{"seats", kSeatsSql}),
                          [](const auto& info) { return std::string(info.param.name); });
 
+struct Way {
+  ReplayFixture::RowReplay replay;
+  ReplayOrder order;
+};
+const std::vector<Way> kInOrder = {{replay_shuffled, ReplayOrder::kForward}};
+const std::vector<Way> kEveryWay = {{replay_shuffled, ReplayOrder::kForward},
+                                    {replay_shuffled, ReplayOrder::kReverse},
+                                    {replay_unordered, ReplayOrder::kForward},
+                                    {replay_unordered, ReplayOrder::kReverse}};
+
 // Replays the fixture's records after `spoil` has had its way with one; the error must name that one's LSN.
 template <typename Spoil>
-void expect_refused_at(size_t at, std::string_view text, Spoil&& spoil) {
+void expect_refused_at(size_t at, std::string_view text, const std::vector<Way>& ways, Spoil&& spoil) {
   ReplayFixture fixture(kBankSql);
   fixture.run_forward(500, 1);
   std::vector<RecordView> records = fixture.row_records();
   std::vector<std::byte> payload(records[at].payload.begin(), records[at].payload.end());
   spoil(records[at], payload);
   records[at].payload = payload;
-  for (const uint32_t threads : {1, 3}) {
-    Database database(fixture.program().catalog, 1);
-    ReplayOptions options;
-    options.threads = threads;
-    options.batch_transactions = 20;
-    const auto replayed = mneme::replay_shuffled(database, records, options);
-    ASSERT_FALSE(replayed.ok());
-    EXPECT_EQ(replayed.error().kind, ErrorKind::kDamaged);
-    EXPECT_NE(replayed.error().message.find(fmt::format("LSN {}", records[at].lsn.value)), std::string::npos)
-        << replayed.error().message;
-    EXPECT_NE(replayed.error().message.find(text), std::string::npos) << replayed.error().message;
+  for (const Way& way : ways) {
+    for (const uint32_t threads : {1, 3}) {
+      Database database(fixture.program().catalog, 1);
+      ReplayOptions options;
+      options.threads = threads;
+      options.batch_transactions = 20;
+      options.order = way.order;
+      const auto replayed = way.replay(database, records, options);
+      ASSERT_FALSE(replayed.ok());
+      EXPECT_EQ(replayed.error().kind, ErrorKind::kDamaged);
+      EXPECT_NE(replayed.error().message.find(fmt::format("LSN {}", records[at].lsn.value)),
+                std::string::npos)
+          << replayed.error().message;
+      EXPECT_NE(replayed.error().message.find(text), std::string::npos) << replayed.error().message;
+    }
   }
 }
 
-TEST(ShuffleReplayErrors, BytesThatHoldNoRowsAreRefused) {
-  expect_refused_at(40, "holds no rows",
+TEST(RowReplayErrors, BytesThatHoldNoRowsAreRefused) {
+  expect_refused_at(40, "holds no rows", kEveryWay,
                     [](RecordView&, std::vector<std::byte>& payload) { payload.pop_back(); });
-  expect_refused_at(0, "holds no rows", [](RecordView& record, std::vector<std::byte>& payload) {
+  expect_refused_at(0, "holds no rows", kEveryWay, [](RecordView& record, std::vector<std::byte>& payload) {
     record.kind = RecordKind::kCommand;
     payload.resize(3);
   });
 }
 
-// Each record whose first change is an insert, told as an update, and the other way round.
-TEST(ShuffleReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
+// Each record whose first change is an insert, told as an update, and the other way round. Replay in commit order alone
+// can tell.
+TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
   ReplayFixture fixture(kBankSql);
   fixture.run_forward(500, 1);
   const std::vector<RecordView> records = fixture.row_records();
@@ -124,9 +145,9 @@ TEST(ShuffleReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
       payload[at] = static_cast<std::byte>(head - static_cast<unsigned>(from) + static_cast<unsigned>(to));
     };
   };
-  expect_refused_at(first_with(ChangeAction::kInsert), "is not there",
+  expect_refused_at(first_with(ChangeAction::kInsert), "is not there", kInOrder,
                     retell(ChangeAction::kInsert, ChangeAction::kUpdate));
-  expect_refused_at(first_with(ChangeAction::kUpdate), "is already there",
+  expect_refused_at(first_with(ChangeAction::kUpdate), "is already there", kInOrder,
                     retell(ChangeAction::kUpdate, ChangeAction::kInsert));
 }
 
