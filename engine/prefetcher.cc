@@ -7,12 +7,11 @@
 
 namespace mneme {
 
-void Prefetcher::start(Database& database, std::span<const RowLookup> lookups) {
-  under_way_ = count_ = std::min(lookups.size(), kMaxLookups);
-  next_ = 0;
-  for (size_t i = 0; i < under_way_; ++i) {
-    const RowLookup& lookup = lookups[i];
-    Entry& entry = entries_[i];
+void Prefetcher::add(Database& database, std::span<const RowLookup> lookups) {
+  if (round_count_ == kMaxRounds) return;
+  const size_t first = count_;
+  for (const RowLookup& lookup : lookups.first(std::min(lookups.size(), kMaxLookups - count_))) {
+    Entry& entry = entries_[count_];
     const Index& index = *database.index(lookup.index).index;
     entry.id = lookup.index;
     entry.index = &index;
@@ -23,8 +22,9 @@ void Prefetcher::start(Database& database, std::span<const RowLookup> lookups) {
     std::copy_n(lookup.key.words.data(), lookup.key.word_count, entry.key.data());
     std::fill(entry.key.data() + lookup.key.word_count, entry.key.data() + index.key_words(),
               lookup.is_place ? ~uint64_t{0} : 0);
-    order_[i] = static_cast<uint8_t>(i);
+    order_[under_way_++] = static_cast<uint8_t>(count_++);
   }
+  rounds_[round_count_++] = {count_, first};
 }
 
 void Prefetcher::step() {
@@ -42,17 +42,27 @@ void Prefetcher::step() {
 }
 
 Row* Prefetcher::take(IndexId id, const IndexKey& key) {
-  size_t tries = 0;
-  for (size_t i = next_; i < count_ && tries < kMaxTries; ++i) {
-    const Entry& entry = entries_[i];
-    if (entry.rows == nullptr) continue;
-    ++tries;
-    if (entry.id != id || !std::equal(key.words.data(), key.words.data() + key.word_count, entry.key.data()))
-      continue;
-    next_ = i + 1;
-    return entry.probe.is_exact ? entry.probe.row : nullptr;
+  for (size_t round = 0; round < round_count_; ++round) {
+    size_t tries = 0;
+    for (size_t i = rounds_[round].next; i < rounds_[round].end && tries < kMaxTries; ++i) {
+      const Entry& entry = entries_[i];
+      if (entry.rows == nullptr) continue;
+      ++tries;
+      if (entry.id != id ||
+          !std::equal(key.words.data(), key.words.data() + key.word_count, entry.key.data()))
+        continue;
+      rounds_[round].next = i + 1;
+      return entry.probe.is_exact ? entry.probe.row : nullptr;
+    }
   }
   return nullptr;
+}
+
+bool Prefetcher::peek(size_t at, ImageParts parts, std::byte* image) const {
+  const Entry& entry = entries_[at];
+  if (entry.rows == nullptr || entry.probe.row == nullptr) return false;
+  entry.probe.row->peek(image, parts, entry.rows->image_words());
+  return true;
 }
 
 void prefetch_row(const Table& rows, const Row* row, ImageParts parts) {

@@ -89,16 +89,15 @@ class Row {
         continue;
       }
       if (!before.is_live()) return before;
-      parts.for_each_run(image_words, [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; ++i) {
-          const uint64_t value = image_word(i).load(std::memory_order_acquire);
-          std::memcpy(to + 8 * i, &value, 8);
-        }
-      });
+      parts.for_each_run(image_words, [&](size_t begin, size_t end) { copy_words(to, begin, end); });
       const RowWord after = word();
       if (after.unclaimed() == before.unclaimed()) return before;
       if (tries == kMaxReadTries) return after.locked();
     }
+  }
+  // The same, whatever state the row is in: the parts may be half written, of a deleted row, or of another one by now.
+  void peek(std::byte* to, ImageParts parts, size_t image_words) const {
+    parts.for_each_run(image_words, [&](size_t begin, size_t end) { copy_words(to, begin, end); });
   }
   // Under the lock.
   void write(const std::byte* from, ImageParts parts, size_t image_words) {
@@ -120,6 +119,12 @@ class Row {
   // something else.
   static constexpr uint32_t kMaxReadTries = 300;
 
+  void copy_words(std::byte* to, size_t begin, size_t end) const {
+    for (size_t i = begin; i < end; ++i) {
+      const uint64_t value = image_word(i).load(std::memory_order_acquire);
+      std::memcpy(to + 8 * i, &value, 8);
+    }
+  }
   std::atomic_ref<uint64_t> image_word(size_t i) const {
     auto* words = reinterpret_cast<uint64_t*>(const_cast<Row*>(this)->image());
     return std::atomic_ref<uint64_t>(words[i]);

@@ -176,4 +176,10 @@ void Transaction::prefetch(std::span<const RowLookup> lookups) {
   }
 }
 
+void Transaction::prefetch_more(std::span<const RowLookup> lookups) {
+  Prefetcher& prefetcher = worker_.prefetcher_;
+  prefetcher.add(database_, lookups);
+  while (!prefetcher.done()) prefetcher.step();
+}
+
 }  // namespace mneme

@@ -92,6 +92,9 @@ class Transaction final : public RowAccess {
   AccessStatus erase(TableId table, RowRef& row) override;
   // All stages at once. Who can do something else between them uses a Prefetcher of its own.
   void prefetch(std::span<const RowLookup> lookups) override;
+  // The next round of what was fetched since the transaction began; prefetcher() tells what was found.
+  void prefetch_more(std::span<const RowLookup> lookups);
+  const Prefetcher& prefetcher() const { return worker_.prefetcher_; }
 
   // `call`: its encoding, where the log holds calls (Database::record_content) and the transaction wrote anything.
   CommitOutcome commit(ByteSpan call);

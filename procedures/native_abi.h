@@ -7,6 +7,7 @@
 // Threads     functions keep no state between runs: any thread may call them, each with a NativeRun of its own.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@
 #include "procedures/call.h"
 #include "procedures/ir.h"
 #include "procedures/recording.h"
+#include "procedures/row_peeks.h"
 #include "procedures/sql_error.h"
 
 namespace mneme {
@@ -43,15 +45,17 @@ struct NativeRun {
 
 // False: the outcome says how it ended.
 using NativeRunFunction = bool (*)(NativeRun& run);
-// The rows that a procedure will look up first, as far as its arguments alone tell: at most `lookups.size()`, and how
-// many. What is named need not exist, and will not be asked for in every case.
+// The rows that a procedure will look up, as far as its arguments tell, and in later rounds what earlier ones have found:
+// at most `lookups.size()`, and how many. What is named need not exist, and will not be asked for in every case.
 using NativeLookupFunction = size_t (*)(const Schema& schema, std::span<const Argument> arguments,
-                                        std::span<RowLookup> lookups);
+                                        RowPeeks& peeks, std::span<RowLookup> lookups);
+// One a round, as many as there are; then nullptr.
+using NativeLookupRounds = std::array<NativeLookupFunction, Prefetcher::kMaxRounds>;
 
 struct NativeFunctions {
   NativeRunFunction run_on_transaction = nullptr;  // rows is a Transaction
   NativeRunFunction run_on_any = nullptr;          // rows is any RowAccess
-  NativeLookupFunction lookups = nullptr;          // of a procedure's whole body; nullptr for a slice
+  NativeLookupRounds lookups{};                    // of a procedure's whole body; none for a slice
 };
 
 // What is to be compiled, as one function.

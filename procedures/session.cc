@@ -32,6 +32,7 @@ Session::Session(const Program& program, Database& database, WorkerId worker, co
       database_(database),
       transaction_(database, database.worker(worker)),
       interpreter_(database.schema()),
+      peeks_(transaction_.prefetcher()),
       random_(worker.value * 0x9e3779b97f4a7c15 + 1) {
   CHECK(options.native.empty() || options.native.size() == program.procedures.size());
 }
@@ -81,9 +82,13 @@ CallResult Session::refuse(std::string message) {
 
 void Session::prefetch(const Call& call) {
   if (!options_.prefetch || options_.native.empty()) return;
-  const NativeLookupFunction lookups = options_.native[call.procedure.value].lookups;
-  const size_t count = lookups(database_.schema(), call.arguments, lookups_);
-  transaction_.prefetch({lookups_.data(), count});
+  peeks_.begin();
+  for (const NativeLookupFunction lookups : options_.native[call.procedure.value].lookups) {
+    if (lookups == nullptr) break;
+    peeks_.begin_round();
+    const size_t count = lookups(database_.schema(), call.arguments, peeks_, lookups_);
+    transaction_.prefetch_more({lookups_.data(), count});
+  }
 }
 
 Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& call, CallResult& result) {

@@ -1,6 +1,6 @@
 // Session: a client's calls, one at a time, each run as a transaction on one worker.
 //
-// Flow        check the call -> encode it for the log -> prefetch the rows that its arguments name -> run it -> commit;
+// Flow        check the call -> encode it for the log -> prefetch the rows that it will look up -> run it -> commit;
 //             after a conflict again, from the start
 // Invariants  a call that was refused, or raised, has changed nothing.
 //             an outcome, a rollback included, was read from a consistent state.
@@ -91,7 +91,9 @@ class Session {
   const Database& database_;
   Transaction transaction_;
   Interpreter interpreter_;
-  std::array<RowLookup, 64> lookups_;  // of the call at hand; of longer lists, what comes first is enough
+  // Of the call at hand, a round at a time; of longer lists, what comes first is enough.
+  std::array<RowLookup, Prefetcher::kMaxLookups> lookups_;
+  RowPeeks peeks_;
   Call timed_call_;
   ByteBuffer payload_;
   std::string message_;
