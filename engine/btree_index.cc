@@ -13,6 +13,8 @@
 //             out is given up after a few collisions: an empty leaf is harmless.
 // Source      Leis, Haubenschild, Neumann: "Optimistic Lock Coupling" (2019); node set: Silo (SOSP'13),
 //             section 4.6.
+#include <utility>
+
 #include "engine/btree_node.h"
 
 namespace mneme {
@@ -140,16 +142,22 @@ class BtreeIndex final : public Index {
     const uint32_t count = bounded_count(node);
     if (level == 0) {
       const uint32_t at = node.rank(shape_, count, key, false);
-      if (at == count) return;
-      probe.row = node.row(shape_, at);
-      probe.is_exact = node.compare(shape_, at, key) == 0 && node.version() == version;
+      if (at < count) {
+        probe.row = node.row(shape_, at);
+        probe.is_exact = node.compare(shape_, at, key) == 0 && node.version() == version;
+      } else if (probe.behind != nullptr) {
+        ask_for(std::exchange(probe.behind, nullptr), probe);
+      }
       return;
     }
-    const Node child = node.child(shape_, level, node.rank(shape_, count, key, true));
+    const uint32_t at = node.rank(shape_, count, key, true);
+    const Node child = node.child(shape_, level, at);
+    // The first of the keys that begin like this one is often a leaf's first (split_point): then this leaf is too early.
+    const bool has_behind = level == 1 && at < count;
+    const Node behind = has_behind ? node.child(shape_, level, at + 1) : child;
     if (node.version() != version) return;
-    prefetch_lines(child.block(), 8 * pool_.node_words());
-    probe.node = child.block();
-    probe.is_done = false;
+    ask_for(child.block(), probe);
+    if (has_behind) probe.behind = behind.block();
   }
 
   void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const override { walk(root(), visit); }
@@ -160,6 +168,12 @@ class BtreeIndex final : public Index {
 
  private:
   static constexpr uint32_t kMaxCutTries = 8;
+
+  void ask_for(const NodeWord* block, IndexProbe& probe) const {
+    prefetch_lines(block, 8 * pool_.node_words());
+    probe.node = block;
+    probe.is_done = false;
+  }
 
   struct Path {
     Node node;

@@ -124,12 +124,11 @@ std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
   return text + results + "  return true;\n}\n";
 }
 
-std::string functions_of(const NativeUnit& unit) {
-  if (!is_whole(unit))
-    return fmt::format("    {{nullptr, run_on_any<&unit_{}<RowAccess>>, nullptr}},\n", unit.name);
-  return fmt::format(
-      "    {{run_on_transaction<&unit_{0}<Transaction>>, run_on_any<&unit_{0}<RowAccess>>, lookups_{0}}},\n",
-      unit.name);
+std::string functions_of(const NativeUnit& unit, const std::string& lookups) {
+  const std::string on_transaction =
+      is_whole(unit) ? fmt::format("run_on_transaction<&unit_{}<Transaction>>", unit.name) : "nullptr";
+  return fmt::format("    {{{}, run_on_any<&unit_{}<RowAccess>>, {{{}}}}},\n", on_transaction, unit.name,
+                     lookups);
 }
 
 }  // namespace
@@ -137,9 +136,12 @@ std::string functions_of(const NativeUnit& unit) {
 std::string emit_cpp(const Program& program, const Schema& schema, std::span<const NativeUnit> units) {
   std::string text = kHead;
   for (const TableDefinition& table : program.catalog.tables()) text += emit_table(schema, table);
+  std::string functions;
   for (const NativeUnit& unit : units) {
     text += emit_unit(schema, unit);
-    if (is_whole(unit)) text += emit_lookups(schema, unit);
+    const LookupFunctions lookups = is_whole(unit) ? emit_lookups(schema, unit) : LookupFunctions();
+    text += lookups.text;
+    functions += functions_of(unit, lookups.names);
   }
   text += "\n}  // namespace\n}  // namespace mneme::native\n\n";
   text += "using namespace mneme;\nusing namespace mneme::native;\n\n";
@@ -147,8 +149,7 @@ std::string emit_cpp(const Program& program, const Schema& schema, std::span<con
   text += fmt::format("extern const uint32_t mneme_native_unit_count = {};\n", units.size());
   text += fmt::format("extern const NativeFunctions mneme_native_units[{}] = {{\n",
                       std::max<size_t>(1, units.size()));
-  for (const NativeUnit& unit : units) text += functions_of(unit);
-  return text + "};\n}\n";
+  return text + functions + "};\n}\n";
 }
 
 }  // namespace mneme

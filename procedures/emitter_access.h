@@ -60,6 +60,9 @@ class AccessEmitter {
     return parts(operation, source, [](const ir::Expr&) { return true; });
   }
 
+  // Those of the columns in an expression.
+  ImageParts parts_of_columns(const ir::Operation& operation, uint8_t source, const ir::Expr& expr) const;
+
   // Whether all of a path's equalities have one value each that a key in words can be made of.
   bool is_plain(const ir::TableAccess& access) const;
   // An operand that knows how wide an integer it is.
@@ -110,7 +113,6 @@ class AccessEmitter {
   void collect_chosen_parts(const ir::Operation& operation, uint8_t source, const ir::Expr& expr,
                             Parts& parts);
   ImageParts parts_of(const ir::Operation& operation, uint8_t source, ColumnId column) const;
-  ImageParts parts_of_all(const ir::Operation& operation, uint8_t source, const ir::Expr& expr) const;
 
   UnitScope& scope_;
   FunctionText& text_;

@@ -1,10 +1,14 @@
-// Lookups emitter: the function that names, before a procedure runs, the rows that it will look up, as far as its
-// arguments alone tell.
+// Lookups emitter: the functions that name, before a procedure runs, the rows that it will look up.
 //
-// Method      the procedure's statements in order, over variables that are known: arguments, and what is assigned from
-//             known ones. Branches on known conditions are taken, loops over known bounds run; what a statement of the
-//             database sets is unknown from there on, and what depends on it is passed over.
-// Invariants  nothing rests on it: it may name too much or too little. An error in an expression ends it.
+// Rounds      the first function names what the arguments alone tell. What keys are made of may also lie in rows: the
+//             second one names what the rows that the first has found tell, and so on (row_peeks.h).
+// Method      the procedure's statements in order, over variables that are known: arguments, what is assigned from known
+//             ones, and, a round later, what a statement reads from the row that it looked up. Branches on known
+//             conditions are taken, loops over known bounds run; what else a statement of the database sets is unknown
+//             from there on, and what depends on it is passed over. Each round's function takes the same way again, so
+//             that it peeks at rows in the order in which earlier rounds have named them.
+// Invariants  nothing rests on it: it may name too much or too little, and rows may have changed since they were peeked
+//             at. An error in an expression ends it.
 #pragma once
 
 #include <string>
@@ -14,7 +18,11 @@
 
 namespace mneme {
 
-// The text of `lookups_NAME`, a NativeLookupFunction, for a unit that is a procedure's whole body.
-std::string emit_lookups(const Schema& schema, const NativeUnit& unit);
+// For a unit that is a procedure's whole body.
+struct LookupFunctions {
+  std::string text;
+  std::string names;  // of the NativeLookupFunctions, round by round, as an initialiser lists them
+};
+LookupFunctions emit_lookups(const Schema& schema, const NativeUnit& unit);
 
 }  // namespace mneme

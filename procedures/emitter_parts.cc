@@ -36,7 +36,7 @@ ImageParts AccessEmitter::parts_of(const Operation& operation, uint8_t source, C
   return parts;
 }
 
-ImageParts AccessEmitter::parts_of_all(const Operation& operation, uint8_t source, const Expr& expr) const {
+ImageParts AccessEmitter::parts_of_columns(const Operation& operation, uint8_t source, const Expr& expr) const {
   ImageParts parts;
   ir::walk(expr, [&](const Expr& e) {
     if (e.kind == ExprKind::kColumn && e.source == source) parts |= parts_of(operation, source, e.column);
@@ -60,15 +60,15 @@ void AccessEmitter::collect_parts(const Operation& operation, uint8_t source, co
 
 void AccessEmitter::collect_chosen_parts(const Operation& operation, uint8_t source, const Expr& expr,
                                          Parts& parts) {
-  const ImageParts all = parts_of_all(operation, source, expr);
+  const ImageParts all = parts_of_columns(operation, source, expr);
   std::string choice;
   const FunctionText::Part part = text_.apart([&] {
     for (size_t i = 0; i + 1 < expr.args.size(); i += 2) {
       choice += fmt::format("{} ? {} : ", expressions_.condition(expr.args[i]),
-                            number_of(parts_of_all(operation, source, expr.args[i + 1])));
+                            number_of(parts_of_columns(operation, source, expr.args[i + 1])));
     }
   });
-  choice += number_of(parts_of_all(operation, source, expr.args.back()));
+  choice += number_of(parts_of_columns(operation, source, expr.args.back()));
   if (part.may_fail) {
     parts.always |= all;
     return;

@@ -115,7 +115,8 @@ class WatchedRows final : public RowAccess {
  public:
   WatchedRows(RowAccess& rows, const Schema& schema) : rows_(rows), schema_(schema) {}
 
-  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, Purpose purpose, RowRef& row) override {
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, Purpose purpose,
+                          RowRef& row) override {
     note(index, key);
     return rows_.find_parts(index, key, parts, purpose, row);
   }
@@ -156,6 +157,10 @@ class WatchedRows final : public RowAccess {
     });
   }
 
+  bool has_inserted(const RowLookup& lookup) const {
+    return std::ranges::find(inserted, std::pair(lookup.index, lookup.key)) != inserted.end();
+  }
+
   std::set<std::string> looked_for;
   std::vector<std::pair<IndexId, IndexKey>> inserted;
   size_t prefetched = 0;
@@ -166,6 +171,24 @@ class WatchedRows final : public RowAccess {
   RowAccess& rows_;
   const Schema& schema_;
 };
+
+// What all rounds name, each told what the rounds before it have found.
+std::vector<RowLookup> lookups_of(const NativeFunctions& functions, Database& database, const Call& call) {
+  Prefetcher prefetcher;
+  RowPeeks peeks(prefetcher);
+  peeks.begin();
+  std::vector<RowLookup> all;
+  for (const NativeLookupFunction lookups : functions.lookups) {
+    if (lookups == nullptr) break;
+    peeks.begin_round();
+    std::array<RowLookup, Prefetcher::kMaxLookups> named;
+    const size_t count = lookups(database.schema(), call.arguments, peeks, named);
+    prefetcher.add(database, std::span(named).first(count));
+    while (!prefetcher.done()) prefetcher.step();
+    all.insert(all.end(), named.begin(), named.begin() + count);
+  }
+  return all;
+}
 
 // What a procedure's lookups say beforehand is what it looks for, and of New-Order's nothing is missing.
 TEST(NativeWorkload, LookupsNameTheRowsThatAreLookedFor) {
@@ -187,8 +210,7 @@ TEST(NativeWorkload, LookupsNameTheRowsThatAreLookedFor) {
     const Call& call = generator->call(position);
     const ir::Procedure& procedure = (*program)->procedure(call.procedure);
     const NativeFunctions& functions = code.unit(call.procedure.value);
-    std::array<RowLookup, 64> lookups;
-    const size_t count = functions.lookups(schema, call.arguments, lookups);
+    const std::vector<RowLookup> lookups = lookups_of(functions, database, call);
     rows.looked_for.clear();
     rows.inserted.clear();
     RunRequest request = RunRequest::of(procedure, call.arguments, rows);
@@ -199,27 +221,29 @@ TEST(NativeWorkload, LookupsNameTheRowsThatAreLookedFor) {
     if (!completed) continue;
     std::set<std::string> named;
     size_t places = 0;
-    for (const RowLookup& lookup : std::span(lookups).first(count)) {
+    for (const RowLookup& lookup : lookups) {
       if (lookup.is_place) {
         ++places;
         EXPECT_TRUE(rows.inserted_at(lookup))
             << procedure.name << " " << WatchedRows::name_of(lookup.index, lookup.key);
         continue;
       }
-      named.insert(WatchedRows::name_of(lookup.index, lookup.key));
-      EXPECT_TRUE(rows.looked_for.contains(WatchedRows::name_of(lookup.index, lookup.key)))
-          << procedure.name << " " << WatchedRows::name_of(lookup.index, lookup.key);
+      const std::string name = WatchedRows::name_of(lookup.index, lookup.key);
+      if (rows.has_inserted(lookup)) continue;
+      named.insert(name);
+      EXPECT_TRUE(rows.looked_for.contains(name)) << procedure.name << " " << name;
     }
-    most[procedure.name] = std::max(most[procedure.name], count);
+    most[procedure.name] = std::max(most[procedure.name], lookups.size());
     if (procedure.name == "new_order") {
       EXPECT_EQ(named, rows.looked_for);
       EXPECT_EQ(places, 3u) << "of the order by its customer, of the new order, of the lines";
     }
   }
-  EXPECT_EQ(most["new_order"], 3 + 3 + 2 * 15u);
+  EXPECT_EQ(most["new_order"], 3 + 3 + 2 * 15 + 1u);
   EXPECT_EQ(most["payment"], 3u);
   EXPECT_EQ(most["order_status"], 1u);
-  EXPECT_EQ(most["delivery"], 10u);
+  EXPECT_EQ(most["delivery"], 5 * 10u)
+      << "of each district: the oldest new order, twice, its order, lines, and customer";
   EXPECT_EQ(most["stock_level"], 1u);
   EXPECT_GT(rows.prefetched, 0u) << "stock_level fetches the stock of its order lines ahead";
 }
