@@ -64,6 +64,37 @@ TEST_P(PrefetcherTest, TellsNothingOfOtherKeysOrIndexesOrOnceItHasForgotten) {
   EXPECT_EQ(take(prefetcher, 4), nullptr);
 }
 
+TEST_P(PrefetcherTest, TellsWhatRowsHoldAndGoesOnInRounds) {
+  Prefetcher prefetcher = run({4, 5});
+  const RowLayout& layout = t.db.schema().layout(t.kItem);
+  std::vector<std::byte> image(layout.image_bytes());
+  ASSERT_TRUE(prefetcher.peek(0, ImageParts::all(), image.data()));
+  EXPECT_EQ(layout.get(image.data(), t.kAmount).as_int(), 28);
+  EXPECT_FALSE(prefetcher.peek(1, ImageParts::all(), image.data())) << "there is no such row";
+
+  prefetcher.add(t.db, lookups_of({28, 30}));
+  while (!prefetcher.done()) prefetcher.step();
+  EXPECT_EQ(prefetcher.size(), 4u);
+  ASSERT_TRUE(prefetcher.peek(3, ImageParts::all(), image.data()));
+  EXPECT_EQ(layout.get(image.data(), t.kAmount).as_int(), 210);
+  EXPECT_EQ(take(prefetcher, 28), row_of(28));
+  EXPECT_EQ(take(prefetcher, 4), row_of(4)) << "each round has an order of its own";
+  EXPECT_EQ(take(prefetcher, 30), row_of(30));
+}
+
+TEST_P(PrefetcherTest, TakesNoMoreThanThereIsRoomFor) {
+  std::vector<RowLookup> many(Prefetcher::kMaxLookups - 1, lookups_of({4})[0]);
+  Prefetcher prefetcher;
+  prefetcher.start(t.db, many);
+  prefetcher.add(t.db, lookups_of({6, 8}));
+  while (!prefetcher.done()) prefetcher.step();
+  EXPECT_EQ(prefetcher.size(), Prefetcher::kMaxLookups);
+  EXPECT_EQ(take(prefetcher, 6), row_of(6));
+  EXPECT_EQ(take(prefetcher, 8), nullptr);
+  for (size_t round = 2; round < Prefetcher::kMaxRounds + 1; ++round) prefetcher.add(t.db, lookups_of({8}));
+  EXPECT_EQ(prefetcher.size(), Prefetcher::kMaxLookups);
+}
+
 TEST_P(PrefetcherTest, APlaceIsNoRow) {
   Prefetcher prefetcher;
   std::vector<RowLookup> lookups = lookups_of({4, 6});

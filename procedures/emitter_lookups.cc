@@ -1,6 +1,7 @@
 #include "procedures/emitter_lookups.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <vector>
@@ -72,23 +73,23 @@ bool has_key_words(const Expr& expr) {
 
 using Variables = std::set<uint32_t>;
 
-// What the first round's function tells about those after it.
-struct LaterRounds {
-  uint32_t count = 0;  // of all rounds
-  Variables peeked;    // what is read from rows and then tells what else to look up
+// How many rounds there are, and what is read from rows for a later one to tell what else to look up.
+struct LookupRounds {
+  uint32_t count = 0;
+  Variables peeked;
 };
 
 class LookupsEmitter {
  public:
-  // `wanted`: the variables that are peeked at; nullptr: all that may be.
+  // `rounds`: nullptr where they are still to be found out.
   LookupsEmitter(const Schema& schema, const ir::Procedure& procedure, uint32_t round,
-                 const Variables* wanted)
+                 const LookupRounds* rounds)
       : scope_(schema, procedure),
         text_(scope_.text),
         expressions_(scope_),
         access_(scope_),
         round_(round),
-        wanted_(wanted),
+        rounds_(rounds),
         known_(procedure.variables.size()) {
     for (const ir::Parameter& parameter : procedure.parameters)
       known_[parameter.variable.value].state = State::kKnown;
@@ -99,7 +100,7 @@ class LookupsEmitter {
 
   std::string emit(const std::string& name);
   // After emit().
-  LaterRounds later_rounds() const;
+  LookupRounds rounds() const;
 
  private:
   // kSometimes: where the flag known_NAME is set.
@@ -155,10 +156,11 @@ class LookupsEmitter {
   ExpressionEmitter expressions_;
   AccessEmitter access_;
   const uint32_t round_;
-  const Variables* const wanted_;
+  const LookupRounds* const rounds_;
   uint32_t way_round_ = 0;  // the first in which the way to the statement at hand is known
-  uint32_t last_round_ = 0;
-  size_t lookups_ = 0;  // statements that look something up, in whatever round
+  uint32_t loops_ = 0;      // around the statement at hand
+  size_t lookups_ = 0;      // statements that look something up, in whatever round
+  std::array<size_t, Prefetcher::kMaxRounds> named_in_round_{};  // at most; in a loop, each counts as two
   std::vector<Knowledge> known_;
   std::map<uint32_t, Variables> sources_;  // by variable: what it was assigned from
   Variables used_;
@@ -218,18 +220,20 @@ std::string LookupsEmitter::declarations() {
   return text;
 }
 
-LaterRounds LookupsEmitter::later_rounds() const {
-  LaterRounds later{last_round_ + 1, used_};
+// A round of one look-up overlaps nothing: whoever runs the procedure waits as long as the prefetcher would.
+LookupRounds LookupsEmitter::rounds() const {
+  LookupRounds rounds{static_cast<uint32_t>(named_in_round_.size()), used_};
+  while (rounds.count > 0 && named_in_round_[rounds.count - 1] < 2) --rounds.count;
   std::vector<uint32_t> open(used_.begin(), used_.end());
   while (!open.empty()) {
     const auto sources = sources_.find(open.back());
     open.pop_back();
     if (sources == sources_.end()) continue;
     for (const uint32_t source : sources->second) {
-      if (later.peeked.insert(source).second) open.push_back(source);
+      if (rounds.peeked.insert(source).second) open.push_back(source);
     }
   }
-  return later;
+  return rounds;
 }
 
 // ---- what is known ----
@@ -383,13 +387,17 @@ void LookupsEmitter::emit_if(const Statement& statement) {
   const std::vector<Knowledge> before = known_;
   const size_t named = named_.size();
   const size_t lookups = lookups_;
+  const auto named_before = named_in_round_;
   const FunctionText::Part yes = text_.apart([&] { emit_block(statement.body); });
   named_.resize(std::min(named, named_.size()));
   const std::vector<Knowledge> after_yes = std::exchange(known_, before);
+  const auto named_by_yes = std::exchange(named_in_round_, named_before);
   const FunctionText::Part no = text_.apart([&] { emit_block(statement.else_body); });
   named_.resize(std::min(named, named_.size()));
   const std::vector<Knowledge> after_no = std::exchange(known_, before);
   const uint32_t way_round = std::exchange(way_round_, way_before);
+  for (size_t i = 0; i < named_in_round_.size(); ++i)
+    named_in_round_[i] = std::max(named_in_round_[i], named_by_yes[i]);
   if (lookups_ > lookups) note_use(exprs);
 
   bool same = true;
@@ -428,7 +436,9 @@ void LookupsEmitter::emit_for_range(const Statement& statement) {
   learn(statement.variable.value, {State::kKnown, way_round_});
   const size_t named = named_.size();
   const size_t lookups = lookups_;
+  ++loops_;
   const FunctionText::Part body = text_.apart([&] { emit_block(statement.body); });
+  --loops_;
   named_.resize(std::min(named, named_.size()));
   const uint32_t way_round = std::exchange(way_round_, way_before);
   if (lookups_ > lookups) note_use(exprs);
@@ -497,12 +507,13 @@ Variables LookupsEmitter::peekable(const Operation& operation, uint32_t round) c
   const bool first_row_decides = access.path.kind == ir::AccessPath::Kind::kPoint ||
                                  (operation.kind == ir::OperationKind::kSelect && !access.filter &&
                                   operation.order_is_path_order && !operation.offset);
-  if (round + 1 >= Prefetcher::kMaxRounds || operation.access.size() > 1 || !operation.aggregates.empty() ||
+  const size_t rounds = rounds_ != nullptr ? rounds_->count : Prefetcher::kMaxRounds;
+  if (round + 1 >= rounds || operation.access.size() > 1 || !operation.aggregates.empty() ||
       !first_row_decides)
     return {};
   Variables variables;
   const auto add = [&](VariableId variable) {
-    if (wanted_ == nullptr || wanted_->contains(variable.value)) variables.insert(variable.value);
+    if (rounds_ == nullptr || rounds_->peeked.contains(variable.value)) variables.insert(variable.value);
   };
   for (const ir::Output& output : operation.outputs) {
     if (output.into.valid() && is_peekable(operation, output.expr, round, /*of_old_row=*/false))
@@ -620,7 +631,9 @@ void LookupsEmitter::write_place(const Operation& operation, IndexId index,
     for (const Expr* value : values) what += ", " + expressions_.emit(*value).value;
     write_entry(operation, index, values, "ImageParts()", /*is_place=*/true, /*is_watched=*/false);
   });
-  if (named_places_.insert(what).second) places_.push_back(place);
+  if (!named_places_.insert(what).second) return;
+  places_.push_back(place);
+  ++named_in_round_[0];
 }
 
 bool LookupsEmitter::write_lookup(const Operation& operation, IndexId index,
@@ -646,7 +659,7 @@ bool LookupsEmitter::write_lookup(const Operation& operation, IndexId index,
 
   const uint32_t round = round_of(values);
   ++lookups_;
-  last_round_ = std::max(last_round_, round);
+  named_in_round_[round] += loops_ > 0 ? 2 : 1;
   note_use(values);
   if (round == round_) write_entry(operation, index, values, placeholder, /*is_place=*/false, is_watched);
   return true;
@@ -677,13 +690,12 @@ void LookupsEmitter::write_entry(const Operation& operation, IndexId index,
 }  // namespace
 
 LookupFunctions emit_lookups(const Schema& schema, const NativeUnit& unit) {
-  // All that may be peeked at, first, to see what of it leads on to other rows.
-  LookupsEmitter trial(schema, *unit.procedure, /*round=*/0, /*wanted=*/nullptr);
+  LookupsEmitter trial(schema, *unit.procedure, /*round=*/0, /*rounds=*/nullptr);
   trial.emit(unit.name);
-  const LaterRounds later = trial.later_rounds();
+  const LookupRounds rounds = trial.rounds();
   LookupFunctions functions;
-  for (uint32_t round = 0; round < later.count; ++round) {
-    LookupsEmitter emitter(schema, *unit.procedure, round, &later.peeked);
+  for (uint32_t round = 0; round < rounds.count; ++round) {
+    LookupsEmitter emitter(schema, *unit.procedure, round, &rounds);
     functions.text += emitter.emit(unit.name);
     functions.names += fmt::format("{}lookups_{}_{}", round == 0 ? "" : ", ", unit.name, round);
   }

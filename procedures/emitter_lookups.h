@@ -7,6 +7,7 @@
 //             conditions are taken, loops over known bounds run; what else a statement of the database sets is unknown
 //             from there on, and what depends on it is passed over. Each round's function takes the same way again, so
 //             that it peeks at rows in the order in which earlier rounds have named them.
+//             Rounds that overlap nothing, having one look-up, are left out, with all that follow.
 // Invariants  nothing rests on it: it may name too much or too little, and rows may have changed since they were peeked
 //             at. An error in an expression ends it.
 #pragma once

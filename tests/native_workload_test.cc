@@ -239,12 +239,12 @@ TEST(NativeWorkload, LookupsNameTheRowsThatAreLookedFor) {
       EXPECT_EQ(places, 3u) << "of the order by its customer, of the new order, of the lines";
     }
   }
-  EXPECT_EQ(most["new_order"], 3 + 3 + 2 * 15 + 1u);
+  EXPECT_EQ(most["new_order"], 3 + 3 + 2 * 15u);
   EXPECT_EQ(most["payment"], 3u);
-  EXPECT_EQ(most["order_status"], 1u);
+  EXPECT_EQ(most["order_status"], 0u) << "one look-up alone overlaps nothing";
   EXPECT_EQ(most["delivery"], 5 * 10u)
       << "of each district: the oldest new order, twice, its order, lines, and customer";
-  EXPECT_EQ(most["stock_level"], 1u);
+  EXPECT_EQ(most["stock_level"], 0u);
   EXPECT_GT(rows.prefetched, 0u) << "stock_level fetches the stock of its order lines ahead";
 }
 
