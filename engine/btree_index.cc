@@ -152,8 +152,9 @@ class BtreeIndex final : public Index {
     }
     const uint32_t at = node.rank(shape_, count, key, true);
     const Node child = node.child(shape_, level, at);
-    // The first of the keys that begin like this one is often a leaf's first (split_point): then this leaf is too early.
-    const bool has_behind = level == 1 && at < count;
+    // The first of the keys that begin like this one is often a leaf's first (split_point): then this leaf is too early,
+    // and the way there goes by the nearest node that lies behind the path.
+    const bool has_behind = at < count;
     const Node behind = has_behind ? node.child(shape_, level, at + 1) : child;
     if (node.version() != version) return;
     ask_for(child.block(), probe);

@@ -88,7 +88,7 @@ class IndexCursor {
 // Where a look-up stands that runs ahead of find(): Index::probe().
 struct IndexProbe {
   const NodeWord* node = nullptr;    // to be looked at next: on its way into the cache
-  const NodeWord* behind = nullptr;  // the leaf to be looked at where that one has no key that is high enough
+  const NodeWord* behind = nullptr;  // to be looked at where the way by `node` leads to no key that is high enough
   Row* row = nullptr;              // once done: what was found, if anything
   bool is_exact = false;           // the row stood under the very key, at one moment
   bool is_done = false;
