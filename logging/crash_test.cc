@@ -2,17 +2,14 @@
 // is caught. Method: a child process writes to the lossy device, reports each durable LSN through a pipe, and is
 // killed at a random moment: what no sync covered dies with it. The parent reads the directory as recovery would.
 // The canary is the same device with the syncs left out: the same check must fail on it.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
-#include <random>
 #include <thread>
 
+#include "logging/crash_child.h"
 #include "logging/test_log.h"
 
 namespace mneme {
@@ -48,22 +45,8 @@ size_t payload_bytes_of(uint64_t index) {
 // Runs a child, kills it, and returns what it reported. Between `first` and what is lost it counts on.
 std::vector<Report> run_and_kill(const std::string& directory, LogDeviceKind device, uint64_t seed,
                                  uint64_t first) {
-  int ends[2];
-  EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  const pid_t child = ::fork();
-  if (child == 0) run_child(directory, device, seed, first, ends[1]);
-  ::close(ends[1]);
-  std::mt19937_64 random(seed);
-  const size_t enough = 100 + random() % 500;
-  std::vector<Report> reports;
-  Report report;
-  while (reports.size() < enough && ::read(ends[0], &report, sizeof report) == sizeof report)
-    reports.push_back(report);
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
-  while (::read(ends[0], &report, sizeof report) == sizeof report) reports.push_back(report);
-  ::close(ends[0]);
-  return reports;
+  return test::run_and_kill<Report>(seed,
+                                    [&](int reports) { run_child(directory, device, seed, first, reports); });
 }
 
 // What is wrong with the directory's log, given what the child reported; empty if nothing is.

@@ -2,17 +2,14 @@
 // child process with several workers appends behind caches that die with it, and reports each filled record through a
 // pipe; it is killed at a random moment, and the parent reads the directory as recovery would, over many lives. The
 // canary is the same log with the fences left out.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
-#include <random>
 #include <thread>
 
+#include "logging/crash_child.h"
 #include "logging/nvm_test_log.h"
 
 namespace mneme {
@@ -51,22 +48,7 @@ size_t payload_bytes_of(uint64_t index) {
 }
 
 std::vector<Report> run_and_kill(const std::string& directory, LogDeviceKind device, uint64_t life) {
-  int ends[2];
-  EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  const pid_t child = ::fork();
-  if (child == 0) run_child(directory, device, life, ends[1]);
-  ::close(ends[1]);
-  std::mt19937_64 random(life);
-  const size_t enough = 100 + random() % 500;
-  std::vector<Report> reports;
-  Report report;
-  while (reports.size() < enough && ::read(ends[0], &report, sizeof report) == sizeof report)
-    reports.push_back(report);
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
-  while (::read(ends[0], &report, sizeof report) == sizeof report) reports.push_back(report);
-  ::close(ends[0]);
-  return reports;
+  return test::run_and_kill<Report>(life, [&](int reports) { run_child(directory, device, life, reports); });
 }
 
 // What is wrong with the directory's log, given what the children reported; empty if nothing is.
