@@ -109,8 +109,8 @@ void LogDeviceSettings::add_options(CLI::App& command) {
       .add_option(
           "--flush-interval", flush_interval_,
           "microseconds for which records gather for one flush; 0: greedy, the next flush begins when "
-          "the last one ends; auto: 0 where the log has a processor to itself, 2000 where workers need "
-          "them all")
+          "the last one ends; auto: 250 where the log has a processor to itself, 2000 where workers need "
+          "them all. A synchronous commit does not wait for it")
       ->capture_default_str();
   command
       .add_option("--flush-bytes", flush_bytes_,

@@ -10,10 +10,11 @@ namespace mneme {
 
 namespace {
 
-constexpr std::chrono::microseconds kSpacedInterval{2000};
+constexpr std::chrono::microseconds kOwnProcessorInterval{250};
+constexpr std::chrono::microseconds kSharedProcessorInterval{2000};
 
 std::chrono::microseconds chosen_interval(uint32_t workers) {
-  return workers < std::thread::hardware_concurrency() ? std::chrono::microseconds(0) : kSpacedInterval;
+  return workers < std::thread::hardware_concurrency() ? kOwnProcessorInterval : kSharedProcessorInterval;
 }
 
 GroupCommit chosen_group(const DurableLogOptions& options, size_t ring_bytes) {
