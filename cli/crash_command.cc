@@ -188,7 +188,7 @@ void add_crash_command(CLI::App& program, Action& chosen) {
       "crash", "run in a child, SIGKILL it at a random moment, recover, check every acknowledged transaction");
   command->settings.add_options(*app);
   app->add_option("--data-dir", command->directory, "where the test may work")->capture_default_str();
-  app->add_option("--log", command->log, "what the log holds: command, logical or all")->capture_default_str();
+  app->add_option("--log", command->log, "what the log holds: command, logical, physical or all")->capture_default_str();
   app->add_option("--threads", command->threads, "workers, clients and replay threads")
       ->check(positive())
       ->capture_default_str();

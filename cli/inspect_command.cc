@@ -115,8 +115,8 @@ struct InspectCommand {
                 {"file", place.file},
                 {"offset", place.offset},
                 {"call", text}};
-    if (const std::optional<ByteSpan> bytes = changes_of(record.kind, record.payload)) {
-      const auto changes = print_changes(schema, codec, *bytes);
+    if (const std::optional<LoggedChanges> logged = changes_of(record.kind, record.payload)) {
+      const auto changes = print_changes(schema, codec, *logged);
       if (!changes) return not_of_this_catalog("it holds no rows of its tables");
       object["rows"] = *changes;
     }
@@ -131,6 +131,8 @@ struct InspectCommand {
         return name_of(RecordContent::kCommand);
       case RecordKind::kLogical:
         return name_of(RecordContent::kLogical);
+      case RecordKind::kPhysical:
+        return name_of(RecordContent::kPhysical);
       case RecordKind::kAll:
         return name_of(RecordContent::kAll);
     }

@@ -89,10 +89,10 @@ void add_recover_command(CLI::App& program, Action& chosen) {
   CLI::App* app = program.add_subcommand("recover", "recover a data directory into memory and report each stage");
   app->add_option("directory", command->directory, "the data directory")->required();
   app->add_option("--scheme", command->scheme, "clr: calls, one after the other; clr-p: calls, in parallel; llr: rows, in any order, latched; "
-                  "llr-p: rows, shuffled to threads; default: the fastest that the log serves")->capture_default_str();
+                  "llr-p: rows, shuffled to threads; plr: rows, by location, then indexes; default: the fastest that the log serves")->capture_default_str();
   app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")->capture_default_str();
   app->add_option("--replay-order", command->order,
-                  "llr, llr-p: forward; reverse: the newest image of a row first, older ones are passed over")
+                  "llr, llr-p, plr: forward; reverse: the newest image of a row first, older ones are passed over")
       ->capture_default_str();
   app->add_option("--threads", command->threads, "replay threads")->check(positive())->capture_default_str();
   app->add_option("--batch", command->batch, "transactions a log batch")

@@ -10,6 +10,14 @@
 #include "engine/digest.h"
 
 namespace mneme {
+namespace {
+
+// When the indexes are built.
+std::string index_build_text(RecoveryScheme scheme) {
+  return builds_indexes_last(scheme) ? "after replay" : "while rows are loaded and replayed";
+}
+
+}  // namespace
 
 uint32_t default_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
@@ -35,6 +43,8 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
   const std::string scheme(name_of(report.scheme));
   std::string text = fmt::format("Recovered by {} with {}\n", scheme, counted(report.threads, "thread"));
   std::vector<std::vector<std::string>> rows = {
+      {"manifest", seconds_text(report.manifest_seconds), ""},
+      {"catalog", seconds_text(report.catalog_seconds), ""},
       {"checkpoint", seconds_text(report.checkpoint_seconds),
        fmt::format("{}, {}", bytes_text(report.checkpoint_bytes), counted(report.checkpoint_rows, "row"))},
       {"log load", seconds_text(report.log_load_seconds), bytes_text(report.log_bytes)}};
@@ -46,6 +56,7 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
   rows.push_back({"replay", seconds_text(report.replay_seconds),
                   fmt::format("{}, {}/s", counted(report.replay.transactions, "transaction"),
                               thousands(static_cast<uint64_t>(report.replay_tps())))});
+  rows.push_back({"index build", seconds_text(report.index_build_seconds), index_build_text(report.scheme)});
   rows.push_back({"total", seconds_text(report.total_seconds), ""});
   text += table_text(rows);
   if (!report.dropped_reason.empty()) text += fmt::format("  {}\n", report.dropped_reason);
@@ -65,6 +76,8 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
           {"replay_order", runs_calls ? Json() : Json(std::string(name_of(report.order)))},
           {"threads", report.threads},
           {"execution", runs_calls ? Json(std::string(name_of(report.execution))) : Json()},
+          {"manifest_seconds", report.manifest_seconds},
+          {"catalog_seconds", report.catalog_seconds},
           {"checkpoint_seconds", report.checkpoint_seconds},
           {"checkpoint_bytes", report.checkpoint_bytes},
           {"log_load_seconds", report.log_load_seconds},
@@ -77,6 +90,8 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
           {"analysis_seconds", report.analysis_seconds},
           {"compilation_seconds", report.compilation_seconds},
           {"replay_seconds", report.replay_seconds},
+          {"index_build_seconds", report.index_build_seconds},
+          {"index_build", index_build_text(report.scheme)},
           {"total_seconds", report.total_seconds},
           {"transactions", report.replay.transactions},
           {"replay_tps", report.replay_tps()},

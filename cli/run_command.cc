@@ -361,7 +361,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
                   "when its call "
                   "was due, however late it began")
       ->check(positive());
-  app->add_option("--log", command->log, "what the log holds: command: calls; logical: the rows that they changed; all: both, to compare; off: "
+  app->add_option("--log", command->log, "what the log holds: command: calls; logical: the rows that they changed; physical: the same, with where they lie; all: all of it, to compare; off: "
                   "nothing is durable, no directory is used")
       ->capture_default_str();
   app->add_option("--commit", command->commit, "pipelined; sync: wait for each; group: wait for each, and let the others' records gather; async: may lose "

@@ -21,7 +21,7 @@ ChangeCodec::ChangeCodec(const Schema& schema) {
     }
     const RowLayout& layout = schema.layout(table.id);
     TableCodec codec{RowCodec(layout, key), RowCodec(layout, rest), 0};
-    codec.max_bytes = 2 * kMaxVarintBytes + codec.key.max_bytes() + codec.rest.max_bytes();
+    codec.max_bytes = 4 * kMaxVarintBytes + codec.key.max_bytes() + codec.rest.max_bytes();
     tables_.push_back(std::move(codec));
   }
 }
@@ -51,9 +51,14 @@ void ChangeRecord::put_count(uint32_t changes) {
   size_ = static_cast<size_t>(store_varint(reserve(kMaxVarintBytes), changes) - bytes_.data());
 }
 
-void ChangeRecord::put(const ChangeCodec& codec, TableId table, ChangeAction action, const std::byte* image) {
+void ChangeRecord::put(const ChangeCodec& codec, TableId table, ChangeAction action,
+                       const RowLocation* location, const std::byte* image) {
   std::byte* to = reserve(codec.max_bytes(table));
   to = store_varint(to, kActions * table.value + static_cast<uint64_t>(action));
+  if (location != nullptr) {
+    to = store_varint(to, location->slot);
+    to = store_varint(to, location->before.value << 1 | static_cast<uint64_t>(location->lived));
+  }
   // The length comes first and is known last: most rows leave it the byte that it is given, others move on.
   std::byte* const columns = to + 1;
   std::byte* end = codec.key(table).encode(image, columns);
@@ -65,7 +70,8 @@ void ChangeRecord::put(const ChangeCodec& codec, TableId table, ChangeAction act
   size_ = static_cast<size_t>(end + more - bytes_.data());
 }
 
-ChangeReader::ChangeReader(const ChangeCodec& codec, ByteSpan changes) : codec_(codec), in_(changes) {
+ChangeReader::ChangeReader(const ChangeCodec& codec, const LoggedChanges& changes)
+    : codec_(codec), has_locations_(changes.has_locations), in_(changes.bytes) {
   left_ = in_.get_varint();
   bad_ = in_.bad();
 }
@@ -80,6 +86,12 @@ bool ChangeReader::next(RowChange& change) {
   const uint64_t head = in_.get_varint();
   const uint64_t table = head / kActions;
   const uint64_t action = head % kActions;
+  if (has_locations_) {
+    change.location.slot = in_.get_varint();
+    const uint64_t before = in_.get_varint();
+    change.location.before = Lsn{before >> 1};
+    change.location.lived = before % 2 != 0;
+  }
   change.columns = in_.get_bytes(in_.get_varint());
   bad_ = in_.bad() || table >= codec_.table_count() || action > static_cast<uint64_t>(ChangeAction::kErase);
   if (bad_) return false;
@@ -96,12 +108,14 @@ std::optional<ByteSpan> call_of(RecordKind kind, ByteSpan payload) {
   return in.bad() ? std::nullopt : std::optional(call);
 }
 
-std::optional<ByteSpan> changes_of(RecordKind kind, ByteSpan payload) {
-  if (kind == RecordKind::kLogical) return payload;
+std::optional<LoggedChanges> changes_of(RecordKind kind, ByteSpan payload) {
+  if (kind == RecordKind::kLogical) return LoggedChanges{payload, false};
+  if (kind == RecordKind::kPhysical) return LoggedChanges{payload, true};
   if (kind != RecordKind::kAll) return std::nullopt;
   ByteReader in(payload);
   in.get_bytes(in.get_varint());
-  return in.bad() ? std::nullopt : std::optional(payload.last(in.remaining()));
+  if (in.bad()) return std::nullopt;
+  return LoggedChanges{payload.last(in.remaining()), true};
 }
 
 }  // namespace mneme

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -40,7 +41,7 @@ class ChangeRecordTest : public testing::Test {
     EXPECT_EQ(as_text(*call_of(record.kind, record.payload)), "a call");
     return read(*changes_of(record.kind, record.payload));
   }
-  std::vector<Changed> read(ByteSpan changes) {
+  std::vector<Changed> read(const LoggedChanges& changes) {
     const ChangeCodec& codec = t_.db.change_codec();
     std::vector<Changed> found;
     ChangeReader reader(codec, changes);
@@ -106,6 +107,43 @@ TEST_F(ChangeRecordTest, AChangedPrimaryKeyIsAnErasureAndAnInsert) {
   EXPECT_EQ(committed(), (std::vector<Changed>{{ChangeAction::kErase, 1, 0}, {ChangeAction::kInsert, 8, 5}}));
 }
 
+TEST(ChangeRecord, LocationsFormAChainOfVersionsThatASlotKeepsThroughAllItsRows) {
+  KeptLog log;
+  TestDatabase t(2);
+  t.db.attach_log(log, RecordContent::kPhysical);
+  Transaction x(t.db, t.db.worker(WorkerId{0}));
+  Transaction eraser(
+      t.db, t.db.worker(WorkerId{1}));  // its worker takes no tombstone away, as it begins nothing more
+  const auto location_of_last = [&] {
+    const RecordView record = log.records().back();
+    EXPECT_EQ(record.kind, RecordKind::kPhysical);
+    EXPECT_FALSE(call_of(record.kind, record.payload).has_value());
+    ChangeReader reader(t.db.change_codec(), *changes_of(record.kind, record.payload));
+    RowChange change;
+    EXPECT_TRUE(reader.next(change));
+    return change.location;
+  };
+  const auto committed = [&](Transaction& transaction, const std::function<AccessStatus()>& change) {
+    transaction.begin();
+    EXPECT_EQ(change(), AccessStatus::kOk);
+    EXPECT_EQ(t.commit(transaction).status, CommitStatus::kCommitted);
+    return log.records().back().lsn;
+  };
+
+  const Lsn inserted = committed(x, [&] { return t.insert(x, 1, 10, 100, 5); });
+  const RowLocation first = location_of_last();
+  EXPECT_EQ(first, (RowLocation{first.slot, kCheckpointLsn, false}));
+  const Lsn updated = committed(x, [&] { return t.set(x, 1, t.kAmount, 6); });
+  EXPECT_EQ(location_of_last(), (RowLocation{first.slot, inserted, true}));
+  const Lsn erased = committed(eraser, [&] { return t.erase(eraser, 1); });
+  EXPECT_EQ(location_of_last(), (RowLocation{first.slot, updated, true}));
+  // Its tombstone stands in the index still, and is what comes to life again.
+  const Lsn again = committed(x, [&] { return t.insert(x, 1, 10, 100, 7); });
+  EXPECT_EQ(location_of_last(), (RowLocation{first.slot, erased, false}));
+  committed(x, [&] { return t.erase(x, 1); });
+  EXPECT_EQ(location_of_last(), (RowLocation{first.slot, again, true}));
+}
+
 TEST(ChangeRecord, ImagesAreWholeWhereOnlyAPartWasReadAndChanged) {
   KeptLog log;
   WideTable t(1);
@@ -153,7 +191,7 @@ TEST(ChangeRecord, WhatIsTooLargeIsRefusedAndUndone) {
   EXPECT_EQ(x.commit({}).status, CommitStatus::kCommitted);
 }
 
-TEST(ChangeRecord, ARowWithoutAPrimaryKeyCanBeInsertedAndNoMore) {
+TEST(ChangeRecord, ARowWithoutAPrimaryKeyCanBeInsertedAndNoMoreUnlessLocationsAreLogged) {
   const Type int_type{.kind = TypeKind::kInt};
   Catalog catalog;
   const TableId table = *catalog.add_table("notes", {{"a", int_type, false}}, {});
@@ -186,6 +224,13 @@ TEST(ChangeRecord, ARowWithoutAPrimaryKeyCanBeInsertedAndNoMore) {
   EXPECT_NE(find().image, nullptr) << "nothing happened";
   x.abort();
   EXPECT_EQ(log.records().size(), 1u);
+
+  // Where it has a location, that names it.
+  db.attach_log(log, RecordContent::kPhysical);
+  x.begin();
+  row = find();
+  ASSERT_EQ(x.erase(table, row), AccessStatus::kOk);
+  EXPECT_EQ(x.commit({}).status, CommitStatus::kCommitted);
 }
 
 TEST(ChangeReaderTest, NoBytesMakeItRunOver) {
@@ -198,8 +243,9 @@ TEST(ChangeReaderTest, NoBytesMakeItRunOver) {
   std::vector<std::byte> image(layout.image_bytes());
   const auto values = t.values(7, 8, 9, 10);
   for (uint32_t c = 0; c < values.size(); ++c) layout.set(image.data(), ColumnId{c}, values[c]);
+  const RowLocation location{300, Lsn{5000}, true};
   for (const ChangeAction action : {ChangeAction::kInsert, ChangeAction::kUpdate, ChangeAction::kErase})
-    record.put(codec, t.kItem, action, image.data());
+    record.put(codec, t.kItem, action, &location, image.data());
   const ByteSpan valid = record.payload();
 
   std::mt19937 random(3);
@@ -213,8 +259,10 @@ TEST(ChangeReaderTest, NoBytesMakeItRunOver) {
       bytes[i] =
           round % 3 == 0 ? static_cast<std::byte>(random() % 5 == 0 ? random() : random() % 8) : valid[i];
     if (round % 3 == 1) bytes[random() % size] ^= std::byte{1} << (random() % 8);
-    const RecordKind kind = round % 3 == 0 ? RecordKind::kLogical : RecordKind::kAll;
-    const std::optional<ByteSpan> changes = changes_of(kind, {bytes.get(), size});
+    const RecordKind kind = round % 3 != 0   ? RecordKind::kAll
+                            : round % 2 == 0 ? RecordKind::kLogical
+                                             : RecordKind::kPhysical;
+    const std::optional<LoggedChanges> changes = changes_of(kind, {bytes.get(), size});
     if (!changes) {
       ++refused;
       continue;

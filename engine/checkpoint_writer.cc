@@ -70,14 +70,19 @@ class ParallelWriter {
     const IndexedTable& table = database_.table(range.table);
     const RowCodec codec(table.layout());
     uint32_t rows = 0;
+    uint64_t next_slot = 0;  // behind the row before
     Result<void> result;
     const auto close_chunk = [&] {
       if (rows > 0 && result) result = write_chunk(range.table, rows, payload);
       payload.clear();
       rows = 0;
+      next_slot = 0;
     };
     payload.clear();
     table.rows().for_each_live(range.begin, range.end, [&](const Row* row) {
+      const uint64_t slot = table.rows().slot_of(row);
+      payload.put_signed(static_cast<int64_t>(slot - next_slot));
+      next_slot = slot + 1;
       codec.encode(row->image(), payload);
       ++rows;
       if (payload.size() >= kCheckpointChunkBytes) close_chunk();

@@ -86,6 +86,30 @@ bool Table::take_run(SlotCache& cache) {
   return true;
 }
 
+Row* Table::restore(uint64_t slot) {
+  const uint64_t index = slot / slots_in_chunk_;
+  if (chunk(index) == nullptr) {
+    std::lock_guard lock(mutex_);
+    if (chunk(index) == nullptr && !make_chunk(index, memory_.numa().node())) return nullptr;
+  }
+  return at(slot);
+}
+
+void Table::end_restoring(std::span<Row* const> free) {
+  std::lock_guard lock(mutex_);
+  shared_.insert(shared_.end(), free.begin(), free.end());
+  shared_count_.store(shared_.size(), std::memory_order_relaxed);
+  // No run is left in any chunk: what nobody uses is free.
+  next_run_[0]->store(restored_end(), std::memory_order_release);
+}
+
+size_t Table::memory_bytes() const {
+  size_t chunks = 0;
+  const uint64_t end = chunk_count_.load(std::memory_order_relaxed);
+  for (uint64_t index = 0; index < end; ++index) chunks += chunk(index) != nullptr ? 1 : 0;
+  return chunks * chunk_bytes_;
+}
+
 uint64_t Table::slot_end() const {
   uint64_t end = 0;
   for (uint32_t node = 0; node < memory_.numa().nodes; ++node)
@@ -109,7 +133,11 @@ std::byte* Table::chunk(uint64_t index) const {
 
 // Under mutex_. The new chunk is number chunk_count_ - 1.
 bool Table::add_chunk(uint32_t node) {
-  const uint64_t index = chunk_count_.load(std::memory_order_relaxed);
+  return make_chunk(chunk_count_.load(std::memory_order_relaxed), node);
+}
+
+// Under mutex_.
+bool Table::make_chunk(uint64_t index, uint32_t node) {
   if (index >= kGroups * kChunksInGroup) return false;
   std::atomic<Group*>& group = groups_[index / kChunksInGroup];
   if (group.load(std::memory_order_relaxed) == nullptr) {
@@ -123,7 +151,8 @@ bool Table::add_chunk(uint32_t node) {
   group.load(std::memory_order_relaxed)
       ->chunks[index % kChunksInGroup]
       .store(memory, std::memory_order_release);
-  chunk_count_.store(index + 1, std::memory_order_relaxed);
+  const uint64_t count = std::max(chunk_count_.load(std::memory_order_relaxed), index + 1);
+  chunk_count_.store(count, std::memory_order_relaxed);
   return true;
 }
 

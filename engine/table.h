@@ -5,9 +5,9 @@
 //             s is row s % slots of chunk s / slots.
 // NUMA        a run of slots that a thread takes lies in a chunk of the node that it runs on.
 // Invariants  slot numbers and row addresses never change; memory of a row stays a row of this table for
-//             ever.
+//             ever. Where a log names rows by their slots, recovery gives them the same ones: restore().
 // Threads     allocate, free: any thread, each with a SlotCache of its own. A cache takes runs of 64 slots,
-//             which begin and end on cache lines, so threads that insert share none. at, slot_of: any.
+//             which begin and end on cache lines, so threads that insert share none. at, slot_of, restore: any.
 // Waiting     once in a chunk and node, for the mutex that guards adding one.
 // Errors      no memory: allocate() gives nullptr.
 #pragma once
@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "base/cache_line.h"
@@ -54,13 +55,21 @@ class Table {
   // Passes what is left in a cache on to others, when its thread is done.
   void give_back(SlotCache& cache);
 
+  // The row at a slot that the caller knows of from elsewhere, in an empty table, before anything is allocated: its chunk
+  // is made where there is none. nullptr: no memory, or a number that no slot has.
+  Row* restore(uint64_t slot);
+  // Every slot that was restored is below this, and every one below this, of chunks that there are, is to be looked at.
+  uint64_t restored_end() const { return chunk_count_.load(std::memory_order_relaxed) * slots_in_chunk_; }
+  // Restoring is over: `free` are those below restored_end() that hold no row.
+  void end_restoring(std::span<Row* const> free);
+
   // Every slot ever used is below this.
   uint64_t slot_end() const;
   // nullptr for a slot whose chunk does not exist.
   Row* at(uint64_t slot) const;
   uint64_t slot_of(const Row* row) const;
   // Of all chunks.
-  size_t memory_bytes() const { return chunk_count_.load(std::memory_order_relaxed) * chunk_bytes_; }
+  size_t memory_bytes() const;
 
   // Calls visit(row) for every live row with its slot in [begin, end). The table is at rest.
   template <typename Visit>
@@ -90,6 +99,7 @@ class Table {
   bool take_run(SlotCache& cache);
   std::byte* chunk(uint64_t index) const;
   bool add_chunk(uint32_t node);
+  bool make_chunk(uint64_t index, uint32_t node);
 
   const size_t image_bytes_;
   const size_t stride_;
@@ -108,7 +118,8 @@ class Table {
 
   alignas(kCacheLineBytes) std::mutex mutex_;
   std::vector<Row*> shared_;  // guarded by mutex_
-  // Raised under mutex_ (relaxed: the chunks themselves are found through groups_); memory_bytes() reads a number.
+  // Above the numbers of all chunks; of restored ones some may be missing. Raised under mutex_ (relaxed: the chunks
+  // themselves are found through groups_); others read a number.
   std::atomic<uint64_t> chunk_count_{0};
   // Set under mutex_ (release: the chunk's header comes before), read by all (acquire).
   std::array<std::atomic<Group*>, kGroups> groups_{};

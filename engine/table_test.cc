@@ -48,6 +48,43 @@ TEST(Table, ThreadsShareNoCacheLine) {
   }
 }
 
+TEST(Table, RestoredRowsKeepTheirSlotsAndTheOthersAreGivenOut) {
+  HugePageSource memory(PageSize::kSmall);
+  Table table(1000, memory);
+  EXPECT_EQ(table.restored_end(), 0u);
+  EXPECT_EQ(table.restore(~uint64_t{0}), nullptr);
+  const uint64_t far = 9000;  // chunks in between are missing
+  std::set<Row*> restored;
+  for (const uint64_t slot : {uint64_t{0}, uint64_t{5}, uint64_t{63}, far}) {
+    Row* row = table.restore(slot);
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(table.restore(slot), row);
+    EXPECT_EQ(table.slot_of(row), slot);
+    row->set_word(RowWord::live(kCheckpointLsn));
+    restored.insert(row);
+  }
+  std::vector<Row*> free;
+  for (uint64_t slot = 0; slot < table.restored_end(); ++slot) {
+    Row* row = table.at(slot);
+    if (row != nullptr && row->word().is_free()) free.push_back(row);
+  }
+  EXPECT_GT(table.restored_end(), far);
+  EXPECT_EQ(table.at(far / 2), nullptr);
+  table.end_restoring(free);
+  EXPECT_EQ(table.slot_end(), table.restored_end());
+
+  // All that is free comes first, then new chunks behind.
+  SlotCache cache;
+  std::set<Row*> given;
+  for (size_t i = 0; i < free.size(); ++i) given.insert(table.allocate(cache));
+  EXPECT_EQ(given, std::set<Row*>(free.begin(), free.end()));
+  const uint64_t end = table.restored_end();
+  EXPECT_GE(table.slot_of(table.allocate(cache)), end);
+  uint64_t live = 0;
+  table.for_each_live(0, table.slot_end(), [&](Row* row) { live += restored.count(row); });
+  EXPECT_EQ(live, restored.size());
+}
+
 thread_local uint32_t made_up_node = 0;
 
 TEST(Table, RunsLieInChunksOfTheThreadsNode) {

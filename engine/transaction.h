@@ -58,7 +58,7 @@ enum class CommitStatus : uint8_t {
   kConflict,   // nothing happened; run it again
   kLogFailed,  // nothing happened, and nothing will until the log is mended (CommitLog::failure)
   kTooLarge,   // nothing happened, nor ever will: its record would be longer than a record may be
-  kUnnamed,    // likewise: it changed a row that has no primary key, by which a tuple record could name it
+  kUnnamed,    // likewise: it changed a row without a primary key, by which the log's records name rows
 };
 
 struct CommitOutcome {

@@ -57,7 +57,8 @@ CommitOutcome Transaction::commit(ByteSpan call) {
 
 CommitStatus Transaction::make_record(ByteSpan call, ByteSpan& payload) {
   payload = call;
-  if (!holds_images(database_.record_content())) return CommitStatus::kCommitted;
+  const RecordContent content = database_.record_content();
+  if (!holds_images(content)) return CommitStatus::kCommitted;
   // Inserted and erased by this very transaction: nothing came of it.
   const auto is_void = [](const WriteEntry& write) { return write.is_erased && !write.expected.is_live(); };
   uint32_t count = 0;
@@ -65,21 +66,25 @@ CommitStatus Transaction::make_record(ByteSpan call, ByteSpan& payload) {
     if (is_void(write)) continue;
     ++count;
     const TableIndex* primary = write.table->primary();
-    if (primary == nullptr && write.expected.is_live()) return CommitStatus::kUnnamed;
-    if (complete(write, write.is_erased ? primary->key_parts : write.table->image_parts())) continue;
+    if (primary == nullptr && write.expected.is_live() && holds_keys(content)) return CommitStatus::kUnnamed;
+    const ImageParts key = primary == nullptr ? ImageParts() : primary->key_parts;
+    if (complete(write, write.is_erased ? key : write.table->image_parts())) continue;
     worker_.count(ConflictCause::kRead);
     return CommitStatus::kConflict;
   }
   ChangeRecord& record = worker_.record_;
   record.clear();
-  if (holds_calls(database_.record_content())) record.put_call(call);
+  if (holds_calls(content)) record.put_call(call);
   record.put_count(count);
   for (const WriteEntry& write : worker_.writes_) {
     if (is_void(write)) continue;
-    const ChangeAction action = write.is_erased             ? ChangeAction::kErase
+    const ChangeAction action = write.is_erased            ? ChangeAction::kErase
                                 : write.expected.is_live() ? ChangeAction::kUpdate
                                                            : ChangeAction::kInsert;
-    record.put(database_.change_codec(), write.table->definition().id, action, write.image);
+    const RowLocation location{write.table->rows().slot_of(write.row), write.expected.lsn(),
+                               write.expected.is_live()};
+    record.put(database_.change_codec(), write.table->definition().id, action,
+               holds_locations(content) ? &location : nullptr, write.image);
     if (record.payload().size() > kMaxPayloadBytes) return CommitStatus::kTooLarge;
   }
   payload = record.payload();

@@ -13,12 +13,14 @@
 namespace mneme {
 
 enum class RecordContent : uint8_t {
-  kCommand,  // which procedure was called with which arguments
-  kLogical,  // the images of the rows that it changed, by primary key
-  kAll,      // both, to compare what recovery makes of either
+  kCommand,   // which procedure was called with which arguments
+  kLogical,   // the images of the rows that it changed, by primary key
+  kPhysical,  // the same, by their locations
+  kAll,       // all of it, to compare what recovery makes of each
 };
 
-inline constexpr std::array<std::string_view, 3> kRecordContentNames = {"command", "logical", "all"};
+inline constexpr std::array<std::string_view, 4> kRecordContentNames = {"command", "logical", "physical",
+                                                                        "all"};
 
 constexpr std::string_view name_of(RecordContent content) {
   return kRecordContentNames[static_cast<size_t>(content)];
@@ -32,10 +34,18 @@ constexpr std::optional<RecordContent> record_content(std::string_view name) {
 }
 
 constexpr bool holds_calls(RecordContent content) {
-  return content != RecordContent::kLogical;
+  return content == RecordContent::kCommand || content == RecordContent::kAll;
 }
 constexpr bool holds_images(RecordContent content) {
   return content != RecordContent::kCommand;
+}
+// Whether every changed row can be found by its primary key: a row without one can then only be inserted.
+constexpr bool holds_keys(RecordContent content) {
+  return content == RecordContent::kLogical || content == RecordContent::kAll;
+}
+// Whether every changed row can be found by its location: slots mean something beyond the process then.
+constexpr bool holds_locations(RecordContent content) {
+  return content == RecordContent::kPhysical || content == RecordContent::kAll;
 }
 
 constexpr RecordKind kind_of(RecordContent content) {
@@ -44,6 +54,8 @@ constexpr RecordKind kind_of(RecordContent content) {
       return RecordKind::kCommand;
     case RecordContent::kLogical:
       return RecordKind::kLogical;
+    case RecordContent::kPhysical:
+      return RecordKind::kPhysical;
     case RecordContent::kAll:
       return RecordKind::kAll;
   }

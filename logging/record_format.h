@@ -20,7 +20,8 @@ enum class RecordKind : uint8_t {
   kSkip = 1,     // a place in the order that no transaction took; the payload is zeros
   kCommand = 2,  // a procedure call: procedures/call_codec.h
   kLogical = 3,  // the rows that a transaction changed: engine/change_codec.h
-  kAll = 4,      // both
+  kAll = 4,      // a call and, as kPhysical, its rows
+  kPhysical = 5,  // the rows that a transaction changed, with where they lie: engine/change_codec.h
 };
 
 inline constexpr size_t kRecordHeaderBytes = 16;
@@ -71,7 +72,7 @@ inline bool record_is_well_formed(const std::byte* header, ByteSpan payload, Lsn
   if (record.lsn != at || at < kFirstLsn) return false;
   if (record.record_bytes != kRecordHeaderBytes + payload.size() || payload.size() > kMaxPayloadBytes)
     return false;
-  if (record.kind < RecordKind::kSkip || record.kind > RecordKind::kAll) return false;
+  if (record.kind < RecordKind::kSkip || record.kind > RecordKind::kPhysical) return false;
   return record.checksum == record_checksum(header, payload, seed);
 }
 

@@ -14,7 +14,20 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kActionNames = {"insert", "update", "erase"};
 
-std::string print_row(const Schema& schema, const RowChange& change, const std::byte* image) {
+void print_location(const RowLocation& location, fmt::memory_buffer& text) {
+  fmt::format_to(std::back_inserter(text), " at slot {}, after ", location.slot);
+  if (!location.lived && location.before == kCheckpointLsn) {
+    text.append(std::string_view("none"));
+  } else if (location.before == kCheckpointLsn) {
+    text.append(std::string_view("the checkpoint's"));
+  } else {
+    fmt::format_to(std::back_inserter(text), "{} {}", location.lived ? "LSN" : "the erasure at LSN",
+                   location.before.value);
+  }
+}
+
+std::string print_row(const Schema& schema, const RowChange& change, bool has_location,
+                      const std::byte* image) {
   const TableDefinition& table = schema.catalog().table(change.table);
   const RowLayout& layout = schema.layout(change.table);
   std::vector<ColumnId> key;
@@ -39,13 +52,14 @@ std::string print_row(const Schema& schema, const RowChange& change, const std::
     separator = ", ";
   }
   text.push_back(')');
+  if (has_location) print_location(change.location, text);
   return fmt::to_string(text);
 }
 
 }  // namespace
 
 std::optional<std::vector<std::string>> print_changes(const Schema& schema, const ChangeCodec& codec,
-                                                      ByteSpan changes) {
+                                                      const LoggedChanges& changes) {
   std::vector<std::string> lines;
   ChangeReader reader(codec, changes);
   RowChange change;
@@ -55,7 +69,7 @@ std::optional<std::vector<std::string>> print_changes(const Schema& schema, cons
                             ? codec.decode_key(change.table, change.columns, image.data())
                             : codec.decode_row(change.table, change.columns, image.data());
     if (!is_row) return std::nullopt;
-    lines.push_back(print_row(schema, change, image.data()));
+    lines.push_back(print_row(schema, change, changes.has_locations, image.data()));
   }
   if (reader.bad()) return std::nullopt;
   return lines;

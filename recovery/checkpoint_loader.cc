@@ -75,10 +75,14 @@ Result<std::vector<CheckpointChunkHeader>> read_chunk_headers(const File& file,
   return chunks;
 }
 
+// What became of a row.
+enum class Outcome : uint8_t { kOk, kNoRow, kTwice, kOutOfMemory };
+
 class ParallelLoader {
  public:
-  ParallelLoader(Database& database, const File& file, std::vector<CheckpointChunkHeader> chunks)
-      : database_(database), file_(file), chunks_(std::move(chunks)) {}
+  ParallelLoader(Database& database, const File& file, std::vector<CheckpointChunkHeader> chunks,
+                 RowPlaces places)
+      : database_(database), file_(file), chunks_(std::move(chunks)), places_(places) {}
 
   Result<void> load(uint32_t threads) {
     std::vector<std::thread> others;
@@ -119,17 +123,22 @@ class ParallelLoader {
     const TableDefinition& table = database_.catalog().table(TableId{chunk.table});
     const RowCodec codec(database_.schema().layout(table.id));
     ByteReader reader(payload);
-    for (uint32_t r = 0; r < chunk.rows; ++r) {
-      std::byte* image = rows.new_image(table.id);
-      if (!codec.decode(reader, image)) {
-        return damaged("{}: row {} of the chunk at offset {} is no row of table {}; {}", file_.path(), r,
-                       chunk.offset, table.name, kAdvice);
-      }
-      const AccessStatus status = rows.insert_image(table.id, image);
-      if (status == AccessStatus::kOutOfMemory) return out_of_memory();
-      if (status != AccessStatus::kOk) {
-        return damaged("{}: the chunk at offset {} holds a row of table {} that is there twice; {}",
-                       file_.path(), chunk.offset, table.name, kAdvice);
+    uint64_t slot = 0;
+    for (uint32_t r = 0; r < chunk.rows; ++r, ++slot) {
+      slot += static_cast<uint64_t>(reader.get_signed());
+      switch (places_ == RowPlaces::kRecorded ? put(table.id, slot, codec, reader)
+                                              : insert(table.id, codec, reader, rows)) {
+        case Outcome::kOk:
+          break;
+        case Outcome::kNoRow:
+          return damaged("{}: row {} of the chunk at offset {} is no row of table {}; {}", file_.path(), r,
+                         chunk.offset, table.name, kAdvice);
+        case Outcome::kTwice:
+          return damaged("{}: the chunk at offset {} holds a row of table {} that is there twice; {}",
+                         file_.path(), chunk.offset, table.name, kAdvice);
+        case Outcome::kOutOfMemory:
+          return failed("no memory is left to load {}; nothing on disk was changed: recover with more memory",
+                        file_.path());
       }
     }
     if (reader.remaining() > 0) {
@@ -139,14 +148,32 @@ class ParallelLoader {
     return {};
   }
 
-  Error out_of_memory() const {
-    return failed("no memory is left to load {}; nothing on disk was changed: recover with more memory",
-                  file_.path());
+  static Outcome insert(TableId table, const RowCodec& codec, ByteReader& reader, UnloggedWriter& rows) {
+    std::byte* image = rows.new_image(table);
+    if (!codec.decode(reader, image)) return Outcome::kNoRow;
+    switch (rows.insert_image(table, image)) {
+      case AccessStatus::kOk:
+        return Outcome::kOk;
+      case AccessStatus::kOutOfMemory:
+        return Outcome::kOutOfMemory;
+      default:
+        return Outcome::kTwice;
+    }
+  }
+
+  Outcome put(TableId table, uint64_t slot, const RowCodec& codec, ByteReader& reader) {
+    Row* row = database_.table(table).rows().restore(slot);
+    if (row == nullptr) return Outcome::kOutOfMemory;
+    if (!row->try_change(RowWord(), RowWord::incoming())) return Outcome::kTwice;
+    if (!codec.decode(reader, row->image())) return Outcome::kNoRow;
+    row->set_word(RowWord::live(kCheckpointLsn));
+    return Outcome::kOk;
   }
 
   Database& database_;
   const File& file_;
   const std::vector<CheckpointChunkHeader> chunks_;
+  const RowPlaces places_;
 
   // Drawn from by all threads; relaxed, it hands out numbers and nothing else.
   std::atomic<size_t> next_chunk_{0};
@@ -158,7 +185,7 @@ class ParallelLoader {
 }  // namespace
 
 Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
-                                         const Manifest& manifest, uint32_t threads) {
+                                         const Manifest& manifest, RowPlaces places, uint32_t threads) {
   const std::string path = directory + "/" + manifest.checkpoint_file;
   if (!std::filesystem::exists(path)) {
     return damaged("the checkpoint {} is missing, which the manifest names; {}", path, kAdvice);
@@ -170,7 +197,7 @@ Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& 
   Result<std::vector<CheckpointChunkHeader>> chunks =
       read_chunk_headers(*file, *header, database.schema().catalog().tables().size());
   if (!chunks) return chunks.error();
-  RETURN_IF_ERROR(ParallelLoader(database, *file, std::move(*chunks)).load(threads));
+  RETURN_IF_ERROR(ParallelLoader(database, *file, std::move(*chunks), places).load(threads));
   return LoadedCheckpoint{header->file_bytes, header->rows};
 }
 

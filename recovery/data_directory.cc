@@ -112,10 +112,13 @@ NativeFolders working_folders(const std::string& directory) {
 Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& options,
                                      const DurableLogOptions& log) {
   // Before the lock is made: what is refused is left as it was.
-  if (const Result<Manifest> manifest = read_manifest(directory); !manifest) return manifest.error();
+  const Result<Manifest> found = read_manifest(directory);
+  if (!found) return found.error();
+  RecoverOptions with_workers = options;
+  with_workers.scheme = options.scheme.value_or(default_scheme_for_work(found->records));
+  RETURN_IF_ERROR(check_served_for_work(*with_workers.scheme, found->records));
   Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
   if (!working) return working.error();
-  RecoverOptions with_workers = options;
   with_workers.workers = log.workers;
   Result<RecoveredDatabase> recovered = recover_locked(directory, with_workers, working_folders(directory));
   if (!recovered) return recovered.error();

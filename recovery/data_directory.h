@@ -56,8 +56,8 @@ class WorkingDatabase {
 struct CreateOptions {
   std::map<std::string, std::string> attributes;  // of the manifest
   RecordContent records = RecordContent::kCommand;
-  DurableLogOptions log;                          // its `workers` are the database's
-  uint32_t threads = 1;                           // that write the checkpoint
+  DurableLogOptions log;  // its `workers` are the database's
+  uint32_t threads = 1;   // that write the checkpoint
 };
 
 struct CreatedDatabase {
@@ -81,7 +81,8 @@ struct OpenedDatabase {
   RecoveryReport report;
 };
 
-// `recover.workers` is not used: the log's workers are the database's.
+// `recover.workers` is not used: the log's workers are the database's. Without a scheme, it is the fastest of those that
+// leave a database to go on with (recovery_scheme.h).
 Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& recover,
                                      const DurableLogOptions& log);
 

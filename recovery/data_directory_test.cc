@@ -48,8 +48,9 @@ class DataDirectory : public testing::Test {
     return {};
   };
 
-  Digest create_and_run(uint32_t calls) {
+  Digest create_and_run(uint32_t calls, RecordContent records = RecordContent::kCommand) {
     CreateOptions options;
+    options.records = records;
     options.threads = 2;
     options.attributes["workload"] = "bank";
     Result<CreatedDatabase> created = create_database(directory_, program(), load, options);
@@ -143,6 +144,52 @@ TEST_F(DataDirectory, ComesBackAndGoesOn) {
   }
   EXPECT_NE(second, first);
   expect_recovers_to(second, 200);
+}
+
+// Each row's digest, by table and slot.
+std::map<std::pair<uint32_t, uint64_t>, std::string> rows_by_slot(const Database& database) {
+  std::map<std::pair<uint32_t, uint64_t>, std::string> rows;
+  for (uint32_t t = 0; t < database.table_count(); ++t) {
+    const IndexedTable& table = database.table(TableId{t});
+    table.rows().for_each_live(0, table.rows().slot_end(), [&](const Row* row) {
+      rows[{t, table.rows().slot_of(row)}] =
+          digest_of_row(table.definition(), table.layout(), row->image()).to_string();
+    });
+  }
+  return rows;
+}
+
+// Accounts come and go, so slots are used again, in one life of the database and from life to life.
+TEST_F(DataDirectory, RowsStayWhereTheLogSaysThatTheyLie) {
+  for (const RecordContent records : {RecordContent::kAll, RecordContent::kPhysical}) {
+    fs::remove_all(directory_);
+    Digest state = create_and_run(400, records);
+    for (uint32_t life = 2; life < 5; ++life) {
+      for (const RecoveryScheme scheme : kRecoverySchemes) {
+        if (!check_served(scheme, records)) continue;
+        Result<RecoveredDatabase> recovered = recover(directory_, options(scheme, 3));
+        ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+        EXPECT_EQ(state_of(*recovered->database), state) << name_of(scheme) << ", before life " << life;
+      }
+      std::map<std::pair<uint32_t, uint64_t>, std::string> rows;
+      {
+        const Result<OpenedDatabase> refused =
+            open_for_work(directory_, options(RecoveryScheme::kLlrP, 2), {});
+        ASSERT_FALSE(refused.ok());
+        EXPECT_THAT(refused.error().message, testing::HasSubstr("plr"));
+        RecoverOptions unnamed = options(RecoveryScheme::kPlr, 2);
+        unnamed.scheme.reset();
+        Result<OpenedDatabase> opened = open_for_work(directory_, unnamed, {});
+        ASSERT_TRUE(opened.ok()) << opened.error().message;
+        EXPECT_EQ(opened->report.scheme, RecoveryScheme::kPlr);
+        state = run(opened->working, 400, life);
+        rows = rows_by_slot(opened->working.database());
+      }
+      Result<RecoveredDatabase> recovered = recover(directory_, options(RecoveryScheme::kPlr, 3));
+      ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+      EXPECT_EQ(rows_by_slot(*recovered->database), rows);
+    }
+  }
 }
 
 TEST_F(DataDirectory, IsTakenByOneAtATime) {

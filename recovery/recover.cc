@@ -10,6 +10,8 @@
 #include "engine/change_codec.h"
 #include "logging/directory_lock.h"
 #include "recovery/checkpoint_loader.h"
+#include "recovery/index_builder.h"
+#include "recovery/location_replayer.h"
 #include "recovery/parallel_replayer.h"
 #include "recovery/shuffle_replayer.h"
 #include "recovery/slice_units.h"
@@ -20,7 +22,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kLevelNames = {"static", "synchronous", "pipelined"};
 constexpr std::array<std::string_view, 2> kOrderNames = {"forward", "reverse"};
-constexpr std::array<std::string_view, 5> kStageNames = {"checkpoint", "log", "analysis", "compilation", "replay"};
+constexpr std::array<std::string_view, 6> kStageNames = {"checkpoint",  "log",    "analysis",
+                                                         "compilation", "replay", "indexes"};
 
 // The place of `name` in `names`, as an enumerator.
 template <typename Enum>
@@ -49,7 +52,8 @@ class LogSource final : public CommandSource {
       const std::optional<ByteSpan> call = call_of(record.kind, record.payload);
       if (!call) {
         return damaged(
-            "the log's record at LSN {} holds no call, as the manifest says that all do; recovery stops here and has "
+            "the log's record at LSN {} holds no call, as the manifest says that all do; recovery stops here "
+            "and has "
             "changed nothing on disk",
             record.lsn.value);
       }
@@ -68,10 +72,11 @@ CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUni
                          const RecoverOptions& options, const NativeFolders& folders) {
   if (options.execution == Execution::kInterpreted) return {};
   const Stopwatch watch;
-  CompiledUnits code =
-      CompiledUnits::load(*recovered.program, recovered.database->schema(), units, folders, [&](size_t count) {
-        if (options.progress) options.progress(RecoveryStage::kCompilation, 0, count);
-      });
+  CompiledUnits code = CompiledUnits::load(*recovered.program, recovered.database->schema(), units, folders,
+                                           [&](size_t count) {
+                                             if (options.progress)
+                                               options.progress(RecoveryStage::kCompilation, 0, count);
+                                           });
   if (options.progress && code.was_compiled()) {
     options.progress(RecoveryStage::kCompilation, units.size(), units.size());
   }
@@ -80,6 +85,19 @@ CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUni
   report.execution = code.execution();
   report.notices = code.notices();
   return code;
+}
+
+Result<ReplayStatistics> replay_rows(RecoveredDatabase& recovered, const ReplayOptions& replay) {
+  Database& database = *recovered.database;
+  const std::span<const RecordView> records = recovered.log.records;
+  switch (recovered.report.scheme) {
+    case RecoveryScheme::kLlrP:
+      return replay_shuffled(database, records, replay);
+    case RecoveryScheme::kPlr:
+      return replay_by_location(database, records, recovered.manifest.checkpoint_lsn, replay);
+    default:
+      return replay_unordered(database, records, replay);
+  }
 }
 
 Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverOptions& options,
@@ -95,9 +113,7 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverO
   RecoveryReport& report = recovered.report;
   if (!replays_calls(report.scheme)) {
     const Stopwatch watch;
-    auto statistics = report.scheme == RecoveryScheme::kLlrP
-                          ? replay_shuffled(database, recovered.log.records, replay)
-                          : replay_unordered(database, recovered.log.records, replay);
+    auto statistics = replay_rows(recovered, replay);
     report.replay_seconds = watch.seconds();
     return statistics;
   }
@@ -144,7 +160,9 @@ std::string_view name_of(RecoveryStage stage) {
   return kStageNames[static_cast<size_t>(stage)];
 }
 
-std::string native_folder(const std::string& directory) { return directory + "/native"; }
+std::string native_folder(const std::string& directory) {
+  return directory + "/native";
+}
 
 Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, const Manifest& manifest) {
   const std::string path = directory + "/" + kCatalogFile;
@@ -184,21 +202,26 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   RecoveryReport& report = recovered.report;
   Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
+  report.manifest_seconds = total.seconds();
   report.scheme = options.scheme.value_or(default_scheme(manifest->records));
   RETURN_IF_ERROR(check_served(report.scheme, manifest->records));
   report.level = options.replay.level;
   report.order = options.replay.order;
   report.threads = report.scheme == RecoveryScheme::kClr ? 1 : options.replay.threads;
   recovered.manifest = std::move(*manifest);
+  const Stopwatch catalog_watch;
   Result<std::unique_ptr<Program>> program = read_catalog(directory, recovered.manifest);
   if (!program) return program.error();
   recovered.program = std::move(*program);
+  report.catalog_seconds = catalog_watch.seconds();
 
   progress(RecoveryStage::kCheckpoint, 0);
   const Stopwatch checkpoint_watch;
   recovered.database = std::make_unique<Database>(recovered.program->catalog, options.workers);
+  const bool indexes_last = builds_indexes_last(report.scheme);
   const Result<LoadedCheckpoint> checkpoint =
-      load_checkpoint(*recovered.database, directory, recovered.manifest, options.replay.threads);
+      load_checkpoint(*recovered.database, directory, recovered.manifest,
+                      indexes_last ? RowPlaces::kRecorded : RowPlaces::kAnywhere, options.replay.threads);
   if (!checkpoint) return checkpoint.error();
   report.checkpoint_seconds = checkpoint_watch.seconds();
   report.checkpoint_bytes = checkpoint->bytes;
@@ -225,6 +248,14 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   Result<ReplayStatistics> statistics = replay_log(recovered, options, folders);
   if (!statistics) return statistics.error();
   report.replay = *statistics;
+  if (indexes_last) {
+    const Stopwatch index_watch;
+    RETURN_IF_ERROR(
+        build_indexes(*recovered.database, options.replay.threads, [&](uint64_t done, uint64_t of) {
+          if (options.progress) options.progress(RecoveryStage::kIndexes, done, of);
+        }));
+    report.index_build_seconds = index_watch.seconds();
+  }
   report.total_seconds = total.seconds();
   return recovered;
 }

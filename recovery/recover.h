@@ -1,7 +1,7 @@
 // Recover: from a data directory to the database that it describes, in memory.
 //
 // Flow        manifest -> catalog.sql, compiled -> checkpoint -> log, to its end -> analysis (CLR-P) -> machine code
-//             -> replay (a log of rows: at once)
+//             -> replay (a log of rows: at once) -> indexes (PLR; the other schemes build them while they load and replay)
 // Invariants  nothing but the directory is needed, and nothing in it is changed: recovering twice gives equal databases.
 //             The database holds the checkpoint and every transaction of the log, applied in commit order.
 //             machine code is taken from the directory's folder or the program's, or compiled into a temporary one.
@@ -36,18 +36,18 @@ std::string_view name_of(ReplayLevel level);
 Result<ReplayOrder> replay_order(std::string_view name);
 std::string_view name_of(ReplayOrder order);
 
-enum class RecoveryStage : uint8_t { kCheckpoint, kLog, kAnalysis, kCompilation, kReplay };
+enum class RecoveryStage : uint8_t { kCheckpoint, kLog, kAnalysis, kCompilation, kReplay, kIndexes };
 std::string_view name_of(RecoveryStage stage);
 
 struct RecoverOptions {
   std::optional<RecoveryScheme> scheme;  // none: the fastest that the log serves
-  ReplayOptions replay;       // its `progress` and `native` are not used, what is below is
-  uint32_t workers = 1;       // that the database is made for
+  ReplayOptions replay;                  // its `progress` and `native` are not used, what is below is
+  uint32_t workers = 1;                  // that the database is made for
   // kNative: what is replayed runs as machine code, which is compiled where no cache has it.
   Execution execution = Execution::kInterpreted;
   ReplayedCallVisitor visit;  // with kClr only: sees each call with its results
-  // Of kReplay: transactions done and to do; of kCompilation, which is only told where the compiler has to run, units.
-  // A stage begins with 0 and ends with both equal; others count 0 of 1.
+  // Of kReplay: transactions done and to do; of kCompilation, which is only told where the compiler has to run, units;
+  // of kIndexes, stretches of tables. A stage begins with 0 and ends with both equal; others count 0 of 1.
   std::function<void(RecoveryStage stage, uint64_t done, uint64_t total)> progress;
 };
 
@@ -56,6 +56,8 @@ struct RecoveryReport {
   ReplayLevel level = ReplayLevel::kPipelined;
   ReplayOrder order = ReplayOrder::kReverse;
   uint32_t threads = 1;
+  double manifest_seconds = 0;
+  double catalog_seconds = 0;  // to read and compile it
   double checkpoint_seconds = 0;
   uint64_t checkpoint_bytes = 0;
   uint64_t checkpoint_rows = 0;
@@ -70,10 +72,11 @@ struct RecoveryReport {
   Execution execution = Execution::kInterpreted;  // what replay really did
   double compilation_seconds = 0;                 // to find, or make, the machine code
   double replay_seconds = 0;
+  double index_build_seconds = 0;  // where that is a stage of its own: builds_indexes_last()
   double total_seconds = 0;
   ReplayStatistics replay;
   std::vector<std::string> notices;  // sentences: why procedures were interpreted, say
-  Lsn end;  // of the log: the next record would stand here
+  Lsn end;                           // of the log: the next record would stand here
 
   double replay_tps() const {
     return replay_seconds > 0 ? static_cast<double>(replay.transactions) / replay_seconds : 0;

@@ -8,7 +8,7 @@ namespace mneme {
 namespace {
 
 constexpr std::array<std::string_view, kRecoverySchemes.size()> kSchemeNames = {"clr", "clr-p", "llr",
-                                                                                "llr-p"};
+                                                                                "llr-p", "plr"};
 
 }  // namespace
 
@@ -35,11 +35,48 @@ Result<void> check_served(RecoveryScheme scheme, RecordContent records) {
         "with {}",
         name_of(scheme), name_of(records), name_of(default_scheme(records)));
   }
+  if (scheme == RecoveryScheme::kPlr && !holds_locations(records)) {
+    return invalid_argument(
+        "plr puts rows where they lay, and this log does not say where that was (--log {}): recover it with "
+        "{}",
+        name_of(records), name_of(default_scheme(records)));
+  }
+  if (!replays_calls(scheme) && scheme != RecoveryScheme::kPlr && !holds_keys(records)) {
+    return invalid_argument(
+        "{} finds rows by their primary keys, and this log names them by their locations, also those that "
+        "have no "
+        "key (--log {}): recover it with {}",
+        name_of(scheme), name_of(records), name_of(default_scheme(records)));
+  }
   return {};
 }
 
 RecoveryScheme default_scheme(RecordContent records) {
-  return holds_images(records) ? RecoveryScheme::kLlrP : RecoveryScheme::kClrP;
+  switch (records) {
+    case RecordContent::kCommand:
+      return RecoveryScheme::kClrP;
+    case RecordContent::kLogical:
+    case RecordContent::kAll:
+      return RecoveryScheme::kLlrP;
+    case RecordContent::kPhysical:
+      break;
+  }
+  return RecoveryScheme::kPlr;
+}
+
+Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records) {
+  if (scheme != RecoveryScheme::kPlr && holds_locations(records)) {
+    return invalid_argument(
+        "{} does not keep rows where this log (--log {}) says that they lie, and what is logged next must "
+        "lie there as "
+        "well: open it with plr",
+        name_of(scheme), name_of(records));
+  }
+  return check_served(scheme, records);
+}
+
+RecoveryScheme default_scheme_for_work(RecordContent records) {
+  return holds_locations(records) ? RecoveryScheme::kPlr : default_scheme(records);
 }
 
 }  // namespace mneme

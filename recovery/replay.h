@@ -1,7 +1,7 @@
 // Replay: what the replayers have in common: what they are given, how they report, and how they fail.
 //
 // Flow        calls: CommandSource -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables
-//             rows: RecordViews -> ShuffleReplayer (LLR-P) or UnorderedReplayer (LLR) -> tables
+//             rows: RecordViews -> ShuffleReplayer (LLR-P), UnorderedReplayer (LLR) or LocationReplayer (PLR) -> tables
 // Invariants  the tables hold the checkpoint when replay begins, and nobody else touches them until it ends.
 // Errors      a call that raises, or finds memory exhausted, ends replay: the error names the LSN. The tables are then
 //             in no state to be used; the directory has not been touched.

@@ -15,6 +15,8 @@
 #include "engine/transaction.h"
 #include "logging/kept_log.h"
 #include "procedures/call_codec.h"
+#include "recovery/index_builder.h"
+#include "recovery/location_replayer.h"
 #include "recovery/parallel_replayer.h"
 #include "recovery/serial_replayer.h"
 #include "recovery/shuffle_replayer.h"
@@ -89,6 +91,16 @@ inline Digest state_of(const Database& database) {
   return digest_of(database, 1);
 }
 
+// PLR on a database whose indexes are empty yet.
+inline Result<ReplayStatistics> replay_located(Database& database, std::span<const RecordView> records,
+                                               const ReplayOptions& options) {
+  auto statistics = replay_by_location(database, records, kCheckpointLsn, options);
+  if (!statistics) return statistics;
+  const Result<void> built = build_indexes(database, options.threads);
+  if (!built) return built.error();
+  return statistics;
+}
+
 class ReplayFixture {
  public:
   explicit ReplayFixture(std::string_view sql) {
@@ -144,7 +156,8 @@ class ReplayFixture {
     return state_of(database);
   }
 
-  using RowReplay = Result<ReplayStatistics> (*)(Database&, std::span<const RecordView>, const ReplayOptions&);
+  using RowReplay = Result<ReplayStatistics> (*)(Database&, std::span<const RecordView>,
+                                                 const ReplayOptions&);
   Digest replay_rows(RowReplay replay, const ReplayOptions& options) {
     Database database(program_->catalog, 1);
     const auto statistics = replay(database, log_.records(), options);

@@ -79,6 +79,12 @@ Error install_error(const Catalog& catalog, TableId table, Lsn lsn, InstallOutco
           "checkpoint, or Mneme has a bug; nothing on disk was changed",
           lsn.value, catalog.table(table).name, outcome == InstallOutcome::kExists ? "inserted" : "changed",
           outcome == InstallOutcome::kExists ? "already" : "not");
+    case InstallOutcome::kOtherVersion:
+      return damaged(
+          "replay stopped at LSN {}: a row of table {} is not the version there that the record follows; the "
+          "log does "
+          "not fit the checkpoint, or Mneme has a bug; nothing on disk was changed",
+          lsn.value, catalog.table(table).name);
     case InstallOutcome::kNoRow:
     case InstallOutcome::kInstalled:
       break;

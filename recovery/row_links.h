@@ -17,9 +17,10 @@ namespace mneme {
 // What became of a logged row.
 enum class InstallOutcome : uint8_t {
   kInstalled,
-  kNoRow,    // the bytes are no row of the table
-  kMissing,  // to be updated or erased, and not there
-  kExists,   // to be inserted, and there
+  kNoRow,         // the bytes are no row of the table
+  kMissing,       // to be updated or erased, and not there
+  kExists,        // to be inserted, and there
+  kOtherVersion,  // its slot does not hold the version that it follows
   kOutOfMemory,
 };
 

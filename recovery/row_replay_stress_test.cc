@@ -34,6 +34,12 @@ TEST(RowReplayStress, BankUnordered) {
 TEST(RowReplayStress, OrdersUnordered) {
   replay_with_many_threads(kOrdersSql, replay_unordered);
 }
+TEST(RowReplayStress, BankLocated) {
+  replay_with_many_threads(kBankSql, replay_located);
+}
+TEST(RowReplayStress, OrdersLocated) {
+  replay_with_many_threads(kOrdersSql, replay_located);
+}
 
 }  // namespace
 }  // namespace mneme

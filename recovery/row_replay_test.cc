@@ -1,6 +1,6 @@
 // Goal: replay of rows ends where the transactions ended, for any number of threads and size of batch.
 // Method: random calls of small schemas run forward as transactions whose records hold calls and rows; from the same
-// records the calls are replayed serially and the rows by LLR-P, and the digests are compared. Then records that do not
+// records the calls are replayed serially and the rows by LLR-P, LLR and PLR, and the digests are compared. Then records that do not
 // fit the tables.
 #include "recovery/replay_fixture.h"
 #include "recovery/shuffle_replayer.h"
@@ -64,6 +64,7 @@ TEST_P(RowReplay, EndsWhereTheTransactionsEnded) {
                                               batch, static_cast<int>(order));
           EXPECT_EQ(fixture.replay_rows(replay_shuffled, options), forward) << how;
           EXPECT_EQ(fixture.replay_rows(replay_unordered, options), forward) << how;
+          EXPECT_EQ(fixture.replay_rows(replay_located, options), forward) << how;
         }
       }
     }
@@ -80,10 +81,10 @@ struct Way {
   ReplayOrder order;
 };
 const std::vector<Way> kInOrder = {{replay_shuffled, ReplayOrder::kForward}};
-const std::vector<Way> kEveryWay = {{replay_shuffled, ReplayOrder::kForward},
-                                    {replay_shuffled, ReplayOrder::kReverse},
-                                    {replay_unordered, ReplayOrder::kForward},
-                                    {replay_unordered, ReplayOrder::kReverse}};
+const std::vector<Way> kEveryWay = {
+    {replay_shuffled, ReplayOrder::kForward},  {replay_shuffled, ReplayOrder::kReverse},
+    {replay_unordered, ReplayOrder::kForward}, {replay_unordered, ReplayOrder::kReverse},
+    {replay_located, ReplayOrder::kForward},   {replay_located, ReplayOrder::kReverse}};
 
 // Replays the fixture's records after `spoil` has had its way with one; the error must name that one's LSN.
 template <typename Spoil>
@@ -139,7 +140,7 @@ TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
   // The first byte of changes is their count, the second one the first change's table and action.
   const auto retell = [](ChangeAction from, ChangeAction to) {
     return [from, to](RecordView& record, std::vector<std::byte>& payload) {
-      const ByteSpan changes = *changes_of(record.kind, payload);
+      const ByteSpan changes = changes_of(record.kind, payload)->bytes;
       const size_t at = payload.size() - changes.size() + 1;
       const auto head = static_cast<unsigned>(payload[at]);
       payload[at] = static_cast<std::byte>(head - static_cast<unsigned>(from) + static_cast<unsigned>(to));

@@ -126,7 +126,7 @@ class ShuffleReplay {
   }
 
   bool shuffle_record(Thread& thread, std::vector<Bucket>& buckets, const RecordView& record) {
-    const std::optional<ByteSpan> changes = changes_of(record.kind, record.payload);
+    const std::optional<LoggedChanges> changes = changes_of(record.kind, record.payload);
     if (!changes) return error_.keep(record.lsn, no_rows_error(record.lsn));
     ChangeReader reader(database_.change_codec(), *changes);
     RowChange change;

@@ -70,7 +70,7 @@ class UnorderedReplay {
   }
 
   bool install_record(Thread& thread, const RecordView& record) {
-    const std::optional<ByteSpan> changes = changes_of(record.kind, record.payload);
+    const std::optional<LoggedChanges> changes = changes_of(record.kind, record.payload);
     if (!changes) return error_.keep(record.lsn, no_rows_error(record.lsn));
     ChangeReader reader(database_.change_codec(), *changes);
     RowChange change;

@@ -6,11 +6,16 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/conflict_rule.h"
+#include "engine/checkpoint_writer.h"
 #include "engine/digest.h"
 #include "engine/transaction.h"
 #include "logging/kept_log.h"
+#include "logging/test_log.h"
 #include "procedures/call_codec.h"
 #include "procedures/compiled_units.h"
+#include "recovery/checkpoint_loader.h"
+#include "recovery/index_builder.h"
+#include "recovery/location_replayer.h"
 #include "recovery/parallel_replayer.h"
 #include "recovery/serial_replayer.h"
 #include "recovery/shuffle_replayer.h"
@@ -83,6 +88,8 @@ class WorkloadReplay {
             << threads << " threads, batches of " << batch;
         EXPECT_EQ(by_rows(replay_unordered, threads, batch, other), forward())
             << threads << " threads, batches of " << batch;
+        EXPECT_EQ(by_location(threads, batch, order), forward())
+            << threads << " threads, batches of " << batch;
       }
     }
     use_machine_code();
@@ -111,7 +118,8 @@ class WorkloadReplay {
     return digest_of(*database, 2);
   }
   // LLR-P or LLR.
-  using RowReplay = Result<ReplayStatistics> (*)(Database&, std::span<const RecordView>, const ReplayOptions&);
+  using RowReplay = Result<ReplayStatistics> (*)(Database&, std::span<const RecordView>,
+                                                 const ReplayOptions&);
   Digest by_rows(RowReplay replay, uint32_t threads, uint32_t batch, ReplayOrder order) {
     const auto database = populated();
     ReplayOptions options;
@@ -124,6 +132,25 @@ class WorkloadReplay {
     EXPECT_TRUE(walked.ok()) << (walked.ok() ? "" : walked.error().message);
     return digest_of(*database, 2);
   }
+  // PLR. The population must lie where it lay before the run, so it comes from a checkpoint.
+  Digest by_location(uint32_t threads, uint32_t batch, ReplayOrder order) {
+    Database database(program_->catalog, 1);
+    Manifest manifest;
+    manifest.checkpoint_file = checkpoint_file_;
+    const auto loaded = load_checkpoint(database, directory_.path(), manifest, RowPlaces::kRecorded, threads);
+    EXPECT_TRUE(loaded.ok()) << (loaded.ok() ? "" : loaded.error().message);
+    ReplayOptions options;
+    options.threads = threads;
+    options.batch_transactions = batch;
+    options.order = order;
+    const auto replayed = replay_by_location(database, kept_.records(), kCheckpointLsn, options);
+    EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
+    const auto built = build_indexes(database, threads);
+    EXPECT_TRUE(built.ok()) << (built.ok() ? "" : built.error().message);
+    const auto walked = verify_indexes(database);
+    EXPECT_TRUE(walked.ok()) << (walked.ok() ? "" : walked.error().message);
+    return digest_of(database, 2);
+  }
 
  private:
   std::unique_ptr<Database> populated() {
@@ -135,6 +162,9 @@ class WorkloadReplay {
 
   void run_forward(uint32_t calls) {
     const auto database = populated();
+    const auto checkpoint = write_checkpoint(*database, directory_.path(), {});
+    EXPECT_TRUE(checkpoint.ok()) << (checkpoint.ok() ? "" : checkpoint.error().message);
+    if (checkpoint.ok()) checkpoint_file_ = checkpoint->file;
     database->attach_log(kept_, RecordContent::kAll);
     Interpreter interpreter(database->schema());
     Transaction transaction(*database, database->worker(WorkerId{0}));
@@ -165,6 +195,8 @@ class WorkloadReplay {
   std::vector<LoggedCall> log_;
   KeptLog kept_;  // the same transactions, with their rows
   Digest forward_;
+  TemporaryDirectory directory_;
+  std::string checkpoint_file_;  // of the population
 };
 
 TEST(WorkloadReplay, Smallbank) {
@@ -175,16 +207,18 @@ TEST(WorkloadReplay, Smallbank) {
 
 // So few subscribers that their rules come and go many times.
 TEST(WorkloadReplay, Tatp) {
-  WorkloadReplay replay(tatp::Tatp::make(50, 1,
-                                         "update_subscriber_data=20,update_location=20,insert_call_forwarding=30,"
-                                         "delete_call_forwarding=30"),
-                        4000);
+  WorkloadReplay replay(
+      tatp::Tatp::make(50, 1,
+                       "update_subscriber_data=20,update_location=20,insert_call_forwarding=30,"
+                       "delete_call_forwarding=30"),
+      4000);
   ASSERT_GT(replay.log_records(), 1500u);
   replay.expect_equal_by_every_way();
 }
 
 TEST(WorkloadReplay, Tpcb) {
-  WorkloadReplay replay(tpcb::Tpcb::make({.branches = 2, .accounts_per_branch = 200}, 0.9, 1, "default"), 3000);
+  WorkloadReplay replay(tpcb::Tpcb::make({.branches = 2, .accounts_per_branch = 200}, 0.9, 1, "default"),
+                        3000);
   ASSERT_EQ(replay.log_records(), 3000u);
   replay.expect_equal_by_every_way();
 }
@@ -212,6 +246,7 @@ TEST(WorkloadReplay, Tpcc) {
   EXPECT_EQ(replay.by_rows(replay_shuffled, 2, 100, ReplayOrder::kForward), replay.forward());
   for (const ReplayOrder order : {ReplayOrder::kForward, ReplayOrder::kReverse}) {
     EXPECT_EQ(replay.by_rows(replay_unordered, 4, 100, order), replay.forward());
+    EXPECT_EQ(replay.by_location(4, 100, order), replay.forward());
   }
   replay.use_machine_code();
   EXPECT_EQ(replay.serially(), replay.forward());

@@ -64,7 +64,14 @@ class Crash(EndToEndTest):
         self.crash("smallbank", "lossy", "--longest-run", 0.3, log="logical", schemes=ROW_SCHEMES)
 
     def test_tpcc_with_a_log_of_calls_and_rows(self):
-        self.crash("tpcc", "file", "--longest-run", 0.3, log="all", schemes=("clr", "clr-p", *ROW_SCHEMES))
+        self.crash("tpcc", "file", "--longest-run", 0.3, log="all", schemes=("clr", "clr-p", *ROW_SCHEMES, "plr"))
+
+    def test_tpcc_with_a_log_of_locations(self):
+        self.crash("tpcc", "lossy", "--longest-run", 0.3, log="physical", schemes=("plr",))
+
+    def test_tatp_whose_slots_are_used_again(self):
+        mix = "update_location=20,insert_call_forwarding=40,delete_call_forwarding=40"
+        self.crash("tatp", "file", "--longest-run", 0.3, "--mix", mix, log="physical", schemes=("plr",))
 
     def test_notices_an_engine_that_never_syncs(self):
         arguments = ("crash", "smallbank", "--rounds", 3, "--log-device", "lossy-unsynced")

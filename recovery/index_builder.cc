@@ -1,0 +1,165 @@
+#include "recovery/index_builder.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/parallel.h"
+
+namespace mneme {
+namespace {
+
+// So many that a thread's keys stay in its caches.
+constexpr uint64_t kStretchSlots = 8192;
+// Entries of a hash index whose buckets are on their way into the cache.
+constexpr size_t kAhead = 16;
+
+struct Stretch {
+  TableId table;
+  uint64_t begin;
+  uint64_t end;
+};
+
+class IndexBuilder {
+ public:
+  explicit IndexBuilder(Database& database) : database_(database), free_(database.table_count()) {
+    for (uint32_t t = 0; t < database.table_count(); ++t) {
+      const uint64_t end = database.table(TableId{t}).rows().restored_end();
+      for (uint64_t begin = 0; begin < end; begin += kStretchSlots)
+        stretches_.push_back({TableId{t}, begin, std::min(end, begin + kStretchSlots)});
+    }
+  }
+
+  Result<void> build(uint32_t threads, const std::function<void(uint64_t, uint64_t)>& progress) {
+    // As many jobs as threads: each keeps its memory and its hints from stretch to stretch.
+    for_each_in_parallel(threads, threads,
+                         [&](size_t t) { Builder(*this).work(t == 0 ? progress : nullptr); });
+    if (error_) return *error_;
+    for (uint32_t t = 0; t < free_.size(); ++t) database_.table(TableId{t}).rows().end_restoring(free_[t]);
+    return {};
+  }
+
+ private:
+  class Builder {
+   public:
+    explicit Builder(IndexBuilder& all)
+        : all_(all), hints_(all.database_.catalog().indexes().size()), free_(all.free_.size()) {}
+
+    void work(const std::function<void(uint64_t, uint64_t)>& progress) {
+      for (;;) {
+        const size_t next = all_.next_.fetch_add(1, std::memory_order_relaxed);
+        if (next >= all_.stretches_.size()) break;
+        if (const Result<void> added = add(all_.stretches_[next]); !added) return all_.fail(added.error());
+        if (progress) progress(next + 1, all_.stretches_.size());
+      }
+      all_.keep_free(free_);
+    }
+
+   private:
+    Result<void> add(const Stretch& stretch) {
+      IndexedTable& table = all_.database_.table(stretch.table);
+      rows_.clear();
+      for (uint64_t slot = stretch.begin; slot < stretch.end; ++slot) {
+        Row* row = table.rows().at(slot);
+        if (row == nullptr) continue;
+        if (row->word().is_live()) {
+          rows_.push_back(row);
+          continue;
+        }
+        row->set_word(RowWord());
+        free_[stretch.table.value].push_back(row);
+      }
+      for (const TableIndex& index : table.indexes()) RETURN_IF_ERROR(add(table, index));
+      return {};
+    }
+
+    Result<void> add(const IndexedTable& table, const TableIndex& index) {
+      const size_t words = index.index->key_words();
+      keys_.resize(rows_.size() * words);
+      for (size_t i = 0; i < rows_.size(); ++i) {
+        const IndexKey key = table.entry_key(index, rows_[i]->image(), rows_[i]);
+        std::copy_n(key.words.data(), words, keys_.data() + i * words);
+      }
+      order_.resize(rows_.size());
+      std::iota(order_.begin(), order_.end(), 0);
+      const IndexDefinition& definition = all_.database_.catalog().index(index.id);
+      const bool is_ordered = definition.ordered || !definition.unique;
+      const auto key_of = [&](uint32_t i) { return keys_.data() + i * words; };
+      if (is_ordered) {
+        const auto is_below = [&](uint32_t a, uint32_t b) {
+          return compare_words(key_of(a), key_of(b), words) < 0;
+        };
+        if (!std::ranges::is_sorted(order_, is_below)) std::ranges::sort(order_, is_below);
+      }
+      for (size_t i = 0; i < order_.size(); ++i) {
+        if (!is_ordered && i % kAhead == 0) {
+          for (size_t j = i; j < std::min(i + kAhead, order_.size()); ++j) {
+            IndexProbe probe;
+            index.index->probe(key_of(order_[j]), probe);
+          }
+        }
+        Row* existing = nullptr;
+        switch (index.index->insert(key_of(order_[i]), rows_[order_[i]], existing, nullptr,
+                                    &hints_[index.id.value])) {
+          case Index::InsertStatus::kInserted:
+            continue;
+          case Index::InsertStatus::kExists:
+            return damaged(
+                "the rows in slots {} and {} of table {} have one key in {}; the log does not fit the "
+                "checkpoint, or "
+                "Mneme has a bug; nothing on disk was changed",
+                table.rows().slot_of(existing), table.rows().slot_of(rows_[order_[i]]),
+                table.definition().name, all_.database_.catalog().index(index.id).name);
+          case Index::InsertStatus::kOutOfMemory:
+            return failed(
+                "no memory is left to build the indexes; nothing on disk was changed: recover with more "
+                "memory");
+        }
+      }
+      return {};
+    }
+
+    IndexBuilder& all_;
+    std::vector<InsertHint> hints_;        // by index
+    std::vector<std::vector<Row*>> free_;  // by table
+    // Of one stretch.
+    std::vector<Row*> rows_;
+    std::vector<uint64_t> keys_;  // of one index, by row
+    std::vector<uint32_t> order_;
+  };
+
+  void fail(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    error_ = error;
+    // Nobody begins another stretch.
+    next_.store(stretches_.size(), std::memory_order_relaxed);
+  }
+  void keep_free(const std::vector<std::vector<Row*>>& free) {
+    const std::lock_guard lock(mutex_);
+    for (size_t t = 0; t < free.size(); ++t) free_[t].insert(free_[t].end(), free[t].begin(), free[t].end());
+  }
+
+  Database& database_;
+  std::vector<Stretch> stretches_;
+  // Drawn from by all threads; relaxed, it hands out numbers and nothing else.
+  std::atomic<size_t> next_{0};
+
+  std::mutex mutex_;
+  // Guarded by mutex_ while threads run.
+  std::vector<std::vector<Row*>> free_;  // by table
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<void> build_indexes(Database& database, uint32_t threads,
+                           const std::function<void(uint64_t, uint64_t)>& progress) {
+  return IndexBuilder(database).build(threads, progress);
+}
+
+}  // namespace mneme

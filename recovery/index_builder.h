@@ -1,0 +1,25 @@
+// Index builder: all indexes of tables whose rows have been put into their slots, and the slots that are free.
+//
+// Flow        threads take stretches of slots: live rows, an index at a time, in the index's order -> entries; the other
+//             slots -> Table::end_restoring()
+// Invariants  rows are what they will be; afterwards every live row stands in all its indexes, and every other slot is
+//             free, tombstones included: a database as transactions expect it.
+// Memory      entries of an ordered index are sorted within a stretch, so that most go where the one before went; for
+//             a hashed one the buckets of the next rows are asked for ahead.
+// Threads     `threads` of its own; the database is nobody else's.
+// Errors      two rows under one primary key, which no log of committed transactions leaves: kDamaged. No memory: kFailed.
+// Source      PACMAN (SIGMOD 2017), section 6.2: PLR restores tables first, and rebuilds all indexes in parallel then.
+#pragma once
+
+#include <functional>
+
+#include "base/result.h"
+#include "engine/database.h"
+
+namespace mneme {
+
+// `progress` is told, by any one thread, how many of how many stretches are done.
+Result<void> build_indexes(Database& database, uint32_t threads,
+                           const std::function<void(uint64_t, uint64_t)>& progress = {});
+
+}  // namespace mneme
