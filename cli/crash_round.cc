@@ -87,7 +87,7 @@ Result<Examination> examine(const std::string& directory, const Workload& worklo
   Examination examination;
   Progress progress(quiet);
   for (const RecoveryScheme scheme : kRecoverySchemes) {
-    if (!check_served(scheme, manifest->records)) continue;
+    if (!check_served(scheme, manifest->records, manifest->tuple_image)) continue;
     RecoverOptions options;
     options.scheme = scheme;
     options.execution = execution;

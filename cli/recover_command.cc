@@ -19,7 +19,7 @@ struct RecoverCommand {
   std::string directory;
   std::string scheme = "default";
   std::string replay = "pipelined";
-  std::string order = "reverse";
+  std::string order = "default";
   uint32_t threads = default_threads();
   uint32_t batch = ReplayOptions{}.batch_transactions;
   ExecutionOption execution;
@@ -29,8 +29,11 @@ struct RecoverCommand {
     RecoverOptions options;
     const Result<ReplayLevel> level = replay_level(replay);
     if (!level) return level.error();
-    const Result<ReplayOrder> wanted_order = replay_order(order);
-    if (!wanted_order) return wanted_order.error();
+    if (order != "default") {
+      const Result<ReplayOrder> wanted_order = replay_order(order);
+      if (!wanted_order) return wanted_order.error();
+      options.order = *wanted_order;
+    }
     const Result<RecoveryScheme> wanted = wanted_scheme();
     if (!wanted) return wanted.error();
     options.scheme = *wanted;
@@ -39,7 +42,6 @@ struct RecoverCommand {
     if (!wanted_execution) return wanted_execution.error();
     options.execution = *wanted_execution;
     options.replay.level = *level;
-    options.replay.order = *wanted_order;
     options.replay.threads = threads;
     options.replay.batch_transactions = batch;
     Progress progress(output.quiet());
@@ -92,7 +94,8 @@ void add_recover_command(CLI::App& program, Action& chosen) {
                   "llr-p: rows, shuffled to threads; plr: rows, by location, then indexes; default: the fastest that the log serves")->capture_default_str();
   app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")->capture_default_str();
   app->add_option("--replay-order", command->order,
-                  "llr, llr-p, plr: forward; reverse: the newest image of a row first, older ones are passed over")
+                  "llr, llr-p, plr: forward; reverse: the newest image of a row first, older ones are passed over; default: reverse, "
+                  "but forward where updates hold the changed columns alone")
       ->capture_default_str();
   app->add_option("--threads", command->threads, "replay threads")->check(positive())->capture_default_str();
   app->add_option("--batch", command->batch, "transactions a log batch")

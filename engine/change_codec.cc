@@ -7,7 +7,13 @@ namespace mneme {
 
 namespace {
 
-constexpr uint64_t kActions = 4;
+// Room for actions to come.
+constexpr uint64_t kActions = 8;
+static_assert(kChangeActions <= kActions);
+
+constexpr bool holds_changed_bits(ChangeAction action) {
+  return action == ChangeAction::kUpdate || action == ChangeAction::kPatch;
+}
 
 }  // namespace
 
@@ -20,8 +26,9 @@ ChangeCodec::ChangeCodec(const Schema& schema) {
       if (std::ranges::find(key, ColumnId{c}) == key.end()) rest.push_back(ColumnId{c});
     }
     const RowLayout& layout = schema.layout(table.id);
-    TableCodec codec{RowCodec(layout, key), RowCodec(layout, rest), 0};
-    codec.max_bytes = 4 * kMaxVarintBytes + codec.key.max_bytes() + codec.rest.max_bytes();
+    TableCodec codec{RowCodec(layout, key), RowCodec(layout, rest), rest, 0};
+    codec.max_bytes = 4 * kMaxVarintBytes + codec.key.max_bytes() + ColumnBits::bytes_for(rest.size()) +
+                      codec.rest.max_bytes();
     tables_.push_back(std::move(codec));
   }
 }
@@ -31,9 +38,37 @@ bool ChangeCodec::decode_key(TableId table, ByteSpan columns, std::byte* image) 
   return key(table).decode(in, image);
 }
 
-bool ChangeCodec::decode_row(TableId table, ByteSpan columns, std::byte* image) const {
+bool ChangeCodec::decode_row(TableId table, ChangeAction action, ByteSpan columns, std::byte* image) const {
   ByteReader in(columns);
-  return key(table).decode(in, image) && rest(table).decode(in, image) && in.remaining() == 0;
+  if (!key(table).decode(in, image)) return false;
+  if (action == ChangeAction::kErase) return in.remaining() == 0;
+  const size_t bits = holds_changed_bits(action) ? ColumnBits::bytes_for(rest(table).column_count()) : 0;
+  const ColumnBits changed(in.get_bytes(bits));
+  if (in.bad()) return false;
+  const bool is_decoded = action == ChangeAction::kPatch
+                              ? rest(table).decode(
+                                    in, &changed, [](size_t) { return true; }, image)
+                              : rest(table).decode(in, image);
+  return is_decoded && in.remaining() == 0;
+}
+
+bool ChangeCodec::decode_changed(TableId table, ChangeAction action, ByteSpan columns,
+                                 const ColumnBits* among, std::byte* image) const {
+  DCHECK(holds_changed_bits(action));
+  ByteReader in(columns);
+  key(table).skip(in);
+  const ColumnBits changed(in.get_bytes(ColumnBits::bytes_for(rest(table).column_count())));
+  if (in.bad()) return false;
+  const auto is_wanted = [&](size_t c) { return changed.has(c) && (among == nullptr || among->has(c)); };
+  return rest(table).decode(in, action == ChangeAction::kPatch ? &changed : nullptr, is_wanted, image) &&
+         in.remaining() == 0;
+}
+
+std::optional<ColumnBits> ChangeCodec::changed_columns(TableId table, ByteSpan columns) const {
+  ByteReader in(columns);
+  key(table).skip(in);
+  const ColumnBits changed(in.get_bytes(ColumnBits::bytes_for(rest(table).column_count())));
+  return in.bad() ? std::nullopt : std::optional(changed);
 }
 
 std::byte* ChangeRecord::reserve(size_t bytes) {
@@ -52,7 +87,8 @@ void ChangeRecord::put_count(uint32_t changes) {
 }
 
 void ChangeRecord::put(const ChangeCodec& codec, TableId table, ChangeAction action,
-                       const RowLocation* location, const std::byte* image) {
+                       const RowLocation* location, const std::byte* image, const ColumnBits* changed) {
+  DCHECK(holds_changed_bits(action) == (changed != nullptr));
   std::byte* to = reserve(codec.max_bytes(table));
   to = store_varint(to, kActions * table.value + static_cast<uint64_t>(action));
   if (location != nullptr) {
@@ -62,7 +98,11 @@ void ChangeRecord::put(const ChangeCodec& codec, TableId table, ChangeAction act
   // The length comes first and is known last: most rows leave it the byte that it is given, others move on.
   std::byte* const columns = to + 1;
   std::byte* end = codec.key(table).encode(image, columns);
-  if (action != ChangeAction::kErase) end = codec.rest(table).encode(image, end);
+  if (changed != nullptr) end = std::copy(changed->bytes().begin(), changed->bytes().end(), end);
+  if (action == ChangeAction::kPatch)
+    end = codec.rest(table).encode(image, *changed, end);
+  else if (action != ChangeAction::kErase)
+    end = codec.rest(table).encode(image, end);
   const auto length = static_cast<size_t>(end - columns);
   const size_t more = varint_bytes(length) - 1;
   if (more > 0) std::memmove(columns + more, columns, length);
@@ -93,7 +133,7 @@ bool ChangeReader::next(RowChange& change) {
     change.location.lived = before % 2 != 0;
   }
   change.columns = in_.get_bytes(in_.get_varint());
-  bad_ = in_.bad() || table >= codec_.table_count() || action > static_cast<uint64_t>(ChangeAction::kErase);
+  bad_ = in_.bad() || table >= codec_.table_count() || action >= kChangeActions;
   if (bad_) return false;
   change.table = TableId{static_cast<uint32_t>(table)};
   change.action = static_cast<ChangeAction>(action);

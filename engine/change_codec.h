@@ -3,15 +3,21 @@
 //     logical     varint count of changes, then the changes
 //     physical    the same, each change with a location
 //     all         varint bytes of the call, the call (procedures/call_codec.h), then as in a physical record
-//     change      varint 4 * table + action, the location where there is one, varint bytes of what follows, then the
-//                 row: the columns of its primary key, in the key's order, and, unless it was erased, all others in
-//                 theirs (row_codec.h)
+//     change      varint 8 * table + action, the location where there is one, varint bytes of what follows, then by
+//                 action
+//                     insert  the columns of the row's primary key, in the key's order, then all others in theirs
+//                     update  key columns; a bit for each other column, 1 if it was changed; all others
+//                     patch   key columns; the same bits; the changed columns alone
+//                     erase   key columns
+//                 with columns as in row_codec.h, and as many bytes of bits as they take
 //     location    varint slot in the table, varint 2 * LSN of the version before + whether that one lived; the new
 //                 version's LSN is the record's. A slot that was free: 0.
 //
 // Flow        Transaction::commit -> ChangeRecord -> log;  log -> ChangeReader -> replay
-// Invariants  after-images, whole ones: nothing of the row before is needed. A transaction changes a row once. One that
-//             it both inserted and erased is left out.
+// Invariants  after-images: of inserts and updates whole ones, so that nothing of the row before is needed; of patches,
+//             which an option chooses in the place of updates (TupleImage), what was changed. Changed is a column whose
+//             value is another than before, whatever was assigned to it.
+//             A transaction changes a row once. One that it both inserted and erased is left out.
 //             A row of a table without a primary key has no name that outlives its slot: where records hold no
 //             locations, it can be inserted, and what identifies it is the record's LSN and the change's place in it.
 //             A slot's versions form a chain in the order of LSNs, through all rows that it held: a slot is used again
@@ -23,6 +29,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/bytes.h"
@@ -32,7 +39,8 @@
 
 namespace mneme {
 
-enum class ChangeAction : uint8_t { kInsert, kUpdate, kErase };
+enum class ChangeAction : uint8_t { kInsert, kUpdate, kErase, kPatch };
+inline constexpr size_t kChangeActions = 4;
 
 // Where a changed row lies, and which version of it, or of the slot, the change follows.
 struct RowLocation {
@@ -52,9 +60,18 @@ class ChangeCodec {
   // No columns where the table has no primary key.
   const RowCodec& key(TableId table) const { return tables_[table.value].key; }
   const RowCodec& rest(TableId table) const { return tables_[table.value].rest; }
-  // The columns of a change (RowChange) into an image: its primary key; a whole row. False: they are none.
+  std::span<const ColumnId> rest_columns(TableId table) const { return tables_[table.value].rest_columns; }
+  // The columns of a change (RowChange) into an image. False: they are none.
+  // Its primary key, whatever the action.
   bool decode_key(TableId table, ByteSpan columns, std::byte* image) const;
-  bool decode_row(TableId table, ByteSpan columns, std::byte* image) const;
+  // All that it holds: but for a patch or an erased row, the whole row.
+  bool decode_row(TableId table, ChangeAction action, ByteSpan columns, std::byte* image) const;
+  // Of an update or a patch, what was changed; no other columns of the image are touched. `among`, where given, leaves
+  // out all columns of rest() that it has no bit for.
+  bool decode_changed(TableId table, ChangeAction action, ByteSpan columns, const ColumnBits* among,
+                      std::byte* image) const;
+  // Of an update or a patch: a bit for each column of rest(). Nothing: they are none.
+  std::optional<ColumnBits> changed_columns(TableId table, ByteSpan columns) const;
   // Of one change, all told.
   size_t max_bytes(TableId table) const { return tables_[table.value].max_bytes; }
 
@@ -62,6 +79,7 @@ class ChangeCodec {
   struct TableCodec {
     RowCodec key;
     RowCodec rest;
+    std::vector<ColumnId> rest_columns;
     size_t max_bytes;
   };
   std::vector<TableCodec> tables_;
@@ -73,9 +91,10 @@ class ChangeRecord {
   void clear() { size_ = 0; }
   void put_call(ByteSpan call);
   void put_count(uint32_t changes);
-  // Of an erased row's image only the primary key counts. `location`: nullptr in a logical record.
+  // `image`: the row's new one; of an erased row only the primary key counts. `location`: nullptr in a logical record.
+  // `changed`: of an update or a patch, the columns of ChangeCodec::rest that were changed.
   void put(const ChangeCodec& codec, TableId table, ChangeAction action, const RowLocation* location,
-           const std::byte* image);
+           const std::byte* image, const ColumnBits* changed = nullptr);
   ByteSpan payload() const { return {bytes_.data(), size_}; }
 
  private:

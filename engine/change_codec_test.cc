@@ -49,9 +49,7 @@ class ChangeRecordTest : public testing::Test {
     while (reader.next(change)) {
       const RowLayout& layout = t_.db.schema().layout(change.table);
       std::vector<std::byte> image(layout.image_bytes());
-      EXPECT_TRUE(change.action == ChangeAction::kErase
-                      ? codec.decode_key(change.table, change.columns, image.data())
-                      : codec.decode_row(change.table, change.columns, image.data()));
+      EXPECT_TRUE(codec.decode_row(change.table, change.action, change.columns, image.data()));
       found.push_back({change.action, layout.get(image.data(), t_.kId).as_int(),
                        layout.get(image.data(), t_.kAmount).as_int()});
     }
@@ -144,6 +142,116 @@ TEST(ChangeRecord, LocationsFormAChainOfVersionsThatASlotKeepsThroughAllItsRows)
   EXPECT_EQ(location_of_last(), (RowLocation{first.slot, again, true}));
 }
 
+// The names of the columns that the record's only change says were changed.
+std::string changed_in(const TestDatabase& t, const RecordView& record, RowChange& change) {
+  ChangeReader reader(t.db.change_codec(), *changes_of(record.kind, record.payload));
+  EXPECT_TRUE(reader.next(change));
+  const std::optional<ColumnBits> changed = t.db.change_codec().changed_columns(change.table, change.columns);
+  EXPECT_TRUE(changed.has_value());
+  std::string names;
+  const std::span<const ColumnId> columns = t.db.change_codec().rest_columns(change.table);
+  for (size_t i = 0; changed && i < columns.size(); ++i) {
+    if (changed->has(i)) names += t.db.catalog().table(change.table).column(columns[i]).name + " ";
+  }
+  return names;
+}
+
+TEST_F(ChangeRecordTest, TellsWhichColumnsGotAnotherValue) {
+  Transaction& x = begin();
+  ASSERT_EQ(t_.insert(x, 1, 10, 100, 5), AccessStatus::kOk);
+  committed();
+
+  begin();
+  ASSERT_EQ(t_.set(x, 1, t_.kAmount, 6), AccessStatus::kOk);
+  ASSERT_EQ(t_.set(x, 1, t_.kCode, 100), AccessStatus::kOk);  // what it was
+  ASSERT_EQ(t_.set(x, 1, t_.kGroup, 11), AccessStatus::kOk);
+  committed();
+  RowChange change;
+  EXPECT_EQ(changed_in(t_, log_.records().back(), change), "grp amount ");
+
+  // From a value to NULL.
+  begin();
+  RowRef row;
+  ASSERT_EQ(x.find(t_.kById, t_.id_key(1), row), AccessStatus::kOk);
+  const ColumnValue no_note{t_.kNote, Value::null()};
+  ASSERT_EQ(x.update(t_.kItem, row, {&no_note, 1}), AccessStatus::kOk);
+  committed();
+  EXPECT_EQ(changed_in(t_, log_.records().back(), change), "note ");
+
+  // Erased and inserted again, with other columns than it had.
+  begin();
+  ASSERT_EQ(t_.erase(x, 1), AccessStatus::kOk);
+  ASSERT_EQ(t_.insert(x, 1, 11, 101, 6), AccessStatus::kOk);
+  committed();
+  EXPECT_EQ(changed_in(t_, log_.records().back(), change), "code note ");
+}
+
+TEST_F(ChangeRecordTest, APatchHoldsTheKeyAndTheChangedColumnsAlone) {
+  t_.db.attach_log(log_, RecordContent::kLogical, TupleImage::kChanged);
+  Transaction& x = begin();
+  ASSERT_EQ(t_.insert(x, 1, 10, 100, 5), AccessStatus::kOk);
+  ASSERT_EQ(t_.commit(x).status, CommitStatus::kCommitted);
+  begin();
+  ASSERT_EQ(t_.set(x, 1, t_.kAmount, 6), AccessStatus::kOk);
+  ASSERT_EQ(t_.commit(x).status, CommitStatus::kCommitted);
+
+  RowChange change;
+  EXPECT_EQ(changed_in(t_, log_.records().back(), change), "amount ");
+  EXPECT_EQ(change.action, ChangeAction::kPatch);
+  EXPECT_EQ(change.columns.size(), 3u) << "a byte each for the key, the bits, and the amount";
+  const RowLayout& layout = t_.db.schema().layout(t_.kItem);
+  std::vector<std::byte> image(layout.image_bytes());
+  const auto before = t_.values(7, 8, 9, 10);
+  for (uint32_t c = 0; c < before.size(); ++c) layout.set(image.data(), ColumnId{c}, before[c]);
+  ASSERT_TRUE(t_.db.change_codec().decode_row(change.table, change.action, change.columns, image.data()));
+  EXPECT_EQ(layout.get(image.data(), t_.kId).as_int(), 1);
+  EXPECT_EQ(layout.get(image.data(), t_.kGroup).as_int(), 8) << "not the record's";
+  EXPECT_EQ(layout.get(image.data(), t_.kAmount).as_int(), 6);
+}
+
+TEST_F(ChangeRecordTest, AnAdHocRecordHoldsRowsAndNoCallWhateverTheLogHolds) {
+  for (const RecordContent content :
+       {RecordContent::kCommand, RecordContent::kAll, RecordContent::kLogical, RecordContent::kPhysical}) {
+    t_.db.attach_log(log_, content);
+    begin();
+    ASSERT_EQ(t_.insert(x_, static_cast<int64_t>(content), 10, 100 + static_cast<int64_t>(content), 5),
+              AccessStatus::kOk);
+    ASSERT_EQ(x_.commit_ad_hoc().status, CommitStatus::kCommitted);
+    const RecordView record = log_.records().back();
+    EXPECT_EQ(record.kind, holds_locations(content) ? RecordKind::kPhysical : RecordKind::kLogical);
+    EXPECT_FALSE(call_of(record.kind, record.payload));
+    EXPECT_EQ(read(*changes_of(record.kind, record.payload)),
+              (std::vector<Changed>{{ChangeAction::kInsert, static_cast<int64_t>(content), 5}}));
+  }
+}
+
+TEST(ChangeCodecTest, OfAnUpdateTheWantedOnesOfTheChangedColumnsAreWritten) {
+  const TestDatabase t(1);
+  const ChangeCodec& codec = t.db.change_codec();
+  const RowLayout& layout = t.db.schema().layout(t.kItem);
+  const auto image_of = [&](const std::array<Value, 5>& values) {
+    std::vector<std::byte> image(layout.image_bytes());
+    for (uint32_t c = 0; c < values.size(); ++c) layout.set(image.data(), ColumnId{c}, values[c]);
+    return image;
+  };
+  const std::vector<std::byte> after = image_of(t.values(1, 20, 30, 40));
+  const std::byte bits{0b0111};  // grp, code, amount; not note
+  const ColumnBits changed({&bits, 1});
+  const std::byte some{0b1110};
+  const ColumnBits among({&some, 1});
+  for (const ChangeAction action : {ChangeAction::kUpdate, ChangeAction::kPatch}) {
+    ChangeRecord record;
+    record.put_count(1);
+    record.put(codec, t.kItem, action, nullptr, after.data(), &changed);
+    ChangeReader reader(codec, {record.payload(), false});
+    RowChange change;
+    ASSERT_TRUE(reader.next(change));
+    std::vector<std::byte> image = image_of(t.values(9, 9, 9, 9));
+    ASSERT_TRUE(codec.decode_changed(t.kItem, action, change.columns, &among, image.data()));
+    EXPECT_EQ(image, image_of(t.values(9, 9, 30, 40)));
+  }
+}
+
 TEST(ChangeRecord, ImagesAreWholeWhereOnlyAPartWasReadAndChanged) {
   KeptLog log;
   WideTable t(1);
@@ -161,7 +269,7 @@ TEST(ChangeRecord, ImagesAreWholeWhereOnlyAPartWasReadAndChanged) {
   ASSERT_TRUE(reader.next(change));
   EXPECT_EQ(change.action, ChangeAction::kUpdate);
   std::vector<std::byte> image(t.layout().image_bytes());
-  ASSERT_TRUE(t.db.change_codec().decode_row(change.table, change.columns, image.data()));
+  ASSERT_TRUE(t.db.change_codec().decode_row(change.table, change.action, change.columns, image.data()));
   for (uint32_t text = 0; text < t.kTexts; ++text) {
     EXPECT_EQ(t.layout().get(image.data(), t.text_column(text)).as_text(),
               text == 3 ? "changed" : t.text_of(12345));
@@ -239,13 +347,17 @@ TEST(ChangeReaderTest, NoBytesMakeItRunOver) {
   const RowLayout& layout = t.db.schema().layout(t.kItem);
   ChangeRecord record;
   record.put_call(as_bytes("a call"));
-  record.put_count(3);
+  record.put_count(4);
   std::vector<std::byte> image(layout.image_bytes());
   const auto values = t.values(7, 8, 9, 10);
   for (uint32_t c = 0; c < values.size(); ++c) layout.set(image.data(), ColumnId{c}, values[c]);
   const RowLocation location{300, Lsn{5000}, true};
-  for (const ChangeAction action : {ChangeAction::kInsert, ChangeAction::kUpdate, ChangeAction::kErase})
+  const std::byte bits{0b101};
+  const ColumnBits changed({&bits, 1});
+  for (const ChangeAction action : {ChangeAction::kInsert, ChangeAction::kErase})
     record.put(codec, t.kItem, action, &location, image.data());
+  for (const ChangeAction action : {ChangeAction::kUpdate, ChangeAction::kPatch})
+    record.put(codec, t.kItem, action, &location, image.data(), &changed);
   const ByteSpan valid = record.payload();
 
   std::mt19937 random(3);
@@ -274,7 +386,9 @@ TEST(ChangeReaderTest, NoBytesMakeItRunOver) {
       ASSERT_GE(change.columns.data(), bytes.get());
       ASSERT_LE(change.columns.data() + change.columns.size(), bytes.get() + size);
       const std::unique_ptr<std::byte[]> to(new std::byte[layout.image_bytes()]());
-      is_row = codec.decode_row(change.table, change.columns, to.get());
+      if (change.action == ChangeAction::kUpdate || change.action == ChangeAction::kPatch)
+        is_row = codec.decode_changed(change.table, change.action, change.columns, nullptr, to.get());
+      is_row &= codec.decode_row(change.table, change.action, change.columns, to.get());
     }
     refused += reader.bad() || !is_row ? 1 : 0;
   }

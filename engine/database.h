@@ -46,13 +46,16 @@ class Database {
   // Optimistic until this is called, which is before the first transaction.
   void set_concurrency(const Concurrency& concurrency);
   // `log` must outlive the transactions.
-  // `content`: what the records of transactions are to hold.
-  void attach_log(CommitLog& log, RecordContent content = RecordContent::kCommand) {
+  // `content`: what the records of transactions are to hold. `image`: of updated rows, where they hold rows.
+  void attach_log(CommitLog& log, RecordContent content = RecordContent::kCommand,
+                  TupleImage image = TupleImage::kFull) {
     log_ = &log;
     content_ = content;
+    tuple_image_ = image;
   }
   CommitLog& log() { return *log_; }
   RecordContent record_content() const { return content_; }
+  TupleImage tuple_image() const { return tuple_image_; }
   const ChangeCodec& change_codec() const { return change_codec_; }
 
   // Allocated for rows and indexes.
@@ -82,6 +85,7 @@ class Database {
   std::vector<std::unique_ptr<Worker>> workers_;
   CommitLog* log_ = nullptr;
   RecordContent content_ = RecordContent::kCommand;
+  TupleImage tuple_image_ = TupleImage::kFull;
 };
 
 }  // namespace mneme

@@ -1,5 +1,6 @@
 #include "engine/row_codec.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mneme {
@@ -14,7 +15,7 @@ RowCodec::RowCodec(const RowLayout& layout, std::span<const ColumnId> columns) {
 
 void RowCodec::add(const RowLayout& layout, ColumnId column) {
   const RowLayout::Place& place = layout.place(column);
-  Step step{place.offset, place.bytes, place.null_flag, Width::k64, false};
+  Step step{place.offset, place.bytes, place.null_flag, Width::k64, false, layout.parts(column)};
   switch (place.kind) {
     case TypeKind::kBoolean:
       step.width = Width::k8;
@@ -46,45 +47,45 @@ void RowCodec::add(const RowLayout& layout, ColumnId column) {
   steps_.push_back(step);
 }
 
+std::byte* RowCodec::encode(const Step& step, const std::byte* image, std::byte* to) {
+  if (step.null_flag >= 0) {
+    const bool is_null = image[step.null_flag] != std::byte{0};
+    *to++ = std::byte{is_null};
+    if (is_null) return to;
+  }
+  const std::byte* at = image + step.offset;
+  switch (step.width) {
+    case Width::k8:
+      return store_varint(to, zigzag(load<uint8_t>(at)));
+    case Width::k16:
+      return store_varint(to, zigzag(load<int16_t>(at)));
+    case Width::k32:
+      return store_varint(to, zigzag(load<int32_t>(at)));
+    case Width::k64:
+      if (!step.is_raw) return store_varint(to, zigzag(load<int64_t>(at)));
+      std::memcpy(to, at, 8);
+      return to + 8;
+    case Width::k128:
+      std::memcpy(to, at, 16);
+      return to + 16;
+    case Width::kText:
+      break;
+  }
+  const size_t length = load<uint16_t>(at);
+  DCHECK(length + sizeof(uint16_t) <= step.bytes);
+  to = store_varint(to, length);
+  std::memcpy(to, at + sizeof(uint16_t), length);
+  return to + length;
+}
+
 std::byte* RowCodec::encode(const std::byte* image, std::byte* to) const {
-  for (const Step& step : steps_) {
-    if (step.null_flag >= 0) {
-      const bool is_null = image[step.null_flag] != std::byte{0};
-      *to++ = std::byte{is_null};
-      if (is_null) continue;
-    }
-    const std::byte* at = image + step.offset;
-    switch (step.width) {
-      case Width::k8:
-        to = store_varint(to, zigzag(load<uint8_t>(at)));
-        break;
-      case Width::k16:
-        to = store_varint(to, zigzag(load<int16_t>(at)));
-        break;
-      case Width::k32:
-        to = store_varint(to, zigzag(load<int32_t>(at)));
-        break;
-      case Width::k64:
-        if (!step.is_raw) {
-          to = store_varint(to, zigzag(load<int64_t>(at)));
-          break;
-        }
-        std::memcpy(to, at, 8);
-        to += 8;
-        break;
-      case Width::k128:
-        std::memcpy(to, at, 16);
-        to += 16;
-        break;
-      case Width::kText: {
-        const size_t length = load<uint16_t>(at);
-        DCHECK(length + sizeof(uint16_t) <= step.bytes);
-        to = store_varint(to, length);
-        std::memcpy(to, at + sizeof(uint16_t), length);
-        to += length;
-        break;
-      }
-    }
+  for (const Step& step : steps_) to = encode(step, image, to);
+  return to;
+}
+
+std::byte* RowCodec::encode(const std::byte* image, const ColumnBits& columns, std::byte* to) const {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (columns.has(i)) to = encode(steps_[i], image, to);
   }
   return to;
 }
@@ -95,42 +96,108 @@ void RowCodec::encode(const std::byte* image, ByteBuffer& out) const {
   out.resize(static_cast<size_t>(encode(image, out.data() + begin) - out.data()));
 }
 
-bool RowCodec::decode(ByteReader& in, std::byte* image) const {
-  for (const Step& step : steps_) {
-    if (step.null_flag >= 0) {
-      const bool is_null = in.get<uint8_t>() != 0;
-      image[step.null_flag] = std::byte{is_null};
-      if (is_null) continue;
+bool RowCodec::decode(const Step& step, ByteReader& in, std::byte* image) {
+  if (step.null_flag >= 0) {
+    const bool is_null = in.get<uint8_t>() != 0;
+    image[step.null_flag] = std::byte{is_null};
+    if (is_null) return true;
+  }
+  std::byte* at = image + step.offset;
+  switch (step.width) {
+    case Width::k8:
+      store(at, static_cast<uint8_t>(in.get_signed() != 0));
+      break;
+    case Width::k16:
+      store(at, static_cast<int16_t>(in.get_signed()));
+      break;
+    case Width::k32:
+      store(at, static_cast<int32_t>(in.get_signed()));
+      break;
+    case Width::k64:
+      store(at, step.is_raw ? in.get<int64_t>() : in.get_signed());
+      break;
+    case Width::k128: {
+      const ByteSpan bytes = in.get_bytes(16);
+      if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+      break;
     }
-    std::byte* at = image + step.offset;
-    switch (step.width) {
-      case Width::k8:
-        store(at, static_cast<uint8_t>(in.get_signed() != 0));
-        break;
-      case Width::k16:
-        store(at, static_cast<int16_t>(in.get_signed()));
-        break;
-      case Width::k32:
-        store(at, static_cast<int32_t>(in.get_signed()));
-        break;
-      case Width::k64:
-        store(at, step.is_raw ? in.get<int64_t>() : in.get_signed());
-        break;
-      case Width::k128: {
-        const ByteSpan bytes = in.get_bytes(16);
-        if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
-        break;
-      }
-      case Width::kText: {
-        const ByteSpan text = in.get_bytes(in.get_varint());
-        if (in.bad() || text.size() + sizeof(uint16_t) > step.bytes) return false;
-        store(at, static_cast<uint16_t>(text.size()));
-        if (!text.empty()) std::memcpy(at + sizeof(uint16_t), text.data(), text.size());
-        break;
-      }
+    case Width::kText: {
+      const ByteSpan text = in.get_bytes(in.get_varint());
+      if (in.bad() || text.size() + sizeof(uint16_t) > step.bytes) return false;
+      store(at, static_cast<uint16_t>(text.size()));
+      if (!text.empty()) std::memcpy(at + sizeof(uint16_t), text.data(), text.size());
+      break;
     }
   }
+  return true;
+}
+
+void RowCodec::skip(const Step& step, ByteReader& in) {
+  if (step.null_flag >= 0 && in.get<uint8_t>() != 0) return;
+  switch (step.width) {
+    case Width::k8:
+    case Width::k16:
+    case Width::k32:
+    case Width::k64:
+      if (step.is_raw)
+        in.get_bytes(8);
+      else
+        in.get_varint();
+      break;
+    case Width::k128:
+      in.get_bytes(16);
+      break;
+    case Width::kText:
+      in.get_bytes(in.get_varint());
+      break;
+  }
+}
+
+bool RowCodec::decode(ByteReader& in, std::byte* image) const {
+  for (const Step& step : steps_) {
+    if (!decode(step, in, image)) return false;
+  }
   return !in.bad();
+}
+
+void RowCodec::skip(ByteReader& in) const {
+  for (const Step& step : steps_) skip(step, in);
+}
+
+bool RowCodec::decode(ByteReader& in, const ColumnBits* held, FunctionRef<bool(size_t column)> is_wanted,
+                      std::byte* image) const {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (held != nullptr && !held->has(i)) continue;
+    if (!is_wanted(i))
+      skip(steps_[i], in);
+    else if (!decode(steps_[i], in, image))
+      return false;
+  }
+  return !in.bad();
+}
+
+bool RowCodec::differs(const Step& step, const std::byte* before, const std::byte* after) {
+  if (step.null_flag >= 0) {
+    const bool was_null = before[step.null_flag] != std::byte{0};
+    if (was_null != (after[step.null_flag] != std::byte{0})) return true;
+    if (was_null) return false;
+  }
+  size_t bytes = step.bytes;
+  if (step.width == Width::kText) {
+    const size_t length = load<uint16_t>(after + step.offset);
+    if (load<uint16_t>(before + step.offset) != length) return true;
+    bytes = sizeof(uint16_t) + length;
+  }
+  return std::memcmp(before + step.offset, after + step.offset, bytes) != 0;
+}
+
+void RowCodec::compare(const std::byte* before, const std::byte* after, ImageParts parts,
+                       std::span<std::byte> bits) const {
+  std::ranges::fill(bits, std::byte{0});
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (!parts.covers(steps_[i].parts) || !differs(steps_[i], before, after)) continue;
+    bits[i / 8] |= std::byte{1} << i % 8;
+  }
 }
 
 }  // namespace mneme

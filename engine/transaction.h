@@ -97,7 +97,12 @@ class Transaction final : public RowAccess {
   const Prefetcher& prefetcher() const { return worker_.prefetcher_; }
 
   // `call`: its encoding, where the log holds calls (Database::record_content) and the transaction wrote anything.
-  CommitOutcome commit(ByteSpan call);
+  CommitOutcome commit(ByteSpan call) { return commit(call, database_.record_content()); }
+  // The same for a transaction that no call stands for, or none that would do the same again: whatever else the log
+  // holds, its record holds the rows that it changed, alone (PACMAN, section 4.5), with their locations if others' do.
+  CommitOutcome commit_ad_hoc() {
+    return commit({}, holds_locations(database_.record_content()) ? RecordContent::kPhysical : RecordContent::kLogical);
+  }
   // Undoes the transaction on its user's behalf. kCommitted: it read a consistent state, and may be reported.
   CommitOutcome roll_back();
   // Undoes it, to run it again or not at all.
@@ -165,9 +170,14 @@ class Transaction final : public RowAccess {
   AccessStatus update_keys(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& row);
   AccessStatus move(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& row);
 
+  CommitOutcome commit(ByteSpan call, RecordContent content);
   // The record's payload, before any word is locked, as its size must be known when its place is reserved. Where rows
-  // are logged, reads what is missing of the written rows' images.
-  CommitStatus make_record(ByteSpan call, ByteSpan& payload);
+  // are logged, reads what is missing of the written rows' images, and what they were before.
+  CommitStatus make_record(ByteSpan call, RecordContent content, ByteSpan& payload);
+  // Completes the images that the record will hold, and counts them.
+  CommitStatus complete_images(RecordContent content, uint32_t& count);
+  // Puts an updated row into the record. False: it is not any more what this transaction changed.
+  bool put_update(const WriteEntry& write, const RowLocation* location);
   bool lock_writes();
   void unlock_writes();
   // `locked`: the written rows are locked, by us.

@@ -10,9 +10,14 @@ namespace {
 // Rows stay locked for about a microsecond each; whoever waits longer runs something else, or again, instead.
 constexpr uint32_t kMaxLockTries = 300;
 
+// Inserted and erased by one transaction: nothing came of it.
+bool is_void(const WriteEntry& write) {
+  return write.is_erased && !write.expected.is_live();
+}
+
 }  // namespace
 
-CommitOutcome Transaction::commit(ByteSpan call) {
+CommitOutcome Transaction::commit(ByteSpan call, RecordContent content) {
   CHECK(running_);
   if (worker_.writes_.empty()) {
     const CommitOutcome outcome{validate(false) ? CommitStatus::kCommitted : CommitStatus::kConflict,
@@ -21,7 +26,7 @@ CommitOutcome Transaction::commit(ByteSpan call) {
     return outcome;
   }
   ByteSpan payload;
-  if (const CommitStatus made = make_record(call, payload); made != CommitStatus::kCommitted) {
+  if (const CommitStatus made = make_record(call, content, payload); made != CommitStatus::kCommitted) {
     abort();
     return {made, Lsn{}, false};
   }
@@ -42,7 +47,7 @@ CommitOutcome Transaction::commit(ByteSpan call) {
     abort();
     return {CommitStatus::kConflict, Lsn{}, false};
   }
-  const RecordKind kind = kind_of(database_.record_content());
+  const RecordKind kind = kind_of(content);
   if (log.leaves_holes()) {
     // Nobody may read, or write over, what a crash could still take back alone.
     log.fill(worker_.id(), lsn, kind, payload);
@@ -55,40 +60,72 @@ CommitOutcome Transaction::commit(ByteSpan call) {
   return {CommitStatus::kCommitted, lsn, true};
 }
 
-CommitStatus Transaction::make_record(ByteSpan call, ByteSpan& payload) {
+CommitStatus Transaction::make_record(ByteSpan call, RecordContent content, ByteSpan& payload) {
   payload = call;
-  const RecordContent content = database_.record_content();
   if (!holds_images(content)) return CommitStatus::kCommitted;
-  // Inserted and erased by this very transaction: nothing came of it.
-  const auto is_void = [](const WriteEntry& write) { return write.is_erased && !write.expected.is_live(); };
   uint32_t count = 0;
-  for (WriteEntry& write : worker_.writes_) {
-    if (is_void(write)) continue;
-    ++count;
-    const TableIndex* primary = write.table->primary();
-    if (primary == nullptr && write.expected.is_live() && holds_keys(content)) return CommitStatus::kUnnamed;
-    const ImageParts key = primary == nullptr ? ImageParts() : primary->key_parts;
-    if (complete(write, write.is_erased ? key : write.table->image_parts())) continue;
-    worker_.count(ConflictCause::kRead);
-    return CommitStatus::kConflict;
-  }
+  if (const CommitStatus status = complete_images(content, count); status != CommitStatus::kCommitted) return status;
   ChangeRecord& record = worker_.record_;
   record.clear();
   if (holds_calls(content)) record.put_call(call);
   record.put_count(count);
   for (const WriteEntry& write : worker_.writes_) {
     if (is_void(write)) continue;
-    const ChangeAction action = write.is_erased            ? ChangeAction::kErase
-                                : write.expected.is_live() ? ChangeAction::kUpdate
-                                                           : ChangeAction::kInsert;
-    const RowLocation location{write.table->rows().slot_of(write.row), write.expected.lsn(),
-                               write.expected.is_live()};
-    record.put(database_.change_codec(), write.table->definition().id, action,
-               holds_locations(content) ? &location : nullptr, write.image);
+    const TableId table = write.table->definition().id;
+    const RowLocation at{write.table->rows().slot_of(write.row), write.expected.lsn(), write.expected.is_live()};
+    const RowLocation* location = holds_locations(content) ? &at : nullptr;
+    if (write.is_erased) {
+      record.put(database_.change_codec(), table, ChangeAction::kErase, location, write.image);
+    } else if (!write.expected.is_live()) {
+      record.put(database_.change_codec(), table, ChangeAction::kInsert, location, write.image);
+    } else if (!put_update(write, location)) {
+      worker_.count(ConflictCause::kRead);
+      return CommitStatus::kConflict;
+    }
     if (record.payload().size() > kMaxPayloadBytes) return CommitStatus::kTooLarge;
   }
   payload = record.payload();
   return CommitStatus::kCommitted;
+}
+
+CommitStatus Transaction::complete_images(RecordContent content, uint32_t& count) {
+  // Also where only the log's other records name rows so: a scheme that finds rows by key must find all of them.
+  const bool needs_keys = holds_keys(content) || holds_keys(database_.record_content());
+  for (WriteEntry& write : worker_.writes_) {
+    if (is_void(write)) continue;
+    ++count;
+    const TableIndex* primary = write.table->primary();
+    if (primary == nullptr && write.expected.is_live() && needs_keys) return CommitStatus::kUnnamed;
+    const ImageParts key = primary == nullptr ? ImageParts() : primary->key_parts;
+    ImageParts needed = write.table->image_parts();
+    if (write.is_erased) {
+      needed = key;
+    } else if (write.expected.is_live() && database_.tuple_image() == TupleImage::kChanged) {
+      needed = key | write.dirty;
+    }
+    if (complete(write, needed)) continue;
+    worker_.count(ConflictCause::kRead);
+    return CommitStatus::kConflict;
+  }
+  return CommitStatus::kCommitted;
+}
+
+bool Transaction::put_update(const WriteEntry& write, const RowLocation* location) {
+  const TableId table = write.table->definition().id;
+  const RowCodec& rest = database_.change_codec().rest(table);
+  const size_t bits_bytes = ColumnBits::bytes_for(rest.column_count());
+  auto* bits = static_cast<std::byte*>(worker_.arena_.allocate(bits_bytes));
+  // The row itself still shows what it was before: nothing is written into it until the record has its place.
+  auto* before = static_cast<std::byte*>(worker_.arena_.allocate(write.table->layout().image_bytes()));
+  const RowWord word = write.row->read(before, write.dirty, write.table->rows().image_words());
+  if (word.is_locked() || word.version() != write.expected) return false;
+  rest.compare(before, write.image, write.dirty, {bits, bits_bytes});
+  const ColumnBits changed({bits, bits_bytes});
+  worker_.record_.put(
+      database_.change_codec(), table,
+      database_.tuple_image() == TupleImage::kFull ? ChangeAction::kUpdate : ChangeAction::kPatch,
+      location, write.image, &changed);
+  return true;
 }
 
 CommitOutcome Transaction::roll_back() {

@@ -5,6 +5,6 @@
 
 namespace mneme {
 
-inline constexpr uint32_t kFormatVersion = 2;
+inline constexpr uint32_t kFormatVersion = 3;
 
 }  // namespace mneme

@@ -46,6 +46,9 @@ Manifest from_json(const Json& json) {
   const auto records = record_content(json.value("records", "command"));
   if (!records) throw std::invalid_argument("its \"records\" are none that this program knows");
   manifest.records = *records;
+  const auto image = tuple_image(json.value("tuple_image", "full"));
+  if (!image) throw std::invalid_argument("its \"tuple_image\" is none that this program knows");
+  manifest.tuple_image = *image;
   manifest.checkpoint_file = json.at("checkpoint").at("file").get<std::string>();
   manifest.checkpoint_lsn = Lsn{json.at("checkpoint").at("lsn").get<uint64_t>()};
   for (const Json& each : json.at("incarnations")) {
@@ -85,6 +88,7 @@ std::string Manifest::encode() const {
   json["database_id"] = hexadecimal(database_id);
   json["catalog_hash"] = hexadecimal(catalog_hash);
   json["records"] = name_of(records);
+  json["tuple_image"] = name_of(tuple_image);
   json["checkpoint"] = {{"file", checkpoint_file}, {"lsn", checkpoint_lsn.value}};
   json["incarnations"] = Json::array();
   for (const Incarnation& each : incarnations) {

@@ -51,6 +51,7 @@ struct Manifest {
   uint64_t database_id = 0;   // drawn at random at the database's birth: tells its files from another's
   uint64_t catalog_hash = 0;  // of schema and procedures: tells which catalog the log's calls mean
   RecordContent records = RecordContent::kCommand;
+  TupleImage tuple_image = TupleImage::kFull;  // of the records, or of the ad-hoc ones among them, that hold images
   std::string checkpoint_file;
   Lsn checkpoint_lsn = kCheckpointLsn;
   std::vector<Incarnation> incarnations;          // rising

@@ -61,7 +61,7 @@ TEST(Manifest, SaysWhatIsWrong) {
     std::string words;
   };
   std::string other_version = full_manifest().encode();
-  other_version.replace(other_version.find("\"format_version\": 2"), 19, "\"format_version\": 9");
+  other_version.replace(other_version.find("\"format_version\": "), 19, "\"format_version\": 9");
   std::string other_value = full_manifest().encode();
   other_value.replace(other_value.find("5000"), 4, "5001");
   const Case cases[] = {

@@ -1,6 +1,8 @@
 // RecordContent: what a log's records hold of a transaction.
 //
 // Chosen once, at the database's birth, and kept in the manifest: recovery must know what the log can serve.
+// In a log that holds calls, a transaction may be logged ad hoc, by the images of its rows alone (a logical record), be
+// it that no procedure was called or that calling it again could do something else. The log's content stays what it is.
 #pragma once
 
 #include <array>
@@ -60,6 +62,25 @@ constexpr RecordKind kind_of(RecordContent content) {
       return RecordKind::kAll;
   }
   return RecordKind::kSkip;
+}
+
+// Of an updated row, what a record with images holds.
+enum class TupleImage : uint8_t {
+  kFull,     // all of it
+  kChanged,  // its primary key, and the columns that were changed
+};
+
+inline constexpr std::array<std::string_view, 2> kTupleImageNames = {"full", "changed"};
+
+constexpr std::string_view name_of(TupleImage image) {
+  return kTupleImageNames[static_cast<size_t>(image)];
+}
+// Nothing: there is none of that name.
+constexpr std::optional<TupleImage> tuple_image(std::string_view name) {
+  for (size_t i = 0; i < kTupleImageNames.size(); ++i) {
+    if (kTupleImageNames[i] == name) return static_cast<TupleImage>(i);
+  }
+  return std::nullopt;
 }
 
 }  // namespace mneme

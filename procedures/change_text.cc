@@ -12,7 +12,7 @@ namespace mneme {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kActionNames = {"insert", "update", "erase"};
+constexpr std::array<std::string_view, kChangeActions> kActionNames = {"insert", "update", "erase", "update"};
 
 void print_location(const RowLocation& location, fmt::memory_buffer& text) {
   fmt::format_to(std::back_inserter(text), " at slot {}, after ", location.slot);
@@ -26,19 +26,37 @@ void print_location(const RowLocation& location, fmt::memory_buffer& text) {
   }
 }
 
-std::string print_row(const Schema& schema, const RowChange& change, bool has_location,
+// Whether a change holds a column's value.
+class HeldColumns {
+ public:
+  HeldColumns(const ChangeCodec& codec, const RowChange& change)
+      : action_(change.action), rest_(codec.rest_columns(change.table)) {
+    if (action_ == ChangeAction::kPatch) changed_ = codec.changed_columns(change.table, change.columns);
+  }
+  bool has(ColumnId column) const {
+    const auto found = std::ranges::find(rest_, column);
+    if (found == rest_.end()) return true;  // of the key
+    if (action_ == ChangeAction::kErase) return false;
+    return !changed_ || changed_->has(static_cast<size_t>(found - rest_.begin()));
+  }
+
+ private:
+  const ChangeAction action_;
+  const std::span<const ColumnId> rest_;
+  std::optional<ColumnBits> changed_;
+};
+
+std::string print_row(const Schema& schema, const ChangeCodec& codec, const RowChange& change, bool has_location,
                       const std::byte* image) {
   const TableDefinition& table = schema.catalog().table(change.table);
   const RowLayout& layout = schema.layout(change.table);
-  std::vector<ColumnId> key;
-  if (table.primary_key) key = schema.catalog().index(*table.primary_key).columns;
+  const HeldColumns held(codec, change);
   fmt::memory_buffer text;
   fmt::format_to(std::back_inserter(text), "{} {} (", kActionNames[static_cast<size_t>(change.action)],
                  table.name);
   std::string_view separator;
   for (uint32_t c = 0; c < table.columns.size(); ++c) {
-    const bool is_key = std::ranges::find(key, ColumnId{c}) != key.end();
-    if (change.action == ChangeAction::kErase && !is_key) continue;
+    if (!held.has(ColumnId{c})) continue;
     const Column& column = table.columns[c];
     fmt::format_to(std::back_inserter(text), "{}{} ", separator, column.name);
     const Value value = layout.get(image, ColumnId{c});
@@ -65,11 +83,9 @@ std::optional<std::vector<std::string>> print_changes(const Schema& schema, cons
   RowChange change;
   while (reader.next(change)) {
     std::vector<std::byte> image(schema.layout(change.table).image_bytes());
-    const bool is_row = change.action == ChangeAction::kErase
-                            ? codec.decode_key(change.table, change.columns, image.data())
-                            : codec.decode_row(change.table, change.columns, image.data());
+    const bool is_row = codec.decode_row(change.table, change.action, change.columns, image.data());
     if (!is_row) return std::nullopt;
-    lines.push_back(print_row(schema, change, changes.has_locations, image.data()));
+    lines.push_back(print_row(schema, codec, change, changes.has_locations, image.data()));
   }
   if (reader.bad()) return std::nullopt;
   return lines;

@@ -37,13 +37,15 @@ Session::Session(const Program& program, Database& database, WorkerId worker, co
   CHECK(options.native.empty() || options.native.size() == program.procedures.size());
 }
 
-CallResult Session::run(const Call& clients) {
+CallResult Session::run(const Call& clients, LoggedAs logged_as) {
   const Call& call = with_call_time(clients);
   if (Result<void> checked = check_call(program_, call); !checked.ok())
     return refuse(checked.error().message);
   const ir::Procedure& procedure = program_.procedure(call.procedure);
+  logged_as_ = logged_as;
   payload_.clear();
-  if (procedure.writes && holds_calls(database_.record_content())) encode_call(program_, call, payload_);
+  const bool logs_call = logged_as == LoggedAs::kContent && holds_calls(database_.record_content());
+  if (procedure.writes && logs_call) encode_call(program_, call, payload_);
   if (payload_.size() > kMaxPayloadBytes) {
     return refuse(
         fmt::format("a call of {} with these arguments takes {} bytes of log, and a record holds {}",
@@ -122,7 +124,8 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
 }
 
 Session::Attempt Session::commit(const ir::Procedure& procedure, CallResult& result) {
-  const CommitOutcome committed = transaction_.commit(payload_.span());
+  const CommitOutcome committed = logged_as_ == LoggedAs::kAdHoc ? transaction_.commit_ad_hoc()
+                                                                 : transaction_.commit(payload_.span());
   if (committed.status == CommitStatus::kConflict) return Attempt::kConflict;
   if (committed.status != CommitStatus::kCommitted) return not_committed(procedure, committed.status, result);
   CHECK(!committed.wrote || procedure.writes);
@@ -133,6 +136,7 @@ Session::Attempt Session::commit(const ir::Procedure& procedure, CallResult& res
   ++counters_.committed;
   if (committed.wrote) {
     ++counters_.logged;
+    counters_.ad_hoc += logged_as_ == LoggedAs::kAdHoc ? 1 : 0;
     counters_.payload_bytes += payload_.size();
   }
   return Attempt::kDone;

@@ -51,7 +51,14 @@ struct SessionCounters {
   uint64_t rolled_back = 0;
   uint64_t conflicts = 0;  // attempts that had to be run again
   uint64_t logged = 0;
+  uint64_t ad_hoc = 0;         // of those that were logged, by their rows alone
   uint64_t payload_bytes = 0;  // of logged calls
+};
+
+// What a call's transaction leaves in a log that holds calls.
+enum class LoggedAs : uint8_t {
+  kContent,  // what its records hold (logging/record_content.h)
+  kAdHoc,    // the rows that it changed, alone: to replay, it is as if no procedure had been called
 };
 
 struct SessionOptions {
@@ -69,7 +76,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // A call has its procedure's parameters; the hidden argument, its time, is added here.
-  CallResult run(const Call& call);
+  CallResult run(const Call& call, LoggedAs logged_as = LoggedAs::kContent);
 
   const SessionCounters& counters() const { return counters_; }
 
@@ -95,6 +102,7 @@ class Session {
   std::array<RowLookup, Prefetcher::kMaxLookups> lookups_;
   RowPeeks peeks_;
   Call timed_call_;
+  LoggedAs logged_as_ = LoggedAs::kContent;
   ByteBuffer payload_;
   std::string message_;
   SessionCounters counters_;

@@ -28,7 +28,8 @@ class WorkingDatabaseMaker {
     Result<std::unique_ptr<DirectoryLog>> opened = open_directory_log(*working.manifest_, options);
     if (!opened) return opened.error();
     working.log_ = std::move(*opened);
-    working.database_->attach_log(*working.log_, working.manifest_->current().records);
+    const Manifest current = working.manifest_->current();
+    working.database_->attach_log(*working.log_, current.records, current.tuple_image);
     return {};
   }
 };
@@ -85,6 +86,7 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   manifest.database_id = new_database_id();
   manifest.catalog_hash = program->hash;
   manifest.records = options.records;
+  manifest.tuple_image = options.tuple_image;
   manifest.attributes = options.attributes;
   CheckpointOptions checkpoint;
   checkpoint.database_id = manifest.database_id;
@@ -116,7 +118,7 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   if (!found) return found.error();
   RecoverOptions with_workers = options;
   with_workers.scheme = options.scheme.value_or(default_scheme_for_work(found->records));
-  RETURN_IF_ERROR(check_served_for_work(*with_workers.scheme, found->records));
+  RETURN_IF_ERROR(check_served_for_work(*with_workers.scheme, found->records, found->tuple_image));
   Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
   if (!working) return working.error();
   with_workers.workers = log.workers;

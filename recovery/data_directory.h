@@ -56,6 +56,7 @@ class WorkingDatabase {
 struct CreateOptions {
   std::map<std::string, std::string> attributes;  // of the manifest
   RecordContent records = RecordContent::kCommand;
+  TupleImage tuple_image = TupleImage::kFull;
   DurableLogOptions log;  // its `workers` are the database's
   uint32_t threads = 1;   // that write the checkpoint
 };

@@ -166,7 +166,7 @@ TEST_F(DataDirectory, RowsStayWhereTheLogSaysThatTheyLie) {
     Digest state = create_and_run(400, records);
     for (uint32_t life = 2; life < 5; ++life) {
       for (const RecoveryScheme scheme : kRecoverySchemes) {
-        if (!check_served(scheme, records)) continue;
+        if (!check_served(scheme, records, TupleImage::kFull)) continue;
         Result<RecoveredDatabase> recovered = recover(directory_, options(scheme, 3));
         ASSERT_TRUE(recovered.ok()) << recovered.error().message;
         EXPECT_EQ(state_of(*recovered->database), state) << name_of(scheme) << ", before life " << life;

@@ -62,7 +62,8 @@ bool LocationInstaller::is_next(RowWord held, const RowLocation& location) const
 bool LocationInstaller::write(const LocatedChange& located) {
   const RowChange& change = located.change;
   if (change.action == ChangeAction::kErase) return true;
-  return database_.change_codec().decode_row(change.table, change.columns, located.row->image());
+  if (change.action == ChangeAction::kPatch) return false;  // the newest alone would not make the row
+  return database_.change_codec().decode_row(change.table, change.action, change.columns, located.row->image());
 }
 
 }  // namespace mneme

@@ -19,6 +19,7 @@ NewestInstaller::~NewestInstaller() {
 
 InstallOutcome NewestInstaller::install(TableId table, ChangeAction action, Lsn lsn, ByteSpan columns,
                                         Row* row) {
+  if (action == ChangeAction::kPatch) return InstallOutcome::kNoRow;
   return row == nullptr ? add(table, action, lsn, columns) : overwrite(table, action, lsn, columns, row);
 }
 
@@ -30,7 +31,7 @@ InstallOutcome NewestInstaller::add(TableId id, ChangeAction action, Lsn lsn, By
   Row* existing = nullptr;
   InstallOutcome outcome = InstallOutcome::kNoRow;
   if (is_erased ? codec_.decode_key(id, columns, row->image())
-                : codec_.decode_row(id, columns, row->image())) {
+                : codec_.decode_row(id, action, columns, row->image())) {
     // Who finds it before all its entries stand waits.
     row->set_word(RowWord::incoming().locked());
     outcome = links_.link_primary(table, row, existing);
@@ -65,18 +66,20 @@ InstallOutcome NewestInstaller::overwrite(TableId id, ChangeAction action, Lsn l
     tombstones_.push_back({id, row, lsn});
     return InstallOutcome::kInstalled;
   }
-  const InstallOutcome outcome = replace(id, columns, row, word.is_live());
+  const InstallOutcome outcome = replace(id, action, columns, row, word.is_live());
   row->set_word(outcome == InstallOutcome::kInstalled ? RowWord::live(lsn) : word);
   return outcome;
 }
 
-InstallOutcome NewestInstaller::replace(TableId id, ByteSpan columns, Row* row, bool was_live) {
+InstallOutcome NewestInstaller::replace(TableId id, ChangeAction action, ByteSpan columns, Row* row,
+                                        bool was_live) {
   const IndexedTable& table = database_.table(id);
   if (table.indexes().size() == 1) {
-    return codec_.decode_row(id, columns, row->image()) ? InstallOutcome::kInstalled : InstallOutcome::kNoRow;
+    return codec_.decode_row(id, action, columns, row->image()) ? InstallOutcome::kInstalled
+                                                                : InstallOutcome::kNoRow;
   }
   image_.resize(table.layout().image_bytes());
-  if (!codec_.decode_row(id, columns, image_.data())) return InstallOutcome::kNoRow;
+  if (!codec_.decode_row(id, action, columns, image_.data())) return InstallOutcome::kNoRow;
   const InstallOutcome outcome = was_live ? links_.relink_others(table, row, image_.data())
                                           : links_.link_others(table, row, image_.data());
   if (outcome == InstallOutcome::kInstalled) std::memcpy(row->image(), image_.data(), image_.size());

@@ -9,7 +9,7 @@
 //             Rows end live at the LSN of their last change, as transactions leave them.
 // Threads     one owner each; any number on one database: latched, or such that each row has one installer.
 // Waiting     for a latch, which is held for one change.
-// Errors      bytes that are no row. What is missing or there already cannot be told from what comes later.
+// Errors      bytes that are no row, and patches: what they leave out would be lost with the older images. What is missing or there already cannot be told from what comes later.
 // Source      Zheng et al., "Fast Databases with Fast Durability and Recovery Through Multicore Parallelism" (SiloR,
 //             OSDI'14), section 5; PACMAN (SIGMOD 2017), section 6.2 (LLR) and appendix A.2 (reverse order).
 #pragma once
@@ -46,7 +46,7 @@ class NewestInstaller {
   InstallOutcome add(TableId table, ChangeAction action, Lsn lsn, ByteSpan columns);
   InstallOutcome overwrite(TableId table, ChangeAction action, Lsn lsn, ByteSpan columns, Row* row);
   // Under the latch: a row that was live, or a tombstone, gets this image.
-  InstallOutcome replace(TableId table, ByteSpan columns, Row* row, bool was_live);
+  InstallOutcome replace(TableId table, ChangeAction action, ByteSpan columns, Row* row, bool was_live);
   RowWord latch(Row* row) const;
 
   Database& database_;

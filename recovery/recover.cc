@@ -100,9 +100,21 @@ Result<ReplayStatistics> replay_rows(RecoveredDatabase& recovered, const ReplayO
   }
 }
 
+// Whoever passes over a row's older images needs whole ones.
+Result<ReplayOrder> order_of_rows(RecoveryScheme scheme, std::optional<ReplayOrder> wanted, TupleImage image) {
+  const bool needs_order = image == TupleImage::kChanged && !replays_calls(scheme);
+  if (needs_order && wanted == ReplayOrder::kReverse) {
+    return invalid_argument(
+        "the reverse order passes over a row's older images, and this log's updates hold the changed columns alone "
+        "(--tuple-image changed): replay it forward");
+  }
+  return wanted.value_or(needs_order ? ReplayOrder::kForward : ReplayOrder::kReverse);
+}
+
 Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverOptions& options,
                                     const NativeFolders& folders) {
   ReplayOptions replay = options.replay;
+  replay.order = recovered.report.order;
   if (options.progress) {
     replay.progress = [&](uint64_t done) {
       options.progress(RecoveryStage::kReplay, done, recovered.log.records.size());
@@ -204,9 +216,11 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   if (!manifest) return manifest.error();
   report.manifest_seconds = total.seconds();
   report.scheme = options.scheme.value_or(default_scheme(manifest->records));
-  RETURN_IF_ERROR(check_served(report.scheme, manifest->records));
+  RETURN_IF_ERROR(check_served(report.scheme, manifest->records, manifest->tuple_image));
   report.level = options.replay.level;
-  report.order = options.replay.order;
+  const Result<ReplayOrder> order = order_of_rows(report.scheme, options.order, manifest->tuple_image);
+  if (!order) return order.error();
+  report.order = *order;
   report.threads = report.scheme == RecoveryScheme::kClr ? 1 : options.replay.threads;
   recovered.manifest = std::move(*manifest);
   const Stopwatch catalog_watch;

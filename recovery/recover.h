@@ -41,8 +41,9 @@ std::string_view name_of(RecoveryStage stage);
 
 struct RecoverOptions {
   std::optional<RecoveryScheme> scheme;  // none: the fastest that the log serves
-  ReplayOptions replay;                  // its `progress` and `native` are not used, what is below is
-  uint32_t workers = 1;                  // that the database is made for
+  std::optional<ReplayOrder> order;  // of rows; none: reverse, but forward where the log holds changed columns alone
+  ReplayOptions replay;              // its `order`, `progress` and `native` are not used, what is here is
+  uint32_t workers = 1;              // that the database is made for
   // kNative: what is replayed runs as machine code, which is compiled where no cache has it.
   Execution execution = Execution::kInterpreted;
   ReplayedCallVisitor visit;  // with kClr only: sees each call with its results

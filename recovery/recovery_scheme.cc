@@ -22,7 +22,7 @@ std::string_view name_of(RecoveryScheme scheme) {
   return kSchemeNames[static_cast<size_t>(scheme)];
 }
 
-Result<void> check_served(RecoveryScheme scheme, RecordContent records) {
+Result<void> check_served(RecoveryScheme scheme, RecordContent records, TupleImage image) {
   if (replays_calls(scheme) && !holds_calls(records)) {
     return invalid_argument(
         "{} replays procedure calls, and this log holds rows (--log {}): recover it with {}", name_of(scheme),
@@ -48,6 +48,13 @@ Result<void> check_served(RecoveryScheme scheme, RecordContent records) {
         "key (--log {}): recover it with {}",
         name_of(scheme), name_of(records), name_of(default_scheme(records)));
   }
+  const bool needs_whole = scheme == RecoveryScheme::kLlr || scheme == RecoveryScheme::kPlr;
+  if (needs_whole && image == TupleImage::kChanged) {
+    return invalid_argument(
+        "{} lets the newest image of a row win, and this log's updates hold the changed columns alone "
+        "(--tuple-image changed), so that older changes of other columns would be lost{}",
+        name_of(scheme), holds_keys(records) ? ": recover it with llr-p" : "");
+  }
   return {};
 }
 
@@ -64,7 +71,7 @@ RecoveryScheme default_scheme(RecordContent records) {
   return RecoveryScheme::kPlr;
 }
 
-Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records) {
+Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records, TupleImage image) {
   if (scheme != RecoveryScheme::kPlr && holds_locations(records)) {
     return invalid_argument(
         "{} does not keep rows where this log (--log {}) says that they lie, and what is logged next must "
@@ -72,7 +79,7 @@ Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records)
         "well: open it with plr",
         name_of(scheme), name_of(records));
   }
-  return check_served(scheme, records);
+  return check_served(scheme, records, image);
 }
 
 RecoveryScheme default_scheme_for_work(RecordContent records) {

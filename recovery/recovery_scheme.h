@@ -37,15 +37,15 @@ constexpr bool builds_indexes_last(RecoveryScheme scheme) {
   return scheme == RecoveryScheme::kPlr;
 }
 
-// Refused, with the reason, where the log does not hold what the scheme replays.
-Result<void> check_served(RecoveryScheme scheme, RecordContent records);
+// Refused, with the reason, where the log does not hold what the scheme replays. `image`: of its updated rows.
+Result<void> check_served(RecoveryScheme scheme, RecordContent records, TupleImage image);
 // The fastest that the log serves.
 RecoveryScheme default_scheme(RecordContent records);
 
 // To go on with, rows must lie where the log says: later records follow versions in the same slots. PLR alone leaves them
 // there; the other schemes put what came after the checkpoint where there is room. So where the log holds locations,
 // only what PLR has recovered may be opened for work. (A checkpoint at once would do, too, and cost more than PLR.)
-Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records);
+Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records, TupleImage image);
 RecoveryScheme default_scheme_for_work(RecordContent records);
 
 }  // namespace mneme

@@ -1,14 +1,17 @@
 #include "recovery/row_installer.h"
 
-#include <cstring>
-
 namespace mneme {
 
 RowInstaller::RowInstaller(Database& database)
-    : database_(database),
-      codec_(database.change_codec()),
-      links_(database),
-      slots_(database.table_count()) {}
+    : database_(database), codec_(database.change_codec()), links_(database), slots_(database.table_count()) {
+  for (const TableDefinition& table : database.catalog().tables()) {
+    const std::span<const ColumnId> columns = codec_.rest_columns(table.id);
+    std::vector<std::byte>& bits = indexed_.emplace_back(ColumnBits::bytes_for(columns.size()));
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (database.table(table.id).is_indexed(columns[i])) bits[i / 8] |= std::byte{1} << i % 8;
+    }
+  }
+}
 
 RowInstaller::~RowInstaller() {
   free_erased();
@@ -27,7 +30,7 @@ InstallOutcome RowInstaller::insert(TableId id, ByteSpan columns) {
   Row* row = table.rows().allocate(slots_[id.value]);
   if (row == nullptr) return InstallOutcome::kOutOfMemory;
   InstallOutcome outcome = InstallOutcome::kNoRow;
-  if (codec_.decode_row(id, columns, row->image())) {
+  if (codec_.decode_row(id, ChangeAction::kInsert, columns, row->image())) {
     Row* existing = nullptr;
     outcome = links_.link_primary(table, row, existing);
     if (outcome == InstallOutcome::kInstalled) outcome = links_.link_others(table, row, row->image());
@@ -41,17 +44,28 @@ InstallOutcome RowInstaller::insert(TableId id, ByteSpan columns) {
   return outcome;
 }
 
-InstallOutcome RowInstaller::update(TableId id, Row* row, ByteSpan columns) {
-  if (row == nullptr) return InstallOutcome::kMissing;
-  IndexedTable& table = database_.table(id);
-  if (table.indexes().size() == 1) {
-    return codec_.decode_row(id, columns, row->image()) ? InstallOutcome::kInstalled : InstallOutcome::kNoRow;
+bool RowInstaller::changes_an_index(TableId table, const ColumnBits& changed) const {
+  const std::vector<std::byte>& indexed = indexed_[table.value];
+  for (size_t i = 0; i < indexed.size(); ++i) {
+    if ((indexed[i] & changed.bytes()[i]) != std::byte{0}) return true;
   }
-  image_.resize(table.layout().image_bytes());
-  if (!codec_.decode_row(id, columns, image_.data())) return InstallOutcome::kNoRow;
-  const InstallOutcome outcome = links_.relink_others(table, row, image_.data());
-  if (outcome == InstallOutcome::kInstalled) std::memcpy(row->image(), image_.data(), image_.size());
-  return outcome;
+  return false;
+}
+
+InstallOutcome RowInstaller::update(TableId id, ChangeAction action, Row* row, ByteSpan columns,
+                                    const ColumnBits* among) {
+  if (row == nullptr) return InstallOutcome::kMissing;
+  const std::optional<ColumnBits> changed = codec_.changed_columns(id, columns);
+  if (!changed) return InstallOutcome::kNoRow;
+  if (changes_an_index(id, *changed)) {
+    const IndexedTable& table = database_.table(id);
+    image_.assign(row->image(), row->image() + table.layout().image_bytes());
+    if (!codec_.decode_changed(id, action, columns, among, image_.data())) return InstallOutcome::kNoRow;
+    const InstallOutcome outcome = links_.relink_others(table, row, image_.data());
+    if (outcome != InstallOutcome::kInstalled) return outcome;
+  }
+  return codec_.decode_changed(id, action, columns, among, row->image()) ? InstallOutcome::kInstalled
+                                                                         : InstallOutcome::kNoRow;
 }
 
 InstallOutcome RowInstaller::erase(TableId id, Row* row) {

@@ -1,5 +1,7 @@
 // RowInstaller: puts logged rows into tables and indexes in commit order, the last step of replaying tuple records.
 //
+// Updates     write the changed columns alone, in place: other columns of the row may be written by others meanwhile,
+//             if none of those that change here is in a secondary index.
 // Invariants  changes of one row come from one installer, in commit order; other rows may be installed by other threads
 //             at the same time. So no latch is taken, and no row's word is waited for.
 //             Rows end live at LSN 0, as a checkpoint has them. An erased row leaves its indexes at once; its slot is
@@ -26,7 +28,9 @@ class RowInstaller {
 
   InstallOutcome insert(TableId table, ByteSpan columns);
   // `row`: the live one under the key, or nullptr.
-  InstallOutcome update(TableId table, Row* row, ByteSpan columns);
+  // An update or a patch. `among`, where given: the columns (ChangeCodec::rest) that are to be written, if changed.
+  InstallOutcome update(TableId table, ChangeAction action, Row* row, ByteSpan columns,
+                        const ColumnBits* among = nullptr);
   InstallOutcome erase(TableId table, Row* row);
 
   // Nobody here holds a row any more that was erased.
@@ -38,8 +42,12 @@ class RowInstaller {
     Row* row;
   };
 
+  bool changes_an_index(TableId table, const ColumnBits& changed) const;
+
   Database& database_;
   const ChangeCodec& codec_;
+  std::vector<std::vector<std::byte>>
+      indexed_;  // by table: of ChangeCodec::rest, what secondary indexes hold
   RowLinks links_;
   std::vector<SlotCache> slots_;  // by table
   std::vector<ErasedRow> erased_;

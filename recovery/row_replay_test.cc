@@ -137,19 +137,29 @@ TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
     }
     return records.size();
   };
-  // The first byte of changes is their count, the second one the first change's table and action.
-  const auto retell = [](ChangeAction from, ChangeAction to) {
-    return [from, to](RecordView& record, std::vector<std::byte>& payload) {
-      const ByteSpan changes = changes_of(record.kind, payload)->bytes;
-      const size_t at = payload.size() - changes.size() + 1;
-      const auto head = static_cast<unsigned>(payload[at]);
-      payload[at] = static_cast<std::byte>(head - static_cast<unsigned>(from) + static_cast<unsigned>(to));
+  const auto retell = [&](ChangeAction to) {
+    return [&, to](RecordView& record, std::vector<std::byte>& payload) {
+      const Schema schema(fixture.program().catalog);
+      const ChangeCodec codec(schema);
+      ChangeReader reader(codec, *changes_of(record.kind, payload));
+      RowChange change;
+      ASSERT_TRUE(reader.next(change));
+      std::vector<std::byte> image(schema.layout(change.table).image_bytes());
+      ASSERT_TRUE(codec.decode_row(change.table, change.action, change.columns, image.data()));
+      const std::vector<std::byte> bits(ColumnBits::bytes_for(codec.rest(change.table).column_count()),
+                                        std::byte{255});
+      const ColumnBits all(bits);
+      ChangeRecord retold;
+      retold.put_count(1);
+      retold.put(codec, change.table, to, nullptr, image.data(), to == ChangeAction::kInsert ? nullptr : &all);
+      payload.assign(retold.payload().begin(), retold.payload().end());
+      record.kind = RecordKind::kLogical;
     };
   };
   expect_refused_at(first_with(ChangeAction::kInsert), "is not there", kInOrder,
-                    retell(ChangeAction::kInsert, ChangeAction::kUpdate));
+                    retell(ChangeAction::kUpdate));
   expect_refused_at(first_with(ChangeAction::kUpdate), "is already there", kInOrder,
-                    retell(ChangeAction::kUpdate, ChangeAction::kInsert));
+                    retell(ChangeAction::kInsert));
 }
 
 }  // namespace

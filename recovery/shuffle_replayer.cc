@@ -240,7 +240,8 @@ class ShuffleReplay {
       case ChangeAction::kInsert:
         return installer.insert(change.table, change.bytes());
       case ChangeAction::kUpdate:
-        return installer.update(change.table, row, change.bytes());
+      case ChangeAction::kPatch:
+        return installer.update(change.table, change.action, row, change.bytes());
       case ChangeAction::kErase:
         return installer.erase(change.table, row);
     }
