@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/version_keeper.h"
+
 namespace mneme {
 
 Database::Database(Catalog catalog, uint32_t worker_count, PageSize pages)
@@ -18,7 +20,10 @@ Database::Database(Catalog catalog, uint32_t worker_count, PageSize pages)
   for (uint32_t i = 0; i < worker_count; ++i) {
     workers_.push_back(std::make_unique<Worker>(WorkerId{i}, epochs_, tables_));
   }
+  versions_ = std::make_unique<VersionKeeper>(worker_count, tables_);
 }
+
+Database::~Database() = default;
 
 void Database::set_concurrency(const Concurrency& concurrency) {
   CHECK(locks_ == nullptr);

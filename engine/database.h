@@ -24,11 +24,14 @@
 
 namespace mneme {
 
+class VersionKeeper;
+
 class Database {
  public:
   Database(Catalog catalog, uint32_t worker_count, PageSize pages = PageSize::kHuge);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
+  ~Database();
 
   const Catalog& catalog() const { return catalog_; }
   const Schema& schema() const { return schema_; }
@@ -42,6 +45,9 @@ class Database {
 
   uint32_t worker_count() const { return static_cast<uint32_t>(workers_.size()); }
   Worker& worker(WorkerId id) { return *workers_[id.value]; }
+  // What a checkpoint is taken by, beside transactions (online_checkpointer.h).
+  EpochManager& epochs() { return epochs_; }
+  VersionKeeper& versions() { return *versions_; }
 
   // Optimistic until this is called, which is before the first transaction.
   void set_concurrency(const Concurrency& concurrency);
@@ -83,6 +89,7 @@ class Database {
   std::vector<const TableIndex*> indexes_;  // by IndexId
   std::unique_ptr<LockTable> locks_;        // under two-phase locking
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<VersionKeeper> versions_;
   CommitLog* log_ = nullptr;
   RecordContent content_ = RecordContent::kCommand;
   TupleImage tuple_image_ = TupleImage::kFull;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/transaction.h"
+#include "engine/version_keeper.h"
 
 namespace mneme {
 
@@ -193,6 +194,9 @@ bool Transaction::validate(bool locked) {
 }
 
 void Transaction::install(Lsn lsn) {
+  // Not before the reservation: whoever reserves behind a checkpoint's LSN must know of the checkpoint.
+  if (const Lsn boundary = database_.versions().boundary(); boundary != Lsn{}) [[unlikely]]
+    keep_versions(boundary, lsn);
   // While rows are locked only pointers to them are of use to others: first what needs the old images.
   for (const WriteEntry& write : worker_.writes_) {
     if (write.is_claimed) note_stale_entries(write, lsn);
@@ -210,6 +214,13 @@ void Transaction::install(Lsn lsn) {
     const WriteEntry& write = *own_write(created.row);
     if (created.table->entry_key(*created.index, write.image, created.row) == created.key) continue;
     worker_.stale_.push({lsn, created.table, created.row, created.index, created.key});
+  }
+}
+
+void Transaction::keep_versions(Lsn boundary, Lsn lsn) {
+  for (const WriteEntry& write : worker_.writes_) {
+    if (!write.expected.is_live() || !(write.expected.lsn() < boundary)) continue;
+    database_.versions().keep(worker_.id(), boundary, *write.table, write.row, write.expected.lsn(), lsn);
   }
 }
 

@@ -37,10 +37,10 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
   for (const SegmentEntry& each : current.segments) CHECK(each.incarnation < incarnation.number);
 
   LogBufferOptions buffer;
-  buffer.workers = options.workers;
+  buffer.workers = options.appenders();
   buffer.largest_record_bytes = kRecordHeaderBytes + options.largest_payload_bytes;
   buffer.ring_bytes =
-      std::bit_ceil(std::max(options.ring_bytes, 4 * options.workers * buffer.largest_record_bytes));
+      std::bit_ceil(std::max(options.ring_bytes, 4 * options.appenders() * buffer.largest_record_bytes));
   buffer.begin = incarnation.begin;
   buffer.tuning = options.tuning;
 
@@ -73,7 +73,7 @@ DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, cons
     : options_(options),
       notices_(std::move(device.notices)),
       zeros_(options.largest_payload_bytes),
-      states_(std::make_unique<CachePadded<WorkerState>[]>(options.workers)),
+      states_(std::make_unique<CachePadded<WorkerState>[]>(options.appenders())),
       device_(std::move(device.device)),
       buffer_(make_log_buffer(options.buffer, buffer)),
       flusher_(*buffer_, *device_, {.begin = buffer.begin, .group = options.group}) {}
@@ -114,7 +114,7 @@ void DurableLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payloa
 
 LogCounters DurableLog::counters() const {
   LogCounters sum;
-  for (uint32_t worker = 0; worker < options_.workers; ++worker) {
+  for (uint32_t worker = 0; worker < options_.appenders(); ++worker) {
     sum.log_records += states_[worker]->records.load(std::memory_order_relaxed);
     sum.log_bytes += states_[worker]->bytes.load(std::memory_order_relaxed);
   }

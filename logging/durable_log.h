@@ -30,6 +30,9 @@ inline constexpr std::chrono::microseconds kChosenInterval{-1};
 
 struct DurableLogOptions {
   uint32_t workers = 1;
+  // Threads besides, which append a record now and then, and are no reason to space flushes: their ids follow the
+  // workers'. A checkpoint's LSN is drawn by one.
+  uint32_t helpers = 0;
   LogBufferKind buffer = kDefaultLogBuffer;
   LogBufferTuning tuning{};
   LogDeviceKind device = LogDeviceKind::kFile;
@@ -43,6 +46,8 @@ struct DurableLogOptions {
   std::optional<std::chrono::nanoseconds> device_latency{};
   GroupCommit group{.interval = kChosenInterval};
   uint64_t lossy_seed = 1;  // of the lossy devices
+
+  uint32_t appenders() const { return workers + helpers; }
 };
 
 class DurableLog : public DirectoryLog {

@@ -15,6 +15,7 @@ namespace mneme {
 Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log) {
   std::vector<std::string> unused;
   for (const LogContents::Segment& segment : log.segments) {
+    if (segment.is_below) continue;
     if (segment.blocks.empty() || segment.blocks.front().begin >= log.end) {
       unused.push_back(segment.file);
       continue;
@@ -29,7 +30,10 @@ Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log) {
     const uint32_t number = m.incarnations.empty() ? 1 : m.incarnations.back().number + 1;
     CHECK(m.incarnations.empty() || m.incarnations.back().begin <= log.end);
     m.incarnations.push_back({number, log.end});
-    m.holes = log.holes;
+    // Those of segments that have been removed, or passed over, stay: a copy of the whole log may be read with them.
+    const Lsn begin = log.runs.empty() ? log.end : log.runs.front().begin;
+    std::erase_if(m.holes, [&](const LogHole& hole) { return hole.end > begin; });
+    m.holes.insert(m.holes.end(), log.holes.begin(), log.holes.end());
     std::erase_if(m.segments, [&](const SegmentEntry& entry) {
       return std::find(unused.begin(), unused.end(), entry.file) != unused.end();
     });

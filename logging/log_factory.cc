@@ -18,7 +18,7 @@ Result<std::unique_ptr<DirectoryLog>> open_directory_log(ManifestFile& manifest,
                                                          const DurableLogOptions& options) {
   if (!is_nvm(options.device)) return as_directory_log(DurableLog::open(manifest, options));
   NvmLogOptions nvm;
-  nvm.workers = options.workers;
+  nvm.workers = options.appenders();
   nvm.largest_payload_bytes = options.largest_payload_bytes;
   nvm.segment_bytes = options.segment_bytes;
   nvm.segments_ahead = options.segments_ahead;

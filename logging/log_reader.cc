@@ -140,6 +140,14 @@ void link_block(size_t s, const LoadedBlock& block, size_t kept_bytes, LogConten
   log.runs.back().end = block.end();
 }
 
+// The chain begins anew: what was linked lies below the checkpoint, and what came behind it has been removed.
+void pass_over(Lsn begin, Chain& chain, LogContents& log) {
+  chain = {.begin = begin, .end = begin, .gap = chain.gap, .bad_block = {}, .new_hole = {}};
+  for (LogContents::Segment& segment : log.segments) segment.blocks.clear();
+  log.runs.clear();
+  log.holes.clear();
+}
+
 // Moves the chain's blocks into `log`; what comes after a gap that is no hole is only counted.
 Chain link_blocks(const Manifest& manifest, std::vector<LoadedSegment>& loaded, LogContents& log) {
   const std::vector<BlockPlace> places = blocks_in_order(loaded);
@@ -156,7 +164,7 @@ Chain link_blocks(const Manifest& manifest, std::vector<LoadedSegment>& loaded, 
     durable.push_back(durable_within(manifest, loaded, manifest.segments[s].incarnation));
   }
 
-  std::vector<size_t> kept_bytes(loaded.size());
+  std::vector<size_t> kept_bytes(loaded.size());  // those that were passed over included
   bool broken = false;
   for (const BlockPlace& place : places) {
     const LoadedSegment& segment = loaded[place.segment];
@@ -169,6 +177,8 @@ Chain link_blocks(const Manifest& manifest, std::vector<LoadedSegment>& loaded, 
       if (may_be_hole(manifest, segment, incarnation, hole)) {
         if (!chain.new_hole && hole.begin >= manifest.incarnations.back().begin) chain.new_hole = chain.gap;
         log.holes.push_back(hole);
+      } else if (block.begin <= manifest.checkpoint_lsn) {
+        pass_over(block.begin, chain, log);
       } else {
         broken = true;
       }
@@ -186,6 +196,8 @@ Chain link_blocks(const Manifest& manifest, std::vector<LoadedSegment>& loaded, 
     chain.gap = behind(segment, file, block);
   }
   for (size_t s = 0; s < loaded.size(); ++s) {
+    const std::vector<LoadedBlock>& blocks = loaded[s].blocks;
+    log.segments[s].is_below = !blocks.empty() && blocks.back().end() <= chain.begin;
     log.segments[s].bytes = std::move(loaded[s].bytes);
     log.segments[s].bytes.resize(kept_bytes[s]);
   }
@@ -200,7 +212,7 @@ struct RunRecords {
   bool is_whole = false;  // up to its last byte
 };
 
-RunRecords parse_run(Lsn begin, ByteSpan rest, const RecordLayout& layout, bool with_skips) {
+RunRecords parse_run(Lsn begin, ByteSpan rest, const RecordLayout& layout, const LogReadOptions& options) {
   RunRecords parsed;
   parsed.end = begin;
   while (rest.size() >= kRecordHeaderBytes) {
@@ -211,7 +223,7 @@ RunRecords parse_run(Lsn begin, ByteSpan rest, const RecordLayout& layout, bool 
     if (!record_is_well_formed(rest.data(), payload, parsed.end, layout.checksum_seed)) return parsed;
     const bool skip = header.kind == RecordKind::kSkip;
     parsed.skips += skip ? 1 : 0;
-    if (!skip || with_skips) parsed.records.push_back({header.lsn, header.kind, payload});
+    if (header.lsn >= options.from && (!skip || options.with_skips)) parsed.records.push_back({header.lsn, header.kind, payload});
     parsed.end = parsed.end + taken;
     rest = rest.subspan(taken);
   }
@@ -224,7 +236,7 @@ bool collect_records(const Chain& chain, const LogReadOptions& options, LogConte
   std::vector<RunRecords> parsed(log.runs.size());
   for_each_in_parallel(options.threads, parsed.size(), [&](size_t i) {
     const LogContents::Run& run = log.runs[i];
-    parsed[i] = parse_run(run.begin, log.bytes_of(run), log.segments[run.segment].layout, options.with_skips);
+    parsed[i] = parse_run(run.begin, log.bytes_of(run), log.segments[run.segment].layout, options);
   });
   size_t count = 0;
   for (const RunRecords& each : parsed) count += each.records.size();

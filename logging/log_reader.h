@@ -9,6 +9,8 @@
 //             In persistent memory (nvm_log.h) it ends behind the last record, and has holes where a crash left some:
 //             as many and as long as the last incarnation's workers can leave, none where that was closed in order, and
 //             those that the manifest notes of former ones. Another is damage.
+//             A log may begin anywhere at or below the checkpoint's LSN, since segments below are removed. Of a striped one
+//             some remain: what lies before a gap below the checkpoint is passed over. A gap above it is damage, or the end.
 //             Blocks of an older incarnation past that incarnation's end are left out, as if they weren't there.
 // Threads     read_log() uses threads of its own. LogContents: plain data.
 // Errors      damage names file and byte offset, kDamaged. Nothing in the directory is ever changed.
@@ -36,6 +38,7 @@ struct RecordView {
 struct LogReadOptions {
   uint32_t threads = 1;
   bool with_skips = false;  // whether `records` holds skip records, too
+  Lsn from;                 // records below are left out of `records`
   // How long to wait for the last requests of a process that was just killed.
   std::chrono::milliseconds patience{5000};
 };
@@ -80,6 +83,7 @@ struct LogContents {
     std::vector<Block> blocks;
     std::vector<std::byte> bytes;
     RecordLayout layout;
+    bool is_below = false;  // all that it held was passed over: it lies below the checkpoint, and before a gap there
   };
   std::vector<Segment> segments;  // in the manifest's order
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "engine/checkpoint_writer.h"
 #include "logging/incarnation.h"
+#include "logging/log_truncation.h"
 
 namespace mneme {
 
@@ -62,6 +63,17 @@ Result<void> check_free(const std::string& directory) {
   return invalid_argument("{} holds a database already: resume it, or choose another directory", directory);
 }
 
+// What a crash left in the middle of a checkpoint: the attempt, or what a later one has replaced.
+Result<void> remove_leftovers(const std::string& directory, const Manifest& manifest) {
+  const Result<std::vector<std::string>> leftovers = unlisted_files(directory, manifest);
+  if (!leftovers) return leftovers.error();
+  for (const std::string& path : *leftovers) {
+    std::error_code error;
+    if (!std::filesystem::remove(path, error) && error) return failed("cannot remove {}: {}", path, error.message());
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<CreatedDatabase> create_database(const std::string& directory, std::unique_ptr<Program> program,
@@ -88,12 +100,9 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   manifest.records = options.records;
   manifest.tuple_image = options.tuple_image;
   manifest.attributes = options.attributes;
-  CheckpointOptions checkpoint;
-  checkpoint.database_id = manifest.database_id;
-  checkpoint.catalog_hash = manifest.catalog_hash;
-  checkpoint.threads = options.threads;
+  const CheckpointIdentity identity{manifest.database_id, manifest.catalog_hash};
   const uint64_t checkpoint_begin = monotonic_ns();
-  const Result<WrittenCheckpoint> written = write_checkpoint(*database, directory, checkpoint);
+  const Result<WrittenCheckpoint> written = write_checkpoint(*database, directory, identity, options.threads);
   if (!written) return written.error();
   created.checkpoint_seconds = seconds_since(checkpoint_begin);
   created.checkpoint_bytes = written->bytes;
@@ -126,6 +135,7 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   if (!recovered) return recovered.error();
   Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);
   if (!manifest) return manifest.error();
+  RETURN_IF_ERROR(remove_leftovers(directory, (*manifest)->current()));
   OpenedDatabase opened{std::move(*working), std::move(recovered->report)};
   RETURN_IF_ERROR(WorkingDatabaseMaker::start(opened.working, std::move(*manifest),
                                               std::move(recovered->program), std::move(recovered->database),

@@ -246,6 +246,7 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   const Stopwatch log_watch;
   LogReadOptions read;
   read.threads = options.replay.threads;
+  read.from = recovered.manifest.checkpoint_lsn;
   Result<LogContents> log = read_log(directory, recovered.manifest, read);
   if (!log) return log.error();
   recovered.log = std::move(*log);

@@ -1,0 +1,104 @@
+#include "logging/log_truncation.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "base/aligned_bytes.h"
+#include "base/file.h"
+#include "logging/block_format.h"
+
+namespace mneme {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the segment's first record stands; nothing while it has none.
+Result<std::optional<Lsn>> first_lsn(const std::string& path) {
+  auto file = File::open(path, O_RDONLY);
+  if (!file.ok()) return file.error();
+  const AlignedBytes bytes(kSegmentHeaderBytes + kBlockBytes);
+  const auto count = file->read_at(bytes.span(), 0);
+  if (!count.ok()) return count.error();
+  const ByteSpan read = ByteSpan(bytes.span()).first(*count);
+  auto header = SegmentHeader::decode(read.first(std::min(kSegmentHeaderBytes, read.size())), path);
+  if (!header.ok()) return header.error();
+  if (header->nvm) return std::optional(header->nvm->begin);
+  if (read.size() < kSegmentHeaderBytes + kBlockBytes) return std::optional<Lsn>();
+  const auto block = BlockHeader::decode(read.subspan(kSegmentHeaderBytes));
+  return block ? std::optional(block->begin) : std::nullopt;
+}
+
+std::string directory_of(const SegmentEntry& entry) { return fs::path(entry.file).parent_path().string(); }
+
+bool is_all(std::string_view text, int (*is_kind)(int)) {
+  return !text.empty() && std::ranges::all_of(text, [&](unsigned char c) { return is_kind(c) != 0; });
+}
+
+// Takes prefix and suffix away; nothing where the name has others.
+std::optional<std::string_view> between(std::string_view name, std::string_view prefix, std::string_view suffix) {
+  if (!name.starts_with(prefix) || !name.ends_with(suffix) || name.size() < prefix.size() + suffix.size()) return {};
+  return name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
+}
+
+bool names_segment(std::string_view name, std::string_view prefix) {
+  const auto number = between(name, prefix, ".segment");
+  return number && number->size() >= 6 && is_all(*number, std::isdigit);
+}
+
+bool names_checkpoint(std::string_view name) {
+  const auto lsn = between(name, "checkpoint-", "");
+  return lsn && lsn->size() == 16 && is_all(*lsn, std::isxdigit);
+}
+
+}  // namespace
+
+Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, const Manifest& manifest, Lsn lsn) {
+  uint32_t first_incarnation = 0;  // that may hold records at or above it
+  for (const Incarnation& each : manifest.incarnations) {
+    if (each.begin <= lsn) first_incarnation = each.number;
+  }
+  std::vector<SegmentEntry> below;
+  std::set<std::string> passed;  // directories in which a later segment begins at or below it
+  for (auto entry = manifest.segments.rbegin(); entry != manifest.segments.rend(); ++entry) {
+    const std::string place = directory_of(*entry);
+    if (entry->incarnation < first_incarnation || passed.contains(place)) {
+      below.push_back(*entry);
+      continue;
+    }
+    const auto first = first_lsn(path_in(directory, entry->file));
+    if (!first.ok()) return first.error();
+    if (*first && **first <= lsn) passed.insert(place);
+  }
+  return below;
+}
+
+Result<std::vector<std::string>> unlisted_files(const std::string& directory, const Manifest& manifest) {
+  std::set<std::string> listed{fs::path(path_in(directory, manifest.checkpoint_file)).lexically_normal()};
+  std::set<std::string> places{""};
+  for (const SegmentEntry& entry : manifest.segments) {
+    listed.insert(fs::path(path_in(directory, entry.file)).lexically_normal());
+    places.insert(directory_of(entry));
+  }
+  const std::string others = fmt::format("{:016x}-log-", manifest.database_id);
+  std::vector<std::string> unlisted;
+  for (const std::string& place : places) {
+    std::error_code error;
+    for (const auto& file : fs::directory_iterator(path_in(directory, place), error)) {
+      const std::string name = file.path().filename();
+      const bool is_ours = place.starts_with('/') ? names_segment(name, others)
+                                                  : names_segment(name, "log-") || (place.empty() && names_checkpoint(name));
+      const std::string path = file.path().lexically_normal();
+      if (is_ours && !listed.contains(path)) unlisted.push_back(path);
+    }
+    if (error) return failed("cannot look through {}: {}", path_in(directory, place), error.message());
+  }
+  return unlisted;
+}
+
+}  // namespace mneme
