@@ -62,8 +62,7 @@ OnlineCheckpointer::OnlineCheckpointer(Database& database, CommitLog& log, Manif
 Result<TakenCheckpoint> OnlineCheckpointer::take() {
   TakenCheckpoint taken;
   taken.begin_ns = monotonic_ns();
-  // Of the checkpoint before: nobody appends to its lists any more.
-  wait_for_running();
+  wait_for_former();
   VersionKeeper& versions = database_.versions();
   Result<WrittenCheckpoint> written = failed("no checkpoint was taken");
   {
@@ -73,9 +72,7 @@ Result<TakenCheckpoint> OnlineCheckpointer::take() {
     if (!boundary) return boundary.error();
     taken.lsn = *boundary;
     observe(CheckpointStep::kReserved);
-    wait_for_running();
     versions.fix(*boundary);
-    observe(CheckpointStep::kFixed);
 
     const Manifest manifest = manifest_.current();
     auto file = CheckpointFile::create(manifest_.directory(), {manifest.database_id, manifest.catalog_hash, *boundary});
@@ -103,7 +100,8 @@ Result<Lsn> OnlineCheckpointer::reserve() {
   return lsn;
 }
 
-void OnlineCheckpointer::wait_for_running() {
+// Until nobody can append to the lists of the checkpoint before any more.
+void OnlineCheckpointer::wait_for_former() {
   const uint64_t sealed = database_.epochs().seal();
   while (database_.epochs().oldest_running() <= sealed) std::this_thread::sleep_for(kPollInterval);
 }

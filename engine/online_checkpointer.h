@@ -1,20 +1,20 @@
 // Online checkpointer: takes checkpoints of a database while transactions run on it, and stops none of them.
 //
-// Flow        keep older images (version_keeper.h) -> draw the LSN C from the log -> wait until all below C is installed
-//             -> walk the tables' slots and write what is older than C; between, and at the end, what was kept instead
-//             -> sync the file -> wait until C is durable -> make it current, in one atomic replacement of the manifest, from
-//             which segments wholly below C go as well -> remove those, and the checkpoint before
+// Flow        keep older images (version_keeper.h) -> draw the LSN C from the log -> walk the tables' slots and write
+//             what is older than C; between, and at the end, what was kept instead -> sync the file -> wait until C is
+//             durable -> make it current, in one atomic replacement of the manifest, from which segments wholly below C
+//             go as well -> remove those, and the checkpoint before
 // Invariants  the file holds exactly what transactions below C made: rows inserted above C are left out, rows changed or
 //             deleted above C are there as they were. Until the manifest names it, the one before is as good as ever: a
 //             crash at any step leaves it current, and files that open_for_work() removes.
 // C           is a skip record's place, reserved by a thread of the log's that runs no transactions, so every kind of log
 //             orders it among the commits.
-// Installed   A transaction below C has entered its epoch (epoch.h) before it reserved, and so before C was reserved: the
-//             checkpointer, which then seals the epoch, sees it there, and waits until it has ended. That holds for every
-//             log, also where a record is made durable before its writes are installed (CommitLog::leaves_holes).
-//             Idle workers hold nothing up, a long transaction does.
+// Installed   A transaction below C had its rows locked, the inserted ones too, when it reserved its LSN, and so before C was
+//             drawn: the walk sees each of them locked, and waits, or as it has been installed. That holds for every log,
+//             also where a record is made durable before its writes are installed (CommitLog::leaves_holes).
 // Threads     take(): one at a time; it uses `threads`. hurry, give_up: any.
-// Waiting     for transactions that run, for rows while a commit has them locked, for the log. Nobody waits for it.
+// Waiting     for rows while a commit has them locked, for the log, and before it begins for transactions that have been
+//             running since the checkpoint before. Nobody waits for it.
 // Errors      the disk is full or fails, no memory for older images, the log has failed, give_up(): a sentence; no file is
 //             left, the checkpoint before stays current, and another may be taken.
 #pragma once
@@ -37,7 +37,6 @@ namespace mneme {
 enum class CheckpointStep : uint8_t {
   kKeeping,   // workers keep older images
   kReserved,  // C is drawn
-  kFixed,     // all below C is installed
   kCapturing, // some rows are written
   kCaptured,  // all rows are
   kWritten,   // the file is complete
@@ -45,7 +44,7 @@ enum class CheckpointStep : uint8_t {
   kCurrent,   // the manifest names the file
   kRemoved,   // what it replaces is gone
 };
-inline constexpr uint32_t kCheckpointSteps = 9;
+inline constexpr uint32_t kCheckpointSteps = 8;
 
 struct OnlineCheckpointOptions {
   uint32_t threads = 1;
@@ -87,7 +86,7 @@ class OnlineCheckpointer {
     if (options_.observe) options_.observe(step);
   }
   Result<Lsn> reserve();
-  void wait_for_running();
+  void wait_for_former();
   Result<void> capture(Lsn boundary, CheckpointFile& file);
   Result<void> capture_ranges(Lsn boundary, SlotRanges& ranges, CheckpointRows& rows);
   Result<void> capture_range(Lsn boundary, const SlotRange& range, std::byte* image, CheckpointRows& rows,

@@ -14,8 +14,9 @@
 // Why no version at C is missed. A worker with an LSN n > C reserved it after the checkpointer had drawn C, so it sees
 // the start() that came before that: reserving orders memory (commit_log.h). CALC's prepare phase, which waits until every
 // transaction has heard of the checkpoint, is not needed where the flag is read behind the reservation. Let v < C be a
-// slot's live version at C, and n > C the first one that was installed over it, if any. Once all below C are installed,
-// the walk looks at the slot and finds it unlocked. Either n is not installed yet: the walk sees v, and claims it. Or the
+// slot's live version at C, and n > C the first one that was installed over it, if any. Whoever writes below C had his rows
+// locked when he reserved, so the walk, which begins behind that and waits for locked rows, never sees what was before v.
+// Either n is not installed yet: the walk sees v, and claims it. Or the
 // word tells of n or of what came later, a newer version, a tombstone, a free slot, or another row that was inserted there
 // since: then n's worker had put v into its list before it released the word, the walk has synchronized with that
 // through the word, and the drain behind the walk finds it. Other versions are not taken for it: those that were
@@ -53,7 +54,7 @@ class VersionKeeper {
   void keep(WorkerId worker, Lsn boundary, const IndexedTable& table, const Row* row, Lsn version, Lsn successor);
 
   void start();
-  // Everything below `boundary` is installed.
+  // The checkpoint's LSN is drawn.
   void fix(Lsn boundary);
   // Whether the caller is to write the slot's version at the boundary: true once for each slot.
   bool claim(TableId table, uint64_t slot);

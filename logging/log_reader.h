@@ -38,7 +38,7 @@ struct RecordView {
 struct LogReadOptions {
   uint32_t threads = 1;
   bool with_skips = false;  // whether `records` holds skip records, too
-  Lsn from;                 // records below are left out of `records`
+  Lsn from{};               // records below are left out of `records`
   // How long to wait for the last requests of a process that was just killed.
   std::chrono::milliseconds patience{5000};
 };

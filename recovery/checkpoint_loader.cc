@@ -185,13 +185,8 @@ class ParallelLoader {
 }  // namespace
 
 Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
-<<<<<<< HEAD
                                          const Manifest& manifest, RowPlaces places, uint32_t threads) {
-  const std::string path = directory + "/" + manifest.checkpoint_file;
-=======
-                                         const Manifest& manifest, uint32_t threads) {
   const std::string path = path_in(directory, manifest.checkpoint_file);
->>>>>>> c2702f7 (Take checkpoints beside running transactions, and let a log begin at one)
   if (!std::filesystem::exists(path)) {
     return damaged("the checkpoint {} is missing, which the manifest names; {}", path, kAdvice);
   }
