@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 
+#include "cli/checkpoint_settings.h"
 #include "cli/commands.h"
 #include "cli/concurrency_option.h"
 #include "cli/crash_round.h"
@@ -36,6 +37,7 @@ struct CrashCommand {
   ExecutionOption execution;
   ConcurrencyOption concurrency;
   LogBufferSettings buffer;
+  CheckpointSettings checkpoints;
   Output output;
 
   Execution executed = Execution::kInterpreted;
@@ -44,6 +46,8 @@ struct CrashCommand {
   uint64_t lost = 0;
   uint64_t invented = 0;
   uint64_t wrong_results = 0;
+  uint64_t from_checkpoints = 0;  // rounds that recovered from a checkpoint that was taken beside transactions
+  uint64_t in_checkpoints = 0;    // rounds that were killed while one was being written
   uint64_t holes = 0;  // that the crashes left in a log in persistent memory
   struct SchemeTotal {
     bool digest_equal = true;
@@ -57,6 +61,9 @@ struct CrashCommand {
     if (!content) return content.error();
     records_ = *content;
     RETURN_IF_ERROR(buffer.choose(command, log_options_));
+    // The child chooses for itself; this is to check the options.
+    DurableLogOptions childs;
+    RETURN_IF_ERROR(checkpoints.choose(command, childs));
     if (holds_database(directory)) {
       if (const Result<Manifest> manifest = read_manifest(directory); !manifest) return manifest.error();
       return invalid_argument("{} holds a database, and a crash test needs a directory of its own; name another one "
@@ -80,6 +87,8 @@ struct CrashCommand {
 
     const std::string loaded = directory + "/loaded";
     const std::string crashed = directory + "/crashed";
+    const std::string archive = checkpoints.are_taken() ? directory + "/archive" : "";
+    checkpoints.keep_archive(archive);
     RETURN_IF_ERROR(make_loaded(loaded, *wanted));
     std::mt19937_64 random(settings.options.seed);
     std::unique_ptr<Witness> witness;
@@ -87,11 +96,13 @@ struct CrashCommand {
       if (round % kRoundsOnOneDirectory == 0) {
         witness = std::make_unique<Witness>();
         std::filesystem::remove_all(crashed);
+        if (!archive.empty()) std::filesystem::remove_all(archive);
         std::filesystem::copy(loaded, crashed, std::filesystem::copy_options::recursive);
       }
       CrashSetting setting;
       setting.directory = crashed;
       setting.log = device.arguments();
+      setting.checkpoints = checkpoints.arguments();
       if (!is_nvm(log_options_.device)) {
         for (std::string& argument : buffer.arguments()) setting.log.push_back(std::move(argument));
       }
@@ -104,7 +115,7 @@ struct CrashCommand {
       Result<KilledRun> killed = run_until_killed(setting, **workload, **program, *witness);
       if (!killed) return killed.error();
       Result<Examination> examination = 
-          examine(crashed, **workload, **program, threads, executed, *witness, output.quiet());
+          examine(crashed, archive, **workload, **program, threads, executed, *witness, output.quiet());
       if (!examination) return examination.error();
       add(round, *killed, *examination);
       if (!examination->good()) {
@@ -115,6 +126,7 @@ struct CrashCommand {
     }
     std::filesystem::remove_all(loaded);
     std::filesystem::remove_all(crashed);
+    if (!archive.empty()) std::filesystem::remove_all(archive);
     output.text(fmt::format("{}: {}, {} lost, {} invented; digests equal\n", counted(rounds, "round"),
                             counted(acknowledged, "acknowledged transaction"), lost, invented));
     return output.json(json());
@@ -138,6 +150,8 @@ struct CrashCommand {
     crashed_at.push_back(killed.seconds);
     // Of the second round on a directory, the witness knows both, and the log holds both.
     const uint64_t holes_found = examination.schemes.front().report.holes;
+    from_checkpoints += examination.checkpoint_lsn == kCheckpointLsn ? 0 : 1;
+    in_checkpoints += examination.in_checkpoint ? 1 : 0;
     const bool is_last = (round + 1) % kRoundsOnOneDirectory == 0;
     acknowledged += examination.verdict.acknowledged - acknowledged_before_;
     acknowledged_before_ = is_last ? 0 : examination.verdict.acknowledged;
@@ -167,6 +181,9 @@ struct CrashCommand {
     return {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds}, {"log", log},
             {"crashed_at", crashed_at}, {"log_device", device.device()},      {"log_buffer", buffer_name(log_options_)},
             {"log_holes", holes},
+            {"checkpoint_every", checkpoints.every()},
+            {"from_checkpoints", from_checkpoints},
+            {"in_checkpoints", in_checkpoints},
             {"acknowledged", acknowledged},
             {"execution", name_of(executed)},
             {"cc", concurrency.cc},      {"elr", concurrency.elr_on(log_options_.device)},
@@ -200,6 +217,7 @@ void add_crash_command(CLI::App& program, Action& chosen) {
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
   command->buffer.add_options(*app);
+  command->checkpoints.add_options(*app, /*keeps_archive=*/true);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -10,6 +12,8 @@
 #include "cli/call_client.h"
 #include "cli/child_process.h"
 #include "cli/recovery_text.h"
+#include "logging/log_archive.h"
+#include "logging/log_truncation.h"
 #include "procedures/call_codec.h"
 #include "workloads/load.h"
 
@@ -22,6 +26,27 @@ uint64_t answered_by(const std::vector<std::unique_ptr<CallClient>>& clients) {
   return answered;
 }
 
+// A recovery of an examination.
+struct Pass {
+  RecoveryScheme scheme;
+  std::string archive;     // of the whole log; empty: from the newest checkpoint on
+  bool is_judged = false;  // it sees all that was ever logged
+
+  std::string name() const { return (archive.empty() ? "" : "whole log, ") + std::string(name_of(scheme)); }
+};
+
+std::vector<Pass> passes_for(const Manifest& manifest, const std::string& archive) {
+  std::vector<Pass> passes;
+  for (const RecoveryScheme scheme : kRecoverySchemes) {
+    if (check_served(scheme, manifest.records, manifest.tuple_image)) passes.push_back({scheme, ""});
+  }
+  // Until a checkpoint has replaced anything, there is no archive, and the log is whole.
+  if (!archive.empty() && std::filesystem::exists(archive_folder(archive, manifest.database_id)))
+    passes.insert(passes.begin(), {passes.front().scheme, archive});
+  passes.front().is_judged = true;
+  return passes;
+}
+
 }  // namespace
 
 Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& workload, const Program& program,
@@ -30,6 +55,7 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
                                  std::to_string(setting.device_seed), "--execution",
                                  std::string(name_of(setting.execution))};
   serve.insert(serve.end(), setting.log.begin(), setting.log.end());
+  serve.insert(serve.end(), setting.checkpoints.begin(), setting.checkpoints.end());
   serve.insert(serve.end(), setting.concurrency.begin(), setting.concurrency.end());
   Result<ChildProcess> child = ChildProcess::start(serve, setting.threads);
   if (!child) return child.error();
@@ -80,22 +106,30 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
   return run;
 }
 
-Result<Examination> examine(const std::string& directory, const Workload& workload, const Program& program,
-                            uint32_t threads, Execution execution, Witness& witness, bool quiet) {
+Result<Examination> examine(const std::string& directory, const std::string& archive, const Workload& workload,
+                            const Program& program, uint32_t threads, Execution execution, Witness& witness,
+                            bool quiet) {
   const Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
   Examination examination;
+  examination.checkpoint_lsn = manifest->checkpoint_lsn;
+  const Result<std::vector<std::string>> unlisted = unlisted_files(directory, *manifest);
+  if (!unlisted) return unlisted.error();
+  examination.in_checkpoint = std::ranges::any_of(*unlisted, [](const std::string& path) {
+    return std::filesystem::path(path).filename().string().starts_with("checkpoint-");
+  });
   Progress progress(quiet);
-  for (const RecoveryScheme scheme : kRecoverySchemes) {
-    if (!check_served(scheme, manifest->records, manifest->tuple_image)) continue;
+  for (const Pass& pass : passes_for(*manifest, archive)) {
     RecoverOptions options;
-    options.scheme = scheme;
+    options.scheme = pass.scheme;
     options.execution = execution;
+    options.log_archive = pass.archive;
     options.replay.threads = threads;
     show_progress(options, progress);
     ByteBuffer results;
     int128 conserved = 0;
-    if (scheme == RecoveryScheme::kClr) {
+    const bool sees_calls = pass.is_judged && pass.scheme == RecoveryScheme::kClr;
+    if (sees_calls) {
       options.visit = [&](const ReplayedCall& replayed) {
         results.clear();
         encode_results(program.procedure(replayed.call.procedure), replayed.results, results);
@@ -106,15 +140,12 @@ Result<Examination> examine(const std::string& directory, const Workload& worklo
     Result<RecoveredDatabase> recovered = recover(directory, options);
     progress.finish();
     if (!recovered) return recovered.error();
-    examination.schemes.push_back(
-        {std::string(name_of(scheme)), recovered->report, digest_text(*recovered->database, threads)});
-    if (examination.schemes.size() > 1) {
-      examination.digests_equal &= examination.schemes.back().digest == examination.schemes.front().digest;
-      continue;
-    }
+    examination.schemes.push_back({pass.name(), recovered->report, digest_text(*recovered->database, threads)});
+    examination.digests_equal &= examination.schemes.back().digest == examination.schemes.front().digest;
+    if (!pass.is_judged) continue;
     examination.verdict = witness.judge(recovered->log);
-    for (const Check& check : workload.check(DatabaseRows(*recovered->database),
-                                             scheme == RecoveryScheme::kClr ? std::optional(conserved) : std::nullopt)) {
+    for (const Check& check :
+         workload.check(DatabaseRows(*recovered->database), sees_calls ? std::optional(conserved) : std::nullopt)) {
       ++examination.checks;
       if (!check.ok) examination.failed_checks.push_back(check);
     }

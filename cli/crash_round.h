@@ -1,7 +1,9 @@
 // CrashRound: one life of a database, from opening it to SIGKILL, and the examination of what is left.
 //
 // Flow        run_until_killed: child process, clients -> SIGKILL -> Witness.
-//             examine: recover by every scheme -> digests, the workload's conditions, the Witness's judgement.
+//             examine: recover by every scheme -> digests, the workload's conditions, the Witness's judgement. Where checkpoints
+//             have shortened the log, an archive has the whole of it: that is replayed once, to be judged, and its
+//             digest is what recovery from the newest checkpoint must give.
 // Threads     the caller's; run_until_killed uses one a client besides.
 #pragma once
 
@@ -19,6 +21,7 @@ namespace mneme {
 
 struct CrashSetting {
   std::string directory;
+  std::vector<std::string> checkpoints;  // options that say when they are taken
   uint64_t device_seed = 1;
   Execution execution = Execution::kNative;
   std::vector<std::string> log;          // options that choose its device and buffer
@@ -44,7 +47,9 @@ struct Examination {
     RecoveryReport report;
     std::string digest;
   };
-  std::vector<Scheme> schemes;  // that the log serves; serial replay, where it is one of them, first
+  std::vector<Scheme> schemes;  // of the whole log, where an archive has it; then those that the log serves, serial replay first
+  Lsn checkpoint_lsn;           // of the newest
+  bool in_checkpoint = false;   // the crash came while another was being written
   bool digests_equal = true;
   Verdict verdict;
   std::vector<Check> failed_checks;  // of the workload's conditions
@@ -55,7 +60,8 @@ struct Examination {
   std::string faults() const;
 };
 
-Result<Examination> examine(const std::string& directory, const Workload& workload, const Program& program,
-                            uint32_t threads, Execution execution, Witness& witness, bool quiet);
+// `archive`: of the directory's runs; empty: they took no checkpoints.
+Result<Examination> examine(const std::string& directory, const std::string& archive, const Workload& workload,
+                            const Program& program, uint32_t threads, Execution execution, Witness& witness, bool quiet);
 
 }  // namespace mneme

@@ -83,7 +83,7 @@ struct DemoCommand {
 
     output.text("Recovering it, serially and in parallel, and checking every acknowledged transaction ...\n");
     const Result<Examination> examination =
-        examine(directory, **workload, **program, threads, executed, witness, output.quiet());
+        examine(directory, "", **workload, **program, threads, executed, witness, output.quiet());
     if (!examination) return examination.error();
     output.text("\n" + text_of(load_seconds, *killed, *examination));
     Json report = json_of(load_seconds, *killed, *examination);

@@ -285,6 +285,7 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
   throughput.look(stopped_ns, committed_by_all());
 
   RunReport report;
+  report.measured_from_ns = shared.measure_from_ns;
   report.seconds = static_cast<double>(stopped_ns - std::min(stopped_ns, shared.measure_from_ns)) / 1e9;
   report.processor_seconds =
       static_cast<double>(process_processor_ns() - processor_from_ns.value_or(process_processor_ns())) / 1e9;

@@ -60,6 +60,7 @@ struct ProcedureReport {
 
 struct RunReport {
   double seconds = 0;
+  uint64_t measured_from_ns = 0;  // monotonic_ns()
   double processor_seconds = 0;  // of the whole process meanwhile, what the system did for it included
   std::vector<double> throughput_per_second;  // of each whole second that was measured
   std::vector<ProcedureReport> procedures;  // by ProcedureId

@@ -22,6 +22,7 @@ struct RecoverCommand {
   std::string order = "default";
   uint32_t threads = default_threads();
   uint32_t batch = ReplayOptions{}.batch_transactions;
+  std::string log_archive;
   ExecutionOption execution;
   Output output;
 
@@ -41,6 +42,7 @@ struct RecoverCommand {
     const Result<Execution> wanted_execution = execution.get();
     if (!wanted_execution) return wanted_execution.error();
     options.execution = *wanted_execution;
+    options.log_archive = log_archive;
     options.replay.level = *level;
     options.replay.threads = threads;
     options.replay.batch_transactions = batch;
@@ -101,6 +103,8 @@ void add_recover_command(CLI::App& program, Action& chosen) {
   app->add_option("--batch", command->batch, "transactions a log batch")
       ->check(positive())
       ->capture_default_str();
+  app->add_option("--log-archive", command->log_archive,
+                  "the archive of the directory's runs: all of its history is replayed, not only what is behind the last checkpoint");
   command->execution.add_option(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });

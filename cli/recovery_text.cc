@@ -46,7 +46,8 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
       {"manifest", seconds_text(report.manifest_seconds), ""},
       {"catalog", seconds_text(report.catalog_seconds), ""},
       {"checkpoint", seconds_text(report.checkpoint_seconds),
-       fmt::format("{}, {}", bytes_text(report.checkpoint_bytes), counted(report.checkpoint_rows, "row"))},
+       fmt::format("{}, {}, at LSN {}", bytes_text(report.checkpoint_bytes), counted(report.checkpoint_rows, "row"),
+                   report.checkpoint_lsn.value)},
       {"log load", seconds_text(report.log_load_seconds), bytes_text(report.log_bytes)}};
   if (replays_calls(report.scheme)) {
     rows.push_back({"analysis", seconds_text(report.analysis_seconds), ""});
@@ -80,6 +81,7 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
           {"catalog_seconds", report.catalog_seconds},
           {"checkpoint_seconds", report.checkpoint_seconds},
           {"checkpoint_bytes", report.checkpoint_bytes},
+          {"checkpoint_lsn", report.checkpoint_lsn.value},
           {"log_load_seconds", report.log_load_seconds},
           {"log_bytes", report.log_bytes},
           {"log_file_bytes", report.log_file_bytes},

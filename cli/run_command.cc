@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/checkpoint_settings.h"
 #include "cli/commands.h"
 #include "cli/concurrency_option.h"
 #include "cli/driver.h"
@@ -30,6 +31,7 @@ struct RunCommand {
   std::string log = "command";
   LogDeviceSettings device;
   LogBufferSettings buffer;
+  CheckpointSettings checkpoints;
   std::string commit = "pipelined";
   std::string huge_pages = "on";
   bool resume = false;
@@ -67,7 +69,8 @@ struct RunCommand {
     if (rate > 0) options.rate = rate;
     if (log == "off") {
       std::vector<const char*> of_the_log = {"--resume", "--data-dir", "--commit", "--elr"};
-      for (const auto* options : {&LogBufferSettings::options(), &LogDeviceSettings::options()}) {
+      for (const auto* options : {&LogBufferSettings::options(), &LogDeviceSettings::options(),
+                                   &CheckpointSettings::options()}) {
         of_the_log.insert(of_the_log.end(), options->begin(), options->end());
       }
       for (const char* option : of_the_log) {
@@ -124,6 +127,7 @@ struct RunCommand {
     DurableLogOptions log_options;
     RETURN_IF_ERROR(buffer.choose(command, log_options));
     log_options.workers = threads;
+    RETURN_IF_ERROR(checkpoints.choose(command, log_options));
     RETURN_IF_ERROR(device.choose(command, log_options));
     log_buffer_name_ = buffer_name(log_options);
     RETURN_IF_ERROR(concurrency.check_device(command, log_options.device));
@@ -147,12 +151,11 @@ struct RunCommand {
     }
     WorkingDatabase& working = opened->working();
     working.database().set_concurrency(kept_apart);
-    return measure(opened->workload(), working.program(), working.database(), opened->procedures(), options,
-                   &working.log());
+    return measure(opened->workload(), working.program(), working.database(), opened->procedures(), options, &*opened);
   }
 
   Result<void> measure(const Workload& workload, const Program& program, Database& database,
-                       const CompiledUnits& procedures, DriverOptions& options, DirectoryLog* durable) {
+                       const CompiledUnits& procedures, DriverOptions& options, WorkloadDatabase* durable) {
     options.session.native = procedures.functions();
     if (const auto notice = database.memory_notice()) output.notice(*notice);
     const TouchedAhead touched = touch_ahead.touch(workload, program, database, options, output);
@@ -162,13 +165,17 @@ struct RunCommand {
       if (!run.seconds_total || run.per_second == 0) return progress.update(run.committed);
       progress.update(run.committed, Progress::Pace{run.per_second, *run.seconds_total - run.seconds});
     };
+    std::unique_ptr<CheckpointSchedule> schedule;
+    if (durable != nullptr) schedule = checkpoints.start(*durable, &output);
     const Result<RunReport> report = drive(workload, program, database, options);
+    if (schedule != nullptr) taken_ = schedule->finish();
     progress.finish();
     if (!report) return report.error();
     LogCounters counters;
     if (durable != nullptr) {
-      counters = durable->counters();
-      if (const auto group = durable->group()) flush_interval_us_ = group->interval.count();
+      const DirectoryLog& log = durable->working().log();
+      counters = log.counters();
+      if (const auto group = log.group()) flush_interval_us_ = group->interval.count();
     }
     const State state{procedures.execution(), digest_text(database, threads), database.memory_by_table(),
                       database.memory_bytes(), touched, std::min(touched.bytes, database.memory().bytes_ready())};
@@ -230,6 +237,7 @@ struct RunCommand {
       }
       text += "\n";
     }
+    if (!taken_.empty()) text += checkpoints_text(taken_);
     text +=
         fmt::format("  memory: {} of rows in {}, indexes and free room included ({:.2f} times)\n",
                     bytes_text(state.row_bytes()), bytes_text(state.memory_bytes), state.memory_per_row_byte());
@@ -296,7 +304,7 @@ struct RunCommand {
             {"prefetch", state.execution == Execution::kNative ? prefetch : "off"},
             {"cc", concurrency.cc},
             {"elr", elr_},
-            {"checkpoints", Json::array()},
+            {"checkpoints", checkpoints_json(taken_, report.measured_from_ns)},
             {"seconds", report.seconds},
             {"processor_seconds", report.processor_seconds},
             {"committed", total.committed},
@@ -339,6 +347,7 @@ struct RunCommand {
   std::string log_buffer_name_ = "none";
   std::string elr_;
   std::optional<int64_t> flush_interval_us_;
+  std::vector<TakenCheckpoint> taken_;
 };
 
 }  // namespace
@@ -378,6 +387,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
       ->capture_default_str();
   command->device.add_options(*app);
   command->buffer.add_options(*app);
+  command->checkpoints.add_options(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }

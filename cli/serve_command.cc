@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cli/call_server.h"
+#include "cli/checkpoint_settings.h"
 #include "cli/commands.h"
 #include "cli/concurrency_option.h"
 #include "cli/log_buffer_settings.h"
@@ -23,11 +24,13 @@ struct ServeCommand {
   ExecutionOption execution;
   ConcurrencyOption concurrency;
   LogBufferSettings buffer;
+  CheckpointSettings checkpoints;
 
-  Result<void> run(const CLI::App& command) const {
+  Result<void> run(const CLI::App& command) {
     DurableLogOptions options;
     RETURN_IF_ERROR(buffer.choose(command, options));
     options.workers = static_cast<uint32_t>(channels.size());
+    RETURN_IF_ERROR(checkpoints.choose(command, options));
     RETURN_IF_ERROR(device.choose(command, options));
     options.lossy_seed = device_seed;
     const Result<Execution> wanted = execution.get();
@@ -39,6 +42,8 @@ struct ServeCommand {
     WorkingDatabase& working = opened->working();
     working.database().set_concurrency(*kept_apart);
 
+    const Output output;
+    const auto schedule = checkpoints.start(*opened, &output);
     const SessionOptions session{opened->procedures().functions()};
     std::mutex mutex;
     std::optional<Error> first_error;
@@ -70,6 +75,7 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   command->concurrency.add_options(*app);
   app->add_option("--channel", command->channels, "descriptor of a connected socket, one a worker")->required();
   command->buffer.add_options(*app);
+  command->checkpoints.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

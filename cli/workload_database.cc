@@ -17,13 +17,14 @@ Result<void> load_workload(const Workload& workload, Database& database, uint32_
 
 WorkloadDatabase::WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload,
                                    WorkingDatabase working, CompiledUnits procedures,
-                                   const std::vector<std::string>& recovery_notices)
+                                   RecoveryReport recovered)
     : settings_(std::move(settings)),
       workload_(std::move(workload)),
       working_(std::move(working)),
-      procedures_(std::move(procedures)) {
+      procedures_(std::move(procedures)),
+      recovered_(std::move(recovered)) {
   incarnation_ = working_.manifest().current().incarnations.back().number - 1;
-  for (const auto& notices : {working_.log().notices(), recovery_notices, procedures_.notices()}) {
+  for (const auto& notices : {working_.log().notices(), recovered_.notices, procedures_.notices()}) {
     for (const std::string& notice : notices) {
       if (std::ranges::find(notices_, notice) == notices_.end()) notices_.push_back(notice);
     }
@@ -71,7 +72,7 @@ Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, co
   CompiledUnits procedures =
       load_procedures(working.program(), working.database().schema(), execution, working_folders(directory), quiet);
   return WorkloadDatabase(*std::move(settings), *std::move(workload), std::move(working), std::move(procedures),
-                          opened->report.notices);
+                          std::move(opened->report));
 }
 
 }  // namespace mneme

@@ -30,17 +30,20 @@ class WorkloadDatabase {
   const CompiledUnits& procedures() const { return procedures_; }
   // Sentences for the user, each once: of the log, of recovery, of the procedures' machine code.
   const std::vector<std::string>& notices() const { return notices_; }
+  // What the recovery that opened it told; of a new database, nothing.
+  const RecoveryReport& recovered() const { return recovered_; }
   // How often the directory has been opened for work before.
   uint32_t incarnation() const { return incarnation_; }
 
  private:
   WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload, WorkingDatabase working,
-                   CompiledUnits procedures, const std::vector<std::string>& recovery_notices);
+                   CompiledUnits procedures, RecoveryReport recovered);
 
   WorkloadSettings settings_;
   std::unique_ptr<Workload> workload_;
   WorkingDatabase working_;
   CompiledUnits procedures_;
+  RecoveryReport recovered_;
   uint32_t incarnation_ = 0;
   std::vector<std::string> notices_;
 };

@@ -15,7 +15,8 @@ Result<std::unique_ptr<CheckpointFile>> CheckpointFile::create(const std::string
   std::string name = fmt::format("checkpoint-{:016x}", identity.lsn.value);
   auto file = File::open(directory + "/" + name, O_RDWR | O_CREAT | O_TRUNC);
   if (!file) return file.error();
-  return std::unique_ptr<CheckpointFile>(new CheckpointFile(directory, std::move(name), identity, std::move(*file)));
+  return std::unique_ptr<CheckpointFile>(
+      new CheckpointFile(directory, std::move(name), identity, std::move(*file)));
 }
 
 CheckpointFile::~CheckpointFile() {
@@ -36,8 +37,8 @@ Result<void> CheckpointFile::write_chunk(TableId table, uint32_t rows, ByteSpan 
   RETURN_IF_ERROR(file_.write_at(payload, header.offset + kCheckpointChunkHeaderBytes));
   // Begins to write the pages back: else they would all come at once with the last sync, and the log's writes behind
   // them. Only a hint, so what it answers is of no consequence.
-  (void)::sync_file_range(file_.descriptor(), static_cast<off64_t>(header.offset), static_cast<off64_t>(bytes),
-                          SYNC_FILE_RANGE_WRITE);
+  (void)::sync_file_range(file_.descriptor(), static_cast<off64_t>(header.offset),
+                          static_cast<off64_t>(bytes), SYNC_FILE_RANGE_WRITE);
   chunks_.fetch_add(1, std::memory_order_relaxed);
   rows_.fetch_add(rows, std::memory_order_relaxed);
   return {};

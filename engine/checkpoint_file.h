@@ -37,7 +37,8 @@ struct WrittenCheckpoint {
 
 class CheckpointFile {
  public:
-  static Result<std::unique_ptr<CheckpointFile>> create(const std::string& directory, const CheckpointIdentity& identity);
+  static Result<std::unique_ptr<CheckpointFile>> create(const std::string& directory,
+                                                        const CheckpointIdentity& identity);
   ~CheckpointFile();
   CheckpointFile(const CheckpointFile&) = delete;
   CheckpointFile& operator=(const CheckpointFile&) = delete;
@@ -47,7 +48,8 @@ class CheckpointFile {
   Result<WrittenCheckpoint> complete();
 
  private:
-  CheckpointFile(const std::string& directory, std::string name, const CheckpointIdentity& identity, File file)
+  CheckpointFile(const std::string& directory, std::string name, const CheckpointIdentity& identity,
+                 File file)
       : directory_(directory), name_(std::move(name)), identity_(identity), file_(std::move(file)) {}
 
   const std::string directory_;

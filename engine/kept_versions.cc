@@ -60,7 +60,8 @@ bool KeptVersions::append(const KeptVersion& kept, size_t image_bytes) {
     filling_ = chunk;
     filled = 0;
   }
-  const Entry entry{kept.table.value, static_cast<uint32_t>(image_bytes), kept.slot, kept.version, kept.successor};
+  const Entry entry{kept.table.value, static_cast<uint32_t>(image_bytes), kept.slot, kept.version,
+                    kept.successor};
   std::byte* to = filling_->bytes_.get() + filled;
   store(to, entry);
   std::memcpy(to + sizeof entry, kept.image, image_bytes);

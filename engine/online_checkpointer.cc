@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "engine/pacer.h"
 #include "engine/version_keeper.h"
+#include "logging/log_archive.h"
 #include "logging/log_truncation.h"
 
 namespace mneme {
@@ -22,7 +23,9 @@ constexpr std::chrono::microseconds kPollInterval{200};
 // Rows between two looks at the clock.
 constexpr uint64_t kRowsAtATime = 64;
 
-double seconds_since(uint64_t begin_ns) { return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9; }
+double seconds_since(uint64_t begin_ns) {
+  return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;
+}
 
 // Keeps older images for as long as it lives.
 class Keeping {
@@ -52,8 +55,8 @@ bool read_older(const Table& table, const Row& row, Lsn boundary, std::byte* ima
 
 }  // namespace
 
-OnlineCheckpointer::OnlineCheckpointer(Database& database, CommitLog& log, ManifestFile& manifest, WorkerId thread,
-                                       OnlineCheckpointOptions options)
+OnlineCheckpointer::OnlineCheckpointer(Database& database, CommitLog& log, ManifestFile& manifest,
+                                       WorkerId thread, OnlineCheckpointOptions options)
     : database_(database), log_(log), manifest_(manifest), thread_(thread), options_(std::move(options)) {
   CHECK(thread.value >= database.worker_count());
   CHECK(options_.share > 0);
@@ -75,7 +78,8 @@ Result<TakenCheckpoint> OnlineCheckpointer::take() {
     versions.fix(*boundary);
 
     const Manifest manifest = manifest_.current();
-    auto file = CheckpointFile::create(manifest_.directory(), {manifest.database_id, manifest.catalog_hash, *boundary});
+    auto file = CheckpointFile::create(manifest_.directory(),
+                                       {manifest.database_id, manifest.catalog_hash, *boundary});
     if (!file) return file.error();
     RETURN_IF_ERROR(capture(*boundary, **file));
     observe(CheckpointStep::kCaptured);
@@ -119,7 +123,8 @@ Result<void> OnlineCheckpointer::capture(Lsn boundary, CheckpointFile& file) {
   for (CheckpointRows& each : rows) RETURN_IF_ERROR(each.flush());
   if (!database_.versions().lost()) return {};
   return failed(
-      "no memory was left to keep what rows were before they changed, so the checkpoint was given up; the one before stays "
+      "no memory was left to keep what rows were before they changed, so the checkpoint was given up; the "
+      "one before stays "
       "current");
 }
 
@@ -142,7 +147,8 @@ Result<void> OnlineCheckpointer::capture_range(Lsn boundary, const SlotRange& ra
   const Table& table = database_.table(range.table).rows();
   for (uint64_t slot = range.begin; slot < range.end; ++slot) {
     if (slot % kRowsAtATime == 0) {
-      if (given_up_.load(std::memory_order_relaxed)) return failed("the checkpoint was given up; the one before stays current");
+      if (given_up_.load(std::memory_order_relaxed))
+        return failed("the checkpoint was given up; the one before stays current");
       RETURN_IF_ERROR(write_kept(rows));
       pacer.rest_if_due(hurry_.load(std::memory_order_relaxed) ||
                         versions.waiting_bytes() > options_.most_waiting_bytes);
@@ -178,6 +184,16 @@ Result<void> OnlineCheckpointer::make_current(const WrittenCheckpoint& written, 
   const Manifest before = manifest_.current();
   const Result<std::vector<SegmentEntry>> below = segments_below(directory, before, taken.lsn);
   if (!below) return discard(below.error());
+  std::vector<std::string> replaced{path_in(directory, before.checkpoint_file)};
+  for (const SegmentEntry& each : *below) replaced.push_back(path_in(directory, each.file));
+  if (!options_.archive.empty()) {
+    for (const std::string& path : replaced) {
+      const Result<void> kept = keep_in_archive(archive_folder(options_.archive, before.database_id), path);
+      if (!kept) return discard(kept.error());
+    }
+  }
+  observe(CheckpointStep::kArchived);
+
   RETURN_IF_ERROR(manifest_.update([&](Manifest& manifest) {
     manifest.checkpoint_file = written.file;
     manifest.checkpoint_lsn = taken.lsn;
@@ -188,8 +204,7 @@ Result<void> OnlineCheckpointer::make_current(const WrittenCheckpoint& written, 
   observe(CheckpointStep::kCurrent);
 
   // A crash before these are gone leaves them to the next opening for work.
-  for (const SegmentEntry& each : *below) ::unlink(path_in(directory, each.file).c_str());
-  ::unlink(path_in(directory, before.checkpoint_file).c_str());
+  for (const std::string& path : replaced) ::unlink(path.c_str());
   taken.removed_segments = below->size();
   observe(CheckpointStep::kRemoved);
   return {};

@@ -3,7 +3,7 @@
 // Flow        keep older images (version_keeper.h) -> draw the LSN C from the log -> walk the tables' slots and write
 //             what is older than C; between, and at the end, what was kept instead -> sync the file -> wait until C is
 //             durable -> make it current, in one atomic replacement of the manifest, from which segments wholly below C
-//             go as well -> remove those, and the checkpoint before
+//             go as well -> remove those, and the checkpoint before; an archive, if there is one, has got them by then
 // Invariants  the file holds exactly what transactions below C made: rows inserted above C are left out, rows changed or
 //             deleted above C are there as they were. Until the manifest names it, the one before is as good as ever: a
 //             crash at any step leaves it current, and files that open_for_work() removes.
@@ -35,16 +35,17 @@
 namespace mneme {
 
 enum class CheckpointStep : uint8_t {
-  kKeeping,   // workers keep older images
-  kReserved,  // C is drawn
-  kCapturing, // some rows are written
-  kCaptured,  // all rows are
-  kWritten,   // the file is complete
-  kDurable,   // so is the log up to C
-  kCurrent,   // the manifest names the file
-  kRemoved,   // what it replaces is gone
+  kKeeping,    // workers keep older images
+  kReserved,   // C is drawn
+  kCapturing,  // some rows are written
+  kCaptured,   // all rows are
+  kWritten,    // the file is complete
+  kDurable,    // so is the log up to C
+  kArchived,   // what it replaces is in the archive, if there is one
+  kCurrent,    // the manifest names the file
+  kRemoved,    // what it replaces is gone
 };
-inline constexpr uint32_t kCheckpointSteps = 8;
+inline constexpr uint32_t kCheckpointSteps = 9;
 
 struct OnlineCheckpointOptions {
   uint32_t threads = 1;
@@ -52,13 +53,15 @@ struct OnlineCheckpointOptions {
   double share = 1;
   // Kept images wait in so much memory at most before threads work without rests.
   size_t most_waiting_bytes = size_t{16} << 20;
+  // A directory that gets what a checkpoint replaces (log_archive.h); empty: it is removed.
+  std::string archive;
   // Called when a step is done, by a thread of take()'s.
   std::function<void(CheckpointStep)> observe;
 };
 
 struct TakenCheckpoint {
   Lsn lsn;
-  uint64_t begin_ns = 0;    // monotonic_ns()
+  uint64_t begin_ns = 0;  // monotonic_ns()
   double seconds = 0;
   double capture_seconds = 0;  // walking and writing
   uint64_t bytes = 0;

@@ -33,14 +33,15 @@ bool VersionKeeper::is_claimed(TableId table, uint64_t slot) const {
   return (claimed.words[slot / kBits].load(std::memory_order_relaxed) >> slot % kBits & 1) != 0;
 }
 
-void VersionKeeper::keep(WorkerId worker, Lsn boundary, const IndexedTable& table, const Row* row, Lsn version,
-                         Lsn successor) {
+void VersionKeeper::keep(WorkerId worker, Lsn boundary, const IndexedTable& table, const Row* row,
+                         Lsn version, Lsn successor) {
   const TableId id = table.definition().id;
   const uint64_t slot = table.rows().slot_of(row);
   // While the boundary is not known, the bits are being made.
   if (boundary.value != kEverything && is_claimed(id, slot)) return;
   const KeptVersion kept{id, slot, version, successor, row->image()};
-  if (!(*lists_[worker.value])->append(kept, table.rows().image_bytes())) lost_.store(true, std::memory_order_release);
+  if (!(*lists_[worker.value])->append(kept, table.rows().image_bytes()))
+    lost_.store(true, std::memory_order_release);
 }
 
 void VersionKeeper::start() {
@@ -78,6 +79,8 @@ void VersionKeeper::drain(FunctionRef<void(const KeptVersion&)> visit) {
   }
 }
 
-void VersionKeeper::stop() { boundary_.store(kNothing, std::memory_order_release); }
+void VersionKeeper::stop() {
+  boundary_.store(kNothing, std::memory_order_release);
+}
 
 }  // namespace mneme

@@ -51,7 +51,8 @@ class VersionKeeper {
   // Versions below it are to be kept: none at 0, where no checkpoint is taken.
   Lsn boundary() const { return Lsn{boundary_.load(std::memory_order_acquire)}; }
   // Keeps the row, which the caller has locked and which is live, with a version below `boundary`, unless it is claimed.
-  void keep(WorkerId worker, Lsn boundary, const IndexedTable& table, const Row* row, Lsn version, Lsn successor);
+  void keep(WorkerId worker, Lsn boundary, const IndexedTable& table, const Row* row, Lsn version,
+            Lsn successor);
 
   void start();
   // The checkpoint's LSN is drawn.
@@ -85,7 +86,7 @@ class VersionKeeper {
   const std::span<const std::unique_ptr<IndexedTable>> tables_;
   KeptChunkPool pool_;
   std::vector<std::unique_ptr<CachePadded<KeptVersions>>> lists_;  // by worker
-  std::vector<ClaimedSlots> claimed_;                              // by table; made before fix() publishes the boundary
+  std::vector<ClaimedSlots> claimed_;  // by table; made before fix() publishes the boundary
   uint64_t kept_images_ = 0;
   uint64_t kept_bytes_ = 0;
 

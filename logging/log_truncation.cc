@@ -34,15 +34,19 @@ Result<std::optional<Lsn>> first_lsn(const std::string& path) {
   return block ? std::optional(block->begin) : std::nullopt;
 }
 
-std::string directory_of(const SegmentEntry& entry) { return fs::path(entry.file).parent_path().string(); }
+std::string directory_of(const SegmentEntry& entry) {
+  return fs::path(entry.file).parent_path().string();
+}
 
 bool is_all(std::string_view text, int (*is_kind)(int)) {
   return !text.empty() && std::ranges::all_of(text, [&](unsigned char c) { return is_kind(c) != 0; });
 }
 
 // Takes prefix and suffix away; nothing where the name has others.
-std::optional<std::string_view> between(std::string_view name, std::string_view prefix, std::string_view suffix) {
-  if (!name.starts_with(prefix) || !name.ends_with(suffix) || name.size() < prefix.size() + suffix.size()) return {};
+std::optional<std::string_view> between(std::string_view name, std::string_view prefix,
+                                        std::string_view suffix) {
+  if (!name.starts_with(prefix) || !name.ends_with(suffix) || name.size() < prefix.size() + suffix.size())
+    return {};
   return name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
 }
 
@@ -58,7 +62,8 @@ bool names_checkpoint(std::string_view name) {
 
 }  // namespace
 
-Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, const Manifest& manifest, Lsn lsn) {
+Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, const Manifest& manifest,
+                                                 Lsn lsn) {
   uint32_t first_incarnation = 0;  // that may hold records at or above it
   for (const Incarnation& each : manifest.incarnations) {
     if (each.begin <= lsn) first_incarnation = each.number;
@@ -91,8 +96,9 @@ Result<std::vector<std::string>> unlisted_files(const std::string& directory, co
     std::error_code error;
     for (const auto& file : fs::directory_iterator(path_in(directory, place), error)) {
       const std::string name = file.path().filename();
-      const bool is_ours = place.starts_with('/') ? names_segment(name, others)
-                                                  : names_segment(name, "log-") || (place.empty() && names_checkpoint(name));
+      const bool is_ours = place.starts_with('/')
+                               ? names_segment(name, others)
+                               : names_segment(name, "log-") || (place.empty() && names_checkpoint(name));
       const std::string path = file.path().lexically_normal();
       if (is_ours && !listed.contains(path)) unlisted.push_back(path);
     }

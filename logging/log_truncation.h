@@ -20,7 +20,8 @@
 namespace mneme {
 
 // The listed segments all of whose records are below `lsn`, which is durable.
-Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, const Manifest& manifest, Lsn lsn);
+Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, const Manifest& manifest,
+                                                 Lsn lsn);
 
 // Checkpoints and segments of this database, by their names, that the manifest does not list: paths. They are looked for
 // in the data directory and wherever listed segments lie.

@@ -1,17 +1,23 @@
 // Goal: a database comes back from nothing but its directory, goes on from there, and no damage goes unnoticed.
 // Method: a database is created with some rows, runs calls through its durable log, is closed, recovered by each
 // scheme, opened again and run on; then single bytes and whole files of the directory are spoiled, and recovery must
-// refuse with kDamaged and leave every file as it was.
+// refuse with kDamaged and leave every file as it was. A process takes a checkpoint, and ends at each of its steps, while calls
+// go on: its state must come back from the directory alone, and from the archive's whole history. Logs of every layout
+// are shortened by one checkpoint after the other.
 #include "recovery/data_directory.h"
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
 
 #include "base/file.h"
+#include "engine/online_checkpointer.h"
 #include "engine/unlogged_writer.h"
+#include "logging/log_truncation.h"
 #include "recovery/replay_fixture.h"
 
 namespace mneme {
@@ -48,9 +54,11 @@ class DataDirectory : public testing::Test {
     return {};
   };
 
-  Digest create_and_run(uint32_t calls, RecordContent records = RecordContent::kCommand) {
+  Digest create_and_run(uint32_t calls, RecordContent records = RecordContent::kCommand,
+                        const DurableLogOptions& log = {}) {
     CreateOptions options;
     options.records = records;
+    options.log = log;
     options.threads = 2;
     options.attributes["workload"] = "bank";
     Result<CreatedDatabase> created = create_database(directory_, program(), load, options);
@@ -247,6 +255,148 @@ TEST_F(DataDirectory, AFailedLoadLeavesNoDatabase) {
   EXPECT_FALSE(holds_database(directory_));
   const Digest digest = create_and_run(50);
   expect_recovers_to(digest, 1);
+}
+
+class OnlineCheckpoint : public DataDirectory {
+ protected:
+  OnlineCheckpoint() : archive_(directory_ + "-archive") { fs::remove_all(archive_); }
+  ~OnlineCheckpoint() override { fs::remove_all(archive_); }
+
+  // Segments that a few dozen flushes fill, and a thread that draws checkpoints' LSNs.
+  static DurableLogOptions log_on(LogDeviceKind device) {
+    DurableLogOptions log;
+    log.helpers = 1;
+    log.device = device;
+    log.largest_payload_bytes = 16 * 1024;
+    log.segment_bytes = 96 * 1024;
+    if (device == LogDeviceKind::kStriped) log.directories = {"left", "right"};
+    return log;
+  }
+
+  // By every scheme from the newest checkpoint on, and all of the history from the first.
+  void expect_state(const std::string& digest, RecordContent records) {
+    for (const RecoveryScheme scheme : kRecoverySchemes) {
+      if (!check_served(scheme, records)) continue;
+      for (const bool whole : {false, true}) {
+        RecoverOptions recovery = options(scheme, 2);
+        if (whole && fs::exists(archive_)) recovery.log_archive = archive_;
+        Result<RecoveredDatabase> recovered = recover(directory_, recovery);
+        ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+        EXPECT_EQ(state_of(*recovered->database).to_string(), digest)
+            << name_of(scheme) << (whole ? ", whole" : "");
+        if (whole) EXPECT_EQ(recovered->report.checkpoint_lsn, kCheckpointLsn);
+      }
+    }
+  }
+
+  // A process that opens the directory, takes a checkpoint with calls at each of its steps, and ends at `step`. Returns
+  // the digest of its last state.
+  std::string die_at(CheckpointStep step, uint32_t seed) {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    const pid_t process = ::fork();
+    if (process == 0) {
+      Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(LogDeviceKind::kFile));
+      CHECK(opened.ok());
+      WorkingDatabase& working = opened->working;
+      OnlineCheckpointOptions taking;
+      taking.archive = archive_;
+      taking.observe = [&](CheckpointStep done) {
+        const std::string digest = run(working, 20, ++seed).to_string();
+        if (done != step) return;
+        CHECK(::write(ends[1], digest.data(), digest.size()) == static_cast<ssize_t>(digest.size()));
+        ::_exit(0);
+      };
+      (void)OnlineCheckpointer(working.database(), working.log(), working.manifest(), WorkerId{1}, taking)
+          .take();
+      ::_exit(1);
+    }
+    ::close(ends[1]);
+    std::string digest(256, ' ');
+    const ssize_t bytes = ::read(ends[0], digest.data(), digest.size());
+    digest.resize(bytes > 0 ? static_cast<size_t>(bytes) : 0);
+    ::close(ends[0]);
+    int status = -1;
+    ::waitpid(process, &status, 0);
+    EXPECT_EQ(status, 0) << "step " << static_cast<int>(step) << " was not reached";
+    return digest;
+  }
+
+  const std::string archive_;
+};
+
+TEST_F(OnlineCheckpoint, ACrashAtAnyStepLeavesAGoodOne) {
+  for (const RecordContent records : {RecordContent::kCommand, RecordContent::kAll}) {
+    fs::remove_all(directory_);
+    fs::remove_all(archive_);
+    create_and_run(100, records, log_on(LogDeviceKind::kFile));
+    for (uint32_t step = 0; step < kCheckpointSteps; ++step) {
+      const std::string before = checkpoint_file();
+      const std::string digest = die_at(static_cast<CheckpointStep>(step), 100 * (step + 1));
+      EXPECT_EQ(checkpoint_file() != before, step >= static_cast<uint32_t>(CheckpointStep::kCurrent));
+      expect_state(digest, records);
+    }
+    Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(LogDeviceKind::kFile));
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    const auto leftovers = unlisted_files(directory_, opened->working.manifest().current());
+    ASSERT_TRUE(leftovers.ok()) << leftovers.error().message;
+    EXPECT_THAT(*leftovers, testing::IsEmpty());
+  }
+}
+
+TEST_F(OnlineCheckpoint, ShortensTheLog) {
+  for (const LogDeviceKind device : {LogDeviceKind::kFile, LogDeviceKind::kStriped, LogDeviceKind::kNvm}) {
+    fs::remove_all(directory_);
+    fs::remove_all(archive_);
+    create_and_run(100, RecordContent::kAll, log_on(device));
+    uint64_t removed = 0;
+    for (uint32_t life = 1; life < 3; ++life) {
+      Digest state;
+      {
+        Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(device));
+        ASSERT_TRUE(opened.ok()) << opened.error().message;
+        WorkingDatabase& working = opened->working;
+        OnlineCheckpointOptions taking;
+        taking.archive = archive_;
+        OnlineCheckpointer checkpointer(working.database(), working.log(), working.manifest(), WorkerId{1},
+                                        taking);
+        for (uint32_t i = 0; i < 4; ++i) {
+          for (uint32_t flush = 0; flush < 40; ++flush) run(working, 5, 1000 * life + 100 * i + flush);
+          const Result<TakenCheckpoint> taken = checkpointer.take();
+          ASSERT_TRUE(taken.ok()) << taken.error().message;
+          removed += taken->removed_segments;
+        }
+        state = run(working, 20, life);
+        // What the last checkpoint needs, and what is being written or made ready, in each of two directories at most.
+        EXPECT_LE(working.manifest().current().segments.size(), 8u);
+      }
+      expect_state(state.to_string(), RecordContent::kAll);
+    }
+    EXPECT_GT(removed, 6u);
+  }
+}
+
+// What a checkpoint has made superfluous may be missing, and nothing else.
+TEST_F(OnlineCheckpoint, AMissingSegmentIsToldFromAShortenedLog) {
+  create_and_run(100, RecordContent::kCommand, log_on(LogDeviceKind::kFile));
+  {
+    Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(LogDeviceKind::kFile));
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    WorkingDatabase& working = opened->working;
+    OnlineCheckpointer checkpointer(working.database(), working.log(), working.manifest(), WorkerId{1}, {});
+    ASSERT_TRUE(checkpointer.take().ok());
+    for (uint32_t flush = 0; flush < 60; ++flush) run(working, 5, flush);
+  }
+  Manifest manifest = *read_manifest(directory_);
+  ASSERT_GE(manifest.segments.size(), 3u);
+  const std::string path = path_in(directory_, manifest.segments[1].file);
+  fs::rename(path, path + ".away");
+  expect_refused(ErrorKind::kDamaged, manifest.segments[1].file);
+  // The manifest itself forgets it, as no checkpoint would.
+  const Result<std::unique_ptr<ManifestFile>> file = ManifestFile::open(directory_);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE((*file)->update([](Manifest& m) { m.segments.erase(m.segments.begin() + 1); }).ok());
+  expect_refused(ErrorKind::kDamaged, "is missing");
 }
 
 }  // namespace

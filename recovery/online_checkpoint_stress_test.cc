@@ -88,7 +88,8 @@ class OnlineCheckpointStress : public testing::TestWithParam<Setting> {
     if (from == to) return false;
     for (const auto& [id, by] : {std::pair(from, int64_t{-1}), std::pair(to, int64_t{1})}) {
       const auto amount = bank_.amount(transaction, id);
-      if (!amount || bank_.set(transaction, id, TestDatabase::kAmount, *amount + by) != AccessStatus::kOk) return false;
+      if (!amount || bank_.set(transaction, id, TestDatabase::kAmount, *amount + by) != AccessStatus::kOk)
+        return false;
       note.rows.emplace_back(id, *amount + by);
     }
     return true;

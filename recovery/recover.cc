@@ -16,6 +16,7 @@
 #include "recovery/shuffle_replayer.h"
 #include "recovery/slice_units.h"
 #include "recovery/unordered_replayer.h"
+#include "recovery/whole_log.h"
 
 namespace mneme {
 namespace {
@@ -214,6 +215,8 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   RecoveryReport& report = recovered.report;
   Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
+  if (!options.log_archive.empty()) manifest = with_archive(std::move(*manifest), options.log_archive);
+  if (!manifest) return manifest.error();
   report.manifest_seconds = total.seconds();
   report.scheme = options.scheme.value_or(default_scheme(manifest->records));
   RETURN_IF_ERROR(check_served(report.scheme, manifest->records, manifest->tuple_image));
@@ -240,6 +243,7 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   report.checkpoint_seconds = checkpoint_watch.seconds();
   report.checkpoint_bytes = checkpoint->bytes;
   report.checkpoint_rows = checkpoint->rows;
+  report.checkpoint_lsn = recovered.manifest.checkpoint_lsn;
   progress(RecoveryStage::kCheckpoint, 1);
 
   progress(RecoveryStage::kLog, 0);

@@ -44,6 +44,8 @@ struct RecoverOptions {
   std::optional<ReplayOrder> order;  // of rows; none: reverse, but forward where the log holds changed columns alone
   ReplayOptions replay;              // its `order`, `progress` and `native` are not used, what is here is
   uint32_t workers = 1;              // that the database is made for
+  // The archive of the database's runs: all of its history is replayed, from the oldest checkpoint on (whole_log.h).
+  std::string log_archive;
   // kNative: what is replayed runs as machine code, which is compiled where no cache has it.
   Execution execution = Execution::kInterpreted;
   ReplayedCallVisitor visit;  // with kClr only: sees each call with its results
@@ -62,6 +64,7 @@ struct RecoveryReport {
   double checkpoint_seconds = 0;
   uint64_t checkpoint_bytes = 0;
   uint64_t checkpoint_rows = 0;
+  Lsn checkpoint_lsn;
   double log_load_seconds = 0;
   uint64_t log_bytes = 0;       // of records
   uint64_t log_file_bytes = 0;  // of segments, read

@@ -1,0 +1,53 @@
+#include "logging/log_archive.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/file.h"
+
+namespace mneme {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the file system can't give the file a second name.
+Result<void> copy(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
+  if (error) return failed("cannot copy {} to {}: {}", from, to, error.message());
+  auto file = File::open(to, O_RDONLY);
+  if (!file.ok()) return file.error();
+  return file->sync_data();
+}
+
+}  // namespace
+
+std::string archive_folder(const std::string& archive, uint64_t database_id) {
+  return fmt::format("{}/{:016x}", fs::absolute(archive).lexically_normal().string(), database_id);
+}
+
+Result<void> keep_in_archive(const std::string& folder, const std::string& path) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return failed("cannot make the log archive {}: {}", folder, error.message());
+  const std::string kept = folder + "/" + fs::path(path).filename().string();
+  // One that is there already is from an attempt that a crash ended, and may be half a copy.
+  const std::string incoming = kept + ".tmp";
+  fs::remove(incoming, error);
+  if (::link(path.c_str(), incoming.c_str()) != 0) {
+    if (errno != EXDEV && errno != EPERM && errno != EMLINK) return file_error("archive", path, errno);
+    RETURN_IF_ERROR(copy(path, incoming));
+  }
+  // Of two names of one file, rename() keeps both.
+  fs::remove(kept, error);
+  if (std::rename(incoming.c_str(), kept.c_str()) != 0) return file_error("archive", path, errno);
+  return sync_directory(folder);
+}
+
+}  // namespace mneme

@@ -1,0 +1,73 @@
+#include "recovery/whole_log.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "engine/checkpoint_format.h"
+#include "logging/block_format.h"
+#include "logging/log_archive.h"
+
+namespace mneme {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<std::byte>> first_page(const std::string& path) {
+  auto file = File::open(path, O_RDONLY);
+  if (!file) return file.error();
+  std::vector<std::byte> page(std::max(kSegmentHeaderBytes, kCheckpointHeaderBytes));
+  const Result<size_t> read = file->read_at(page, 0);
+  if (!read) return read.error();
+  page.resize(*read);
+  return page;
+}
+
+Result<void> add_segment(Manifest& manifest, const std::string& path, ByteSpan page) {
+  auto header = SegmentHeader::decode(page, path);
+  if (!header) return header.error();
+  const auto place = std::ranges::lower_bound(manifest.segments, header->number, {}, &SegmentEntry::number);
+  if (place != manifest.segments.end() && place->number == header->number) return {};
+  manifest.segments.insert(place, {path, header->number, header->incarnation});
+  return {};
+}
+
+Result<void> add_checkpoint(Manifest& manifest, const std::string& path, ByteSpan page) {
+  auto header = CheckpointHeader::decode(page, path);
+  if (!header) return header.error();
+  if (manifest.checkpoint_lsn <= header->lsn) return {};
+  manifest.checkpoint_lsn = header->lsn;
+  manifest.checkpoint_file = path;
+  return {};
+}
+
+}  // namespace
+
+Result<Manifest> with_archive(Manifest manifest, const std::string& archive) {
+  const std::string folder = archive_folder(archive, manifest.database_id);
+  if (!fs::is_directory(folder)) {
+    return invalid_argument(
+        "{} holds nothing of this database, as it has no folder {:016x}: give the archive of its runs",
+        archive, manifest.database_id);
+  }
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(folder, error)) {
+    const std::string path = file.path();
+    const std::string name = file.path().filename();
+    if (path.ends_with(".tmp")) continue;
+    const auto page = first_page(path);
+    if (!page) return page.error();
+    if (name.starts_with("checkpoint-")) {
+      RETURN_IF_ERROR(add_checkpoint(manifest, path, *page));
+    } else if (path.ends_with(".segment")) {
+      RETURN_IF_ERROR(add_segment(manifest, path, *page));
+    }
+  }
+  if (error) return failed("cannot look through {}: {}", folder, error.message());
+  return manifest;
+}
+
+}  // namespace mneme
