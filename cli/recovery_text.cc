@@ -12,9 +12,9 @@
 namespace mneme {
 namespace {
 
-// When the indexes are built.
+// When the indexes are built at once.
 std::string index_build_text(RecoveryScheme scheme) {
-  return builds_indexes_last(scheme) ? "after replay" : "while rows are loaded and replayed";
+  return builds_indexes_last(scheme) ? "after replay" : "after the checkpoint";
 }
 
 }  // namespace

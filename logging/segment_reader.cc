@@ -92,6 +92,10 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
   RETURN_IF_ERROR(wait_until_quiet(*file, patience));
 
   LoadedSegment segment;
+  const auto size = file->size();
+  if (!size.ok()) return size.error();
+  // At once, rather than copying what is there already whenever it has doubled.
+  segment.bytes.reserve(*size);
   std::vector<std::byte> chunk(kReadBytes);
   for (uint64_t offset = 0;; offset += kReadBytes) {
     auto count = file->read_at(chunk, offset);

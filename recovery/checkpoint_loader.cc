@@ -13,7 +13,6 @@
 #include "base/crc32c.h"
 #include "base/file.h"
 #include "engine/row_codec.h"
-#include "engine/unlogged_writer.h"
 
 namespace mneme {
 namespace {
@@ -80,9 +79,8 @@ enum class Outcome : uint8_t { kOk, kNoRow, kTwice, kOutOfMemory };
 
 class ParallelLoader {
  public:
-  ParallelLoader(Database& database, const File& file, std::vector<CheckpointChunkHeader> chunks,
-                 RowPlaces places)
-      : database_(database), file_(file), chunks_(std::move(chunks)), places_(places) {}
+  ParallelLoader(Database& database, const File& file, std::vector<CheckpointChunkHeader> chunks)
+      : database_(database), file_(file), chunks_(std::move(chunks)) {}
 
   Result<void> load(uint32_t threads) {
     std::vector<std::thread> others;
@@ -95,12 +93,11 @@ class ParallelLoader {
 
  private:
   void work() {
-    UnloggedWriter rows(database_);
     std::vector<std::byte> payload;
     for (;;) {
       const size_t next = next_chunk_.fetch_add(1, std::memory_order_relaxed);
       if (next >= chunks_.size()) return;
-      const Result<void> loaded = load_chunk(chunks_[next], rows, payload);
+      const Result<void> loaded = load_chunk(chunks_[next], payload);
       if (loaded) continue;
       std::lock_guard lock(error_mutex_);
       error_ = loaded.error();
@@ -110,8 +107,7 @@ class ParallelLoader {
     }
   }
 
-  Result<void> load_chunk(const CheckpointChunkHeader& chunk, UnloggedWriter& rows,
-                          std::vector<std::byte>& payload) {
+  Result<void> load_chunk(const CheckpointChunkHeader& chunk, std::vector<std::byte>& payload) {
     payload.resize(chunk.payload_bytes);
     const uint64_t offset = chunk.offset + kCheckpointChunkHeaderBytes;
     const Result<size_t> read = file_.read_at(payload, offset);
@@ -126,8 +122,7 @@ class ParallelLoader {
     uint64_t slot = 0;
     for (uint32_t r = 0; r < chunk.rows; ++r, ++slot) {
       slot += static_cast<uint64_t>(reader.get_signed());
-      switch (places_ == RowPlaces::kRecorded ? put(table.id, slot, codec, reader)
-                                              : insert(table.id, codec, reader, rows)) {
+      switch (put(table.id, slot, codec, reader)) {
         case Outcome::kOk:
           break;
         case Outcome::kNoRow:
@@ -148,19 +143,6 @@ class ParallelLoader {
     return {};
   }
 
-  static Outcome insert(TableId table, const RowCodec& codec, ByteReader& reader, UnloggedWriter& rows) {
-    std::byte* image = rows.new_image(table);
-    if (!codec.decode(reader, image)) return Outcome::kNoRow;
-    switch (rows.insert_image(table, image)) {
-      case AccessStatus::kOk:
-        return Outcome::kOk;
-      case AccessStatus::kOutOfMemory:
-        return Outcome::kOutOfMemory;
-      default:
-        return Outcome::kTwice;
-    }
-  }
-
   Outcome put(TableId table, uint64_t slot, const RowCodec& codec, ByteReader& reader) {
     Row* row = database_.table(table).rows().restore(slot);
     if (row == nullptr) return Outcome::kOutOfMemory;
@@ -173,7 +155,6 @@ class ParallelLoader {
   Database& database_;
   const File& file_;
   const std::vector<CheckpointChunkHeader> chunks_;
-  const RowPlaces places_;
 
   // Drawn from by all threads; relaxed, it hands out numbers and nothing else.
   std::atomic<size_t> next_chunk_{0};
@@ -185,7 +166,7 @@ class ParallelLoader {
 }  // namespace
 
 Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
-                                         const Manifest& manifest, RowPlaces places, uint32_t threads) {
+                                         const Manifest& manifest, uint32_t threads) {
   const std::string path = path_in(directory, manifest.checkpoint_file);
   if (!std::filesystem::exists(path)) {
     return damaged("the checkpoint {} is missing, which the manifest names; {}", path, kAdvice);
@@ -197,7 +178,7 @@ Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& 
   Result<std::vector<CheckpointChunkHeader>> chunks =
       read_chunk_headers(*file, *header, database.schema().catalog().tables().size());
   if (!chunks) return chunks.error();
-  RETURN_IF_ERROR(ParallelLoader(database, *file, std::move(*chunks), places).load(threads));
+  RETURN_IF_ERROR(ParallelLoader(database, *file, std::move(*chunks)).load(threads));
   return LoadedCheckpoint{header->file_bytes, header->rows};
 }
 

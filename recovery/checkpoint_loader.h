@@ -1,8 +1,7 @@
 // Checkpoint loader: the rows of a checkpoint into an empty database, on several threads.
 //
 // Flow        header page, then the chunks' headers, one after the other -> threads take chunks: read, check, decode,
-//             insert rows and index entries, or put rows into their slots, where indexes are built later
-//             (index_builder.h)
+//             put rows into the slots that they had; their indexes are built afterwards (index_builder.h), all at once
 // Invariants  every byte that is used has passed its checksum before. The file is never changed.
 // Threads     load_checkpoint() uses `threads` of its own. The database is nobody else's meanwhile.
 // Errors      not this database's, or of another format version: kInvalidArgument. Not what was written: kDamaged, with
@@ -23,13 +22,8 @@ struct LoadedCheckpoint {
   uint64_t rows = 0;
 };
 
-enum class RowPlaces : uint8_t {
-  kAnywhere,  // and indexed
-  kRecorded,  // in the slots that they had, and not indexed
-};
-
 // Loads the checkpoint that the manifest, the directory's, names.
 Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
-                                         const Manifest& manifest, RowPlaces places, uint32_t threads);
+                                         const Manifest& manifest, uint32_t threads);
 
 }  // namespace mneme

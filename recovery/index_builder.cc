@@ -36,6 +36,7 @@ class IndexBuilder {
   }
 
   Result<void> build(uint32_t threads, const std::function<void(uint64_t, uint64_t)>& progress) {
+    if (progress) progress(0, stretches_.size());
     // As many jobs as threads: each keeps its memory and its hints from stretch to stretch.
     for_each_in_parallel(threads, threads,
                          [&](size_t t) { Builder(*this).work(t == 0 ? progress : nullptr); });

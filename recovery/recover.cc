@@ -88,6 +88,16 @@ CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUni
   return code;
 }
 
+Result<void> build_indexes(RecoveredDatabase& recovered, const RecoverOptions& options) {
+  const Stopwatch watch;
+  const auto progress = [&](uint64_t done, uint64_t total) {
+    if (options.progress) options.progress(RecoveryStage::kIndexes, done, total);
+  };
+  const Result<void> built = mneme::build_indexes(*recovered.database, options.replay.threads, progress);
+  recovered.report.index_build_seconds = watch.seconds();
+  return built;
+}
+
 Result<ReplayStatistics> replay_rows(RecoveredDatabase& recovered, const ReplayOptions& replay) {
   Database& database = *recovered.database;
   const std::span<const RecordView> records = recovered.log.records;
@@ -235,16 +245,16 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   progress(RecoveryStage::kCheckpoint, 0);
   const Stopwatch checkpoint_watch;
   recovered.database = std::make_unique<Database>(recovered.program->catalog, options.workers);
-  const bool indexes_last = builds_indexes_last(report.scheme);
   const Result<LoadedCheckpoint> checkpoint =
-      load_checkpoint(*recovered.database, directory, recovered.manifest,
-                      indexes_last ? RowPlaces::kRecorded : RowPlaces::kAnywhere, options.replay.threads);
+      load_checkpoint(*recovered.database, directory, recovered.manifest, options.replay.threads);
   if (!checkpoint) return checkpoint.error();
   report.checkpoint_seconds = checkpoint_watch.seconds();
   report.checkpoint_bytes = checkpoint->bytes;
   report.checkpoint_rows = checkpoint->rows;
   report.checkpoint_lsn = recovered.manifest.checkpoint_lsn;
   progress(RecoveryStage::kCheckpoint, 1);
+  const bool indexes_last = builds_indexes_last(report.scheme);
+  if (!indexes_last) RETURN_IF_ERROR(build_indexes(recovered, options));
 
   progress(RecoveryStage::kLog, 0);
   const Stopwatch log_watch;
@@ -267,14 +277,7 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   Result<ReplayStatistics> statistics = replay_log(recovered, options, folders);
   if (!statistics) return statistics.error();
   report.replay = *statistics;
-  if (indexes_last) {
-    const Stopwatch index_watch;
-    RETURN_IF_ERROR(
-        build_indexes(*recovered.database, options.replay.threads, [&](uint64_t done, uint64_t of) {
-          if (options.progress) options.progress(RecoveryStage::kIndexes, done, of);
-        }));
-    report.index_build_seconds = index_watch.seconds();
-  }
+  if (indexes_last) RETURN_IF_ERROR(build_indexes(recovered, options));
   report.total_seconds = total.seconds();
   return recovered;
 }

@@ -1,7 +1,7 @@
 // Recover: from a data directory to the database that it describes, in memory.
 //
-// Flow        manifest -> catalog.sql, compiled -> checkpoint -> log, to its end -> analysis (CLR-P) -> machine code
-//             -> replay (a log of rows: at once) -> indexes (PLR; the other schemes build them while they load and replay)
+// Flow        manifest -> catalog.sql, compiled -> checkpoint -> indexes -> log, to its end -> analysis (CLR-P)
+//             -> machine code -> replay (a log of rows: at once). PLR replays first, and builds the indexes at the end.
 // Invariants  nothing but the directory is needed, and nothing in it is changed: recovering twice gives equal databases.
 //             The database holds the checkpoint and every transaction of the log, applied in commit order.
 //             machine code is taken from the directory's folder or the program's, or compiled into a temporary one.
@@ -76,7 +76,7 @@ struct RecoveryReport {
   Execution execution = Execution::kInterpreted;  // what replay really did
   double compilation_seconds = 0;                 // to find, or make, the machine code
   double replay_seconds = 0;
-  double index_build_seconds = 0;  // where that is a stage of its own: builds_indexes_last()
+  double index_build_seconds = 0;  // of all at once; replay of schemes other than PLR changes them besides
   double total_seconds = 0;
   ReplayStatistics replay;
   std::vector<std::string> notices;  // sentences: why procedures were interpreted, say

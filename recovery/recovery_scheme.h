@@ -32,7 +32,7 @@ constexpr bool replays_calls(RecoveryScheme scheme) {
   return scheme == RecoveryScheme::kClr || scheme == RecoveryScheme::kClrP;
 }
 
-// Where tables come first, and all indexes are built from them; else they grow with the tables.
+// Where tables come first, and all indexes are built from them; else from the checkpoint's rows, and grow with replay.
 constexpr bool builds_indexes_last(RecoveryScheme scheme) {
   return scheme == RecoveryScheme::kPlr;
 }

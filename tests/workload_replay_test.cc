@@ -137,7 +137,7 @@ class WorkloadReplay {
     Database database(program_->catalog, 1);
     Manifest manifest;
     manifest.checkpoint_file = checkpoint_file_;
-    const auto loaded = load_checkpoint(database, directory_.path(), manifest, RowPlaces::kRecorded, threads);
+    const auto loaded = load_checkpoint(database, directory_.path(), manifest, threads);
     EXPECT_TRUE(loaded.ok()) << (loaded.ok() ? "" : loaded.error().message);
     ReplayOptions options;
     options.threads = threads;
@@ -195,7 +195,7 @@ class WorkloadReplay {
   std::vector<LoggedCall> log_;
   KeptLog kept_;  // the same transactions, with their rows
   Digest forward_;
-  TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
   std::string checkpoint_file_;  // of the population
 };
 

@@ -39,8 +39,8 @@ class TupleLog(EndToEndTest):
 
     def check_stages(self, recovered):
         is_last = recovered["scheme"] == "plr"
-        self.assertEqual(recovered["index_build"], "after replay" if is_last else "while rows are loaded and replayed")
-        self.assertEqual(recovered["index_build_seconds"] > 0, is_last)
+        self.assertEqual(recovered["index_build"], "after replay" if is_last else "after the checkpoint")
+        self.assertGreater(recovered["index_build_seconds"], 0)
         names = ("manifest", "catalog", "checkpoint", "log_load", "analysis", "compilation", "replay", "index_build")
         stages = [recovered[f"{name}_seconds"] for name in names]
         self.assertTrue(all(seconds >= 0 for seconds in stages), stages)
