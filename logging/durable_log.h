@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "logging/device_factory.h"
 #include "logging/directory_log.h"
+#include "logging/epoch_options.h"
 #include "logging/log_buffer.h"
 #include "logging/log_buffer_factory.h"
 #include "logging/log_flusher.h"
@@ -30,6 +31,8 @@ inline constexpr std::chrono::microseconds kChosenInterval{-1};
 
 struct DurableLogOptions {
   uint32_t workers = 1;
+  std::optional<LogLayout> layout{};  // of a new directory; of an old one, what it must be. Nothing: stream; any
+  EpochOptions epoch{};               // of the layout `epoch`, which has no use for buffer, tuning and group's bounds
   LogBufferKind buffer = kDefaultLogBuffer;
   LogBufferTuning tuning{};
   LogDeviceKind device = LogDeviceKind::kFile;
