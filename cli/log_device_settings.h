@@ -29,7 +29,8 @@ class LogDeviceSettings {
   std::vector<std::string> arguments() const;
 
  private:
-  Result<void> check_use(const CLI::App& command, LogDeviceKind kind) const;
+  Result<void> check_use(const CLI::App& command, LogDeviceKind kind, bool has_loggers) const;
+  Result<void> check_directories(bool has_loggers) const;
   Result<IoOptions> io() const;
   Result<std::optional<std::chrono::nanoseconds>> latency() const;
   Result<std::chrono::microseconds> flush_interval() const;

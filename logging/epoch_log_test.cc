@@ -216,7 +216,9 @@ class DamagedEpochLog : public ::testing::Test {
 
   // Writes a slot anew, as a crash in an earlier write would have left the file: with this slot the newest.
   PepochSlot newest_slot() const {
-    return must(read_pepoch(directory_.path(), must(read_manifest(directory_.path())), {})).value();
+    return must(read_pepoch(directory_.path(), must(read_manifest(directory_.path())),
+                            LogReadOptions().patience))
+        .value();
   }
   void write_both_slots(const PepochSlot& slot) const {
     std::vector<std::byte> bytes(2 * 4096);

@@ -87,6 +87,7 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   manifest.catalog_hash = program->hash;
   manifest.records = options.records;
   manifest.tuple_image = options.tuple_image;
+  manifest.layout = options.log.layout.value_or(LogLayout::kStream);
   manifest.attributes = options.attributes;
   CheckpointOptions checkpoint;
   checkpoint.database_id = manifest.database_id;
