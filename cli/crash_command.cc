@@ -56,6 +56,7 @@ struct CrashCommand {
     const Result<RecordContent> content = record_content_option(log, "");
     if (!content) return content.error();
     records_ = *content;
+    log_options_.workers = threads;
     RETURN_IF_ERROR(buffer.choose(command, log_options_));
     if (holds_database(directory)) {
       if (const Result<Manifest> manifest = read_manifest(directory); !manifest) return manifest.error();

@@ -1,5 +1,7 @@
 #include "cli/log_buffer_settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cli/duration_text.h"
@@ -46,7 +48,8 @@ std::string_view buffer_name(const DurableLogOptions& log) {
   return is_nvm(log.device) ? "none" : name_of(log.buffer);
 }
 
-LogBufferSettings::LogBufferSettings() : epoch_(fmt::format("{}us", kDefaultEpoch.count())) {}
+LogBufferSettings::LogBufferSettings()
+    : epoch_(fmt::format("{}ms", std::chrono::duration_cast<std::chrono::milliseconds>(kDefaultEpoch).count())) {}
 
 const std::vector<const char*>& LogBufferSettings::options() {
   static const std::vector<const char*> kOptions{"--log-buffer", "--slots", "--grasshopper", "--hop-distance",

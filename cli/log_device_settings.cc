@@ -9,6 +9,7 @@
 #include "cli/log_buffer_settings.h"
 #include "cli/number_checks.h"
 #include "logging/block_format.h"
+#include "logging/epoch_log.h"
 
 namespace mneme {
 
@@ -230,7 +231,7 @@ Result<void> LogDeviceSettings::choose(const CLI::App& command, DurableLogOption
   log.group.interval = *interval;
   log.group.bytes = flush_bytes_;
   log.group.records = flush_records_;
-  return {};
+  return log.layout == LogLayout::kEpoch ? check_epoch_options(log) : Result<void>();
 }
 
 std::vector<std::string> LogDeviceSettings::arguments() const {

@@ -23,7 +23,7 @@ class LogDeviceSettings {
   static const std::vector<const char*>& options();
 
   const std::string& device() const { return device_; }
-  // After parsing.
+  // After parsing. `log` says already how many workers there are, and which buffer.
   Result<void> choose(const CLI::App& command, DurableLogOptions& log) const;
   // The same choice, as arguments of another process.
   std::vector<std::string> arguments() const;

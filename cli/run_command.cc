@@ -229,6 +229,10 @@ struct RunCommand {
         text += fmt::format(" of p50 {}, p99 {}", seconds_text(static_cast<double>(flushes.quantile(0.5)) / 1e9),
                             seconds_text(static_cast<double>(flushes.quantile(0.99)) / 1e9));
       }
+      if (counters.epochs) {
+        text += fmt::format(", by {} in {}", counted(counters.epochs->loggers, "logger"),
+                            counted(counters.epochs->pepoch_writes, "step of the pepoch", "steps of the pepoch"));
+      }
       text += "\n";
     }
     text +=

@@ -12,35 +12,12 @@ namespace {
 
 constexpr uint32_t kWorkersOfALogger = 8;
 
-Result<uint32_t> logger_count(const DurableLogOptions& options) {
+uint32_t logger_count(const DurableLogOptions& options) {
   const EpochOptions& epoch = options.epoch;
-  if (epoch.loggers > options.workers) {
-    return invalid_argument("{} loggers of {} workers: each logger needs a worker", epoch.loggers,
-                            options.workers);
-  }
-  if (epoch.loggers > kMostLoggers) {
-    return invalid_argument("{} loggers: there are {} at most", epoch.loggers, kMostLoggers);
-  }
   if (epoch.loggers > 0) return epoch.loggers;
   const uint32_t by_workers = (options.workers + kWorkersOfALogger - 1) / kWorkersOfALogger;
   const auto by_directories = static_cast<uint32_t>(epoch.directories.size());
   return std::min({std::max(by_workers, by_directories), options.workers, kMostLoggers});
-}
-
-Result<void> check_device(LogDeviceKind device) {
-  if (is_nvm(device)) {
-    return invalid_argument(
-        "on {} each worker makes its own records durable, and a log of loggers and epochs gathers them: "
-        "choose "
-        "another log device",
-        name_of(device));
-  }
-  if (device == LogDeviceKind::kStriped) {
-    return invalid_argument(
-        "the loggers of an epoch log write side by side already: choose the log device file, and name their "
-        "directories");
-  }
-  return {};
 }
 
 DeviceOptions device_options(const DurableLogOptions& options, uint64_t salt) {
@@ -56,14 +33,35 @@ uint32_t logger_of(uint32_t worker, uint32_t workers, uint32_t loggers) {
 
 }  // namespace
 
+Result<void> check_epoch_options(const DurableLogOptions& options) {
+  if (is_nvm(options.device)) {
+    return invalid_argument(
+        "on {} each worker makes its own records durable, and loggers gather them: leave --log-buffer epoch out, or "
+        "choose another log device",
+        name_of(options.device));
+  }
+  if (options.device == LogDeviceKind::kStriped) {
+    return invalid_argument(
+        "the loggers of --log-buffer epoch write side by side by themselves, which the device striped does for one "
+        "stream: choose the device file, and name the loggers' directories by --log-directory");
+  }
+  if (options.epoch.loggers > options.workers) {
+    return invalid_argument("{} loggers of {} workers: each logger needs a worker", options.epoch.loggers,
+                            options.workers);
+  }
+  if (options.epoch.loggers > kMostLoggers) {
+    return invalid_argument("{} loggers: there are {} at most", options.epoch.loggers, kMostLoggers);
+  }
+  return {};
+}
+
 Result<std::unique_ptr<EpochLog>> EpochLog::open(ManifestFile& manifest, const DurableLogOptions& options) {
   CHECK(options.workers > 0);
   CHECK(options.largest_payload_bytes <= kMaxPayloadBytes);
   CHECK(options.epoch.interval.count() > 0);
   CHECK(!options.epoch.directories.empty());
-  RETURN_IF_ERROR(check_device(options.device));
-  const Result<uint32_t> loggers = logger_count(options);
-  if (!loggers.ok()) return loggers.error();
+  RETURN_IF_ERROR(check_epoch_options(options));
+  const uint32_t loggers = logger_count(options);
   const Manifest current = manifest.current();
   const Incarnation& incarnation = current.incarnations.back();
   for (const SegmentEntry& each : current.segments) CHECK(each.incarnation < incarnation.number);
@@ -71,7 +69,7 @@ Result<std::unique_ptr<EpochLog>> EpochLog::open(ManifestFile& manifest, const D
   // Before the first segment: a directory that lists segments has the file.
   std::unique_ptr<PepochFile> pepoch;
   if (options.device != LogDeviceKind::kNull) {
-    auto opened = PepochFile::open(manifest, options.device, device_options(options, *loggers));
+    auto opened = PepochFile::open(manifest, options.device, device_options(options, loggers));
     if (!opened.ok()) return opened.error();
     pepoch = std::move(*opened);
   }
@@ -81,7 +79,7 @@ Result<std::unique_ptr<EpochLog>> EpochLog::open(ManifestFile& manifest, const D
   file.segments_ahead = options.segments_ahead;
   file.numbers = std::make_shared<SegmentNumbers>(current);
   std::vector<OpenedDevice> devices;
-  for (uint32_t logger = 0; logger < *loggers; ++logger) {
+  for (uint32_t logger = 0; logger < loggers; ++logger) {
     file.logger = logger;
     file.directories = {options.epoch.directories[logger % options.epoch.directories.size()]};
     auto device = open_log_device(options.device, manifest, file, device_options(options, logger));

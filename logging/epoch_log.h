@@ -38,6 +38,9 @@
 
 namespace mneme {
 
+// Why no log of this layout can be opened with these options, as a sentence for the user.
+Result<void> check_epoch_options(const DurableLogOptions& options);
+
 class EpochLog final : public DirectoryLog {
  public:
   // As log_factory.h says. `manifest` outlives the log.

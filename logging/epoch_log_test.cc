@@ -32,7 +32,8 @@ size_t payload_bytes_of(uint64_t index) {
 std::vector<Lsn> append_all(DirectoryLog& log, uint32_t workers, uint64_t first, uint64_t count) {
   std::vector<Lsn> lsns;
   for (uint64_t i = first; i < first + count; ++i) {
-    lsns.push_back(append(log, WorkerId{static_cast<uint32_t>(i % workers)}, payload_of(i, payload_bytes_of(i))));
+    lsns.push_back(
+        append(log, WorkerId{static_cast<uint32_t>(i % workers)}, payload_of(i, payload_bytes_of(i))));
     if (i % 50 == 0) {
       EXPECT_TRUE(log.wait_durable(lsns.back()));
     }
@@ -127,7 +128,8 @@ TEST(EpochLog, AnEpochThatOverflowsItsPlacesCarriesIntoTheNext) {
     options.group.waiters_hurry = false;
     auto log = must(open_directory_log(*manifest, options));
     for (uint64_t i = 0; i < 200; ++i) {
-      lsns.push_back(append(*log, WorkerId{static_cast<uint32_t>(i % 4)}, payload_of(i, payload_bytes_of(i))));
+      lsns.push_back(
+          append(*log, WorkerId{static_cast<uint32_t>(i % 4)}, payload_of(i, payload_bytes_of(i))));
     }
   }
   EXPECT_EQ(epoch_of(lsns[99]), LogEpoch{0});
@@ -292,8 +294,8 @@ TEST_F(DamagedEpochLog, ATornSlotIsNoHarmAndTwoAre) {
 TEST_F(DamagedEpochLog, WhatLiesPastThePepochIsATornTail) {
   const LogContents whole = must(read_directory(directory_.path()));
   const uint64_t last_epoch = epoch_of(lsns_.back()).value;
-  const size_t kept = static_cast<size_t>(
-      std::ranges::lower_bound(lsns_, begin_of(LogEpoch{last_epoch})) - lsns_.begin());
+  const size_t kept =
+      static_cast<size_t>(std::ranges::lower_bound(lsns_, begin_of(LogEpoch{last_epoch})) - lsns_.begin());
   ASSERT_LT(kept, lsns_.size());
   std::vector<Lsn> ends = newest_slot().stream_ends;
   for (size_t i = kept; i < lsns_.size(); ++i) {
