@@ -60,6 +60,7 @@ struct CrashCommand {
     const Result<RecordContent> content = record_content_option(log, "");
     if (!content) return content.error();
     records_ = *content;
+    log_options_.workers = threads;
     RETURN_IF_ERROR(buffer.choose(command, log_options_));
     // The child chooses for itself; this is to check the options.
     DurableLogOptions childs;
@@ -70,10 +71,12 @@ struct CrashCommand {
                               "with --data-dir", directory);
     }
     RETURN_IF_ERROR(device.choose(command, log_options_));
-    for (const std::string& each : log_options_.directories) {
-      if (each.starts_with('/')) {
-        return invalid_argument("--log-directory {}: a crash test copies its data directory, and keeps its stripes in "
-                                "it; name a directory inside", each);
+    for (const auto* directories : {&log_options_.directories, &log_options_.epoch.directories}) {
+      for (const std::string& each : *directories) {
+        if (each.starts_with('/')) {
+          return invalid_argument("--log-directory {}: a crash test copies its data directory, and keeps its log in it; "
+                                  "name a directory inside", each);
+        }
       }
     }
     if (const Result<Concurrency> kept_apart = concurrency.get(); !kept_apart) return kept_apart.error();

@@ -67,6 +67,11 @@ struct InspectCommand {
     text += fmt::format("log         {} in {} of {}, {} skipped, ends at LSN {}\n",
                         counted(log.records.size(), "record"), bytes_text(log.record_bytes),
                         counted(log.segments.size(), "segment"), thousands(log.skips), log.end.value);
+    if (log.epochs) {
+      text += fmt::format("            {}; the last epoch that all persisted: {}\n",
+                          counted(log.epochs->loggers, "logger"),
+                          log.epochs->pepoch ? thousands(*log.epochs->pepoch) : "none of the last incarnation");
+    }
     for (const LogHole& hole : log.holes) {
       text += fmt::format("            nothing from LSN {} to {}: a hole that a crash left\n", hole.begin.value, hole.end.value);
     }
@@ -91,12 +96,15 @@ struct InspectCommand {
             {"log_bytes", log.record_bytes},
             {"log_holes", holes},
             {"end_lsn", log.end.value},
+            {"layout", name_of(manifest.layout)},
+            {"loggers", log.epochs ? Json(log.epochs->loggers) : Json()},
+            {"pepoch", log.epochs && log.epochs->pepoch ? Json(*log.epochs->pepoch) : Json()},
             {"dropped_reason", log.dropped_reason}};
   }
 
   Result<Json> record_json(const Program& program, const Schema& schema, const ChangeCodec& codec, const LogContents& log, const RecordView& record,
                            Arena& arena) const {
-    const LogContents::Place place = log.place_of(record.lsn);
+    const LogContents::Place place = log.place_of(record);
     const auto not_of_this_catalog = [&](std::string_view what) {
       return damaged("{}/{}, offset {}: the record at LSN {} is none of this catalog's: {}", directory, place.file,
                      place.offset, record.lsn.value, what);

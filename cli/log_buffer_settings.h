@@ -1,4 +1,5 @@
-// LogBufferSettings: which log buffer, and how it is tuned, as options on the command line.
+// LogBufferSettings: which log buffer, and how it is tuned, or the layout of loggers and epochs in its place, as options on
+// the command line.
 //
 // Invariants  an option that the chosen buffer has no use for is an error, never ignored.
 #pragma once
@@ -13,11 +14,13 @@
 
 namespace mneme {
 
-// The buffer's name, for people; "none" where workers write to the device by themselves.
+// The buffer's name, for people; "none" where workers write to the device by themselves, "epoch" for that layout.
 std::string_view buffer_name(const DurableLogOptions& log);
 
 class LogBufferSettings {
  public:
+  LogBufferSettings();
+
   void add_options(CLI::App& command);
   // The names of the options, for a command that may have no buffer.
   static const std::vector<const char*>& options();
@@ -26,13 +29,18 @@ class LogBufferSettings {
   // After parsing. The kinds that are named: one, or with `all`, where it is allowed, all of them.
   Result<std::vector<LogBufferKind>> kinds(const CLI::App& command, bool all_allowed) const;
   Result<LogBufferTuning> tuning() const;
-  // After parsing. The one buffer that a durable log is to use.
+  // After parsing. The one buffer that a durable log is to use, or `epoch`. Comes before LogDeviceSettings::choose().
   Result<void> choose(const CLI::App& command, DurableLogOptions& log) const;
   // The same choice, as arguments of another process.
   std::vector<std::string> arguments() const;
 
  private:
+  Result<void> choose_epochs(const CLI::App& command, DurableLogOptions& log) const;
+  bool is_epoch() const { return name_ == name_of(LogLayout::kEpoch); }
+
   std::string name_ = "default";
+  uint32_t loggers_ = 0;  // 0: chosen
+  std::string epoch_;
   std::string grasshopper_ = "both";
   LogBufferTuning tuning_;
 };

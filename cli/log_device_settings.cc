@@ -9,6 +9,7 @@
 #include "cli/log_buffer_settings.h"
 #include "cli/number_checks.h"
 #include "logging/block_format.h"
+#include "logging/epoch_log.h"
 
 namespace mneme {
 
@@ -46,6 +47,8 @@ struct UsedBy {
   const char* option;
   bool (*has_use)(LogDeviceKind kind);
 };
+// An epoch's end flushes what loggers have, and nothing else.
+constexpr const char* kNotOfLoggers[] = {"--flush-interval", "--flush-bytes", "--flush-records"};
 constexpr UsedBy kUsedBy[] = {{"--log-directory", is_striped},   {"--io", is_file},
                               {"--io-registered", is_file},      {"--io-sync", has_segments},
                               {"--io-unit", has_segments},       {"--io-depth", has_flusher},
@@ -75,8 +78,8 @@ void LogDeviceSettings::add_options(CLI::App& command) {
           "back")
       ->capture_default_str();
   command.add_option("--log-directory", directories_,
-                     "of the striped device, one for each stripe: absolute, or inside the data directory; "
-                     "without it stripe-1 and stripe-2 there");
+                     "of the striped device, one for each stripe; of --log-buffer epoch, for the loggers in turns: "
+                     "absolute, or inside the data directory; without it stripe-1 and stripe-2 there, or itself");
   command
       .add_option("--device-latency", latency_,
                   "as 100us: no flush of the log takes less, however fast the device is; auto: 1.2us of nvm, "
@@ -128,11 +131,16 @@ const std::vector<const char*>& LogDeviceSettings::options() {
   return kOptions;
 }
 
-Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind kind) const {
+Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind kind, bool has_loggers) const {
   for (const UsedBy& each : kUsedBy) {
-    if (command.count(each.option) > 0 && !each.has_use(kind)) {
+    const bool is_loggers = has_loggers && each.has_use == is_striped && has_segments(kind);
+    if (command.count(each.option) > 0 && !each.has_use(kind) && !is_loggers) {
       return invalid_argument("the log device {} has no use for {}: leave it out", device_, each.option);
     }
+  }
+  for (const char* option : kNotOfLoggers) {
+    if (!has_loggers || command.count(option) == 0) continue;
+    return invalid_argument("--log-buffer epoch flushes at an epoch's end, and has no use for {}: leave it out", option);
   }
   if (is_nvm(kind)) {
     for (const char* option : LogBufferSettings::options()) {
@@ -146,7 +154,13 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
   if (io_method_ == "threads" && command.count("--io-registered") > 0) {
     return invalid_argument("--io threads has no use for --io-registered: leave it out");
   }
-  if (directories_.size() == 1) return invalid_argument("one --log-directory makes no stripes: name several");
+  return check_directories(has_loggers);
+}
+
+Result<void> LogDeviceSettings::check_directories(bool has_loggers) const {
+  if (directories_.size() == 1 && !has_loggers) {
+    return invalid_argument("one --log-directory makes no stripes: name several");
+  }
   std::set<std::string> seen;
   for (const std::string& each : directories_) {
     const std::filesystem::path path(each);
@@ -202,13 +216,14 @@ Result<std::optional<std::chrono::nanoseconds>> LogDeviceSettings::latency() con
 Result<void> LogDeviceSettings::choose(const CLI::App& command, DurableLogOptions& log) const {
   const Result<LogDeviceKind> kind = log_device_kind(device_);
   if (!kind) return kind.error();
-  RETURN_IF_ERROR(check_use(command, *kind));
+  RETURN_IF_ERROR(check_use(command, *kind, log.layout == LogLayout::kEpoch));
   const Result<IoOptions> chosen = io();
   if (!chosen) return chosen.error();
   const Result<std::optional<std::chrono::nanoseconds>> least = latency();
   if (!least) return least.error();
   log.device = *kind;
   log.directories = directories_.empty() ? kDefaultStripes : directories_;
+  if (!directories_.empty()) log.epoch.directories = directories_;
   log.io = *chosen;
   log.device_latency = *least;
   const Result<std::chrono::microseconds> interval = flush_interval();
@@ -216,7 +231,7 @@ Result<void> LogDeviceSettings::choose(const CLI::App& command, DurableLogOption
   log.group.interval = *interval;
   log.group.bytes = flush_bytes_;
   log.group.records = flush_records_;
-  return {};
+  return log.layout == LogLayout::kEpoch ? check_epoch_options(log) : Result<void>();
 }
 
 std::vector<std::string> LogDeviceSettings::arguments() const {
@@ -231,7 +246,7 @@ std::vector<std::string> LogDeviceSettings::arguments() const {
   if (!kind.ok()) return arguments;  // choose() says so
   if (!has_flusher(*kind)) return arguments;
   add("--io-depth", std::to_string(io_.depth));
-  add("--flush-interval", flush_interval_);
+  if (flush_interval_ != "auto") add("--flush-interval", flush_interval_);
   if (flush_bytes_ > 0) add("--flush-bytes", std::to_string(flush_bytes_));
   if (flush_records_ > 0) add("--flush-records", std::to_string(flush_records_));
   for (const std::string& directory : directories_) add("--log-directory", directory);

@@ -23,13 +23,14 @@ class LogDeviceSettings {
   static const std::vector<const char*>& options();
 
   const std::string& device() const { return device_; }
-  // After parsing.
+  // After parsing. `log` says already how many workers there are, and which buffer.
   Result<void> choose(const CLI::App& command, DurableLogOptions& log) const;
   // The same choice, as arguments of another process.
   std::vector<std::string> arguments() const;
 
  private:
-  Result<void> check_use(const CLI::App& command, LogDeviceKind kind) const;
+  Result<void> check_use(const CLI::App& command, LogDeviceKind kind, bool has_loggers) const;
+  Result<void> check_directories(bool has_loggers) const;
   Result<IoOptions> io() const;
   Result<std::optional<std::chrono::nanoseconds>> latency() const;
   Result<std::chrono::microseconds> flush_interval() const;

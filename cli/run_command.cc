@@ -150,6 +150,7 @@ struct RunCommand {
       output.notice("--commit async acknowledges before the log is durable: a crash can lose acknowledged work");
     }
     WorkingDatabase& working = opened->working();
+    if (working.manifest().current().layout == LogLayout::kEpoch) log_buffer_name_ = name_of(LogLayout::kEpoch);
     working.database().set_concurrency(kept_apart);
     return measure(opened->workload(), working.program(), working.database(), opened->procedures(), options, &*opened);
   }
@@ -234,6 +235,10 @@ struct RunCommand {
       if (flushes.count() > 0) {
         text += fmt::format(" of p50 {}, p99 {}", seconds_text(static_cast<double>(flushes.quantile(0.5)) / 1e9),
                             seconds_text(static_cast<double>(flushes.quantile(0.99)) / 1e9));
+      }
+      if (counters.epochs) {
+        text += fmt::format(", by {} in {}", counted(counters.epochs->loggers, "logger"),
+                            counted(counters.epochs->pepoch_writes, "step of the pepoch", "steps of the pepoch"));
       }
       text += "\n";
     }
@@ -321,6 +326,9 @@ struct RunCommand {
             {"log_bytes_per_txn", bytes_per_record(counters)},
             {"flush_interval_us", flush_interval_us_ ? Json(*flush_interval_us_) : Json()},
             {"device_flushes", counters.device.flushes},
+            {"loggers", counters.epochs ? Json(counters.epochs->loggers) : Json()},
+            {"epoch_us", counters.epochs ? Json(counters.epochs->interval.count()) : Json()},
+            {"pepoch", counters.epochs && counters.epochs->pepoch ? Json(*counters.epochs->pepoch) : Json()},
             {"device_flush_us", latency_json(counters.flusher.flush_ns)},
             {"flusher_processor_seconds", static_cast<double>(counters.flusher.processor_ns) / 1e9},
             {"peak_rss_bytes", peak_rss_bytes()},

@@ -12,6 +12,7 @@ namespace {
 
 constexpr char kSegmentMagic[8] = {'M', 'N', 'E', 'M', 'E', 'L', 'O', 'G'};
 constexpr char kNvmMagic[8] = {'M', 'N', 'E', 'M', 'E', 'N', 'V', 'M'};
+constexpr char kLoggerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'L', 'G', 'R'};
 constexpr uint32_t kBlockMagic = 'M' | 'N' << 8 | 'B' << 16 | 'K' << 24;
 constexpr size_t kPageChecksumAt = 12;
 
@@ -29,7 +30,7 @@ uint32_t header_checksum(const std::byte* block) {
 
 void SegmentHeader::encode(std::byte* page) const {
   std::memset(page, 0, kBlockBytes);
-  std::memcpy(page, nvm ? kNvmMagic : kSegmentMagic, sizeof kSegmentMagic);
+  std::memcpy(page, nvm ? kNvmMagic : logger ? kLoggerMagic : kSegmentMagic, sizeof kSegmentMagic);
   store(page + 8, kFormatVersion);
   store(page + 16, database_id);
   store(page + 24, catalog_hash);
@@ -40,6 +41,7 @@ void SegmentHeader::encode(std::byte* page) const {
     store(page + 48, nvm->writers);
     store(page + 52, nvm->longest_record_bytes);
   }
+  if (logger) store(page + 40, *logger);
   store(page + kPageChecksumAt, page_checksum(page));
 }
 
@@ -49,7 +51,9 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
                    page.size());
   }
   const bool is_nvm = std::memcmp(page.data(), kNvmMagic, sizeof kNvmMagic) == 0;
-  const bool magic_is_right = is_nvm || std::memcmp(page.data(), kSegmentMagic, sizeof kSegmentMagic) == 0;
+  const bool is_loggers = std::memcmp(page.data(), kLoggerMagic, sizeof kLoggerMagic) == 0;
+  const bool magic_is_right =
+      is_nvm || is_loggers || std::memcmp(page.data(), kSegmentMagic, sizeof kSegmentMagic) == 0;
   const bool checksum_is_right = load<uint32_t>(page.data() + kPageChecksumAt) == page_checksum(page.data());
   const auto version = load<uint32_t>(page.data() + 8);
   // A foreign file has neither; damage to ours leaves one of them.
@@ -72,6 +76,7 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
     header.nvm = {Lsn{load<uint64_t>(page.data() + 40)}, load<uint32_t>(page.data() + 48),
                   load<uint32_t>(page.data() + 52)};
   }
+  if (is_loggers) header.logger = load<uint32_t>(page.data() + 40);
   return header;
 }
 
@@ -86,7 +91,7 @@ void BlockHeader::encode(std::byte* block) const {
   store(block + 32, incarnation);
   store(block + 36, segment);
   store(block + 40, index);
-  store(block + 44, uint32_t{0});
+  store(block + 44, persisted_epochs);
   store(block, header_checksum(block));
 }
 
@@ -103,6 +108,7 @@ std::optional<BlockHeader> BlockHeader::decode(ByteSpan block) {
   header.incarnation = load<uint32_t>(from + 32);
   header.segment = load<uint32_t>(from + 36);
   header.index = load<uint32_t>(from + 40);
+  header.persisted_epochs = load<uint32_t>(from + 44);
   if (header.used_bytes == 0 || header.used_bytes > kBlockPayloadBytes) return std::nullopt;
   if (header.durable > header.begin) return std::nullopt;
   return header;

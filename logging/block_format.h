@@ -6,14 +6,18 @@
 //                    40 zeros; or, of a segment in persistent memory (nvm_format.h), whose magic is "MNEMENVM":
 //                    40 u64 LSN of the first byte behind the page   48 u32 writers   52 u32 bytes of their longest
 //                    record   56 zeros
+//                    or, of a logger's (epoch_log.h), whose magic is "MNEMELGR": 40 u32 logger   44 zeros
 //     block          0 u32 CRC32C of bytes 4..47     4 u32 magic "MNBK"      8 u32 CRC32C of bytes 48..4095
 //                    12 u32 payload bytes used       16 u64 LSN of the first payload byte
 //                    24 u64 durable LSN              32 u32 incarnation      36 u32 segment number
-//                    40 u32 block index              44 u32 zero             48 payload, then zeros
+//                    40 u32 block index              44 u32 persisted epochs 48 payload, then zeros
 //
 // Invariants  LSNs count payload bytes only. durable LSN <= LSN of the block: what was durable before it was written.
 //             A record may span blocks, never segments: a segment begins with a record. The header has a checksum of its own, so that the durable
 //             LSN of a block counts even where its payload is torn.
+//             In a logger's segment "LSN" is a position in that logger's stream, counted from 64 in each incarnation;
+//             persisted epochs are those of the incarnation that all loggers had persisted before the block was
+//             written. Elsewhere they are 0.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +47,8 @@ struct SegmentHeader {
   uint64_t catalog_hash = 0;
   uint32_t number = 0;
   uint32_t incarnation = 0;
-  std::optional<NvmExtent> nvm{};  // nothing: the segment consists of blocks
+  std::optional<NvmExtent> nvm{};    // nothing: the segment consists of blocks
+  std::optional<uint32_t> logger{};  // whose stream it belongs to (epoch_log.h); nothing: the log is one stream
 
   // Fills a whole block's worth of bytes.
   void encode(std::byte* page) const;
@@ -59,6 +64,7 @@ struct BlockHeader {
   uint32_t incarnation = 0;
   uint32_t segment = 0;
   uint32_t index = 0;  // 0 for the block right after the header page
+  uint32_t persisted_epochs = 0;
 
   Lsn end() const { return begin + used_bytes; }
 

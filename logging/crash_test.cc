@@ -28,14 +28,27 @@ size_t payload_bytes_of(uint64_t index) {
   return 20 + index * 37 % 900;
 }
 
-[[noreturn]] void run_child(const std::string& directory, LogDeviceKind device, uint64_t seed, uint64_t first,
-                            int reports) {
+DurableLogOptions one_stream(LogDeviceKind device) {
   DurableLogOptions options = small_log();
   options.device = device;
-  options.lossy_seed = seed;
+  return options;
+}
+
+DurableLogOptions two_loggers(LogDeviceKind device) {
+  DurableLogOptions options = small_log(/*workers=*/3);
+  options.device = device;
+  options.layout = LogLayout::kEpoch;
+  options.epoch.loggers = 2;
+  options.epoch.interval = std::chrono::microseconds(500);
+  return options;
+}
+
+[[noreturn]] void run_child(const std::string& directory, const DurableLogOptions& options, uint64_t first,
+                            int reports) {
   OpenLog opened = open_for_work(directory, options);
   for (uint64_t index = first;; ++index) {
-    const Lsn lsn = append(*opened.log, WorkerId{0}, payload_of(index, payload_bytes_of(index)));
+    const WorkerId worker{static_cast<uint32_t>(index % options.workers)};
+    const Lsn lsn = append(*opened.log, worker, payload_of(index, payload_bytes_of(index)));
     if (index % 16 == 0) opened.log->wait_durable(lsn);
     const Report report{index, lsn, opened.log->durable()};
     if (::write(reports, &report, sizeof report) != sizeof report) std::_Exit(1);
@@ -43,10 +56,11 @@ size_t payload_bytes_of(uint64_t index) {
 }
 
 // Runs a child, kills it, and returns what it reported. Between `first` and what is lost it counts on.
-std::vector<Report> run_and_kill(const std::string& directory, LogDeviceKind device, uint64_t seed,
+std::vector<Report> run_and_kill(const std::string& directory, DurableLogOptions options, uint64_t seed,
                                  uint64_t first) {
+  options.lossy_seed = seed;
   return test::run_and_kill<Report>(seed,
-                                    [&](int reports) { run_child(directory, device, seed, first, reports); });
+                                    [&](int reports) { run_child(directory, options, first, reports); });
 }
 
 // What is wrong with the directory's log, given what the child reported; empty if nothing is.
@@ -69,12 +83,22 @@ std::string fault(const std::string& directory, const std::vector<Report>& repor
   return "";
 }
 
-TEST(Crash, NothingDurableIsLostOverManyLives) {
+struct Kept {
+  const char* name;
+  DurableLogOptions (*options)(LogDeviceKind device);
+};
+class Crash : public ::testing::TestWithParam<Kept> {};
+INSTANTIATE_TEST_SUITE_P(Layouts, Crash,
+                         ::testing::Values(Kept{"stream", one_stream}, Kept{"epoch", two_loggers}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(Crash, NothingDurableIsLostOverManyLives) {
   TemporaryDirectory directory;
   std::vector<Report> reports;  // of all lives: what was durable once stays so
   uint64_t dropped = 0;
   for (uint64_t life = 1; life <= 12; ++life) {
-    const auto news = run_and_kill(directory.path(), LogDeviceKind::kLossy, life, life << 32);
+    const auto news =
+        run_and_kill(directory.path(), GetParam().options(LogDeviceKind::kLossy), life, life << 32);
     ASSERT_GE(news.size(), 100u);
     reports.insert(reports.end(), news.begin(), news.end());
     ASSERT_EQ(fault(directory.path(), reports), "") << "life " << life;
@@ -85,32 +109,34 @@ TEST(Crash, NothingDurableIsLostOverManyLives) {
   RecordProperty("dropped_bytes", static_cast<int>(dropped));
 }
 
-TEST(Crash, TheSameHoldsOnTheRealDevice) {
+TEST_P(Crash, TheSameHoldsOnTheRealDevice) {
   TemporaryDirectory directory;
-  const auto reports = run_and_kill(directory.path(), LogDeviceKind::kFile, 5, 1);
+  const auto reports = run_and_kill(directory.path(), GetParam().options(LogDeviceKind::kFile), 5, 1);
   EXPECT_EQ(fault(directory.path(), reports), "");
 }
 
-TEST(CrashCanary, ALogThatLeavesOutTheSyncIsCaught) {
+TEST_P(Crash, ALogThatLeavesOutTheSyncIsCaught) {
   int caught = 0;
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     TemporaryDirectory directory;
-    const auto reports = run_and_kill(directory.path(), LogDeviceKind::kLossyUnsynced, seed, 1);
+    const auto reports =
+        run_and_kill(directory.path(), GetParam().options(LogDeviceKind::kLossyUnsynced), seed, 1);
     if (!fault(directory.path(), reports).empty()) ++caught;
   }
   EXPECT_EQ(caught, 5);
 }
 
 // A limit on the file size stands for a full disk: the second segment can't be made.
-TEST(FullDisk, IsAClearErrorAndLosesNothingDurable) {
+TEST_P(Crash, AFullDiskIsAClearErrorAndLosesNothingDurable) {
   TemporaryDirectory directory;
+  const DurableLogOptions options = GetParam().options(LogDeviceKind::kFile);
   ::signal(SIGXFSZ, SIG_IGN);
   rlimit before;
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   std::vector<Lsn> durable_lsns;
   std::optional<Error> failure;
   {
-    OpenLog opened = open_for_work(directory.path(), small_log());
+    OpenLog opened = open_for_work(directory.path(), options);
     const rlimit limit{.rlim_cur = 64 * 1024, .rlim_max = before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
     while (opened.log->await_space(WorkerId{0}, 1000)) {
@@ -130,7 +156,7 @@ TEST(FullDisk, IsAClearErrorAndLosesNothingDurable) {
   ASSERT_GE(log.records.size(), durable_lsns.size());
   for (size_t i = 0; i < durable_lsns.size(); ++i) EXPECT_EQ(log.records[i].lsn, durable_lsns[i]);
   // Room again: the database goes on.
-  OpenLog again = open_for_work(directory.path(), small_log());
+  OpenLog again = open_for_work(directory.path(), options);
   EXPECT_TRUE(again.log->wait_durable(append(*again.log, WorkerId{0}, payload_of(1, 100))));
 }
 

@@ -31,9 +31,9 @@ class DelayedDevice : public LogDevice {
         inner_durable_(options.begin),
         durable_(options.begin) {}
 
-  Lsn append(const LogBuffer& buffer, Lsn begin, Lsn end) override {
+  Lsn append(const LogSource& source, Lsn begin, Lsn end) override {
     if (in_flight_.size() == options_.depth) return begin;
-    const Lsn taken = device_->append(buffer, begin, end);
+    const Lsn taken = device_->append(source, begin, end);
     if (taken > begin) {
       in_flight_.push_back({taken, monotonic_ns() + static_cast<uint64_t>(options_.latency.count())});
     }

@@ -84,31 +84,22 @@ IoChain::Durability durability_of(LogDeviceKind kind, IoSync sync) {
 
 Result<OpenedDevice> open_file_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
                                       const DeviceOptions& options) {
+  if (kind == LogDeviceKind::kStriped) file.directories = options.directories;
+  auto opened_queue = open_log_queue(kind, manifest.directory(), file.directories, options);
+  if (!opened_queue.ok()) return opened_queue.error();
   OpenedDevice opened;
-  file.directories = kind == LogDeviceKind::kStriped ? options.directories : std::vector<std::string>{""};
-  RETURN_IF_ERROR(prepare_directories(manifest.directory(), file.directories));
+  opened.notices = std::move(opened_queue->notices);
   file.unit_bytes = options.io.unit_bytes;
   file.chains = options.io.depth;
-  file.durability = durability_of(kind, options.io.sync);
-  std::unique_ptr<IoQueue> queue;
-  if (kind == LogDeviceKind::kLossy || kind == LogDeviceKind::kLossyUnsynced) {
-    queue = std::make_unique<LossyQueue>(options.lossy_seed);
-    file.direct_io = false;  // it writes single sectors
-  } else {
-    for (const std::string& directory : file.directories) {
-      auto direct = try_direct_io(path_in(manifest.directory(), directory));
-      if (!file.direct_io || direct.ok()) continue;
-      opened.notices.push_back(fmt::format(
-          "direct I/O is not available ({}): the log goes through the page cache, which is slower",
-          direct.error().message));
-      file.direct_io = false;
-      // The kernel tells a write-back error to one sync of a file only: with two in flight, the other one's write would
-      // pass for durable.
-      file.chains = 1;
-    }
-    queue = open_queue(options.io, opened.notices);
+  file.durability = opened_queue->durability;
+  const bool is_lossy = kind == LogDeviceKind::kLossy || kind == LogDeviceKind::kLossyUnsynced;
+  if (file.direct_io && !opened_queue->direct_io) {
+    file.direct_io = false;
+    // The kernel tells a write-back error to one sync of a file only: with two in flight, the other one's write would
+    // pass for durable.
+    if (!is_lossy) file.chains = 1;
   }
-  auto device = FileDevice::open(manifest, std::move(queue), file);
+  auto device = FileDevice::open(manifest, std::move(opened_queue->queue), file);
   if (!device.ok()) return device.error();
   const std::vector<std::string>& notices = (*device)->notices();
   opened.notices.insert(opened.notices.end(), notices.begin(), notices.end());
@@ -130,6 +121,28 @@ Result<LogDeviceKind> log_device_kind(std::string_view name) {
 
 std::string_view name_of(LogDeviceKind kind) {
   return kNames[static_cast<size_t>(kind)].name;
+}
+
+Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_directory,
+                                   const std::vector<std::string>& directories, const DeviceOptions& options) {
+  RETURN_IF_ERROR(prepare_directories(data_directory, directories));
+  OpenedQueue opened;
+  opened.durability = durability_of(kind, options.io.sync);
+  if (kind == LogDeviceKind::kLossy || kind == LogDeviceKind::kLossyUnsynced) {
+    opened.queue = std::make_unique<LossyQueue>(options.lossy_seed);
+    opened.direct_io = false;  // it writes single sectors
+    return opened;
+  }
+  for (const std::string& directory : directories) {
+    auto direct = try_direct_io(path_in(data_directory, directory));
+    if (!opened.direct_io || direct.ok()) continue;
+    opened.notices.push_back(fmt::format(
+        "direct I/O is not available ({}): the log goes through the page cache, which is slower",
+        direct.error().message));
+    opened.direct_io = false;
+  }
+  opened.queue = open_queue(options.io, opened.notices);
+  return opened;
 }
 
 Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,

@@ -50,7 +50,20 @@ struct DeviceOptions {
   std::chrono::nanoseconds latency{0};  // injected: no flush takes less
 };
 
-// Not for persistent memory. Of `file`, what `options` decide is overwritten; `file.direct_io` is a wish.
+// What a file of the log is written through.
+struct OpenedQueue {
+  std::unique_ptr<IoQueue> queue;
+  IoChain::Durability durability = IoChain::Durability::kSync;
+  bool direct_io = true;             // whether the files' file systems have it
+  std::vector<std::string> notices;  // a sentence each
+};
+
+// For files in these directories, as SegmentFileOptions names them; those that lie in the data directory are made.
+Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_directory,
+                                   const std::vector<std::string>& directories, const DeviceOptions& options);
+
+// Not for persistent memory. Of `file`, what `options` decide is overwritten, the directories of a striped device
+// among it; `file.direct_io` is a wish.
 Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
                                      const DeviceOptions& options);
 

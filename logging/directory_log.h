@@ -7,6 +7,7 @@
 //             Workers must have filled what they reserved before.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,11 +19,20 @@
 
 namespace mneme {
 
+// Of a log of loggers and epochs (epoch_log.h).
+struct EpochCounters {
+  uint32_t loggers = 0;
+  std::chrono::microseconds interval{0};  // of an epoch, at most
+  std::optional<uint64_t> pepoch{};       // the last one that all loggers have persisted; nothing: none yet
+  uint64_t pepoch_writes = 0;             // to its file
+};
+
 struct LogCounters {
   uint64_t log_records = 0;
   uint64_t log_bytes = 0;  // of records, headers included; without blocks and padding
   DeviceCounters device;
-  FlusherCounters flusher;  // of a log that has one
+  FlusherCounters flusher;  // of a log that has one; of several, together
+  std::optional<EpochCounters> epochs{};
 };
 
 class DirectoryLog : public CommitLog {

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "logging/device_factory.h"
 #include "logging/directory_log.h"
+#include "logging/epoch_options.h"
 #include "logging/log_buffer.h"
 #include "logging/log_buffer_factory.h"
 #include "logging/log_flusher.h"
@@ -33,6 +34,8 @@ struct DurableLogOptions {
   // Threads besides, which append a record now and then, and are no reason to space flushes: their ids follow the
   // workers'. A checkpoint's LSN is drawn by one.
   uint32_t helpers = 0;
+  std::optional<LogLayout> layout{};  // of a new directory; of an old one, what it must be. Nothing: stream; any
+  EpochOptions epoch{};               // of the layout `epoch`, which has no use for buffer, tuning and group's bounds
   LogBufferKind buffer = kDefaultLogBuffer;
   LogBufferTuning tuning{};
   LogDeviceKind device = LogDeviceKind::kFile;

@@ -22,9 +22,9 @@ uint32_t blocks_in(size_t unit_bytes) {
   return static_cast<uint32_t>(unit_bytes / kBlockBytes);
 }
 
-uint32_t record_bytes_at(const LogBuffer& buffer, Lsn at) {
+uint32_t record_bytes_at(const LogSource& source, Lsn at) {
   std::byte header[kRecordHeaderBytes];
-  buffer.read(at, header);
+  source.read(at, header);
   return RecordHeader::decode(header).record_bytes;
 }
 
@@ -38,7 +38,8 @@ FileDevice::FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
       durable_(options.begin),
       buffers_(size_t{options.chains} * buffer_blocks_ * kBlockBytes),
       queue_(std::move(queue)),
-      numbers_(manifest.current()) {
+      numbers_(options.numbers != nullptr ? options.numbers
+                                           : std::make_shared<SegmentNumbers>(manifest.current())) {
   for (uint32_t slot = 0; slot < options.chains; ++slot) free_slots_.push_back(slot);
   if (const auto registered = queue_->register_memory(buffers_.span()); !registered.ok()) {
     notices_.push_back(
@@ -46,10 +47,10 @@ FileDevice::FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
   }
   for (const std::string& directory : options.directories) {
     const SegmentSupplyOptions supply{
-        {directory, options.segment_bytes / kBlockBytes * kBlockBytes, options.direct_io},
+        {directory, options.segment_bytes / kBlockBytes * kBlockBytes, options.direct_io, options.logger},
         options.segments_ahead};
     supplies_.push_back(
-        std::make_unique<SegmentSupply>(manifest, supply, numbers_, [this] { queue_->wake(); }));
+        std::make_unique<SegmentSupply>(manifest, supply, *numbers_, [this] { queue_->wake(); }));
   }
 }
 
@@ -90,21 +91,21 @@ FileDevice::Stripe* FileDevice::stripe_with_room(uint32_t blocks) {
   return nullptr;
 }
 
-Lsn FileDevice::append(const LogBuffer& buffer, Lsn begin, Lsn end) {
+Lsn FileDevice::append(const LogSource& source, Lsn begin, Lsn end) {
   if (failed_ || begin == end || free_slots_.empty()) return begin;
-  const uint32_t first_record_blocks = blocks_for(record_bytes_at(buffer, begin));
+  const uint32_t first_record_blocks = blocks_for(record_bytes_at(source, begin));
   Stripe* stripe = stripe_with_room(first_record_blocks);
   if (stripe == nullptr) {
     segment_waits_.fetch_add(1, std::memory_order_relaxed);
     return begin;
   }
   const uint32_t unit_blocks = std::max(first_record_blocks, blocks_in(options_.unit_bytes));
-  const Run run = longest_run(buffer, begin, end, std::min(stripe->room(), unit_blocks));
+  const Run run = longest_run(source, begin, end, std::min(stripe->room(), unit_blocks));
 
   const uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
   std::byte* blocks = buffers_.data() + size_t{slot} * buffer_blocks_ * kBlockBytes;
-  lay_out(buffer, begin, run, *stripe, blocks);
+  lay_out(source, begin, run, *stripe, blocks);
   const uint64_t offset = block_offset(stripe->next_block);
   in_flight_.push_back({slot, run.end, stripe->segment, offset});
   const size_t bytes = run.blocks * kBlockBytes;
@@ -115,10 +116,10 @@ Lsn FileDevice::append(const LogBuffer& buffer, Lsn begin, Lsn end) {
   return run.end;
 }
 
-FileDevice::Run FileDevice::longest_run(const LogBuffer& buffer, Lsn begin, Lsn end, uint32_t block_limit) {
+FileDevice::Run FileDevice::longest_run(const LogSource& source, Lsn begin, Lsn end, uint32_t block_limit) {
   Lsn at = begin;
   while (at < end) {
-    const Lsn next = at + record_bytes_at(buffer, at);
+    const Lsn next = at + record_bytes_at(source, at);
     CHECK(next > at);
     CHECK(next <= end);
     if (next.value - begin.value > uint64_t{block_limit} * kBlockPayloadBytes) break;
@@ -128,7 +129,7 @@ FileDevice::Run FileDevice::longest_run(const LogBuffer& buffer, Lsn begin, Lsn 
   return {at, blocks_for(at.value - begin.value)};
 }
 
-void FileDevice::lay_out(const LogBuffer& buffer, Lsn begin, const Run& run, const Stripe& stripe,
+void FileDevice::lay_out(const LogSource& source, Lsn begin, const Run& run, const Stripe& stripe,
                          std::byte* blocks) {
   for (uint32_t i = 0; i < run.blocks; ++i) {
     std::byte* block = blocks + i * kBlockBytes;
@@ -137,12 +138,13 @@ void FileDevice::lay_out(const LogBuffer& buffer, Lsn begin, const Run& run, con
     header.used_bytes =
         static_cast<uint32_t>(std::min<uint64_t>(kBlockPayloadBytes, run.end.value - header.begin.value));
     std::byte* payload = block + kBlockHeaderBytes;
-    buffer.read(header.begin, {payload, header.used_bytes});
+    source.read(header.begin, {payload, header.used_bytes});
     std::memset(payload + header.used_bytes, 0, kBlockPayloadBytes - header.used_bytes);
     header.durable = durable_;
     header.incarnation = stripe.segment->incarnation;
     header.segment = stripe.segment->number;
     header.index = stripe.next_block + i;
+    header.persisted_epochs = source.persisted_epochs();
     header.encode(block);
   }
 }

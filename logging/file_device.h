@@ -15,6 +15,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/aligned_bytes.h"
@@ -34,6 +35,9 @@ struct FileDeviceOptions {
   bool direct_io = true;
   IoChain::Durability durability = IoChain::Durability::kSync;
   std::vector<std::string> directories{""};  // one a stripe, as SegmentSupplyOptions says
+  // Of a logger (epoch_log.h): its number, and what numbers the segments of all loggers; else the device's own does.
+  std::optional<uint32_t> logger{};
+  std::shared_ptr<SegmentNumbers> numbers{};
 };
 
 class FileDevice : public LogDevice {
@@ -42,7 +46,7 @@ class FileDevice : public LogDevice {
   static Result<std::unique_ptr<FileDevice>> open(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
                                                   const FileDeviceOptions& options);
 
-  Lsn append(const LogBuffer& buffer, Lsn begin, Lsn end) override;
+  Lsn append(const LogSource& source, Lsn begin, Lsn end) override;
   Lsn wait(std::chrono::nanoseconds limit) override;
   void wake() override { queue_->wake(); }
   DeviceCounters counters() const override;
@@ -74,8 +78,8 @@ class FileDevice : public LogDevice {
   };
 
   FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue, const FileDeviceOptions& options);
-  Run longest_run(const LogBuffer& buffer, Lsn begin, Lsn end, uint32_t block_limit);
-  void lay_out(const LogBuffer& buffer, Lsn begin, const Run& run, const Stripe& stripe, std::byte* blocks);
+  Run longest_run(const LogSource& source, Lsn begin, Lsn end, uint32_t block_limit);
+  void lay_out(const LogSource& source, Lsn begin, const Run& run, const Stripe& stripe, std::byte* blocks);
   Stripe* stripe_with_room(uint32_t blocks);
   bool next_segment(size_t stripe);
   void drop(std::shared_ptr<Segment> segment);
@@ -106,7 +110,7 @@ class FileDevice : public LogDevice {
 
   // Last, in this order: the supplies' threads wake the queue, and all end before the buffers go.
   std::unique_ptr<IoQueue> queue_;
-  SegmentNumbers numbers_;
+  const std::shared_ptr<SegmentNumbers> numbers_;
   std::vector<std::unique_ptr<SegmentSupply>> supplies_;  // one a stripe
 };
 

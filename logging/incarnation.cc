@@ -12,16 +12,29 @@
 
 namespace mneme {
 
+namespace {
+
+// Whether no block of the segment belongs to the log. Of a logger's segment only those are kept that do.
+bool is_unused(const LogContents& log, const LogContents::Segment& segment) {
+  return segment.blocks.empty() || (!log.epochs && segment.blocks.front().begin >= log.end);
+}
+
+// Whether what was read of the segment may not be durable. In a logger's all that is kept was when the pepoch said so.
+bool may_be_volatile(const LogContents& log, const LogContents::Segment& segment) {
+  return !log.epochs && segment.blocks.back().end() > log.durable_seen;
+}
+
+}  // namespace
+
 Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log) {
   std::vector<std::string> unused;
   for (const LogContents::Segment& segment : log.segments) {
     if (segment.is_below) continue;
-    if (segment.blocks.empty() || segment.blocks.front().begin >= log.end) {
+    if (is_unused(log, segment)) {
       unused.push_back(segment.file);
       continue;
     }
-    const LogContents::Block& last = segment.blocks.back();
-    if (last.begin + last.used_bytes <= log.durable_seen) continue;
+    if (!may_be_volatile(log, segment)) continue;
     auto file = File::open(path_in(manifest.directory(), segment.file), O_RDONLY);
     if (!file.ok()) return file.error();
     RETURN_IF_ERROR(file->sync_data());
@@ -29,6 +42,7 @@ Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log) {
   RETURN_IF_ERROR(manifest.update([&](Manifest& m) {
     const uint32_t number = m.incarnations.empty() ? 1 : m.incarnations.back().number + 1;
     CHECK(m.incarnations.empty() || m.incarnations.back().begin <= log.end);
+    if (log.epochs && !m.incarnations.empty()) m.incarnations.back().stream_ends = log.epochs->stream_ends;
     m.incarnations.push_back({number, log.end});
     // Those of segments that have been removed, or passed over, stay: a copy of the whole log may be read with them.
     const Lsn begin = log.runs.empty() ? log.end : log.runs.front().begin;

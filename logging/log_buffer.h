@@ -31,6 +31,7 @@
 #include "base/event_count.h"
 #include "base/strong_id.h"
 #include "logging/log_ring.h"
+#include "logging/log_source.h"
 #include "logging/lsn.h"
 
 namespace mneme {
@@ -56,10 +57,9 @@ struct LogBufferOptions {
   LogBufferTuning tuning{};
 };
 
-class LogBuffer {
+class LogBuffer : public LogSource {
  public:
   explicit LogBuffer(const LogBufferOptions& options);
-  virtual ~LogBuffer() = default;
 
   // Waits until reserve() finds room for any record without waiting. False: the buffer is closed.
   //
@@ -78,7 +78,7 @@ class LogBuffer {
 
   // The LSN below which every reserved record is published, as far as the buffer knows just now. Never falls.
   virtual Lsn contiguous_prefix() = 0;
-  virtual void read(Lsn at, std::span<std::byte> into) const;
+  void read(Lsn at, std::span<std::byte> into) const override;
   // The flusher is done with everything below: its bytes may be overwritten. A record boundary.
   virtual void release(Lsn upto);
 

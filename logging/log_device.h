@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "logging/log_buffer.h"
+#include "logging/log_source.h"
 #include "logging/lsn.h"
 
 namespace mneme {
@@ -28,9 +28,9 @@ class LogDevice {
  public:
   virtual ~LogDevice() = default;
 
-  // Takes the first records of [begin, end) from the buffer and starts to make them durable. Returns the LSN up to
+  // Takes the first records of [begin, end) from the source and starts to make them durable. Returns the LSN up to
   // which it took them; `begin` when it has no room just now.
-  virtual Lsn append(const LogBuffer& buffer, Lsn begin, Lsn end) = 0;
+  virtual Lsn append(const LogSource& source, Lsn begin, Lsn end) = 0;
 
   // Waits until an append completes, room comes up, wake() is called or the time is over. Returns the durable LSN.
   virtual Lsn wait(std::chrono::nanoseconds limit) = 0;

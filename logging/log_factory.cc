@@ -1,5 +1,6 @@
 #include "logging/log_factory.h"
 
+#include "logging/epoch_log.h"
 #include "logging/nvm_log.h"
 
 namespace mneme {
@@ -16,6 +17,14 @@ Result<std::unique_ptr<DirectoryLog>> as_directory_log(Result<std::unique_ptr<Lo
 
 Result<std::unique_ptr<DirectoryLog>> open_directory_log(ManifestFile& manifest,
                                                          const DurableLogOptions& options) {
+  const LogLayout layout = manifest.current().layout;
+  if (options.layout && *options.layout != layout) {
+    return invalid_argument(
+        "{} was made with {}, which its log keeps: leave --log-buffer out, or choose {}", manifest.directory(),
+        layout == LogLayout::kEpoch ? "--log-buffer epoch" : "a log of one stream",
+        layout == LogLayout::kEpoch ? "epoch" : "another than epoch");
+  }
+  if (layout == LogLayout::kEpoch) return as_directory_log(EpochLog::open(manifest, options));
   if (!is_nvm(options.device)) return as_directory_log(DurableLog::open(manifest, options));
   NvmLogOptions nvm;
   nvm.workers = options.appenders();

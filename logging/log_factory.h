@@ -1,5 +1,5 @@
-// Opens the log that options name: a buffer, a flusher and a device put together (durable_log.h), or records that each
-// worker hardens in persistent memory by itself (nvm_log.h).
+// Opens the log that options name: a buffer, a flusher and a device put together (durable_log.h), records that each
+// worker hardens in persistent memory by itself (nvm_log.h), or several loggers (epoch_log.h).
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 
 namespace mneme {
 
+// Which layout it is the manifest says; the options' is refused where it is another.
 // The directory must be locked for work, and begin_incarnation() done since its log was read. Then the first segment
 // is made, and the log accepts records from the incarnation's begin on. `manifest` outlives the log.
 Result<std::unique_ptr<DirectoryLog>> open_directory_log(ManifestFile& manifest,

@@ -3,11 +3,11 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <ctime>
 #include <limits>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/thread_clock.h"
 
 namespace mneme {
 
@@ -19,12 +19,6 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds kLongest = std::chrono::seconds(1);
 // A record is reserved and not yet published: its worker is busy with it just now.
 constexpr nanoseconds kUntilPublished = std::chrono::microseconds(50);
-
-uint64_t thread_processor_ns() {
-  timespec used;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
-}
 
 }  // namespace
 

@@ -24,7 +24,7 @@ class NotingDevice : public NullDevice {
  public:
   NotingDevice() : NullDevice(kFirstLsn) {}
 
-  Lsn append(const LogBuffer& buffer, Lsn begin, Lsn end) override {
+  Lsn append(const LogSource& buffer, Lsn begin, Lsn end) override {
     const std::lock_guard guard(mutex_);
     appended_.push_back(end.value - begin.value);
     return NullDevice::append(buffer, begin, end);

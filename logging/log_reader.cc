@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "logging/block_format.h"
+#include "logging/epoch_log_reader.h"
 #include "logging/segment_reader.h"
 
 namespace mneme {
@@ -289,8 +290,25 @@ LogContents::Place LogContents::place_of(Lsn lsn) const {
   return {segment.file, block.offset + (lsn.value - block.begin.value)};
 }
 
+Place LogContents::Segment::place_at(size_t index) const {
+  const Lsn at = blocks.front().begin + index;
+  const Block& block = *std::prev(std::ranges::upper_bound(blocks, at, {}, &Block::begin));
+  return {file, block.offset + (at.value - block.begin.value)};
+}
+
+Place LogContents::place_of(const RecordView& record) const {
+  if (!epochs) return place_of(record.lsn);
+  const std::byte* at = record.payload.data() - kRecordHeaderBytes;
+  const auto segment = std::ranges::find_if(segments, [at](const Segment& each) {
+    return !each.bytes.empty() && at >= each.bytes.data() && at < each.bytes.data() + each.bytes.size();
+  });
+  CHECK(segment != segments.end());
+  return segment->place_at(static_cast<size_t>(at - segment->bytes.data()));
+}
+
 Result<LogContents> read_log(const std::string& directory, const Manifest& manifest,
                              const LogReadOptions& options) {
+  if (manifest.layout == LogLayout::kEpoch) return read_epoch_log(directory, manifest, options);
   auto loaded = load_segments(directory, manifest, options);
   if (!loaded.ok()) return loaded.error();
 

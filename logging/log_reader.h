@@ -11,6 +11,8 @@
 //             those that the manifest notes of former ones. Another is damage.
 //             A log may begin anywhere at or below the checkpoint's LSN, since segments below are removed. Of a striped one
 //             some remain: what lies before a gap below the checkpoint is passed over. A gap above it is damage, or the end.
+//             A log of loggers and epochs (epoch_log.h) ends with the last epoch that all had persisted, the pepoch: what
+//             is missing or bad up to there is damage, what there is past it is dropped.
 //             Blocks of an older incarnation past that incarnation's end are left out, as if they weren't there.
 // Threads     read_log() uses threads of its own. LogContents: plain data.
 // Errors      damage names file and byte offset, kDamaged. Nothing in the directory is ever changed.
@@ -18,6 +20,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,17 +63,27 @@ struct LogContents {
   std::string dropped_reason;  // a sentence; empty when the log ends where its last block does
   std::vector<LogHole> holes;  // in log order; of persistent memory only
 
+  // Of a log of loggers and epochs.
+  struct Epochs {
+    std::optional<uint64_t> pepoch;  // the last epoch of the log; nothing: it ends where the last incarnation begins
+    uint32_t loggers = 0;            // of the last incarnation
+    std::vector<Lsn> stream_ends;    // where the log ends in its loggers' streams
+  };
+  std::optional<Epochs> epochs;
+
   uint64_t hole_bytes() const;
 
   struct Place {
     std::string file;  // its name in the directory
     uint64_t offset;   // of the byte in the file
   };
-  // Where the log's byte at `lsn` lies. `lsn` is in the log, below `end`.
+  // Where the log's byte at `lsn` lies. `lsn` is in the log, below `end`. Of a log of one stream.
   Place place_of(Lsn lsn) const;
+  // Where one of the log's records lies.
+  Place place_of(const RecordView& record) const;
 
   // A segment that the manifest lists. `blocks` are those of the log, in order, and their payload bytes lie in
-  // `bytes`, one after the other.
+  // `bytes`, one after the other. In a logger's segment a block's "LSN" is its position in the logger's stream.
   struct Block {
     Lsn begin;
     uint32_t used_bytes;
@@ -84,11 +97,15 @@ struct LogContents {
     std::vector<std::byte> bytes;
     RecordLayout layout;
     bool is_below = false;  // all that it held was passed over: it lies below the checkpoint, and before a gap there
+
+    // Where the byte bytes[index] lies, of a segment whose blocks leave no gap between them.
+    Place place_at(size_t index) const;
   };
   std::vector<Segment> segments;  // in the manifest's order
 
   // Blocks of one segment that follow one another without a gap. A run begins with a record. Of a log in one directory
-  // a segment is one run, but for holes; a striped log changes the segment with every flush.
+  // a segment is one run, but for holes; a striped log changes the segment with every flush. A log of several streams has
+  // none.
   struct Run {
     size_t segment;      // index into `segments`
     size_t first_block;  // index into its blocks

@@ -49,11 +49,17 @@ Manifest from_json(const Json& json) {
   const auto image = tuple_image(json.value("tuple_image", "full"));
   if (!image) throw std::invalid_argument("its \"tuple_image\" is none that this program knows");
   manifest.tuple_image = *image;
+  const auto layout = log_layout(json.value("layout", "stream"));
+  if (!layout) throw std::invalid_argument("its \"layout\" is none that this program knows");
+  manifest.layout = *layout;
   manifest.checkpoint_file = json.at("checkpoint").at("file").get<std::string>();
   manifest.checkpoint_lsn = Lsn{json.at("checkpoint").at("lsn").get<uint64_t>()};
   for (const Json& each : json.at("incarnations")) {
     Incarnation incarnation{each.at("number").get<uint32_t>(), Lsn{each.at("begin").get<uint64_t>()}};
     if (each.contains("closed")) incarnation.closed = Lsn{each.at("closed").get<uint64_t>()};
+    for (const uint64_t end : each.value("stream_ends", std::vector<uint64_t>())) {
+      incarnation.stream_ends.push_back(Lsn{end});
+    }
     manifest.incarnations.push_back(incarnation);
   }
   if (json.contains("holes")) {
@@ -64,6 +70,7 @@ Manifest from_json(const Json& json) {
   for (const Json& each : json.at("segments")) {
     manifest.segments.push_back({each.at("file").get<std::string>(), each.at("number").get<uint32_t>(),
                                  each.at("incarnation").get<uint32_t>()});
+    if (each.contains("logger")) manifest.segments.back().logger = each.at("logger").get<uint32_t>();
   }
   manifest.attributes = json.at("attributes").get<std::map<std::string, std::string>>();
   return manifest;
@@ -89,11 +96,13 @@ std::string Manifest::encode() const {
   json["catalog_hash"] = hexadecimal(catalog_hash);
   json["records"] = name_of(records);
   json["tuple_image"] = name_of(tuple_image);
+  json["layout"] = name_of(layout);
   json["checkpoint"] = {{"file", checkpoint_file}, {"lsn", checkpoint_lsn.value}};
   json["incarnations"] = Json::array();
   for (const Incarnation& each : incarnations) {
     Json incarnation = {{"number", each.number}, {"begin", each.begin.value}};
     if (each.closed) incarnation["closed"] = each.closed->value;
+    for (const Lsn end : each.stream_ends) incarnation["stream_ends"].push_back(end.value);
     json["incarnations"].push_back(std::move(incarnation));
   }
   if (!holes.empty()) json["holes"] = Json::array();
@@ -104,6 +113,7 @@ std::string Manifest::encode() const {
   for (const SegmentEntry& each : segments) {
     json["segments"].push_back(
         {{"file", each.file}, {"number", each.number}, {"incarnation", each.incarnation}});
+    if (each.logger) json["segments"].back()["logger"] = *each.logger;
   }
   json["attributes"] = attributes;
   const std::string text = json.dump(2) + "\n";

@@ -19,6 +19,7 @@
 
 #include "base/function_ref.h"
 #include "base/result.h"
+#include "logging/log_layout.h"
 #include "logging/lsn.h"
 #include "logging/record_content.h"
 
@@ -31,6 +32,9 @@ struct Incarnation {
   Lsn begin;
   // Of a log that may have holes (nvm_log.h): where it ended when it was closed in order. Below it nothing is missing.
   std::optional<Lsn> closed{};
+  // Of a log of several loggers (epoch_log.h): where each one's stream ended, once the next incarnation has begun. What
+  // it holds past that is not part of the log.
+  std::vector<Lsn> stream_ends{};
 };
 
 // A part of the log that a crash left without records, among ones that survived it (nvm_log.h).
@@ -45,6 +49,7 @@ struct SegmentEntry {
   std::string file;  // its path, from the data directory; absolute where it lies outside
   uint32_t number = 0;
   uint32_t incarnation = 0;
+  std::optional<uint32_t> logger{};  // whose stream it belongs to (epoch_log.h)
 };
 
 struct Manifest {
@@ -52,11 +57,13 @@ struct Manifest {
   uint64_t catalog_hash = 0;  // of schema and procedures: tells which catalog the log's calls mean
   RecordContent records = RecordContent::kCommand;
   TupleImage tuple_image = TupleImage::kFull;  // of the records, or of the ad-hoc ones among them, that hold images
+  LogLayout layout = LogLayout::kStream;
   std::string checkpoint_file;
   Lsn checkpoint_lsn = kCheckpointLsn;
   std::vector<Incarnation> incarnations;          // rising
   std::vector<LogHole> holes;                     // of former incarnations, rising: others there are damage
-  std::vector<SegmentEntry> segments;             // by number; of a striped log, several are written in turns
+  std::vector<SegmentEntry> segments;             // by number; of a striped log, or several loggers, some are
+                                                  // written at the same time
   std::map<std::string, std::string> attributes;  // workload, scale, generator position, ...
 
   // Above those of all segments.

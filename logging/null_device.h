@@ -15,7 +15,7 @@ class NullDevice : public LogDevice {
  public:
   explicit NullDevice(Lsn begin) : durable_(begin) {}
 
-  Lsn append(const LogBuffer&, Lsn begin, Lsn end) override {
+  Lsn append(const LogSource&, Lsn begin, Lsn end) override {
     if (end > begin) flushes_.fetch_add(1, std::memory_order_relaxed);
     durable_ = end;
     appended_ = true;

@@ -60,7 +60,8 @@ Result<void> fill(const File& file, const SegmentHeader& header, size_t bytes) {
 
 Result<File> make_listed(ManifestFile& manifest, const SegmentHeader& header,
                          const SegmentFileOptions& options) {
-  const SegmentEntry entry{segment_name(options.directory, header), header.number, header.incarnation};
+  const SegmentEntry entry{segment_name(options.directory, header), header.number, header.incarnation,
+                           header.logger};
   const std::string path = path_in(manifest.directory(), entry.file);
   auto file = open_empty(path, options.direct_io);
   if (!file.ok()) return file.error();
@@ -86,6 +87,7 @@ Result<File> make_segment(ManifestFile& manifest, SegmentHeader header, const Se
   header.database_id = current.database_id;
   header.catalog_hash = current.catalog_hash;
   header.incarnation = current.incarnations.back().number;
+  header.logger = options.logger;
   auto file = make_listed(manifest, header, options);
   if (file.ok()) return file;
   return failed(

@@ -12,6 +12,8 @@
 // flight: 0.17 ms into zeros, 0.29 ms into reserved space, at nearly twice the rate.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/file.h"
@@ -26,9 +28,10 @@ struct SegmentFileOptions {
       directory{};  // as the manifest names it: inside the data directory, or absolute; empty: the former itself
   size_t segment_bytes = 0;  // a multiple of a block's, header page included
   bool direct_io = true;
+  std::optional<uint32_t> logger{};  // whose stream the segment continues (epoch_log.h)
 };
 
-// `header` says all but whose it is: database, catalog and incarnation are the manifest's. The file is open for reading
+// `header` says all but whose it is: database, catalog and incarnation are the manifest's, the logger is the options'. The file is open for reading
 // and writing, and locked, so that a reader can tell when its writer is gone.
 Result<File> make_segment(ManifestFile& manifest, SegmentHeader header, const SegmentFileOptions& options);
 

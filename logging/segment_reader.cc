@@ -19,20 +19,6 @@ namespace {
 constexpr size_t kReadBytes = size_t{1} << 20;
 static_assert(kReadBytes % kBlockBytes == 0);
 
-// A killed process is gone before its last requests to the device are: each of those holds the segment's open file,
-// and with it the writer's lock. So the file is quiet once the lock can be had.
-Result<void> wait_until_quiet(const File& file, std::chrono::milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (::flock(file.descriptor(), LOCK_SH | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return file_error("lock", file.path(), errno);
-    if (std::chrono::steady_clock::now() > deadline) {
-      return failed("{} is being written by another process: wait for it to end, or stop it", file.path());
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return {};
-}
-
 Result<void> check_header(const SegmentHeader& header, const Manifest& manifest, const SegmentEntry& entry,
                           const std::string& path) {
   if (header.database_id != manifest.database_id) {
@@ -43,6 +29,9 @@ Result<void> check_header(const SegmentHeader& header, const Manifest& manifest,
   if (header.catalog_hash != manifest.catalog_hash) {
     return damaged("{} was written under another catalog: its hash is {:016x}, the manifest's {:016x}", path,
                    header.catalog_hash, manifest.catalog_hash);
+  }
+  if (header.logger != entry.logger) {
+    return damaged("{} belongs to another logger than the manifest says: put the right file back", path);
   }
   if (header.number != entry.number || header.incarnation != entry.incarnation) {
     return damaged(
@@ -70,6 +59,7 @@ void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn b
   block.payload_is_intact = header->payload_is_intact(bytes);
   to.blocks.push_back(block);
   to.durable = std::max(to.durable, header->durable);
+  to.persisted_epochs = std::max(to.persisted_epochs, header->persisted_epochs);
   // Of a file that was cut short inside the block, the missing bytes count as zeros.
   const size_t there = std::min<size_t>(bytes.size() - kBlockHeaderBytes, block.used_bytes);
   to.bytes.insert(to.bytes.end(), bytes.begin() + kBlockHeaderBytes,
@@ -78,6 +68,20 @@ void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn b
 }
 
 }  // namespace
+
+// A killed process is gone before its last requests to the device are: each of those holds the segment's open file,
+// and with it the writer's lock. So the file is quiet once the lock can be had.
+Result<void> wait_until_quiet(const File& file, std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (::flock(file.descriptor(), LOCK_SH | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return file_error("lock", file.path(), errno);
+    if (std::chrono::steady_clock::now() > deadline) {
+      return failed("{} is being written by another process: wait for it to end, or stop it", file.path());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return {};
+}
 
 Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
                                    const SegmentEntry& entry, Lsn begin, Lsn end,

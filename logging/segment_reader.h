@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "logging/block_format.h"
 #include "logging/manifest.h"
@@ -32,10 +33,14 @@ struct LoadedSegment {
       blocks;  // with an intact header, in the order of their place; their LSNs need not be dense
   std::vector<std::byte> bytes;  // the blocks' payload bytes, one block's after the other's
   Lsn durable;                   // the highest durable LSN in their headers
+  uint32_t persisted_epochs = 0;  // the highest in their headers
   uint64_t file_bytes = 0;
   RecordLayout layout;
   std::optional<NvmExtent> nvm;  // of a segment in persistent memory
 };
+
+// Waits, no longer than `patience`, until nobody writes the file any more: its writer holds it locked.
+Result<void> wait_until_quiet(const File& file, std::chrono::milliseconds patience);
 
 // Loads the segment's blocks with LSNs in [begin, end), which is what its incarnation wrote of the log.
 // Waits no longer than `patience` for the last requests of a process that was just killed.

@@ -89,8 +89,10 @@ struct OpenLog {
 };
 inline OpenLog open_for_work(const std::string& directory, const DurableLogOptions& options) {
   OpenLog opened;
+  Manifest born = new_manifest();
+  born.layout = options.layout.value_or(LogLayout::kStream);
   opened.manifest = must(holds_database(directory) ? ManifestFile::open(directory)
-                                                   : ManifestFile::create(directory, new_manifest()));
+                                                   : ManifestFile::create(directory, born));
   must(begin_incarnation(*opened.manifest, must(read_log(directory, opened.manifest->current(), {}))));
   opened.log = must(open_directory_log(*opened.manifest, options));
   return opened;

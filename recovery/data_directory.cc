@@ -99,6 +99,7 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   manifest.catalog_hash = program->hash;
   manifest.records = options.records;
   manifest.tuple_image = options.tuple_image;
+  manifest.layout = options.log.layout.value_or(LogLayout::kStream);
   manifest.attributes = options.attributes;
   const CheckpointIdentity identity{manifest.database_id, manifest.catalog_hash};
   const uint64_t checkpoint_begin = monotonic_ns();
