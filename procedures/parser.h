@@ -9,4 +9,7 @@ namespace mneme {
 
 syntax::File parse(std::string_view source);
 
+// One statement of an SQL session, with or without its semicolon.
+syntax::Command parse_command(std::string_view source);
+
 }  // namespace mneme
