@@ -19,6 +19,7 @@
 #include "procedures/sql_session.h"
 #include "procedures/statement_splitter.h"
 #include "recovery/data_directory.h"
+#include "recovery/schema_change.h"
 
 namespace mneme {
 namespace {
@@ -64,7 +65,6 @@ class Shell {
 
  private:
   void begin_session() {
-    session_.reset();
     session_ = std::make_unique<SqlSession>(working_.program(), working_.database(), WorkerId{0});
   }
 
@@ -91,7 +91,19 @@ class Shell {
       session_->fail_block();
       return parsed.failure;
     }
-    return session_->run(*parsed.command);
+    return parsed.command->changes_schema() ? change(*parsed.command, text) : session_->run(*parsed.command);
+  }
+
+  StatementResult change(const syntax::Command& command, const std::string& text) {
+    if (in_block()) {
+      session_->fail_block();
+      return StatementResult::failure(sqlstate::kActiveTransaction,
+                                      fmt::format("{} cannot run inside a transaction block", tag_of_change(command)));
+    }
+    session_.reset();
+    StatementResult result = change_schema(working_, command, text, default_threads());
+    begin_session();
+    return result;
   }
 
   static void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
