@@ -42,7 +42,7 @@ std::string result_text(const StatementResult& result) {
     while (text.back() == ' ') text.pop_back();
     text += "\n";
   }
-  text += fmt::format("({} row{})\n", result.rows.size(), result.rows.size() == 1 ? "" : "s");
+  text += fmt::format("({} row{})\n\n", result.rows.size(), result.rows.size() == 1 ? "" : "s");
   return text;
 }
 

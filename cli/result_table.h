@@ -8,7 +8,7 @@
 
 namespace mneme {
 
-// The table, with NULL as nothing, and "(1 row)"; without columns the tag.
+// The table, with NULL as nothing, "(1 row)" and an empty line; without columns the tag.
 std::string result_text(const StatementResult& result);
 
 // {"tag","columns":[{"name","type"}],"rows":[[...]]}, or {"sqlstate","message"}. Values are text, or null.

@@ -14,6 +14,7 @@
 #include "cli/log_device_settings.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/record_content_option.h"
 #include "cli/recovery_text.h"
 #include "cli/result_table.h"
 #include "procedures/sql_session.h"
@@ -123,6 +124,8 @@ struct SqlCommand {
   std::string file;
   std::string command_text;
   bool keep_going = false;
+  bool create = false;
+  std::string log = "command";
   LogDeviceSettings device;
   LogBufferSettings buffer;
   ExecutionOption execution;
@@ -132,30 +135,26 @@ struct SqlCommand {
     if (!file.empty() && !command_text.empty()) {
       return invalid_argument("--file and --command both say what to run: leave one of them out");
     }
+    if (command.count("--log") > 0 && !create) {
+      return invalid_argument("--log says what a new database's log is to hold, and {} is there already: leave it out, or "
+                              "say --create", directory);
+    }
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
-    DurableLogOptions log;
-    RETURN_IF_ERROR(buffer.choose(command, log));
-    RETURN_IF_ERROR(device.choose(command, log));
+    DurableLogOptions log_options;
+    RETURN_IF_ERROR(buffer.choose(command, log_options));
+    RETURN_IF_ERROR(device.choose(command, log_options));
     // What is wrong with the script is said before the database is recovered.
     Result<std::string> script = command_text;
     if (!file.empty()) script = read_text_file(file);
     if (!script) return script.error();
 
-    RecoverOptions recover;
-    recover.execution = *wanted;
-    recover.replay.threads = default_threads();
-    Progress progress(output.quiet());
-    show_progress(recover, progress);
-    Result<OpenedDatabase> opened = open_for_work(directory, recover, log);
-    progress.finish();
+    Result<WorkingDatabase> opened = create ? create_empty(log_options) : open(*wanted, log_options);
     if (!opened) return opened.error();
-    for (const auto& notices : {opened->working.log().notices(), opened->report.notices}) {
-      for (const std::string& notice : notices) output.notice(notice);
-    }
+    for (const std::string& notice : opened->log().notices()) output.notice(notice);
     const bool typed = file.empty() && command_text.empty() && isatty(STDIN_FILENO) == 1;
     const std::string name = typed || !command_text.empty() ? "" : file.empty() ? "stdin" : file;
-    Shell shell(opened->working, output, name, typed || keep_going);
+    Shell shell(*opened, output, name, typed || keep_going);
     if (typed) {
       read_terminal(shell);
     } else if (file.empty() && command_text.empty()) {
@@ -167,6 +166,33 @@ struct SqlCommand {
   }
 
  private:
+  Result<WorkingDatabase> open(Execution wanted, const DurableLogOptions& log_options) const {
+    RecoverOptions recover;
+    recover.execution = wanted;
+    recover.replay.threads = default_threads();
+    Progress progress(output.quiet());
+    show_progress(recover, progress);
+    Result<OpenedDatabase> opened = open_for_work(directory, recover, log_options);
+    progress.finish();
+    if (!opened) return opened.error();
+    for (const std::string& notice : opened->report.notices) output.notice(notice);
+    return std::move(opened->working);
+  }
+
+  Result<WorkingDatabase> create_empty(const DurableLogOptions& log_options) const {
+    CreateOptions options;
+    const Result<RecordContent> records = record_content_option(log, "");
+    if (!records) return records.error();
+    options.records = *records;
+    options.log = log_options;
+    Result<std::unique_ptr<Program>> program = compile("", "");
+    if (!program) return program.error();
+    Result<CreatedDatabase> created = create_database(
+        directory, *std::move(program), [](Database&) { return Result<void>(); }, options);
+    if (!created) return created.error();
+    return std::move(created->working);
+  }
+
   static void read_terminal(Shell& shell) {
     std::fputs("Statements end in a semicolon; \\q, or the end of the input, ends the session.\n", stderr);
     for (std::string line;;) {
@@ -205,6 +231,9 @@ void add_sql_command(CLI::App& program, Action& chosen) {
   app->add_option("--command", command->command_text, "statements to run");
   app->add_flag("--keep-going", command->keep_going,
                 "go on after a statement that fails; without it a script ends there, with exit status 1");
+  app->add_flag("--create", command->create, "make the database, without tables: the statements create them");
+  app->add_option("--log", command->log, "with --create, what the log holds: command, logical, physical, all")
+      ->capture_default_str();
   command->buffer.add_options(*app);
   command->device.add_options(*app);
   command->execution.add_option(*app);

@@ -53,7 +53,7 @@ bool uses_table(const ir::Procedure& procedure, TableId table) {
 class Change {
  public:
   Change(const Program& program, const syntax::Command& command)
-      : program_(program), command_(command), definitions_(parse(program.source)) {}
+      : program_(program), command_(command), definitions_(parse_catalog(program.source)) {}
 
   std::unique_ptr<Program> make() {
     if (command_.kind == syntax::Command::Kind::kCreate) {

@@ -35,7 +35,7 @@ const ir::Procedure* Program::find_procedure(std::string_view name) const {
 std::unique_ptr<Program> compile_source(std::string_view source) {
   auto program = std::make_unique<Program>();
   program->source = source;
-  for (const syntax::Definition& definition : parse(source)) {
+  for (const syntax::Definition& definition : parse_catalog(source)) {
     if (definition.table) bind_table(*definition.table, program->catalog);
     if (definition.index) bind_index(*definition.index, program->catalog);
     if (definition.procedure) bind_procedure(*definition.procedure, *program);
