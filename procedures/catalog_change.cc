@@ -168,11 +168,6 @@ class Change {
     } catch (const SourceError& error) {
       refuse_uncompiled(error, changed_from);
     }
-    for (const IndexDefinition& index : program_.catalog.indexes()) {
-      if (!index.ordered) continue;
-      if (const auto* same = find_index(changed->catalog, index.name))
-        changed->catalog.mark_ordered(same->id);
-    }
     if (replaced_) check_parameters(*changed);
     return changed;
   }

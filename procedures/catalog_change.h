@@ -6,7 +6,6 @@
 //             replaced keeps its place. So ids change only by DROP.
 //             the new program's source is a catalog.sql by itself: the definitions as they were written, tables and
 //             indexes first, without the comments between them.
-//             an index stays ordered though nothing reads its order any more.
 // Errors      in PostgreSQL's words and codes where it refuses the same; a table or index that a procedure needs is
 //             refused, too, which PostgreSQL would find out when the procedure is called.
 #pragma once
