@@ -20,6 +20,7 @@ void add_inspect_command(CLI::App& program, Action& chosen);
 void add_slice_command(CLI::App& program, Action& chosen);
 void add_native_command(CLI::App& program, Action& chosen);
 void add_logbench_command(CLI::App& program, Action& chosen);
+void add_sql_command(CLI::App& program, Action& chosen);
 void add_serve_command(CLI::App& program, Action& chosen);
 
 }  // namespace mneme

@@ -16,6 +16,7 @@
 #include "procedures/call_codec.h"
 #include "procedures/call_text.h"
 #include "recovery/recover.h"
+#include "recovery/schema_change.h"
 
 namespace mneme {
 namespace {
@@ -36,11 +37,11 @@ struct InspectCommand {
     output.text(directory_text(*manifest, *log));
     Json object = directory_json(*manifest, *log);
     Json& records = object["records"] = Json::array();
-    const Schema schema((*program)->catalog);
-    const ChangeCodec codec(schema);
+    auto schema = std::make_unique<Schema>((*program)->catalog);
+    auto codec = std::make_unique<ChangeCodec>(*schema);
     Arena arena;
     for (uint64_t i = 0; i < limit && i < log->records.size(); ++i) {
-      Result<Json> record = record_json(**program, schema, codec, *log, log->records[i], arena);
+      Result<Json> record = record_json(**program, *schema, *codec, *log, log->records[i], arena);
       if (!record) return record.error();
       output.text(fmt::format("{:>14}  {:<8} {:>5} bytes  {}:{}  {}\n", (*record)["lsn"].get<uint64_t>(),
                               (*record)["kind"].get<std::string>(), (*record)["bytes"].get<uint64_t>(),
@@ -50,6 +51,14 @@ struct InspectCommand {
         for (const Json& row : (*record)["rows"]) output.text(fmt::format("{:>16}{}\n", "", row.get<std::string>()));
       }
       records.push_back(*std::move(record));
+      if (log->records[i].kind != RecordKind::kSchema) continue;
+      // What follows is another program's.
+      Result<std::unique_ptr<Program>> changed = program_after(**program, log->records[i]);
+      if (!changed) return changed.error();
+      codec.reset();
+      schema = std::make_unique<Schema>((*changed)->catalog);
+      codec = std::make_unique<ChangeCodec>(*schema);
+      program = std::move(changed);
     }
     if (log->records.size() > limit) {
       output.text(fmt::format("... {} more records; --limit shows more\n", thousands(log->records.size() - limit)));
@@ -117,6 +126,9 @@ struct InspectCommand {
         return not_of_this_catalog(decoded.error().message);
       text = print_call(program, call);
     }
+    if (record.kind == RecordKind::kSchema) {
+      text.assign(reinterpret_cast<const char*>(record.payload.data()), record.payload.size());
+    }
     Json object{{"lsn", record.lsn.value},
                 {"kind", kind_name(record.kind)},
                 {"bytes", kRecordHeaderBytes + record.payload.size()},
@@ -141,6 +153,8 @@ struct InspectCommand {
         return name_of(RecordContent::kLogical);
       case RecordKind::kPhysical:
         return name_of(RecordContent::kPhysical);
+      case RecordKind::kSchema:
+        return "schema";
       case RecordKind::kAll:
         return name_of(RecordContent::kAll);
     }

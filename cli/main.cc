@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
   mneme::add_slice_command(program, chosen);
   mneme::add_native_command(program, chosen);
   mneme::add_logbench_command(program, chosen);
+  mneme::add_sql_command(program, chosen);
   mneme::add_serve_command(program, chosen);
 
   try {

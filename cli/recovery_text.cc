@@ -58,6 +58,9 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
                   fmt::format("{}, {}/s", counted(report.replay.transactions, "transaction"),
                               thousands(static_cast<uint64_t>(report.replay_tps())))});
   rows.push_back({"index build", seconds_text(report.index_build_seconds), index_build_text(report.scheme)});
+  if (report.schema_changes > 0) {
+    rows.push_back({"schema", seconds_text(report.schema_seconds), counted(report.schema_changes, "change")});
+  }
   rows.push_back({"total", seconds_text(report.total_seconds), ""});
   text += table_text(rows);
   if (!report.dropped_reason.empty()) text += fmt::format("  {}\n", report.dropped_reason);
@@ -94,6 +97,8 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
           {"replay_seconds", report.replay_seconds},
           {"index_build_seconds", report.index_build_seconds},
           {"index_build", index_build_text(report.scheme)},
+          {"schema_changes", report.schema_changes},
+          {"schema_seconds", report.schema_seconds},
           {"total_seconds", report.total_seconds},
           {"transactions", report.replay.transactions},
           {"replay_tps", report.replay_tps()},

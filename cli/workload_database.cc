@@ -15,6 +15,27 @@ Result<void> load_workload(const Workload& workload, Database& database, uint32_
   return load(workload, database, threads, [&](uint32_t done, uint32_t) { progress.update(done); });
 }
 
+namespace {
+
+// A workload names its procedures by their ids, which statements of `mneme sql` may have moved.
+Result<void> check_procedures(const Workload& workload, const Program& program, const std::string& directory) {
+  const Result<std::unique_ptr<Program>> own = compile(workload.sql(), "workload.sql");
+  if (!own) return own.error();
+  for (const ir::Procedure& procedure : (*own)->procedures) {
+    const ir::Procedure* there = program.find_procedure(procedure.name);
+    if (there != nullptr && there->id == procedure.id && there->parameters.size() == procedure.parameters.size()) {
+      continue;
+    }
+    return invalid_argument(
+        "{} has no procedure {} any more where the workload expects it: the schema was changed; create it as it was, or "
+        "run the workload on another directory",
+        directory, procedure.name);
+  }
+  return {};
+}
+
+}  // namespace
+
 WorkloadDatabase::WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload,
                                    WorkingDatabase working, CompiledUnits procedures,
                                    RecoveryReport recovered)
@@ -69,6 +90,7 @@ Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, co
   Result<std::unique_ptr<Workload>> workload = settings->make();
   if (!workload) return workload.error();
   WorkingDatabase& working = opened->working;
+  RETURN_IF_ERROR(check_procedures(**workload, working.program(), directory));
   CompiledUnits procedures =
       load_procedures(working.program(), working.database().schema(), execution, working_folders(directory), quiet);
   return WorkloadDatabase(*std::move(settings), *std::move(workload), std::move(working), std::move(procedures),

@@ -7,10 +7,15 @@
 //             buckets, in order of their numbers, one grower at a time, while the others go on. Buckets that
 //             are rather empty are not split: with steady inserts and deletes the index stops growing. It
 //             never shrinks.
+// Walks       a range that the hash does not lead to (an ad-hoc statement's) visits all buckets. The walk's place is that
+//             of its last piece: the bucket, and the last key in it. A split moves entries to buckets with higher
+//             numbers, where the walk finds them, perhaps again: then the version of the bucket that it saw before is
+//             no longer current.
 // Reading     the version of the bucket's head covers its chain: it is compared again before each step along
 //             it. Overflow blocks are type-stable (node_pool.h).
 // Source      Litwin, "Linear Hashing" (VLDB'80).
 #include <mutex>
+#include <optional>
 
 #include "base/prefetch.h"
 #include "engine/hash_bucket.h"
@@ -59,7 +64,7 @@ class HashIndex final : public Index {
 
   bool next(IndexCursor& cursor) const override {
     if (cursor.done) return false;
-    DCHECK(compare_words(cursor.low.data(), cursor.high.data(), hashed_words_) == 0);
+    if (compare_words(cursor.low.data(), cursor.high.data(), hashed_words_) != 0) return next_of_all(cursor);
     const uint64_t hash = hash_of(cursor.low.data());
     for (uint32_t tries = 0;; spin_pause(tries++)) {
       const Home home = home_of(hash);
@@ -352,6 +357,47 @@ class HashIndex final : public Index {
     cursor.rows[at] = block.row(shape_, i);
     return full;
   }
+  // The next piece of a walk over all buckets, which may be empty.
+  bool next_of_all(IndexCursor& cursor) const {
+    uint64_t number = 0;
+    std::optional<IndexCursor::Key> after;
+    if (cursor.node.node != nullptr) {
+      number = number_of_block(cursor.node.node);
+      if (cursor.count == piece_entries_) {
+        after.emplace();
+        std::copy_n(cursor.key(cursor.count - 1), key_words(), after->data());
+      } else if (++number >= bucket_count_.load(std::memory_order_acquire)) {
+        cursor.done = true;
+        return false;
+      }
+    }
+    const Bucket head = bucket(number);
+    for (uint32_t tries = 0;; spin_pause(tries++)) {
+      const uint64_t version = head.unlocked_version();
+      cursor.count = 0;
+      const bool consistent = walk_chain(head, version, [&](const Bucket& block, uint32_t i) {
+        IndexCursor::Key key;
+        block.load_key(shape_, i, key.data());
+        if (!after || compare_words(key.data(), after->data(), key_words()) > 0)
+          take_into_piece(block, i, cursor);
+        return true;
+      });
+      if (!consistent) continue;
+      cursor.node = {head.block(), version};
+      return true;
+    }
+  }
+  uint64_t number_of_block(const NodeWord* block) const {
+    const auto address = reinterpret_cast<const std::byte*>(block);
+    for (uint32_t i = 0;; ++i) {
+      CHECK(i < kMaxSegments);
+      const std::byte* memory = segments_[i].load(std::memory_order_acquire);
+      if (memory == nullptr || address < memory || address >= memory + segment_bytes(i)) continue;
+      const uint64_t place = static_cast<uint64_t>(address - memory) / shape_.block_bytes;
+      return i == 0 ? place : (first_segment_buckets_ << (i - 1)) + place;
+    }
+  }
+
   // Moves the range's low end behind the piece; false when nothing is left.
   bool step_past_piece(IndexCursor& cursor) const {
     std::copy_n(cursor.key(cursor.count - 1), key_words(), cursor.low.data());

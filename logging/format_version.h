@@ -5,6 +5,6 @@
 
 namespace mneme {
 
-inline constexpr uint32_t kFormatVersion = 3;
+inline constexpr uint32_t kFormatVersion = 4;
 
 }  // namespace mneme

@@ -69,9 +69,10 @@ Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, c
     if (each.begin <= lsn) first_incarnation = each.number;
   }
   std::vector<SegmentEntry> below;
-  std::set<std::string> passed;  // directories in which a later segment begins at or below it
+  // Whose later segment begins at or below it: a directory, or a logger's stream in it.
+  std::set<std::pair<std::string, std::optional<uint32_t>>> passed;
   for (auto entry = manifest.segments.rbegin(); entry != manifest.segments.rend(); ++entry) {
-    const std::string place = directory_of(*entry);
+    const auto place = std::pair(directory_of(*entry), entry->logger);
     if (entry->incarnation < first_incarnation || passed.contains(place)) {
       below.push_back(*entry);
       continue;

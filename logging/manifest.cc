@@ -54,6 +54,10 @@ Manifest from_json(const Json& json) {
   manifest.layout = *layout;
   manifest.checkpoint_file = json.at("checkpoint").at("file").get<std::string>();
   manifest.checkpoint_lsn = Lsn{json.at("checkpoint").at("lsn").get<uint64_t>()};
+  manifest.checkpoint_catalog_file = json.at("checkpoint").value("catalog_file", "catalog.sql");
+  manifest.checkpoint_catalog_hash = json.at("checkpoint").contains("catalog_hash")
+                                         ? parse_hexadecimal(json.at("checkpoint").at("catalog_hash").get<std::string>())
+                                         : manifest.catalog_hash;
   for (const Json& each : json.at("incarnations")) {
     Incarnation incarnation{each.at("number").get<uint32_t>(), Lsn{each.at("begin").get<uint64_t>()}};
     if (each.contains("closed")) incarnation.closed = Lsn{each.at("closed").get<uint64_t>()};
@@ -97,7 +101,10 @@ std::string Manifest::encode() const {
   json["records"] = name_of(records);
   json["tuple_image"] = name_of(tuple_image);
   json["layout"] = name_of(layout);
-  json["checkpoint"] = {{"file", checkpoint_file}, {"lsn", checkpoint_lsn.value}};
+  json["checkpoint"] = {{"file", checkpoint_file},
+                        {"lsn", checkpoint_lsn.value},
+                        {"catalog_file", checkpoint_catalog_file},
+                        {"catalog_hash", hexadecimal(checkpoint_catalog_hash)}};
   json["incarnations"] = Json::array();
   for (const Incarnation& each : incarnations) {
     Json incarnation = {{"number", each.number}, {"begin", each.begin.value}};

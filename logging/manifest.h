@@ -54,12 +54,15 @@ struct SegmentEntry {
 
 struct Manifest {
   uint64_t database_id = 0;   // drawn at random at the database's birth: tells its files from another's
-  uint64_t catalog_hash = 0;  // of schema and procedures: tells which catalog the log's calls mean
+  uint64_t catalog_hash = 0;  // of the first schema and procedures: a stamp on each file of the log
   RecordContent records = RecordContent::kCommand;
   TupleImage tuple_image = TupleImage::kFull;  // of the records, or of the ad-hoc ones among them, that hold images
   LogLayout layout = LogLayout::kStream;
   std::string checkpoint_file;
   Lsn checkpoint_lsn = kCheckpointLsn;
+  // Schema and procedures as of the checkpoint; schema records of the log change them from there.
+  std::string checkpoint_catalog_file = "catalog.sql";
+  uint64_t checkpoint_catalog_hash = 0;
   std::vector<Incarnation> incarnations;          // rising
   std::vector<LogHole> holes;                     // of former incarnations, rising: others there are damage
   std::vector<SegmentEntry> segments;             // by number; of a striped log, or several loggers, some are

@@ -22,6 +22,7 @@ enum class RecordKind : uint8_t {
   kLogical = 3,  // the rows that a transaction changed: engine/change_codec.h
   kAll = 4,      // a call and, as kPhysical, its rows
   kPhysical = 5,  // the rows that a transaction changed, with where they lie: engine/change_codec.h
+  kSchema = 6,    // a CREATE or DROP, as it was written: procedures/catalog_change.h
 };
 
 inline constexpr size_t kRecordHeaderBytes = 16;
@@ -72,7 +73,7 @@ inline bool record_is_well_formed(const std::byte* header, ByteSpan payload, Lsn
   if (record.lsn != at || at < kFirstLsn) return false;
   if (record.record_bytes != kRecordHeaderBytes + payload.size() || payload.size() > kMaxPayloadBytes)
     return false;
-  if (record.kind < RecordKind::kSkip || record.kind > RecordKind::kPhysical) return false;
+  if (record.kind < RecordKind::kSkip || record.kind > RecordKind::kSchema) return false;
   return record.checksum == record_checksum(header, payload, seed);
 }
 

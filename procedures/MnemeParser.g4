@@ -7,6 +7,17 @@ file : definition (SEMICOLON definition)* SEMICOLON? EOF ;
 
 definition : createTable | createIndex | createProcedure ;
 
+// One statement of an SQL session
+
+command
+  : (select | insert | update | deleteRows | callProcedure | definition | drop | transactionControl) SEMICOLON? EOF ;
+
+callProcedure : CALL name LPAREN (expression (COMMA expression)*)? RPAREN ;
+
+drop : DROP (TABLE | INDEX | PROCEDURE) name ;
+
+transactionControl : (BEGIN | COMMIT | END | ROLLBACK) (TRANSACTION | WORK)? | START TRANSACTION ;
+
 // Tables and indexes
 
 createTable : CREATE TABLE name LPAREN tableElement (COMMA tableElement)* RPAREN ;
@@ -175,4 +186,5 @@ whenBranch : WHEN expression THEN expression ;
 // Words that PostgreSQL does not reserve may be names too.
 name
   : IDENTIFIER | QUOTED_IDENTIFIER
-  | CONSTANT | INDEX | KEY | LANGUAGE | PROCEDURE | REPLACE | REVERSE | TIME | TIMESTAMP | VARYING | ZONE ;
+  | CALL | COMMIT | CONSTANT | DROP | INDEX | KEY | LANGUAGE | PROCEDURE | REPLACE | REVERSE | ROLLBACK | START | TIME
+  | TIMESTAMP | TRANSACTION | VARYING | WORK | ZONE ;

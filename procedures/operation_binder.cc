@@ -42,6 +42,10 @@ void sort_unique(std::vector<Id>& ids) {
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
+bool has_primary_keys(const Catalog& catalog, const std::vector<TableId>& tables) {
+  return std::ranges::all_of(tables, [&](TableId id) { return catalog.table(id).primary_key.has_value(); });
+}
+
 // The columns that an access reads: its index's, and those that expressions name.
 void set_columns_read(const Catalog& catalog, ir::Operation& operation) {
   ir::for_each_expression(operation, [&](const Expr& whole) {
@@ -117,12 +121,23 @@ OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
       bind_delete(from, to);
       break;
   }
-  if (use != Use::kPerform) set_outputs(targets, to);
+  if (use == Use::kUser) {
+    keep_outputs_for_user(to);
+  } else if (use != Use::kPerform) {
+    set_outputs(targets, to);
+  }
   finish(to);
-  to.for_update = from.for_update || to.kind == ir::OperationKind::kUpdate || to.kind == ir::OperationKind::kDelete;
+  to.for_update =
+      from.for_update || to.kind == ir::OperationKind::kUpdate || to.kind == ir::OperationKind::kDelete;
   procedure_.writes |= to.kind != ir::OperationKind::kSelect;
   procedure_.operations.push_back(std::move(to));
   return procedure_.operations.back().id;
+}
+
+std::vector<std::string> OperationBinder::output_names() const {
+  std::vector<std::string> names;
+  for (const Item& item : items_) names.push_back(item.name);
+  return names;
 }
 
 void OperationBinder::add_source(const syntax::TableReference& reference) {
@@ -192,6 +207,9 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
   if (from.tables.empty() && use == Use::kPerform) {
     refuse(from.where, "PERFORM without FROM reads no table and calls nothing; leave it out");
   }
+  if (from.tables.empty() && use == Use::kUser) {
+    refuse(from.where, "a SELECT without FROM reads no table, and is not supported; name a table");
+  }
   if (from.tables.empty()) {
     refuse(from.where, "a SELECT without FROM reads no table; use variable := expression");
   }
@@ -247,7 +265,7 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
 
   if (aggregated) {
     to.order_is_path_order = true;
-    refuse_sums_by_chance(catalog_, to);
+    if (use != Use::kUser) refuse_sums_by_chance(catalog_, to);
     stop_at_first_row_for_extreme(catalog_, to);
   } else if (use == Use::kPerform) {
     to.order_is_path_order = true;  // only whether there is a row is asked: the first one answers
@@ -261,6 +279,8 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
   } else if (to.strict && !to.limit && !to.offset) {
     to.order.clear();  // one row, or an error
     to.order_is_path_order = true;
+  } else if (use == Use::kUser && !has_primary_keys(catalog_, tables_)) {
+    to.order_is_path_order = to.order.empty();  // what the user left open stays open
   } else {
     set_row_order(catalog_, to);
   }
@@ -394,6 +414,14 @@ void OperationBinder::set_outputs(const std::vector<syntax::Target>& targets, ir
     }
     to.outputs[i].expr = convert_for_variable(names_, variable, std::move(to.outputs[i].expr));
     to.outputs[i].into = variable;
+  }
+}
+
+void OperationBinder::keep_outputs_for_user(ir::Operation& to) {
+  for (size_t i = 0; i < to.outputs.size(); ++i) {
+    // No name of the user's holds a blank.
+    const syntax::Name name{fmt::format("column {}", i + 1), to.where};
+    to.outputs[i].into = names_.declare(name, to.outputs[i].expr.type, false, false);
   }
 }
 

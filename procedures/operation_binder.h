@@ -22,9 +22,13 @@ class OperationBinder {
   OperationBinder(Catalog& catalog, std::deque<std::string>& strings, Names& names, ir::Procedure& procedure)
       : catalog_(catalog), strings_(strings), names_(names), procedure_(procedure) {}
 
-  // Appends to the procedure's operations. What a SELECT's rows are for decides what is asked of their order.
-  enum class Use { kInto, kForLoop, kPerform };
+  // Appends to the procedure's operations. What its rows are for decides what is asked of their order. kUser: a session's
+  // statement, which is never run again, and whose rows need no order but the user's.
+  enum class Use { kInto, kForLoop, kPerform, kUser };
   OperationId bind(const syntax::Operation& operation, Use use, const std::vector<syntax::Target>& targets);
+
+  // Of the operation that was bound last: its outputs' names, "" where PostgreSQL has none.
+  std::vector<std::string> output_names() const;
 
  private:
   void bind_select(const syntax::Operation& from, Use use, ir::Operation& to);
@@ -38,6 +42,7 @@ class OperationBinder {
   void bind_items(const std::vector<syntax::SelectItem>& items, ExpressionBinder& binder);
   void bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to);
   void set_outputs(const std::vector<syntax::Target>& targets, ir::Operation& to);
+  void keep_outputs_for_user(ir::Operation& to);
   VariableId writable(const syntax::Target& target) const;
   void finish(ir::Operation& to);
 

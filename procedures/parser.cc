@@ -1,6 +1,7 @@
 #include "procedures/parser.h"
 
 #include <algorithm>
+#include <array>
 
 #include "procedures/reserved_words.h"
 #include "procedures/source_error.h"
@@ -37,6 +38,21 @@ Surroundings look_around(antlr4::TokenStream& tokens, antlr4::Token* offending) 
   return result;
 }
 
+// The tokens of the grammar's rule `name`.
+bool is_name(size_t type) {
+  constexpr std::array kNames = {MnemeLexer::IDENTIFIER,  MnemeLexer::QUOTED_IDENTIFIER,
+                                 MnemeLexer::CALL,        MnemeLexer::COMMIT,
+                                 MnemeLexer::CONSTANT,    MnemeLexer::DROP,
+                                 MnemeLexer::INDEX,       MnemeLexer::KEY,
+                                 MnemeLexer::LANGUAGE,    MnemeLexer::PROCEDURE,
+                                 MnemeLexer::REPLACE,     MnemeLexer::REVERSE,
+                                 MnemeLexer::ROLLBACK,    MnemeLexer::START,
+                                 MnemeLexer::TIME,        MnemeLexer::TIMESTAMP,
+                                 MnemeLexer::TRANSACTION, MnemeLexer::VARYING,
+                                 MnemeLexer::WORK,        MnemeLexer::ZONE};
+  return std::ranges::find(kNames, type) != kNames.end();
+}
+
 std::string describe_expected(const antlr4::Parser& parser, const antlr4::misc::IntervalSet& expected) {
   constexpr size_t kMostNamed = 6;
   std::vector<std::string> names;
@@ -54,13 +70,7 @@ std::string describe_expected(const antlr4::Parser& parser, const antlr4::misc::
     std::string symbol = parser.getVocabulary().getSymbolicName(type);
     if (literal.empty()) {
       while (!symbol.empty() && symbol.back() == '_') symbol.pop_back();
-      const bool keyword_as_name =
-          name && (type == MnemeLexer::CONSTANT || type == MnemeLexer::INDEX || type == MnemeLexer::KEY ||
-                   type == MnemeLexer::LANGUAGE || type == MnemeLexer::PROCEDURE ||
-                   type == MnemeLexer::REPLACE || type == MnemeLexer::REVERSE || type == MnemeLexer::TIME ||
-                   type == MnemeLexer::TIMESTAMP || type == MnemeLexer::VARYING || type == MnemeLexer::ZONE);
-      if (keyword_as_name || type == MnemeLexer::IDENTIFIER || type == MnemeLexer::QUOTED_IDENTIFIER)
-        continue;
+      if (name && is_name(static_cast<size_t>(type))) continue;
       if (type == MnemeLexer::DOLLAR_QUOTE) symbol = "$$";
       if (type == MnemeLexer::STRING) symbol = "a quoted string";
       if (type == MnemeLexer::INTEGER) symbol = "a whole number";
@@ -77,6 +87,9 @@ std::string describe_expected(const antlr4::Parser& parser, const antlr4::misc::
 // Turns the first syntax error into a SourceError.
 class ErrorListener : public antlr4::BaseErrorListener {
  public:
+  // `at_end`: what to say where the text ends too early.
+  explicit ErrorListener(const char* at_end) : at_end_(at_end) {}
+
   void syntaxError(antlr4::Recognizer* recognizer, antlr4::Token* offending, size_t, size_t,
                    const std::string&, std::exception_ptr) override {
     auto* parser = dynamic_cast<antlr4::Parser*>(recognizer);
@@ -96,6 +109,14 @@ class ErrorListener : public antlr4::BaseErrorListener {
     if (reserved_as_name) {
       refuse(where, "\"{}\" is a word that PostgreSQL reserves; a name is expected here", word);
     }
+    if (expected.contains(static_cast<size_t>(MnemeLexer::SELECT)) &&
+        expected.contains(static_cast<size_t>(MnemeLexer::CREATE))) {
+      refuse(where,
+             "\"{}\" is not understood here; a statement begins with SELECT, INSERT, UPDATE, DELETE, CALL, "
+             "BEGIN, COMMIT, "
+             "ROLLBACK, CREATE or DROP",
+             offending->getText());
+    }
     if (expected.contains(static_cast<size_t>(MnemeLexer::CREATE))) {
       refuse(
           where,
@@ -105,10 +126,13 @@ class ErrorListener : public antlr4::BaseErrorListener {
     const std::string wanted =
         wants_value ? "; an expression is expected" : describe_expected(*parser, expected);
     if (offending->getType() == antlr4::Token::EOF) {
-      throw SourceError{where, "the file ends in the middle of a definition" + wanted};
+      throw SourceError{where, at_end_ + wanted};
     }
     throw SourceError{where, "\"" + offending->getText() + "\" is not understood here" + wanted};
   }
+
+ private:
+  const std::string at_end_;
 };
 
 bool is_operator(size_t type) {
@@ -153,21 +177,52 @@ void check_tokens(const std::vector<antlr4::Token*>& tokens) {
 
 class FileReader {
  public:
-  FileReader(antlr4::CommonTokenStream& tokens) : tokens_(tokens) {}
+  FileReader(std::string_view source, antlr4::CommonTokenStream& tokens) : source_(source), tokens_(tokens) {}
 
   syntax::File read(MnemeParser::FileContext* context) {
     syntax::File file;
-    for (auto* item : context->definition()) {
-      syntax::Definition definition;
-      if (item->createTable()) definition.table = table(item->createTable());
-      if (item->createIndex()) definition.index = index(item->createIndex());
-      if (item->createProcedure()) definition.procedure = procedure(item->createProcedure());
-      file.push_back(std::move(definition));
-    }
+    for (auto* item : context->definition()) file.push_back(definition(item));
     return file;
   }
 
+  syntax::Command read(MnemeParser::CommandContext* context) {
+    syntax::Command command;
+    command.where = location(context);
+    command.operation = read_operation(context, tokens_);
+    if (auto* call = context->callProcedure()) {
+      command.kind = syntax::Command::Kind::kCall;
+      command.name = read_name(call->name());
+      for (auto* argument : call->expression()) command.args.push_back(read_expression(argument));
+    } else if (context->definition()) {
+      command.kind = syntax::Command::Kind::kCreate;
+      command.definition = definition(context->definition());
+    } else if (auto* drop = context->drop()) {
+      command.kind = syntax::Command::Kind::kDrop;
+      command.name = read_name(drop->name());
+      command.dropped = drop->TABLE()   ? syntax::DefinitionKind::kTable
+                        : drop->INDEX() ? syntax::DefinitionKind::kIndex
+                                        : syntax::DefinitionKind::kProcedure;
+    } else if (auto* control = context->transactionControl()) {
+      const bool begins = control->BEGIN() || control->START();
+      command.kind = begins                ? syntax::Command::Kind::kBegin
+                     : control->ROLLBACK() ? syntax::Command::Kind::kRollBack
+                                           : syntax::Command::Kind::kCommit;
+    }
+    return command;
+  }
+
  private:
+  syntax::Definition definition(MnemeParser::DefinitionContext* context) {
+    syntax::Definition definition;
+    if (context->createTable()) definition.table = table(context->createTable());
+    if (context->createIndex()) definition.index = index(context->createIndex());
+    if (context->createProcedure()) definition.procedure = procedure(context->createProcedure());
+    // The parser's text has a character for each byte of the source.
+    const size_t begin = context->getStart()->getStartIndex();
+    definition.text = source_.substr(begin, context->getStop()->getStopIndex() + 1 - begin);
+    return definition;
+  }
+
   static std::vector<syntax::Name> names(MnemeParser::NameListContext* context) {
     std::vector<syntax::Name> result;
     for (auto* name : context->name()) result.push_back(read_name(name));
@@ -238,6 +293,7 @@ class FileReader {
   syntax::Procedure procedure(MnemeParser::CreateProcedureContext* context) {
     syntax::Procedure procedure;
     procedure.name = read_name(context->name());
+    procedure.replaces = context->REPLACE() != nullptr;
     if (is_reserved_for_procedures(procedure.name.text)) {
       refuse(procedure.name.where, "PostgreSQL does not take {} for a procedure's name; choose another",
              procedure.name.text);
@@ -297,32 +353,55 @@ class FileReader {
     }
   }
 
+  const std::string_view source_;
   antlr4::CommonTokenStream& tokens_;
+};
+
+// What ANTLR makes of a text, for as long as its tree is read.
+class ParsedText {
+ public:
+  ParsedText(std::string_view source, const char* at_end)
+      : input_(ascii(source)), lexer_(&input_), tokens_(&lexer_), parser_(&tokens_), errors_(at_end) {
+    lexer_.removeErrorListeners();
+    tokens_.fill();
+    std::vector<antlr4::Token*> visible;
+    for (antlr4::Token* token : tokens_.getTokens()) {
+      if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL) visible.push_back(token);
+    }
+    check_tokens(visible);
+    parser_.removeErrorListeners();
+    parser_.addErrorListener(&errors_);
+  }
+
+  MnemeParser& parser() { return parser_; }
+  antlr4::CommonTokenStream& tokens() { return tokens_; }
+
+ private:
+  // Comments may hold anything; elsewhere a byte that is not ASCII is an error of its own, found with its place.
+  static std::string ascii(std::string_view source) {
+    std::string text(source);
+    std::ranges::replace_if(
+        text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, kNotAscii);
+    return text;
+  }
+
+  antlr4::ANTLRInputStream input_;
+  MnemeLexer lexer_;
+  antlr4::CommonTokenStream tokens_;
+  MnemeParser parser_;
+  ErrorListener errors_;
 };
 
 }  // namespace
 
 syntax::File parse(std::string_view source) {
-  // Comments may hold anything; elsewhere a byte that is not ASCII is an error of its own, found with its place.
-  std::string text(source);
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, kNotAscii);
-  antlr4::ANTLRInputStream input(text);
-  MnemeLexer lexer(&input);
-  lexer.removeErrorListeners();
-  antlr4::CommonTokenStream tokens(&lexer);
-  tokens.fill();
-  std::vector<antlr4::Token*> visible;
-  for (antlr4::Token* token : tokens.getTokens()) {
-    if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL) visible.push_back(token);
-  }
-  check_tokens(visible);
+  ParsedText text(source, "the file ends in the middle of a definition");
+  return FileReader(source, text.tokens()).read(text.parser().file());
+}
 
-  ErrorListener errors;
-  MnemeParser parser(&tokens);
-  parser.removeErrorListeners();
-  parser.addErrorListener(&errors);
-  return FileReader(tokens).read(parser.file());
+syntax::Command parse_command(std::string_view source) {
+  ParsedText text(source, "the statement ends too early");
+  return FileReader(source, text.tokens()).read(text.parser().command());
 }
 
 }  // namespace mneme

@@ -9,4 +9,12 @@ namespace mneme {
 
 syntax::File parse(std::string_view source);
 
+// The same, but blanks alone are a catalog without definitions: that of a database whose schema is still to be created.
+inline syntax::File parse_catalog(std::string_view source) {
+  return source.find_first_not_of(" \t\r\n") == source.npos ? syntax::File() : parse(source);
+}
+
+// One statement of an SQL session, with or without its semicolon.
+syntax::Command parse_command(std::string_view source);
+
 }  // namespace mneme

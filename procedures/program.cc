@@ -32,22 +32,26 @@ const ir::Procedure* Program::find_procedure(std::string_view name) const {
   return found == procedures.end() ? nullptr : &*found;
 }
 
-Result<std::unique_ptr<Program>> compile(std::string_view source, std::string_view file_name) {
+std::unique_ptr<Program> compile_source(std::string_view source) {
   auto program = std::make_unique<Program>();
   program->source = source;
-  try {
-    for (const syntax::Definition& definition : parse(source)) {
-      if (definition.table) bind_table(*definition.table, program->catalog);
-      if (definition.index) bind_index(*definition.index, program->catalog);
-      if (definition.procedure) bind_procedure(*definition.procedure, *program);
-    }
-  } catch (const SourceError& error) {
-    return invalid_argument("{}:{}:{}: {}", file_name, error.where.line, error.where.column, error.message);
+  for (const syntax::Definition& definition : parse_catalog(source)) {
+    if (definition.table) bind_table(*definition.table, program->catalog);
+    if (definition.index) bind_index(*definition.index, program->catalog);
+    if (definition.procedure) bind_procedure(*definition.procedure, *program);
   }
   // The printed program holds all that a log's replay depends on, and neither comments nor layout.
   const std::string meaning = print_program(*program);
   program->hash = XXH3_64bits(meaning.data(), meaning.size());
   return program;
+}
+
+Result<std::unique_ptr<Program>> compile(std::string_view source, std::string_view file_name) {
+  try {
+    return compile_source(source);
+  } catch (const SourceError& error) {
+    return invalid_argument("{}:{}:{}: {}", file_name, error.where.line, error.where.column, error.message);
+  }
 }
 
 }  // namespace mneme

@@ -31,4 +31,7 @@ struct Program {
 
 Result<std::unique_ptr<Program>> compile(std::string_view source, std::string_view file_name);
 
+// The same, but throws the SourceError.
+std::unique_ptr<Program> compile_source(std::string_view source);
+
 }  // namespace mneme

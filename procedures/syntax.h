@@ -200,6 +200,7 @@ struct Parameter {
 
 struct Procedure {
   Name name;
+  bool replaces = false;  // OR REPLACE
   std::vector<Parameter> parameters;
   Block body;
 };
@@ -209,8 +210,28 @@ struct Definition {
   std::optional<Table> table;
   std::optional<Index> index;
   std::optional<Procedure> procedure;
+  std::string text;  // as written, without the semicolon
+
+  const Name& name() const { return table ? table->name : index ? index->name : procedure->name; }
 };
 
 using File = std::vector<Definition>;
+
+enum class DefinitionKind { kTable, kIndex, kProcedure };
+
+// One statement of an SQL session.
+struct Command {
+  enum class Kind { kOperation, kCall, kCreate, kDrop, kBegin, kCommit, kRollBack };
+
+  Kind kind = Kind::kOperation;
+  SourceLocation where;
+  std::optional<Operation> operation;
+  std::optional<Definition> definition;             // kCreate
+  Name name;                                        // kCall: the procedure; kDrop: what is dropped
+  std::vector<Expr> args;                           // kCall
+  DefinitionKind dropped = DefinitionKind::kTable;  // kDrop
+
+  bool changes_schema() const { return kind == Kind::kCreate || kind == Kind::kDrop; }
+};
 
 }  // namespace mneme::syntax

@@ -6,6 +6,7 @@
 #include <MnemeParser.h>
 #include <antlr4-runtime.h>
 
+#include <optional>
 #include <string>
 
 #include "procedures/syntax.h"
@@ -27,5 +28,8 @@ std::string read_string(antlr4::tree::TerminalNode* literal);
 syntax::TypeName read_type(MnemeParser::TypeNameContext* context);
 syntax::Expr read_expression(MnemeParser::ExpressionContext* context);
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens);
+// The SELECT, INSERT, UPDATE or DELETE of a session, whose rows go to the user; nothing where the command is another.
+std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,
+                                                antlr4::TokenStream& tokens);
 
 }  // namespace mneme

@@ -14,6 +14,7 @@ class StatementReader {
   explicit StatementReader(antlr4::TokenStream& tokens) : tokens_(tokens) {}
 
   syntax::Block block(MnemeParser::BlockContext* context);
+  std::optional<syntax::Operation> operation(MnemeParser::CommandContext* context);
 
  private:
   std::vector<Statement> statements(const std::vector<MnemeParser::StatementContext*>& contexts);
@@ -41,8 +42,13 @@ class StatementReader {
   syntax::SelectItem select_item(MnemeParser::SelectItemContext* context);
   syntax::Target target(MnemeParser::TargetContext* context);
   std::string one_line(antlr4::ParserRuleContext* context);
+  [[noreturn]] static void refuse_into(MnemeParser::IntoContext* context) {
+    refuse(location(context),
+           "INTO fills a procedure's variables, and there is none around this statement; leave it out");
+  }
 
   antlr4::TokenStream& tokens_;
+  bool rows_go_to_user_ = false;  // of a session's statement, not of a procedure's
 };
 
 // A loop's closing label, where it has one, repeats its opening one.
@@ -111,6 +117,10 @@ void StatementReader::read_into(MnemeParser::IntoContext* context, syntax::Opera
 void StatementReader::read_returning(MnemeParser::ReturningContext* context, syntax::Operation& operation) {
   if (!context) return;
   for (auto* item : context->selectItem()) operation.items.push_back(select_item(item));
+  if (rows_go_to_user_) {
+    if (context->into()) refuse_into(context->into());
+    return;
+  }
   if (!context->into()) {
     refuse(location(context),
            "RETURNING without INTO has nowhere to put its result; add INTO and a variable for each value");
@@ -126,6 +136,9 @@ syntax::Operation StatementReader::select_rest(MnemeParser::SelectRestContext* c
                                                antlr4::ParserRuleContext* whole,
                                                MnemeParser::IntoContext* first_into) {
   syntax::Operation operation = begin(ir::OperationKind::kSelect, whole);
+  if (rows_go_to_user_ && (first_into || !context->into().empty())) {
+    refuse_into(first_into ? first_into : context->into(0));
+  }
   if (first_into) read_into(first_into, operation);
   for (auto* into : context->into()) read_into(into, operation);
   for (auto* item : context->selectItem()) operation.items.push_back(select_item(item));
@@ -339,10 +352,24 @@ syntax::Block StatementReader::block(MnemeParser::BlockContext* context) {
   return result;
 }
 
+std::optional<syntax::Operation> StatementReader::operation(MnemeParser::CommandContext* context) {
+  rows_go_to_user_ = true;
+  if (context->select()) return select(context->select());
+  if (context->insert()) return insert(context->insert());
+  if (context->update()) return update(context->update());
+  if (context->deleteRows()) return delete_rows(context->deleteRows());
+  return std::nullopt;
+}
+
 }  // namespace
 
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens) {
   return StatementReader(tokens).block(context);
+}
+
+std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,
+                                                antlr4::TokenStream& tokens) {
+  return StatementReader(tokens).operation(context);
 }
 
 }  // namespace mneme

@@ -26,7 +26,7 @@ Result<CheckpointHeader> read_header(const File& file, const Manifest& manifest)
   if (!read) return read.error();
   Result<CheckpointHeader> header = CheckpointHeader::decode(ByteSpan(page).first(*read), file.path());
   if (!header) return header;
-  if (header->database_id != manifest.database_id || header->catalog_hash != manifest.catalog_hash) {
+  if (header->database_id != manifest.database_id || header->catalog_hash != manifest.checkpoint_catalog_hash) {
     return invalid_argument(
         "{} belongs to another database than the manifest beside it: put this one's file back in its place",
         file.path());

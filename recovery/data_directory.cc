@@ -97,6 +97,8 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   Manifest manifest;
   manifest.database_id = new_database_id();
   manifest.catalog_hash = program->hash;
+  manifest.checkpoint_catalog_file = kCatalogFile;
+  manifest.checkpoint_catalog_hash = program->hash;
   manifest.records = options.records;
   manifest.tuple_image = options.tuple_image;
   manifest.layout = options.log.layout.value_or(LogLayout::kStream);
@@ -115,6 +117,23 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   RETURN_IF_ERROR(WorkingDatabaseMaker::start(created.working, std::move(*file), std::move(program),
                                               std::move(database), LogContents{}, options.log));
   return created;
+}
+
+void WorkingDatabase::replace(std::unique_ptr<Program> program, std::unique_ptr<Database> database) {
+  if (database != nullptr) {
+    database->attach_log(*log_, database_->record_content(), database_->tuple_image());
+    database_ = std::move(database);
+  }
+  program_ = std::move(program);
+}
+
+Result<void> write_catalog(const std::string& directory, const Program& program, Manifest& manifest) {
+  if (program.hash == manifest.checkpoint_catalog_hash) return {};
+  const std::string file = fmt::format("catalog-{:016x}.sql", program.hash);
+  RETURN_IF_ERROR(replace_text_file(directory + "/" + file, program.source));
+  manifest.checkpoint_catalog_file = file;
+  manifest.checkpoint_catalog_hash = program.hash;
+  return {};
 }
 
 NativeFolders working_folders(const std::string& directory) {

@@ -1,7 +1,8 @@
 // Data directory: a database at work: created, or recovered and opened, with its log.
 //
 // Layout      DIR/MANIFEST       what the directory holds (logging/manifest.h); without it there is no database
-//             DIR/catalog.sql    schema and procedures, as the user wrote them
+//             DIR/catalog*.sql   schema and procedures as of the checkpoint: catalog.sql as the user wrote them; later
+//                                ones as schema records of the log have changed them
 //             DIR/checkpoint-*   a database state (engine/checkpoint_format.h)
 //             DIR/log-*          segments of the log (logging/block_format.h), as the manifest lists them
 //             DIR/native/        machine code of the procedures, where the program does not bring it: a cache, to be
@@ -41,6 +42,10 @@ class WorkingDatabase {
   // Its attributes say what the directory is for; change them through update().
   ManifestFile& manifest() { return *manifest_; }
 
+  // What a change of the schema has made of them (schema_change.h), which is logged; no database: the former one serves
+  // the program, too. Nobody uses the former ones any more.
+  void replace(std::unique_ptr<Program> program, std::unique_ptr<Database> database);
+
  private:
   friend class WorkingDatabaseMaker;
   explicit WorkingDatabase(DirectoryLock lock) : lock_(std::move(lock)) {}
@@ -73,6 +78,10 @@ struct CreatedDatabase {
 Result<CreatedDatabase> create_database(const std::string& directory, std::unique_ptr<Program> program,
                                         FunctionRef<Result<void>(Database&)> load,
                                         const CreateOptions& options);
+
+// Writes the catalog of a database's program beside a checkpoint that is about to become current, and notes it in the
+// manifest that names that checkpoint: to be written with it.
+Result<void> write_catalog(const std::string& directory, const Program& program, Manifest& manifest);
 
 // Where who works on the directory has machine code from, and keeps what is compiled.
 NativeFolders working_folders(const std::string& directory);

@@ -13,6 +13,7 @@
 #include "recovery/index_builder.h"
 #include "recovery/location_replayer.h"
 #include "recovery/parallel_replayer.h"
+#include "recovery/schema_change.h"
 #include "recovery/shuffle_replayer.h"
 #include "recovery/slice_units.h"
 #include "recovery/unordered_replayer.h"
@@ -42,14 +43,14 @@ class Stopwatch {
   const uint64_t begin_ns_ = monotonic_ns();
 };
 
-// The calls of a log that has been read.
+// The calls of a stretch of a log that has been read.
 class LogSource final : public CommandSource {
  public:
-  explicit LogSource(const LogContents& log) : log_(log) {}
+  explicit LogSource(std::span<const RecordView> records) : records_(records) {}
 
   Result<void> read(uint32_t limit, Arena&, std::vector<CommandRecord>& into) override {
-    for (; limit > 0 && next_ < log_.records.size(); ++next_, --limit) {
-      const RecordView& record = log_.records[next_];
+    for (; limit > 0 && next_ < records_.size(); ++next_, --limit) {
+      const RecordView& record = records_[next_];
       const std::optional<ByteSpan> call = call_of(record.kind, record.payload);
       if (!call) {
         return damaged(
@@ -64,7 +65,7 @@ class LogSource final : public CommandSource {
   }
 
  private:
-  const LogContents& log_;
+  const std::span<const RecordView> records_;
   size_t next_ = 0;
 };
 
@@ -82,9 +83,11 @@ CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUni
     options.progress(RecoveryStage::kCompilation, units.size(), units.size());
   }
   RecoveryReport& report = recovered.report;
-  report.compilation_seconds = watch.seconds();
+  report.compilation_seconds += watch.seconds();
   report.execution = code.execution();
-  report.notices = code.notices();
+  for (const std::string& notice : code.notices()) {
+    if (std::ranges::find(report.notices, notice) == report.notices.end()) report.notices.push_back(notice);
+  }
   return code;
 }
 
@@ -98,9 +101,9 @@ Result<void> build_indexes(RecoveredDatabase& recovered, const RecoverOptions& o
   return built;
 }
 
-Result<ReplayStatistics> replay_rows(RecoveredDatabase& recovered, const ReplayOptions& replay) {
+Result<ReplayStatistics> replay_rows(RecoveredDatabase& recovered, std::span<const RecordView> records,
+                                     const ReplayOptions& replay) {
   Database& database = *recovered.database;
-  const std::span<const RecordView> records = recovered.log.records;
   switch (recovered.report.scheme) {
     case RecoveryScheme::kLlrP:
       return replay_shuffled(database, records, replay);
@@ -122,13 +125,15 @@ Result<ReplayOrder> order_of_rows(RecoveryScheme scheme, std::optional<ReplayOrd
   return wanted.value_or(needs_order ? ReplayOrder::kForward : ReplayOrder::kReverse);
 }
 
-Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverOptions& options,
-                                    const NativeFolders& folders) {
+// `records`: a stretch of the log in which no record changes the schema; `done_before`: how many records lie before it.
+Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, std::span<const RecordView> records,
+                                        uint64_t done_before, const RecoverOptions& options,
+                                        const NativeFolders& folders) {
   ReplayOptions replay = options.replay;
   replay.order = recovered.report.order;
   if (options.progress) {
     replay.progress = [&](uint64_t done) {
-      options.progress(RecoveryStage::kReplay, done, recovered.log.records.size());
+      options.progress(RecoveryStage::kReplay, done_before + done, recovered.log.records.size());
     };
   }
   Database& database = *recovered.database;
@@ -136,17 +141,17 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverO
   RecoveryReport& report = recovered.report;
   if (!replays_calls(report.scheme)) {
     const Stopwatch watch;
-    auto statistics = replay_rows(recovered, replay);
-    report.replay_seconds = watch.seconds();
+    auto statistics = replay_rows(recovered, records, replay);
+    report.replay_seconds += watch.seconds();
     return statistics;
   }
-  LogSource source(recovered.log);
+  LogSource source(records);
   if (report.scheme == RecoveryScheme::kClr) {
     const CompiledUnits code = load_units(recovered, procedure_units(program), options, folders);
     replay.native = code.functions();
     const Stopwatch watch;
     auto statistics = replay_serially(database, program, source, replay, options.visit);
-    report.replay_seconds = watch.seconds();
+    report.replay_seconds += watch.seconds();
     return statistics;
   }
   if (options.progress) options.progress(RecoveryStage::kAnalysis, 0, 1);
@@ -154,15 +159,41 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverO
   const TableConflicts conflicts(program.catalog);
   const DependencyGraph graph = analyze(program, conflicts);
   const SliceUnits units(graph);
-  report.analysis_seconds = analysis.seconds();
+  report.analysis_seconds += analysis.seconds();
   if (options.progress) options.progress(RecoveryStage::kAnalysis, 1, 1);
 
   const CompiledUnits code = load_units(recovered, units.units(), options, folders);
   replay.native = code.functions();
   const Stopwatch watch;
   auto statistics = replay_in_parallel(database, program, graph, source, replay);
-  report.replay_seconds = watch.seconds();
+  report.replay_seconds += watch.seconds();
   return statistics;
+}
+
+// A record that changes the schema ends a stretch: all before it has been replayed, and what follows is another
+// program's, with an analysis and machine code of its own.
+Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverOptions& options,
+                                    const NativeFolders& folders) {
+  ReplayStatistics total;
+  std::span<const RecordView> rest = recovered.log.records;
+  for (;;) {
+    const auto change = std::ranges::find(rest, RecordKind::kSchema, &RecordView::kind);
+    const auto stretch = rest.first(static_cast<size_t>(change - rest.begin()));
+    const Result<ReplayStatistics> replayed =
+        replay_stretch(recovered, stretch, recovered.log.records.size() - rest.size(), options, folders);
+    if (!replayed) return replayed.error();
+    total.add(*replayed);
+    if (change == rest.end()) return total;
+    const Stopwatch watch;
+    Result<std::unique_ptr<Program>> program = program_after(*recovered.program, *change);
+    if (!program) return program.error();
+    RETURN_IF_ERROR(change_tables(recovered.database, (*program)->catalog,
+                                  !builds_indexes_last(recovered.report.scheme), options.replay.threads));
+    recovered.program = std::move(*program);
+    ++recovered.report.schema_changes;
+    recovered.report.schema_seconds += watch.seconds();
+    rest = rest.subspan(stretch.size() + 1);
+  }
 }
 
 }  // namespace
@@ -188,7 +219,7 @@ std::string native_folder(const std::string& directory) {
 }
 
 Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, const Manifest& manifest) {
-  const std::string path = directory + "/" + kCatalogFile;
+  const std::string path = directory + "/" + manifest.checkpoint_catalog_file;
   if (!std::filesystem::exists(path))
     return damaged(
         "{} is missing, which says what the log's calls mean; nothing was changed: put the file back from a "
@@ -200,7 +231,7 @@ Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, cons
   if (!program)
     return damaged("{} is not what was written: {}; nothing was changed: put the original file back", path,
                    program.error().message);
-  if ((*program)->hash != manifest.catalog_hash) {
+  if ((*program)->hash != manifest.checkpoint_catalog_hash) {
     return damaged("{} is not the catalog that the log was written with: put the original file back", path);
   }
   return program;

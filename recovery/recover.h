@@ -76,6 +76,8 @@ struct RecoveryReport {
   Execution execution = Execution::kInterpreted;  // what replay really did
   double compilation_seconds = 0;                 // to find, or make, the machine code
   double replay_seconds = 0;
+  uint64_t schema_changes = 0;  // that were replayed
+  double schema_seconds = 0;
   double index_build_seconds = 0;  // of all at once; replay of schemes other than PLR changes them besides
   double total_seconds = 0;
   ReplayStatistics replay;
@@ -102,8 +104,9 @@ Result<RecoveredDatabase> recover(const std::string& directory, const RecoverOpt
 Result<RecoveredDatabase> recover_locked(const std::string& directory, const RecoverOptions& options,
                                          const NativeFolders& folders);
 
-// The program that a data directory's catalog.sql holds, checked against its manifest.
+// The program as of a data directory's checkpoint, checked against its manifest.
 Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, const Manifest& manifest);
+// Of a database's birth; Manifest::checkpoint_catalog_file may name another by now.
 inline constexpr const char* kCatalogFile = "catalog.sql";
 
 // A data directory's folder for machine code.

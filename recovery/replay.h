@@ -48,6 +48,13 @@ struct ReplayStatistics {
   // Summed over threads.
   double decode_seconds = 0;
   double dispatch_seconds = 0;
+
+  void add(const ReplayStatistics& other) {
+    transactions += other.transactions;
+    pieces += other.pieces;
+    decode_seconds += other.decode_seconds;
+    dispatch_seconds += other.dispatch_seconds;
+  }
 };
 
 }  // namespace mneme

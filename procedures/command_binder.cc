@@ -1,0 +1,143 @@
+#include "procedures/command_binder.h"
+
+#include <algorithm>
+
+#include "procedures/conversion.h"
+#include "procedures/expression_binder.h"
+#include "procedures/names.h"
+#include "procedures/operation_binder.h"
+#include "procedures/source_error.h"
+#include "procedures/value_text.h"
+
+namespace mneme {
+
+namespace {
+
+// A hash table's rows come in no order, whatever path_order() takes for granted.
+void expect_no_order_of_hash_tables(const Catalog& catalog, ir::Operation& operation) {
+  const bool ordered = std::ranges::all_of(operation.access, [&](const ir::TableAccess& access) {
+    if (!access.path.index.valid() || access.path.kind == ir::AccessPath::Kind::kPoint) return true;
+    const IndexDefinition& index = catalog.index(access.path.index);
+    return index.ordered || !index.unique;
+  });
+  if (ordered) return;
+  operation.order_is_path_order = operation.order.empty();
+  operation.path_backward = false;
+  operation.first_row_decides = false;
+}
+
+// Whether PostgreSQL converts an argument of one type to a parameter of the other without being told to.
+bool converts_implicitly(const Type& from, const Type& to) {
+  if (from.is_string() || to.is_string()) return from.is_string() && to.is_string();
+  if (!from.is_number() || !to.is_number()) return from.kind == to.kind;
+  const auto width = [](const Type& type) {
+    switch (type.kind) {
+      case TypeKind::kSmallInt:
+        return 0;
+      case TypeKind::kInt:
+        return 1;
+      case TypeKind::kBigInt:
+        return 2;
+      case TypeKind::kNumeric:
+        return 3;
+      default:
+        return 4;
+    }
+  };
+  return width(from) <= width(to);
+}
+
+class CallBinder {
+ public:
+  CallBinder(const Program& program, BoundCall& bound)
+      : program_(program), bound_(bound), names_(program.catalog, bound.procedure) {}
+
+  void bind(const syntax::Command& call) {
+    const ir::Procedure* callee = program_.find_procedure(call.name.text);
+    if (callee == nullptr) refuse(call.name.where, "procedure {} does not exist", call.name.text);
+    if (callee->parameters.size() != call.args.size()) {
+      refuse(call.name.where, "procedure {} takes {} arguments, and is given {}", callee->name,
+             callee->parameters.size(), call.args.size());
+    }
+    bound_.callee = callee->id;
+    bound_.procedure.name = "arguments of " + callee->name;
+    names_.open_block();
+    for (size_t i = 0; i < call.args.size(); ++i) bind_argument(*callee, i, call.args[i]);
+  }
+
+ private:
+  void bind_argument(const ir::Procedure& callee, size_t n, const syntax::Expr& expr) {
+    const ir::Variable& parameter = callee.variables[callee.parameters[n].variable.value];
+    bound_.arrays.emplace_back();
+    if (parameter.type.is_array) {
+      bound_.arrays.back() = array_text(expr);
+      return;
+    }
+    // No name of the user's holds a blank.
+    const syntax::Name name{fmt::format("argument {}", n + 1), expr.where};
+    ir::Statement assign;
+    assign.where = expr.where;
+    assign.variable = names_.declare(name, parameter.type, false, true);
+    bound_.procedure.parameters.push_back({assign.variable, true});
+    ExpressionBinder binder(names_, bound_.strings);
+    ir::Expr value = binder.bind(expr);
+    if (!is_unknown(value) && !converts_implicitly(value.type, parameter.type)) {
+      refuse(expr.where,
+             "argument {} of procedure {} is of type {}, and this is of type {}; write CAST(... AS {})",
+             n + 1, callee.name, type_name(parameter.type), type_name(value.type), to_string(parameter.type));
+    }
+    assign.expr = convert_for_assignment(std::move(value), parameter.type, parameter.name);
+    bound_.procedure.body.push_back(std::move(assign));
+  }
+
+  static std::optional<std::string> array_text(const syntax::Expr& expr) {
+    switch (expr.kind) {
+      case syntax::ExprKind::kNull:
+        return std::nullopt;
+      case syntax::ExprKind::kEmptyArray:
+        return "{}";
+      case syntax::ExprKind::kString:
+        return expr.text;
+      default:
+        refuse(expr.where, "an array is given as text, as '{{1,2,3}}'");
+    }
+  }
+
+  const Program& program_;
+  BoundCall& bound_;
+  Names names_;
+};
+
+}  // namespace
+
+BoundQuery bind_query(const Program& program, const syntax::Operation& operation) {
+  BoundQuery query;
+  query.procedure.name = "statement";
+  query.procedure.where = operation.where;
+  Catalog catalog = program.catalog;
+  Names names(catalog, query.procedure);
+  names.open_block();
+  OperationBinder binder(catalog, query.strings, names, query.procedure);
+  ir::Statement loop;
+  loop.kind = ir::StatementKind::kForQuery;
+  loop.mode = ir::OperationMode::kPerformAndRecord;
+  loop.where = operation.where;
+  loop.operation = binder.bind(operation, OperationBinder::Use::kUser, {});
+  query.procedure.body.push_back(std::move(loop));
+  ir::Operation& bound = query.procedure.operations[0];
+  expect_no_order_of_hash_tables(program.catalog, bound);
+  const std::vector<std::string> output_names = binder.output_names();
+  for (size_t i = 0; i < bound.outputs.size(); ++i) {
+    query.columns.push_back(
+        {output_names[i].empty() ? "?column?" : output_names[i], bound.outputs[i].expr.type});
+  }
+  return query;
+}
+
+BoundCall bind_call(const Program& program, const syntax::Command& call) {
+  BoundCall bound;
+  CallBinder(program, bound).bind(call);
+  return bound;
+}
+
+}  // namespace mneme

@@ -1,0 +1,252 @@
+// Goal: a session's statements mean what they mean in PostgreSQL 15, and its blocks end as they do there.
+// Method: a small schema with hashed and ordered indexes; statements one after the other, each held against what psql
+// prints for it: rows, tags, sqlstates and messages. A second session stands in the way where conflicts are wanted.
+#include "procedures/sql_session.h"
+
+#include <gmock/gmock.h>
+
+#include "engine/test_database.h"
+#include "procedures/statement_splitter.h"
+
+namespace mneme {
+namespace {
+
+constexpr const char* kSql = R"sql(
+CREATE TABLE account (id INT PRIMARY KEY, branch INT NOT NULL, name VARCHAR(20), balance NUMERIC(12,2) NOT NULL);
+CREATE INDEX account_by_branch ON account (branch);
+CREATE TABLE entry (account INT, number INT, amount NUMERIC(8,2) NOT NULL, PRIMARY KEY (account, number));
+CREATE TABLE journal (line VARCHAR(10));
+CREATE TABLE tally (kind INT NOT NULL, amount INT NOT NULL);
+CREATE INDEX tally_by_kind ON tally (kind);
+CREATE PROCEDURE deposit(p_id INT, p_amount NUMERIC(12,2), INOUT r_balance NUMERIC(12,2)) LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE account SET balance = balance + p_amount WHERE id = p_id RETURNING balance INTO r_balance;
+  IF p_amount < 0 THEN RAISE EXCEPTION 'no'; END IF;
+END $$;
+CREATE PROCEDURE count_of(p_ids INT[], p_name VARCHAR(5), INOUT r_count INT, INOUT r_ids INT[]) LANGUAGE plpgsql AS $$
+BEGIN r_count := cardinality(p_ids); r_ids := p_ids; END $$;
+)sql";
+
+class SqlSessionTest : public testing::Test {
+ protected:
+  SqlSessionTest()
+      : program_(*compile(kSql, "test.sql")),
+        database_(program_->catalog, 2),
+        session_(*program_, database_, WorkerId{0}),
+        other_(*program_, database_, WorkerId{1}) {
+    database_.attach_log(log_, RecordContent::kLogical);
+  }
+
+  static StatementResult run(SqlSession& session, std::string_view text) {
+    const ParsedStatement parsed = parse_statement(text);
+    if (parsed.command) return session.run(*parsed.command);
+    session.fail_block();
+    return parsed.failure;
+  }
+  // Rows as psql prints them with -A: columns joined by |; of a failure its code and message.
+  static std::string told(const StatementResult& result) {
+    if (!result.ok()) return result.sqlstate + ": " + result.message;
+    if (result.columns.empty())
+      return result.tag + (result.warning.empty() ? "" : " (" + result.warning + ")");
+    std::string text;
+    for (size_t i = 0; i < result.columns.size(); ++i) text += (i == 0 ? "" : "|") + result.columns[i].name;
+    for (const auto& row : result.rows) {
+      text += "\n";
+      for (size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : "|") + row[i].value_or("");
+    }
+    return text;
+  }
+  std::string sql(std::string_view text) { return told(run(session_, text)); }
+  std::string sql_of_other(std::string_view text) { return told(run(other_, text)); }
+
+  void fill() {
+    for (int id = 1; id <= 5; ++id) {
+      EXPECT_EQ(sql("INSERT INTO account VALUES (" + std::to_string(6 - id) + ", " + std::to_string(id % 2) +
+                    ", 'n', " + std::to_string(id * 10) + ")"),
+                "INSERT 0 1");
+    }
+  }
+
+  std::unique_ptr<Program> program_;
+  CountingLog log_;
+  Database database_;
+  SqlSession session_;
+  SqlSession other_;
+};
+
+TEST_F(SqlSessionTest, SelectsByAnyIndexAndWithoutOne) {
+  fill();
+  EXPECT_EQ(sql("SELECT id, balance FROM account WHERE id = 2;"), "id|balance\n2|40.00");
+  EXPECT_EQ(sql("SELECT id FROM account"), "id\n1\n2\n3\n4\n5");
+  EXPECT_EQ(sql("SELECT id FROM account ORDER BY balance LIMIT 2 OFFSET 1"), "id\n4\n3");
+  EXPECT_EQ(sql("SELECT id FROM account ORDER BY id DESC LIMIT 2"), "id\n5\n4");
+  EXPECT_EQ(sql("SELECT id FROM account WHERE id > 3"), "id\n4\n5");
+  EXPECT_EQ(sql("SELECT id FROM account WHERE branch = 1 AND balance > 10"), "id\n1\n3");
+  EXPECT_EQ(sql("SELECT count(*), max(id), min(id), sum(balance) FROM account"),
+            "count|max|min|sum\n5|5|1|150.00");
+  EXPECT_EQ(sql("SELECT id + 1, id AS same, id FROM account WHERE id = 1"), "?column?|same|id\n2|1|1");
+  EXPECT_EQ(sql("SELECT a.id, e.amount FROM account a JOIN entry e ON e.account = a.id"), "id|amount");
+  EXPECT_EQ(sql("INSERT INTO entry VALUES (2, 1, 5), (2, 2, 5)").substr(0, 5), "42601");
+  EXPECT_EQ(sql("INSERT INTO entry VALUES (2, 1, 5)"), "INSERT 0 1");
+  EXPECT_EQ(sql("SELECT a.id, e.amount FROM account a JOIN entry e ON e.account = a.id"),
+            "id|amount\n2|5.00");
+}
+
+// Hash tables grow in rounds, and their chains get longer than a piece of a walk.
+TEST_F(SqlSessionTest, WalksAllOfAHashTable) {
+  for (int i = 0; i < 3000; ++i) {
+    ASSERT_EQ(
+        sql("INSERT INTO entry VALUES (" + std::to_string(i / 7) + ", " + std::to_string(i % 7) + ", 1)"),
+        "INSERT 0 1");
+  }
+  EXPECT_EQ(sql("SELECT count(*), sum(amount) FROM entry"), "count|sum\n3000|3000.00");
+  EXPECT_EQ(sql("SELECT number FROM entry WHERE account = 3"), "number\n0\n1\n2\n3\n4\n5\n6");
+  EXPECT_EQ(sql("SELECT count(*) FROM entry WHERE account >= 100 AND account < 200"), "count\n700");
+  EXPECT_EQ(sql("SELECT max(account) FROM entry"), "max\n428");
+}
+
+TEST_F(SqlSessionTest, ChangesTellHowManyAndReturnAll) {
+  fill();
+  EXPECT_EQ(sql("UPDATE account SET balance = balance + 1 WHERE branch = 1 RETURNING id, balance"),
+            "id|balance\n1|51.00\n3|31.00\n5|11.00");
+  EXPECT_EQ(sql("UPDATE account SET name = NULL"), "UPDATE 5");
+  EXPECT_EQ(sql("SELECT name FROM account WHERE id = 1"), "name\n");
+  EXPECT_EQ(sql("DELETE FROM account WHERE id > 3"), "DELETE 2");
+  EXPECT_EQ(sql("DELETE FROM account WHERE id > 3"), "DELETE 0");
+  EXPECT_EQ(sql("INSERT INTO account VALUES (9, 1, 'x', 1) RETURNING *"),
+            "id|branch|name|balance\n9|1|x|1.00");
+}
+
+TEST_F(SqlSessionTest, FailuresHavePostgresCodesAndChangeNothing) {
+  fill();
+  EXPECT_EQ(sql("INSERT INTO account VALUES (1, 1, 'x', 1)"),
+            "23505: duplicate key value violates unique constraint \"account_pkey\"");
+  EXPECT_EQ(sql("UPDATE account SET balance = balance / 0 + id / 0").substr(0, 5), "42601");
+  EXPECT_EQ(sql("UPDATE account SET branch = 1 / (id - 3)"), "22012: division by zero");
+  EXPECT_EQ(sql("SELECT count(*) FROM account WHERE branch = 1"), "count\n3");
+  EXPECT_EQ(sql("INSERT INTO account VALUES (7, NULL, 'x', 1)").substr(0, 5), "23502");
+  EXPECT_EQ(sql("SELECT 1"),
+            "42601: line 1:1: a SELECT without FROM reads no table, and is not supported; name a table");
+  EXPECT_EQ(sql("SELECT nothing FROM account").substr(0, 5), "42601");
+  EXPECT_THAT(sql("SELECT id INTO x FROM account"), testing::HasSubstr("INTO fills a procedure's variables"));
+  EXPECT_THAT(sql("FETCH x"), testing::HasSubstr("42601"));
+  EXPECT_THAT(sql("SELECT id FROM"), testing::HasSubstr("the statement ends too early"));
+}
+
+TEST_F(SqlSessionTest, WhatHasNoKeyIsInsertedOnly) {
+  EXPECT_EQ(sql("INSERT INTO journal VALUES ('a')"), "INSERT 0 1");
+  EXPECT_EQ(sql("INSERT INTO tally VALUES (1, 2)"), "INSERT 0 1");
+  EXPECT_EQ(sql("SELECT amount FROM tally WHERE kind = 1 LIMIT 1"), "amount\n2");
+  EXPECT_THAT(sql("UPDATE tally SET amount = 3 WHERE kind = 1"), testing::StartsWith("55000"));
+  EXPECT_THAT(sql("DELETE FROM tally WHERE kind = 1"), testing::StartsWith("55000"));
+  EXPECT_EQ(sql("SELECT amount FROM tally WHERE kind = 1"), "amount\n2");
+  EXPECT_THAT(sql("SELECT line FROM journal"), testing::HasSubstr("table journal has no primary key"));
+}
+
+TEST_F(SqlSessionTest, BlocksEndAsInPostgres) {
+  fill();
+  EXPECT_EQ(sql("COMMIT"), "COMMIT (there is no transaction in progress)");
+  EXPECT_EQ(sql("BEGIN"), "BEGIN");
+  EXPECT_EQ(sql("BEGIN WORK"), "BEGIN (there is already a transaction in progress)");
+  EXPECT_EQ(sql("UPDATE account SET balance = 0 WHERE id = 1"), "UPDATE 1");
+  EXPECT_EQ(sql("SELECT balance FROM account WHERE id = 1"), "balance\n0.00");
+  EXPECT_EQ(sql_of_other("SELECT balance FROM account WHERE id = 1"), "balance\n50.00");
+  EXPECT_EQ(sql("ROLLBACK"), "ROLLBACK");
+  EXPECT_EQ(sql("SELECT balance FROM account WHERE id = 1"), "balance\n50.00");
+
+  EXPECT_EQ(sql("START TRANSACTION"), "BEGIN");
+  EXPECT_EQ(sql("UPDATE account SET balance = 0 WHERE id = 1"), "UPDATE 1");
+  EXPECT_EQ(sql("SELECT id / 0 FROM account"), "22012: division by zero");
+  EXPECT_EQ(session_.block(), SqlSession::Block::kFailed);
+  EXPECT_EQ(sql("SELECT id FROM account"),
+            "25P02: current transaction is aborted, commands ignored until end of transaction block");
+  EXPECT_EQ(sql("COMMIT"), "ROLLBACK");
+  EXPECT_EQ(sql("SELECT balance FROM account WHERE id = 1"), "balance\n50.00");
+
+  EXPECT_EQ(sql("BEGIN"), "BEGIN");
+  EXPECT_EQ(sql("UPDATE account SET balance = 1 WHERE id = 1"), "UPDATE 1");
+  EXPECT_EQ(sql("END"), "COMMIT");
+  EXPECT_EQ(sql_of_other("SELECT balance FROM account WHERE id = 1"), "balance\n1.00");
+}
+
+TEST_F(SqlSessionTest, ABlockThatMetAConflictFails) {
+  fill();
+  EXPECT_EQ(sql("BEGIN"), "BEGIN");
+  EXPECT_EQ(sql("SELECT balance FROM account WHERE id = 1"), "balance\n50.00");
+  EXPECT_EQ(sql("UPDATE account SET balance = 2 WHERE id = 2"), "UPDATE 1");
+  EXPECT_EQ(sql_of_other("UPDATE account SET balance = 3 WHERE id = 1"), "UPDATE 1");
+  EXPECT_EQ(sql("COMMIT"), "40001: could not serialize access due to concurrent update");
+  EXPECT_EQ(session_.block(), SqlSession::Block::kNone);
+  EXPECT_EQ(sql("SELECT balance FROM account WHERE id = 2"), "balance\n40.00");
+
+  // So does one in whose walk over a hash table another row turns up.
+  EXPECT_EQ(sql("BEGIN"), "BEGIN");
+  EXPECT_EQ(sql("SELECT count(*) FROM entry"), "count\n0");
+  EXPECT_EQ(sql("UPDATE account SET balance = 2 WHERE id = 2"), "UPDATE 1");
+  EXPECT_EQ(sql_of_other("INSERT INTO entry VALUES (77, 1, 1)"), "INSERT 0 1");
+  EXPECT_EQ(sql("COMMIT"), "40001: could not serialize access due to concurrent update");
+}
+
+TEST_F(SqlSessionTest, CallsAloneAndInBlocks) {
+  fill();
+  EXPECT_EQ(sql("CALL deposit(1, 2.5, NULL)"), "r_balance\n52.50");
+  EXPECT_EQ(sql("CALL deposit(1, -1, NULL)"), "P0001: no");
+  EXPECT_EQ(sql("CALL deposit(1)"), "42601: line 1:6: procedure deposit takes 3 arguments, and is given 1");
+  EXPECT_EQ(sql("CALL nothing()"), "42601: line 1:6: procedure nothing does not exist");
+  EXPECT_THAT(sql("CALL deposit(1.5, 2, NULL)"),
+              testing::HasSubstr("argument 1 of procedure deposit is of type"));
+  EXPECT_EQ(sql("CALL count_of('{1,NULL,3}', 'x' || 'y', 0, NULL)"), "r_count|r_ids\n3|{1,NULL,3}");
+  EXPECT_THAT(sql("CALL count_of('1', 'x', 0, NULL)"), testing::StartsWith("22P02: malformed array literal"));
+  EXPECT_EQ(sql("BEGIN"), "BEGIN");
+  EXPECT_EQ(sql("CALL deposit(1, 1, NULL)"), "r_balance\n53.50");
+  EXPECT_EQ(sql_of_other("SELECT balance FROM account WHERE id = 1"), "balance\n52.50");
+  EXPECT_EQ(sql("COMMIT"), "COMMIT");
+  EXPECT_EQ(sql_of_other("SELECT balance FROM account WHERE id = 1"), "balance\n53.50");
+}
+
+TEST_F(SqlSessionTest, NothingIsToldBeforeItIsDurable) {
+  log_.hold_back(true, /*on_demand=*/true);
+  fill();
+  for (const char* text : {"INSERT INTO entry VALUES (1, 1, 1)", "CALL deposit(1, 1, NULL)", "DELETE FROM entry"}) {
+    const Lsn before = log_.durable();
+    EXPECT_TRUE(run(session_, text).ok()) << text;
+    EXPECT_GT(log_.durable(), before) << text;
+  }
+}
+
+std::vector<std::string> split(std::string_view text) {
+  StatementSplitter splitter;
+  splitter.add(text);
+  std::vector<std::string> statements;
+  while (const auto statement = splitter.next()) {
+    statements.push_back(std::to_string(statement->line) + ": " + statement->text);
+  }
+  if (const auto rest = splitter.finish())
+    statements.push_back(std::to_string(rest->line) + "- " + rest->text);
+  return statements;
+}
+
+TEST(StatementSplitter, EndsStatementsAtTheirSemicolons) {
+  using testing::ElementsAre;
+  EXPECT_THAT(split("a; b;\nc"), ElementsAre("1: a;", "1: b;", "2- c"));
+  EXPECT_THAT(split("-- x;\n/* y; /* z; */ */ a\n ;"), ElementsAre("2: a\n ;"));
+  EXPECT_THAT(split("a ';' \"b;\" '''; ' c;d"), ElementsAre("1: a ';' \"b;\" '''; ' c;", "1- d"));
+  EXPECT_THAT(split("p $$ a; $x$ b; $$; q $x$ $$; $x$;"),
+              ElementsAre("1: p $$ a; $x$ b; $$;", "1: q $x$ $$; $x$;"));
+  EXPECT_THAT(split(" \n -- nothing\n"), ElementsAre());
+  EXPECT_THAT(split("a -- ;\n; b /* ;\n"), ElementsAre("1: a -- ;\n;", "2- b /* ;\n"));
+}
+
+TEST(StatementSplitter, KnowsWhetherAStatementHasBegun) {
+  StatementSplitter splitter;
+  splitter.add("SELECT a\n");
+  EXPECT_FALSE(splitter.next());
+  EXPECT_TRUE(splitter.in_statement());
+  splitter.add("FROM b;\n");
+  EXPECT_EQ(splitter.next()->text, "SELECT a\nFROM b;");
+  EXPECT_FALSE(splitter.next());
+  EXPECT_FALSE(splitter.in_statement());
+}
+
+}  // namespace
+}  // namespace mneme

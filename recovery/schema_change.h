@@ -1,0 +1,41 @@
+// Schema change: CREATE and DROP on a database at work, logged in order, and replayed.
+//
+// Flow        change_schema(): changed_program -> the tables for it -> schema record, durable -> the new program and
+//             tables are the database's.   replay: all records before -> replay_schema_change() -> the rest
+// Tables      a change of procedures alone keeps them. Any other puts the rows of what stays into tables made anew, each
+//             in the slot that it had, as a log may name it by that, and builds all indexes from them.
+// Invariants  a change happens whole or not at all: what can fail is done before the record is written.
+//             calls and rows in the log mean what the catalog says that the records before them have made: a call
+//             that was logged under a former version of a procedure replays with that.
+//             all rows stand at LSN 0 afterwards, as what was before the record is durable.
+// Threads     the caller has stopped its sessions, which hold no transaction open; afterwards it makes others, of
+//             working.program() and working.database(), which are other objects, under optimistic concurrency control
+//             until set_concurrency() says otherwise. The change itself uses `threads`.
+// Errors      in PostgreSQL's words, with its codes (catalog_change.h). A record that cannot be replayed: kDamaged.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+#include "engine/database.h"
+#include "logging/log_reader.h"
+#include "procedures/catalog_change.h"
+#include "procedures/program.h"
+#include "recovery/data_directory.h"
+
+namespace mneme {
+
+// Runs a CREATE or DROP, whose text is `text`. Its result is told only when it is durable.
+StatementResult change_schema(WorkingDatabase& working, const syntax::Command& command, std::string_view text,
+                              uint32_t threads);
+
+// The program after a schema record.
+Result<std::unique_ptr<Program>> program_after(const Program& program, const RecordView& record);
+
+// At replay: gives the database tables for another catalog, if need be. `with_indexes`: false where all indexes are
+// built at replay's end.
+Result<void> change_tables(std::unique_ptr<Database>& database, const Catalog& catalog, bool with_indexes,
+                           uint32_t threads);
+
+}  // namespace mneme

@@ -1,0 +1,197 @@
+// Goal: a schema that changes at work is, after recovery, what it was, and so are the rows, whatever scheme recovers them.
+// Method: random calls on a directory's database, changes of its schema between them, one of each kind, and rows changed
+// by themselves; every scheme that the log serves, with and without threads, must give the digest that was left. What is
+// refused must leave log, program and rows as they were. Indexes are walked entirely.
+#include "recovery/schema_change.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "engine/unlogged_writer.h"
+#include "procedures/session.h"
+#include "recovery/replay_fixture.h"
+
+namespace mneme {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SchemaChangeTest : public testing::TestWithParam<RecordContent> {
+ protected:
+  SchemaChangeTest() : directory_(testing::TempDir() + "schema_change_" + std::string(name_of(GetParam()))) {
+    fs::remove_all(directory_);
+  }
+  ~SchemaChangeTest() override { fs::remove_all(directory_); }
+
+  WorkingDatabase create() {
+    auto program = compile(kBankSql, "bank.sql");
+    EXPECT_TRUE(program.ok());
+    CreateOptions options;
+    options.records = GetParam();
+    auto load = [](Database& database) -> Result<void> {
+      UnloggedWriter rows(database);
+      for (int64_t i = 100; i < 400; ++i) {
+        const std::array pair = {Value::of_int(i), Value::of_int(i / 2)};
+        for (uint32_t t = 0; t < 3; ++t) EXPECT_EQ(rows.insert(TableId{t}, pair), AccessStatus::kOk);
+      }
+      return {};
+    };
+    Result<CreatedDatabase> created = create_database(directory_, std::move(*program), load, options);
+    EXPECT_TRUE(created.ok());
+    return std::move(created->working);
+  }
+
+  static StatementResult change(WorkingDatabase& working, const std::string& text) {
+    const ParsedStatement parsed = parse_statement(text);
+    EXPECT_TRUE(parsed.command) << parsed.failure.message;
+    return change_schema(working, *parsed.command, text, 2);
+  }
+  static void must_change(WorkingDatabase& working, const std::string& text) {
+    const StatementResult result = change(working, text);
+    EXPECT_TRUE(result.ok()) << text << ": " << result.message;
+    for (const TableDefinition& table : working.database().catalog().tables()) {
+      for (const TableIndex& index : working.database().table(table.id).indexes()) index.index->verify();
+    }
+    EXPECT_TRUE(verify_indexes(working.database()).ok()) << text;
+  }
+  static void calls(WorkingDatabase& working, uint32_t seed) {
+    Session session(working.program(), working.database(), WorkerId{0});
+    RandomCalls random(working.program(), seed);
+    for (int i = 0; i < 200; ++i) {
+      const CallResult result = session.run(random.next());
+      EXPECT_TRUE(result.committed() || result.status == CallResult::Status::kRolledBack) << result.message;
+    }
+    EXPECT_GT(session.counters().logged, 0u);
+  }
+
+  static std::vector<RecoveryScheme> schemes() {
+    std::vector<RecoveryScheme> served;
+    for (const RecoveryScheme scheme : kRecoverySchemes) {
+      if (check_served(scheme, GetParam(), TupleImage::kFull).ok()) served.push_back(scheme);
+    }
+    return served;
+  }
+  void expect_recovered(Digest left, uint64_t changes) {
+    for (const RecoveryScheme scheme : schemes()) {
+      for (const uint32_t threads : {1u, 3u}) {
+        RecoverOptions options;
+        options.scheme = scheme;
+        options.replay.threads = threads;
+        options.replay.batch_transactions = 16;
+        Result<RecoveredDatabase> recovered = recover(directory_, options);
+        ASSERT_TRUE(recovered.ok()) << name_of(scheme) << ": " << recovered.error().message;
+        EXPECT_EQ(digest_of(*recovered->database, 2), left) << name_of(scheme) << ", " << threads;
+        EXPECT_EQ(recovered->report.schema_changes, changes);
+        EXPECT_TRUE(verify_indexes(*recovered->database).ok()) << name_of(scheme);
+      }
+    }
+  }
+
+  const std::string directory_;
+};
+
+constexpr const char* kNewProcedure =
+    "CREATE PROCEDURE put_extra(p_id INT, p_amount INT) LANGUAGE plpgsql AS $$\n"
+    "BEGIN DELETE FROM extra WHERE id = p_id; INSERT INTO extra VALUES (p_id, p_amount); END $$";
+
+TEST_P(SchemaChangeTest, EachSchemeFollowsEachChange) {
+  Digest left{};
+  {
+    WorkingDatabase working = create();
+    calls(working, 1);
+    must_change(working, "CREATE TABLE extra (id INT PRIMARY KEY, amount INT NOT NULL)");
+    calls(working, 2);
+    must_change(working, kNewProcedure);
+    calls(working, 3);
+    must_change(working, "CREATE INDEX extra_by_amount ON extra (amount)");
+    must_change(working,
+                "CREATE PROCEDURE drain(p_amount INT) LANGUAGE plpgsql AS $$\n"
+                "BEGIN UPDATE extra SET amount = amount + 1 WHERE amount > p_amount; END $$");
+    calls(working, 4);
+    must_change(
+        working,
+        "CREATE OR REPLACE PROCEDURE put_extra(p_id INT, p_amount INT) LANGUAGE plpgsql AS $$\n"
+        "BEGIN DELETE FROM extra WHERE id = p_id; INSERT INTO extra VALUES (p_id, p_amount * 2); END $$");
+    calls(working, 5);
+    must_change(working, "DROP PROCEDURE drain");
+    must_change(working, "DROP INDEX extra_by_amount");
+    calls(working, 6);
+    must_change(working, "DROP PROCEDURE put_extra");
+    must_change(working, "DROP TABLE extra");
+    must_change(working, "CREATE TABLE extra (name VARCHAR(8) PRIMARY KEY)");
+    calls(working, 7);
+    left = digest_of(working.database(), 2);
+  }
+  expect_recovered(left, 10);
+
+  // What was recovered is gone on with.
+  {
+    Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EXPECT_EQ(digest_of(opened->working.database(), 2), left);
+    must_change(opened->working, "CREATE TABLE more (id INT PRIMARY KEY)");
+    calls(opened->working, 8);
+    left = digest_of(opened->working.database(), 2);
+  }
+  expect_recovered(left, 11);
+}
+
+TEST_P(SchemaChangeTest, WhatIsRefusedChangesNothing) {
+  WorkingDatabase working = create();
+  calls(working, 1);
+  must_change(working, "CREATE TABLE extra (id INT PRIMARY KEY, amount INT NOT NULL)");
+  must_change(working, kNewProcedure);
+  const Program* program = &working.program();
+  const Database* database = &working.database();
+  const Lsn end = working.log().durable();
+  const std::pair<const char*, const char*> refusals[] = {
+      {"CREATE TABLE extra (id INT)", "42P07"},
+      {"CREATE TABLE t (id NOTHING)", "42601"},
+      {"CREATE INDEX extra ON extra (id)", "42P07"},
+      {"CREATE INDEX i ON nothing (id)", "42P01"},
+      {"CREATE UNIQUE INDEX i ON saving (s_balance)", "23505"},
+      {"CREATE PROCEDURE put_extra(p INT) LANGUAGE plpgsql AS $$ BEGIN NULL; END $$", "42723"},
+      {"CREATE OR REPLACE PROCEDURE put_extra(p INT) LANGUAGE plpgsql AS $$ BEGIN NULL; END $$", "42P13"},
+      {"DROP TABLE extra", "2BP01"},
+      {"DROP TABLE nothing", "42P01"},
+      {"DROP INDEX extra_pkey", "2BP01"},
+      {"DROP INDEX nothing", "42704"},
+      {"DROP PROCEDURE nothing", "42883"},
+  };
+  for (const auto& [text, sqlstate] : refusals) {
+    const StatementResult result = change(working, text);
+    EXPECT_EQ(result.sqlstate, sqlstate) << text << ": " << result.message;
+  }
+  const StatementResult misplaced =
+      change(working, "CREATE PROCEDURE q() LANGUAGE plpgsql AS $$\nBEGIN\n  DELETE FROM nothing;\nEND $$");
+  EXPECT_THAT(misplaced.message, testing::StartsWith("line 3:"));
+  EXPECT_EQ(&working.program(), program);
+  EXPECT_EQ(&working.database(), database);
+  EXPECT_EQ(working.log().durable(), end);
+}
+
+TEST_P(SchemaChangeTest, ALaterCheckpointKeepsItsOwnCatalog) {
+  WorkingDatabase working = create();
+  Manifest manifest = working.manifest().current();
+  EXPECT_TRUE(write_catalog(directory_, working.program(), manifest).ok());
+  EXPECT_EQ(manifest.checkpoint_catalog_file, kCatalogFile);
+  must_change(working, "CREATE TABLE extra (id INT PRIMARY KEY, amount INT NOT NULL)");
+  must_change(working, kNewProcedure);
+  EXPECT_TRUE(write_catalog(directory_, working.program(), manifest).ok());
+  EXPECT_NE(manifest.checkpoint_catalog_file, kCatalogFile);
+  const Result<Manifest> read = Manifest::decode(manifest.encode(), "manifest");
+  ASSERT_TRUE(read.ok());
+  const Result<std::unique_ptr<Program>> program = read_catalog(directory_, *read);
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  EXPECT_EQ((*program)->hash, working.program().hash);
+  EXPECT_NE((*program)->find_procedure("put_extra"), nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Contents, SchemaChangeTest,
+                         testing::Values(RecordContent::kCommand, RecordContent::kLogical,
+                                         RecordContent::kPhysical, RecordContent::kAll),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+}  // namespace
+}  // namespace mneme
