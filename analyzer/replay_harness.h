@@ -64,10 +64,14 @@ class MapRecording final : public Recording {
   }
 
   Recorded recall(OperationId operation, uint32_t iteration, uint32_t execution) override {
+    const std::optional<Recorded> found = find(operation, iteration, execution);
+    CHECK(found.has_value());
+    return *found;
+  }
+  std::optional<Recorded> find(OperationId operation, uint32_t iteration, uint32_t execution) override {
     const auto found = executions_.find({operation, iteration});
-    CHECK(found != executions_.end());
-    CHECK(execution < found->second.size());
-    return {found->second[execution].rows, found->second[execution].values};
+    if (found == executions_.end() || execution >= found->second.size()) return std::nullopt;
+    return Recorded{found->second[execution].rows, found->second[execution].values};
   }
 
  private:

@@ -50,6 +50,10 @@ class Prefetcher {
   // where none was found. A hint only: nobody looks whether the row is locked, half written, or deleted.
   bool peek(size_t at, ImageParts parts, std::byte* image) const;
   size_t size() const { return count_; }
+  // take() looks for the first round's rows from its look-up number `at` on: those before were not asked for.
+  void go_on_at(size_t at) {
+    if (round_count_ > 0) rounds_[0].next = at;
+  }
   void forget() { count_ = round_count_ = under_way_ = 0; }
 
  private:

@@ -99,20 +99,16 @@ std::string emit_results(UnitScope& scope) {
   return text;
 }
 
-bool is_whole(const NativeUnit& unit) {
-  return unit.body.data() == unit.procedure->body.data() && unit.body.size() == unit.procedure->body.size();
-}
-
 std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
   UnitScope scope(schema, *unit.procedure);
   StatementEmitter statements(scope);
   statements.emit_block(unit.body);
   const std::string body = scope.text.joined();
-  const std::string results = is_whole(unit) ? emit_results(scope) : "";
+  const std::string results = unit.is_whole() ? emit_results(scope) : "";
 
   std::string text =
       fmt::format("\n// {}{}.\ntemplate <class Rows>\nbool unit_{}(Rows* rows, NativeRun& run) {{\n",
-                  is_whole(unit) ? "" : "A slice of ", unit.procedure->name, unit.name);
+                  unit.is_whole() ? "" : "A slice of ", unit.procedure->name, unit.name);
   for (size_t i = 0; i < scope.variables.size(); ++i) {
     if (scope.used[i]) text += variable_declaration(scope, i);
   }
@@ -126,7 +122,7 @@ std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
 
 std::string functions_of(const NativeUnit& unit, const std::string& lookups) {
   const std::string on_transaction =
-      is_whole(unit) ? fmt::format("run_on_transaction<&unit_{}<Transaction>>", unit.name) : "nullptr";
+      unit.is_whole() ? fmt::format("run_on_transaction<&unit_{}<Transaction>>", unit.name) : "nullptr";
   return fmt::format("    {{{}, run_on_any<&unit_{}<RowAccess>>, {{{}}}}},\n", on_transaction, unit.name,
                      lookups);
 }
@@ -139,7 +135,7 @@ std::string emit_cpp(const Program& program, const Schema& schema, std::span<con
   std::string functions;
   for (const NativeUnit& unit : units) {
     text += emit_unit(schema, unit);
-    const LookupFunctions lookups = is_whole(unit) ? emit_lookups(schema, unit) : LookupFunctions();
+    const LookupFunctions lookups = emit_lookups(schema, unit);
     text += lookups.text;
     functions += functions_of(unit, lookups.names);
   }

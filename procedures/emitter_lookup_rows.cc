@@ -16,6 +16,8 @@ using ir::StatementKind;
 void LookupWalk::emit_operation(const Statement& statement) {
   const Operation& operation = scope_.procedure.operations[statement.operation.value];
   const ir::TableAccess& access = operation.access[0];
+  if (statement.mode == ir::OperationMode::kRecall) return emit_recall(statement);
+  if (statement.mode == ir::OperationMode::kLocate) return;
   if (operation.kind == ir::OperationKind::kInsert) {
     emit_insert(operation);
     return forget({&statement, 1});
@@ -43,6 +45,38 @@ void LookupWalk::emit_operation(const Statement& statement) {
   if (!peeked.empty() && round < round_) emit_peek(operation, values, round, peeked);
   forget({&statement, 1});
   for (const uint32_t variable : peeked) learn(variable, {State::kKnown, round + 1});
+}
+
+// What an earlier slice has recorded is known from the beginning. Of several executions in an iteration it is not clear
+// which is meant.
+void LookupWalk::emit_recall(const Statement& statement) {
+  const Operation& operation = scope_.procedure.operations[statement.operation.value];
+  forget({&statement, 1});
+  if (statement.kind != StatementKind::kOperation || loops_ > 1) return;
+  const auto is_wanted = [&](uint32_t variable) {
+    return rounds_ == nullptr || rounds_->peeked.contains(variable);
+  };
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < operation.outputs.size(); ++i) {
+    const VariableId into = operation.outputs[i].into;
+    learn(into.value, {State::kKnown, way_round_});
+    if (!is_wanted(into.value)) continue;
+    const Rep rep = rep_of(scope_.procedure.variables[into.value].type);
+    lines.push_back(fmt::format("if (recorded->rows > 0) {} = {};", scope_.variable(into),
+                                unboxed(rep, fmt::format("recorded->values[{}]", i))));
+  }
+  if (operation.found.valid()) {
+    learn(operation.found.value, {State::kKnown, way_round_});
+    if (is_wanted(operation.found.value))
+      lines.push_back(fmt::format("{} = {{recorded->rows > 0, false}};", scope_.variable(operation.found)));
+  }
+  if (lines.empty()) return;
+  text_.open();
+  text_.line("const auto recorded = request.recording->find(OperationId{{{}}}, {}, 0);", operation.id.value,
+             iteration_);
+  text_.line("if (!recorded) return count;");
+  for (const std::string& line : lines) text_.line("{}", line);
+  text_.close();
 }
 
 Variables LookupWalk::peekable(const Operation& operation, uint32_t round) const {
@@ -100,7 +134,7 @@ void LookupWalk::emit_peek(const Operation& operation, std::span<const Expr* con
     if (peeked.contains(output.into.value)) add(output.expr);
   }
   for (const ir::Assignment& assignment : operation.assignments) add(assignment.value);
-  text_.open("if (peeks.peek({}, ImageParts(0x{:x}ul), {}))", round, parts.bits(), image);
+  text_.open("if (request.peeks->peek({}, ImageParts(0x{:x}ul), {}))", round, parts.bits(), image);
   write_row(operation, peeked, image);
   text_.otherwise();
   for (const uint32_t variable : peeked) {
@@ -220,7 +254,7 @@ void LookupWalk::write_entry(const Operation& operation, IndexId index, std::spa
     const uint32_t known = shape.prefix_bytes(values.size());
     if (known < shape.bytes) text_.line("put_ones<{}, {}>(key);", known, shape.bytes);
   }
-  if (is_watched) text_.line("peeks.watch(count);");
+  if (is_watched) text_.line("request.peeks->watch(count);");
   text_.line("lookups[count++] = {{IndexId{{{}}}, {}, key, {}}};", index.value, parts, is_place);
   text_.close();
   text_.close();

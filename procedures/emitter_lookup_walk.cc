@@ -66,24 +66,26 @@ bool has_key_words(const Expr& expr) {
   return rep_of(expr.type) != Rep::kDouble && rep_of(expr.type) != Rep::kNone;
 }
 
-LookupWalk::LookupWalk(const Schema& schema, const ir::Procedure& procedure, uint32_t round,
+LookupWalk::LookupWalk(const Schema& schema, const NativeUnit& unit, uint32_t round,
                        const LookupRounds* rounds)
-    : scope_(schema, procedure),
+    : scope_(schema, *unit.procedure),
+      body_(unit.body),
       text_(scope_.text),
       expressions_(scope_),
       access_(scope_),
       round_(round),
       rounds_(rounds),
-      known_(procedure.variables.size()) {
+      known_(unit.procedure->variables.size()) {
+  const ir::Procedure& procedure = *unit.procedure;
   for (const ir::Parameter& parameter : procedure.parameters)
     known_[parameter.variable.value].state = State::kKnown;
   if (procedure.call_time.valid()) known_[procedure.call_time.value].state = State::kKnown;
-  collect_assigned(procedure.body, procedure, assigned_);
+  collect_assigned(body_, procedure, assigned_);
   text_.leave_by({"return ", "count"});
 }
 
 std::string LookupWalk::emit(const std::string& name) {
-  const FunctionText::Part rows = text_.apart([&] { emit_block(scope_.procedure.body); });
+  const FunctionText::Part rows = text_.apart([&] { emit_block(body_); });
   for (const FunctionText::Part& place : places_) text_.put(place);
   text_.put(rows);
   std::string body = text_.joined();
@@ -93,9 +95,8 @@ std::string LookupWalk::emit(const std::string& name) {
       body.replace(at, placeholder.size(), parts_[i]);
   }
   return fmt::format(
-             "\nsize_t lookups_{}_{}(const Schema& schema, std::span<const Argument> arguments, RowPeeks& "
-             "peeks, "
-             "std::span<RowLookup> lookups) {{\n  size_t count = 0;\n",
+             "\nsize_t lookups_{}_{}(const LookupRequest& request, std::span<RowLookup> lookups) {{\n"
+             "  size_t count = 0;\n",
              name, round_) +
          declarations() + "  {\n" + body + "  }\n  return count;\n}\n";
 }
@@ -108,9 +109,9 @@ std::string LookupWalk::declarations() {
     const Type& type = procedure.variables[i].type;
     std::string argument;
     for (size_t k = 0; k < procedure.parameters.size(); ++k) {
-      if (procedure.parameters[k].variable.value == i) argument = fmt::format("arguments[{}]", k);
+      if (procedure.parameters[k].variable.value == i) argument = fmt::format("request.arguments[{}]", k);
     }
-    if (procedure.call_time.valid() && procedure.call_time.value == i) argument = "arguments.back()";
+    if (procedure.call_time.valid() && procedure.call_time.value == i) argument = "request.arguments.back()";
     if (type.is_array) {
       text += fmt::format("  const Array {}({});\n", scope_.variables[i], argument);
     } else if (!argument.empty()) {
@@ -340,14 +341,15 @@ void LookupWalk::emit_for_range(const Statement& statement) {
   learn(statement.variable.value, {State::kKnown, way_round_});
   const size_t named = named_.size();
   const size_t lookups = lookups_;
-  ++loops_;
+  const std::string number = text_.new_name("i");
+  if (++loops_ == 1) iteration_ = number + "_at";
   const FunctionText::Part body = text_.apart([&] { emit_block(statement.body); });
-  --loops_;
+  if (--loops_ == 0) iteration_ = "0";
   named_.resize(std::min(named, named_.size()));
   const uint32_t way_round = std::exchange(way_round_, way_before);
   if (lookups_ > lookups) note_use(exprs);
   const bool names_or_peeks = std::ranges::any_of(body.lines, [](const auto& line) {
-    return line.text.starts_with("lookups[") || line.text.find("peeks.peek(") != std::string::npos;
+    return line.text.starts_with("lookups[") || line.text.find("request.peeks->peek(") != std::string::npos;
   });
   if (names_or_peeks && way_round <= round_) {
     open_if_known(exprs);
@@ -356,14 +358,19 @@ void LookupWalk::emit_for_range(const Statement& statement) {
     Operand step{"1L", "false", Rep::kInt};
     if (statement.step) step = expressions_.keep(expressions_.emit(*statement.step));
     text_.line("if ({} || {} || {} || {} <= 0) return count;", from.null, to.null, step.null, step.value);
-    const std::string number = text_.new_name("i");
     // More iterations than there is room for name nothing.
-    text_.open(
-        "for (int64_t {0} = {1}, left = static_cast<int64_t>(lookups.size()); left > 0 && {0} {2} {3}; {0} "
-        "{4} "
-        "{5}, --left)",
-        number, from.value, statement.reverse ? ">=" : "<=", to.value,
-        statement.reverse ? "-=" : "+=", step.value);
+    text_.line("int64_t left = static_cast<int64_t>(lookups.size());");
+    text_.line("int64_t {} = {};", number, from.value);
+    text_.line("uint32_t {}_at = 0;", number);
+    if (statement.iterations_apart) {
+      text_.open("if (request.only_iteration)");
+      text_.line("{0}_at = *request.only_iteration;", number);
+      text_.line("{0} {1} {0}_at * {2};", number, statement.reverse ? "-=" : "+=", step.value);
+      text_.line("left = 1;");
+      text_.close();
+    }
+    text_.open("for (; left > 0 && {0} {1} {2}; {0} {3} {4}, ++{0}_at, --left)", number,
+               statement.reverse ? ">=" : "<=", to.value, statement.reverse ? "-=" : "+=", step.value);
     text_.line("{} = {{{}, false}};", scope_.variable(statement.variable), number);
     text_.put(body);
     text_.close();

@@ -1,4 +1,4 @@
-// Lookup walk: one way through a procedure's statements, for the lookups function of one round (emitter_lookups.h).
+// Lookup walk: one way through a procedure's or a slice's statements, for the lookups function of one round (emitter_lookups.h).
 //
 // Flow        emit() walks the statements, keeping account of what is known in which round, and writes of them what this
 //             round can do: evaluate, peek at rows that earlier rounds named (emitter_lookup_rows.cc), name rows.
@@ -14,6 +14,7 @@
 
 #include "engine/prefetcher.h"
 #include "procedures/emitter_access.h"
+#include "procedures/native_abi.h"
 
 namespace mneme {
 
@@ -34,12 +35,12 @@ struct LookupRounds {
 class LookupWalk {
  public:
   // `rounds`: nullptr where they are still to be found out.
-  LookupWalk(const Schema& schema, const ir::Procedure& procedure, uint32_t round,
-             const LookupRounds* rounds);
+  LookupWalk(const Schema& schema, const NativeUnit& unit, uint32_t round, const LookupRounds* rounds);
 
   std::string emit(const std::string& name);
   // After emit().
   LookupRounds rounds() const;
+  bool names_at_once() const { return named_in_round_[0] > 0; }
 
  private:
   // kSometimes: where the flag known_NAME is set.
@@ -57,6 +58,7 @@ class LookupWalk {
   void emit_for_range(const ir::Statement& statement);
   void emit_operation(const ir::Statement& statement);
   void emit_insert(const ir::Operation& operation);
+  void emit_recall(const ir::Statement& statement);
   // The variables that the operation sets, as far as the first row that it finds tells what to.
   Variables peekable(const ir::Operation& operation, uint32_t round) const;
   bool is_peekable(const ir::Operation& operation, const ir::Expr& expr, uint32_t round,
@@ -92,6 +94,7 @@ class LookupWalk {
   }
 
   UnitScope scope_;
+  const std::span<const ir::Statement> body_;
   FunctionText& text_;
   ExpressionEmitter expressions_;
   AccessEmitter access_;
@@ -99,6 +102,7 @@ class LookupWalk {
   const LookupRounds* const rounds_;
   uint32_t way_round_ = 0;  // the first in which the way to the statement at hand is known
   uint32_t loops_ = 0;      // around the statement at hand
+  std::string iteration_ = "0";  // of the outermost of them
   size_t lookups_ = 0;      // statements that look something up, in whatever round
   std::array<size_t, Prefetcher::kMaxRounds> named_in_round_{};  // at most; in a loop, each counts as two
   std::vector<Knowledge> known_;

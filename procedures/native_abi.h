@@ -45,17 +45,25 @@ struct NativeRun {
 
 // False: the outcome says how it ended.
 using NativeRunFunction = bool (*)(NativeRun& run);
-// The rows that a procedure will look up, as far as its arguments tell, and in later rounds what earlier ones have found:
-// at most `lookups.size()`, and how many. What is named need not exist, and will not be asked for in every case.
-using NativeLookupFunction = size_t (*)(const Schema& schema, std::span<const Argument> arguments,
-                                        RowPeeks& peeks, std::span<RowLookup> lookups);
+// Of whom the look-ups are to be named.
+struct LookupRequest {
+  const Schema* schema = nullptr;
+  std::span<const Argument> arguments{};
+  RowPeeks* peeks = nullptr;      // of a procedure: what earlier rounds have found
+  Recording* recording = nullptr;  // of a slice that recalls something
+  std::optional<uint32_t> only_iteration{};
+};
+// The rows that a procedure or a slice will look up, as far as its arguments and recordings tell, and in later rounds what
+// earlier ones have found: at most `lookups.size()`, and how many. What is named need not exist, and will not be asked for
+// in every case.
+using NativeLookupFunction = size_t (*)(const LookupRequest& request, std::span<RowLookup> lookups);
 // One a round, as many as there are; then nullptr.
 using NativeLookupRounds = std::array<NativeLookupFunction, Prefetcher::kMaxRounds>;
 
 struct NativeFunctions {
   NativeRunFunction run_on_transaction = nullptr;  // rows is a Transaction
   NativeRunFunction run_on_any = nullptr;          // rows is any RowAccess
-  NativeLookupRounds lookups{};                    // of a procedure's whole body; none for a slice
+  NativeLookupRounds lookups{};                    // of a slice there is one round, if any
 };
 
 // What is to be compiled, as one function.
@@ -63,6 +71,9 @@ struct NativeUnit {
   std::string name;  // an identifier, unique among the units compiled together
   const ir::Procedure* procedure = nullptr;
   std::span<const ir::Statement> body;
+
+  // A procedure, not a slice of one.
+  bool is_whole() const { return body.data() == procedure->body.data() && body.size() == procedure->body.size(); }
 };
 
 }  // namespace mneme

@@ -30,11 +30,11 @@ std::string text_of(size_t number) {
   return fmt::format(R"(
 struct Span {{ const void* data; unsigned long size; }};
 typedef bool (*Run)(void*);
-typedef unsigned long (*Lookups)(const void*, Span, void*, Span);
+typedef unsigned long (*Lookups)(const void*, Span);
 struct Functions {{ Run run_on_transaction; Run run_on_any; Lookups lookups[4]; }};
 static bool complete(void*) {{ return true; }}
 static bool fail(void*) {{ return false; }}
-static unsigned long tell(const void*, Span, void*, Span) {{ return {}; }}
+static unsigned long tell(const void*, Span) {{ return {}; }}
 extern "C" {{
 extern const Functions mneme_native_units[];
 extern const unsigned mneme_native_unit_count;
@@ -46,15 +46,11 @@ const unsigned mneme_native_unit_count = 2;
 }
 
 size_t number_told_by(const NativeCode& code) {
-  const Catalog catalog;
-  const Schema schema(catalog);
   NativeRun run{};
   EXPECT_TRUE(code.unit(0).run_on_any(run));
   EXPECT_FALSE(code.unit(1).run_on_transaction(run));
   EXPECT_EQ(code.unit(1).lookups[0], nullptr);
-  Prefetcher prefetcher;
-  RowPeeks peeks(prefetcher);
-  return code.unit(0).lookups[0](schema, {}, peeks, {});
+  return code.unit(0).lookups[0]({}, {});
 }
 
 class NativeCodeTest : public testing::Test {

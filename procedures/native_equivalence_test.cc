@@ -58,10 +58,13 @@ class Notes final : public Recording, public LocateSink {
     executions_[{id.value, iteration}].push_back(std::move(execution));
   }
   Recorded recall(OperationId id, uint32_t iteration, uint32_t execution) override {
-    const auto found = executions_.find({id.value, iteration});
     text_ += fmt::format("recall {} in {} as {}; ", id.value, iteration, execution);
-    if (found == executions_.end() || execution >= found->second.size()) return {0, {}};
-    return {found->second[execution].rows, found->second[execution].values};
+    return find(id, iteration, execution).value_or(Recorded{0, {}});
+  }
+  std::optional<Recorded> find(OperationId id, uint32_t iteration, uint32_t execution) override {
+    const auto found = executions_.find({id.value, iteration});
+    if (found == executions_.end() || execution >= found->second.size()) return std::nullopt;
+    return Recorded{found->second[execution].rows, found->second[execution].values};
   }
   void locate(OperationId id, uint32_t access, uint32_t iteration, std::span<const Value> key) override {
     text_ += fmt::format("locate {} in {}:", id.value, iteration);

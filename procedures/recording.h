@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "engine/value.h"
@@ -33,6 +34,8 @@ class Recording {
     std::span<const Value> values;  // rows x outputs
   };
   virtual Recorded recall(OperationId operation, uint32_t iteration, uint32_t execution) = 0;
+  // The same for who is not sure that there is one.
+  virtual std::optional<Recorded> find(OperationId operation, uint32_t iteration, uint32_t execution) = 0;
 };
 
 }  // namespace mneme

@@ -84,11 +84,12 @@ CallResult Session::refuse(std::string message) {
 
 void Session::prefetch(const Call& call) {
   if (!options_.prefetch || options_.native.empty()) return;
+  const LookupRequest request{.schema = &database_.schema(), .arguments = call.arguments, .peeks = &peeks_};
   peeks_.begin();
   for (const NativeLookupFunction lookups : options_.native[call.procedure.value].lookups) {
     if (lookups == nullptr) break;
     peeks_.begin_round();
-    const size_t count = lookups(database_.schema(), call.arguments, peeks_, lookups_);
+    const size_t count = lookups(request, lookups_);
     transaction_.prefetch_more({lookups_.data(), count});
   }
 }

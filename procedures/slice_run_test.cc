@@ -45,6 +45,9 @@ class MapRecording final : public Recording {
     const Execution& recorded = executions_.at({operation, iteration}).at(execution);
     return {recorded.rows, recorded.values};
   }
+  std::optional<Recorded> find(OperationId operation, uint32_t iteration, uint32_t execution) override {
+    return recall(operation, iteration, execution);
+  }
 
  private:
   struct Execution {

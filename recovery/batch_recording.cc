@@ -97,15 +97,22 @@ void TransactionRecording::record(OperationId operation, uint32_t iteration, uin
 
 Recording::Recorded TransactionRecording::recall(OperationId operation, uint32_t iteration,
                                                  uint32_t execution) {
+  // The slice that performs the operation went through the same iterations and executions.
+  const std::optional<Recorded> found = find(operation, iteration, execution);
+  CHECK(found.has_value());
+  return *found;
+}
+
+std::optional<Recording::Recorded> TransactionRecording::find(OperationId operation, uint32_t iteration,
+                                                              uint32_t execution) {
   const uint32_t place = batch_->operations_.place(transaction_->procedure, operation);
   CHECK(place != kNotRecorded);
   const std::span<BatchRecording::Iteration> iterations = transaction_->operations[place];
-  // The slice that performs the operation went through the same iterations and executions.
-  CHECK(iteration < iterations.size());
+  if (iteration >= iterations.size()) return std::nullopt;
   const BatchRecording::Execution* found = iterations[iteration].first;
   for (; found != nullptr && execution > 0; --execution) found = found->next;
-  CHECK(found != nullptr);
-  return {found->rows, found->values};
+  if (found == nullptr) return std::nullopt;
+  return Recorded{found->rows, found->values};
 }
 
 }  // namespace mneme

@@ -91,6 +91,7 @@ class TransactionRecording final : public Recording {
   void record(OperationId operation, uint32_t iteration, uint32_t rows,
               std::span<const Value> values) override;
   Recorded recall(OperationId operation, uint32_t iteration, uint32_t execution) override;
+  std::optional<Recorded> find(OperationId operation, uint32_t iteration, uint32_t execution) override;
 
  private:
   BatchRecording* batch_ = nullptr;

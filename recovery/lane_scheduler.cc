@@ -4,12 +4,16 @@
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
+#include <array>
 #include <atomic>
 
 #include "base/cache_line.h"
 #include "base/check.h"
 
 namespace mneme {
+
+// More pieces at once than can be made ready would only be looked at in vain.
+constexpr uint32_t kMostPrepared = 32;
 
 class LaneScheduler::Run {
  public:
@@ -107,6 +111,7 @@ class LaneScheduler::Run::Lane final : public Activity {
 
  private:
   bool run_list(PieceSet& set, ReplayThreadId thread);
+  uint32_t prepare(PieceSet& set, ReplayThreadId thread) const;
   void go_to_next_batch();
 
   const uint32_t block_;
@@ -404,13 +409,20 @@ void LaneScheduler::Run::Lane::proceed(ReplayThreadId thread) {
 // False: the lane has stepped aside, or the run is stopped.
 bool LaneScheduler::Run::Lane::run_list(PieceSet& set, ReplayThreadId thread) {
   const uint32_t size = set.list_size(number_);
+  uint32_t prepared = 0;  // of the pieces from here on
   while (position_ < size) {
     PieceSet::Entry& entry = set.entry(number_, position_);
-    // Past the piece already: whoever runs it may wake this lane at once, on another thread.
-    ++position_;
-    if (entry.lane_count > 1 &&
-        std::atomic_ref(entry.lanes_to_come).fetch_sub(1, std::memory_order_acq_rel) != 1) {
-      return false;
+    if (entry.lane_count > 1) {
+      // Past the piece already: whoever runs it may wake this lane at once, on another thread.
+      ++position_;
+      if (std::atomic_ref(entry.lanes_to_come).fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+      // All its lanes stand still now.
+      run_.executor_.prepare(block_, batch_, {&entry.piece, 1}, thread);
+      prepared = 0;
+    } else {
+      if (prepared == 0) prepared = prepare(set, thread);
+      --prepared;
+      ++position_;
     }
     if (run_.stopped()) return false;
     if (!run_.executor_.run(block_, batch_, entry.piece, thread)) {
@@ -423,6 +435,19 @@ bool LaneScheduler::Run::Lane::run_list(PieceSet& set, ReplayThreadId thread) {
     }
   }
   return true;
+}
+
+// The pieces up to the next rendezvous, where other lanes may have work to do before.
+uint32_t LaneScheduler::Run::Lane::prepare(PieceSet& set, ReplayThreadId thread) const {
+  std::array<Piece, kMostPrepared> pieces;
+  const uint32_t size = set.list_size(number_);
+  uint32_t count = 0;
+  for (uint32_t i = position_; i < size && count < kMostPrepared; ++i) {
+    const PieceSet::Entry& entry = set.entry(number_, i);
+    if (entry.lane_count > 1) break;
+    pieces[count++] = entry.piece;
+  }
+  return run_.executor_.prepare(block_, batch_, {pieces.data(), count}, thread);
 }
 
 // Fills come in batch order, so all batches up to the next one with a list for this lane have been filled.

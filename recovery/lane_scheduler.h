@@ -76,6 +76,10 @@ class PieceExecutor {
   virtual Load load(uint64_t batch) = 0;
   // False stops the run: nothing new is begun.
   virtual bool fill(uint32_t block, uint64_t batch, ReplayThreadId thread, LaneFill& lanes) = 0;
+  // These pieces will be run next, one after the other, by this thread; nothing else touches their lanes meanwhile. How
+  // many of them it has made ready, at least one: before the next one it is called again.
+  virtual uint32_t prepare(uint32_t block, uint64_t batch, std::span<const Piece> pieces,
+                           ReplayThreadId thread) = 0;
   virtual bool run(uint32_t block, uint64_t batch, Piece piece, ReplayThreadId thread) = 0;
   // All pieces of the batch have run. Calls come one at a time, in batch order.
   virtual void retire(uint64_t batch) = 0;

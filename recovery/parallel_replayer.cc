@@ -1,5 +1,6 @@
 #include "recovery/parallel_replayer.h"
 
+#include <array>
 #include <chrono>
 #include <deque>
 #include <mutex>
@@ -32,6 +33,7 @@ class ParallelReplay final : public PieceExecutor {
   ParallelReplay(Database& database, const Program& program, const DependencyGraph& graph,
                  CommandSource& source, const ReplayOptions& options)
       : program_(program),
+        schema_(database.schema()),
         source_(source),
         options_(options),
         recorded_(graph),
@@ -79,8 +81,37 @@ class ParallelReplay final : public PieceExecutor {
     return outcome.completed() || fail(slot.batch, failed, outcome);
   }
 
+  uint32_t prepare(uint32_t block, uint64_t batch, std::span<const Piece> pieces,
+                   ReplayThreadId thread_id) override {
+    Thread& thread = *threads_[thread_id.value];
+    Slot& slot = slot_of(batch);
+    thread.lookups_begin.clear();
+    thread.next_prepared = 0;
+    const std::span<RowLookup> room(thread.lookups);
+    LookupRequest request{.schema = &schema_, .recording = &thread.recording};
+    size_t count = 0;
+    for (const Piece& piece : pieces) {
+      const Call& call = slot.batch.call(piece.transaction);
+      size_t named = 0;
+      if (const NativeLookupFunction lookups = dispatch_.find(block, call.procedure)->lookups) {
+        thread.recording.bind(slot.recording, piece.transaction, thread_id);
+        request.arguments = call.arguments;
+        request.only_iteration.reset();
+        if (piece.part != kWholeSlice) request.only_iteration = piece.part;
+        named = lookups(request, room.subspan(count));
+        // Perhaps it would have named more: it begins the next group.
+        if (count > 0 && count + named == room.size()) break;
+      }
+      thread.lookups_begin.push_back(count);
+      count += named;
+    }
+    thread.rows.expect(room.first(count));
+    return static_cast<uint32_t>(thread.lookups_begin.size());
+  }
+
   bool run(uint32_t block, uint64_t batch, Piece piece, ReplayThreadId thread_id) override {
     Thread& thread = *threads_[thread_id.value];
+    thread.rows.go_on_at(thread.lookups_begin[thread.next_prepared++]);
     Slot& slot = slot_of(batch);
     const Call& call = slot.batch.call(piece.transaction);
     const SliceReplay& slice = *dispatch_.find(block, call.procedure);
@@ -113,6 +144,10 @@ class ParallelReplay final : public PieceExecutor {
     Interpreter interpreter;
     PieceLocator locator;
     TransactionRecording recording;
+    // Of the pieces that are ready: what each looks up begins where.
+    std::array<RowLookup, Prefetcher::kMaxLookups> lookups;
+    std::vector<size_t> lookups_begin;
+    size_t next_prepared = 0;
     uint64_t pieces = 0;
     double dispatch_seconds = 0;
   };
@@ -143,6 +178,7 @@ class ParallelReplay final : public PieceExecutor {
   }
 
   const Program& program_;
+  const Schema& schema_;
   CommandSource& source_;
   const ReplayOptions& options_;
   const RecordedOperations recorded_;

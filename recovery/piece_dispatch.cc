@@ -69,7 +69,9 @@ PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
       if (!slice.is_replayed()) continue;
       SliceReplay& replay = slices[member.procedure.value].emplace(prepare(block, local, slice));
       if (native.empty()) continue;
-      replay.run_native = native[units.body_of(member.procedure, member.slice)].run_on_any;
+      const NativeFunctions& body = native[units.body_of(member.procedure, member.slice)];
+      replay.run_native = body.run_on_any;
+      replay.lookups = body.lookups[0];
       replay.locate_native = native[units.locate_body_of(member.procedure, member.slice)].run_on_any;
     }
   }

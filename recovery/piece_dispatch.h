@@ -33,6 +33,7 @@ struct SliceReplay {
   // The machine code of its body and of its locate body; nullptr where these are interpreted.
   NativeRunFunction run_native = nullptr;
   NativeRunFunction locate_native = nullptr;
+  NativeLookupFunction lookups = nullptr;  // of its body
   std::vector<OperationId> recorded;
   // lane_tables[operation][access]: where the access's rows have their lanes; nullptr where they need none.
   std::vector<std::vector<const LaneTable*>> lane_tables;

@@ -3,12 +3,16 @@
 // Invariants  a row that one access reads or writes is written by no other at that time: the scheduler has seen to it.
 //             Indexes are shared by all lanes and take care of themselves; an erased row leaves them at once, and its
 //             slot is free at once, as nobody else can have found it.
+//             What is expected is looked up beforehand, in groups, so that cache misses overlap. A row that was found
+//             so is still the one under its key when it is asked for: until then nobody but this access takes rows
+//             of its lane out of an index, or gives them another key, and then it forgets what it has found.
 //             RowRef::image is the row itself: it shows every later change of the row, by this access or, of columns
 //             that nobody here may depend on, by others.
 // Threads     one owner each; any number on one database.
 #pragma once
 
 #include "engine/database.h"
+#include "engine/prefetcher.h"
 #include "engine/row_access.h"
 #include "engine/unlogged_writer.h"
 
@@ -16,10 +20,19 @@ namespace mneme {
 
 class ReplayAccess final : public RowAccess {
  public:
-  explicit ReplayAccess(Database& database) : rows_(database) {}
+  explicit ReplayAccess(Database& database) : database_(database), rows_(database) {}
+
+  // Looks up what will be asked for next, in this order; at most Prefetcher::kMaxLookups.
+  void expect(std::span<const RowLookup> lookups) {
+    prefetcher_.start(database_, lookups);
+    while (!prefetcher_.done()) prefetcher_.step();
+  }
+  // What is asked for now begins with the expected look-up number `at`.
+  void go_on_at(size_t at) { prefetcher_.go_on_at(at); }
 
   AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts, Purpose, RowRef& row) override {
-    Row* found = rows_.find(index, key);
+    Row* found = prefetcher_.take(index, key);
+    if (found == nullptr || !found->word().is_live()) found = rows_.find(index, key);
     if (found == nullptr) return AccessStatus::kAbsent;
     row = ref(found);
     return AccessStatus::kOk;
@@ -35,6 +48,7 @@ class ReplayAccess final : public RowAccess {
   std::byte* new_image(TableId table) override { return rows_.new_image(table); }
   AccessStatus insert_image(TableId table, std::byte* image) override { return rows_.insert_image(table, image); }
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override {
+    prefetcher_.forget();
     return rows_.update(table, static_cast<Row*>(row.handle), changes);
   }
   AccessStatus change_parts(TableId, RowRef& row, ImageParts, std::byte*& image) override {
@@ -42,6 +56,7 @@ class ReplayAccess final : public RowAccess {
     return AccessStatus::kOk;
   }
   AccessStatus erase(TableId table, RowRef& row) override {
+    prefetcher_.forget();
     rows_.erase(table, static_cast<Row*>(row.handle));
     return AccessStatus::kOk;
   }
@@ -49,7 +64,9 @@ class ReplayAccess final : public RowAccess {
  private:
   static RowRef ref(Row* row) { return {row->image(), row}; }
 
+  Database& database_;
   UnloggedWriter rows_;
+  Prefetcher prefetcher_;
 };
 
 }  // namespace mneme

@@ -182,7 +182,7 @@ std::vector<RowLookup> lookups_of(const NativeFunctions& functions, Database& da
     if (lookups == nullptr) break;
     peeks.begin_round();
     std::array<RowLookup, Prefetcher::kMaxLookups> named;
-    const size_t count = lookups(database.schema(), call.arguments, peeks, named);
+    const size_t count = lookups({.schema = &database.schema(), .arguments = call.arguments, .peeks = &peeks}, named);
     prefetcher.add(database, std::span(named).first(count));
     while (!prefetcher.done()) prefetcher.step();
     all.insert(all.end(), named.begin(), named.begin() + count);
