@@ -205,6 +205,16 @@ TEST_F(DataDirectory, RowsStayWhereTheLogSaysThatTheyLie) {
   }
 }
 
+TEST_F(DataDirectory, ALogThatNothingCouldReplayIsRefused) {
+  CreateOptions options;
+  options.records = RecordContent::kPhysical;
+  options.tuple_image = TupleImage::kChanged;
+  const Result<CreatedDatabase> created = create_database(directory_, program(), load, options);
+  ASSERT_FALSE(created.ok());
+  EXPECT_THAT(created.error().message, testing::HasSubstr("plr"));
+  EXPECT_FALSE(fs::exists(directory_));
+}
+
 TEST_F(DataDirectory, IsTakenByOneAtATime) {
   Result<CreatedDatabase> created = create_database(directory_, program(), load, {});
   ASSERT_TRUE(created.ok()) << created.error().message;

@@ -10,6 +10,11 @@ namespace {
 constexpr std::array<std::string_view, kRecoverySchemes.size()> kSchemeNames = {"clr", "clr-p", "llr",
                                                                                 "llr-p", "plr"};
 
+// Locations beside images that PLR refuses are of use to nobody.
+bool must_keep_slots(RecordContent records, TupleImage image) {
+  return holds_locations(records) && image == TupleImage::kFull;
+}
+
 }  // namespace
 
 Result<RecoveryScheme> recovery_scheme(std::string_view name) {
@@ -72,7 +77,7 @@ RecoveryScheme default_scheme(RecordContent records) {
 }
 
 Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records, TupleImage image) {
-  if (scheme != RecoveryScheme::kPlr && holds_locations(records)) {
+  if (scheme != RecoveryScheme::kPlr && must_keep_slots(records, image)) {
     return invalid_argument(
         "{} does not keep rows where this log (--log {}) says that they lie, and what is logged next must "
         "lie there as "
@@ -82,8 +87,8 @@ Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records,
   return check_served(scheme, records, image);
 }
 
-RecoveryScheme default_scheme_for_work(RecordContent records) {
-  return holds_locations(records) ? RecoveryScheme::kPlr : default_scheme(records);
+RecoveryScheme default_scheme_for_work(RecordContent records, TupleImage image) {
+  return must_keep_slots(records, image) ? RecoveryScheme::kPlr : default_scheme(records);
 }
 
 }  // namespace mneme

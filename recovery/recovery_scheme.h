@@ -43,9 +43,10 @@ Result<void> check_served(RecoveryScheme scheme, RecordContent records, TupleIma
 RecoveryScheme default_scheme(RecordContent records);
 
 // To go on with, rows must lie where the log says: later records follow versions in the same slots. PLR alone leaves them
-// there; the other schemes put what came after the checkpoint where there is room. So where the log holds locations,
-// only what PLR has recovered may be opened for work. (A checkpoint at once would do, too, and cost more than PLR.)
+// there; the other schemes put what came after the checkpoint where there is room. So where the log holds locations, and
+// images that PLR can use, only what it has recovered may be opened for work. (A checkpoint at once would do, too, and
+// cost more than PLR.)
 Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records, TupleImage image);
-RecoveryScheme default_scheme_for_work(RecordContent records);
+RecoveryScheme default_scheme_for_work(RecordContent records, TupleImage image);
 
 }  // namespace mneme
