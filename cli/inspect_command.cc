@@ -64,9 +64,9 @@ struct InspectCommand {
     for (const Incarnation& incarnation : manifest.incarnations) {
       text += fmt::format("incarnation {} begins at LSN {}\n", incarnation.number, incarnation.begin.value);
     }
-    text += fmt::format("log         {} in {} of {}, {} skipped, ends at LSN {}\n",
+    text += fmt::format("log         {} in {} of {}, {} skipped, from LSN {} to {}\n",
                         counted(log.records.size(), "record"), bytes_text(log.record_bytes),
-                        counted(log.segments.size(), "segment"), thousands(log.skips), log.end.value);
+                        counted(log.segments.size(), "segment"), thousands(log.skips), log.begin().value, log.end.value);
     for (const LogHole& hole : log.holes) {
       text += fmt::format("            nothing from LSN {} to {}: a hole that a crash left\n", hole.begin.value, hole.end.value);
     }
@@ -90,6 +90,7 @@ struct InspectCommand {
             {"log_skips", log.skips},
             {"log_bytes", log.record_bytes},
             {"log_holes", holes},
+            {"begin_lsn", log.begin().value},
             {"end_lsn", log.end.value},
             {"dropped_reason", log.dropped_reason}};
   }

@@ -12,6 +12,7 @@
 // Installed   A transaction below C had its rows locked, the inserted ones too, when it reserved its LSN, and so before C was
 //             drawn: the walk sees each of them locked, and waits, or as it has been installed. That holds for every log,
 //             also where a record is made durable before its writes are installed (CommitLog::leaves_holes).
+//             There, the walk is also what waits until all below C is durable.
 // Threads     take(): one at a time; it uses `threads`. hurry, give_up: any.
 // Waiting     for rows while a commit has them locked, for the log, and before it begins for transactions that have been
 //             running since the checkpoint before. Nobody waits for it.
