@@ -89,9 +89,10 @@ class OnlineCheckpointer {
   void observe(CheckpointStep step) const {
     if (options_.observe) options_.observe(step);
   }
-  Result<Lsn> reserve();
   void wait_for_former();
-  Result<void> capture(Lsn boundary, CheckpointFile& file);
+  Result<Lsn> reserve();
+  Result<std::unique_ptr<CheckpointFile>> capture(TakenCheckpoint& taken);
+  Result<void> write_rows(Lsn boundary, CheckpointFile& file);
   Result<void> capture_ranges(Lsn boundary, SlotRanges& ranges, CheckpointRows& rows);
   Result<void> capture_range(Lsn boundary, const SlotRange& range, std::byte* image, CheckpointRows& rows,
                              class Pacer& pacer);
