@@ -73,9 +73,9 @@ struct InspectCommand {
     for (const Incarnation& incarnation : manifest.incarnations) {
       text += fmt::format("incarnation {} begins at LSN {}\n", incarnation.number, incarnation.begin.value);
     }
-    text += fmt::format("log         {} in {} of {}, {} skipped, ends at LSN {}\n",
+    text += fmt::format("log         {} in {} of {}, {} skipped, from LSN {} to {}\n",
                         counted(log.records.size(), "record"), bytes_text(log.record_bytes),
-                        counted(log.segments.size(), "segment"), thousands(log.skips), log.end.value);
+                        counted(log.segments.size(), "segment"), thousands(log.skips), log.begin().value, log.end.value);
     if (log.epochs) {
       text += fmt::format("            {}; the last epoch that all persisted: {}\n",
                           counted(log.epochs->loggers, "logger"),
@@ -104,6 +104,7 @@ struct InspectCommand {
             {"log_skips", log.skips},
             {"log_bytes", log.record_bytes},
             {"log_holes", holes},
+            {"begin_lsn", log.begin().value},
             {"end_lsn", log.end.value},
             {"layout", name_of(manifest.layout)},
             {"loggers", log.epochs ? Json(log.epochs->loggers) : Json()},

@@ -66,34 +66,46 @@ Result<TakenCheckpoint> OnlineCheckpointer::take() {
   TakenCheckpoint taken;
   taken.begin_ns = monotonic_ns();
   wait_for_former();
-  VersionKeeper& versions = database_.versions();
-  Result<WrittenCheckpoint> written = failed("no checkpoint was taken");
-  {
-    const Keeping keeping(versions);
-    observe(CheckpointStep::kKeeping);
-    const Result<Lsn> boundary = reserve();
-    if (!boundary) return boundary.error();
-    taken.lsn = *boundary;
-    observe(CheckpointStep::kReserved);
-    versions.fix(*boundary);
-
-    const Manifest manifest = manifest_.current();
-    auto file = CheckpointFile::create(manifest_.directory(),
-                                       {manifest.database_id, manifest.catalog_hash, *boundary});
-    if (!file) return file.error();
-    RETURN_IF_ERROR(capture(*boundary, **file));
-    observe(CheckpointStep::kCaptured);
-    taken.capture_seconds = seconds_since(taken.begin_ns);
-    taken.kept_images = versions.kept_images();
-    taken.kept_bytes = versions.kept_bytes();
-    taken.peak_kept_bytes = versions.peak_bytes();
-    written = (*file)->complete();
-  }
+  auto file = capture(taken);
+  if (!file) return file.error();
+  observe(CheckpointStep::kCaptured);
+  const Result<WrittenCheckpoint> written = (*file)->complete();
   if (!written) return written.error();
   observe(CheckpointStep::kWritten);
   RETURN_IF_ERROR(make_current(*written, taken));
   taken.seconds = seconds_since(taken.begin_ns);
   return taken;
+}
+
+// Until nobody can append to the lists of the checkpoint before any more.
+void OnlineCheckpointer::wait_for_former() {
+  const uint64_t sealed = database_.epochs().seal();
+  while (database_.epochs().oldest_running() <= sealed) std::this_thread::sleep_for(kPollInterval);
+}
+
+Result<std::unique_ptr<CheckpointFile>> OnlineCheckpointer::capture(TakenCheckpoint& taken) {
+  VersionKeeper& versions = database_.versions();
+  const Keeping keeping(versions);
+  observe(CheckpointStep::kKeeping);
+  const Result<Lsn> boundary = reserve();
+  if (!boundary) return boundary.error();
+  taken.lsn = *boundary;
+  observe(CheckpointStep::kReserved);
+  versions.fix(*boundary);
+
+  const Manifest manifest = manifest_.current();
+  auto file =
+      CheckpointFile::create(manifest_.directory(), {manifest.database_id, manifest.catalog_hash, *boundary});
+  if (!file) return file;
+  RETURN_IF_ERROR(write_rows(*boundary, **file));
+  taken.capture_seconds = seconds_since(taken.begin_ns);
+  taken.kept_images = versions.kept_images();
+  taken.kept_bytes = versions.kept_bytes();
+  taken.peak_kept_bytes = versions.peak_bytes();
+  if (!versions.lost()) return file;
+  return failed(
+      "no memory was left to keep what rows were before they changed, so the checkpoint was given up; the "
+      "one before stays current");
 }
 
 // An empty record: its place is the checkpoint's.
@@ -104,13 +116,7 @@ Result<Lsn> OnlineCheckpointer::reserve() {
   return lsn;
 }
 
-// Until nobody can append to the lists of the checkpoint before any more.
-void OnlineCheckpointer::wait_for_former() {
-  const uint64_t sealed = database_.epochs().seal();
-  while (database_.epochs().oldest_running() <= sealed) std::this_thread::sleep_for(kPollInterval);
-}
-
-Result<void> OnlineCheckpointer::capture(Lsn boundary, CheckpointFile& file) {
+Result<void> OnlineCheckpointer::write_rows(Lsn boundary, CheckpointFile& file) {
   SlotRanges ranges(database_);
   std::vector<CheckpointRows> rows(options_.threads, CheckpointRows(database_, file));
   RETURN_IF_ERROR(run_on_threads(options_.threads, [&](uint32_t thread) {
@@ -121,11 +127,7 @@ Result<void> OnlineCheckpointer::capture(Lsn boundary, CheckpointFile& file) {
   // What was put into the lists while the last ranges were walked.
   RETURN_IF_ERROR(write_kept(rows.front()));
   for (CheckpointRows& each : rows) RETURN_IF_ERROR(each.flush());
-  if (!database_.versions().lost()) return {};
-  return failed(
-      "no memory was left to keep what rows were before they changed, so the checkpoint was given up; the "
-      "one before stays "
-      "current");
+  return {};
 }
 
 Result<void> OnlineCheckpointer::capture_ranges(Lsn boundary, SlotRanges& ranges, CheckpointRows& rows) {

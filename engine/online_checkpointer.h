@@ -12,6 +12,7 @@
 // Installed   A transaction below C had its rows locked, the inserted ones too, when it reserved its LSN, and so before C was
 //             drawn: the walk sees each of them locked, and waits, or as it has been installed. That holds for every log,
 //             also where a record is made durable before its writes are installed (CommitLog::leaves_holes).
+//             There, the walk is also what waits until all below C is durable.
 // Threads     take(): one at a time; it uses `threads`. hurry, give_up: any.
 // Waiting     for rows while a commit has them locked, for the log, and before it begins for transactions that have been
 //             running since the checkpoint before. Nobody waits for it.
@@ -88,9 +89,10 @@ class OnlineCheckpointer {
   void observe(CheckpointStep step) const {
     if (options_.observe) options_.observe(step);
   }
-  Result<Lsn> reserve();
   void wait_for_former();
-  Result<void> capture(Lsn boundary, CheckpointFile& file);
+  Result<Lsn> reserve();
+  Result<std::unique_ptr<CheckpointFile>> capture(TakenCheckpoint& taken);
+  Result<void> write_rows(Lsn boundary, CheckpointFile& file);
   Result<void> capture_ranges(Lsn boundary, SlotRanges& ranges, CheckpointRows& rows);
   Result<void> capture_range(Lsn boundary, const SlotRange& range, std::byte* image, CheckpointRows& rows,
                              class Pacer& pacer);

@@ -45,7 +45,7 @@ Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log) {
     if (log.epochs && !m.incarnations.empty()) m.incarnations.back().stream_ends = log.epochs->stream_ends;
     m.incarnations.push_back({number, log.end});
     // Those of segments that have been removed, or passed over, stay: a copy of the whole log may be read with them.
-    const Lsn begin = log.runs.empty() ? log.end : log.runs.front().begin;
+    const Lsn begin = log.begin();
     std::erase_if(m.holes, [&](const LogHole& hole) { return hole.end > begin; });
     m.holes.insert(m.holes.end(), log.holes.begin(), log.holes.end());
     std::erase_if(m.segments, [&](const SegmentEntry& entry) {

@@ -116,6 +116,9 @@ struct LogContents {
   };
   std::vector<Run> runs;  // in log order; together they are the log's blocks
 
+  // Where the first record that is left of it stands.
+  Lsn begin() const { return runs.empty() ? end : runs.front().begin; }
+
   // The run that holds the log's byte at `lsn`; none: null.
   const Run* run_of(Lsn lsn) const;
   ByteSpan bytes_of(const Run& run) const {

@@ -49,6 +49,7 @@ class RowCollector final : public Recording {
     CHECK(false && "a statement recalls nothing");
     return {};
   }
+  std::optional<Recorded> find(OperationId, uint32_t, uint32_t) override { return std::nullopt; }
 
   uint32_t count() const { return count_; }
   std::vector<std::vector<std::optional<std::string>>> take() { return std::move(rows_); }

@@ -80,8 +80,28 @@ class CheckingExecutor final : public PieceExecutor {
     }
     return true;
   }
-  bool run(uint32_t block, uint64_t batch, Piece piece, ReplayThreadId) override {
+  // Sometimes fewer than there are: then the scheduler must ask again before the next.
+  uint32_t prepare(uint32_t block, uint64_t batch, std::span<const Piece> pieces,
+                   ReplayThreadId thread) override {
+    EXPECT_FALSE(pieces.empty());
+    // As the pieces would find them: whoever shares a lane with one of these has run, or comes later.
+    for (const Piece& piece : pieces) {
+      EXPECT_EQ(piece.part, 7u);
+      EXPECT_TRUE(predecessors_have_run(block, batch, piece.transaction));
+    }
+    const auto ready = static_cast<uint32_t>(1 + pieces.front().transaction % pieces.size());
+    Prepared& prepared = prepared_[thread.value];
+    prepared.orders.clear();
+    for (const Piece& piece : pieces.first(ready))
+      prepared.orders.push_back(batch * plan_.transactions + piece.transaction);
+    prepared.next = 0;
+    return ready;
+  }
+  bool run(uint32_t block, uint64_t batch, Piece piece, ReplayThreadId thread) override {
     const uint64_t order = batch * plan_.transactions + piece.transaction;
+    Prepared& prepared = prepared_[thread.value];
+    EXPECT_LT(prepared.next, prepared.orders.size());
+    EXPECT_EQ(prepared.orders[prepared.next++], order);
     EXPECT_EQ(piece.part, 7u);
     EXPECT_TRUE(predecessors_have_run(block, batch, piece.transaction));
     apply(block, order, plan_.lanes[block][batch][piece.transaction]);
@@ -117,8 +137,15 @@ class CheckingExecutor final : public PieceExecutor {
     return true;
   }
 
+  // What a thread has made ready, and how much of it has run.
+  struct Prepared {
+    std::vector<uint64_t> orders;
+    size_t next = 0;
+  };
+
   const Plan& plan_;
   const uint64_t stop_at_;
+  std::array<Prepared, 16> prepared_;  // by thread
   uint64_t loaded_ = 0;
   uint64_t retired_ = 0;
   std::vector<std::vector<uint64_t>> lane_words_;  // [block][lane]

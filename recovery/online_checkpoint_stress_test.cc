@@ -114,7 +114,7 @@ class OnlineCheckpointStress : public testing::TestWithParam<Setting> {
   State load() const {
     Database loaded(TestDatabase::make_catalog(true), 1);
     const LoadedCheckpoint checkpoint =
-        test::must(load_checkpoint(loaded, directory_.path(), manifest_->current(), RowPlaces::kAnywhere, 2));
+        test::must(load_checkpoint(loaded, directory_.path(), manifest_->current(), 2));
     State state;
     const RowLayout& layout = loaded.schema().layout(TestDatabase::kItem);
     const Table& rows = loaded.table(TestDatabase::kItem).rows();

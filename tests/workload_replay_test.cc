@@ -162,7 +162,7 @@ class WorkloadReplay {
 
   void run_forward(uint32_t calls) {
     const auto database = populated();
-    const auto checkpoint = write_checkpoint(*database, directory_.path(), {});
+    const auto checkpoint = write_checkpoint(*database, directory_.path(), {}, /*threads=*/1);
     EXPECT_TRUE(checkpoint.ok()) << (checkpoint.ok() ? "" : checkpoint.error().message);
     if (checkpoint.ok()) checkpoint_file_ = checkpoint->file;
     database->attach_log(kept_, RecordContent::kAll);
