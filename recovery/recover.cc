@@ -43,32 +43,6 @@ class Stopwatch {
   const uint64_t begin_ns_ = monotonic_ns();
 };
 
-// The calls of a stretch of a log that has been read.
-class LogSource final : public CommandSource {
- public:
-  explicit LogSource(std::span<const RecordView> records) : records_(records) {}
-
-  Result<void> read(uint32_t limit, Arena&, std::vector<CommandRecord>& into) override {
-    for (; limit > 0 && next_ < records_.size(); ++next_, --limit) {
-      const RecordView& record = records_[next_];
-      const std::optional<ByteSpan> call = call_of(record.kind, record.payload);
-      if (!call) {
-        return damaged(
-            "the log's record at LSN {} holds no call, as the manifest says that all do; recovery stops here "
-            "and has "
-            "changed nothing on disk",
-            record.lsn.value);
-      }
-      into.push_back({record.lsn, *call});
-    }
-    return {};
-  }
-
- private:
-  const std::span<const RecordView> records_;
-  size_t next_ = 0;
-};
-
 // The units as machine code, if that is wanted; the report says what came of it.
 CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUnit> units,
                          const RecoverOptions& options, const NativeFolders& folders) {
@@ -145,12 +119,11 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, std::span<
     report.replay_seconds += watch.seconds();
     return statistics;
   }
-  LogSource source(records);
   if (report.scheme == RecoveryScheme::kClr) {
     const CompiledUnits code = load_units(recovered, procedure_units(program), options, folders);
     replay.native = code.functions();
     const Stopwatch watch;
-    auto statistics = replay_serially(database, program, source, replay, options.visit);
+    auto statistics = replay_serially(database, program, records, replay, options.visit);
     report.replay_seconds += watch.seconds();
     return statistics;
   }
@@ -165,7 +138,7 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, std::span<
   const CompiledUnits code = load_units(recovered, units.units(), options, folders);
   replay.native = code.functions();
   const Stopwatch watch;
-  auto statistics = replay_in_parallel(database, program, graph, source, replay);
+  auto statistics = replay_in_parallel(database, program, graph, records, replay);
   report.replay_seconds += watch.seconds();
   return statistics;
 }
