@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "cli/record_content_option.h"
 #include "logging/manifest.h"
 
 namespace mneme {
@@ -28,8 +29,8 @@ void LogContentSettings::add_ad_hoc_option(CLI::App& app) {
 }
 
 Result<LogContent> LogContentSettings::content() const {
-  const std::optional<RecordContent> records = record_content(log);
-  if (!records) return invalid_argument("--log {}: there are {}", log, fmt::join(kRecordContentNames, ", "));
+  const Result<RecordContent> records = record_content_option(log, "");
+  if (!records) return records.error();
   const std::optional<TupleImage> image = mneme::tuple_image(tuple_image);
   if (!image) return invalid_argument("--tuple-image {}: there are {}", tuple_image, fmt::join(kTupleImageNames, " and "));
   if (ad_hoc_percent > 0 && !holds_calls(*records)) {
