@@ -43,10 +43,22 @@ class Stopwatch {
   const uint64_t begin_ns_ = monotonic_ns();
 };
 
-// The units as machine code, if that is wanted; the report says what came of it.
-CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUnit> units,
+// Calls between two changes of the schema that are worth seconds of compiling.
+constexpr size_t kFewestToCompile = 20'000;
+
+// The units as machine code, if that is wanted; the report says what came of it. `calls` is how many are to be replayed.
+CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUnit> units, size_t calls,
                          const RecoverOptions& options, const NativeFolders& folders) {
   if (options.execution == Execution::kInterpreted) return {};
+  const bool is_stretch = calls < recovered.log.records.size();
+  if (is_stretch && calls < kFewestToCompile) {
+    const std::string notice =
+        "between changes of the schema, procedures that were called a few times were interpreted";
+    if (calls > 0 && std::ranges::find(recovered.report.notices, notice) == recovered.report.notices.end()) {
+      recovered.report.notices.push_back(notice);
+    }
+    return {};
+  }
   const Stopwatch watch;
   CompiledUnits code = CompiledUnits::load(*recovered.program, recovered.database->schema(), units, folders,
                                            [&](size_t count) {
@@ -89,11 +101,13 @@ Result<ReplayStatistics> replay_rows(RecoveredDatabase& recovered, std::span<con
 }
 
 // Whoever passes over a row's older images needs whole ones.
-Result<ReplayOrder> order_of_rows(RecoveryScheme scheme, std::optional<ReplayOrder> wanted, TupleImage image) {
+Result<ReplayOrder> order_of_rows(RecoveryScheme scheme, std::optional<ReplayOrder> wanted,
+                                  TupleImage image) {
   const bool needs_order = image == TupleImage::kChanged && !replays_calls(scheme);
   if (needs_order && wanted == ReplayOrder::kReverse) {
     return invalid_argument(
-        "the reverse order passes over a row's older images, and this log's updates hold the changed columns alone "
+        "the reverse order passes over a row's older images, and this log's updates hold the changed columns "
+        "alone "
         "(--tuple-image changed): replay it forward");
   }
   return wanted.value_or(needs_order ? ReplayOrder::kForward : ReplayOrder::kReverse);
@@ -120,7 +134,8 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, std::span<
     return statistics;
   }
   if (report.scheme == RecoveryScheme::kClr) {
-    const CompiledUnits code = load_units(recovered, procedure_units(program), options, folders);
+    const CompiledUnits code =
+        load_units(recovered, procedure_units(program), records.size(), options, folders);
     replay.native = code.functions();
     const Stopwatch watch;
     auto statistics = replay_serially(database, program, records, replay, options.visit);
@@ -135,7 +150,7 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, std::span<
   report.analysis_seconds += analysis.seconds();
   if (options.progress) options.progress(RecoveryStage::kAnalysis, 1, 1);
 
-  const CompiledUnits code = load_units(recovered, units.units(), options, folders);
+  const CompiledUnits code = load_units(recovered, units.units(), records.size(), options, folders);
   replay.native = code.functions();
   const Stopwatch watch;
   auto statistics = replay_in_parallel(database, program, graph, records, replay);
