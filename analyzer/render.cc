@@ -116,6 +116,7 @@ class TextWriter {
   void write_procedure(const LocalGraph& local) {
     const ir::Procedure& procedure = program_.procedure(local.procedure);
     line("Procedure {}{}", procedure.name, procedure.writes ? "" : " (reads only: never logged)");
+    if (procedure.is_logged_by_rows()) line("  logged by the rows that it changes, as an ad-hoc transaction: {}", procedure.by_chance);
     size_t width = 0;
     for (const Slice& slice : local.slices) width = std::max(width, slice.label.size());
     for (const ir::Operation& operation : procedure.operations) {
@@ -196,6 +197,7 @@ nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& gr
   }
   return {{"name", procedure.name},
           {"logged", procedure.writes},
+          {"logged_by_rows", procedure.is_logged_by_rows() ? Json(procedure.by_chance) : Json()},
           {"operations", std::move(operations)},
           {"slices", std::move(slices)},
           {"edges", std::move(edges)}};

@@ -11,9 +11,9 @@
 #include "cli/concurrency_option.h"
 #include "cli/crash_round.h"
 #include "cli/log_buffer_settings.h"
+#include "cli/log_content_settings.h"
 #include "cli/log_device_settings.h"
 #include "cli/output.h"
-#include "cli/record_content_option.h"
 #include "cli/number_checks.h"
 #include "cli/recovery_text.h"
 #include "cli/text.h"
@@ -29,7 +29,7 @@ constexpr uint32_t kRoundsOnOneDirectory = 2;
 struct CrashCommand {
   WorkloadSettings settings;
   std::string directory = "./mneme-data";
-  std::string log = "command";
+  LogContentSettings content;
   uint32_t threads = default_threads();
   uint32_t rounds = 20;
   double longest_run = 1.0;
@@ -48,6 +48,7 @@ struct CrashCommand {
   uint64_t wrong_results = 0;
   uint64_t from_checkpoints = 0;  // rounds that recovered from a checkpoint that was taken beside transactions
   uint64_t in_checkpoints = 0;    // rounds that were killed while one was being written
+  uint64_t ad_hoc = 0;  // transactions in the logs that were left, where a scheme that replays calls tells
   uint64_t holes = 0;  // that the crashes left in a log in persistent memory
   struct SchemeTotal {
     bool digest_equal = true;
@@ -57,9 +58,9 @@ struct CrashCommand {
 
   Result<void> run(const CLI::App& command) {
     RETURN_IF_ERROR(settings.check_options(command));
-    const Result<RecordContent> content = record_content_option(log, "");
-    if (!content) return content.error();
-    records_ = *content;
+    const Result<LogContent> wanted_content = content.content();
+    if (!wanted_content) return wanted_content.error();
+    content_ = *wanted_content;
     log_options_.workers = threads;
     RETURN_IF_ERROR(buffer.choose(command, log_options_));
     // The child chooses for itself; this is to check the options.
@@ -110,6 +111,7 @@ struct CrashCommand {
         for (std::string& argument : buffer.arguments()) setting.log.push_back(std::move(argument));
       }
       setting.concurrency = concurrency.arguments();
+      setting.ad_hoc_percent = content.ad_hoc_percent;
       setting.device_seed = random();
       setting.threads = threads;
       setting.execution = executed;
@@ -142,7 +144,7 @@ struct CrashCommand {
     DurableLogOptions options = log_options_;
     options.workers = threads;
     const Result<WorkloadDatabase> created = 
-        WorkloadDatabase::create(loaded, settings, records_, options, wanted, output.quiet());
+        WorkloadDatabase::create(loaded, settings, content_, options, wanted, output.quiet());
     if (!created) return created.error();
     executed = created->procedures().execution();
     for (const std::string& notice : created->notices()) output.notice(notice);
@@ -160,6 +162,9 @@ struct CrashCommand {
     acknowledged_before_ = is_last ? 0 : examination.verdict.acknowledged;
     holes += holes_found - holes_before_;
     holes_before_ = is_last ? 0 : holes_found;
+    const uint64_t ad_hoc_found = examination.schemes.front().report.replay.ad_hoc;
+    ad_hoc += ad_hoc_found - ad_hoc_before_;
+    ad_hoc_before_ = is_last ? 0 : ad_hoc_found;
     lost += examination.verdict.lost;
     invented += examination.verdict.invented;
     wrong_results += examination.verdict.wrong_results;
@@ -181,7 +186,9 @@ struct CrashCommand {
     for (const auto& [name, total] : schemes) {
       by_scheme[name] = {{"digest_equal", total.digest_equal}, {"seconds", total.seconds}};
     }
-    return {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds}, {"log", log},
+    return {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds}, {"log", content.log},
+            {"tuple_image", content.tuple_image}, {"adhoc", content.ad_hoc_percent},
+            {"adhoc_transactions", ad_hoc},
             {"crashed_at", crashed_at}, {"log_device", device.device()},      {"log_buffer", buffer_name(log_options_)},
             {"log_holes", holes},
             {"checkpoint_every", checkpoints.every()},
@@ -196,7 +203,8 @@ struct CrashCommand {
 
   uint64_t acknowledged_before_ = 0;
   uint64_t holes_before_ = 0;
-  RecordContent records_ = RecordContent::kCommand;
+  uint64_t ad_hoc_before_ = 0;
+  LogContent content_;
   DurableLogOptions log_options_;  // the chosen buffer and device
 };
 
@@ -208,7 +216,7 @@ void add_crash_command(CLI::App& program, Action& chosen) {
       "crash", "run in a child, SIGKILL it at a random moment, recover, check every acknowledged transaction");
   command->settings.add_options(*app);
   app->add_option("--data-dir", command->directory, "where the test may work")->capture_default_str();
-  app->add_option("--log", command->log, "what the log holds: command, logical, physical or all")->capture_default_str();
+  command->content.add_options(*app, /*off=*/false);
   app->add_option("--threads", command->threads, "workers, clients and replay threads")
       ->check(positive())
       ->capture_default_str();

@@ -63,7 +63,7 @@ struct DemoCommand {
     const uint64_t load_start_ns = monotonic_ns();
     Execution executed = Execution::kInterpreted;
     {
-      const auto created = WorkloadDatabase::create(directory, settings, RecordContent::kCommand, log, *wanted, output.quiet());
+      const auto created = WorkloadDatabase::create(directory, settings, LogContent(), log, *wanted, output.quiet());
       if (!created) return created.error();
       executed = created->procedures().execution();
       for (const std::string& notice : created->notices()) output.notice(notice);

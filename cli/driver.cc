@@ -69,6 +69,7 @@ class DriverWorker {
     }
     while (!acks_.empty() && await_oldest()) {
     }
+    report_.ad_hoc = session_.counters().ad_hoc;
   }
 
   const std::optional<Error>& error() const { return error_; }

@@ -65,6 +65,7 @@ struct RunReport {
   std::vector<double> throughput_per_second;  // of each whole second that was measured
   std::vector<ProcedureReport> procedures;  // by ProcedureId
   Lsn acknowledged;                         // the highest LSN told to a client
+  uint64_t ad_hoc = 0;                      // transactions that were logged by their rows, the warm-up's included
 
   ProcedureReport total() const;
 };

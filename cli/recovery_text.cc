@@ -102,6 +102,8 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
           {"total_seconds", report.total_seconds},
           {"transactions", report.replay.transactions},
           {"replay_tps", report.replay_tps()},
+          {"adhoc_transactions", runs_calls ? Json(report.replay.ad_hoc) : Json()},
+          {"barriers", report.scheme == RecoveryScheme::kClrP ? Json(report.replay.barriers) : Json()},
           {"durable_lsn", report.end.value},
           {"state_digest", digest},
           {"breakdown",

@@ -9,10 +9,10 @@
 #include "cli/concurrency_option.h"
 #include "cli/driver.h"
 #include "cli/log_buffer_settings.h"
+#include "cli/log_content_settings.h"
 #include "cli/log_device_settings.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/record_content_option.h"
 #include "cli/recovery_text.h"
 #include "cli/text.h"
 #include "cli/touch_ahead.h"
@@ -28,7 +28,7 @@ struct RunCommand {
   WorkloadSettings settings;
   std::string directory = "./mneme-data";
   uint32_t threads = default_threads();
-  std::string log = "command";
+  LogContentSettings content;
   LogDeviceSettings device;
   LogBufferSettings buffer;
   CheckpointSettings checkpoints;
@@ -67,7 +67,9 @@ struct RunCommand {
     options.warmup_seconds = warmup;
     if (transactions > 0) options.transactions = transactions;
     if (rate > 0) options.rate = rate;
-    if (log == "off") {
+    content.choose(options.session, settings.options.seed);
+    if (content.is_off()) {
+      RETURN_IF_ERROR(content.check_off(command));
       std::vector<const char*> of_the_log = {"--resume", "--data-dir", "--commit", "--elr"};
       for (const auto* options : {&LogBufferSettings::options(), &LogDeviceSettings::options(),
                                    &CheckpointSettings::options()}) {
@@ -83,12 +85,12 @@ struct RunCommand {
     if (huge_pages != "on") {
       return invalid_argument("--huge-pages off is there to compare row access with: only with --log off");
     }
-    const Result<RecordContent> content = record_content_option(log, "off");
-    if (!content) return content.error();
+    const Result<LogContent> wanted_content = content.content();
+    if (!wanted_content) return wanted_content.error();
     if (resume) {
       const Result<WorkloadSettings> stored = settings.resumed(command, directory);
       if (!stored) return stored.error();
-      RETURN_IF_ERROR(check_records(command));
+      RETURN_IF_ERROR(content.keep(command, directory));
     }
     return run_durably(command, options, *wanted, *kept_apart);
   }
@@ -110,18 +112,6 @@ struct RunCommand {
     return measure(**workload, **program, database, procedures, options, nullptr);
   }
 
-  // What the log holds is settled when the database is made.
-  Result<void> check_records(const CLI::App& command) {
-    const Result<Manifest> manifest = read_manifest(directory);
-    if (!manifest) return manifest.error();
-    const std::string held(name_of(manifest->records));
-    if (command.count("--log") > 0 && log != held) {
-      return invalid_argument("{} was created with --log {}, which --resume keeps: leave the option out", directory, held);
-    }
-    log = held;
-    return {};
-  }
-
   Result<void> run_durably(const CLI::App& command, DriverOptions& options, Execution wanted,
                            const Concurrency& kept_apart) {
     DurableLogOptions log_options;
@@ -140,8 +130,8 @@ struct RunCommand {
 
     Result<WorkloadDatabase> opened =
         resume ? WorkloadDatabase::open(directory, log_options, wanted, output.quiet())
-               : WorkloadDatabase::create(directory, settings, *record_content(log), log_options, wanted,
-                                            output.quiet());
+               : WorkloadDatabase::create(directory, settings, *content.content(), log_options, wanted,
+                                          output.quiet());
     if (!opened) return opened.error();
     settings = opened->settings();
     options.incarnation = opened->incarnation();
@@ -301,9 +291,12 @@ struct RunCommand {
             {"workload", settings.name},
             {"threads", threads},
             {settings.scale_field(), settings.options.scale},
-            {"log", log},
+            {"log", content.log},
+            {"tuple_image", content.is_off() ? "none" : content.tuple_image},
+            {"adhoc", content.ad_hoc_percent},
+            {"adhoc_transactions", report.ad_hoc},
             {"log_buffer", log_buffer_name_},
-            {"log_device", log == "off" ? "none" : device.device()},
+            {"log_device", content.is_off() ? "none" : device.device()},
             {"commit", commit},
             {"execution", name_of(state.execution)},
             {"prefetch", state.execution == Execution::kNative ? prefetch : "off"},
@@ -378,9 +371,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
                   "when its call "
                   "was due, however late it began")
       ->check(positive());
-  app->add_option("--log", command->log, "what the log holds: command: calls; logical: the rows that they changed; physical: the same, with where they lie; all: all of it, to compare; off: "
-                  "nothing is durable, no directory is used")
-      ->capture_default_str();
+  command->content.add_options(*app, /*off=*/true);
   app->add_option("--commit", command->commit, "pipelined; sync: wait for each; group: wait for each, and let the others' records gather; async: may lose "
                   "acknowledged work")
       ->capture_default_str();

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/concurrency_option.h"
 #include "cli/log_buffer_settings.h"
+#include "cli/log_content_settings.h"
 #include "cli/log_device_settings.h"
 #include "cli/output.h"
 #include "cli/workload_database.h"
@@ -25,6 +26,7 @@ struct ServeCommand {
   ConcurrencyOption concurrency;
   LogBufferSettings buffer;
   CheckpointSettings checkpoints;
+  LogContentSettings content;
 
   Result<void> run(const CLI::App& command) {
     DurableLogOptions options;
@@ -44,7 +46,8 @@ struct ServeCommand {
 
     const Output output;
     const auto schedule = checkpoints.start(*opened, &output);
-    const SessionOptions session{opened->procedures().functions()};
+    SessionOptions session{opened->procedures().functions()};
+    content.choose(session, device_seed);
     std::mutex mutex;
     std::optional<Error> first_error;
     std::vector<std::thread> threads;
@@ -76,6 +79,7 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   app->add_option("--channel", command->channels, "descriptor of a connected socket, one a worker")->required();
   command->buffer.add_options(*app);
   command->checkpoints.add_options(*app);
+  command->content.add_ad_hoc_option(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

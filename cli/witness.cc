@@ -77,6 +77,7 @@ Verdict Witness::judge(const LogContents& log) {
                         record.lsn.value));
     } else {
       --sent->second;
+      if (unanswered_count > 0) --unanswered_count;
     }
   }
   lose_until(Lsn{std::numeric_limits<uint64_t>::max()});

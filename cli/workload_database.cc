@@ -53,15 +53,16 @@ WorkloadDatabase::WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Wo
 }
 
 Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory, const WorkloadSettings& settings,
-                                                  RecordContent records, const DurableLogOptions& log, Execution execution,
-                                                  bool quiet) {
+                                                  const LogContent& content, const DurableLogOptions& log,
+                                                  Execution execution, bool quiet) {
   Result<std::unique_ptr<Workload>> workload = settings.make();
   if (!workload) return workload.error();
   Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
   if (!program) return program.error();
   CreateOptions options;
   options.attributes = settings.attributes();
-  options.records = records;
+  options.records = content.records;
+  options.tuple_image = content.tuple_image;
   options.log = log;
   options.threads = default_threads();
   Result<CreatedDatabase> created = create_database(

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/execution_option.h"
+#include "cli/log_content_settings.h"
 #include "cli/workload_settings.h"
 #include "recovery/data_directory.h"
 
@@ -19,7 +20,8 @@ Result<void> load_workload(const Workload& workload, Database& database, uint32_
 class WorkloadDatabase {
  public:
   static Result<WorkloadDatabase> create(const std::string& directory, const WorkloadSettings& settings,
-                                         RecordContent records, const DurableLogOptions& log, Execution execution, bool quiet);
+                                         const LogContent& content, const DurableLogOptions& log,
+                                         Execution execution, bool quiet);
   // The settings are those that the directory was created with.
   static Result<WorkloadDatabase> open(const std::string& directory, const DurableLogOptions& log,
                                        Execution execution, bool quiet);

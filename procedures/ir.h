@@ -166,6 +166,8 @@ struct Operation {
   std::optional<Expr> limit;
   std::optional<Expr> offset;
   bool strict = false;  // INTO STRICT: not exactly one row is an error
+  // Why what it finds may be another thing in another run on equal tables; empty where it may not.
+  std::string by_chance;
 
   std::vector<Assignment> assignments;  // update: SET
   std::vector<Expr> values;             // insert: one a column
@@ -251,6 +253,10 @@ struct Procedure {
   std::vector<Operation> operations;
   std::vector<Statement> body;
   bool writes = false;  // some operation is not a select
+  // Of its first operation that chance decides, the line and why.
+  std::string by_chance;
+  // A call in the log would not say what was done.
+  bool is_logged_by_rows() const { return writes && !by_chance.empty(); }
 };
 
 }  // namespace mneme::ir

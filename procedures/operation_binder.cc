@@ -1,5 +1,7 @@
 #include "procedures/operation_binder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/check.h"
@@ -130,6 +132,8 @@ OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
   to.for_update =
       from.for_update || to.kind == ir::OperationKind::kUpdate || to.kind == ir::OperationKind::kDelete;
   procedure_.writes |= to.kind != ir::OperationKind::kSelect;
+  if (procedure_.by_chance.empty() && !to.by_chance.empty())
+    procedure_.by_chance = fmt::format("line {}: {}", to.where.line, to.by_chance);
   procedure_.operations.push_back(std::move(to));
   return procedure_.operations.back().id;
 }
@@ -265,7 +269,7 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
 
   if (aggregated) {
     to.order_is_path_order = true;
-    if (use != Use::kUser) refuse_sums_by_chance(catalog_, to);
+    if (use != Use::kUser) note_sums_by_chance(catalog_, to);
     stop_at_first_row_for_extreme(catalog_, to);
   } else if (use == Use::kPerform) {
     to.order_is_path_order = true;  // only whether there is a row is asked: the first one answers

@@ -1,11 +1,12 @@
 #include "procedures/row_order.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "procedures/access_path.h"
-#include "procedures/source_error.h"
 
 namespace mneme {
 
@@ -61,11 +62,9 @@ void set_row_order(const Catalog& catalog, ir::Operation& operation) {
     for (uint8_t source = 0; source < operation.access.size(); ++source) {
       const TableDefinition& table = catalog.table(operation.access[source].table);
       if (!table.primary_key) {
-        refuse(operation.where,
-               "which rows of {} this statement takes, or in which order, depends on chance: the table has "
-               "no primary "
-               "key; give it one, or use aggregates alone",
-               table.name);
+        operation.by_chance = fmt::format(
+            "which rows of {} it takes, or in which order, depends on chance, as the table has no primary key", table.name);
+        break;
       }
       for (const ColumnId id : catalog.index(*table.primary_key).columns) {
         const PathColumn column{source, id};
@@ -86,7 +85,7 @@ void set_row_order(const Catalog& catalog, ir::Operation& operation) {
       operation.order_is_path_order && !operation.order.empty() && operation.order.front().descending;
 }
 
-void refuse_sums_by_chance(const Catalog& catalog, const ir::Operation& operation) {
+void note_sums_by_chance(const Catalog& catalog, ir::Operation& operation) {
   const auto rounds = [](const ir::Aggregate& aggregate) {
     // Of DISTINCT values the order is theirs.
     return aggregate.kind == ir::Aggregate::Kind::kSum && !aggregate.distinct &&
@@ -96,11 +95,9 @@ void refuse_sums_by_chance(const Catalog& catalog, const ir::Operation& operatio
   for (const ir::TableAccess& access : operation.access) {
     const TableDefinition& table = catalog.table(access.table);
     if (table.primary_key || catalog.index(access.path.index).unique) continue;
-    refuse(operation.where,
-           "sum() of a double precision over {} depends on chance: it rounds as the rows come, and the table "
-           "has no "
-           "primary key to order them; give it one, or sum a numeric",
-           table.name);
+    operation.by_chance = fmt::format(
+        "its sum() of a double precision rounds as the rows of {} come, and the table has no primary key to order them",
+        table.name);
   }
 }
 

@@ -33,7 +33,8 @@ Session::Session(const Program& program, Database& database, WorkerId worker, co
       transaction_(database, database.worker(worker)),
       interpreter_(database.schema()),
       peeks_(transaction_.prefetcher()),
-      random_(worker.value * 0x9e3779b97f4a7c15 + 1) {
+      random_(worker.value * 0x9e3779b97f4a7c15 + 1),
+      ad_hoc_random_(options.ad_hoc_seed * 1000 + worker.value) {
   CHECK(options.native.empty() || options.native.size() == program.procedures.size());
 }
 
@@ -42,9 +43,9 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as) {
   if (Result<void> checked = check_call(program_, call); !checked.ok())
     return refuse(checked.error().message);
   const ir::Procedure& procedure = program_.procedure(call.procedure);
-  logged_as_ = logged_as;
+  logged_as_ = procedure.is_logged_by_rows() || draw_ad_hoc() ? LoggedAs::kAdHoc : logged_as;
   payload_.clear();
-  const bool logs_call = logged_as == LoggedAs::kContent && holds_calls(database_.record_content());
+  const bool logs_call = logged_as_ == LoggedAs::kContent && holds_calls(database_.record_content());
   if (procedure.writes && logs_call) encode_call(program_, call, payload_);
   if (payload_.size() > kMaxPayloadBytes) {
     return refuse(
@@ -63,6 +64,10 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as) {
   result.status = CallResult::Status::kGaveUp;
   result.message = message_;
   return result;
+}
+
+bool Session::draw_ad_hoc() {
+  return options_.ad_hoc_percent > 0 && ad_hoc_random_() % 100 < options_.ad_hoc_percent;
 }
 
 const Call& Session::with_call_time(const Call& call) {
@@ -165,7 +170,7 @@ Session::Attempt Session::not_committed(const ir::Procedure& procedure, CommitSt
                         "holds: change fewer at a time, or log commands",
                         procedure.name, kMaxPayloadBytes)
           : fmt::format("{} changed a row of a table that has no primary key, and a log of rows names them by it: give "
-                        "the table one, or log commands",
+                        "the table one",
                         procedure.name));
   result.attempts = attempts;
   return Attempt::kDone;

@@ -2,6 +2,8 @@
 //
 // Flow        check the call -> encode it for the log -> prefetch the rows that it will look up -> run it -> commit;
 //             after a conflict again, from the start
+// Ad hoc      a transaction is logged by its rows in the place of its call where who calls says so, where it is drawn
+//             (SessionOptions), or where running the procedure again might do something else (ir::Procedure::by_chance).
 // Invariants  a call that was refused, or raised, has changed nothing.
 //             an outcome, a rollback included, was read from a consistent state.
 // Waiting     for conflicts, a growing pause between attempts; for the log's space (Transaction::commit). Not for
@@ -12,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -66,6 +69,9 @@ struct SessionOptions {
       native;  // the procedures' machine code, by id; empty: they are interpreted
   bool prefetch =
       true;  // with machine code: rows that the arguments name are fetched, all at once, before it runs
+  // Of the transactions that are to leave calls in the log, so many, drawn at random, are logged as ad-hoc ones.
+  uint32_t ad_hoc_percent = 0;
+  uint64_t ad_hoc_seed = 0;
 };
 
 class Session {
@@ -82,6 +88,8 @@ class Session {
 
  private:
   enum class Attempt { kDone, kConflict };
+
+  bool draw_ad_hoc();
 
   const Call& with_call_time(const Call& call);
   void prefetch(const Call& call);
@@ -107,6 +115,7 @@ class Session {
   std::string message_;
   SessionCounters counters_;
   uint64_t random_;
+  std::mt19937_64 ad_hoc_random_;
 };
 
 }  // namespace mneme

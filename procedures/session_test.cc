@@ -1,10 +1,14 @@
 // Goal: what a session adds to a call is fixed when the call is made, and is logged with it.
-// Method: a procedure asks for the time twice; what it stored is held against the clock and the logged call.
+// Method: a procedure asks for the time twice; what it stored is held against the clock and the logged call. Then what is
+// logged by rows: what cannot be, what chance decides, and what was drawn.
 #include "procedures/session.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/test_database.h"
+#include "logging/kept_log.h"
 #include "procedures/call_codec.h"
 #include "procedures/timestamp.h"
 
@@ -93,6 +97,59 @@ TEST(Session, RefusesWhatALogOfRowsCannotHold) {
   EXPECT_EQ(unnamed.status, CallResult::Status::kRefused);
   EXPECT_NE(unnamed.message.find("no primary key"), std::string_view::npos) << unnamed.message;
   EXPECT_EQ(log.filled(), 1u);
+}
+
+constexpr std::string_view kRaffle = R"(
+      CREATE TABLE ticket (t_holder INT NOT NULL);
+      CREATE INDEX ticket_list ON ticket (t_holder);
+      CREATE TABLE prize (p_id INT PRIMARY KEY, p_holder INT NOT NULL);
+      CREATE PROCEDURE buy(p_holder INT) LANGUAGE plpgsql AS $$
+      BEGIN INSERT INTO ticket (t_holder) VALUES (p_holder); END $$;
+      CREATE PROCEDURE draw(p_id INT) LANGUAGE plpgsql AS $$
+      DECLARE v_holder INT;
+      BEGIN
+          SELECT t_holder INTO v_holder FROM ticket WHERE t_holder > 0 LIMIT 1;
+          INSERT INTO prize (p_id, p_holder) VALUES (p_id, v_holder);
+      END $$;)";
+
+TEST(Session, LogsByItsRowsWhatChanceDecides) {
+  const auto program = compile(kRaffle, "test.sql");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  EXPECT_FALSE((*program)->procedures[0].is_logged_by_rows());
+  EXPECT_TRUE((*program)->procedures[1].is_logged_by_rows());
+  EXPECT_NE((*program)->procedures[1].by_chance.find("which rows of ticket"), std::string::npos);
+  Database database((*program)->catalog, 1);
+  KeptLog log;
+  database.attach_log(log);
+  Session session(**program, database, WorkerId{0});
+  for (const uint32_t procedure : {0, 1}) {
+    ASSERT_TRUE(session.run({ProcedureId{procedure}, {Argument::of(Value::of_int(3))}}).committed());
+  }
+  const std::vector<RecordView> records = log.records();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].kind, RecordKind::kCommand);
+  EXPECT_EQ(records[1].kind, RecordKind::kLogical);
+  EXPECT_EQ(session.counters().ad_hoc, 1u);
+}
+
+TEST(Session, LogsAShareOfItsCallsByTheirRows) {
+  const auto program = compile(kRaffle, "test.sql");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  for (const uint32_t percent : {0, 30, 100}) {
+    Database database((*program)->catalog, 1);
+    KeptLog log;
+    database.attach_log(log);
+    SessionOptions options;
+    options.ad_hoc_percent = percent;
+    Session session(**program, database, WorkerId{0}, options);
+    for (int64_t i = 0; i < 1000; ++i) {
+      ASSERT_TRUE(session.run({ProcedureId{0}, {Argument::of(Value::of_int(i))}}).committed());
+    }
+    const std::vector<RecordView> records = log.records();
+    const auto by_rows = std::ranges::count(records, RecordKind::kLogical, &RecordView::kind);
+    EXPECT_EQ(session.counters().ad_hoc, static_cast<uint64_t>(by_rows));
+    EXPECT_NEAR(static_cast<double>(by_rows), 10.0 * percent, 50);
+  }
 }
 
 }  // namespace

@@ -210,13 +210,6 @@ SqlSession::Ran SqlSession::run_body(const RunRequest& request, StatementResult&
 }
 
 SqlSession::Ran SqlSession::commit(StatementResult& failure) {
-  if (holds_calls(database_.record_content()) && transaction_.wrote()) {
-    transaction_.abort();
-    failure = StatementResult::failure(
-        sqlstate::kNotInPrerequisiteState,
-        "this log holds procedure calls, whose replay takes no rows yet; use CALL, or a database of --log logical");
-    return Ran::kFailed;
-  }
   const CommitOutcome committed = transaction_.commit_ad_hoc();
   switch (committed.status) {
     case CommitStatus::kCommitted:

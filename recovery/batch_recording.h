@@ -47,9 +47,11 @@ class BatchRecording {
   BatchRecording(const RecordedOperations& operations, uint32_t threads)
       : operations_(operations), arenas_(threads) {}
 
-  // Forgets everything. Then add() for each transaction of the batch, in order, by one thread.
+  // Forgets everything. Then add() for each transaction of the batch, in order, by one thread; or add_nothing() for one
+  // that no procedure made.
   void reset();
   void add(ProcedureId procedure);
+  void add_nothing() { transactions_.push_back({}); }
 
   // Several threads may then record iterations below `count` of the operation.
   void reserve_iterations(uint32_t transaction, OperationId operation, uint32_t count, ReplayThreadId thread);

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "engine/checkpoint_writer.h"
 #include "logging/incarnation.h"
+#include "recovery/catalog_file.h"
 #include "logging/log_truncation.h"
 
 namespace mneme {
@@ -131,8 +132,8 @@ void WorkingDatabase::replace(std::unique_ptr<Program> program, std::unique_ptr<
 
 Result<void> write_catalog(const std::string& directory, const Program& program, Manifest& manifest) {
   if (program.hash == manifest.checkpoint_catalog_hash) return {};
-  const std::string file = fmt::format("catalog-{:016x}.sql", program.hash);
-  RETURN_IF_ERROR(replace_text_file(directory + "/" + file, program.source));
+  const std::string file = catalog_file(manifest, program.hash);
+  if (file != kCatalogFile) RETURN_IF_ERROR(replace_text_file(directory + "/" + file, program.source));
   manifest.checkpoint_catalog_file = file;
   manifest.checkpoint_catalog_hash = program.hash;
   return {};

@@ -200,7 +200,8 @@ struct LaneScheduler::Run::Slot {
 // Loads batches while there are free slots.
 class LaneScheduler::Run::Admission final : public Activity {
  public:
-  Admission(Run& run, uint32_t permits) : Activity(run), permits_(permits) {}
+  Admission(Run& run, uint32_t permits)
+      : Activity(run), all_permits_(static_cast<int32_t>(permits)), permits_(static_cast<int32_t>(permits)) {}
 
   void proceed(ReplayThreadId thread) override;
   void add_permit() {
@@ -209,10 +210,17 @@ class LaneScheduler::Run::Admission final : public Activity {
   uint64_t batches_loaded() const { return next_batch_; }
 
  private:
-  uint64_t next_batch_ = 0;  // handed on from load to load
+  bool become_alone();
+
+  const int32_t all_permits_;
+  // Handed on from load to load.
+  uint64_t next_batch_ = 0;
+  bool is_alone_ = false;
   // Batches that may be loaded now. Written by retirements (add) and by loads (subtract), acq_rel: whoever
-  // makes it 1 begins the next load and must see what the last one left, and that the slot is free.
-  std::atomic<uint32_t> permits_;
+  // makes it 1 begins the next load and must see what the last one left, and that the slot is free. A load that
+  // must be alone takes all permits but one beforehand, so that it falls below 1, and only the last retirement
+  // makes it 1.
+  std::atomic<int32_t> permits_;
 };
 
 LaneScheduler::Run::Run(std::span<const ScheduledBlock> blocks, ScheduleOptions options,
@@ -302,17 +310,29 @@ void LaneScheduler::Run::finish(uint32_t block, uint64_t batch) {
   signal_retire(batch);
 }
 
-void LaneScheduler::Run::Admission::proceed(ReplayThreadId) {
+// False: batches are in flight; the last of them to retire spawns this again.
+bool LaneScheduler::Run::Admission::become_alone() {
+  CHECK(!is_alone_);
+  is_alone_ = true;
+  return permits_.fetch_sub(all_permits_ - 1, std::memory_order_acq_rel) == all_permits_;
+}
+
+void LaneScheduler::Run::Admission::proceed(ReplayThreadId thread) {
   const uint64_t batch = next_batch_;
+  if (is_alone_) permits_.fetch_add(all_permits_ - 1, std::memory_order_acq_rel);
   switch (run_.executor_.load(batch)) {
     case PieceExecutor::Load::kLoaded:
       break;
+    case PieceExecutor::Load::kWhenAlone:
+      if (become_alone()) proceed(thread);
+      return;
     case PieceExecutor::Load::kEnd:
       return;
     case PieceExecutor::Load::kStop:
       return run_.stop();
   }
   ++next_batch_;
+  is_alone_ = false;
   // Spawned first, so that this thread takes the fills below before it, and an idle one takes it now.
   if (permits_.fetch_sub(1, std::memory_order_acq_rel) > 1) run_.spawn(*this);
   for (uint32_t b = 0; b < run_.blocks_.size(); ++b) run_.signal_fill(b, batch);

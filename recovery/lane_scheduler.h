@@ -70,9 +70,15 @@ class LaneFill {
 // What the scheduler drives. Batches count from 0, blocks index the scheduler's blocks.
 class PieceExecutor {
  public:
-  enum class Load : uint8_t { kLoaded, kEnd, kStop };
+  enum class Load : uint8_t {
+    kLoaded,
+    kWhenAlone,  // call again for this batch, once all batches before it have been retired
+    kEnd,
+    kStop
+  };
 
-  // Makes the batch's transactions ready. Calls come one at a time, in batch order.
+  // Makes the batch's transactions ready. Calls come one at a time, in batch order. A call that comes again runs alone:
+  // what the pieces of all batches before did is visible to it, and what it does to all pieces after.
   virtual Load load(uint64_t batch) = 0;
   // False stops the run: nothing new is begun.
   virtual bool fill(uint32_t block, uint64_t batch, ReplayThreadId thread, LaneFill& lanes) = 0;

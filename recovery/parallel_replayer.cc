@@ -5,9 +5,11 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/cache_line.h"
 #include "recovery/batch_recording.h"
+#include "recovery/change_replayer.h"
 #include "recovery/lane_scheduler.h"
 #include "recovery/log_batch.h"
 #include "recovery/piece_dispatch.h"
@@ -31,14 +33,16 @@ ScheduleOptions schedule_options(const ReplayOptions& options) {
 class ParallelReplay final : public PieceExecutor {
  public:
   ParallelReplay(Database& database, const Program& program, const DependencyGraph& graph,
-                 CommandSource& source, const ReplayOptions& options)
-      : program_(program),
+                 std::span<const RecordView> records, const ReplayOptions& options)
+      : database_(database),
+        program_(program),
         schema_(database.schema()),
-        source_(source),
+        records_(records),
         options_(options),
         recorded_(graph),
         dispatch_(graph, database.schema(), options.level == ReplayLevel::kStatic ? 1 : kLanesPerBlock,
-                  options.native) {
+                  options.native),
+        alone_(database) {
     for (uint32_t t = 0; t < options.threads; ++t) threads_.emplace_back(database, dispatch_);
     for (uint32_t s = 0; s < LaneScheduler::slot_count(schedule_options(options)); ++s) {
       slots_.emplace_back(recorded_, options.threads);
@@ -57,17 +61,9 @@ class ParallelReplay final : public PieceExecutor {
 
   Load load(uint64_t batch) override {
     const auto begin = std::chrono::steady_clock::now();
-    Slot& slot = slot_of(batch);
-    const Result<void> loaded = slot.batch.load(program_, source_, options_.batch_transactions);
-    if (!loaded) {
-      keep_error(Lsn{}, loaded.error());
-      return Load::kStop;
-    }
-    if (slot.batch.size() == 0) return Load::kEnd;
-    slot.recording.reset();
-    for (uint32_t t = 0; t < slot.batch.size(); ++t) slot.recording.add(slot.batch.call(t).procedure);
+    const Load loaded = load(slot_of(batch));
     statistics_.decode_seconds += seconds_since(begin);
-    return Load::kLoaded;
+    return loaded;
   }
 
   bool fill(uint32_t block, uint64_t batch, ReplayThreadId thread_id, LaneFill& lanes) override {
@@ -91,6 +87,10 @@ class ParallelReplay final : public PieceExecutor {
     LookupRequest request{.schema = &schema_, .recording = &thread.recording};
     size_t count = 0;
     for (const Piece& piece : pieces) {
+      if (slot.batch.is_ad_hoc(piece.transaction)) {
+        thread.lookups_begin.push_back(count);
+        continue;
+      }
       const Call& call = slot.batch.call(piece.transaction);
       size_t named = 0;
       if (const NativeLookupFunction lookups = dispatch_.find(block, call.procedure)->lookups) {
@@ -113,10 +113,11 @@ class ParallelReplay final : public PieceExecutor {
     Thread& thread = *threads_[thread_id.value];
     thread.rows.go_on_at(thread.lookups_begin[thread.next_prepared++]);
     Slot& slot = slot_of(batch);
+    ++thread.pieces;
+    if (slot.batch.is_ad_hoc(piece.transaction)) return install(block, slot.batch, piece, thread);
     const Call& call = slot.batch.call(piece.transaction);
     const SliceReplay& slice = *dispatch_.find(block, call.procedure);
     thread.recording.bind(slot.recording, piece.transaction, thread_id);
-    ++thread.pieces;
 
     RunRequest request;
     request.procedure = &slice.local->replay;
@@ -132,15 +133,20 @@ class ParallelReplay final : public PieceExecutor {
 
   void retire(uint64_t batch) override {
     statistics_.transactions += slot_of(batch).batch.size();
+    statistics_.ad_hoc += slot_of(batch).batch.ad_hoc_count();
     if (options_.progress) options_.progress(statistics_.transactions);
   }
 
  private:
   struct Thread {
     Thread(Database& database, const PieceDispatch& dispatch)
-        : rows(database), interpreter(database.schema()), locator(database.schema(), dispatch) {}
+        : rows(database),
+          changes(database),
+          interpreter(database.schema()),
+          locator(database.schema(), dispatch) {}
 
     ReplayAccess rows;
+    ChangeReplayer changes;
     Interpreter interpreter;
     PieceLocator locator;
     TransactionRecording recording;
@@ -156,7 +162,67 @@ class ParallelReplay final : public PieceExecutor {
 
     LogBatch batch;
     BatchRecording recording;
+    bool waits_to_be_alone = false;
   };
+
+  // What stands alone is installed at once, if nothing is in flight; else it waits in the slot until load() is called again.
+  Load load(Slot& slot) {
+    for (bool is_alone = slot.waits_to_be_alone;; is_alone = true) {
+      if (!std::exchange(slot.waits_to_be_alone, false)) {
+        const Result<void> loaded =
+            slot.batch.load(program_, database_.change_codec(), records_.subspan(next_record_),
+                            options_.batch_transactions, [this](std::span<const LoggedChange> changes) {
+                              return dispatch_.changes().is_barrier(changes);
+                            });
+        if (!loaded) {
+          keep_error(Lsn{}, loaded.error());
+          return Load::kStop;
+        }
+        next_record_ += slot.batch.size();
+      }
+      if (slot.batch.size() == 0) return Load::kEnd;
+      if (!slot.batch.stands_alone()) break;
+      if (!is_alone) {
+        slot.waits_to_be_alone = true;
+        return Load::kWhenAlone;
+      }
+      if (!install_alone(slot.batch)) return Load::kStop;
+    }
+    slot.recording.reset();
+    for (uint32_t t = 0; t < slot.batch.size(); ++t) {
+      if (slot.batch.is_ad_hoc(t))
+        slot.recording.add_nothing();
+      else
+        slot.recording.add(slot.batch.call(t).procedure);
+    }
+    return Load::kLoaded;
+  }
+
+  bool install_alone(const LogBatch& batch) {
+    for (const LoggedChange& change : batch.changes(0)) {
+      if (!check_installed(batch, 0, change, alone_.replay(change.row))) return false;
+    }
+    ++statistics_.transactions;
+    ++statistics_.ad_hoc;
+    ++statistics_.barriers;
+    return true;
+  }
+
+  bool install(uint32_t block, const LogBatch& batch, Piece piece, Thread& thread) {
+    const LoggedChange& change = batch.changes(piece.transaction)[piece.part];
+    const std::optional<ColumnBits> among = dispatch_.changes().find(block, change.row.table)->among();
+    if (thread.changes.takes_out_entries(change.row)) thread.rows.forget_expected();
+    return check_installed(batch, piece.transaction, change,
+                           thread.changes.replay(change.row, among ? &*among : nullptr));
+  }
+
+  bool check_installed(const LogBatch& batch, uint32_t transaction, const LoggedChange& change,
+                       InstallOutcome outcome) {
+    if (outcome == InstallOutcome::kInstalled) return true;
+    const Lsn lsn = batch.lsn(transaction);
+    keep_error(lsn, install_error(database_.catalog(), change.row.table, lsn, outcome));
+    return false;
+  }
 
   Slot& slot_of(uint64_t batch) { return slots_[batch % slots_.size()]; }
 
@@ -177,15 +243,19 @@ class ParallelReplay final : public PieceExecutor {
     return *error_;
   }
 
+  Database& database_;
   const Program& program_;
   const Schema& schema_;
-  CommandSource& source_;
+  const std::span<const RecordView> records_;
   const ReplayOptions& options_;
   const RecordedOperations recorded_;
   const PieceDispatch dispatch_;
   std::deque<CachePadded<Thread>> threads_;
   std::deque<Slot> slots_;
-  // decode_seconds: load(), one call at a time. transactions: retire(), likewise.
+  // Of load(), one call at a time.
+  ChangeReplayer alone_;
+  size_t next_record_ = 0;
+  // decode_seconds: load(), one call at a time. The transactions: retire(), likewise, and load() when nothing is in flight.
   ReplayStatistics statistics_;
 
   std::mutex error_mutex_;  // guards the two below
@@ -196,9 +266,9 @@ class ParallelReplay final : public PieceExecutor {
 }  // namespace
 
 Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& program,
-                                            const DependencyGraph& graph, CommandSource& source,
+                                            const DependencyGraph& graph, std::span<const RecordView> records,
                                             const ReplayOptions& options) {
-  return ParallelReplay(database, program, graph, source, options).replay();
+  return ParallelReplay(database, program, graph, records, options).replay();
 }
 
 }  // namespace mneme

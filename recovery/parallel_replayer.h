@@ -2,18 +2,22 @@
 //
 // Flow        load a batch -> for each block: locate, fill its lanes -> lanes run the pieces, each a slice of a call
 //             (or one iteration of the slice's loop) -> outputs to later blocks through the batch's recording
+// Ad hoc      of a transaction that was logged by its rows alone each changed row is a piece, too, in the blocks that own
+//             what changed of it (change_placement.h): it writes, and needs nothing of other pieces. Where the graph does
+//             not order such a change, all that came before ends first, and it is installed before anything after begins.
 // Invariants  the tables end as a serial replay in commit order leaves them: pieces that conflict are of one block and
 //             share a lane, or are ordered by the graph (dependency_graph.h, lane_scheduler.h).
 // Threads     replay() is called by one; it uses `threads` of them, each with an interpreter and an access of its own.
-// Source      PACMAN (SIGMOD 2017), section 4.
+// Source      PACMAN (SIGMOD 2017), sections 4 and 4.5.
 #pragma once
 
 #include "recovery/replay.h"
 
 namespace mneme {
 
+// `records`: of a log that holds calls, in commit order, without skips.
 Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& program,
-                                            const DependencyGraph& graph, CommandSource& source,
+                                            const DependencyGraph& graph, std::span<const RecordView> records,
                                             const ReplayOptions& options);
 
 }  // namespace mneme

@@ -42,26 +42,12 @@ uint64_t hash_value(uint64_t hash, const Type& type, const Value& value) {
 
 PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema, uint32_t lanes_per_block,
                              std::span<const NativeFunctions> native)
-    : schema_(schema) {
+    : schema_(schema), changes_(graph, schema) {
   CHECK(lanes_per_block > 0);
   const SliceUnits units(graph);
   CHECK(native.empty() || native.size() == units.units().size());
   for (const Block& block : graph.blocks) {
-    Placement placement = Placement::kFree;
-    for (const LaneTable& table : block.lanes) {
-      if (!table.columns.empty())
-        placement = Placement::kByKey;
-      else if (!table.any_lane && placement == Placement::kFree)
-        placement = Placement::kOneLane;
-    }
-    if (placement == Placement::kByKey && lanes_per_block == 1) placement = Placement::kOneLane;
-    placements_.push_back(placement);
-
-    ScheduledBlock scheduled;
-    for (const BlockId predecessor : block.predecessors) scheduled.predecessors.push_back(predecessor.value);
-    scheduled.lane_count = placement == Placement::kOneLane ? 1 : lanes_per_block;
-    blocks_.push_back(std::move(scheduled));
-
+    add_block(block.lanes, block.predecessors, lanes_per_block);
     auto& slices = slices_.emplace_back(graph.procedures.size());
     for (const BlockMember& member : block.members) {
       const LocalGraph& local = graph.local(member.procedure);
@@ -75,6 +61,26 @@ PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
       replay.locate_native = native[units.locate_body_of(member.procedure, member.slice)].run_on_any;
     }
   }
+  add_block(changes_.rest_lanes(), {}, lanes_per_block);
+  slices_.emplace_back(graph.procedures.size());
+}
+
+void PieceDispatch::add_block(std::span<const LaneTable> lanes, std::span<const BlockId> predecessors,
+                              uint32_t lanes_per_block) {
+  Placement placement = Placement::kFree;
+  for (const LaneTable& table : lanes) {
+    if (!table.columns.empty())
+      placement = Placement::kByKey;
+    else if (!table.any_lane && placement == Placement::kFree)
+      placement = Placement::kOneLane;
+  }
+  if (placement == Placement::kByKey && lanes_per_block == 1) placement = Placement::kOneLane;
+  placements_.push_back(placement);
+
+  ScheduledBlock scheduled;
+  for (const BlockId predecessor : predecessors) scheduled.predecessors.push_back(predecessor.value);
+  scheduled.lane_count = placement == Placement::kOneLane ? 1 : lanes_per_block;
+  blocks_.push_back(std::move(scheduled));
 }
 
 SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, const Slice& slice) const {
@@ -86,6 +92,10 @@ SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, 
     auto& tables = replay.lane_tables.emplace_back();
     for (const ir::TableAccess& access : operation.access) tables.push_back(block.lane_table(access.table));
   }
+  replay.inserts_freely = std::ranges::any_of(slice.replayed, [&](OperationId operation) {
+    const std::vector<const LaneTable*>& tables = replay.lane_tables[operation.value];
+    return std::ranges::any_of(tables, [](const LaneTable* table) { return table != nullptr && table->any_lane; });
+  });
   // An iteration is a piece only if something is located in it. So whatever an iteration records must be located.
   const bool all_located = std::ranges::all_of(replay.recorded, [&](OperationId operation) {
     return std::ranges::any_of(replay.lane_tables[operation.value],
@@ -109,7 +119,12 @@ uint32_t PieceDispatch::lane_of(uint32_t block, const LaneTable& table, std::spa
 Outcome PieceDispatch::fill(uint32_t block, const LogBatch& batch, BatchRecording& recording,
                             PieceLocator& locator, ReplayThreadId thread, LaneFill& lanes,
                             uint32_t& failed) const {
+  if (block == changes_.rest_block() && batch.ad_hoc_count() == 0) return {};
   for (uint32_t t = 0; t < batch.size(); ++t) {
+    if (batch.is_ad_hoc(t)) {
+      locator.dispatch(block, batch.changes(t), t, lanes);
+      continue;
+    }
     const SliceReplay* slice = find(block, batch.call(t).procedure);
     if (slice == nullptr) continue;
     switch (placements_[block]) {
@@ -152,8 +167,8 @@ Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const C
   if (!outcome.completed()) return outcome;
 
   if (located_.empty()) {
-    // It touches no row that the block writes. What it reads elsewhere matters only to those who recall it.
-    if (!slice.recorded.empty()) lanes.append_free({transaction, kWholeSlice});
+    // It touches no row that has a lane. What it reads elsewhere matters only to those who recall it.
+    if (!slice.recorded.empty() || slice.inserts_freely) lanes.append_free({transaction, kWholeSlice});
     return outcome;
   }
   if (slice.by_iteration && !in_one_lane()) {
@@ -172,6 +187,26 @@ Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const C
   }
   append({transaction, kWholeSlice}, located_, lanes);
   return outcome;
+}
+
+void PieceLocator::dispatch(uint32_t block, std::span<const LoggedChange> changes, uint32_t transaction,
+                            LaneFill& lanes) {
+  for (uint32_t c = 0; c < changes.size(); ++c) {
+    const ChangePlace* place = dispatch_.changes_.find(block, changes[c].row.table);
+    if (place == nullptr || !ChangePlacement::has_part(*place, changes[c])) continue;
+    const Piece piece{transaction, c};
+    if (place->lanes->any_lane) {
+      lanes.append_free(piece);
+      continue;
+    }
+    image_.resize(dispatch_.schema_.layout(changes[c].row.table).image_bytes());
+    if (!dispatch_.changes_.lane_values(*place, changes[c], image_.data(), key_)) {
+      lanes.append_to_all(piece);
+      continue;
+    }
+    const uint32_t lane = dispatch_.lane_of(block, *place->lanes, key_);
+    lanes.append(piece, {&lane, 1});
+  }
 }
 
 bool PieceLocator::in_one_lane() const {

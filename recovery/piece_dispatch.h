@@ -1,11 +1,12 @@
-// PieceDispatch: turns the calls of a batch into pieces in the lanes of a block.
+// PieceDispatch: turns the calls and the ad-hoc changes of a batch into pieces in the lanes of a block.
 //
 // Flow        LaneScheduler's fill -> for each call with a slice in the block: the slice's locate body runs and reports
 //             the keys of the rows that it will touch -> a lane a key -> one piece for the slice, or one an iteration
+//             -> for each ad-hoc change that the block has a part in: one piece, where change_placement.h says
 // Invariants  a row's lane depends on its values in the table's lane columns alone, so all pieces that touch the row
 //             share a lane. Tables whose lane columns hold the same values (a warehouse, a district) share lanes.
 // Threads     constant once made; each thread brings its own PieceLocator.
-// Source      PACMAN (SIGMOD 2017), section 4.3.1.
+// Source      PACMAN (SIGMOD 2017), sections 4.3.1 and 4.5.
 #pragma once
 
 #include <limits>
@@ -16,20 +17,22 @@
 #include "analyzer/dependency_graph.h"
 #include "procedures/interpreter.h"
 #include "recovery/batch_recording.h"
+#include "recovery/change_placement.h"
 #include "recovery/lane_scheduler.h"
 #include "recovery/log_batch.h"
 #include "recovery/slice_units.h"
 
 namespace mneme {
 
-// Piece::part of a whole slice; any other is an iteration of its loop.
+// Piece::part of a whole slice; any other is an iteration of its loop. Of an ad-hoc transaction: which of its changes.
 inline constexpr uint32_t kWholeSlice = std::numeric_limits<uint32_t>::max();
 
 // What replay does about one slice in its block.
 struct SliceReplay {
   const LocalGraph* local = nullptr;
   const Slice* slice = nullptr;
-  bool by_iteration = false;  // each iteration of its loop may be a piece
+  bool by_iteration = false;    // each iteration of its loop may be a piece
+  bool inserts_freely = false;  // into tables whose rows go to any lane, which its locate body does not report
   // The machine code of its body and of its locate body; nullptr where these are interpreted.
   NativeRunFunction run_native = nullptr;
   NativeRunFunction locate_native = nullptr;
@@ -50,6 +53,8 @@ class PieceLocator final : private LocateSink {
   // Appends the transaction's pieces in the block. An error is one of replay: the locate body raised.
   Outcome dispatch(uint32_t block, const SliceReplay& slice, const Call& call, uint32_t transaction,
                    BatchRecording& recording, ReplayThreadId thread, LaneFill& lanes);
+  // The same for the changes of an ad-hoc transaction.
+  void dispatch(uint32_t block, std::span<const LoggedChange> changes, uint32_t transaction, LaneFill& lanes);
 
  private:
   // Of a row whose order among others does not matter.
@@ -71,6 +76,8 @@ class PieceLocator final : private LocateSink {
   uint32_t block_ = 0;
   std::vector<Located> located_;
   std::vector<uint32_t> lanes_;
+  std::vector<std::byte> image_;  // of a changed row
+  std::vector<Value> key_;
 };
 
 class PieceDispatch {
@@ -80,7 +87,9 @@ class PieceDispatch {
   PieceDispatch(const DependencyGraph& graph, const Schema& schema, uint32_t lanes_per_block,
                 std::span<const NativeFunctions> native = {});
 
+  // The graph's, and one more (ChangePlacement::rest_block).
   std::span<const ScheduledBlock> blocks() const { return blocks_; }
+  const ChangePlacement& changes() const { return changes_; }
 
   // The procedure's slice in the block; nullptr where there is nothing to replay.
   const SliceReplay* find(uint32_t block, ProcedureId procedure) const {
@@ -101,10 +110,12 @@ class PieceDispatch {
     kByKey,    // by what their locate bodies report
   };
 
+  void add_block(std::span<const LaneTable> lanes, std::span<const BlockId> predecessors, uint32_t lanes_per_block);
   SliceReplay prepare(const Block& block, const LocalGraph& local, const Slice& slice) const;
   uint32_t lane_of(uint32_t block, const LaneTable& table, std::span<const Value> key) const;
 
   const Schema& schema_;
+  const ChangePlacement changes_;
   std::vector<ScheduledBlock> blocks_;
   std::vector<Placement> placements_;                            // by block
   std::vector<std::vector<std::optional<SliceReplay>>> slices_;  // by block and procedure

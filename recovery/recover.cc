@@ -43,36 +43,22 @@ class Stopwatch {
   const uint64_t begin_ns_ = monotonic_ns();
 };
 
-// The calls of a stretch of a log that has been read.
-class LogSource final : public CommandSource {
- public:
-  explicit LogSource(std::span<const RecordView> records) : records_(records) {}
+// Calls between two changes of the schema that are worth seconds of compiling.
+constexpr size_t kFewestToCompile = 20'000;
 
-  Result<void> read(uint32_t limit, Arena&, std::vector<CommandRecord>& into) override {
-    for (; limit > 0 && next_ < records_.size(); ++next_, --limit) {
-      const RecordView& record = records_[next_];
-      const std::optional<ByteSpan> call = call_of(record.kind, record.payload);
-      if (!call) {
-        return damaged(
-            "the log's record at LSN {} holds no call, as the manifest says that all do; recovery stops here "
-            "and has "
-            "changed nothing on disk",
-            record.lsn.value);
-      }
-      into.push_back({record.lsn, *call});
+// The units as machine code, if that is wanted; the report says what came of it. `calls` is how many are to be replayed.
+CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUnit> units, size_t calls,
+                         const RecoverOptions& options, const NativeFolders& folders) {
+  if (options.execution == Execution::kInterpreted) return {};
+  const bool is_stretch = calls < recovered.log.records.size();
+  if (is_stretch && calls < kFewestToCompile) {
+    const std::string notice =
+        "between changes of the schema, procedures that were called a few times were interpreted";
+    if (calls > 0 && std::ranges::find(recovered.report.notices, notice) == recovered.report.notices.end()) {
+      recovered.report.notices.push_back(notice);
     }
     return {};
   }
-
- private:
-  const std::span<const RecordView> records_;
-  size_t next_ = 0;
-};
-
-// The units as machine code, if that is wanted; the report says what came of it.
-CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUnit> units,
-                         const RecoverOptions& options, const NativeFolders& folders) {
-  if (options.execution == Execution::kInterpreted) return {};
   const Stopwatch watch;
   CompiledUnits code = CompiledUnits::load(*recovered.program, recovered.database->schema(), units, folders,
                                            [&](size_t count) {
@@ -115,11 +101,13 @@ Result<ReplayStatistics> replay_rows(RecoveredDatabase& recovered, std::span<con
 }
 
 // Whoever passes over a row's older images needs whole ones.
-Result<ReplayOrder> order_of_rows(RecoveryScheme scheme, std::optional<ReplayOrder> wanted, TupleImage image) {
+Result<ReplayOrder> order_of_rows(RecoveryScheme scheme, std::optional<ReplayOrder> wanted,
+                                  TupleImage image) {
   const bool needs_order = image == TupleImage::kChanged && !replays_calls(scheme);
   if (needs_order && wanted == ReplayOrder::kReverse) {
     return invalid_argument(
-        "the reverse order passes over a row's older images, and this log's updates hold the changed columns alone "
+        "the reverse order passes over a row's older images, and this log's updates hold the changed columns "
+        "alone "
         "(--tuple-image changed): replay it forward");
   }
   return wanted.value_or(needs_order ? ReplayOrder::kForward : ReplayOrder::kReverse);
@@ -145,12 +133,12 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, std::span<
     report.replay_seconds += watch.seconds();
     return statistics;
   }
-  LogSource source(records);
   if (report.scheme == RecoveryScheme::kClr) {
-    const CompiledUnits code = load_units(recovered, procedure_units(program), options, folders);
+    const CompiledUnits code =
+        load_units(recovered, procedure_units(program), records.size(), options, folders);
     replay.native = code.functions();
     const Stopwatch watch;
-    auto statistics = replay_serially(database, program, source, replay, options.visit);
+    auto statistics = replay_serially(database, program, records, replay, options.visit);
     report.replay_seconds += watch.seconds();
     return statistics;
   }
@@ -162,10 +150,10 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, std::span<
   report.analysis_seconds += analysis.seconds();
   if (options.progress) options.progress(RecoveryStage::kAnalysis, 1, 1);
 
-  const CompiledUnits code = load_units(recovered, units.units(), options, folders);
+  const CompiledUnits code = load_units(recovered, units.units(), records.size(), options, folders);
   replay.native = code.functions();
   const Stopwatch watch;
-  auto statistics = replay_in_parallel(database, program, graph, source, replay);
+  auto statistics = replay_in_parallel(database, program, graph, records, replay);
   report.replay_seconds += watch.seconds();
   return statistics;
 }

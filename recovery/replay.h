@@ -1,6 +1,6 @@
 // Replay: what the replayers have in common: what they are given, how they report, and how they fail.
 //
-// Flow        calls: CommandSource -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables
+// Flow        calls: RecordViews -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables
 //             rows: RecordViews -> ShuffleReplayer (LLR-P), UnorderedReplayer (LLR) or LocationReplayer (PLR) -> tables
 // Invariants  the tables hold the checkpoint when replay begins, and nobody else touches them until it ends.
 // Errors      a call that raises, or finds memory exhausted, ends replay: the error names the LSN. The tables are then
@@ -14,9 +14,9 @@
 #include "analyzer/dependency_graph.h"
 #include "base/result.h"
 #include "engine/database.h"
+#include "logging/log_reader.h"
 #include "procedures/interpreter.h"
 #include "procedures/program.h"
-#include "recovery/command_source.h"
 
 namespace mneme {
 
@@ -44,6 +44,8 @@ struct ReplayOptions {
 
 struct ReplayStatistics {
   uint64_t transactions = 0;
+  uint64_t ad_hoc = 0;    // of them, where calls are replayed: those of which there are rows alone
+  uint64_t barriers = 0;  // of these, those that nothing could run beside (CLR-P)
   uint64_t pieces = 0;  // of a serial replay: transactions; of rows: changes
   // Summed over threads.
   double decode_seconds = 0;
@@ -51,6 +53,8 @@ struct ReplayStatistics {
 
   void add(const ReplayStatistics& other) {
     transactions += other.transactions;
+    ad_hoc += other.ad_hoc;
+    barriers += other.barriers;
     pieces += other.pieces;
     decode_seconds += other.decode_seconds;
     dispatch_seconds += other.dispatch_seconds;

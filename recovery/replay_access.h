@@ -27,6 +27,8 @@ class ReplayAccess final : public RowAccess {
     prefetcher_.start(database_, lookups);
     while (!prefetcher_.done()) prefetcher_.step();
   }
+  // Somebody else has taken a row of its lane out of an index.
+  void forget_expected() { prefetcher_.forget(); }
   // What is asked for now begins with the expected look-up number `at`.
   void go_on_at(size_t at) { prefetcher_.go_on_at(at); }
 

@@ -24,24 +24,14 @@
 
 namespace mneme {
 
-// A log in memory.
-class VectorSource final : public CommandSource {
- public:
-  using Records = std::vector<std::pair<Lsn, std::vector<std::byte>>>;
-
-  explicit VectorSource(const Records& records) : records_(records) {}
-
-  Result<void> read(uint32_t limit, Arena&, std::vector<CommandRecord>& into) override {
-    for (; limit > 0 && next_ < records_.size(); ++next_, --limit) {
-      into.push_back({records_[next_].first, records_[next_].second});
-    }
-    return {};
-  }
-
- private:
-  const Records& records_;
-  size_t next_ = 0;
-};
+inline Value random_value(const Type& type, std::mt19937& random, std::vector<std::string>& texts) {
+  const auto number = static_cast<int64_t>(random() % 8);
+  if (type.is_string()) return Value::of_text(texts.emplace_back(fmt::format("n{}", number)));
+  if (type.kind == TypeKind::kNumeric) return Value::of_numeric(number * 100);
+  if (type.kind == TypeKind::kDouble) return Value::of_double(static_cast<double>(number) / 2);
+  if (type.kind == TypeKind::kBoolean) return Value::of_bool(number % 2 == 0);
+  return Value::of_int(number);
+}
 
 // A call with arguments of its own, drawn at random from few values, so that calls meet.
 class RandomCalls {
@@ -68,20 +58,71 @@ class RandomCalls {
     for (Value& element : array) element = value(type.element());
     return Argument::of_array(array);
   }
-  Value value(const Type& type) {
-    const auto number = static_cast<int64_t>(random_() % 8);
-    if (type.is_string()) return Value::of_text(texts_.emplace_back(fmt::format("n{}", number)));
-    if (type.kind == TypeKind::kNumeric) return Value::of_numeric(number * 100);
-    if (type.kind == TypeKind::kDouble) return Value::of_double(static_cast<double>(number) / 2);
-    if (type.kind == TypeKind::kBoolean) return Value::of_bool(number % 2 == 0);
-    return Value::of_int(number);
-  }
+  Value value(const Type& type) { return random_value(type, random_, texts_); }
 
   const Program& program_;
   std::mt19937 random_;
   Call call_;
   std::vector<std::string> texts_;
   std::vector<std::vector<Value>> arrays_;
+};
+
+// What somebody writes who knows no procedures: rows of any table come, go, and get other values in any column.
+class RandomStatements {
+ public:
+  RandomStatements(Database& database, uint32_t seed) : database_(database), random_(seed) { texts_.reserve(64); }
+
+  // In a transaction that has begun. Not kOk: it is to be aborted.
+  AccessStatus run(Transaction& transaction) {
+    texts_.clear();
+    AccessStatus status = AccessStatus::kOk;
+    for (uint32_t n = 1 + random_() % 2; n > 0 && status == AccessStatus::kOk; --n) {
+      const auto& tables = database_.catalog().tables();
+      const TableDefinition& table = tables[random_() % tables.size()];
+      RowRef row;
+      status = find(transaction, table, row);
+      if (status != AccessStatus::kOk) break;
+      const uint32_t kind = random_() % 8;
+      if (row.image == nullptr || kind == 0)
+        status = insert(transaction, table);
+      else if (kind == 1)
+        status = transaction.erase(table.id, row);
+      else
+        status = update(transaction, table, row);
+    }
+    return status;
+  }
+
+ private:
+  // A row under a random key, if there is one; none of a table without a primary key, as a record could not name it.
+  AccessStatus find(Transaction& transaction, const TableDefinition& table, RowRef& row) {
+    if (!table.primary_key) return AccessStatus::kOk;
+    std::vector<Value> key;
+    for (const ColumnId column : database_.catalog().index(*table.primary_key).columns)
+      key.push_back(random_value(table.column(column).type, random_, texts_));
+    const std::optional<IndexKey> encoded = database_.schema().codec(*table.primary_key).of_whole(key);
+    if (!encoded) return AccessStatus::kOk;
+    const AccessStatus status = transaction.find(*table.primary_key, *encoded, row);
+    return status == AccessStatus::kAbsent ? AccessStatus::kOk : status;
+  }
+  Value value(const Column& column) {
+    if (column.nullable && random_() % 4 == 0) return Value::null();
+    return random_value(column.type, random_, texts_);
+  }
+  AccessStatus insert(Transaction& transaction, const TableDefinition& table) {
+    std::vector<Value> values;
+    for (const Column& column : table.columns) values.push_back(value(column));
+    return transaction.insert(table.id, values);
+  }
+  AccessStatus update(Transaction& transaction, const TableDefinition& table, RowRef& row) {
+    const ColumnId column{static_cast<uint32_t>(random_() % table.columns.size())};
+    const ColumnValue change{column, value(table.column(column))};
+    return transaction.update(table.id, row, {&change, 1});
+  }
+
+  Database& database_;
+  std::mt19937 random_;
+  std::vector<std::string> texts_;
 };
 
 // The database's digest, its indexes walked against its tables before.
@@ -112,19 +153,34 @@ class ReplayFixture {
 
   const Program& program() const { return *program_; }
   const DependencyGraph& graph() const { return *graph_; }
-  VectorSource::Records& records() { return records_; }
+  // They hold calls and rows, but ad-hoc ones rows alone.
+  std::vector<RecordView> records() { return log_.records(); }
 
-  // Of those records, what holds rows as well.
-  std::vector<RecordView> row_records() { return log_.records(); }
+  struct AdHoc {
+    uint32_t percent_of_calls = 0;  // that are logged by their rows
+    uint32_t percent = 0;           // of RandomStatements, instead of calls
+    TupleImage image = TupleImage::kFull;
+  };
 
   // Runs `count` random calls as transactions; those that commit make the log. Returns the digest of the end.
-  Digest run_forward(uint32_t count, uint32_t seed) {
+  Digest run_forward(uint32_t count, uint32_t seed) { return run_forward(count, seed, AdHoc()); }
+  Digest run_forward(uint32_t count, uint32_t seed, const AdHoc& ad_hoc) {
     Database database(program_->catalog, 1);
-    database.attach_log(log_, RecordContent::kAll);
+    database.attach_log(log_, RecordContent::kAll, ad_hoc.image);
+    std::mt19937 random(seed + 1000);
+    RandomStatements statements(database, seed + 2000);
     Interpreter interpreter(database.schema());
     Transaction transaction(database, database.worker(WorkerId{0}));
     RandomCalls calls(*program_, seed);
     for (uint32_t i = 0; i < count; ++i) {
+      if (random() % 100 < ad_hoc.percent) {
+        transaction.begin();
+        if (statements.run(transaction) != AccessStatus::kOk)
+          transaction.abort();
+        else
+          EXPECT_EQ(transaction.commit_ad_hoc().status, CommitStatus::kCommitted);
+        continue;
+      }
       const Call& call = calls.next();
       ByteBuffer payload;
       encode_call(*program_, call, payload);
@@ -136,22 +192,19 @@ class ReplayFixture {
         transaction.abort();
         continue;
       }
-      const CommitOutcome committed = transaction.commit(payload.span());
+      const bool is_ad_hoc = random() % 100 < ad_hoc.percent_of_calls;
+      const CommitOutcome committed = is_ad_hoc ? transaction.commit_ad_hoc() : transaction.commit(payload.span());
       EXPECT_EQ(committed.status, CommitStatus::kCommitted);
-      if (!committed.wrote) continue;
-      records_.emplace_back(committed.lsn,
-                            std::vector<std::byte>(payload.span().begin(), payload.span().end()));
     }
     return state_of(database);
   }
 
   Digest replay_serially(const ReplayOptions& options = {}) {
     Database database(program_->catalog, 1);
-    VectorSource source(records_);
-    const auto statistics = mneme::replay_serially(database, *program_, source, options);
+    const auto statistics = mneme::replay_serially(database, *program_, records(), options);
     EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
     if (statistics.ok()) {
-      EXPECT_EQ(statistics->transactions, records_.size());
+      EXPECT_EQ(statistics->transactions, records().size());
     }
     return state_of(database);
   }
@@ -163,18 +216,17 @@ class ReplayFixture {
     const auto statistics = replay(database, log_.records(), options);
     EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
     if (statistics.ok()) {
-      EXPECT_EQ(statistics->transactions, records_.size());
+      EXPECT_EQ(statistics->transactions, records().size());
     }
     return state_of(database);
   }
 
   Digest replay_in_parallel(const ReplayOptions& options) {
     Database database(program_->catalog, 1);
-    VectorSource source(records_);
-    const auto statistics = mneme::replay_in_parallel(database, *program_, *graph_, source, options);
+    const auto statistics = mneme::replay_in_parallel(database, *program_, *graph_, records(), options);
     EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
     if (statistics.ok()) {
-      EXPECT_EQ(statistics->transactions, records_.size());
+      EXPECT_EQ(statistics->transactions, records().size());
     }
     return state_of(database);
   }
@@ -182,7 +234,6 @@ class ReplayFixture {
  private:
   std::unique_ptr<Program> program_;
   std::unique_ptr<DependencyGraph> graph_;
-  VectorSource::Records records_;
   KeptLog log_;
 };
 

@@ -33,6 +33,9 @@ class RowInstaller {
                         const ColumnBits* among = nullptr);
   InstallOutcome erase(TableId table, Row* row);
 
+  // Whether an update of these columns exchanges index entries.
+  bool changes_an_index(TableId table, const ColumnBits& changed) const;
+
   // Nobody here holds a row any more that was erased.
   void free_erased();
 
@@ -41,8 +44,6 @@ class RowInstaller {
     TableId table;
     Row* row;
   };
-
-  bool changes_an_index(TableId table, const ColumnBits& changed) const;
 
   Database& database_;
   const ChangeCodec& codec_;

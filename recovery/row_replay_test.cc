@@ -91,7 +91,7 @@ template <typename Spoil>
 void expect_refused_at(size_t at, std::string_view text, const std::vector<Way>& ways, Spoil&& spoil) {
   ReplayFixture fixture(kBankSql);
   fixture.run_forward(500, 1);
-  std::vector<RecordView> records = fixture.row_records();
+  std::vector<RecordView> records = fixture.records();
   std::vector<std::byte> payload(records[at].payload.begin(), records[at].payload.end());
   spoil(records[at], payload);
   records[at].payload = payload;
@@ -122,12 +122,12 @@ TEST(RowReplayErrors, BytesThatHoldNoRowsAreRefused) {
   });
 }
 
-// Each record whose first change is an insert, told as an update, and the other way round. Replay in commit order alone
+// A record whose first change is an insert, told as an update, and one the other way round. Replay in commit order alone
 // can tell.
 TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
   ReplayFixture fixture(kBankSql);
   fixture.run_forward(500, 1);
-  const std::vector<RecordView> records = fixture.row_records();
+  const std::vector<RecordView> records = fixture.records();
   const auto first_with = [&](ChangeAction action) {
     const ChangeCodec codec(Schema(fixture.program().catalog));
     for (size_t i = 0; i < records.size(); ++i) {
@@ -142,16 +142,25 @@ TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
       const Schema schema(fixture.program().catalog);
       const ChangeCodec codec(schema);
       ChangeReader reader(codec, *changes_of(record.kind, payload));
-      RowChange change;
-      ASSERT_TRUE(reader.next(change));
-      std::vector<std::byte> image(schema.layout(change.table).image_bytes());
-      ASSERT_TRUE(codec.decode_row(change.table, change.action, change.columns, image.data()));
-      const std::vector<std::byte> bits(ColumnBits::bytes_for(codec.rest(change.table).column_count()),
-                                        std::byte{255});
-      const ColumnBits all(bits);
+      std::vector<RowChange> changes(1);
+      while (reader.next(changes.back())) changes.push_back(changes.back());
+      changes.pop_back();
+      changes.front().action = to;
       ChangeRecord retold;
-      retold.put_count(1);
-      retold.put(codec, change.table, to, nullptr, image.data(), to == ChangeAction::kInsert ? nullptr : &all);
+      retold.put_count(static_cast<uint32_t>(changes.size()));
+      for (const RowChange& change : changes) {
+        const bool is_first = &change == &changes.front();
+        const ChangeAction was = !is_first                      ? change.action
+                                 : to == ChangeAction::kInsert ? ChangeAction::kUpdate
+                                                               : ChangeAction::kInsert;
+        std::vector<std::byte> image(schema.layout(change.table).image_bytes());
+        ASSERT_TRUE(codec.decode_row(change.table, was, change.columns, image.data()));
+        const std::vector<std::byte> bits(ColumnBits::bytes_for(codec.rest(change.table).column_count()),
+                                          std::byte{255});
+        const ColumnBits all(bits);
+        retold.put(codec, change.table, change.action, nullptr, image.data(),
+                   change.action == ChangeAction::kUpdate ? &all : nullptr);
+      }
       payload.assign(retold.payload().begin(), retold.payload().end());
       record.kind = RecordKind::kLogical;
     };

@@ -1,6 +1,6 @@
 // Goal: a schema that changes at work is, after recovery, what it was, and so are the rows, whatever scheme recovers them.
 // Method: random calls on a directory's database, changes of its schema between them, one of each kind, and rows changed
-// by themselves; every scheme that the log serves, with and without threads, must give the digest that was left. What is
+// by themselves; every scheme that the log serves must give the digest that was left. What is
 // refused must leave log, program and rows as they were. Indexes are walked entirely.
 #include "recovery/schema_change.h"
 
@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "engine/online_checkpointer.h"
 #include "engine/unlogged_writer.h"
 #include "procedures/session.h"
 #include "recovery/replay_fixture.h"
@@ -29,6 +30,7 @@ class SchemaChangeTest : public testing::TestWithParam<RecordContent> {
     EXPECT_TRUE(program.ok());
     CreateOptions options;
     options.records = GetParam();
+    options.log.helpers = 1;  // to append checkpoints
     auto load = [](Database& database) -> Result<void> {
       UnloggedWriter rows(database);
       for (int64_t i = 100; i < 400; ++i) {
@@ -59,7 +61,8 @@ class SchemaChangeTest : public testing::TestWithParam<RecordContent> {
     Session session(working.program(), working.database(), WorkerId{0});
     RandomCalls random(working.program(), seed);
     for (int i = 0; i < 200; ++i) {
-      const CallResult result = session.run(random.next());
+      const LoggedAs logged_as = i % 10 == 0 ? LoggedAs::kAdHoc : LoggedAs::kContent;
+      const CallResult result = session.run(random.next(), logged_as);
       EXPECT_TRUE(result.committed() || result.status == CallResult::Status::kRolledBack) << result.message;
     }
     EXPECT_GT(session.counters().logged, 0u);
@@ -74,17 +77,15 @@ class SchemaChangeTest : public testing::TestWithParam<RecordContent> {
   }
   void expect_recovered(Digest left, uint64_t changes) {
     for (const RecoveryScheme scheme : schemes()) {
-      for (const uint32_t threads : {1u, 3u}) {
-        RecoverOptions options;
-        options.scheme = scheme;
-        options.replay.threads = threads;
-        options.replay.batch_transactions = 16;
-        Result<RecoveredDatabase> recovered = recover(directory_, options);
-        ASSERT_TRUE(recovered.ok()) << name_of(scheme) << ": " << recovered.error().message;
-        EXPECT_EQ(digest_of(*recovered->database, 2), left) << name_of(scheme) << ", " << threads;
-        EXPECT_EQ(recovered->report.schema_changes, changes);
-        EXPECT_TRUE(verify_indexes(*recovered->database).ok()) << name_of(scheme);
-      }
+      RecoverOptions options;
+      options.scheme = scheme;
+      options.replay.threads = 3;
+      options.replay.batch_transactions = 16;
+      Result<RecoveredDatabase> recovered = recover(directory_, options);
+      ASSERT_TRUE(recovered.ok()) << name_of(scheme) << ": " << recovered.error().message;
+      EXPECT_EQ(digest_of(*recovered->database, 2), left) << name_of(scheme);
+      EXPECT_EQ(recovered->report.schema_changes, changes);
+      EXPECT_TRUE(verify_indexes(*recovered->database).ok()) << name_of(scheme);
     }
   }
 
@@ -172,20 +173,29 @@ TEST_P(SchemaChangeTest, WhatIsRefusedChangesNothing) {
 }
 
 TEST_P(SchemaChangeTest, ALaterCheckpointKeepsItsOwnCatalog) {
-  WorkingDatabase working = create();
-  Manifest manifest = working.manifest().current();
-  EXPECT_TRUE(write_catalog(directory_, working.program(), manifest).ok());
-  EXPECT_EQ(manifest.checkpoint_catalog_file, kCatalogFile);
-  must_change(working, "CREATE TABLE extra (id INT PRIMARY KEY, amount INT NOT NULL)");
-  must_change(working, kNewProcedure);
-  EXPECT_TRUE(write_catalog(directory_, working.program(), manifest).ok());
-  EXPECT_NE(manifest.checkpoint_catalog_file, kCatalogFile);
-  const Result<Manifest> read = Manifest::decode(manifest.encode(), "manifest");
-  ASSERT_TRUE(read.ok());
-  const Result<std::unique_ptr<Program>> program = read_catalog(directory_, *read);
-  ASSERT_TRUE(program.ok()) << program.error().message;
-  EXPECT_EQ((*program)->hash, working.program().hash);
-  EXPECT_NE((*program)->find_procedure("put_extra"), nullptr);
+  Digest left{};
+  {
+    WorkingDatabase working = create();
+    must_change(working, "CREATE TABLE extra (id INT PRIMARY KEY, amount INT NOT NULL)");
+    must_change(working, kNewProcedure);
+    calls(working, 1);
+    OnlineCheckpointOptions options;
+    options.keep_catalog = [&](Manifest& manifest) {
+      return write_catalog(directory_, working.program(), manifest);
+    };
+    OnlineCheckpointer checkpointer(working.database(), working.log(), working.manifest(), WorkerId{1},
+                                    options);
+    const Result<TakenCheckpoint> taken = checkpointer.take();
+    ASSERT_TRUE(taken.ok()) << taken.error().message;
+    const Manifest manifest = working.manifest().current();
+    EXPECT_NE(manifest.checkpoint_catalog_file, kCatalogFile);
+    EXPECT_EQ(manifest.checkpoint_catalog_hash, working.program().hash);
+    calls(working, 2);
+    must_change(working, "CREATE INDEX extra_by_amount ON extra (amount)");
+    calls(working, 3);
+    left = digest_of(working.database(), 2);
+  }
+  expect_recovered(left, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Contents, SchemaChangeTest,

@@ -2,38 +2,82 @@
 
 #include <chrono>
 
+#include "recovery/change_replayer.h"
 #include "recovery/log_batch.h"
 #include "recovery/replay_access.h"
 
 namespace mneme {
 
-Result<ReplayStatistics> replay_serially(Database& database, const Program& program, CommandSource& source,
-                                         const ReplayOptions& options, const ReplayedCallVisitor& visit) {
-  ReplayStatistics statistics;
-  ReplayAccess rows(database);
-  Interpreter interpreter(database.schema());
-  LogBatch batch;
-  for (;;) {
-    const auto begin = std::chrono::steady_clock::now();
-    RETURN_IF_ERROR(batch.load(program, source, options.batch_transactions));
-    const std::chrono::duration<double> decode = std::chrono::steady_clock::now() - begin;
-    statistics.decode_seconds += decode.count();
-    if (batch.size() == 0) break;
+namespace {
 
-    for (uint32_t t = 0; t < batch.size(); ++t) {
-      const Call& call = batch.call(t);
-      const ir::Procedure& procedure = program.procedure(call.procedure);
-      RunRequest request = RunRequest::of(procedure, call.arguments, rows);
-      if (!options.native.empty()) request.native = options.native[call.procedure.value].run_on_any;
-      const Outcome outcome = interpreter.run(request);
-      if (!outcome.completed()) return replay_error(procedure, batch.lsn(t), outcome);
-      if (visit) visit({batch.lsn(t), call, interpreter.results()});
+class SerialReplay {
+ public:
+  SerialReplay(Database& database, const Program& program, const ReplayOptions& options,
+               const ReplayedCallVisitor& visit)
+      : database_(database),
+        program_(program),
+        options_(options),
+        visit_(visit),
+        rows_(database),
+        changes_(database),
+        interpreter_(database.schema()) {}
+
+  Result<ReplayStatistics> replay(std::span<const RecordView> records) {
+    ReplayStatistics statistics;
+    while (!records.empty()) {
+      const auto begin = std::chrono::steady_clock::now();
+      RETURN_IF_ERROR(batch_.load(program_, database_.change_codec(), records, options_.batch_transactions,
+                                  [](std::span<const LoggedChange>) { return false; }));
+      const std::chrono::duration<double> decode = std::chrono::steady_clock::now() - begin;
+      statistics.decode_seconds += decode.count();
+      for (uint32_t t = 0; t < batch_.size(); ++t)
+        RETURN_IF_ERROR(batch_.is_ad_hoc(t) ? install(t) : call(t));
+      records = records.subspan(batch_.size());
+      statistics.transactions += batch_.size();
+      statistics.ad_hoc += batch_.ad_hoc_count();
+      if (options_.progress) options_.progress(statistics.transactions);
     }
-    statistics.transactions += batch.size();
-    if (options.progress) options.progress(statistics.transactions);
+    statistics.pieces = statistics.transactions;
+    return statistics;
   }
-  statistics.pieces = statistics.transactions;
-  return statistics;
+
+ private:
+  Result<void> call(uint32_t t) {
+    const Call& call = batch_.call(t);
+    const ir::Procedure& procedure = program_.procedure(call.procedure);
+    RunRequest request = RunRequest::of(procedure, call.arguments, rows_);
+    if (!options_.native.empty()) request.native = options_.native[call.procedure.value].run_on_any;
+    const Outcome outcome = interpreter_.run(request);
+    if (!outcome.completed()) return replay_error(procedure, batch_.lsn(t), outcome);
+    if (visit_) visit_({batch_.lsn(t), call, interpreter_.results()});
+    return {};
+  }
+
+  Result<void> install(uint32_t t) {
+    for (const LoggedChange& change : batch_.changes(t)) {
+      const InstallOutcome outcome = changes_.replay(change.row);
+      if (outcome != InstallOutcome::kInstalled)
+        return install_error(database_.catalog(), change.row.table, batch_.lsn(t), outcome);
+    }
+    return {};
+  }
+
+  Database& database_;
+  const Program& program_;
+  const ReplayOptions& options_;
+  const ReplayedCallVisitor& visit_;
+  ReplayAccess rows_;
+  ChangeReplayer changes_;
+  Interpreter interpreter_;
+  LogBatch batch_;
+};
+
+}  // namespace
+
+Result<ReplayStatistics> replay_serially(Database& database, const Program& program,
+                                         std::span<const RecordView> records, const ReplayOptions& options,
+                                         const ReplayedCallVisitor& visit) {
+  return SerialReplay(database, program, options, visit).replay(records);
 }
 
 }  // namespace mneme

@@ -1,4 +1,5 @@
-// SerialReplayer: CLR, replays the logged calls one after the other, whole, in commit order.
+// SerialReplayer: CLR, replays the logged calls one after the other, whole, in commit order. Of an ad-hoc transaction it
+// installs the rows, where it stands.
 //
 // What every other way of replaying must agree with; so it uses nothing of the analyzer.
 // Source      PACMAN (SIGMOD 2017), section 2.2, CLR; Malviya et al., Rethinking Main Memory OLTP Recovery (ICDE 2014).
@@ -17,8 +18,9 @@ struct ReplayedCall {
 };
 using ReplayedCallVisitor = std::function<void(const ReplayedCall&)>;
 
+// `records`: of a log that holds calls, in commit order, without skips.
 // `visit`, where given, sees each call after it has run. One thread, whatever the options say.
-Result<ReplayStatistics> replay_serially(Database& database, const Program& program, CommandSource& source,
+Result<ReplayStatistics> replay_serially(Database& database, const Program& program, std::span<const RecordView> records,
                                          const ReplayOptions& options, const ReplayedCallVisitor& visit = {});
 
 }  // namespace mneme

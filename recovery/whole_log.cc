@@ -9,6 +9,7 @@
 #include "engine/checkpoint_format.h"
 #include "logging/block_format.h"
 #include "logging/log_archive.h"
+#include "recovery/catalog_file.h"
 
 namespace mneme {
 
@@ -41,6 +42,8 @@ Result<void> add_checkpoint(Manifest& manifest, const std::string& path, ByteSpa
   if (manifest.checkpoint_lsn <= header->lsn) return {};
   manifest.checkpoint_lsn = header->lsn;
   manifest.checkpoint_file = path;
+  manifest.checkpoint_catalog_file = catalog_file(manifest, header->catalog_hash);
+  manifest.checkpoint_catalog_hash = header->catalog_hash;
   return {};
 }
 

@@ -30,30 +30,12 @@
 namespace mneme {
 namespace {
 
-struct LoggedCall {
-  Lsn lsn;
-  std::vector<std::byte> payload;
-};
-
-class LoggedCalls final : public CommandSource {
- public:
-  explicit LoggedCalls(const std::vector<LoggedCall>& calls) : calls_(calls) {}
-
-  Result<void> read(uint32_t limit, Arena&, std::vector<CommandRecord>& into) override {
-    for (; limit > 0 && next_ < calls_.size(); ++next_, --limit) {
-      into.push_back({calls_[next_].lsn, calls_[next_].payload});
-    }
-    return {};
-  }
-
- private:
-  const std::vector<LoggedCall>& calls_;
-  size_t next_ = 0;
-};
-
 class WorkloadReplay {
  public:
-  WorkloadReplay(Result<std::unique_ptr<Workload>> workload, uint32_t calls) {
+  // `ad_hoc_percent`: of the calls, drawn at random, that are logged by their rows alone.
+  WorkloadReplay(Result<std::unique_ptr<Workload>> workload, uint32_t calls, uint32_t ad_hoc_percent = 0,
+                 TupleImage image = TupleImage::kFull)
+      : ad_hoc_percent_(ad_hoc_percent), image_(image) {
     EXPECT_TRUE(workload.ok()) << (workload.ok() ? "" : workload.error().message);
     workload_ = std::move(*workload);
     auto compiled = compile(workload_->sql(), std::string(workload_->name()) + ".sql");
@@ -64,7 +46,7 @@ class WorkloadReplay {
   }
 
   const Digest& forward() const { return forward_; }
-  size_t log_records() const { return log_.size(); }
+  size_t log_records() { return kept_.records().size(); }
 
   // From here on replay is by machine code.
   void use_machine_code() {
@@ -97,23 +79,37 @@ class WorkloadReplay {
     for (const uint32_t threads : {1, 2, 4}) EXPECT_EQ(in_parallel(threads, 100), forward());
   }
 
+  // Of a log with ad-hoc transactions: fewer ways.
+  void expect_equal_by_every_scheme() {
+    EXPECT_EQ(serially(), forward());
+    EXPECT_EQ(in_parallel(1, 1000), forward());
+    EXPECT_EQ(in_parallel(2, 7), forward());
+    EXPECT_EQ(in_parallel(4, 1), forward());
+    EXPECT_EQ(in_parallel(4, 100, ReplayLevel::kSynchronous), forward());
+    EXPECT_EQ(in_parallel(2, 100, ReplayLevel::kStatic), forward());
+    EXPECT_EQ(by_rows(replay_shuffled, 4, 7, ReplayOrder::kForward), forward());
+    if (image_ == TupleImage::kChanged) return;
+    EXPECT_EQ(by_rows(replay_shuffled, 2, 1000, ReplayOrder::kReverse), forward());
+    EXPECT_EQ(by_rows(replay_unordered, 4, 7, ReplayOrder::kReverse), forward());
+    EXPECT_EQ(by_location(4, 7, ReplayOrder::kForward), forward());
+  }
+
   Digest serially() {
     const auto database = populated();
-    LoggedCalls source(log_);
     ReplayOptions options;
     options.native = procedures_.functions();
-    const auto replayed = replay_serially(*database, *program_, source, options);
+    const auto replayed = replay_serially(*database, *program_, kept_.records(), options);
     EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
     return digest_of(*database, 2);
   }
-  Digest in_parallel(uint32_t threads, uint32_t batch) {
+  Digest in_parallel(uint32_t threads, uint32_t batch, ReplayLevel level = ReplayLevel::kPipelined) {
     const auto database = populated();
-    LoggedCalls source(log_);
     ReplayOptions options;
+    options.level = level;
     options.native = slices_.functions();
     options.threads = threads;
     options.batch_transactions = batch;
-    const auto replayed = replay_in_parallel(*database, *program_, graph_, source, options);
+    const auto replayed = replay_in_parallel(*database, *program_, graph_, kept_.records(), options);
     EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
     return digest_of(*database, 2);
   }
@@ -165,7 +161,8 @@ class WorkloadReplay {
     const auto checkpoint = write_checkpoint(*database, directory_.path(), {}, /*threads=*/1);
     EXPECT_TRUE(checkpoint.ok()) << (checkpoint.ok() ? "" : checkpoint.error().message);
     if (checkpoint.ok()) checkpoint_file_ = checkpoint->file;
-    database->attach_log(kept_, RecordContent::kAll);
+    database->attach_log(kept_, RecordContent::kAll, image_);
+    std::mt19937 random(5);
     Interpreter interpreter(database->schema());
     Transaction transaction(*database, database->worker(WorkerId{0}));
     const auto generator = workload_->generator({});
@@ -179,10 +176,9 @@ class WorkloadReplay {
         transaction.abort();
         continue;
       }
-      const CommitOutcome committed = transaction.commit(payload.span());
+      const CommitOutcome committed = random() % 100 < ad_hoc_percent_ ? transaction.commit_ad_hoc()
+                                                                       : transaction.commit(payload.span());
       EXPECT_EQ(committed.status, CommitStatus::kCommitted);
-      const ByteSpan bytes = payload.span();
-      if (committed.wrote) log_.push_back({committed.lsn, {bytes.begin(), bytes.end()}});
     }
     forward_ = digest_of(*database, 2);
   }
@@ -192,12 +188,26 @@ class WorkloadReplay {
   DependencyGraph graph_;
   CompiledUnits procedures_;
   CompiledUnits slices_;
-  std::vector<LoggedCall> log_;
-  KeptLog kept_;  // the same transactions, with their rows
+  const uint32_t ad_hoc_percent_;
+  const TupleImage image_;
+  KeptLog kept_;
   Digest forward_;
   test::TemporaryDirectory directory_;
   std::string checkpoint_file_;  // of the population
 };
+
+Result<std::unique_ptr<Workload>> small_tatp() {
+  return tatp::Tatp::make(50, 1,
+                          "update_subscriber_data=20,update_location=20,insert_call_forwarding=30,"
+                          "delete_call_forwarding=30");
+}
+Result<std::unique_ptr<Workload>> small_tpcb() {
+  return tpcb::Tpcb::make({.branches = 2, .accounts_per_branch = 200}, 0.9, 1, "default");
+}
+Result<std::unique_ptr<Workload>> small_ycsb() {
+  return ycsb::Ycsb::make({.core_workload = 'D', .records = 300}, 1,
+                          "update_record=50,insert_record=10,read_modify_write=40");
+}
 
 TEST(WorkloadReplay, Smallbank) {
   WorkloadReplay replay(make_workload("smallbank", {}), 4000);
@@ -207,26 +217,19 @@ TEST(WorkloadReplay, Smallbank) {
 
 // So few subscribers that their rules come and go many times.
 TEST(WorkloadReplay, Tatp) {
-  WorkloadReplay replay(
-      tatp::Tatp::make(50, 1,
-                       "update_subscriber_data=20,update_location=20,insert_call_forwarding=30,"
-                       "delete_call_forwarding=30"),
-      4000);
+  WorkloadReplay replay(small_tatp(), 4000);
   ASSERT_GT(replay.log_records(), 1500u);
   replay.expect_equal_by_every_way();
 }
 
 TEST(WorkloadReplay, Tpcb) {
-  WorkloadReplay replay(tpcb::Tpcb::make({.branches = 2, .accounts_per_branch = 200}, 0.9, 1, "default"),
-                        3000);
+  WorkloadReplay replay(small_tpcb(), 3000);
   ASSERT_EQ(replay.log_records(), 3000u);
   replay.expect_equal_by_every_way();
 }
 
 TEST(WorkloadReplay, Ycsb) {
-  WorkloadReplay replay(ycsb::Ycsb::make({.core_workload = 'D', .records = 300}, 1,
-                                         "update_record=50,insert_record=10,read_modify_write=40"),
-                        3000);
+  WorkloadReplay replay(small_ycsb(), 3000);
   ASSERT_EQ(replay.log_records(), 3000u);
   replay.expect_equal_by_every_way();
 }
@@ -251,6 +254,36 @@ TEST(WorkloadReplay, Tpcc) {
   replay.use_machine_code();
   EXPECT_EQ(replay.serially(), replay.forward());
   EXPECT_EQ(replay.in_parallel(4, 100), replay.forward());
+}
+
+// A share of the calls is logged by its rows, whole or not.
+TEST(WorkloadReplay, WithAdHocTransactions) {
+  using Make = Result<std::unique_ptr<Workload>> (*)();
+  const Make workloads[] = {[] { return make_workload("smallbank", {}); }, small_tatp, small_tpcb, small_ycsb};
+  for (const Make make : workloads) {
+    for (const uint32_t percent : {10, 50, 100}) {
+      for (const TupleImage image : {TupleImage::kFull, TupleImage::kChanged}) {
+        WorkloadReplay replay(make(), 1200, percent, image);
+        replay.expect_equal_by_every_scheme();
+      }
+    }
+  }
+}
+
+TEST(WorkloadReplay, TpccWithAdHocTransactions) {
+  for (const uint32_t percent : {10, 100}) {
+    WorkloadReplay replay(make_workload("tpcc", {}), 800, percent);
+    EXPECT_EQ(replay.in_parallel(4, 100), replay.forward());
+  }
+  WorkloadReplay replay(make_workload("tpcc", {}), 800, 50);
+  EXPECT_EQ(replay.serially(), replay.forward());
+  EXPECT_EQ(replay.in_parallel(2, 7), replay.forward());
+  EXPECT_EQ(replay.by_rows(replay_shuffled, 2, 100, ReplayOrder::kReverse), replay.forward());
+  EXPECT_EQ(replay.by_rows(replay_unordered, 2, 100, ReplayOrder::kReverse), replay.forward());
+  replay.use_machine_code();
+  EXPECT_EQ(replay.in_parallel(4, 100), replay.forward());
+  WorkloadReplay changed(make_workload("tpcc", {}), 800, 50, TupleImage::kChanged);
+  EXPECT_EQ(changed.in_parallel(4, 100), changed.forward());
 }
 
 }  // namespace
