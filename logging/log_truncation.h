@@ -5,7 +5,8 @@
 //             never finished
 // Invariants  a segment is below C only if that is certain: a later incarnation began at or below C, or a later segment of
 //             the same directory holds a record at or below C. In one directory LSNs rise from segment to segment, of a
-//             striped log too.
+//             striped log too. Of a logger (epoch_log.h), whose LSNs rise by epochs only: a later one of the same logger
+//             holds a record of an epoch before C's.
 // Threads     any, beside the log's own; files are only read.
 // Errors      a file can't be read: a sentence.
 #pragma once
