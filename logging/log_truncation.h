@@ -4,8 +4,9 @@
 //             opening for work -> unlisted_files(): what a crash left between those two steps, or of a checkpoint that was
 //             never finished
 // Invariants  a segment is below C only if that is certain: a later incarnation began at or below C, or a later segment of
-//             the same stream in the same directory holds a record at or below C. There LSNs rise from segment to
-//             segment, of a striped log too, and of a logger's stream, whose segments hold whole epochs one after the other.
+//             the same directory holds a record at or below C. In one directory LSNs rise from segment to segment, of a
+//             striped log too. Of a logger (epoch_log.h), whose LSNs rise by epochs only: a later one of the same logger
+//             holds a record of an epoch before C's.
 // Threads     any, beside the log's own; files are only read.
 // Errors      a file can't be read: a sentence.
 #pragma once
