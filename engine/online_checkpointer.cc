@@ -65,14 +65,16 @@ OnlineCheckpointer::OnlineCheckpointer(Database& database, CommitLog& log, Manif
 Result<TakenCheckpoint> OnlineCheckpointer::take() {
   TakenCheckpoint taken;
   taken.begin_ns = monotonic_ns();
+  Manifest described = manifest_.current();
+  if (options_.write_catalog) RETURN_IF_ERROR(options_.write_catalog(described));
   wait_for_former();
-  auto file = capture(taken);
+  auto file = capture(described, taken);
   if (!file) return file.error();
   observe(CheckpointStep::kCaptured);
   const Result<WrittenCheckpoint> written = (*file)->complete();
   if (!written) return written.error();
   observe(CheckpointStep::kWritten);
-  RETURN_IF_ERROR(make_current(*written, taken));
+  RETURN_IF_ERROR(make_current(described, *written, taken));
   taken.seconds = seconds_since(taken.begin_ns);
   return taken;
 }
@@ -83,7 +85,8 @@ void OnlineCheckpointer::wait_for_former() {
   while (database_.epochs().oldest_running() <= sealed) std::this_thread::sleep_for(kPollInterval);
 }
 
-Result<std::unique_ptr<CheckpointFile>> OnlineCheckpointer::capture(TakenCheckpoint& taken) {
+Result<std::unique_ptr<CheckpointFile>> OnlineCheckpointer::capture(const Manifest& manifest,
+                                                                    TakenCheckpoint& taken) {
   VersionKeeper& versions = database_.versions();
   const Keeping keeping(versions);
   observe(CheckpointStep::kKeeping);
@@ -93,9 +96,8 @@ Result<std::unique_ptr<CheckpointFile>> OnlineCheckpointer::capture(TakenCheckpo
   observe(CheckpointStep::kReserved);
   versions.fix(*boundary);
 
-  const Manifest manifest = manifest_.current();
-  auto file =
-      CheckpointFile::create(manifest_.directory(), {manifest.database_id, manifest.catalog_hash, *boundary});
+  auto file = CheckpointFile::create(manifest_.directory(),
+                                     {manifest.database_id, manifest.checkpoint_catalog_hash, *boundary});
   if (!file) return file;
   RETURN_IF_ERROR(write_rows(*boundary, **file));
   taken.capture_seconds = seconds_since(taken.begin_ns);
@@ -172,7 +174,8 @@ Result<void> OnlineCheckpointer::write_kept(CheckpointRows& rows) {
   return result;
 }
 
-Result<void> OnlineCheckpointer::make_current(const WrittenCheckpoint& written, TakenCheckpoint& taken) {
+Result<void> OnlineCheckpointer::make_current(const Manifest& described, const WrittenCheckpoint& written,
+                                              TakenCheckpoint& taken) {
   taken.bytes = written.bytes;
   taken.rows = written.rows;
   const std::string& directory = manifest_.directory();
@@ -199,6 +202,8 @@ Result<void> OnlineCheckpointer::make_current(const WrittenCheckpoint& written, 
   RETURN_IF_ERROR(manifest_.update([&](Manifest& manifest) {
     manifest.checkpoint_file = written.file;
     manifest.checkpoint_lsn = taken.lsn;
+    manifest.checkpoint_catalog_file = described.checkpoint_catalog_file;
+    manifest.checkpoint_catalog_hash = described.checkpoint_catalog_hash;
     std::erase_if(manifest.segments, [&](const SegmentEntry& each) {
       return std::ranges::any_of(*below, [&](const SegmentEntry& old) { return old.number == each.number; });
     });

@@ -56,6 +56,9 @@ struct OnlineCheckpointOptions {
   size_t most_waiting_bytes = size_t{16} << 20;
   // A directory that gets what a checkpoint replaces (log_archive.h); empty: it is removed.
   std::string archive;
+  // Writes the catalog that the rows belong to, where it is another than that of the checkpoint before, and notes it in
+  // the manifest. The schema stays while a checkpoint is taken.
+  std::function<Result<void>(Manifest&)> write_catalog;
   // Called when a step is done, by a thread of take()'s.
   std::function<void(CheckpointStep)> observe;
 };
@@ -91,13 +94,14 @@ class OnlineCheckpointer {
   }
   void wait_for_former();
   Result<Lsn> reserve();
-  Result<std::unique_ptr<CheckpointFile>> capture(TakenCheckpoint& taken);
+  Result<std::unique_ptr<CheckpointFile>> capture(const Manifest& manifest, TakenCheckpoint& taken);
   Result<void> write_rows(Lsn boundary, CheckpointFile& file);
   Result<void> capture_ranges(Lsn boundary, SlotRanges& ranges, CheckpointRows& rows);
   Result<void> capture_range(Lsn boundary, const SlotRange& range, std::byte* image, CheckpointRows& rows,
                              class Pacer& pacer);
   Result<void> write_kept(CheckpointRows& rows);
-  Result<void> make_current(const WrittenCheckpoint& written, TakenCheckpoint& taken);
+  Result<void> make_current(const Manifest& described, const WrittenCheckpoint& written,
+                            TakenCheckpoint& taken);
 
   Database& database_;
   CommitLog& log_;

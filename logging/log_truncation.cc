@@ -11,6 +11,8 @@
 #include "base/aligned_bytes.h"
 #include "base/file.h"
 #include "logging/block_format.h"
+#include "logging/epoch_lsn.h"
+#include "logging/record_format.h"
 
 namespace mneme {
 
@@ -18,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the segment's first record stands; nothing while it has none.
-Result<std::optional<Lsn>> first_lsn(const std::string& path) {
+// Every record of the segments before this one is below it; nothing while that is not known, as it holds no record.
+Result<std::optional<Lsn>> begin_of_segment(const std::string& path) {
   auto file = File::open(path, O_RDONLY);
   if (!file.ok()) return file.error();
   const AlignedBytes bytes(kSegmentHeaderBytes + kBlockBytes);
@@ -30,8 +32,11 @@ Result<std::optional<Lsn>> first_lsn(const std::string& path) {
   if (!header.ok()) return header.error();
   if (header->nvm) return std::optional(header->nvm->begin);
   if (read.size() < kSegmentHeaderBytes + kBlockBytes) return std::optional<Lsn>();
-  const auto block = BlockHeader::decode(read.subspan(kSegmentHeaderBytes));
-  return block ? std::optional(block->begin) : std::nullopt;
+  const ByteSpan block = read.subspan(kSegmentHeaderBytes);
+  if (!BlockHeader::decode(block)) return std::optional<Lsn>();
+  // A segment begins with a record. A logger's stream has the records of an epoch in any order.
+  const Lsn first = RecordHeader::decode(block.data() + kBlockHeaderBytes).lsn;
+  return std::optional(header->logger ? begin_of(epoch_of(first).next()) : first);
 }
 
 std::string directory_of(const SegmentEntry& entry) {
@@ -77,9 +82,9 @@ Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, c
       below.push_back(*entry);
       continue;
     }
-    const auto first = first_lsn(path_in(directory, entry->file));
-    if (!first.ok()) return first.error();
-    if (*first && **first <= lsn) passed.insert(place);
+    const auto begin = begin_of_segment(path_in(directory, entry->file));
+    if (!begin.ok()) return begin.error();
+    if (*begin && **begin <= lsn) passed.insert(place);
   }
   return below;
 }

@@ -4,8 +4,9 @@
 //             opening for work -> unlisted_files(): what a crash left between those two steps, or of a checkpoint that was
 //             never finished
 // Invariants  a segment is below C only if that is certain: a later incarnation began at or below C, or a later segment of
-//             the same directory holds a record at or below C. In one directory LSNs rise from segment to segment, of a
-//             striped log too.
+//             the same directory begins at or below C. In one directory LSNs rise from segment to segment, of a
+//             striped log too. A logger's stream (epoch_log.h) is like a directory, but only its epochs rise: there a
+//             later segment must begin with an epoch before C's.
 // Threads     any, beside the log's own; files are only read.
 // Errors      a file can't be read: a sentence.
 #pragma once

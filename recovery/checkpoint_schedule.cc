@@ -14,13 +14,20 @@ constexpr std::chrono::milliseconds kLookInterval{10};
 // Fewer replayed transactions tell little of the speed.
 constexpr uint64_t kTellingTransactions = 10'000;
 
+OnlineCheckpointOptions with_catalog(OnlineCheckpointOptions options, WorkingDatabase& working) {
+  options.write_catalog = [&working](Manifest& manifest) {
+    return write_catalog(working.manifest().directory(), working.program(), manifest);
+  };
+  return options;
+}
+
 }  // namespace
 
 CheckpointSchedule::CheckpointSchedule(WorkingDatabase& working, CheckpointScheduleOptions options)
     : options_(std::move(options)),
       log_(working.log()),
       checkpointer_(working.database(), working.log(), working.manifest(),
-                    WorkerId{working.database().worker_count()}, options_.checkpoint),
+                    WorkerId{working.database().worker_count()}, with_catalog(options_.checkpoint, working)),
       start_ns_(monotonic_ns()),
       last_ns_(start_ns_),
       records_before_(options_.replayed_transactions),

@@ -9,6 +9,7 @@
 #include "engine/checkpoint_format.h"
 #include "logging/block_format.h"
 #include "logging/log_archive.h"
+#include "recovery/data_directory.h"
 
 namespace mneme {
 
@@ -31,7 +32,7 @@ Result<void> add_segment(Manifest& manifest, const std::string& path, ByteSpan p
   if (!header) return header.error();
   const auto place = std::ranges::lower_bound(manifest.segments, header->number, {}, &SegmentEntry::number);
   if (place != manifest.segments.end() && place->number == header->number) return {};
-  manifest.segments.insert(place, {path, header->number, header->incarnation});
+  manifest.segments.insert(place, {path, header->number, header->incarnation, header->logger});
   return {};
 }
 
@@ -41,6 +42,8 @@ Result<void> add_checkpoint(Manifest& manifest, const std::string& path, ByteSpa
   if (manifest.checkpoint_lsn <= header->lsn) return {};
   manifest.checkpoint_lsn = header->lsn;
   manifest.checkpoint_file = path;
+  manifest.checkpoint_catalog_hash = header->catalog_hash;
+  manifest.checkpoint_catalog_file = catalog_file(manifest, header->catalog_hash);
   return {};
 }
 
