@@ -103,7 +103,8 @@ EpochLog::EpochLog(const DurableLogOptions& options, Lsn begin, std::vector<Open
   LoggerBufferOptions buffer;
   buffer.largest_record_bytes = kRecordHeaderBytes + options.largest_payload_bytes;
   buffer.ring_bytes =
-      std::bit_ceil(std::max(options.ring_bytes / options.workers, 4 * buffer.largest_record_bytes));
+      std::bit_ceil(std::max({options.ring_bytes / options.workers, 4 * buffer.largest_record_bytes,
+                              AlignedBytes::kAlignment}));
   for (uint32_t logger = 0; logger < loggers; ++logger) {
     buffer.members = 0;
     for (uint32_t worker = 0; worker < options.appenders(); ++worker) {

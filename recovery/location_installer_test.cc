@@ -27,7 +27,10 @@ class LocationInstallerTest : public testing::Test {
     const RowLocation location{kSlot, Lsn{before}, lived};
     ChangeRecord record;
     record.put_count(1);
-    record.put(shape_.db.change_codec(), shape_.kItem, action, &location, image.data());
+    const std::vector<std::byte> all(ColumnBits::bytes_for(values.size()), std::byte{0xff});
+    const ColumnBits changed(all);
+    record.put(shape_.db.change_codec(), shape_.kItem, action, &location, image.data(),
+               action == ChangeAction::kUpdate ? &changed : nullptr);
     payloads_.emplace_back(record.payload().begin(), record.payload().end());
     lsns_.push_back(Lsn{lsn});
   }
