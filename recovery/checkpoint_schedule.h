@@ -32,7 +32,7 @@ struct CheckpointScheduleOptions {
 
 class CheckpointSchedule {
  public:
-  // `working` was opened with a helper (DurableLogOptions), and outlives this.
+  // `working` was opened with a helper (DurableLogOptions), and outlives this. Its schema stays meanwhile.
   CheckpointSchedule(WorkingDatabase& working, CheckpointScheduleOptions options);
   // Gives up the checkpoint that is being taken.
   ~CheckpointSchedule();

@@ -278,8 +278,9 @@ class OnlineCheckpoint : public DataDirectory {
   ~OnlineCheckpoint() override { fs::remove_all(archive_); }
 
   // Segments that a few dozen flushes fill, and a thread that draws checkpoints' LSNs.
-  static DurableLogOptions log_on(LogDeviceKind device) {
+  static DurableLogOptions log_on(LogDeviceKind device, LogLayout layout = LogLayout::kStream) {
     DurableLogOptions log;
+    log.layout = layout;
     log.helpers = 1;
     log.device = device;
     log.largest_payload_bytes = 16 * 1024;
@@ -363,15 +364,22 @@ TEST_F(OnlineCheckpoint, ACrashAtAnyStepLeavesAGoodOne) {
 }
 
 TEST_F(OnlineCheckpoint, ShortensTheLog) {
-  for (const LogDeviceKind device : {LogDeviceKind::kFile, LogDeviceKind::kStriped, LogDeviceKind::kNvm}) {
+  struct Log {
+    LogDeviceKind device;
+    LogLayout layout;
+  };
+  for (const auto& [device, layout] :
+       {Log{LogDeviceKind::kFile, LogLayout::kStream}, Log{LogDeviceKind::kStriped, LogLayout::kStream},
+        Log{LogDeviceKind::kNvm, LogLayout::kStream}, Log{LogDeviceKind::kFile, LogLayout::kEpoch}}) {
+    const DurableLogOptions log = log_on(device, layout);
     fs::remove_all(directory_);
     fs::remove_all(archive_);
-    create_and_run(100, RecordContent::kAll, log_on(device));
+    create_and_run(100, RecordContent::kAll, log);
     uint64_t removed = 0;
     for (uint32_t life = 1; life < 3; ++life) {
       Digest state;
       {
-        Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(device));
+        Result<OpenedDatabase> opened = open_for_work(directory_, {}, log);
         ASSERT_TRUE(opened.ok()) << opened.error().message;
         WorkingDatabase& working = opened->working;
         OnlineCheckpointOptions taking;

@@ -14,6 +14,7 @@
 #include "engine/test_database.h"
 #include "logging/test_log.h"
 #include "recovery/checkpoint_loader.h"
+#include "recovery/index_builder.h"
 
 namespace mneme {
 namespace {
@@ -115,6 +116,7 @@ class OnlineCheckpointStress : public testing::TestWithParam<Setting> {
     Database loaded(TestDatabase::make_catalog(true), 1);
     const LoadedCheckpoint checkpoint =
         test::must(load_checkpoint(loaded, directory_.path(), manifest_->current(), 2));
+    test::must(build_indexes(loaded, 2));
     State state;
     const RowLayout& layout = loaded.schema().layout(TestDatabase::kItem);
     const Table& rows = loaded.table(TestDatabase::kItem).rows();
