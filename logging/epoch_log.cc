@@ -26,9 +26,9 @@ DeviceOptions device_options(const DurableLogOptions& options, uint64_t salt) {
           .latency = options.device_latency.value_or(std::chrono::nanoseconds(0))};
 }
 
-// Which logger a worker belongs to: neighbours share one.
+// Which logger a worker belongs to: neighbours share one, and helpers have the last worker's.
 uint32_t logger_of(uint32_t worker, uint32_t workers, uint32_t loggers) {
-  return static_cast<uint32_t>(uint64_t{worker} * loggers / workers);
+  return static_cast<uint32_t>(uint64_t{std::min(worker, workers - 1)} * loggers / workers);
 }
 
 }  // namespace
@@ -36,13 +36,15 @@ uint32_t logger_of(uint32_t worker, uint32_t workers, uint32_t loggers) {
 Result<void> check_epoch_options(const DurableLogOptions& options) {
   if (is_nvm(options.device)) {
     return invalid_argument(
-        "on {} each worker makes its own records durable, and loggers gather them: leave --log-buffer epoch out, or "
+        "on {} each worker makes its own records durable, and loggers gather them: leave --log-buffer epoch "
+        "out, or "
         "choose another log device",
         name_of(options.device));
   }
   if (options.device == LogDeviceKind::kStriped) {
     return invalid_argument(
-        "the loggers of --log-buffer epoch write side by side by themselves, which the device striped does for one "
+        "the loggers of --log-buffer epoch write side by side by themselves, which the device striped does "
+        "for one "
         "stream: choose the device file, and name the loggers' directories by --log-directory");
   }
   if (options.epoch.loggers > options.workers) {
@@ -95,19 +97,18 @@ EpochLog::EpochLog(const DurableLogOptions& options, Lsn begin, std::vector<Open
     : options_(options),
       begin_(begin),
       zeros_(options.largest_payload_bytes),
-      states_(std::make_unique<CachePadded<WorkerState>[]>(options.workers)),
+      states_(std::make_unique<CachePadded<WorkerState>[]>(options.appenders())),
       horizon_(begin),
       clock_(begin, options.epoch.interval) {
   if (file != nullptr) notices_ = file->notices();
   const auto loggers = static_cast<uint32_t>(devices.size());
   LoggerBufferOptions buffer;
   buffer.largest_record_bytes = kRecordHeaderBytes + options.largest_payload_bytes;
-  buffer.ring_bytes =
-      std::bit_ceil(std::max({options.ring_bytes / options.workers, 4 * buffer.largest_record_bytes,
-                              AlignedBytes::kAlignment}));
+  buffer.ring_bytes = std::bit_ceil(std::max(
+      {options.ring_bytes / options.appenders(), 4 * buffer.largest_record_bytes, AlignedBytes::kAlignment}));
   for (uint32_t logger = 0; logger < loggers; ++logger) {
     buffer.members = 0;
-    for (uint32_t worker = 0; worker < options.workers; ++worker) {
+    for (uint32_t worker = 0; worker < options.appenders(); ++worker) {
       if (logger_of(worker, options.workers, loggers) == logger) states_[worker]->member = buffer.members++;
     }
     for (const std::string& notice : devices[logger].notices) {
@@ -116,7 +117,7 @@ EpochLog::EpochLog(const DurableLogOptions& options, Lsn begin, std::vector<Open
     loggers_.push_back(
         std::make_unique<EpochLogger>(clock_, horizon_, std::move(devices[logger].device), begin, buffer));
   }
-  for (uint32_t worker = 0; worker < options.workers; ++worker) {
+  for (uint32_t worker = 0; worker < options.appenders(); ++worker) {
     states_[worker]->buffer = &loggers_[logger_of(worker, options.workers, loggers)]->buffer();
   }
   keeper_ = std::make_unique<PepochKeeper>(clock_, horizon_, begin, std::move(file), loggers_);
@@ -175,7 +176,7 @@ std::optional<GroupCommit> EpochLog::group() const {
 
 LogCounters EpochLog::counters() const {
   LogCounters sum;
-  for (uint32_t worker = 0; worker < options_.workers; ++worker) {
+  for (uint32_t worker = 0; worker < options_.appenders(); ++worker) {
     sum.log_records += states_[worker]->records.load(std::memory_order_relaxed);
     sum.log_bytes += states_[worker]->bytes.load(std::memory_order_relaxed);
   }

@@ -233,9 +233,9 @@ class EpochLogReader {
 
   Result<void> put_in_order() {
     for (const Incarnation& each : manifest_.incarnations) RETURN_IF_ERROR(merge(each.number));
-    if (!options_.with_skips) {
-      std::erase_if(log_.records, [](const RecordView& each) { return each.kind == RecordKind::kSkip; });
-    }
+    std::erase_if(log_.records, [this](const RecordView& each) {
+      return each.lsn < options_.from || (!options_.with_skips && each.kind == RecordKind::kSkip);
+    });
     return {};
   }
 

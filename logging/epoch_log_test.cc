@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "logging/log_truncation.h"
 #include "logging/pepoch_file.h"
 #include "logging/test_log.h"
 
@@ -184,6 +185,52 @@ TEST(EpochLog, RefusesWhatItCannotDo) {
   other = options;
   other.epoch.loggers = 5;
   EXPECT_NE(refusal(other).find("5 loggers of 4 workers"), std::string::npos);
+}
+
+// A checkpoint at any LSN leaves every record above it, and files that are read as before.
+TEST(EpochLog, WhatLiesBelowACheckpointIsRemovedAndNothingElse) {
+  TemporaryDirectory directory;
+  std::vector<Lsn> lsns;
+  for (int life = 0; life < 2; ++life) {
+    OpenLog opened = open_for_work(directory.path(), epoch_log());
+    const std::vector<Lsn> news = append_all(*opened.log, 4, lsns.size(), 1500);
+    lsns.insert(lsns.end(), news.begin(), news.end());
+  }
+  auto manifest = must(ManifestFile::open(directory.path()));
+  size_t removed = 0;
+  for (size_t i = 100; i < lsns.size(); i += 200) {
+    const auto below = must(segments_below(directory.path(), manifest->current(), lsns[i]));
+    must(manifest->update([&](Manifest& changed) {
+      changed.checkpoint_lsn = lsns[i];
+      std::erase_if(changed.segments, [&](const SegmentEntry& each) {
+        return std::ranges::any_of(below, [&](const SegmentEntry& old) { return old.number == each.number; });
+      });
+    }));
+    for (const SegmentEntry& each : below) std::filesystem::remove(directory.path() + "/" + each.file);
+    removed += below.size();
+    const LogContents log = must(read_directory(directory.path(), {.threads = 2}));
+    ASSERT_EQ(log.records.size(), lsns.size() - i - 1);
+    for (size_t k = 0; k < log.records.size(); ++k) {
+      EXPECT_EQ(log.records[k].lsn, lsns[i + 1 + k]);
+      EXPECT_TRUE(
+          std::ranges::equal(log.records[k].payload, payload_of(i + 1 + k, payload_bytes_of(i + 1 + k))));
+    }
+  }
+  EXPECT_GT(removed, 8u);
+}
+
+// A helper's records, as a checkpoint's, are in the order as everybody's.
+TEST(EpochLog, HelpersAppendBesideWorkers) {
+  TemporaryDirectory directory;
+  DurableLogOptions options = epoch_log(2, 2);
+  options.helpers = 1;
+  std::vector<Lsn> lsns;
+  {
+    OpenLog opened = open_for_work(directory.path(), options);
+    lsns = append_all(*opened.log, 3, 0, 300);
+    EXPECT_EQ(opened.log->counters().log_records, 300u);
+  }
+  expect_records(must(read_directory(directory.path())), lsns);
 }
 
 class DamagedEpochLog : public ::testing::Test {

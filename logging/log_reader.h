@@ -116,8 +116,11 @@ struct LogContents {
   };
   std::vector<Run> runs;  // in log order; together they are the log's blocks
 
-  // Where the first record that is left of it stands.
-  Lsn begin() const { return runs.empty() ? end : runs.front().begin; }
+  // Where the first record that is left of it stands; of several streams, the first of `records`.
+  Lsn begin() const {
+    if (epochs) return records.empty() ? end : records.front().lsn;
+    return runs.empty() ? end : runs.front().begin;
+  }
 
   // The run that holds the log's byte at `lsn`; none: null.
   const Run* run_of(Lsn lsn) const;

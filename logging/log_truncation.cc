@@ -11,6 +11,8 @@
 #include "base/aligned_bytes.h"
 #include "base/file.h"
 #include "logging/block_format.h"
+#include "logging/epoch_lsn.h"
+#include "logging/record_format.h"
 
 namespace mneme {
 
@@ -18,8 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the segment's first record stands; nothing while it has none.
-Result<std::optional<Lsn>> first_lsn(const std::string& path) {
+// All records of the segments before this one, of the same stream or directory, lie below; nothing while it has none itself.
+// In one directory that is where its first record stands. A logger's stream holds epoch after epoch, but within an epoch
+// no order: there it is the end of the first record's epoch.
+Result<std::optional<Lsn>> end_of_former(const std::string& path) {
   auto file = File::open(path, O_RDONLY);
   if (!file.ok()) return file.error();
   const AlignedBytes bytes(kSegmentHeaderBytes + kBlockBytes);
@@ -30,8 +34,12 @@ Result<std::optional<Lsn>> first_lsn(const std::string& path) {
   if (!header.ok()) return header.error();
   if (header->nvm) return std::optional(header->nvm->begin);
   if (read.size() < kSegmentHeaderBytes + kBlockBytes) return std::optional<Lsn>();
-  const auto block = BlockHeader::decode(read.subspan(kSegmentHeaderBytes));
-  return block ? std::optional(block->begin) : std::nullopt;
+  const ByteSpan first = read.subspan(kSegmentHeaderBytes);
+  const auto block = BlockHeader::decode(first);
+  if (!block || !header->logger) return block ? std::optional(block->begin) : std::nullopt;
+  if (!block->payload_is_intact(first) || block->used_bytes < kRecordHeaderBytes) return std::optional<Lsn>();
+  const Lsn lsn = RecordHeader::decode(first.data() + kBlockHeaderBytes).lsn;
+  return std::optional(begin_of(epoch_of(lsn).next()));
 }
 
 std::string directory_of(const SegmentEntry& entry) {
@@ -77,9 +85,9 @@ Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, c
       below.push_back(*entry);
       continue;
     }
-    const auto first = first_lsn(path_in(directory, entry->file));
-    if (!first.ok()) return first.error();
-    if (*first && **first <= lsn) passed.insert(place);
+    const auto end = end_of_former(path_in(directory, entry->file));
+    if (!end.ok()) return end.error();
+    if (*end && **end <= lsn) passed.insert(place);
   }
   return below;
 }

@@ -5,7 +5,8 @@
 //             never finished
 // Invariants  a segment is below C only if that is certain: a later incarnation began at or below C, or a later segment of
 //             the same stream in the same directory holds a record at or below C. There LSNs rise from segment to
-//             segment, of a striped log too, and of a logger's stream, whose segments hold whole epochs one after the other.
+//             segment, of a striped log too; of a logger's stream (epoch_log.h) by epochs only, so there it must be a
+//             record of an epoch before C's.
 // Threads     any, beside the log's own; files are only read.
 // Errors      a file can't be read: a sentence.
 #pragma once

@@ -31,7 +31,7 @@ Result<void> add_segment(Manifest& manifest, const std::string& path, ByteSpan p
   if (!header) return header.error();
   const auto place = std::ranges::lower_bound(manifest.segments, header->number, {}, &SegmentEntry::number);
   if (place != manifest.segments.end() && place->number == header->number) return {};
-  manifest.segments.insert(place, {path, header->number, header->incarnation});
+  manifest.segments.insert(place, {path, header->number, header->incarnation, header->logger});
   return {};
 }
 

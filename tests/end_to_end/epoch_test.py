@@ -39,6 +39,12 @@ class Epoch(EndToEndTest):
     def test_tpcc_with_a_log_of_both(self):
         self.crash("tpcc", "--log", "all", "--loggers", 4, "--log-device", "lossy")
 
+    def test_smallbank_while_checkpoints_are_taken(self):
+        self.crash("smallbank", "--loggers", 2, "--checkpoint-every", 0.05)
+
+    def test_tpcc_with_a_log_of_rows_while_checkpoints_are_taken(self):
+        self.crash("tpcc", "--loggers", 2, "--log", "logical", "--log-device", "lossy", "--checkpoint-every", 0.1)
+
     def test_notices_a_log_that_is_never_synced(self):
         result = mneme("crash", "smallbank", "--rounds", 3, "--log-device", "lossy-unsynced", "--longest-run", 0.5, *EPOCH,
                        "--data-dir", self.folder / "crashes", "--quiet")
