@@ -2,11 +2,13 @@
 // Method: random blocks and pieces that check themselves. A piece folds its commit order into a word of each
 // of its lanes: the words are plain memory, so ThreadSanitizer sees two pieces in one lane at once, and their
 // final values equal a serial run's only if every lane ran its pieces in order. A piece also reads, without
-// synchronization of its own, what all predecessors' pieces of its transaction wrote.
+// synchronization of its own, what all predecessors' pieces of its transaction wrote. Some loads ask to be alone, and
+// then touch every lane's word.
 #include <gtest/gtest.h>
 
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "recovery/lane_scheduler.h"
 
@@ -64,6 +66,15 @@ class CheckingExecutor final : public PieceExecutor {
   Load load(uint64_t batch) override {
     EXPECT_EQ(batch, loaded_);
     if (batch == plan_.batches) return Load::kEnd;
+    if (batch % 5 == 3) {
+      if (std::exchange(asked_to_be_alone_, batch) != batch) return Load::kWhenAlone;
+      // Nothing runs now: all words may be looked at, and be written.
+      EXPECT_EQ(retired_, batch);
+      for (auto& words : lane_words_) {
+        for (uint64_t& word : words) words_seen_alone_ ^= word++;
+        for (uint64_t& word : words) --word;
+      }
+    }
     ++loaded_;
     return Load::kLoaded;
   }
@@ -147,6 +158,8 @@ class CheckingExecutor final : public PieceExecutor {
   const uint64_t stop_at_;
   std::array<Prepared, 16> prepared_;  // by thread
   uint64_t loaded_ = 0;
+  uint64_t asked_to_be_alone_ = 0;
+  uint64_t words_seen_alone_ = 0;
   uint64_t retired_ = 0;
   std::vector<std::vector<uint64_t>> lane_words_;  // [block][lane]
   std::vector<std::vector<uint64_t>> outputs_;     // [block][order]: order + 1 once the piece has run
