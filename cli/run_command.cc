@@ -217,7 +217,7 @@ struct RunCommand {
                                    thousands(static_cast<uint64_t>(tps(report))), report.seconds,
                                    counted(threads, "thread"), name_of(state.execution));
     text += table_text(rows);
-    if (log != "off") {
+    if (!content.is_off()) {
       const Histogram& flushes = counters.flusher.flush_ns;
       text += fmt::format("  log: {} in {}, {:.1f} bytes a record, {}", bytes_text(counters.log_bytes),
                           counted(counters.log_records, "record"), bytes_per_record(counters),

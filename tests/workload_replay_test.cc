@@ -5,6 +5,8 @@
 // The whole path, through a directory, a kill and real files, is `mneme crash`'s.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "analyzer/conflict_rule.h"
 #include "engine/checkpoint_writer.h"
 #include "engine/digest.h"
