@@ -63,7 +63,7 @@ struct RecoverCommand {
     if (scheme != "default") return recovery_scheme(scheme);
     const Result<Manifest> manifest = read_manifest(directory);
     if (!manifest) return manifest.error();
-    return default_scheme(manifest->records);
+    return default_scheme(manifest->records, manifest->tuple_image);
   }
 
   static Result<void> check_options(const CLI::App& command, RecoveryScheme wanted) {

@@ -80,7 +80,8 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
                                         FunctionRef<Result<void>(Database&)> load,
                                         const CreateOptions& options) {
   // No log that nothing could replay.
-  RETURN_IF_ERROR(check_served(default_scheme(options.records), options.records, options.tuple_image));
+  const RecoveryScheme scheme = default_scheme(options.records, options.tuple_image);
+  RETURN_IF_ERROR(check_served(scheme, options.records, options.tuple_image));
   // Before the lock, so that a refused directory is left as it was; and after it, as another process may have been
   // quicker.
   RETURN_IF_ERROR(check_free(directory));
@@ -148,7 +149,7 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   const Result<Manifest> found = read_manifest(directory);
   if (!found) return found.error();
   RecoverOptions with_workers = options;
-  with_workers.scheme = options.scheme.value_or(default_scheme_for_work(found->records, found->tuple_image));
+  with_workers.scheme = options.scheme.value_or(default_scheme(found->records, found->tuple_image));
   RETURN_IF_ERROR(check_served_for_work(*with_workers.scheme, found->records, found->tuple_image));
   Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
   if (!working) return working.error();

@@ -91,8 +91,8 @@ struct OpenedDatabase {
   RecoveryReport report;
 };
 
-// `recover.workers` is not used: the log's workers are the database's. Without a scheme, it is the fastest of those that
-// leave a database to go on with (recovery_scheme.h).
+// `recover.workers` is not used: the log's workers are the database's. Without a scheme, it is the default one, which
+// leaves a database to go on with; others may be refused (recovery_scheme.h).
 Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& recover,
                                      const DurableLogOptions& log);
 

@@ -259,7 +259,7 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   if (!options.log_archive.empty()) manifest = with_archive(std::move(*manifest), options.log_archive);
   if (!manifest) return manifest.error();
   report.manifest_seconds = total.seconds();
-  report.scheme = options.scheme.value_or(default_scheme(manifest->records));
+  report.scheme = options.scheme.value_or(default_scheme(manifest->records, manifest->tuple_image));
   RETURN_IF_ERROR(check_served(report.scheme, manifest->records, manifest->tuple_image));
   report.level = options.replay.level;
   const Result<ReplayOrder> order = order_of_rows(report.scheme, options.order, manifest->tuple_image);

@@ -31,27 +31,27 @@ Result<void> check_served(RecoveryScheme scheme, RecordContent records, TupleIma
   if (replays_calls(scheme) && !holds_calls(records)) {
     return invalid_argument(
         "{} replays procedure calls, and this log holds rows (--log {}): recover it with {}", name_of(scheme),
-        name_of(records), name_of(default_scheme(records)));
+        name_of(records), name_of(default_scheme(records, image)));
   }
   if (!replays_calls(scheme) && !holds_images(records)) {
     return invalid_argument(
         "{} replays the rows that transactions changed, and this log holds procedure calls (--log {}): "
         "recover it "
         "with {}",
-        name_of(scheme), name_of(records), name_of(default_scheme(records)));
+        name_of(scheme), name_of(records), name_of(default_scheme(records, image)));
   }
   if (scheme == RecoveryScheme::kPlr && !holds_locations(records)) {
     return invalid_argument(
         "plr puts rows where they lay, and this log does not say where that was (--log {}): recover it with "
         "{}",
-        name_of(records), name_of(default_scheme(records)));
+        name_of(records), name_of(default_scheme(records, image)));
   }
   if (!replays_calls(scheme) && scheme != RecoveryScheme::kPlr && !holds_keys(records)) {
     return invalid_argument(
         "{} finds rows by their primary keys, and this log names them by their locations, also those that "
         "have no "
         "key (--log {}): recover it with {}",
-        name_of(scheme), name_of(records), name_of(default_scheme(records)));
+        name_of(scheme), name_of(records), name_of(default_scheme(records, image)));
   }
   const bool needs_whole = scheme == RecoveryScheme::kLlr || scheme == RecoveryScheme::kPlr;
   if (needs_whole && image == TupleImage::kChanged) {
@@ -63,17 +63,9 @@ Result<void> check_served(RecoveryScheme scheme, RecordContent records, TupleIma
   return {};
 }
 
-RecoveryScheme default_scheme(RecordContent records) {
-  switch (records) {
-    case RecordContent::kCommand:
-      return RecoveryScheme::kClrP;
-    case RecordContent::kLogical:
-    case RecordContent::kAll:
-      return RecoveryScheme::kLlrP;
-    case RecordContent::kPhysical:
-      break;
-  }
-  return RecoveryScheme::kPlr;
+RecoveryScheme default_scheme(RecordContent records, TupleImage image) {
+  if (records == RecordContent::kPhysical || must_keep_slots(records, image)) return RecoveryScheme::kPlr;
+  return holds_images(records) ? RecoveryScheme::kLlrP : RecoveryScheme::kClrP;
 }
 
 Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records, TupleImage image) {
@@ -85,10 +77,6 @@ Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records,
         name_of(scheme), name_of(records));
   }
   return check_served(scheme, records, image);
-}
-
-RecoveryScheme default_scheme_for_work(RecordContent records, TupleImage image) {
-  return must_keep_slots(records, image) ? RecoveryScheme::kPlr : default_scheme(records);
 }
 
 }  // namespace mneme
