@@ -131,10 +131,6 @@ void WorkingDatabase::replace(std::unique_ptr<Program> program, std::unique_ptr<
   program_ = std::move(program);
 }
 
-std::string catalog_file(const Manifest& manifest, uint64_t catalog_hash) {
-  return catalog_hash == manifest.catalog_hash ? kCatalogFile : fmt::format("catalog-{:016x}.sql", catalog_hash);
-}
-
 Result<void> write_catalog(const std::string& directory, const Program& program, Manifest& manifest) {
   if (program.hash == manifest.checkpoint_catalog_hash) return {};
   const std::string file = catalog_file(manifest, program.hash);

@@ -79,8 +79,6 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
                                         FunctionRef<Result<void>(Database&)> load,
                                         const CreateOptions& options);
 
-// What the file of a catalog is called: of the database's birth, or a later one that a checkpoint rests on.
-std::string catalog_file(const Manifest& manifest, uint64_t catalog_hash);
 // Writes the catalog of a database's program beside a checkpoint that is about to become current, and notes it in the
 // manifest that names that checkpoint: to be written with it.
 Result<void> write_catalog(const std::string& directory, const Program& program, Manifest& manifest);
