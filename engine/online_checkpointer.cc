@@ -153,7 +153,7 @@ Result<void> OnlineCheckpointer::capture_range(Lsn boundary, const SlotRange& ra
     if (slot % kRowsAtATime == 0) {
       if (given_up_.load(std::memory_order_relaxed))
         return failed("the checkpoint was given up; the one before stays current");
-      RETURN_IF_ERROR(write_kept(rows));
+      RETURN_IF_ERROR(write_kept_meanwhile(rows));
       pacer.rest_if_due(hurry_.load(std::memory_order_relaxed) ||
                         versions.waiting_bytes() > options_.most_waiting_bytes);
     }
@@ -164,9 +164,13 @@ Result<void> OnlineCheckpointer::capture_range(Lsn boundary, const SlotRange& ra
   return {};
 }
 
-Result<void> OnlineCheckpointer::write_kept(CheckpointRows& rows) {
+// Unless another thread is at it.
+Result<void> OnlineCheckpointer::write_kept_meanwhile(CheckpointRows& rows) {
   const std::unique_lock lock(drain_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return {};
+  return lock.owns_lock() ? write_kept(rows) : Result<void>();
+}
+
+Result<void> OnlineCheckpointer::write_kept(CheckpointRows& rows) {
   Result<void> result;
   database_.versions().drain([&](const KeptVersion& kept) {
     if (result) result = rows.add(kept.table, kept.slot, kept.image);

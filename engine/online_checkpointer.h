@@ -99,6 +99,7 @@ class OnlineCheckpointer {
   Result<void> capture_ranges(Lsn boundary, SlotRanges& ranges, CheckpointRows& rows);
   Result<void> capture_range(Lsn boundary, const SlotRange& range, std::byte* image, CheckpointRows& rows,
                              class Pacer& pacer);
+  Result<void> write_kept_meanwhile(CheckpointRows& rows);
   Result<void> write_kept(CheckpointRows& rows);
   // The manifests given are the one that names the former checkpoint, with the new one's catalog.
   Result<void> make_current(const WrittenCheckpoint& written, const Manifest& noted, TakenCheckpoint& taken);
