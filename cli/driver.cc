@@ -296,6 +296,7 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
     if ((*worker)->error()) return *(*worker)->error();
     const RunReport& part = (*worker)->report();
     report.acknowledged = std::max(report.acknowledged, part.acknowledged);
+    report.ad_hoc += part.ad_hoc;
     for (size_t i = 0; i < part.procedures.size(); ++i) report.procedures[i].add(part.procedures[i]);
   }
   return report;
