@@ -1,4 +1,5 @@
-// What the engine's tests share: a log that is a counter, and a small table to run transactions on.
+// What the tests of the engine, and of what lies above it, share: a log that is a counter, one that keeps its records
+// (logging/kept_log.h), and a small table to run transactions on.
 #pragma once
 
 #include <atomic>
@@ -9,6 +10,7 @@
 
 #include "engine/transaction.h"
 #include "engine/unlogged_writer.h"
+#include "logging/kept_log.h"
 
 namespace mneme {
 

@@ -25,9 +25,12 @@ class CrashImage {
  public:
   explicit CrashImage(const std::string& directory) {
     std::filesystem::copy(directory + "/MANIFEST", directory_.path() + "/MANIFEST");
-    std::filesystem::copy(
-        directory, directory_.path(),
-        std::filesystem::copy_options::recursive | std::filesystem::copy_options::skip_existing);
+    // A file may go meanwhile: a manifest that gets its name, say.
+    for (const auto& file : std::filesystem::directory_iterator(directory)) {
+      std::error_code gone;
+      std::filesystem::copy(file.path(), directory_.path() + "/" + file.path().filename().string(),
+                            std::filesystem::copy_options::skip_existing, gone);
+    }
   }
   const std::string& path() const { return directory_.path(); }
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "engine/test_database.h"
-#include "logging/kept_log.h"
 #include "procedures/call_codec.h"
 #include "procedures/timestamp.h"
 

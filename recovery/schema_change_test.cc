@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 class SchemaChangeTest : public testing::TestWithParam<RecordContent> {
  protected:
-  SchemaChangeTest() : directory_(testing::TempDir() + "schema_change_" + std::string(name_of(GetParam()))) {
+  SchemaChangeTest() : directory_(testing::TempDir() + "schema_change_" + std::to_string(::getpid())) {
     fs::remove_all(directory_);
   }
   ~SchemaChangeTest() override { fs::remove_all(directory_); }
