@@ -79,8 +79,9 @@ enum class Outcome : uint8_t { kOk, kNoRow, kTwice, kOutOfMemory };
 
 class ParallelLoader {
  public:
-  ParallelLoader(Database& database, const File& file, std::vector<CheckpointChunkHeader> chunks)
-      : database_(database), file_(file), chunks_(std::move(chunks)) {}
+  ParallelLoader(Database& database, const File& file, const CheckpointHeader& header,
+                 std::vector<CheckpointChunkHeader> chunks)
+      : database_(database), file_(file), lsn_(header.lsn), chunks_(std::move(chunks)) {}
 
   Result<void> load(uint32_t threads) {
     std::vector<std::thread> others;
@@ -148,12 +149,13 @@ class ParallelLoader {
     if (row == nullptr) return Outcome::kOutOfMemory;
     if (!row->try_change(RowWord(), RowWord::incoming())) return Outcome::kTwice;
     if (!codec.decode(reader, row->image())) return Outcome::kNoRow;
-    row->set_word(RowWord::live(kCheckpointLsn));
+    row->set_word(RowWord::live(lsn_));
     return Outcome::kOk;
   }
 
   Database& database_;
   const File& file_;
+  const Lsn lsn_;
   const std::vector<CheckpointChunkHeader> chunks_;
 
   // Drawn from by all threads; relaxed, it hands out numbers and nothing else.
@@ -178,7 +180,7 @@ Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& 
   Result<std::vector<CheckpointChunkHeader>> chunks =
       read_chunk_headers(*file, *header, database.schema().catalog().tables().size());
   if (!chunks) return chunks.error();
-  RETURN_IF_ERROR(ParallelLoader(database, *file, std::move(*chunks)).load(threads));
+  RETURN_IF_ERROR(ParallelLoader(database, *file, *header, std::move(*chunks)).load(threads));
   return LoadedCheckpoint{header->file_bytes, header->rows};
 }
 

@@ -2,7 +2,8 @@
 //
 // Flow        header page, then the chunks' headers, one after the other -> threads take chunks: read, check, decode,
 //             put rows into the slots that they had; their indexes are built afterwards (index_builder.h), all at once
-// Invariants  every byte that is used has passed its checksum before. The file is never changed.
+// Invariants  every byte that is used has passed its checksum before. The file is never changed. Rows stand at the
+//             checkpoint's LSN afterwards: what a later record says that it follows is told by that from what it may not.
 // Threads     load_checkpoint() uses `threads` of its own. The database is nobody else's meanwhile.
 // Errors      not this database's, or of another format version: kInvalidArgument. Not what was written: kDamaged, with
 //             file and offset. The database is then to be thrown away.

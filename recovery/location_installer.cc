@@ -1,5 +1,7 @@
 #include "recovery/location_installer.h"
 
+#include <algorithm>
+
 #include "base/spin.h"
 #include "engine/prefetcher.h"
 
@@ -54,8 +56,9 @@ InstallOutcome LocationInstaller::install(const LocatedChange& located) {
 // a row before, whose erasure may come later, too.
 bool LocationInstaller::is_next(RowWord held, const RowLocation& location) const {
   if (!location.lived && location.before == kCheckpointLsn) return true;
-  if (held.lsn() > location.before) return false;
-  const bool is_it = held.lsn() == location.before || location.before <= checkpoint_;
+  const Lsn before = std::max(location.before, checkpoint_);
+  if (held.lsn() > before) return false;
+  const bool is_it = held.lsn() == before || before == checkpoint_;
   return !is_it || held.is_live() == location.lived;
 }
 

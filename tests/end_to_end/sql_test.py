@@ -208,7 +208,7 @@ class Sql(EndToEndTest):
         kinds = [record["kind"] for record in shown]
         self.assertEqual(kinds.count("schema"), 13)
         replaced = next(i for i, record in enumerate(shown) if "OR REPLACE" in record["call"])
-        self.assertTrue(shown[replaced + 1]["call"].startswith("CALL deposit('1'::integer"), shown[replaced + 1])
+        self.assertTrue(shown[replaced + 1]["call"].startswith("CALL deposit('1'::int,"), shown[replaced + 1])
 
 
 if __name__ == "__main__":
