@@ -61,8 +61,13 @@ bool NvmSpace::await_room(WorkerId worker) {
   DCHECK(bounds_[worker.value]->load(std::memory_order_relaxed) == kNone);
   if (has_room()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
-  room_.await([this] { return has_room() || failed_.load(std::memory_order_acquire); });
-  return has_room();
+  // What was seen while waiting counts: others may have drawn since, each within the room that is kept for him.
+  bool room = false;
+  room_.await([&] {
+    room = has_room();
+    return room || failed_.load(std::memory_order_acquire);
+  });
+  return room;
 }
 
 Lsn NvmSpace::draw(WorkerId worker, uint64_t bytes) {
