@@ -129,8 +129,13 @@ struct Output {
 };
 
 struct Assignment {
+  // kAdd, kSubtract: the column, an integer of at most 8 bytes, changes by `value`, modulo its width, in one atomic step: of
+  // slices only, where others add to it at the same time (analyzer/dependency_graph.h).
+  enum class How : uint8_t { kSet, kAdd, kSubtract };
+
   ColumnId column;
-  Expr value;  // over the old row and the variables, cast to the column's type
+  Expr value;  // over the old row and the variables; kSet: cast to the column's type
+  How how = How::kSet;
 };
 
 enum class OperationKind : uint8_t { kSelect, kInsert, kUpdate, kDelete };
