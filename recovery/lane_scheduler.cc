@@ -9,6 +9,7 @@
 
 #include "base/cache_line.h"
 #include "base/check.h"
+#include "recovery/schedule_recorder.h"
 
 namespace mneme {
 
@@ -45,8 +46,10 @@ class LaneScheduler::Run {
   void finish(uint32_t block, uint64_t batch);
   void stop() { stopped_.store(true, std::memory_order_relaxed); }
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+  bool records_rendezvous() const { return options_.recorder != nullptr && options_.recorder->records_rendezvous(); }
 
   const ScheduleOptions options_;
+  const std::vector<ScheduledBlock> shape_;  // as it was given
   PieceExecutor& executor_;
   std::vector<Block> blocks_;
   std::vector<std::unique_ptr<Slot>> slots_;
@@ -72,8 +75,15 @@ class LaneScheduler::Run::Activity {
   virtual void proceed(ReplayThreadId thread) = 0;
   void enter() { run_.enter(*this); }
 
+  // Since when it may run. Written by who spawns it and read by the task, the hand-over between them.
+  ScheduleRecorder::Ready ready;
+
  protected:
   ~Activity() = default;
+
+  void record(ReplayThreadId thread, const ScheduleStep& step) const {
+    if (ScheduleRecorder* recorder = run_.options_.recorder) recorder->did(thread, step);
+  }
 
   Run& run_;
 };
@@ -113,6 +123,10 @@ class LaneScheduler::Run::Lane final : public Activity {
   bool run_list(PieceSet& set, ReplayThreadId thread);
   uint32_t prepare(PieceSet& set, ReplayThreadId thread) const;
   void go_to_next_batch();
+  // Tells that the thread has run this many pieces, and perhaps come to one of several lanes.
+  void record_pieces(ReplayThreadId thread, uint32_t pieces, uint32_t rendezvous = kNoEntry) const {
+    record(thread, {StepKind::kPieces, block_, number_, batch_, pieces, rendezvous});
+  }
 
   const uint32_t block_;
   const uint32_t number_;
@@ -153,7 +167,8 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
   void append_to_all(Piece piece) override;
 
   uint32_t list_size(uint32_t lane) const { return list_ends_[lane] - list_begins_[lane]; }
-  Entry& entry(uint32_t lane, uint32_t position) { return entries_[list_[list_begins_[lane] + position]]; }
+  uint32_t entry_number(uint32_t lane, uint32_t position) const { return list_[list_begins_[lane] + position]; }
+  Entry& entry(uint32_t lane, uint32_t position) { return entries_[entry_number(lane, position)]; }
   std::span<const uint32_t> lanes_of(const Entry& entry) const {
     return {entry_lanes_.data() + entry.first_lane, entry.lane_count};
   }
@@ -225,7 +240,11 @@ class LaneScheduler::Run::Admission final : public Activity {
 
 LaneScheduler::Run::Run(std::span<const ScheduledBlock> blocks, ScheduleOptions options,
                         PieceExecutor& executor)
-    : options_(options), executor_(executor), blocks_(blocks.size()), tasks_ended_(options.threads) {
+    : options_(options),
+      shape_(blocks.begin(), blocks.end()),
+      executor_(executor),
+      blocks_(blocks.size()),
+      tasks_ended_(options.threads) {
   CHECK(options.threads > 0 && options.batches_in_flight > 0);
   for (uint32_t b = 0; b < blocks.size(); ++b) {
     CHECK(blocks[b].lane_count > 0);
@@ -250,6 +269,7 @@ bool LaneScheduler::Run::run() {
   for (uint32_t b = 0; b < blocks_.size(); ++b) signal_fill(b, 0);
   signal_retire(0);
 
+  if (options_.recorder != nullptr) options_.recorder->begin_run(shape_, options_);
   // Without this oneTBB makes no more threads than there are cores.
   tbb::global_control allow(tbb::global_control::max_allowed_parallelism, options_.threads);
   tbb::task_arena arena(static_cast<int>(options_.threads));
@@ -258,6 +278,7 @@ bool LaneScheduler::Run::run() {
     tasks_.wait();
   });
   for (const auto& ended : tasks_ended_) (void)ended->load(std::memory_order_acquire);
+  if (options_.recorder != nullptr) options_.recorder->end_run();
   CHECK(stopped() || batches_retired_ == admission_->batches_loaded());
   return !stopped();
 }
@@ -267,6 +288,10 @@ LaneScheduler::Run::PieceSet& LaneScheduler::Run::set(uint32_t block, uint64_t b
 }
 
 void LaneScheduler::Run::spawn(Activity& activity) {
+  if (options_.recorder != nullptr) {
+    activity.ready = ScheduleRecorder::ready_now(
+        static_cast<uint32_t>(tbb::this_task_arena::current_thread_index()));
+  }
   tasks_.run(Handover(activity));
 }
 
@@ -275,6 +300,7 @@ void LaneScheduler::Run::enter(Activity& activity) {
   DCHECK(thread.value < tasks_ended_.size());
   std::atomic<uint64_t>& ended = *tasks_ended_[thread.value];
   const uint64_t before = ended.load(std::memory_order_acquire);
+  if (options_.recorder != nullptr) options_.recorder->begin_task(thread, activity.ready);
   if (!stopped()) activity.proceed(thread);
   ended.store(before + 1, std::memory_order_release);
 }
@@ -295,6 +321,7 @@ void LaneScheduler::Run::signal_fill(uint32_t block, uint64_t batch) {
 void LaneScheduler::Run::signal_retire(uint64_t batch) {
   while (slot(batch).waits.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     executor_.retire(batch);
+    if (options_.recorder != nullptr) options_.recorder->retired();
     ++batches_retired_;
     // Nothing has signalled the slot's next batch yet. The first signals come from the batch before that one,
     // which is loaded with the permit given below.
@@ -320,7 +347,9 @@ bool LaneScheduler::Run::Admission::become_alone() {
 void LaneScheduler::Run::Admission::proceed(ReplayThreadId thread) {
   const uint64_t batch = next_batch_;
   if (is_alone_) permits_.fetch_add(all_permits_ - 1, std::memory_order_acq_rel);
-  switch (run_.executor_.load(batch)) {
+  const PieceExecutor::Load loaded = run_.executor_.load(batch);
+  record(thread, {.kind = StepKind::kLoad, .batch = batch});
+  switch (loaded) {
     case PieceExecutor::Load::kLoaded:
       break;
     case PieceExecutor::Load::kWhenAlone:
@@ -347,11 +376,14 @@ void LaneScheduler::Run::PieceSet::prepare(uint64_t batch, uint32_t waits) {
 void LaneScheduler::Run::PieceSet::proceed(ReplayThreadId thread) {
   clear();
   if (!run_.executor_.fill(block_, batch_, thread, *this)) return run_.stop();
+  const auto pieces = static_cast<uint32_t>(entries_.size());
+  record(thread, {.kind = StepKind::kFill, .block = block_, .batch = batch_, .pieces = pieces});
   build_lists();
   lanes_left_.store(static_cast<uint32_t>(used_lanes_.size()) + 1, std::memory_order_relaxed);
   // From the first add_batch on, lanes run; the set is theirs too until lane_finished().
   for (const uint32_t lane : used_lanes_) run_.blocks_[block_].lanes[lane]->add_batch(batch_);
   run_.signal_fill(block_, batch_ + 1);
+  record(thread, {.kind = StepKind::kLists, .block = block_, .batch = batch_, .pieces = pieces});
   lane_finished();
 }
 
@@ -423,6 +455,7 @@ void LaneScheduler::Run::Lane::proceed(ReplayThreadId thread) {
     if (more) go_to_next_batch();
     set.lane_finished();
     if (!more) return;
+    record(thread, {.kind = StepKind::kScheduling});
   }
 }
 
@@ -430,9 +463,11 @@ void LaneScheduler::Run::Lane::proceed(ReplayThreadId thread) {
 bool LaneScheduler::Run::Lane::run_list(PieceSet& set, ReplayThreadId thread) {
   const uint32_t size = set.list_size(number_);
   uint32_t prepared = 0;  // of the pieces from here on
+  uint32_t recorded = position_;
   while (position_ < size) {
     PieceSet::Entry& entry = set.entry(number_, position_);
     if (entry.lane_count > 1) {
+      record_pieces(thread, position_ - recorded, set.entry_number(number_, position_));
       // Past the piece already: whoever runs it may wake this lane at once, on another thread.
       ++position_;
       if (std::atomic_ref(entry.lanes_to_come).fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
@@ -450,10 +485,16 @@ bool LaneScheduler::Run::Lane::run_list(PieceSet& set, ReplayThreadId thread) {
       return false;
     }
     if (entry.lane_count == 1) continue;
+    recorded = position_ - 1;
+    if (run_.records_rendezvous()) {
+      record(thread, {StepKind::kRendezvous, block_, number_, batch_, 1, set.entry_number(number_, recorded)});
+      recorded = position_;
+    }
     for (const uint32_t lane : set.lanes_of(entry)) {
       if (lane != number_) run_.spawn(*run_.blocks_[block_].lanes[lane]);
     }
   }
+  record_pieces(thread, position_ - recorded);
   return true;
 }
 

@@ -22,6 +22,8 @@
 //             with release and acquire (Handover), so nothing rests on the synchronization inside its queues.
 // Threads     run() is called once, by one thread, which works as thread 0 .. threads-1 like the others.
 // Waiting     none inside a task: what can't go on returns, and what makes it possible spawns it again.
+// Observed    a ScheduleRecorder, where there is one, is told what each task did: at most at the end of a lane's list, at a
+//             rendezvous, a fill, a load; without one that is a branch each.
 // Source      PACMAN (Wu, Guo, Chan, Tan: SIGMOD 2017), sections 4.2 to 4.4. Lanes with rendezvous are ours: the
 //             paper gives each piece-set to a fixed number of cores.
 #pragma once
@@ -34,6 +36,8 @@
 #include "base/strong_id.h"
 
 namespace mneme {
+
+class ScheduleRecorder;
 
 using ReplayThreadId = StrongId<struct ReplayThreadIdTag>;
 
@@ -51,6 +55,7 @@ struct ScheduledBlock {
 struct ScheduleOptions {
   uint32_t threads = 1;
   uint32_t batches_in_flight = 8;  // 1: a batch ends before the next one begins
+  ScheduleRecorder* recorder = nullptr;
 };
 
 // Takes the pieces of one batch in one block, in commit order.

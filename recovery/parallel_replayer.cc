@@ -27,7 +27,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 ScheduleOptions schedule_options(const ReplayOptions& options) {
-  return {options.threads, options.level == ReplayLevel::kPipelined ? kBatchesInFlight : 1};
+  return {options.threads, options.level == ReplayLevel::kPipelined ? kBatchesInFlight : 1, options.recorder};
 }
 
 class ParallelReplay final : public PieceExecutor {

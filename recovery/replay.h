@@ -7,9 +7,11 @@
 //             in no state to be used; the directory has not been touched.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "analyzer/dependency_graph.h"
 #include "base/result.h"
@@ -17,8 +19,11 @@
 #include "logging/log_reader.h"
 #include "procedures/interpreter.h"
 #include "procedures/program.h"
+#include "recovery/thread_time.h"
 
 namespace mneme {
+
+class ScheduleRecorder;
 
 // The paper's three levels of parallelism (sections 4.2, 4.3.1, 4.3.2).
 enum class ReplayLevel : uint8_t {
@@ -38,6 +43,8 @@ struct ReplayOptions {
   // Machine code to run: of the program's procedures, by id (CLR); of the graph's SliceUnits (CLR-P). Empty: the
   // interpreter runs all.
   std::span<const NativeFunctions> native;
+  // CLR-P: is told where the threads' time goes (schedule_recorder.h); none: nobody reads the clock for it.
+  ScheduleRecorder* recorder = nullptr;
   // Told from time to time, by any one thread, how many transactions have been replayed.
   std::function<void(uint64_t)> progress;
 };
@@ -50,6 +57,8 @@ struct ReplayStatistics {
   // Summed over threads.
   double decode_seconds = 0;
   double dispatch_seconds = 0;
+  // Where the threads' time went, of the schemes that the recorder does not follow; empty where nobody measures it.
+  std::vector<ThreadTime> threads;
 
   void add(const ReplayStatistics& other) {
     transactions += other.transactions;
@@ -58,6 +67,8 @@ struct ReplayStatistics {
     pieces += other.pieces;
     decode_seconds += other.decode_seconds;
     dispatch_seconds += other.dispatch_seconds;
+    threads.resize(std::max(threads.size(), other.threads.size()));
+    for (size_t t = 0; t < other.threads.size(); ++t) threads[t].add(other.threads[t]);
   }
 };
 
