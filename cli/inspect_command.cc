@@ -31,7 +31,10 @@ struct InspectCommand {
     if (!manifest) return manifest.error();
     Result<std::unique_ptr<Program>> program = read_catalog(directory, *manifest);
     if (!program) return program.error();
-    Result<LogContents> log = read_log(directory, *manifest, {default_threads(), /*with_skips=*/true});
+    LogReadOptions read;
+    read.threads = default_threads();
+    read.with_skips = true;
+    Result<LogContents> log = read_log(directory, *manifest, read);
     if (!log) return log.error();
 
     output.text(directory_text(*manifest, *log));

@@ -21,6 +21,7 @@ class Output {
   void add_options(CLI::App& command);
 
   bool quiet() const { return quiet_; }
+  bool wants_json() const { return !json_path_.empty(); }
   void text(const std::string& text) const;
   // Something that the user should know though it is no error: what the machine lacks, what a setting costs.
   void notice(const std::string& sentence) const;

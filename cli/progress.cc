@@ -1,63 +1,185 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
+#include <ctime>
 
 #include "cli/text.h"
 
 namespace mneme {
+namespace {
 
-Progress::Progress(bool quiet) : enabled_(!quiet && isatty(STDERR_FILENO) == 1) {}
+constexpr std::chrono::milliseconds kInterval(500);
+constexpr std::array<std::string_view, 4> kStyleNames = {"auto", "lines", "json", "off"};
 
-void Progress::stage(const std::string& name, uint64_t total, const std::string& unit) {
+uint64_t process_processor_ns() {
+  timespec used;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
+}
+
+// A line that wraps could not be drawn over.
+std::string fitted(std::string line) {
+  winsize window{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 && line.size() >= window.ws_col)
+    line.resize(window.ws_col - 1u);
+  return line;
+}
+
+}  // namespace
+
+Result<ProgressStyle> progress_style(std::string_view name) {
+  for (size_t i = 0; i < kStyleNames.size(); ++i) {
+    if (kStyleNames[i] == name) return static_cast<ProgressStyle>(i);
+  }
+  return invalid_argument("{} is no style of progress: choose one of {}", name, fmt::join(kStyleNames, ", "));
+}
+
+Progress::Form Progress::form_of(ProgressStyle style) {
+  switch (style) {
+    case ProgressStyle::kAuto:
+      return isatty(STDERR_FILENO) == 1 ? Form::kTerminalLine : Form::kNothing;
+    case ProgressStyle::kLines:
+      return Form::kLines;
+    case ProgressStyle::kJson:
+      return Form::kJson;
+    case ProgressStyle::kOff:
+      break;
+  }
+  return Form::kNothing;
+}
+
+Progress::Progress(ProgressStyle style) : form_(form_of(style)) {
+  if (form_ != Form::kNothing) thread_ = std::thread([this] { tick(); });
+}
+
+Progress::~Progress() {
   finish();
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  ending_.notify_one();
+  thread_.join();
+}
+
+void Progress::stage(std::string_view work, std::string_view name, uint64_t total, std::string_view unit) {
+  if (form_ == Form::kNothing) return;
+  std::lock_guard lock(mutex_);
+  end_stage();
+  work_ = work;
   name_ = name;
   unit_ = unit;
   total_ = total;
-  started_ = Clock::now();
-  next_draw_ = started_;
+  now_ = {};
+  started_ = told_at_ = Clock::now();
+  processor_ns_ = process_processor_ns();
+  in_stage_ = true;
 }
 
 void Progress::say(const std::string& line) {
-  finish();
-  if (!enabled_) return;
-  std::fputs(line.c_str(), stderr);
-  std::fflush(stderr);
-  drawn_ = true;
+  if (form_ == Form::kNothing) return;
+  std::lock_guard lock(mutex_);
+  end_stage();
+  write(form_ == Form::kJson ? nlohmann::ordered_json{{"event", "note"}, {"text", line}}.dump() : line);
 }
 
-void Progress::update(uint64_t done, std::optional<Pace> pace) {
-  if (!enabled_) return;
-  const Clock::time_point now = Clock::now();
-  if (now < next_draw_) return;
-  next_draw_ = now + std::chrono::milliseconds(100);
-  draw(done, pace ? *pace : average_pace(done, now));
-}
-
-Progress::Pace Progress::average_pace(uint64_t done, Clock::time_point now) const {
-  const double seconds = std::chrono::duration<double>(now - started_).count();
-  if (done == 0 || seconds <= 0) return {};
-  const double rate = static_cast<double>(done) / seconds;
-  return {rate, total_ > done ? static_cast<double>(total_ - done) / rate : 0};
+void Progress::update(const Now& now) {
+  if (form_ == Form::kNothing) return;
+  std::lock_guard lock(mutex_);
+  now_ = now;
 }
 
 void Progress::finish() {
+  if (form_ == Form::kNothing) return;
+  std::lock_guard lock(mutex_);
+  end_stage();
+}
+
+void Progress::result(const nlohmann::ordered_json& object) {
+  if (form_ != Form::kJson) return;
+  std::lock_guard lock(mutex_);
+  end_stage();
+  write(object.dump());
+}
+
+void Progress::tick() {
+  std::unique_lock lock(mutex_);
+  while (!ending_.wait_for(lock, kInterval, [this] { return ends_; })) {
+    if (in_stage_) tell();
+  }
+}
+
+void Progress::end_stage() {
+  if (in_stage_ && form_ != Form::kTerminalLine) tell();
+  in_stage_ = false;
   if (!drawn_) return;
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
   drawn_ = false;
 }
 
-void Progress::draw(uint64_t done, const Pace& pace) {
-  std::string line = fmt::format("\r\x1b[K{}: {}", name_, thousands(done));
-  if (total_ > 0) line += fmt::format("/{}", thousands(total_));
-  line += fmt::format(" {}, {}/s", unit_, thousands(static_cast<uint64_t>(pace.per_second)));
+void Progress::tell() {
+  const Clock::time_point at = Clock::now();
+  const uint64_t processor_ns = process_processor_ns();
+  const double passed_ns = std::chrono::duration<double, std::nano>(at - told_at_).count();
+  const double busy = passed_ns > 0 ? static_cast<double>(processor_ns - processor_ns_) / passed_ns : 0;
+  told_at_ = at;
+  processor_ns_ = processor_ns;
+  const Pace pace = now_.pace ? *now_.pace : average_pace();
+  write(form_ == Form::kJson ? json(pace, busy).dump() : text(pace, busy));
+}
+
+Progress::Pace Progress::average_pace() const {
+  const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+  if (now_.done == 0 || seconds <= 0) return {};
+  const double rate = static_cast<double>(now_.done) / seconds;
+  return {rate, total_ > now_.done ? static_cast<double>(total_ - now_.done) / rate : 0};
+}
+
+std::string Progress::text(const Pace& pace, double threads_busy) const {
+  std::string line = name_.empty() ? work_ : fmt::format("{}: {}", work_, name_);
+  if (total_ > 0) {
+    line += fmt::format(" {:.0f}%, {}/{} {}", 100.0 * static_cast<double>(now_.done) / static_cast<double>(total_),
+                        thousands(now_.done), thousands(total_), unit_);
+  } else {
+    line += fmt::format(" {} {}", thousands(now_.done), unit_);
+  }
+  line += fmt::format(", {}/s, {:.1f} threads busy", thousands(static_cast<uint64_t>(pace.per_second)), threads_busy);
   if (pace.seconds_left > 0) line += fmt::format(", {:.0f} s left", pace.seconds_left);
-  std::fputs(line.c_str(), stderr);
+  if (now_.lsn) line += fmt::format(", LSN {}", *now_.lsn);
+  return line;
+}
+
+nlohmann::ordered_json Progress::json(const Pace& pace, double threads_busy) const {
+  nlohmann::ordered_json object = {
+      {"event", "progress"},
+      {"work", work_},
+      {"stage", name_},
+      {"seconds", std::chrono::duration<double>(told_at_ - started_).count()},
+      {"done", now_.done},
+      {"total", total_},
+      {"unit", unit_},
+      {"per_second", pace.per_second},
+      {"threads_busy", threads_busy},
+      {"seconds_left", pace.seconds_left}};
+  if (now_.lsn) object["lsn"] = *now_.lsn;
+  return object;
+}
+
+void Progress::write(const std::string& line) {
+  if (form_ == Form::kTerminalLine) {
+    std::fputs(("\r\x1b[K" + fitted(line)).c_str(), stderr);
+    drawn_ = true;
+  } else {
+    std::fputs((line + "\n").c_str(), stderr);
+  }
   std::fflush(stderr);
-  drawn_ = true;
 }
 
 }  // namespace mneme

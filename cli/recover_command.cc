@@ -2,15 +2,21 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/execution_option.h"
+#include "cli/file_checks.h"
 #include "cli/output.h"
 #include "cli/number_checks.h"
 #include "cli/progress.h"
 #include "cli/recovery_text.h"
+#include "cli/simulation_text.h"
+#include "cli/text.h"
+#include "cli/trace_file.h"
 #include "engine/digest.h"
 #include "recovery/recover.h"
+#include "recovery/schedule_recorder.h"
 
 namespace mneme {
 namespace {
@@ -23,6 +29,9 @@ struct RecoverCommand {
   uint32_t threads = default_threads();
   uint32_t batch = ReplayOptions{}.batch_transactions;
   std::string log_archive;
+  std::string progress_name = "auto";
+  std::string trace;
+  std::vector<uint32_t> simulate_cores;
   ExecutionOption execution;
   Output output;
 
@@ -44,21 +53,63 @@ struct RecoverCommand {
     options.execution = *wanted_execution;
     options.log_archive = log_archive;
     options.replay.level = *level;
-    options.replay.threads = threads;
+    options.replay.threads = simulate_cores.empty() ? threads : 1;
     options.replay.batch_transactions = batch;
-    Progress progress(output.quiet());
+    std::unique_ptr<ScheduleRecorder> recorder = make_recorder();
+    options.replay.recorder = recorder.get();
+    const Result<ProgressStyle> style = progress_style(progress_name);
+    if (!style) return style.error();
+    const bool is_off = output.quiet() && command.count("--progress") == 0;
+    Progress progress(is_off ? ProgressStyle::kOff : *style);
     show_progress(options, progress);
 
     Result<RecoveredDatabase> recovered = recover(directory, options);
     progress.finish();
     if (!recovered) return recovered.error();
-    for (const std::string& notice : recovered->report.notices) output.notice(notice);
+    const RecoveryReport& report = recovered->report;
+    for (const std::string& notice : report.notices) output.notice(notice);
     const std::string digest = digest_text(*recovered->database, threads);
-    output.text(recovery_text(recovered->report, digest));
-    return output.json(recovery_json(recovered->report, digest));
+    Json json = recovery_json(report, digest);
+    progress.result({{"event", "recovered"},
+                     {"applied", report.replay.transactions},
+                     {"skipped", report.skipped},
+                     {"durable_lsn", report.end.value},
+                     {"state_digest", digest},
+                     {"total_seconds", report.total_seconds}});
+    output.text(recovery_text(report, digest));
+    if (!trace.empty()) RETURN_IF_ERROR(put_trace(report, *recorder));
+    if (!simulate_cores.empty()) {
+      if (recorder->runs() != 1) {
+        return invalid_argument(
+            "--simulate-cores takes the costs of one graph of procedures, and this log's was replayed in {} stretches: {}",
+            recorder->runs(), "recover a log that changes no schema");
+      }
+      const SimulatedReplay simulated = simulate_replay(*recorder, simulate_cores);
+      output.text(simulation_text(simulated, report));
+      json["simulation"] = simulation_json(simulated, report);
+    }
+    return output.json(json);
   }
 
  private:
+  // What is recorded costs time, so no more than is asked for.
+  std::unique_ptr<ScheduleRecorder> make_recorder() const {
+    using Detail = ScheduleRecorder::Detail;
+    if (!simulate_cores.empty()) return std::make_unique<ScheduleRecorder>(Detail::kRendezvous);
+    if (!trace.empty()) return std::make_unique<ScheduleRecorder>(Detail::kVisits, kMostTracedSteps);
+    if (output.wants_json()) return std::make_unique<ScheduleRecorder>(Detail::kTimes);
+    return nullptr;
+  }
+
+  Result<void> put_trace(const RecoveryReport& report, const ScheduleRecorder& recorder) const {
+    RETURN_IF_ERROR(write_trace(trace, report, recorder));
+    if (recorder.dropped_steps() > 0) {
+      output.notice(fmt::format("the trace holds the first {} steps of each thread, and leaves out {} later ones",
+                                thousands(kMostTracedSteps), thousands(recorder.dropped_steps())));
+    }
+    return {};
+  }
+
   Result<RecoveryScheme> wanted_scheme() const {
     if (scheme != "default") return recovery_scheme(scheme);
     const Result<Manifest> manifest = read_manifest(directory);
@@ -69,6 +120,13 @@ struct RecoverCommand {
   static Result<void> check_options(const CLI::App& command, RecoveryScheme wanted) {
     if (command.count("--replay") > 0 && wanted != RecoveryScheme::kClrP) {
       return invalid_argument("--replay is clr-p's, and {} has no levels: leave it out", name_of(wanted));
+    }
+    if (command.count("--simulate-cores") > 0 && wanted != RecoveryScheme::kClrP) {
+      return invalid_argument("--simulate-cores is clr-p's: {} has no graph of pieces to simulate; leave it out",
+                              name_of(wanted));
+    }
+    if (command.count("--simulate-cores") > 0 && command.count("--threads") > 0) {
+      return invalid_argument("--simulate-cores measures a replay on one thread: leave --threads out");
     }
     if (command.count("--batch") > 0 && wanted == RecoveryScheme::kClr) {
       return invalid_argument("--batch is for schemes that replay in parallel: clr replays one call after the other; "
@@ -105,6 +163,15 @@ void add_recover_command(CLI::App& program, Action& chosen) {
       ->capture_default_str();
   app->add_option("--log-archive", command->log_archive,
                   "the archive of the directory's runs: all of its history is replayed, not only what is behind the last checkpoint");
+  app->add_option("--progress", command->progress_name,
+                  "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; json: JSON lines there; off")
+      ->capture_default_str();
+  app->add_option("--trace", command->trace, "write a timeline of the replay threads to this file, in Chrome's trace format")
+      ->check(writable_file());
+  app->add_option("--simulate-cores", command->simulate_cores,
+                  "clr-p: measure the replay's steps on one thread, and tell how long it would take on these numbers of cores: 2,8,40")
+      ->delimiter(',')
+      ->check(positive());
   command->execution.add_option(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });

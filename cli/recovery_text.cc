@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "cli/execution_option.h"
@@ -17,21 +18,74 @@ std::string index_build_text(RecoveryScheme scheme) {
   return builds_indexes_last(scheme) ? "after replay" : "after the checkpoint";
 }
 
+std::string_view unit_of(RecoveryStage stage) {
+  switch (stage) {
+    case RecoveryStage::kReplay:
+      return "transactions";
+    case RecoveryStage::kCheckpoint:
+      return "bytes";
+    case RecoveryStage::kLog:
+      return "segments";
+    default:
+      return "steps";
+  }
+}
+
+ThreadTime sum_of(const std::vector<ThreadTime>& times) {
+  ThreadTime sum;
+  for (const ThreadTime& time : times) sum.add(time);
+  return sum;
+}
+
+std::string breakdown_text(const std::vector<ThreadTime>& times) {
+  if (times.empty()) return "";
+  const ThreadTime sum = sum_of(times);
+  const auto percent = [&](double seconds) { return 100 * seconds / sum.total_seconds(); };
+  return fmt::format(
+      "  the threads' time from the log's loading on: {:.0f}% data loading, {:.0f}% parameter checking, {:.0f}% dispatch, "
+      "{:.0f}% useful work, {:.0f}% scheduling, {:.0f}% waiting\n",
+      percent(sum.data_loading_seconds), percent(sum.parameter_checking_seconds), percent(sum.dispatch_seconds),
+      percent(sum.useful_work_seconds), percent(sum.scheduling_seconds), percent(sum.waiting_seconds));
+}
+
+Json thread_time_json(const ThreadTime& time) {
+  return {{"data_loading_seconds", time.data_loading_seconds},
+          {"parameter_checking_seconds", time.parameter_checking_seconds},
+          {"dispatch_seconds", time.dispatch_seconds},
+          {"useful_work_seconds", time.useful_work_seconds},
+          {"scheduling_seconds", time.scheduling_seconds},
+          {"waiting_seconds", time.waiting_seconds}};
+}
+
+// `decode_seconds` and `dispatch_seconds` (of pieces: located and appended) are the replayer's own sums; the threads' time is
+// there where it was measured.
+Json breakdown_json(const RecoveryReport& report) {
+  Json json = {{"pieces", report.replay.pieces},
+               {"decode_seconds", report.replay.decode_seconds},
+               {"dispatch_seconds", report.replay.dispatch_seconds}};
+  if (report.thread_times.empty()) return json;
+  json["all_threads"] = thread_time_json(sum_of(report.thread_times));
+  Json threads = Json::array();
+  for (const ThreadTime& time : report.thread_times) threads.push_back(thread_time_json(time));
+  json["threads"] = threads;
+  return json;
+}
+
 }  // namespace
 
 uint32_t default_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 void show_progress(RecoverOptions& options, Progress& progress) {
-  options.progress = [&progress](RecoveryStage stage, uint64_t done, uint64_t total) {
-    if (stage == RecoveryStage::kCompilation) {
-      if (done == 0) progress.say(compiling_text(total));
+  options.progress = [&progress, begun = std::optional<RecoveryStage>()](const RecoveryProgress& now) mutable {
+    if (now.stage == RecoveryStage::kCompilation) {
+      if (now.done == 0) progress.say(compiling_text(now.total));
       return;
     }
-    if (done == 0) {
-      progress.stage(fmt::format("recover: {}", name_of(stage)), total,
-                     stage == RecoveryStage::kReplay ? "transactions" : "steps");
-    }
-    progress.update(done);
+    if (now.stage != begun) progress.stage("recover", name_of(now.stage), now.total, unit_of(now.stage));
+    begun = now.stage;
+    Progress::Now told{.done = now.done};
+    if (now.lsn) told.lsn = now.lsn->value;
+    progress.update(told);
   };
 }
 
@@ -68,7 +122,9 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
     text += fmt::format("  {} of {} in the log, where crashes took records that nobody was told of\n",
                         counted(report.holes, "hole"), bytes_text(report.hole_bytes));
   }
-  text += fmt::format("  state digest {}, log ends at LSN {}\n", digest, report.end.value);
+  text += breakdown_text(report.thread_times);
+  text += fmt::format("  applied {}, skipped {}, state digest {}, log ends at LSN {}\n",
+                      thousands(report.replay.transactions), thousands(report.skipped), digest, report.end.value);
   return text;
 }
 
@@ -106,10 +162,8 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
           {"barriers", report.scheme == RecoveryScheme::kClrP ? Json(report.replay.barriers) : Json()},
           {"durable_lsn", report.end.value},
           {"state_digest", digest},
-          {"breakdown",
-           {{"pieces", report.replay.pieces},
-            {"decode_seconds", report.replay.decode_seconds},
-            {"dispatch_seconds", report.replay.dispatch_seconds}}},
+          {"skipped", report.skipped},
+          {"breakdown", breakdown_json(report)},
           {"peak_rss_bytes", peak_rss_bytes()}};
 }
 

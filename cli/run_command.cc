@@ -151,10 +151,11 @@ struct RunCommand {
     if (const auto notice = database.memory_notice()) output.notice(*notice);
     const TouchedAhead touched = touch_ahead.touch(workload, program, database, options, output);
     Progress progress(output.quiet());
-    progress.stage("run", options.transactions.value_or(0), "transactions");
+    progress.stage("run", "", options.transactions.value_or(0), "transactions");
     options.progress = [&progress](const RunProgress& run) {
-      if (!run.seconds_total || run.per_second == 0) return progress.update(run.committed);
-      progress.update(run.committed, Progress::Pace{run.per_second, *run.seconds_total - run.seconds});
+      if (!run.seconds_total || run.per_second == 0) return progress.update({.done = run.committed});
+      progress.update({.done = run.committed,
+                       .pace = Progress::Pace{run.per_second, *run.seconds_total - run.seconds}});
     };
     std::unique_ptr<CheckpointSchedule> schedule;
     if (durable != nullptr) schedule = checkpoints.start(*durable, &output);

@@ -85,11 +85,11 @@ TouchedAhead TouchAheadOption::touch(const Workload& workload, const Program& pr
   }
   Progress progress(output.quiet());
   constexpr size_t kMiB = size_t{1} << 20;
-  progress.stage("touch memory ahead", bytes / kMiB, "MiB");
+  progress.stage("touch memory ahead", "", bytes / kMiB, "MiB");
   const uint64_t begin_ns = monotonic_ns();
   TouchedAhead touched;
   touched.bytes = database.memory().touch_ahead(bytes, default_threads(),
-                                                [&](size_t sum) { progress.update(sum / kMiB); });
+                                                [&](size_t sum) { progress.update({.done = sum / kMiB}); });
   touched.seconds = static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
   progress.finish();
   if (touched.bytes < bytes) {

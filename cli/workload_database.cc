@@ -11,8 +11,8 @@ namespace mneme {
 
 Result<void> load_workload(const Workload& workload, Database& database, uint32_t threads, bool quiet) {
   Progress progress(quiet);
-  progress.stage("load", workload.part_count(), "parts");
-  return load(workload, database, threads, [&](uint32_t done, uint32_t) { progress.update(done); });
+  progress.stage("load", "", workload.part_count(), "parts");
+  return load(workload, database, threads, [&](uint32_t done, uint32_t) { progress.update({.done = done}); });
 }
 
 namespace {

@@ -103,9 +103,11 @@ class EpochLogReader {
 
   Result<void> load_segments() {
     std::vector<std::optional<Result<LoadedSegment>>> results(manifest_.segments.size());
+    LoadedCount loaded(results.size(), options_.progress);
     for_each_in_parallel(options_.threads, results.size(), [&](size_t i) {
       results[i].emplace(
           load_segment(directory_, manifest_, manifest_.segments[i], kFirstLsn, kNoEnd, options_.patience));
+      loaded.one_more();
     });
     for (size_t i = 0; i < results.size(); ++i) {
       if (!results[i]->ok()) return results[i]->error();

@@ -36,10 +36,12 @@ LsnRange range_of(const Manifest& manifest, uint32_t incarnation) {
 Result<std::vector<LoadedSegment>> load_segments(const std::string& directory, const Manifest& manifest,
                                                  const LogReadOptions& options) {
   std::vector<std::optional<Result<LoadedSegment>>> results(manifest.segments.size());
+  LoadedCount loaded(results.size(), options.progress);
   for_each_in_parallel(options.threads, results.size(), [&](size_t i) {
     const LsnRange range = range_of(manifest, manifest.segments[i].incarnation);
     results[i].emplace(
         load_segment(directory, manifest, manifest.segments[i], range.begin, range.end, options.patience));
+    loaded.one_more();
   });
   std::vector<LoadedSegment> segments;
   for (auto& result : results) {

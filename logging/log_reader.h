@@ -20,6 +20,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,8 @@ struct LogReadOptions {
   Lsn from{};               // records below are left out of `records`
   // How long to wait for the last requests of a process that was just killed.
   std::chrono::milliseconds patience{5000};
+  // Told how many of how many segments have been loaded, first of all 0: by any of the threads, never by two at once.
+  std::function<void(uint64_t done, uint64_t segments)> progress;
 };
 
 struct LogContents {

@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,5 +50,26 @@ Result<void> wait_until_quiet(const File& file, std::chrono::milliseconds patien
 Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
                                    const SegmentEntry& entry, Lsn begin, Lsn end,
                                    std::chrono::milliseconds patience);
+
+// Counts, for LogReadOptions::progress, the segments that threads have loaded.
+class LoadedCount {
+ public:
+  using Progress = std::function<void(uint64_t done, uint64_t segments)>;
+
+  LoadedCount(uint64_t segments, const Progress& progress) : segments_(segments), progress_(progress) {
+    if (progress_) progress_(0, segments_);
+  }
+  void one_more() {
+    if (!progress_) return;
+    std::lock_guard lock(mutex_);
+    progress_(++loaded_, segments_);
+  }
+
+ private:
+  const uint64_t segments_;
+  const Progress& progress_;
+  std::mutex mutex_;  // guards loaded_, and calls of progress_
+  uint64_t loaded_ = 0;
+};
 
 }  // namespace mneme

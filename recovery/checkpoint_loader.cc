@@ -81,25 +81,34 @@ class ParallelLoader {
  public:
   ParallelLoader(Database& database, const File& file, const CheckpointHeader& header,
                  std::vector<CheckpointChunkHeader> chunks)
-      : database_(database), file_(file), lsn_(header.lsn), chunks_(std::move(chunks)) {}
+      : database_(database), file_(file), lsn_(header.lsn), chunks_(std::move(chunks)) {
+    for (const CheckpointChunkHeader& chunk : chunks_) row_bytes_ += chunk.payload_bytes;
+  }
 
-  Result<void> load(uint32_t threads) {
+  Result<void> load(uint32_t threads, const std::function<void(uint64_t, uint64_t)>& progress) {
+    if (progress) progress(0, row_bytes_);
     std::vector<std::thread> others;
-    for (uint32_t t = 1; t < threads; ++t) others.emplace_back([this] { work(); });
-    work();
+    for (uint32_t t = 1; t < threads; ++t) others.emplace_back([this] { work({}); });
+    work(progress);
     for (std::thread& thread : others) thread.join();
     if (error_) return *error_;
+    if (progress) progress(row_bytes_, row_bytes_);
     return {};
   }
 
  private:
-  void work() {
+  void work(const std::function<void(uint64_t, uint64_t)>& progress) {
     std::vector<std::byte> payload;
     for (;;) {
       const size_t next = next_chunk_.fetch_add(1, std::memory_order_relaxed);
       if (next >= chunks_.size()) return;
       const Result<void> loaded = load_chunk(chunks_[next], payload);
-      if (loaded) continue;
+      if (loaded) {
+        const uint64_t bytes = payload.size();
+        const uint64_t done = bytes_done_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+        if (progress) progress(done, row_bytes_);
+        continue;
+      }
       std::lock_guard lock(error_mutex_);
       error_ = loaded.error();
       // Nobody begins another chunk.
@@ -157,9 +166,12 @@ class ParallelLoader {
   const File& file_;
   const Lsn lsn_;
   const std::vector<CheckpointChunkHeader> chunks_;
+  uint64_t row_bytes_ = 0;  // in all chunks
 
   // Drawn from by all threads; relaxed, it hands out numbers and nothing else.
   std::atomic<size_t> next_chunk_{0};
+  // Added to by all threads, read by the caller's; relaxed: a number for people.
+  std::atomic<uint64_t> bytes_done_{0};
 
   std::mutex error_mutex_;
   std::optional<Error> error_;  // guarded by error_mutex_ while threads run
@@ -168,7 +180,8 @@ class ParallelLoader {
 }  // namespace
 
 Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
-                                         const Manifest& manifest, uint32_t threads) {
+                                         const Manifest& manifest, uint32_t threads,
+                                         const std::function<void(uint64_t, uint64_t)>& progress) {
   const std::string path = path_in(directory, manifest.checkpoint_file);
   if (!std::filesystem::exists(path)) {
     return damaged("the checkpoint {} is missing, which the manifest names; {}", path, kAdvice);
@@ -180,7 +193,7 @@ Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& 
   Result<std::vector<CheckpointChunkHeader>> chunks =
       read_chunk_headers(*file, *header, database.schema().catalog().tables().size());
   if (!chunks) return chunks.error();
-  RETURN_IF_ERROR(ParallelLoader(database, *file, *header, std::move(*chunks)).load(threads));
+  RETURN_IF_ERROR(ParallelLoader(database, *file, *header, std::move(*chunks)).load(threads, progress));
   return LoadedCheckpoint{header->file_bytes, header->rows};
 }
 

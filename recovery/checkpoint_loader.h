@@ -9,6 +9,7 @@
 //             file and offset. The database is then to be thrown away.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -23,8 +24,10 @@ struct LoadedCheckpoint {
   uint64_t rows = 0;
 };
 
-// Loads the checkpoint that the manifest, the directory's, names.
+// Loads the checkpoint that the manifest, the directory's, names. `progress` is told, by the caller's thread, how many of
+// how many bytes of rows are done, first of all 0.
 Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
-                                         const Manifest& manifest, uint32_t threads);
+                                         const Manifest& manifest, uint32_t threads,
+                                         const std::function<void(uint64_t, uint64_t)>& progress = {});
 
 }  // namespace mneme

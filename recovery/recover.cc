@@ -13,6 +13,7 @@
 #include "recovery/index_builder.h"
 #include "recovery/location_replayer.h"
 #include "recovery/parallel_replayer.h"
+#include "recovery/schedule_recorder.h"
 #include "recovery/schema_change.h"
 #include "recovery/shuffle_replayer.h"
 #include "recovery/slice_units.h"
@@ -38,10 +39,21 @@ Result<Enum> named(std::string_view what, std::string_view name, std::span<const
 class Stopwatch {
  public:
   double seconds() const { return static_cast<double>(monotonic_ns() - begin_ns_) * 1e-9; }
+  uint64_t begin_ns() const { return begin_ns_; }
 
  private:
   const uint64_t begin_ns_ = monotonic_ns();
 };
+
+double end_stage(RecoveryReport& report, std::string_view name, const Stopwatch& watch) {
+  const uint64_t end_ns = monotonic_ns();
+  report.stages.push_back({name, watch.begin_ns(), end_ns});
+  return static_cast<double>(end_ns - watch.begin_ns()) * 1e-9;
+}
+
+void tell(const RecoverOptions& options, const RecoveryProgress& progress) {
+  if (options.progress) options.progress(progress);
+}
 
 // Calls between two changes of the schema that are worth seconds of compiling.
 constexpr size_t kFewestToCompile = 20'000;
@@ -62,14 +74,11 @@ CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUni
   const Stopwatch watch;
   CompiledUnits code = CompiledUnits::load(*recovered.program, recovered.database->schema(), units, folders,
                                            [&](size_t count) {
-                                             if (options.progress)
-                                               options.progress(RecoveryStage::kCompilation, 0, count);
+                                             tell(options, {RecoveryStage::kCompilation, 0, count, {}});
                                            });
-  if (options.progress && code.was_compiled()) {
-    options.progress(RecoveryStage::kCompilation, units.size(), units.size());
-  }
+  if (code.was_compiled()) tell(options, {RecoveryStage::kCompilation, units.size(), units.size(), {}});
   RecoveryReport& report = recovered.report;
-  report.compilation_seconds += watch.seconds();
+  report.compilation_seconds += end_stage(report, "machine code", watch);
   report.execution = code.execution();
   for (const std::string& notice : code.notices()) {
     if (std::ranges::find(report.notices, notice) == report.notices.end()) report.notices.push_back(notice);
@@ -79,11 +88,15 @@ CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUni
 
 Result<void> build_indexes(RecoveredDatabase& recovered, const RecoverOptions& options) {
   const Stopwatch watch;
+  uint64_t stretches = 0;
   const auto progress = [&](uint64_t done, uint64_t total) {
-    if (options.progress) options.progress(RecoveryStage::kIndexes, done, total);
+    stretches = total;
+    tell(options, {RecoveryStage::kIndexes, done, total, {}});
   };
   const Result<void> built = mneme::build_indexes(*recovered.database, options.replay.threads, progress);
-  recovered.report.index_build_seconds = watch.seconds();
+  recovered.report.index_build_seconds = end_stage(recovered.report, "index build", watch);
+  // The last stretch may have been another thread's.
+  if (built) tell(options, {RecoveryStage::kIndexes, stretches, stretches, {}});
   return built;
 }
 
@@ -113,48 +126,76 @@ Result<ReplayOrder> order_of_rows(RecoveryScheme scheme, std::optional<ReplayOrd
   return wanted.value_or(needs_order ? ReplayOrder::kForward : ReplayOrder::kReverse);
 }
 
+// "γ: stock, order_line", and what no block touches last.
+std::vector<std::string> block_labels(const DependencyGraph& graph, const Catalog& catalog) {
+  std::vector<std::string> labels;
+  for (const Block& block : graph.blocks) {
+    std::vector<std::string_view> tables;
+    for (const TableId table : block.tables) tables.push_back(catalog.table(table).name);
+    labels.push_back(fmt::format("{}: {}", block.name, fmt::join(tables, ", ")));
+  }
+  labels.push_back("what no procedure touches");
+  return labels;
+}
+
+constexpr std::string_view kReplayStage = "replay";
+
 // `records`: a stretch of the log in which no record changes the schema; `done_before`: how many records lie before it.
 Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, std::span<const RecordView> records,
                                         uint64_t done_before, const RecoverOptions& options,
                                         const NativeFolders& folders) {
   ReplayOptions replay = options.replay;
   replay.order = recovered.report.order;
+  // Who shuffles rows goes key by key: no LSN says how far he is.
+  const bool has_place = recovered.report.scheme != RecoveryScheme::kLlrP;
+  const bool from_the_end = !replays_calls(recovered.report.scheme) && replay.order == ReplayOrder::kReverse;
   if (options.progress) {
-    replay.progress = [&](uint64_t done) {
-      options.progress(RecoveryStage::kReplay, done_before + done, recovered.log.records.size());
+    replay.progress = [&, has_place, from_the_end](uint64_t done) {
+      RecoveryProgress now{RecoveryStage::kReplay, done_before + done, recovered.log.records.size(), {}};
+      if (has_place && done > 0) now.lsn = records[from_the_end ? records.size() - done : done - 1].lsn;
+      options.progress(now);
     };
   }
+  const auto begin = [&] {
+    if (replay.progress) replay.progress(0);
+    return Stopwatch();
+  };
+  const auto end = [&](const Stopwatch& watch, const Result<ReplayStatistics>& statistics) {
+    recovered.report.replay_seconds += end_stage(recovered.report, kReplayStage, watch);
+    if (statistics && replay.progress) replay.progress(records.size());
+  };
   Database& database = *recovered.database;
   const Program& program = *recovered.program;
   RecoveryReport& report = recovered.report;
   if (!replays_calls(report.scheme)) {
-    const Stopwatch watch;
+    const Stopwatch watch = begin();
     auto statistics = replay_rows(recovered, records, replay);
-    report.replay_seconds += watch.seconds();
+    end(watch, statistics);
     return statistics;
   }
   if (report.scheme == RecoveryScheme::kClr) {
     const CompiledUnits code =
         load_units(recovered, procedure_units(program), records.size(), options, folders);
     replay.native = code.functions();
-    const Stopwatch watch;
+    const Stopwatch watch = begin();
     auto statistics = replay_serially(database, program, records, replay, options.visit);
-    report.replay_seconds += watch.seconds();
+    end(watch, statistics);
     return statistics;
   }
-  if (options.progress) options.progress(RecoveryStage::kAnalysis, 0, 1);
+  tell(options, {RecoveryStage::kAnalysis, 0, 1, {}});
   const Stopwatch analysis;
   const TableConflicts conflicts(program.catalog);
   const DependencyGraph graph = analyze(program, conflicts);
   const SliceUnits units(graph);
-  report.analysis_seconds += analysis.seconds();
-  if (options.progress) options.progress(RecoveryStage::kAnalysis, 1, 1);
+  report.analysis_seconds += end_stage(report, "analysis", analysis);
+  report.blocks = block_labels(graph, program.catalog);
+  tell(options, {RecoveryStage::kAnalysis, 1, 1, {}});
 
   const CompiledUnits code = load_units(recovered, units.units(), records.size(), options, folders);
   replay.native = code.functions();
-  const Stopwatch watch;
+  const Stopwatch watch = begin();
   auto statistics = replay_in_parallel(database, program, graph, records, replay);
-  report.replay_seconds += watch.seconds();
+  end(watch, statistics);
   return statistics;
 }
 
@@ -179,9 +220,21 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverO
                                   !builds_indexes_last(recovered.report.scheme), options.replay.threads));
     recovered.program = std::move(*program);
     ++recovered.report.schema_changes;
-    recovered.report.schema_seconds += watch.seconds();
+    recovered.report.schema_seconds += end_stage(recovered.report, "schema", watch);
     rest = rest.subspan(stretch.size() + 1);
   }
+}
+
+// Every thread was at the log's loading as long as it lasted.
+std::vector<ThreadTime> thread_times(const RecoveryReport& report, const ScheduleRecorder* recorder) {
+  std::vector<ThreadTime> times;
+  if (report.scheme == RecoveryScheme::kClrP) {
+    if (recorder != nullptr) times = recorder->thread_times();
+  } else {
+    times = report.replay.threads;
+  }
+  for (ThreadTime& time : times) time.data_loading_seconds += report.log_load_seconds;
+  return times;
 }
 
 }  // namespace
@@ -237,16 +290,13 @@ Result<RecoveredDatabase> recover(const std::string& directory, const RecoverOpt
 Result<RecoveredDatabase> recover_locked(const std::string& directory, const RecoverOptions& options,
                                          const NativeFolders& folders) {
   const Stopwatch total;
-  const auto progress = [&](RecoveryStage stage, uint64_t done) {
-    if (options.progress) options.progress(stage, done, 1);
-  };
   RecoveredDatabase recovered;
   RecoveryReport& report = recovered.report;
   Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
   if (!options.log_archive.empty()) manifest = with_archive(std::move(*manifest), options.log_archive);
   if (!manifest) return manifest.error();
-  report.manifest_seconds = total.seconds();
+  report.manifest_seconds = end_stage(report, "manifest", total);
   report.scheme = options.scheme.value_or(default_scheme(manifest->records, manifest->tuple_image));
   RETURN_IF_ERROR(check_served(report.scheme, manifest->records, manifest->tuple_image));
   report.level = options.replay.level;
@@ -259,31 +309,34 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   Result<std::unique_ptr<Program>> program = read_catalog(directory, recovered.manifest);
   if (!program) return program.error();
   recovered.program = std::move(*program);
-  report.catalog_seconds = catalog_watch.seconds();
+  report.catalog_seconds = end_stage(report, "catalog", catalog_watch);
 
-  progress(RecoveryStage::kCheckpoint, 0);
   const Stopwatch checkpoint_watch;
   recovered.database = std::make_unique<Database>(recovered.program->catalog, options.workers);
   const Result<LoadedCheckpoint> checkpoint =
-      load_checkpoint(*recovered.database, directory, recovered.manifest, options.replay.threads);
+      load_checkpoint(*recovered.database, directory, recovered.manifest, options.replay.threads,
+                      [&](uint64_t done, uint64_t bytes) {
+                        tell(options, {RecoveryStage::kCheckpoint, done, bytes, {}});
+                      });
   if (!checkpoint) return checkpoint.error();
-  report.checkpoint_seconds = checkpoint_watch.seconds();
+  report.checkpoint_seconds = end_stage(report, "checkpoint", checkpoint_watch);
   report.checkpoint_bytes = checkpoint->bytes;
   report.checkpoint_rows = checkpoint->rows;
   report.checkpoint_lsn = recovered.manifest.checkpoint_lsn;
-  progress(RecoveryStage::kCheckpoint, 1);
   const bool indexes_last = builds_indexes_last(report.scheme);
   if (!indexes_last) RETURN_IF_ERROR(build_indexes(recovered, options));
 
-  progress(RecoveryStage::kLog, 0);
   const Stopwatch log_watch;
   LogReadOptions read;
   read.threads = options.replay.threads;
   read.from = recovered.manifest.checkpoint_lsn;
+  read.progress = [&](uint64_t done, uint64_t segments) {
+    tell(options, {RecoveryStage::kLog, done, segments, {}});
+  };
   Result<LogContents> log = read_log(directory, recovered.manifest, read);
   if (!log) return log.error();
   recovered.log = std::move(*log);
-  report.log_load_seconds = log_watch.seconds();
+  report.log_load_seconds = end_stage(report, "log load", log_watch);
   report.log_bytes = recovered.log.record_bytes;
   report.log_file_bytes = recovered.log.file_bytes;
   report.dropped_bytes = recovered.log.dropped_bytes;
@@ -291,11 +344,12 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   report.holes = recovered.log.holes.size();
   report.hole_bytes = recovered.log.hole_bytes();
   report.end = recovered.log.end;
-  progress(RecoveryStage::kLog, 1);
+  report.skipped = recovered.log.skips;
 
   Result<ReplayStatistics> statistics = replay_log(recovered, options, folders);
   if (!statistics) return statistics.error();
   report.replay = *statistics;
+  report.thread_times = thread_times(report, options.replay.recorder);
   if (indexes_last) RETURN_IF_ERROR(build_indexes(recovered, options));
   report.total_seconds = total.seconds();
   return recovered;

@@ -26,6 +26,7 @@
 #include "recovery/recovery_scheme.h"
 #include "recovery/replay.h"
 #include "recovery/serial_replayer.h"
+#include "recovery/thread_time.h"
 
 namespace mneme {
 
@@ -39,6 +40,17 @@ std::string_view name_of(ReplayOrder order);
 enum class RecoveryStage : uint8_t { kCheckpoint, kLog, kAnalysis, kCompilation, kReplay, kIndexes };
 std::string_view name_of(RecoveryStage stage);
 
+// How far a stage is. It begins with 0 done and ends with all done.
+struct RecoveryProgress {
+  RecoveryStage stage = RecoveryStage::kCheckpoint;
+  // kReplay: transactions; kCheckpoint: bytes; kLog: segments; kIndexes: stretches of tables; kCompilation, which is only
+  // told where the compiler has to run: units; kAnalysis: 1.
+  uint64_t done = 0;
+  uint64_t total = 0;
+  // kReplay: of the record that was replayed last in the scheme's order.
+  std::optional<Lsn> lsn;
+};
+
 struct RecoverOptions {
   std::optional<RecoveryScheme> scheme;  // none: the fastest that the log serves
   std::optional<ReplayOrder> order;  // of rows; none: reverse, but forward where the log holds changed columns alone
@@ -49,9 +61,14 @@ struct RecoverOptions {
   // kNative: what is replayed runs as machine code, which is compiled where no cache has it.
   Execution execution = Execution::kInterpreted;
   ReplayedCallVisitor visit;  // with kClr only: sees each call with its results
-  // Of kReplay: transactions done and to do; of kCompilation, which is only told where the compiler has to run, units;
-  // of kIndexes, stretches of tables. A stage begins with 0 and ends with both equal; others count 0 of 1.
-  std::function<void(RecoveryStage stage, uint64_t done, uint64_t total)> progress;
+  std::function<void(const RecoveryProgress&)> progress;
+};
+
+// When a stage ran, for a timeline. Replay has one for each stretch between changes of the schema.
+struct StageTime {
+  std::string_view name;
+  uint64_t begin_ns = 0;  // monotonic_ns()
+  uint64_t end_ns = 0;
 };
 
 struct RecoveryReport {
@@ -81,6 +98,10 @@ struct RecoveryReport {
   double index_build_seconds = 0;  // of all at once; replay of schemes other than PLR changes them besides
   double total_seconds = 0;
   ReplayStatistics replay;
+  uint64_t skipped = 0;  // records of places in the order that no transaction took
+  std::vector<StageTime> stages;
+  std::vector<ThreadTime> thread_times;  // of log loading and replay; empty where nobody measured them
+  std::vector<std::string> blocks;       // of the last analysis: their names and tables; CLR-P
   std::vector<std::string> notices;  // sentences: why procedures were interpreted, say
   Lsn end;                           // of the log: the next record would stand here
 

