@@ -2,14 +2,27 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/prefetch.h"
 namespace mneme {
 
-UnloggedWriter::UnloggedWriter(Database& database) : database_(database), slots_(database.table_count()) {}
+UnloggedWriter::UnloggedWriter(Database& database)
+    : database_(database),
+      slots_(database.table_count()),
+      new_rows_(database.table_count(), nullptr),
+      hints_(database.catalog().indexes().size()) {}
 
 UnloggedWriter::~UnloggedWriter() {
-  for (uint32_t i = 0; i < slots_.size(); ++i) database_.table(TableId{i}).rows().give_back(slots_[i]);
+  for (uint32_t i = 0; i < slots_.size(); ++i) {
+    if (new_rows_[i] != nullptr) free_slot(TableId{i}, new_rows_[i]);
+    database_.table(TableId{i}).rows().give_back(slots_[i]);
+  }
+}
+
+void UnloggedWriter::free_slot(TableId id, Row* row) {
+  row->set_word(RowWord());
+  database_.table(id).rows().free(slots_[id.value], row);
 }
 
 Row* UnloggedWriter::find(IndexId id, const IndexKey& key) const {
@@ -51,20 +64,29 @@ AccessStatus UnloggedWriter::insert(TableId id, std::span<const Value> values, R
 }
 
 std::byte* UnloggedWriter::new_image(TableId id) {
-  new_image_.assign(database_.table(id).layout().image_bytes(), std::byte{0});
-  return new_image_.data();
+  Table& rows = database_.table(id).rows();
+  Row*& row = new_rows_[id.value];
+  if (row == nullptr) row = rows.allocate(slots_[id.value]);
+  const size_t bytes = database_.table(id).layout().image_bytes();
+  if (row == nullptr) {
+    // The insert will find that no memory is left.
+    new_image_.assign(bytes, std::byte{0});
+    return new_image_.data();
+  }
+  std::memset(row->image(), 0, bytes);
+  return row->image();
 }
 
 AccessStatus UnloggedWriter::insert_image(TableId id, const std::byte* image, Row** inserted) {
   IndexedTable& table = database_.table(id);
-  Row* row = table.rows().allocate(slots_[id.value]);
+  Row* row = std::exchange(new_rows_[id.value], nullptr);
+  if (row == nullptr) row = table.rows().allocate(slots_[id.value]);
   if (row == nullptr) return AccessStatus::kOutOfMemory;
-  std::memcpy(row->image(), image, table.layout().image_bytes());
+  if (image != row->image()) std::memcpy(row->image(), image, table.layout().image_bytes());
   row->set_word(RowWord::live(kCheckpointLsn));
   const AccessStatus status = link(table, row);
   if (status != AccessStatus::kOk) {
-    row->set_word(RowWord());
-    table.rows().free(slots_[id.value], row);
+    free_slot(id, row);
   } else if (inserted != nullptr) {
     *inserted = row;
   }
@@ -89,7 +111,7 @@ AccessStatus UnloggedWriter::link(IndexedTable& table, const TableIndex& index, 
   }
   Row* existing = nullptr;
   const IndexKey key = table.entry_key(index, row->image(), row);
-  switch (index.index->insert(key.words.data(), row, existing, nullptr)) {
+  switch (index.index->insert(key.words.data(), row, existing, nullptr, &hints_[index.id.value])) {
     case Index::InsertStatus::kInserted:
       return AccessStatus::kOk;
     case Index::InsertStatus::kExists:
@@ -166,8 +188,7 @@ void UnloggedWriter::erase(TableId id, Row* row) {
   for (const TableIndex& index : table.indexes()) {
     index.index->erase(table.entry_key(index, row->image(), row).words.data(), row);
   }
-  row->set_word(RowWord());
-  table.rows().free(slots_[id.value], row);
+  free_slot(id, row);
 }
 
 }  // namespace mneme

@@ -1,7 +1,7 @@
 // UnloggedWriter: direct changes to a database at rest, for loaders, checkpoint loading and replay.
 //
-// Flow        insert rows with LSN 0, or change and erase them in place, indexes included; no locks, no
-//             validation, no log. Afterwards the state is what a checkpoint holds: LSN 0 everywhere.
+// Flow        insert rows, or change and erase them in place, indexes included; no locks, no validation, no log.
+//             What is inserted stands at LSN 0, as what has no LSN of the log's does.
 // Invariants  no transaction runs. Row words stay as they are, but for live and free.
 // Threads     one writer a thread; several at once if they touch different rows, or different columns of one
 //             row none of which is in a key. Indexes may be shared without restriction.
@@ -34,7 +34,8 @@ class UnloggedWriter {
 
   // `inserted`, where wanted, gets the row.
   AccessStatus insert(TableId table, std::span<const Value> values, Row** inserted = nullptr);
-  // In two steps, for who writes the columns itself: a zeroed image, valid until the next insert, and then the insert.
+  // In two steps, for who writes the columns itself: a zeroed image, valid until the table's next insert, and then the
+  // insert. The image is the new row's own, which nobody finds before it is inserted.
   std::byte* new_image(TableId table);
   AccessStatus insert_image(TableId table, const std::byte* image, Row** inserted = nullptr);
   // Values may point into the row.
@@ -46,8 +47,12 @@ class UnloggedWriter {
   AccessStatus link(IndexedTable& table, const TableIndex& index, Row* row);
   AccessStatus update_keys(IndexedTable& table, Row* row, std::span<const ColumnValue> changes);
 
+  void free_slot(TableId table, Row* row);
+
   Database& database_;
   std::vector<SlotCache> slots_;  // by table
+  std::vector<Row*> new_rows_;    // by table: whose image is handed out; none: nullptr
+  std::vector<InsertHint> hints_;  // by index
   std::vector<std::byte> new_image_;
   Arena scratch_;
 };

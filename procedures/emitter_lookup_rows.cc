@@ -190,6 +190,7 @@ void LookupWalk::emit_insert(const Operation& operation) {
       known.push_back(&value);
     }
     const bool is_whole = id == table.primary_key && known.size() == index.columns.size();
+    if (index.ordered && loops_ == 1 && emit_place_of_loop(operation, id, known)) continue;
     // In an ordered index the place is known before the whole key is.
     if (is_whole && (round_of(known) == 0 || !index.ordered)) {
       write_lookup(operation, id, known, "ImageParts()");
@@ -198,6 +199,23 @@ void LookupWalk::emit_insert(const Operation& operation) {
       if (!known.empty()) write_place(operation, id, known);
     }
   }
+}
+
+// What a loop inserts under keys that differ in their last columns alone, an order's lines, goes to one place, which is
+// named once. False: their first column differs, or the place is known in a later round only.
+bool LookupWalk::emit_place_of_loop(const Operation& operation, IndexId index, std::span<const Expr* const> known) {
+  const auto differs = std::ranges::find_if(known, [&](const Expr* value) { return is_of_loop(*value); });
+  if (differs == known.begin() || differs == known.end()) return false;
+  const std::span<const Expr* const> prefix(known.begin(), differs);
+  if (round_of(prefix) > 0) return false;
+  ++lookups_;
+  ++named_in_round_[0];
+  note_use(prefix);
+  if (round_ > 0) return true;
+  text_.open("if ({} == 0 || request.only_iteration)", iteration_);
+  write_entry(operation, index, prefix, "ImageParts()", /*is_place=*/true, /*is_watched=*/false);
+  text_.close();
+  return true;
 }
 
 void LookupWalk::write_place(const Operation& operation, IndexId index, std::span<const Expr* const> values) {

@@ -182,6 +182,14 @@ bool LookupWalk::is_constant(const Expr& expr) const {
   return constant;
 }
 
+bool LookupWalk::is_of_loop(const Expr& expr) const {
+  bool of_loop = false;
+  ir::walk(expr, [&](const Expr& e) {
+    if (e.variable.valid()) of_loop |= loop_assigned_.contains(e.variable.value);
+  });
+  return of_loop;
+}
+
 void LookupWalk::note_use(std::span<const Expr* const> exprs) {
   for (const Expr* expr : exprs) {
     ir::walk(*expr, [&](const Expr& e) {
@@ -342,7 +350,11 @@ void LookupWalk::emit_for_range(const Statement& statement) {
   const size_t named = named_.size();
   const size_t lookups = lookups_;
   const std::string number = text_.new_name("i");
-  if (++loops_ == 1) iteration_ = number + "_at";
+  if (++loops_ == 1) {
+    iteration_ = number + "_at";
+    loop_assigned_ = {statement.variable.value};
+    collect_assigned(statement.body, scope_.procedure, loop_assigned_);
+  }
   const FunctionText::Part body = text_.apart([&] { emit_block(statement.body); });
   if (--loops_ == 0) iteration_ = "0";
   named_.resize(std::min(named, named_.size()));

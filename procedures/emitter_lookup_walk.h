@@ -69,6 +69,7 @@ class LookupWalk {
   // False: it is named already.
   bool write_lookup(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> values,
                     const std::string& parts, bool is_watched = false);
+  bool emit_place_of_loop(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> known);
   void write_place(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> values);
   void write_entry(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> values,
                    const std::string& parts, bool is_place, bool is_watched);
@@ -80,6 +81,8 @@ class LookupWalk {
   bool is_sometimes(const ir::Expr& expr) const;
   // Whether it has one value from the procedure's beginning to its end.
   bool is_constant(const ir::Expr& expr) const;
+  // Whether it may have another value in each iteration of the outermost loop.
+  bool is_of_loop(const ir::Expr& expr) const;
   // Something that is looked up depends on them.
   void note_use(std::span<const ir::Expr* const> exprs);
   // Opens a block for what rests on the expressions' variables.
@@ -119,7 +122,8 @@ class LookupWalk {
   // Where inserts will go. Loops insert in one place mostly, so these come before all else.
   std::set<std::string> named_places_;
   std::vector<FunctionText::Part> places_;
-  Variables assigned_;  // the variables that the procedure sets anywhere
+  Variables assigned_;       // the variables that the procedure sets anywhere
+  Variables loop_assigned_;  // ... in the outermost loop at hand, or as its variable
 };
 
 }  // namespace mneme

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <set>
+#include <type_traits>
 
 #include "base/check.h"
 
@@ -10,11 +13,28 @@ namespace {
 
 constexpr uint32_t kNotRecorded = std::numeric_limits<uint32_t>::max();
 
+// As many as an order has lines.
+constexpr uint32_t kFirstIterations = 16;
+
 void collect_recorded(std::span<const ir::Statement> body, std::vector<OperationId>& into) {
   for (const ir::Statement& statement : body) {
     if (statement.mode == ir::OperationMode::kPerformAndRecord) into.push_back(statement.operation);
     collect_recorded(statement.body, into);
     collect_recorded(statement.else_body, into);
+  }
+}
+
+bool is_loop(ir::StatementKind kind) {
+  return kind == ir::StatementKind::kForRange || kind == ir::StatementKind::kForQuery ||
+         kind == ir::StatementKind::kWhile;
+}
+
+// The operations inside loops.
+void collect_repeated(std::span<const ir::Statement> body, bool in_loop, std::set<OperationId>& into) {
+  for (const ir::Statement& statement : body) {
+    if (in_loop && statement.operation.valid()) into.insert(statement.operation);
+    collect_repeated(statement.body, in_loop || is_loop(statement.kind), into);
+    collect_repeated(statement.else_body, in_loop, into);
   }
 }
 
@@ -34,15 +54,20 @@ RecordedOperations::RecordedOperations(const DependencyGraph& graph) {
     for (const Slice& slice : local.slices)
       std::ranges::copy(recorded_operations(slice), std::back_inserter(recorded));
     std::ranges::sort(recorded);
+    std::set<OperationId> in_loop;
+    collect_repeated(local.replay.body, false, in_loop);
 
     auto& places = places_.emplace_back(local.replay.operations.size(), kNotRecorded);
     auto& operations = operations_.emplace_back();
     for (const OperationId id : recorded) {
       places[id.value] = static_cast<uint32_t>(operations.size());
-      Operation operation{id, {}};
+      Operation operation;
+      operation.id = id;
       for (const ir::Output& output : local.replay.operations[id.value].outputs) {
-        operation.output_is_text.push_back(output.expr.type.is_string());
+        if (output.expr.type.is_string()) operation.texts.push_back(operation.outputs);
+        ++operation.outputs;
       }
+      if (in_loop.contains(id)) operation.first_iterations = kFirstIterations;
       operations.push_back(std::move(operation));
     }
   }
@@ -76,20 +101,27 @@ void TransactionRecording::record(OperationId operation, uint32_t iteration, uin
   const ProcedureId procedure = transaction_->procedure;
   const uint32_t place = batch_->operations_.place(procedure, operation);
   CHECK(place != kNotRecorded);
-  const std::vector<bool>& is_text = batch_->operations_.of(procedure)[place].output_is_text;
-  DCHECK(values.size() == rows * is_text.size());
+  const RecordedOperations::Operation& recorded = batch_->operations_.of(procedure)[place];
+  DCHECK(values.size() == size_t{rows} * recorded.outputs);
 
-  const std::span<Value> kept = arena_->make_array<Value>(values.size());
-  for (size_t i = 0, column = 0; i < values.size(); ++i) {
-    const Value& value = values[i];
-    kept[i] = is_text[column] && !value.is_null() ? Value::of_text(arena_->copy(value.as_text())) : value;
-    if (++column == is_text.size()) column = 0;
+  // The values lie behind what says so.
+  using Execution = BatchRecording::Execution;
+  static_assert(sizeof(Execution) % alignof(Value) == 0 && std::is_trivially_copyable_v<Value>);
+  auto* memory = static_cast<std::byte*>(arena_->allocate(sizeof(Execution) + values.size_bytes()));
+  auto* kept = reinterpret_cast<Value*>(memory + sizeof(Execution));
+  std::uninitialized_copy(values.begin(), values.end(), kept);
+  for (size_t row = 0; row < rows; ++row) {
+    for (const uint32_t text : recorded.texts) {
+      Value& value = kept[row * recorded.outputs + text];
+      if (!value.is_null()) value = Value::of_text(arena_->copy(value.as_text()));
+    }
   }
-  auto* execution = new (arena_->allocate(sizeof(BatchRecording::Execution)))
-      BatchRecording::Execution{nullptr, rows, kept};
+  auto* execution = new (memory) Execution{nullptr, rows, {kept, values.size()}};
 
   std::span<BatchRecording::Iteration>& iterations = transaction_->operations[place];
-  if (iteration >= iterations.size()) batch_->grow(iterations, iteration + 1, *arena_);
+  if (iteration >= iterations.size()) {
+    batch_->grow(iterations, std::max(iteration + 1, recorded.first_iterations), *arena_);
+  }
   BatchRecording::Iteration& of = iterations[iteration];
   (of.first == nullptr ? of.first : of.last->next) = execution;
   of.last = execution;

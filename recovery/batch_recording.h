@@ -26,7 +26,9 @@ class RecordedOperations {
  public:
   struct Operation {
     OperationId id;
-    std::vector<bool> output_is_text;
+    uint32_t outputs = 0;
+    std::vector<uint32_t> texts;  // which outputs are
+    uint32_t first_iterations = 1;  // room for so many is made at once
   };
 
   explicit RecordedOperations(const DependencyGraph& graph);
