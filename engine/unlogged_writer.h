@@ -50,8 +50,8 @@ class UnloggedWriter {
   void free_slot(TableId table, Row* row);
 
   Database& database_;
-  std::vector<SlotCache> slots_;  // by table
-  std::vector<Row*> new_rows_;    // by table: whose image is handed out; none: nullptr
+  std::vector<SlotCache> slots_;   // by table
+  std::vector<Row*> new_rows_;     // by table: whose image is handed out; none: nullptr
   std::vector<InsertHint> hints_;  // by index
   std::vector<std::byte> new_image_;
   Arena scratch_;

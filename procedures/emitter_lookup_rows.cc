@@ -203,7 +203,8 @@ void LookupWalk::emit_insert(const Operation& operation) {
 
 // What a loop inserts under keys that differ in their last columns alone, an order's lines, goes to one place, which is
 // named once. False: their first column differs, or the place is known in a later round only.
-bool LookupWalk::emit_place_of_loop(const Operation& operation, IndexId index, std::span<const Expr* const> known) {
+bool LookupWalk::emit_place_of_loop(const Operation& operation, IndexId index,
+                                    std::span<const Expr* const> known) {
   const auto differs = std::ranges::find_if(known, [&](const Expr* value) { return is_of_loop(*value); });
   if (differs == known.begin() || differs == known.end()) return false;
   const std::span<const Expr* const> prefix(known.begin(), differs);

@@ -69,7 +69,8 @@ class LookupWalk {
   // False: it is named already.
   bool write_lookup(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> values,
                     const std::string& parts, bool is_watched = false);
-  bool emit_place_of_loop(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> known);
+  bool emit_place_of_loop(const ir::Operation& operation, IndexId index,
+                          std::span<const ir::Expr* const> known);
   void write_place(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> values);
   void write_entry(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> values,
                    const std::string& parts, bool is_place, bool is_watched);
@@ -103,10 +104,10 @@ class LookupWalk {
   AccessEmitter access_;
   const uint32_t round_;
   const LookupRounds* const rounds_;
-  uint32_t way_round_ = 0;  // the first in which the way to the statement at hand is known
-  uint32_t loops_ = 0;      // around the statement at hand
+  uint32_t way_round_ = 0;       // the first in which the way to the statement at hand is known
+  uint32_t loops_ = 0;           // around the statement at hand
   std::string iteration_ = "0";  // of the outermost of them
-  size_t lookups_ = 0;      // statements that look something up, in whatever round
+  size_t lookups_ = 0;           // statements that look something up, in whatever round
   std::array<size_t, Prefetcher::kMaxRounds> named_in_round_{};  // at most; in a loop, each counts as two
   std::vector<Knowledge> known_;
   std::map<uint32_t, Variables> sources_;  // by variable: what it was assigned from

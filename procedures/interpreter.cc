@@ -102,7 +102,9 @@ Outcome Interpreter::Machine::run(const RunRequest& request) {
 }
 
 Outcome Interpreter::Machine::run_native() {
-  results_.assign(request_.procedure->parameters.size(), Argument{});
+  // A procedure that completes has set those that it has.
+  if (const size_t most = request_.procedure->parameters.size(); results_.size() < most)
+    results_.resize(most);
   NativeRun run{&state_.schema,     request_.procedure,    request_.arguments,      request_.rows,
                 request_.recording, request_.locate,       request_.only_iteration, &state_.arena,
                 &state_.outcome,    &state_.context.error, request_.prefetch,       results_.data()};

@@ -1,6 +1,7 @@
 #include "recovery/batch_recording.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <set>
@@ -16,12 +17,20 @@ constexpr uint32_t kNotRecorded = std::numeric_limits<uint32_t>::max();
 // As many as an order has lines.
 constexpr uint32_t kFirstIterations = 16;
 
-void collect_recorded(std::span<const ir::Statement> body, std::vector<OperationId>& into) {
+void collect(std::span<const ir::Statement> body, ir::OperationMode mode, std::vector<OperationId>& into) {
   for (const ir::Statement& statement : body) {
-    if (statement.mode == ir::OperationMode::kPerformAndRecord) into.push_back(statement.operation);
-    collect_recorded(statement.body, into);
-    collect_recorded(statement.else_body, into);
+    if (statement.operation.valid() && statement.mode == mode) into.push_back(statement.operation);
+    collect(statement.body, mode, into);
+    collect(statement.else_body, mode, into);
   }
+}
+
+std::vector<OperationId> operations_in_mode(const Slice& slice, ir::OperationMode mode) {
+  std::vector<OperationId> operations;
+  collect(slice.body, mode, operations);
+  std::ranges::sort(operations);
+  operations.erase(std::ranges::unique(operations).begin(), operations.end());
+  return operations;
 }
 
 bool is_loop(ir::StatementKind kind) {
@@ -41,11 +50,11 @@ void collect_repeated(std::span<const ir::Statement> body, bool in_loop, std::se
 }  // namespace
 
 std::vector<OperationId> recorded_operations(const Slice& slice) {
-  std::vector<OperationId> recorded;
-  collect_recorded(slice.body, recorded);
-  std::ranges::sort(recorded);
-  recorded.erase(std::ranges::unique(recorded).begin(), recorded.end());
-  return recorded;
+  return operations_in_mode(slice, ir::OperationMode::kPerformAndRecord);
+}
+
+std::vector<OperationId> recalled_operations(const Slice& slice) {
+  return operations_in_mode(slice, ir::OperationMode::kRecall);
 }
 
 RecordedOperations::RecordedOperations(const DependencyGraph& graph) {
@@ -81,34 +90,47 @@ void BatchRecording::reset() {
 
 void BatchRecording::add(ProcedureId procedure) {
   const size_t count = operations_.of(procedure).size();
-  transactions_.push_back({procedure, transactions_arena_.make_array<std::span<Iteration>>(count)});
+  transactions_.push_back({procedure, transactions_arena_.make_array<Iterations>(count)});
 }
 
 void BatchRecording::reserve_iterations(uint32_t transaction, OperationId operation, uint32_t count,
                                         ReplayThreadId thread) {
   Transaction& of = transactions_[transaction];
-  grow(of.operations[operations_.place(of.procedure, operation)], count, arenas_[thread.value]);
+  const uint32_t place = operations_.place(of.procedure, operation);
+  grow(of.operations[place], operations_.of(of.procedure)[place].outputs, count, arenas_[thread.value]);
 }
 
-void BatchRecording::grow(std::span<Iteration>& iterations, size_t count, Arena& arena) {
-  const std::span<Iteration> grown = arena.make_array<Iteration>(std::max(count, 2 * iterations.size()));
-  std::copy(iterations.begin(), iterations.end(), grown.begin());
+// Executions that are linked stay where they are, and so do a first one's values, in the places left behind.
+void BatchRecording::grow(Iterations& iterations, uint32_t outputs, uint32_t count, Arena& arena) {
+  static_assert(alignof(Iteration) >= alignof(Value) && std::is_trivially_copyable_v<Value>);
+  Iterations grown;
+  grown.stride = static_cast<uint32_t>(sizeof(Iteration) + outputs * sizeof(Value));
+  grown.count = std::max(count, 2 * iterations.count);
+  const size_t used = size_t{iterations.count} * grown.stride;
+  const size_t bytes = size_t{grown.count} * grown.stride;
+  grown.places = static_cast<std::byte*>(arena.allocate(bytes));
+  if (used > 0) std::memcpy(grown.places, iterations.places, used);
+  std::memset(grown.places + used, 0, bytes - used);
   iterations = grown;
 }
 
 void TransactionRecording::record(OperationId operation, uint32_t iteration, uint32_t rows,
                                   std::span<const Value> values) {
+  using Execution = BatchRecording::Execution;
   const ProcedureId procedure = transaction_->procedure;
   const uint32_t place = batch_->operations_.place(procedure, operation);
   CHECK(place != kNotRecorded);
   const RecordedOperations::Operation& recorded = batch_->operations_.of(procedure)[place];
   DCHECK(values.size() == size_t{rows} * recorded.outputs);
 
-  // The values lie behind what says so.
-  using Execution = BatchRecording::Execution;
-  static_assert(sizeof(Execution) % alignof(Value) == 0 && std::is_trivially_copyable_v<Value>);
-  auto* memory = static_cast<std::byte*>(arena_->allocate(sizeof(Execution) + values.size_bytes()));
-  auto* kept = reinterpret_cast<Value*>(memory + sizeof(Execution));
+  BatchRecording::Iterations& iterations = transaction_->operations[place];
+  if (iteration >= iterations.count) {
+    BatchRecording::grow(iterations, recorded.outputs, std::max(iteration + 1, recorded.first_iterations),
+                         *arena_);
+  }
+  BatchRecording::Iteration& of = iterations.at(iteration);
+  Value* kept = of.values();
+  if (of.is_recorded || rows > 1) kept = static_cast<Value*>(arena_->allocate(values.size_bytes()));
   std::uninitialized_copy(values.begin(), values.end(), kept);
   for (size_t row = 0; row < rows; ++row) {
     for (const uint32_t text : recorded.texts) {
@@ -116,14 +138,13 @@ void TransactionRecording::record(OperationId operation, uint32_t iteration, uin
       if (!value.is_null()) value = Value::of_text(arena_->copy(value.as_text()));
     }
   }
-  auto* execution = new (memory) Execution{nullptr, rows, {kept, values.size()}};
-
-  std::span<BatchRecording::Iteration>& iterations = transaction_->operations[place];
-  if (iteration >= iterations.size()) {
-    batch_->grow(iterations, std::max(iteration + 1, recorded.first_iterations), *arena_);
+  if (!of.is_recorded) {
+    of.is_recorded = true;
+    of.first = {nullptr, rows, kept};
+    return;
   }
-  BatchRecording::Iteration& of = iterations[iteration];
-  (of.first == nullptr ? of.first : of.last->next) = execution;
+  auto* execution = new (arena_->allocate(sizeof(Execution))) Execution{nullptr, rows, kept};
+  (of.last == nullptr ? of.first : *of.last).next = execution;
   of.last = execution;
 }
 
@@ -137,14 +158,18 @@ Recording::Recorded TransactionRecording::recall(OperationId operation, uint32_t
 
 std::optional<Recording::Recorded> TransactionRecording::find(OperationId operation, uint32_t iteration,
                                                               uint32_t execution) {
-  const uint32_t place = batch_->operations_.place(transaction_->procedure, operation);
+  const ProcedureId procedure = transaction_->procedure;
+  const uint32_t place = batch_->operations_.place(procedure, operation);
   CHECK(place != kNotRecorded);
-  const std::span<BatchRecording::Iteration> iterations = transaction_->operations[place];
-  if (iteration >= iterations.size()) return std::nullopt;
-  const BatchRecording::Execution* found = iterations[iteration].first;
+  const BatchRecording::Iterations& iterations = transaction_->operations[place];
+  if (iteration >= iterations.count) return std::nullopt;
+  const BatchRecording::Iteration& of = iterations.at(iteration);
+  if (!of.is_recorded) return std::nullopt;
+  const BatchRecording::Execution* found = &of.first;
   for (; found != nullptr && execution > 0; --execution) found = found->next;
   if (found == nullptr) return std::nullopt;
-  return Recorded{found->rows, found->values};
+  const size_t outputs = batch_->operations_.of(procedure)[place].outputs;
+  return Recorded{found->rows, {found->values, found->rows * outputs}};
 }
 
 }  // namespace mneme

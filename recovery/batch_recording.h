@@ -1,25 +1,30 @@
 // BatchRecording: the outputs that the pieces of one batch hand to later pieces of the same transactions.
 //
-// Layout      transaction -> recorded operation -> iteration of the outermost loop -> executions, a linked list.
+// Layout      transaction -> recorded operation -> iteration of the outermost loop -> executions. An iteration's first
+//             execution lies in its place, with the values of one row; what comes after, or is more, is linked to it.
 // Invariants  an entry is written by the piece that performs it and read by pieces of later blocks only.
 // Threads     pieces of one transaction record at the same time where they are different operations, or different
 //             iterations of one whose table of iterations was made by reserve_iterations(). Memory comes from an arena
 //             a thread. The scheduler orders a reader after the writer (lane_scheduler.h, invariant 2).
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <span>
 #include <vector>
 
 #include "analyzer/dependency_graph.h"
 #include "base/arena.h"
+#include "base/cache_line.h"
+#include "base/prefetch.h"
 #include "procedures/recording.h"
 #include "recovery/lane_scheduler.h"
 
 namespace mneme {
 
-// The operations that the slice's body records, sorted.
+// The operations that the slice's body records, and those that it recalls, sorted.
 std::vector<OperationId> recorded_operations(const Slice& slice);
+std::vector<OperationId> recalled_operations(const Slice& slice);
 
 // Which operations of each procedure are recorded, and what they put out.
 class RecordedOperations {
@@ -27,7 +32,7 @@ class RecordedOperations {
   struct Operation {
     OperationId id;
     uint32_t outputs = 0;
-    std::vector<uint32_t> texts;  // which outputs are
+    std::vector<uint32_t> texts;    // which outputs are
     uint32_t first_iterations = 1;  // room for so many is made at once
   };
 
@@ -55,27 +60,54 @@ class BatchRecording {
   void add(ProcedureId procedure);
   void add_nothing() { transactions_.push_back({}); }
 
+  // Each asks for where the next one looks, and the last for where an operation's recordings begin.
+  void prefetch(uint32_t transaction) const { prefetch_line(&transactions_[transaction]); }
+  void prefetch_operations(uint32_t transaction) const {
+    prefetch_line(transactions_[transaction].operations.data());
+  }
+  void prefetch_recorded(uint32_t transaction, OperationId operation) const {
+    const Transaction& of = transactions_[transaction];
+    const Iterations& recorded = of.operations[operations_.place(of.procedure, operation)];
+    prefetch_lines(recorded.places, std::min(kPrefetchedBytes, size_t{recorded.count} * recorded.stride));
+  }
+
   // Several threads may then record iterations below `count` of the operation.
   void reserve_iterations(uint32_t transaction, OperationId operation, uint32_t count, ReplayThreadId thread);
 
  private:
   friend class TransactionRecording;
 
+  // Where the processor sees a sequence it goes on by itself.
+  static constexpr size_t kPrefetchedBytes = size_t{4} * kCacheLineBytes;
+
   struct Execution {
     Execution* next;
     uint32_t rows;
-    std::span<const Value> values;
+    const Value* values;  // rows x outputs
   };
   struct Iteration {
-    Execution* first;
-    Execution* last;
+    Execution first;
+    Execution* last;  // of those behind the first; none: nullptr
+    bool is_recorded;
+
+    Value* values() { return reinterpret_cast<Value*>(this + 1); }
+  };
+  // Iterations, each with room for the values of one row behind it.
+  struct Iterations {
+    std::byte* places = nullptr;
+    uint32_t count = 0;
+    uint32_t stride = 0;
+
+    Iteration& at(uint32_t iteration) const {
+      return *reinterpret_cast<Iteration*>(places + size_t{iteration} * stride);
+    }
   };
   struct Transaction {
     ProcedureId procedure;
-    std::span<std::span<Iteration>> operations;  // by place
+    std::span<Iterations> operations;  // by place
   };
 
-  void grow(std::span<Iteration>& iterations, size_t count, Arena& arena);
+  static void grow(Iterations& iterations, uint32_t outputs, uint32_t count, Arena& arena);
 
   const RecordedOperations& operations_;
   Arena transactions_arena_;

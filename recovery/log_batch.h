@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/function_ref.h"
+#include "base/prefetch.h"
 #include "base/result.h"
 #include "engine/change_codec.h"
 #include "logging/log_reader.h"
@@ -44,6 +45,12 @@ class LogBatch {
   bool stands_alone() const { return stands_alone_; }
   // Of one that is not ad hoc.
   const Call& call(uint32_t transaction) const { return calls_[transaction]; }
+  // Asks for what call() will return, and once that is there, for its arguments.
+  void prefetch_call(uint32_t transaction) const { prefetch_lines(&calls_[transaction], sizeof(Call)); }
+  void prefetch_arguments(uint32_t transaction) const {
+    prefetch_lines(calls_[transaction].arguments.data(),
+                   calls_[transaction].arguments.size() * sizeof(Argument));
+  }
   // Of one that is.
   std::span<const LoggedChange> changes(uint32_t transaction) const {
     const Transaction& of = transactions_[transaction];

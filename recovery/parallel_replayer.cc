@@ -81,6 +81,7 @@ class ParallelReplay final : public PieceExecutor {
                    ReplayThreadId thread_id) override {
     Thread& thread = *threads_[thread_id.value];
     Slot& slot = slot_of(batch);
+    prefetch(block, slot, pieces);
     thread.lookups_begin.clear();
     thread.next_prepared = 0;
     const std::span<RowLookup> room(thread.lookups);
@@ -164,6 +165,31 @@ class ParallelReplay final : public PieceExecutor {
     BatchRecording recording;
     bool waits_to_be_alone = false;
   };
+
+  // A batch's calls and recordings are more than the cache keeps of them: those of all these pieces are asked for at once,
+  // step by step, as each leads to the next.
+  void prefetch(uint32_t block, const Slot& slot, std::span<const Piece> pieces) const {
+    const auto each_call = [&](auto&& step) {
+      for (const Piece& piece : pieces) {
+        if (!slot.batch.is_ad_hoc(piece.transaction)) step(piece.transaction);
+      }
+    };
+    if (pieces.size() == 1) return;
+    each_call([&](uint32_t transaction) {
+      slot.batch.prefetch_call(transaction);
+      slot.recording.prefetch(transaction);
+    });
+    each_call([&](uint32_t transaction) {
+      slot.batch.prefetch_arguments(transaction);
+      slot.recording.prefetch_operations(transaction);
+    });
+    each_call([&](uint32_t transaction) {
+      for (const OperationId operation :
+           dispatch_.find(block, slot.batch.call(transaction).procedure)->recalled) {
+        slot.recording.prefetch_recorded(transaction, operation);
+      }
+    });
+  }
 
   // What stands alone is installed at once, if nothing is in flight; else it waits in the slot until load() is called again.
   Load load(Slot& slot) {

@@ -88,13 +88,15 @@ SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, 
   replay.local = &local;
   replay.slice = &slice;
   replay.recorded = recorded_operations(slice);
+  replay.recalled = recalled_operations(slice);
   for (const ir::Operation& operation : local.replay.operations) {
     auto& tables = replay.lane_tables.emplace_back();
     for (const ir::TableAccess& access : operation.access) tables.push_back(block.lane_table(access.table));
   }
   replay.inserts_freely = std::ranges::any_of(slice.replayed, [&](OperationId operation) {
     const std::vector<const LaneTable*>& tables = replay.lane_tables[operation.value];
-    return std::ranges::any_of(tables, [](const LaneTable* table) { return table != nullptr && table->any_lane; });
+    return std::ranges::any_of(tables,
+                               [](const LaneTable* table) { return table != nullptr && table->any_lane; });
   });
   // An iteration is a piece only if something is located in it. So whatever an iteration records must be located.
   const bool all_located = std::ranges::all_of(replay.recorded, [&](OperationId operation) {

@@ -31,13 +31,15 @@ inline constexpr uint32_t kWholeSlice = std::numeric_limits<uint32_t>::max();
 struct SliceReplay {
   const LocalGraph* local = nullptr;
   const Slice* slice = nullptr;
-  bool by_iteration = false;    // each iteration of its loop may be a piece
-  bool inserts_freely = false;  // into tables whose rows go to any lane, which its locate body does not report
+  bool by_iteration = false;  // each iteration of its loop may be a piece
+  bool inserts_freely =
+      false;  // into tables whose rows go to any lane, which its locate body does not report
   // The machine code of its body and of its locate body; nullptr where these are interpreted.
   NativeRunFunction run_native = nullptr;
   NativeRunFunction locate_native = nullptr;
   NativeLookupFunction lookups = nullptr;  // of its body
   std::vector<OperationId> recorded;
+  std::vector<OperationId> recalled;
   // lane_tables[operation][access]: where the access's rows have their lanes; nullptr where they need none.
   std::vector<std::vector<const LaneTable*>> lane_tables;
 };
@@ -110,7 +112,8 @@ class PieceDispatch {
     kByKey,    // by what their locate bodies report
   };
 
-  void add_block(std::span<const LaneTable> lanes, std::span<const BlockId> predecessors, uint32_t lanes_per_block);
+  void add_block(std::span<const LaneTable> lanes, std::span<const BlockId> predecessors,
+                 uint32_t lanes_per_block);
   SliceReplay prepare(const Block& block, const LocalGraph& local, const Slice& slice) const;
   uint32_t lane_of(uint32_t block, const LaneTable& table, std::span<const Value> key) const;
 
