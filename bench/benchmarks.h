@@ -17,6 +17,7 @@ struct Sizes {
 };
 
 void register_memory(const Sizes& sizes);
+void register_copy(const Sizes& sizes);
 void register_index(const Sizes& sizes);
 void register_transaction(const Sizes& sizes);
 void register_order(const Sizes& sizes);

@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
 
   mneme::bench::register_memory(sizes);
+  mneme::bench::register_copy(sizes);
   mneme::bench::register_index(sizes);
   mneme::bench::register_transaction(sizes);
   mneme::bench::register_order(sizes);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/huge_advice.h"
 #include "logging/nvm_segment_reader.h"
 
 namespace mneme {
@@ -100,6 +101,7 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
   if (!size.ok()) return size.error();
   // At once, rather than copying what is there already whenever it has doubled.
   segment.bytes.reserve(*size);
+  advise_huge_pages(segment.bytes.data(), segment.bytes.capacity());
   std::vector<std::byte> chunk(kReadBytes);
   for (uint64_t offset = 0;; offset += kReadBytes) {
     auto count = file->read_at(chunk, offset);

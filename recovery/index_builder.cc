@@ -1,23 +1,19 @@
 #include "recovery/index_builder.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <mutex>
-#include <numeric>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/parallel.h"
+#include "recovery/index_filler.h"
 
 namespace mneme {
 namespace {
 
 // So many that a thread's keys stay in its caches.
 constexpr uint64_t kStretchSlots = 8192;
-// Entries of a hash index whose buckets are on their way into the cache.
-constexpr size_t kAhead = 16;
 
 struct Stretch {
   TableId table;
@@ -49,7 +45,7 @@ class IndexBuilder {
   class Builder {
    public:
     explicit Builder(IndexBuilder& all)
-        : all_(all), hints_(all.database_.catalog().indexes().size()), free_(all.free_.size()) {}
+        : all_(all), filler_(all.database_), free_(all.free_.size()) {}
 
     void work(const std::function<void(uint64_t, uint64_t)>& progress) {
       for (;;) {
@@ -80,58 +76,29 @@ class IndexBuilder {
     }
 
     Result<void> add(const IndexedTable& table, const TableIndex& index) {
-      const size_t words = index.index->key_words();
-      keys_.resize(rows_.size() * words);
-      for (size_t i = 0; i < rows_.size(); ++i) {
-        const IndexKey key = table.entry_key(index, rows_[i]->image(), rows_[i]);
-        std::copy_n(key.words.data(), words, keys_.data() + i * words);
-      }
-      order_.resize(rows_.size());
-      std::iota(order_.begin(), order_.end(), 0);
-      const IndexDefinition& definition = all_.database_.catalog().index(index.id);
-      const bool is_ordered = definition.ordered || !definition.unique;
-      const auto key_of = [&](uint32_t i) { return keys_.data() + i * words; };
-      if (is_ordered) {
-        const auto is_below = [&](uint32_t a, uint32_t b) {
-          return compare_words(key_of(a), key_of(b), words) < 0;
-        };
-        if (!std::ranges::is_sorted(order_, is_below)) std::ranges::sort(order_, is_below);
-      }
-      for (size_t i = 0; i < order_.size(); ++i) {
-        if (!is_ordered && i % kAhead == 0) {
-          for (size_t j = i; j < std::min(i + kAhead, order_.size()); ++j) {
-            IndexProbe probe;
-            index.index->probe(key_of(order_[j]), probe);
-          }
-        }
-        Row* existing = nullptr;
-        switch (index.index->insert(key_of(order_[i]), rows_[order_[i]], existing, nullptr,
-                                    &hints_[index.id.value])) {
-          case Index::InsertStatus::kInserted:
-            continue;
-          case Index::InsertStatus::kExists:
-            return damaged(
-                "the rows in slots {} and {} of table {} have one key in {}; the log does not fit the "
-                "checkpoint, or "
-                "Mneme has a bug; nothing on disk was changed",
-                table.rows().slot_of(existing), table.rows().slot_of(rows_[order_[i]]),
-                table.definition().name, all_.database_.catalog().index(index.id).name);
-          case Index::InsertStatus::kOutOfMemory:
-            return failed(
-                "no memory is left to build the indexes; nothing on disk was changed: recover with more "
-                "memory");
-        }
+      const IndexFiller::Outcome outcome = filler_.add(table, index, rows_);
+      switch (outcome.status) {
+        case Index::InsertStatus::kInserted:
+          break;
+        case Index::InsertStatus::kExists:
+          return damaged(
+              "the rows in slots {} and {} of table {} have one key in {}; the log does not fit the "
+              "checkpoint, or "
+              "Mneme has a bug; nothing on disk was changed",
+              table.rows().slot_of(outcome.existing), table.rows().slot_of(outcome.row),
+              table.definition().name, all_.database_.catalog().index(index.id).name);
+        case Index::InsertStatus::kOutOfMemory:
+          return failed(
+              "no memory is left to build the indexes; nothing on disk was changed: recover with more "
+              "memory");
       }
       return {};
     }
 
     IndexBuilder& all_;
-    std::vector<InsertHint> hints_;        // by index
+    IndexFiller filler_;
     std::vector<std::vector<Row*>> free_;  // by table
-    // Of one stretch.
-    std::vector<Row*> rows_;
-    std::vector<uint64_t> keys_;  // of one index, by row
-    std::vector<uint32_t> order_;
+    std::vector<Row*> rows_;               // of one stretch
   };
 
   void fail(const Error& error) {

@@ -4,8 +4,7 @@
 //             slots -> Table::end_restoring()
 // Invariants  rows are what they will be; afterwards every live row stands in all its indexes, and every other slot is
 //             free, tombstones included: a database as transactions expect it.
-// Memory      entries of an ordered index are sorted within a stretch, so that most go where the one before went; for
-//             a hashed one the buckets of the next rows are asked for ahead.
+// Memory      a stretch's entries go into an index together (index_filler.h).
 // Threads     `threads` of its own; the database is nobody else's.
 // Errors      two rows under one primary key, which no log of committed transactions leaves: kDamaged. No memory: kFailed.
 // Source      PACMAN (SIGMOD 2017), section 6.2: PLR restores tables first, and rebuilds all indexes in parallel then. We

@@ -6,10 +6,9 @@
 
 namespace mneme {
 
-NewestInstaller::NewestInstaller(Database& database, Sharing sharing)
+NewestInstaller::NewestInstaller(Database& database)
     : database_(database),
       codec_(database.change_codec()),
-      sharing_(sharing),
       links_(database),
       slots_(database.table_count()) {}
 
@@ -86,10 +85,9 @@ InstallOutcome NewestInstaller::replace(TableId id, ChangeAction action, ByteSpa
   return outcome;
 }
 
-RowWord NewestInstaller::latch(Row* row) const {
+RowWord NewestInstaller::latch(Row* row) {
   for (uint32_t tries = 0;; spin_pause(tries++)) {
     const RowWord word = row->word();
-    if (sharing_ == Sharing::kOwned) return word;
     if (!word.is_locked() && row->try_change(word, word.locked())) return word;
   }
 }

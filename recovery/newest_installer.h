@@ -5,9 +5,9 @@
 //             Thomas's write rule). A row that was erased stays as a tombstone with its LSN, in the primary key's index
 //             alone, so that an older image does not bring it back; one that is erased before it is inserted is made as
 //             a tombstone. sweep() takes tombstones out.
-//             Where rows are latched, the latch is the lock bit of the row's word, and index entries change under it.
+//             The latch is the lock bit of the row's word; index entries change under it.
 //             Rows end live at the LSN of their last change, as transactions leave them.
-// Threads     one owner each; any number on one database: latched, or such that each row has one installer.
+// Threads     one owner each; any number on one database.
 // Waiting     for a latch, which is held for one change.
 // Errors      bytes that are no row, and patches: what they leave out would be lost with the older images. What is missing or there already cannot be told from what comes later.
 // Source      Zheng et al., "Fast Databases with Fast Durability and Recovery Through Multicore Parallelism" (SiloR,
@@ -23,15 +23,13 @@ namespace mneme {
 
 class NewestInstaller {
  public:
-  enum class Sharing : uint8_t { kLatched, kOwned };
-
-  NewestInstaller(Database& database, Sharing sharing);
+  explicit NewestInstaller(Database& database);
   // Passes free slots on to others.
   ~NewestInstaller();
   NewestInstaller(const NewestInstaller&) = delete;
   NewestInstaller& operator=(const NewestInstaller&) = delete;
 
-  // `row`: the one under the key, where it is known already. Of a table without a primary key each change is an insert.
+  // Of a table without a primary key each change is an insert.
   InstallOutcome install(TableId table, ChangeAction action, Lsn lsn, ByteSpan columns, Row* row);
   // Takes out the rows that this installer erased last. Nobody installs any more, but others may sweep.
   void sweep();
@@ -47,11 +45,10 @@ class NewestInstaller {
   InstallOutcome overwrite(TableId table, ChangeAction action, Lsn lsn, ByteSpan columns, Row* row);
   // Under the latch: a row that was live, or a tombstone, gets this image.
   InstallOutcome replace(TableId table, ChangeAction action, ByteSpan columns, Row* row, bool was_live);
-  RowWord latch(Row* row) const;
+  static RowWord latch(Row* row);
 
   Database& database_;
   const ChangeCodec& codec_;
-  const Sharing sharing_;
   RowLinks links_;
   std::vector<SlotCache> slots_;  // by table
   std::vector<Tombstone> tombstones_;

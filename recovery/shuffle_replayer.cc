@@ -2,260 +2,279 @@
 
 #include <algorithm>
 #include <array>
-#include <barrier>
-#include <chrono>
-#include <deque>
+#include <atomic>
+#include <bit>
+#include <limits>
 #include <optional>
-#include <thread>
+#include <utility>
+#include <vector>
 
-#include "base/cache_line.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "base/prefetch.h"
 #include "engine/prefetcher.h"
+#include "recovery/change_buckets.h"
 #include "recovery/earliest_error.h"
-#include "recovery/newest_installer.h"
-#include "recovery/row_installer.h"
+#include "recovery/index_filler.h"
+#include "recovery/key_groups.h"
+#include "recovery/key_installer.h"
 
 namespace mneme {
 namespace {
 
 // Keys of an ordered index that differ in no higher bits share a partition.
 constexpr uint64_t kNeighbours = 16;
-
-// A change on its way to its partition.
-struct ShuffledChange {
-  Lsn lsn;
-  const std::byte* columns;
-  uint32_t column_bytes;
-  uint32_t key_at;  // its key's first word, in its bucket's
-  TableId table;
-  ChangeAction action;
-
-  ByteSpan bytes() const { return {columns, column_bytes}; }
-};
-
-struct Bucket {
-  std::vector<ShuffledChange> changes;
-  std::vector<uint64_t> key_words;
-
-  void clear() {
-    changes.clear();
-    key_words.clear();
-  }
-};
-
-using Clock = std::chrono::steady_clock;
+constexpr uint64_t kPartitionSeed = 0x9e3779b97f4a7c15;
+// Threads take stretches as they go: more of them than threads, so that none waits long for the last.
+constexpr size_t kStretchesPerThread = 4;
+// Of the log, for each partition of all tables: what its changes take besides the log, a quarter of it, fits a cache.
+constexpr size_t kPartitionBytes = size_t{4} << 20;
+// A thread writes to all buckets in turn, a cache line each.
+constexpr size_t kMaxPartitions = 512;
+// Changes whose columns, in the log, are on their way into the cache.
+constexpr size_t kAhead = 16;
 
 class ShuffleReplay {
  public:
   ShuffleReplay(Database& database, std::span<const RecordView> records, const ReplayOptions& options)
-      : database_(database),
-        records_(records),
-        options_(options),
-        is_reverse_(options.order == ReplayOrder::kReverse),
-        batches_((records.size() + options.batch_transactions - 1) / options.batch_transactions),
-        rendezvous_(options.threads) {
-    for (uint32_t t = 0; t < options.threads; ++t) threads_.emplace_back(database, options.threads);
+      : database_(database), records_(records), options_(options), tables_(database.table_count()) {
+    CHECK(records.size() <= std::numeric_limits<uint32_t>::max());
+    size_t bytes = 0;
+    for (const RecordView& record : records) bytes += record.payload.size();
+    partitions_ = std::clamp<size_t>(std::bit_ceil(bytes / kPartitionBytes), options.threads, kMaxPartitions);
+    const size_t batches = (records.size() + options.batch_transactions - 1) / options.batch_transactions;
+    stretches_.resize(std::min(batches, kStretchesPerThread * options.threads));
+    for (size_t s = 0; s < stretches_.size(); ++s) {
+      const size_t end = batches * (s + 1) / stretches_.size() * options.batch_transactions;
+      stretches_[s].end = static_cast<uint32_t>(std::min(end, records.size()));
+      stretches_[s].buckets.resize(tables_ * partitions_);
+    }
   }
 
   Result<ReplayStatistics> replay() {
-    std::vector<std::thread> others;
-    for (uint32_t t = 1; t < options_.threads; ++t) others.emplace_back([this, t] { work(t); });
-    work(0);
-    for (std::thread& thread : others) thread.join();
+    const uint32_t threads = options_.threads;
+    for_each_in_parallel(threads, threads, [&](size_t t) { Shuffler(*this).work(t == 0); });
     if (error_.is_set()) return *error_.take();
+    for_each_in_parallel(threads, threads, [&](size_t t) { Installer(*this).work(t == 0); });
+    if (error_.is_set()) return *error_.take();
+    tell_progress(1, 1);
     ReplayStatistics statistics;
     statistics.transactions = records_.size();
-    for (const CachePadded<Thread>& thread : threads_) {
-      statistics.pieces += thread->installed;
-      statistics.decode_seconds += thread->shuffle_seconds;
+    for (const Stretch& stretch : stretches_) {
+      statistics.decode_seconds += stretch.seconds;
+      for (const ChangeBucket& bucket : stretch.buckets) statistics.pieces += bucket.count();
     }
     return statistics;
   }
 
  private:
-  struct Thread {
-    Thread(Database& database, uint32_t partitions)
-        : in_order(database), newest(database, NewestInstaller::Sharing::kOwned) {
-      for (auto& side : buckets) side.resize(partitions);
-      for (uint32_t t = 0; t < database.table_count(); ++t)
-        images.emplace_back(database.table(TableId{t}).layout().image_bytes());
-    }
-
-    RowInstaller in_order;   // of the forward order
-    NewestInstaller newest;  // of the reverse order
-    Prefetcher prefetcher;
-    std::array<const ShuffledChange*, Prefetcher::kMaxLookups> group;
-    std::array<RowLookup, Prefetcher::kMaxLookups> lookups;
-    // What is filled with one batch is emptied while the next one fills the other.
-    std::array<std::vector<Bucket>, 2> buckets;
-    std::vector<std::vector<std::byte>> images;  // by table: one whose key columns are being decoded
-    uint64_t anywhere = 0;                       // rows without a key, so far
-    uint64_t installed = 0;
-    double shuffle_seconds = 0;
+  // Written by the one thread that takes it; read by others once all have been.
+  struct Stretch {
+    uint32_t end = 0;  // of its records: it begins where the one before ends
+    std::vector<ChangeBucket> buckets;  // by table, and by partition
+    uint64_t anywhere = 0;              // rows without a key, so far
+    double seconds = 0;
   };
 
-  void work(uint32_t t) {
-    Thread& thread = *threads_[t];
-    for (size_t step = 0; step <= batches_; ++step) {
-      const auto begin = Clock::now();
-      if (step < batches_) shuffle(thread, t, step);
-      thread.shuffle_seconds += std::chrono::duration<double>(Clock::now() - begin).count();
-      if (step > 0) install_partition(thread, t, step - 1);
-      rendezvous_.arrive_and_wait();
-      // Others may be on their way to the next rendezvous already, not knowing: it must not wait for us.
-      if (error_.is_set()) return rendezvous_.arrive_and_drop();
-      if (t == 0 && step > 0 && options_.progress)
-        options_.progress(std::min(records_.size(), step * options_.batch_transactions));
+  class Shuffler {
+   public:
+    explicit Shuffler(ShuffleReplay& all) : all_(all), memory_(all.bucket_memory_) {
+      for (uint32_t t = 0; t < all.tables_; ++t)
+        images_.emplace_back(all.database_.table(TableId{t}).layout().image_bytes());
     }
-    if (is_reverse_) thread.newest.sweep();
-  }
 
-  std::span<const RecordView> batch_of(size_t step) const {
-    const size_t batch = is_reverse_ ? batches_ - 1 - step : step;
-    const size_t first = batch * options_.batch_transactions;
-    return records_.subspan(first, std::min<size_t>(options_.batch_transactions, records_.size() - first));
-  }
-
-  void shuffle(Thread& thread, uint32_t t, size_t step) {
-    std::vector<Bucket>& buckets = thread.buckets[step % 2];
-    for (Bucket& bucket : buckets) bucket.clear();
-    const std::span<const RecordView> batch = batch_of(step);
-    const size_t end = batch.size() * (t + 1) / options_.threads;
-    for (size_t i = batch.size() * t / options_.threads; i < end; ++i) {
-      if (!shuffle_record(thread, buckets, batch[i])) return;
+    void work(bool is_caller) {
+      for (;;) {
+        const size_t next = all_.next_stretch_.fetch_add(1, std::memory_order_relaxed);
+        if (next >= all_.stretches_.size() || all_.error_.is_set()) return;
+        Stretch& stretch = all_.stretches_[next];
+        const uint64_t begin = monotonic_ns();
+        for (uint32_t r = next == 0 ? 0 : all_.stretches_[next - 1].end; r < stretch.end; ++r) {
+          if (!add_record(stretch, r)) return;
+        }
+        stretch.seconds = static_cast<double>(monotonic_ns() - begin) * 1e-9;
+        if (is_caller) all_.tell_progress(next + 1, 2 * all_.stretches_.size());
+      }
     }
-  }
 
-  bool shuffle_record(Thread& thread, std::vector<Bucket>& buckets, const RecordView& record) {
-    const std::optional<LoggedChanges> changes = changes_of(record.kind, record.payload);
-    if (!changes) return error_.keep(record.lsn, no_rows_error(record.lsn));
-    ChangeReader reader(database_.change_codec(), *changes);
-    RowChange change;
-    while (reader.next(change)) {
-      if (!shuffle_change(thread, buckets, record.lsn, change))
-        return error_.keep(record.lsn, no_rows_error(record.lsn));
+   private:
+    bool add_record(Stretch& stretch, uint32_t number) {
+      const RecordView& record = all_.records_[number];
+      const std::optional<LoggedChanges> changes = changes_of(record.kind, record.payload);
+      if (!changes) return all_.error_.keep(record.lsn, no_rows_error(record.lsn));
+      ChangeReader reader(all_.database_.change_codec(), *changes);
+      RowChange change;
+      while (reader.next(change)) {
+        const InstallOutcome outcome = add_change(stretch, number, change);
+        if (outcome != InstallOutcome::kInstalled) return all_.fail(change.table, record.lsn, outcome);
+      }
+      return !reader.bad() || all_.error_.keep(record.lsn, no_rows_error(record.lsn));
     }
-    return !reader.bad() || error_.keep(record.lsn, no_rows_error(record.lsn));
-  }
 
-  bool shuffle_change(Thread& thread, std::vector<Bucket>& buckets, Lsn lsn, const RowChange& change) {
-    ShuffledChange shuffled{lsn, change.columns.data(), static_cast<uint32_t>(change.columns.size()),
-                            0,   change.table,          change.action};
-    const TableIndex* primary = database_.table(change.table).primary();
-    if (primary == nullptr) {
-      if (change.action != ChangeAction::kInsert) return false;
-      buckets[thread.anywhere++ % buckets.size()].changes.push_back(shuffled);
+    InstallOutcome add_change(Stretch& stretch, uint32_t number, const RowChange& change) {
+      DCHECK(change.columns.size() <= ShuffledChange::kMaxColumnBytes);
+      const ShuffledChange shuffled{change.columns.data(), number, static_cast<uint32_t>(change.columns.size()),
+                                    static_cast<uint32_t>(change.action)};
+      ChangeBucket* const buckets = stretch.buckets.data() + change.table.value * all_.partitions_;
+      const TableIndex* primary = all_.database_.table(change.table).primary();
+      bool is_added = false;
+      if (primary == nullptr) {
+        if (change.action != ChangeAction::kInsert) return InstallOutcome::kNoRow;
+        is_added = buckets[stretch.anywhere++ % all_.partitions_].add(shuffled, {}, memory_);
+      } else {
+        std::byte* image = images_[change.table.value].data();
+        if (!all_.database_.change_codec().decode_key(change.table, change.columns, image))
+          return InstallOutcome::kNoRow;
+        const IndexKey key = primary->codec->of_row(image, 0);
+        is_added = buckets[all_.partition_of(*primary, key)].add(shuffled, key.span(), memory_);
+      }
+      return is_added ? InstallOutcome::kInstalled : InstallOutcome::kOutOfMemory;
+    }
+
+    ShuffleReplay& all_;
+    BucketMemory memory_;
+    std::vector<std::vector<std::byte>> images_;  // by table: one whose key columns are being decoded
+  };
+
+  class Installer {
+   public:
+    explicit Installer(ShuffleReplay& all)
+        : all_(all), keys_(all.database_, all.records_, all.options_.order), filler_(all.database_) {}
+
+    void work(bool is_caller) {
+      const size_t count = all_.tables_ * all_.partitions_;
+      for (;;) {
+        const size_t next = all_.next_partition_.fetch_add(1, std::memory_order_relaxed);
+        if (next >= count || all_.error_.is_set()) return;
+        // A partition of each table in turn: so threads seldom fill one index at a time.
+        table_ = TableId{static_cast<uint32_t>(next % all_.tables_)};
+        if (!install(next / all_.tables_) || !link_made()) return;
+        if (is_caller) all_.tell_progress(count + next + 1, 2 * count);
+      }
+    }
+
+   private:
+    bool install(size_t partition) {
+      buckets_.clear();
+      for (const Stretch& stretch : all_.stretches_)
+        buckets_.push_back(&stretch.buckets[table_.value * all_.partitions_ + partition]);
+      const TableIndex* primary = all_.database_.table(table_).primary();
+      if (primary == nullptr) return install_without_key();
+      groups_.gather(buckets_, primary->index->key_words());
+      size_t waiting = 0;
+      for (size_t g = 0; g < groups_.size(); ++g) {
+        if (g + kAhead < groups_.size()) {
+          const ShuffledChange* ahead = groups_.changes(g + kAhead).back();
+          prefetch_lines(ahead->columns, ahead->column_bytes);
+        }
+        const KeyInstaller::Changes changes = groups_.changes(g);
+        if (KeyInstaller::make_row(changes)) {
+          if (!done(keys_.install(table_, changes, nullptr))) return false;
+        } else {
+          waiting_[waiting++] = changes;
+          if (waiting == waiting_.size() && !install_found(*primary, std::exchange(waiting, 0))) return false;
+        }
+      }
+      return install_found(*primary, waiting);
+    }
+
+    bool install_without_key() {
+      bool is_installed = true;
+      for (const ChangeBucket* bucket : buckets_) {
+        bucket->for_each(0, [&](const ShuffledChange* change) {
+          is_installed = is_installed && done(keys_.install(table_, {&change, 1}, nullptr));
+        });
+      }
+      return is_installed;
+    }
+
+    // Those of rows that were there before.
+    bool install_found(const TableIndex& primary, size_t count) {
+      if (count == 0) return true;
+      for (size_t i = 0; i < count; ++i) {
+        RowLookup& lookup = lookups_[i];
+        lookup.index = primary.id;
+        lookup.parts = all_.database_.table(table_).image_parts();
+        lookup.key.word_count = primary.index->key_words();
+        std::copy_n(waiting_[i].front()->key(), lookup.key.word_count, lookup.key.words.data());
+      }
+      prefetcher_.start(all_.database_, {lookups_.data(), count});
+      while (!prefetcher_.done()) prefetcher_.step();
+      for (size_t i = 0; i < count; ++i) {
+        if (!done(keys_.install(table_, waiting_[i], find(primary, lookups_[i].key)))) return false;
+      }
+      prefetcher_.forget();
       return true;
     }
-    std::byte* image = thread.images[change.table.value].data();
-    if (!database_.change_codec().decode_key(change.table, change.columns, image)) return false;
-    const IndexKey key = primary->codec->of_row(image, 0);
-    Bucket& bucket = buckets[partition_of(change.table, *primary, key)];
-    shuffled.key_at = static_cast<uint32_t>(bucket.key_words.size());
-    bucket.changes.push_back(shuffled);
-    bucket.key_words.insert(bucket.key_words.end(), key.span().begin(), key.span().end());
-    return true;
-  }
 
-  size_t partition_of(TableId table, const TableIndex& primary, const IndexKey& key) const {
+    Row* find(const TableIndex& primary, const IndexKey& key) {
+      Row* row = prefetcher_.take(primary.id, key);
+      NodeVersion node;
+      if (row == nullptr) row = primary.index->find(key.words.data(), node);
+      return row != nullptr && row->word().is_live() ? row : nullptr;
+    }
+
+    bool link_made() {
+      const IndexedTable& table = all_.database_.table(table_);
+      for (const TableIndex& index : table.indexes()) {
+        const IndexFiller::Outcome outcome = filler_.add(table, index, keys_.made());
+        if (outcome.status == Index::InsertStatus::kInserted) continue;
+        const bool exists = outcome.status == Index::InsertStatus::kExists;
+        return all_.fail(table_, outcome.row->word().lsn(),
+                         exists ? InstallOutcome::kExists : InstallOutcome::kOutOfMemory);
+      }
+      keys_.forget_made();
+      return true;
+    }
+
+    bool done(InstallOutcome outcome) {
+      return outcome == InstallOutcome::kInstalled || all_.fail(table_, keys_.failed_at(), outcome);
+    }
+
+    ShuffleReplay& all_;
+    KeyInstaller keys_;
+    IndexFiller filler_;
+    KeyGroups groups_;
+    Prefetcher prefetcher_;
+    std::array<KeyInstaller::Changes, Prefetcher::kMaxLookups> waiting_;
+    std::array<RowLookup, Prefetcher::kMaxLookups> lookups_;
+    // Of the partition at hand.
+    TableId table_;
+    std::vector<const ChangeBucket*> buckets_;
+  };
+
+  size_t partition_of(const TableIndex& primary, const IndexKey& key) const {
+    uint64_t hash = kPartitionSeed;
+    const uint32_t last = key.word_count - 1;
+    hash = hash_of_words(key.words.data(), last, hash);
+    const uint64_t word = key.words[last];
     const bool is_ordered = database_.catalog().index(primary.id).ordered;
-    uint64_t hash = table.value + 1;
-    for (uint32_t i = 0; i < key.word_count; ++i) {
-      const bool is_last = i + 1 == key.word_count;
-      const uint64_t word = key.words[i] & ~(is_last && is_ordered ? kNeighbours - 1 : 0);
-      hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-      hash ^= hash >> 29;
-    }
-    return static_cast<size_t>((hash >> 32) * options_.threads >> 32);
+    const uint64_t cluster = is_ordered ? word & ~(kNeighbours - 1) : word;
+    hash = hash_of_words(&cluster, 1, hash);
+    return static_cast<size_t>((hash >> 32) * partitions_ >> 32);
   }
 
-  void install_partition(Thread& thread, uint32_t partition, size_t step) {
-    for (size_t i = 0; i < threads_.size(); ++i) {
-      const size_t from = is_reverse_ ? threads_.size() - 1 - i : i;
-      if (!install_bucket(thread, threads_[from]->buckets[step % 2][partition])) return;
-    }
+  // False, so that who fails can return it.
+  bool fail(TableId table, Lsn lsn, InstallOutcome outcome) {
+    return error_.keep(lsn, install_error(database_.catalog(), table, lsn, outcome));
   }
 
-  bool install_bucket(Thread& thread, const Bucket& bucket) {
-    const size_t count = bucket.changes.size();
-    for (size_t done = 0; done < count;) {
-      const size_t group = std::min(count - done, Prefetcher::kMaxLookups);
-      for (size_t i = 0; i < group; ++i, ++done)
-        thread.group[i] = &bucket.changes[is_reverse_ ? count - 1 - done : done];
-      look_up(thread, {thread.group.data(), group}, bucket);
-      if (!install_group(thread, {thread.group.data(), group})) return false;
-    }
-    return true;
-  }
-
-  void look_up(Thread& thread, std::span<const ShuffledChange* const> group, const Bucket& bucket) {
-    size_t count = 0;
-    for (const ShuffledChange* change : group) {
-      const TableIndex* primary = database_.table(change->table).primary();
-      if (primary == nullptr) continue;
-      RowLookup& lookup = thread.lookups[count++];
-      lookup.index = primary->id;
-      // An older image is passed over: then the row's word, in its first line, is all that is wanted.
-      lookup.parts = is_reverse_ ? ImageParts() : database_.table(change->table).image_parts();
-      lookup.key.word_count = primary->index->key_words();
-      std::copy_n(bucket.key_words.data() + change->key_at, lookup.key.word_count, lookup.key.words.data());
-      lookup.is_place = !is_reverse_ && change->action == ChangeAction::kInsert;
-    }
-    thread.prefetcher.start(database_, {thread.lookups.data(), count});
-    while (!thread.prefetcher.done()) thread.prefetcher.step();
-  }
-
-  bool install_group(Thread& thread, std::span<const ShuffledChange* const> group) {
-    const RowLookup* lookup = thread.lookups.data();
-    for (const ShuffledChange* change : group) {
-      const bool has_key = database_.table(change->table).primary() != nullptr;
-      Row* row = has_key ? find(thread, *change, *lookup) : nullptr;
-      if (has_key) ++lookup;
-      const InstallOutcome outcome = is_reverse_ ? thread.newest.install(change->table, change->action,
-                                                                         change->lsn, change->bytes(), row)
-                                                 : install_in_order(thread.in_order, *change, row);
-      if (outcome != InstallOutcome::kInstalled)
-        return error_.keep(change->lsn,
-                           install_error(database_.catalog(), change->table, change->lsn, outcome));
-    }
-    thread.installed += group.size();
-    thread.prefetcher.forget();
-    thread.in_order.free_erased();
-    return true;
-  }
-
-  // In the forward order, the live row; what was looked up may have been erased since, or inserted. In the reverse order
-  // no row goes away, and one that was not found is added, or found by who adds it.
-  Row* find(Thread& thread, const ShuffledChange& change, const RowLookup& lookup) {
-    if (lookup.is_place) return nullptr;
-    Row* row = thread.prefetcher.take(lookup.index, lookup.key);
-    if (row != nullptr && (is_reverse_ || row->word().is_live())) return row;
-    if (is_reverse_ && change.action == ChangeAction::kInsert) return nullptr;
-    NodeVersion node;
-    row = database_.index(lookup.index).index->find(lookup.key.words.data(), node);
-    return row != nullptr && (is_reverse_ || row->word().is_live()) ? row : nullptr;
-  }
-
-  static InstallOutcome install_in_order(RowInstaller& installer, const ShuffledChange& change, Row* row) {
-    switch (change.action) {
-      case ChangeAction::kInsert:
-        return installer.insert(change.table, change.bytes());
-      case ChangeAction::kUpdate:
-      case ChangeAction::kPatch:
-        return installer.update(change.table, change.action, row, change.bytes());
-      case ChangeAction::kErase:
-        return installer.erase(change.table, row);
-    }
-    return InstallOutcome::kNoRow;
+  // Each transaction is gone through twice, and counts by half each time.
+  void tell_progress(size_t done, size_t total) const {
+    if (options_.progress) options_.progress(records_.size() * done / total);
   }
 
   Database& database_;
   const std::span<const RecordView> records_;
   const ReplayOptions& options_;
-  const bool is_reverse_;
-  const size_t batches_;
-  std::deque<CachePadded<Thread>> threads_;
-  // Orders what threads put into buckets before what their owners take out.
-  std::barrier<> rendezvous_;
+  const size_t tables_;
+  size_t partitions_ = 0;
+  std::vector<Stretch> stretches_;
+  HugePageSource bucket_memory_;
+  // Drawn from by all threads; relaxed, they hand out numbers and nothing else.
+  std::atomic<size_t> next_stretch_{0};
+  std::atomic<size_t> next_partition_{0};
   EarliestError error_;
 };
 

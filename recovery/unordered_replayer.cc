@@ -36,7 +36,7 @@ class UnorderedReplay {
 
  private:
   struct Thread {
-    explicit Thread(Database& database) : installer(database, NewestInstaller::Sharing::kLatched) {
+    explicit Thread(Database& database) : installer(database) {
       for (uint32_t t = 0; t < database.table_count(); ++t)
         images.emplace_back(database.table(TableId{t}).layout().image_bytes());
     }
