@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/byte_cursor.h"
+
 namespace mneme {
 
 namespace {
@@ -123,18 +125,22 @@ bool ChangeReader::next(RowChange& change) {
     return false;
   }
   --left_;
-  const uint64_t head = in_.get_varint();
+  ByteCursor in(in_);
+  const uint64_t head = in.get_varint();
   const uint64_t table = head / kActions;
   const uint64_t action = head % kActions;
   if (has_locations_) {
-    change.location.slot = in_.get_varint();
-    const uint64_t before = in_.get_varint();
+    change.location.slot = in.get_varint();
+    const uint64_t before = in.get_varint();
     change.location.before = Lsn{before >> 1};
     change.location.lived = before % 2 != 0;
   }
-  change.columns = in_.get_bytes(in_.get_varint());
-  bad_ = in_.bad() || table >= codec_.table_count() || action >= kChangeActions;
+  const uint64_t bytes = in.get_varint();
+  const std::byte* columns = in.take(bytes);
+  in.give_back(in_);
+  bad_ = in.bad() || table >= codec_.table_count() || action >= kChangeActions;
   if (bad_) return false;
+  change.columns = {columns, bytes};
   change.table = TableId{static_cast<uint32_t>(table)};
   change.action = static_cast<ChangeAction>(action);
   return true;

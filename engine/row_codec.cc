@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/byte_cursor.h"
+
 namespace mneme {
 
 RowCodec::RowCodec(const RowLayout& layout) {
@@ -96,7 +98,12 @@ void RowCodec::encode(const std::byte* image, ByteBuffer& out) const {
   out.resize(static_cast<size_t>(encode(image, out.data() + begin) - out.data()));
 }
 
-bool RowCodec::decode(const Step& step, ByteReader& in, std::byte* image) {
+namespace {
+
+// Step is RowCodec's own business: hence the templates.
+template <typename Step>
+bool decode_step(const Step& step, ByteCursor& in, std::byte* image) {
+  using Width = decltype(step.width);
   if (step.null_flag >= 0) {
     const bool is_null = in.get<uint8_t>() != 0;
     image[step.null_flag] = std::byte{is_null};
@@ -116,23 +123,25 @@ bool RowCodec::decode(const Step& step, ByteReader& in, std::byte* image) {
     case Width::k64:
       store(at, step.is_raw ? in.get<int64_t>() : in.get_signed());
       break;
-    case Width::k128: {
-      const ByteSpan bytes = in.get_bytes(16);
-      if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+    case Width::k128:
+      if (const std::byte* number = in.take(16)) std::memcpy(at, number, 16);
       break;
-    }
     case Width::kText: {
-      const ByteSpan text = in.get_bytes(in.get_varint());
-      if (in.bad() || text.size() + sizeof(uint16_t) > step.bytes) return false;
-      store(at, static_cast<uint16_t>(text.size()));
-      if (!text.empty()) std::memcpy(at + sizeof(uint16_t), text.data(), text.size());
+      const uint64_t length = in.get_varint();
+      if (length + sizeof(uint16_t) > step.bytes || length > step.bytes) return false;
+      const std::byte* text = in.take(length);
+      if (text == nullptr) return false;
+      store(at, static_cast<uint16_t>(length));
+      std::memcpy(at + sizeof(uint16_t), text, length);
       break;
     }
   }
   return true;
 }
 
-void RowCodec::skip(const Step& step, ByteReader& in) {
+template <typename Step>
+void skip_step(const Step& step, ByteCursor& in) {
+  using Width = decltype(step.width);
   if (step.null_flag >= 0 && in.get<uint8_t>() != 0) return;
   switch (step.width) {
     case Width::k8:
@@ -140,28 +149,47 @@ void RowCodec::skip(const Step& step, ByteReader& in) {
     case Width::k32:
     case Width::k64:
       if (step.is_raw)
-        in.get_bytes(8);
+        in.take(8);
       else
         in.get_varint();
       break;
     case Width::k128:
-      in.get_bytes(16);
+      in.take(16);
       break;
     case Width::kText:
-      in.get_bytes(in.get_varint());
+      in.take(in.get_varint());
       break;
   }
 }
 
+}  // namespace
+
 bool RowCodec::decode(ByteReader& in, std::byte* image) const {
+  ByteCursor cursor(in);
   for (const Step& step : steps_) {
-    if (!decode(step, in, image)) return false;
+    if (!decode_step(step, cursor, image)) return false;
   }
-  return !in.bad();
+  cursor.give_back(in);
+  return !cursor.bad();
 }
 
 void RowCodec::skip(ByteReader& in) const {
-  for (const Step& step : steps_) skip(step, in);
+  ByteCursor cursor(in);
+  for (const Step& step : steps_) skip_step(step, cursor);
+  cursor.give_back(in);
+}
+
+bool RowCodec::decode(const Step& step, ByteReader& in, std::byte* image) {
+  ByteCursor cursor(in);
+  const bool is_decoded = decode_step(step, cursor, image);
+  cursor.give_back(in);
+  return is_decoded;
+}
+
+void RowCodec::skip(const Step& step, ByteReader& in) {
+  ByteCursor cursor(in);
+  skip_step(step, cursor);
+  cursor.give_back(in);
 }
 
 bool RowCodec::decode(ByteReader& in, const ColumnBits* held, FunctionRef<bool(size_t column)> is_wanted,
