@@ -17,8 +17,7 @@ std::byte* BucketMemory::take(size_t bytes) {
 }
 
 bool ChangeBucket::next_chunk(BucketMemory& memory) {
-  const size_t bytes =
-      std::clamp<size_t>(2 * size_t{chunk_bytes_}, kFirstChunkBytes, kMaxChunkBytes);
+  const size_t bytes = std::clamp<size_t>(2 * size_t{chunk_bytes_}, kFirstChunkBytes, kMaxChunkBytes);
   std::byte* taken = memory.take(bytes);
   if (taken == nullptr) return false;
   auto* chunk = new (taken) Chunk;

@@ -44,8 +44,7 @@ class IndexBuilder {
  private:
   class Builder {
    public:
-    explicit Builder(IndexBuilder& all)
-        : all_(all), filler_(all.database_), free_(all.free_.size()) {}
+    explicit Builder(IndexBuilder& all) : all_(all), filler_(all.database_), free_(all.free_.size()) {}
 
     void work(const std::function<void(uint64_t, uint64_t)>& progress) {
       for (;;) {

@@ -42,8 +42,8 @@ IndexFiller::Outcome IndexFiller::add(const IndexedTable& table, const TableInde
     }
     Outcome outcome;
     outcome.row = rows[order[i]];
-    outcome.status = index.index->insert(keys_.data() + order[i] * words, outcome.row, outcome.existing, nullptr,
-                                         &hints_[index.id.value]);
+    outcome.status = index.index->insert(keys_.data() + order[i] * words, outcome.row, outcome.existing,
+                                         nullptr, &hints_[index.id.value]);
     if (outcome.status != Index::InsertStatus::kInserted) return outcome;
   }
   return {};

@@ -40,8 +40,8 @@ class KeyGroups {
  private:
   uint32_t group_of(const ShuffledChange* change, size_t key_words);
 
-  std::vector<uint32_t> table_;  // open addressing: a group's number + 1, or 0
-  uint64_t mask_ = 0;            // of the part that is in use
+  std::vector<uint32_t> table_;                // open addressing: a group's number + 1, or 0
+  uint64_t mask_ = 0;                          // of the part that is in use
   std::vector<const ShuffledChange*> firsts_;  // by group
   std::vector<uint32_t> ends_;                 // by group, of its changes in ordered_
   std::vector<const ShuffledChange*> changes_;

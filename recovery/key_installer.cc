@@ -90,7 +90,8 @@ bool KeyInstaller::write(TableId table, Changes changes, std::byte* image) {
         continue;
       case ChangeAction::kPatch:
         // What it leaves out would be lost with the older images.
-        if (is_reverse_ || !codec_.decode_changed(table, change->action(), change->bytes(), nullptr, image)) break;
+        if (is_reverse_ || !codec_.decode_changed(table, change->action(), change->bytes(), nullptr, image))
+          break;
         continue;
     }
     failed_at_ = lsn_of(change);
