@@ -8,7 +8,9 @@
 #include <random>
 
 #include "engine/index.h"
+#include "recovery/key_partitions.h"
 #include "recovery/key_sorter.h"
+#include "recovery/replay_fixture.h"
 
 namespace mneme {
 namespace {
@@ -71,6 +73,37 @@ TEST(KeySorter, SortsAsAComparisonDoes) {
       }
     }
   }
+}
+
+// Orders' lines come in orders, and orders in districts: lines share a partition with their order's, and with other orders'
+// where there are many, as the log tells; yet each partition gets some. What no sample tells is told by the whole key.
+TEST(KeyPartitions, PutNeighboursTogetherWhereThereAreEnoughOfThem) {
+  ReplayFixture fixture(kOrdersSql);
+  fixture.run_forward(4000, 5);
+  const Database database(fixture.program().catalog, 1);
+  const TableId lines = fixture.program().catalog.find_table("line")->id;
+  ASSERT_TRUE(database.catalog().index(database.table(lines).primary()->id).ordered);
+  const std::vector<RecordView> records = fixture.records();
+  const KeyPartitions partitions(database, records, 4);
+  EXPECT_NE(partitions.mask(lines), ~uint64_t{0});
+  IndexKey key;
+  key.word_count = database.table(lines).primary()->index->key_words();
+  std::array<size_t, 4> sizes{};
+  for (uint64_t order = 0; order < 1000; ++order) {
+    std::ranges::fill(key.words, order);
+    key.words[key.word_count - 1] &= partitions.mask(lines);
+    const size_t partition = partitions.of(lines, key);
+    ASSERT_LT(partition, sizes.size());
+    ++sizes[partition];
+    key.words[key.word_count - 1] |= ~partitions.mask(lines);
+    EXPECT_EQ(partitions.of(lines, key), partition);
+  }
+  for (const size_t size : sizes) EXPECT_GT(size, 50u);
+
+  const KeyPartitions untold(database, {}, 4);
+  EXPECT_EQ(untold.mask(lines), ~uint64_t{0});
+  const KeyPartitions single(database, records, 1);
+  EXPECT_EQ(single.of(lines, key), 0u);
 }
 
 }  // namespace

@@ -19,17 +19,15 @@
 #include "recovery/index_filler.h"
 #include "recovery/key_groups.h"
 #include "recovery/key_installer.h"
+#include "recovery/key_partitions.h"
 
 namespace mneme {
 namespace {
 
-// Keys of an ordered index that differ in no higher bits share a partition.
-constexpr uint64_t kNeighbours = 16;
-constexpr uint64_t kPartitionSeed = 0x9e3779b97f4a7c15;
 // Threads take stretches as they go: more of them than threads, so that none waits long for the last.
 constexpr size_t kStretchesPerThread = 4;
 // Of the log, for each partition of all tables: what its changes take besides the log, a quarter of it, fits a cache.
-constexpr size_t kPartitionBytes = size_t{4} << 20;
+constexpr size_t kPartitionBytes = size_t{8} << 20;
 // A thread writes to all buckets in turn, a cache line each.
 constexpr size_t kMaxPartitions = 512;
 // Of the next record, while one is being gone through: what the first level of the cache holds besides.
@@ -40,17 +38,18 @@ constexpr size_t kAhead = 16;
 class ShuffleReplay {
  public:
   ShuffleReplay(Database& database, std::span<const RecordView> records, const ReplayOptions& options)
-      : database_(database), records_(records), options_(options), tables_(database.table_count()) {
+      : database_(database),
+        records_(records),
+        options_(options),
+        tables_(database.table_count()),
+        partitions_(database, records, partitions_for(records, options.threads)) {
     CHECK(records.size() <= std::numeric_limits<uint32_t>::max());
-    size_t bytes = 0;
-    for (const RecordView& record : records) bytes += record.payload.size();
-    partitions_ = std::clamp<size_t>(std::bit_ceil(bytes / kPartitionBytes), options.threads, kMaxPartitions);
     const size_t batches = (records.size() + options.batch_transactions - 1) / options.batch_transactions;
     stretches_.resize(std::min(batches, kStretchesPerThread * options.threads));
     for (size_t s = 0; s < stretches_.size(); ++s) {
       const size_t end = batches * (s + 1) / stretches_.size() * options.batch_transactions;
       stretches_[s].end = static_cast<uint32_t>(std::min(end, records.size()));
-      stretches_[s].buckets.resize(tables_ * partitions_);
+      stretches_[s].buckets.resize(tables_ * partitions_.count());
     }
   }
 
@@ -125,18 +124,18 @@ class ShuffleReplay {
       const ShuffledChange shuffled{change.columns.data(), number,
                                     static_cast<uint32_t>(change.columns.size()),
                                     static_cast<uint32_t>(change.action)};
-      ChangeBucket* const buckets = stretch.buckets.data() + change.table.value * all_.partitions_;
+      ChangeBucket* const buckets = stretch.buckets.data() + change.table.value * all_.partitions_.count();
       const TableIndex* primary = all_.database_.table(change.table).primary();
       bool is_added = false;
       if (primary == nullptr) {
         if (change.action != ChangeAction::kInsert) return InstallOutcome::kNoRow;
-        is_added = buckets[stretch.anywhere++ % all_.partitions_].add(shuffled, {}, memory_);
+        is_added = buckets[stretch.anywhere++ % all_.partitions_.count()].add(shuffled, {}, memory_);
       } else {
         std::byte* image = images_[change.table.value].data();
         if (!all_.database_.change_codec().decode_key(change.table, change.columns, image))
           return InstallOutcome::kNoRow;
         const IndexKey key = primary->codec->of_row(image, 0);
-        is_added = buckets[all_.partition_of(*primary, key)].add(shuffled, key.span(), memory_);
+        is_added = buckets[all_.partitions_.of(change.table, key)].add(shuffled, key.span(), memory_);
       }
       return is_added ? InstallOutcome::kInstalled : InstallOutcome::kOutOfMemory;
     }
@@ -152,7 +151,7 @@ class ShuffleReplay {
         : all_(all), keys_(all.database_, all.records_, all.options_.order), filler_(all.database_) {}
 
     void work(bool is_caller) {
-      const size_t count = all_.tables_ * all_.partitions_;
+      const size_t count = all_.tables_ * all_.partitions_.count();
       for (;;) {
         const size_t next = all_.next_partition_.fetch_add(1, std::memory_order_relaxed);
         if (next >= count || all_.error_.is_set()) return;
@@ -167,7 +166,7 @@ class ShuffleReplay {
     bool install(size_t partition) {
       buckets_.clear();
       for (const Stretch& stretch : all_.stretches_)
-        buckets_.push_back(&stretch.buckets[table_.value * all_.partitions_ + partition]);
+        buckets_.push_back(&stretch.buckets[table_.value * all_.partitions_.count() + partition]);
       const TableIndex* primary = all_.database_.table(table_).primary();
       if (primary == nullptr) return install_without_key();
       groups_.gather(buckets_, primary->index->key_words());
@@ -176,6 +175,7 @@ class ShuffleReplay {
         if (g + kAhead < groups_.size()) {
           const ShuffledChange* ahead = groups_.changes(g + kAhead).back();
           prefetch_lines(ahead->columns, ahead->column_bytes);
+          prefetch_line(&all_.records_[ahead->record]);  // for its LSN
         }
         const KeyInstaller::Changes changes = groups_.changes(g);
         if (KeyInstaller::make_row(changes)) {
@@ -253,15 +253,10 @@ class ShuffleReplay {
     std::vector<const ChangeBucket*> buckets_;
   };
 
-  size_t partition_of(const TableIndex& primary, const IndexKey& key) const {
-    uint64_t hash = kPartitionSeed;
-    const uint32_t last = key.word_count - 1;
-    hash = hash_of_words(key.words.data(), last, hash);
-    const uint64_t word = key.words[last];
-    const bool is_ordered = database_.catalog().index(primary.id).ordered;
-    const uint64_t cluster = is_ordered ? word & ~(kNeighbours - 1) : word;
-    hash = hash_of_words(&cluster, 1, hash);
-    return static_cast<size_t>((hash >> 32) * partitions_ >> 32);
+  static size_t partitions_for(std::span<const RecordView> records, size_t threads) {
+    size_t bytes = 0;
+    for (const RecordView& record : records) bytes += record.payload.size();
+    return std::max(threads, std::min(std::bit_ceil(bytes / kPartitionBytes), kMaxPartitions));
   }
 
   // False, so that who fails can return it.
@@ -278,7 +273,7 @@ class ShuffleReplay {
   const std::span<const RecordView> records_;
   const ReplayOptions& options_;
   const size_t tables_;
-  size_t partitions_ = 0;
+  const KeyPartitions partitions_;
   std::vector<Stretch> stretches_;
   HugePageSource bucket_memory_;
   // Drawn from by all threads; relaxed, they hand out numbers and nothing else.

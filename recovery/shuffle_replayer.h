@@ -4,9 +4,8 @@
 //             (change_buckets.h) -> install: threads take partitions, a table's buckets of one number from all stretches, and
 //             put the changes of each key into its row (key_groups.h, key_installer.h) -> the rows that were made go
 //             into the indexes together (index_filler.h). Two rendezvous in all: between the two, and at the end.
-// Partitions  by a hash of the key, as many as make the buckets of one small enough for a core's cache. Neighbouring keys
-//             of an ordered index, as of an order's lines, share a partition, and so a node. A row without a primary key can
-//             only be inserted: anywhere.
+// Partitions  by a hash of the key (key_partitions.h), as many as make the buckets of one small enough for a core's cache. A
+//             row without a primary key can only be inserted: anywhere.
 // Order       stretches are in the log's order, and so is each bucket: a partition sees a key's changes in commit order.
 //             All changes of a row fall into one partition, so no latch is needed. Forward: each of its images is
 //             written. Reverse: the newest, and older ones are passed over, unread (key_installer.h).
