@@ -55,7 +55,7 @@ class ChangeBucket {
     const size_t bytes = sizeof change + key.size_bytes();
     if (static_cast<size_t>(end_ - at_) < bytes && !next_chunk(memory)) return false;
     std::memcpy(at_, &change, sizeof change);
-    std::memcpy(at_ + sizeof change, key.data(), key.size_bytes());
+    std::ranges::copy(key, reinterpret_cast<uint64_t*>(at_ + sizeof change));
     at_ += bytes;
     ++count_;
     return true;
