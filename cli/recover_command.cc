@@ -96,7 +96,7 @@ struct RecoverCommand {
             "--simulate-cores takes the costs of one graph of procedures, and this log's was replayed in {} stretches: {}",
             recorder->runs(), "recover a log that changes no schema");
       }
-      const SimulatedReplay simulated = simulate_replay(*recorder, simulate_cores);
+      const SimulatedReplay simulated = simulate_replay(*recorder, report.level, simulate_cores);
       output.text(simulation_text(simulated, report));
       json["simulation"] = simulation_json(simulated, report);
     }

@@ -11,14 +11,19 @@
 namespace mneme {
 
 struct SimulatedReplay {
-  StepGraph graph;
-  LongestPath path;
+  StepGraph graph;  // as of one core
   SimulatedSchedule on_one_core;
-  std::vector<SimulatedSchedule> schedules;  // in the order of the cores that were asked for
+  struct OnCores {
+    uint32_t batches_in_flight;
+    LongestPath path;
+    SimulatedSchedule schedule;
+  };
+  std::vector<OnCores> on_cores;  // in the order in which they were asked for
 };
 
-// `recorder`: of the recovery that `cores` are simulated for: of one thread, by CLR-P.
-SimulatedReplay simulate_replay(const ScheduleRecorder& recorder, const std::vector<uint32_t>& cores);
+// `recorder`: of the recovery that `cores` are simulated for: of one thread, by CLR-P at this level. As many batches are in
+// flight as a replay on so many threads would have.
+SimulatedReplay simulate_replay(const ScheduleRecorder& recorder, ReplayLevel level, const std::vector<uint32_t>& cores);
 
 std::string simulation_text(const SimulatedReplay& simulated, const RecoveryReport& report);
 Json simulation_json(const SimulatedReplay& simulated, const RecoveryReport& report);

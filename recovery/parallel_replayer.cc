@@ -1,5 +1,6 @@
 #include "recovery/parallel_replayer.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <deque>
@@ -20,14 +21,15 @@ namespace {
 
 // Enough for eight threads to find work while some lanes are long; more would only cost tasks.
 constexpr uint32_t kLanesPerBlock = 64;
-constexpr uint32_t kBatchesInFlight = 8;
+constexpr uint32_t kLeastBatchesInFlight = 8;
+constexpr uint32_t kBatchesInFlightPerThread = 2;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 ScheduleOptions schedule_options(const ReplayOptions& options) {
-  return {options.threads, options.level == ReplayLevel::kPipelined ? kBatchesInFlight : 1, options.recorder};
+  return {options.threads, batches_in_flight(options.level, options.threads), options.recorder};
 }
 
 class ParallelReplay final : public PieceExecutor {
@@ -290,6 +292,11 @@ class ParallelReplay final : public PieceExecutor {
 };
 
 }  // namespace
+
+uint32_t batches_in_flight(ReplayLevel level, uint32_t threads) {
+  if (level != ReplayLevel::kPipelined) return 1;
+  return std::max(kLeastBatchesInFlight, kBatchesInFlightPerThread * threads);
+}
 
 Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& program,
                                             const DependencyGraph& graph, std::span<const RecordView> records,

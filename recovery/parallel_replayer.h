@@ -20,4 +20,7 @@ Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& p
                                             const DependencyGraph& graph, std::span<const RecordView> records,
                                             const ReplayOptions& options);
 
+// How many batches such a replay has in flight at once.
+uint32_t batches_in_flight(ReplayLevel level, uint32_t threads);
+
 }  // namespace mneme

@@ -6,7 +6,6 @@ namespace mneme {
 
 void ScheduleRecorder::begin_run(std::span<const ScheduledBlock> blocks, const ScheduleOptions& options) {
   blocks_.assign(blocks.begin(), blocks.end());
-  batches_in_flight_ = options.batches_in_flight;
   ++runs_;
   while (threads_.size() < options.threads) threads_.emplace_back();
   if (detail_ == Detail::kRendezvous) lap_ns_ = measure_lap_ns();

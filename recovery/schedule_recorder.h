@@ -99,7 +99,6 @@ class ScheduleRecorder {
   // Of the last run.
   uint32_t runs() const { return runs_; }
   std::span<const ScheduledBlock> blocks() const { return blocks_; }
-  uint32_t batches_in_flight() const { return batches_in_flight_; }
   uint64_t tasks() const;
   double scheduling_ns() const;
   // What a reading of the clock and its keeping takes, which every step's time includes.
@@ -130,7 +129,6 @@ class ScheduleRecorder {
   std::deque<CachePadded<Thread>> threads_;
   std::vector<uint64_t> retired_at_;
   std::vector<ScheduledBlock> blocks_;
-  uint32_t batches_in_flight_ = 0;
   uint32_t runs_ = 0;
   double lap_ns_ = 0;
 };

@@ -102,7 +102,7 @@ TEST(ScheduleRecorder, KeepsNoMoreStepsThanItMay) {
 StepGraph graph_of(const SpinningExecutor::Plan& plan, uint32_t lanes) {
   ScheduleRecorder recorder(ScheduleRecorder::Detail::kRendezvous);
   run(plan, recorder, lanes, 1);
-  return step_graph(recorder);
+  return step_graph(recorder, 8);
 }
 
 TEST(StepGraph, OfOneLaneIsAChain) {
@@ -150,7 +150,7 @@ TEST(StepGraph, KeepsNoMoreBatchesInFlightThanThereMayBe) {
   SpinningExecutor executor({.batches = 6, .load_us = 300, .fill_us = 300, .piece_us = 300, .pieces = {{0}}});
   const std::vector<ScheduledBlock> blocks = {{{}, 1}};
   ASSERT_TRUE(LaneScheduler(blocks, {1, 1, &recorder}, executor).run());
-  const StepGraph graph = step_graph(recorder);
+  const StepGraph graph = step_graph(recorder, 1);
   EXPECT_NEAR(simulate(graph, 4).makespan_ns, simulate(graph, 1).makespan_ns,
               simulate(graph, 1).makespan_ns * 0.05);
 }
@@ -182,7 +182,7 @@ TEST_P(RecordedReplay, GivesAGraphWhoseSchedulesKeepTheBounds) {
   options.batch_transactions = 50;
   options.recorder = &recorder;
   fixture.replay_in_parallel(options);
-  const StepGraph graph = step_graph(recorder);
+  const StepGraph graph = step_graph(recorder, 8);
   const double work = graph.work_ns();
   const double path = longest_path(graph).total_ns;
   EXPECT_GT(path, 0);

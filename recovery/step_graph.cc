@@ -13,8 +13,11 @@ constexpr uint32_t kNoStep = std::numeric_limits<uint32_t>::max();
 
 class GraphBuilder {
  public:
-  explicit GraphBuilder(const ScheduleRecorder& recorder)
-      : recorder_(recorder), ns_per_tick_(recorder.ns_per_tick()), lanes_(recorder.blocks().size()) {
+  GraphBuilder(const ScheduleRecorder& recorder, uint32_t batches_in_flight)
+      : recorder_(recorder),
+        batches_in_flight_(batches_in_flight),
+        ns_per_tick_(recorder.ns_per_tick()),
+        lanes_(recorder.blocks().size()) {
     for (size_t b = 0; b < lanes_.size(); ++b) lanes_[b].resize(recorder.blocks()[b].lane_count);
     graph_.blocks = static_cast<uint32_t>(lanes_.size());
   }
@@ -142,12 +145,11 @@ class GraphBuilder {
   // What a batch as a whole waits for, and what waits for it.
   void join(uint64_t n) {
     const Batch& of = batches_[n];
-    const uint32_t in_flight = recorder_.batches_in_flight();
     uint32_t loaded = kNoStep;
     for (const uint32_t load : of.loads) {
       if (loaded != kNoStep) order(loaded, load);
       if (loaded == kNoStep && n > 0) order(batches_[n - 1].loads.back(), load);
-      if (loaded == kNoStep && n >= in_flight) order(batches_[n - in_flight].retired, load);
+      if (loaded == kNoStep && n >= batches_in_flight_) order(batches_[n - batches_in_flight_].retired, load);
       if (loaded != kNoStep && n > 0) order(batches_[n - 1].retired, load);
       loaded = load;
     }
@@ -182,6 +184,7 @@ class GraphBuilder {
   };
 
   const ScheduleRecorder& recorder_;
+  const uint32_t batches_in_flight_;
   const double ns_per_tick_;
   StepGraph graph_;
   std::vector<Edge> edges_;
@@ -206,9 +209,9 @@ std::vector<BlockTime> StepGraph::work_of_blocks() const {
   return times;
 }
 
-StepGraph step_graph(const ScheduleRecorder& recorder) {
+StepGraph step_graph(const ScheduleRecorder& recorder, uint32_t batches_in_flight) {
   CHECK(recorder.runs() == 1 && recorder.thread_count() == 1 && recorder.records_rendezvous());
-  return GraphBuilder(recorder).build();
+  return GraphBuilder(recorder, batches_in_flight).build();
 }
 
 }  // namespace mneme

@@ -56,7 +56,7 @@ struct BlockTime {
   }
 };
 
-// `recorder`: of one run, on one thread.
-StepGraph step_graph(const ScheduleRecorder& recorder);
+// `recorder`: of one run, on one thread. `batches_in_flight`: of the schedule that is to be simulated.
+StepGraph step_graph(const ScheduleRecorder& recorder, uint32_t batches_in_flight);
 
 }  // namespace mneme
