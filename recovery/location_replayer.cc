@@ -4,12 +4,12 @@
 #include <array>
 #include <atomic>
 #include <deque>
-#include <thread>
 #include <vector>
 
 #include "base/cache_line.h"
 #include "recovery/earliest_error.h"
 #include "recovery/location_installer.h"
+#include "recovery/timed_threads.h"
 
 namespace mneme {
 namespace {
@@ -29,13 +29,12 @@ class LocationReplay {
   }
 
   Result<ReplayStatistics> replay() {
-    std::vector<std::thread> others;
-    for (uint32_t t = 1; t < options_.threads; ++t) others.emplace_back([this, t] { work(t); });
-    work(0);
-    for (std::thread& thread : others) thread.join();
+    TimedThreads threads(options_.threads);
+    threads.run(&ThreadTime::useful_work_seconds, [this](size_t t) { work(t); });
     if (error_.is_set()) return *error_.take();
     ReplayStatistics statistics;
     statistics.transactions = records_.size();
+    statistics.threads = threads.times();
     for (const CachePadded<Thread>& thread : threads_) statistics.pieces += thread->installed;
     return statistics;
   }
@@ -51,7 +50,7 @@ class LocationReplay {
     uint64_t installed = 0;
   };
 
-  void work(uint32_t t) {
+  void work(size_t t) {
     Thread& thread = *threads_[t];
     const bool is_reverse = options_.order == ReplayOrder::kReverse;
     while (!error_.is_set()) {

@@ -11,7 +11,6 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/parallel.h"
 #include "base/prefetch.h"
 #include "engine/prefetcher.h"
 #include "recovery/change_buckets.h"
@@ -19,6 +18,7 @@
 #include "recovery/index_filler.h"
 #include "recovery/key_groups.h"
 #include "recovery/key_installer.h"
+#include "recovery/timed_threads.h"
 #include "recovery/key_partitions.h"
 
 namespace mneme {
@@ -54,14 +54,15 @@ class ShuffleReplay {
   }
 
   Result<ReplayStatistics> replay() {
-    const uint32_t threads = options_.threads;
-    for_each_in_parallel(threads, threads, [&](size_t t) { Shuffler(*this).work(t == 0); });
+    TimedThreads threads(options_.threads);
+    threads.run(&ThreadTime::dispatch_seconds, [&](size_t t) { Shuffler(*this).work(t == 0); });
     if (error_.is_set()) return *error_.take();
-    for_each_in_parallel(threads, threads, [&](size_t t) { Installer(*this).work(t == 0); });
+    threads.run(&ThreadTime::useful_work_seconds, [&](size_t t) { Installer(*this).work(t == 0); });
     if (error_.is_set()) return *error_.take();
     tell_progress(1, 1);
     ReplayStatistics statistics;
     statistics.transactions = records_.size();
+    statistics.threads = threads.times();
     for (const Stretch& stretch : stretches_) {
       statistics.decode_seconds += stretch.seconds;
       for (const ChangeBucket& bucket : stretch.buckets) statistics.pieces += bucket.count();

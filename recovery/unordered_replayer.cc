@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <functional>
-#include <thread>
 #include <vector>
 
 #include "base/cache_line.h"
 #include "recovery/earliest_error.h"
 #include "recovery/newest_installer.h"
+#include "recovery/timed_threads.h"
 
 namespace mneme {
 namespace {
@@ -25,11 +24,13 @@ class UnorderedReplay {
   }
 
   Result<ReplayStatistics> replay() {
-    run_on_all([this](Thread& thread) { install_batches(thread); });
+    TimedThreads threads(threads_.size());
+    threads.run(&ThreadTime::useful_work_seconds, [this](size_t t) { install_batches(*threads_[t]); });
     if (error_.is_set()) return *error_.take();
-    run_on_all([](Thread& thread) { thread.installer.sweep(); });
+    threads.run(&ThreadTime::useful_work_seconds, [this](size_t t) { threads_[t]->installer.sweep(); });
     ReplayStatistics statistics;
     statistics.transactions = records_.size();
+    statistics.threads = threads.times();
     for (const CachePadded<Thread>& thread : threads_) statistics.pieces += thread->installed;
     return statistics;
   }
@@ -45,13 +46,6 @@ class UnorderedReplay {
     std::vector<std::vector<std::byte>> images;  // by table: one whose key columns are being decoded
     uint64_t installed = 0;
   };
-
-  void run_on_all(const std::function<void(Thread&)>& job) {
-    std::vector<std::thread> others;
-    for (size_t t = 1; t < threads_.size(); ++t) others.emplace_back([&, t] { job(*threads_[t]); });
-    job(*threads_[0]);
-    for (std::thread& thread : others) thread.join();
-  }
 
   void install_batches(Thread& thread) {
     const bool is_reverse = options_.order == ReplayOrder::kReverse;

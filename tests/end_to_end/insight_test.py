@@ -8,6 +8,7 @@ from program import BAD_ARGUMENTS, EndToEndTest
 
 # So that nothing is compiled, and told of.
 INTERPRETED = ("--execution", "interpreted")
+CLR_P = ("--scheme", "clr-p", *INTERPRETED)
 PARTS = ("data_loading", "parameter_checking", "dispatch", "useful_work", "scheduling", "waiting")
 
 
@@ -15,7 +16,7 @@ class Insight(EndToEndTest):
     def setUp(self):
         super().setUp()
         self.directory = self.folder / "database"
-        self.succeed("run", "smallbank", "--scale", 1, "--transactions", 20000, "--threads", 2, "--quiet", *INTERPRETED,
+        self.succeed("run", "smallbank", "--scale", 1, "--transactions", 20000, "--threads", 2, "--log", "all", "--quiet", *INTERPRETED,
                      "--data-dir", self.directory)
 
     def test_it_all(self):
@@ -26,9 +27,10 @@ class Insight(EndToEndTest):
         self.refusals()
 
     def breakdown(self):
-        for scheme, threads in (("clr-p", 2), ("clr", 1)):
+        for scheme, threads in (("clr-p", 2), ("clr", 1), ("llr", 2), ("llr-p", 2), ("plr", 2)):
             with self.subTest(scheme=scheme):
-                report = self.recover(self.directory, scheme, threads=threads, execution="interpreted")
+                execution = {"execution": "interpreted"} if scheme.startswith("clr") else {}
+                report = self.recover(self.directory, scheme, threads=threads, **execution)
                 times = report["breakdown"]["threads"]
                 self.assertEqual(len(times), threads)
                 whole = report["log_load_seconds"] + report["replay_seconds"]
@@ -58,7 +60,7 @@ class Insight(EndToEndTest):
                     self.assertEqual(kinds, {"stage"})
 
     def simulation(self):
-        report = self.report("recover", self.directory, *INTERPRETED, "--simulate-cores", "1,2,40")
+        report = self.report("recover", self.directory, *CLR_P, "--simulate-cores", "1,2,40")
         simulated = report["simulation"]
         self.assertEqual(report["threads"], 1)
         work = simulated["work_seconds"]
@@ -70,7 +72,7 @@ class Insight(EndToEndTest):
             b["locate_seconds"] + b["pieces_seconds"] for b in simulated["blocks"]))
 
     def progress(self):
-        result = self.succeed("recover", self.directory, *INTERPRETED, "--quiet", "--progress", "json")
+        result = self.succeed("recover", self.directory, *CLR_P, "--quiet", "--progress", "json")
         lines = [json.loads(line) for line in result.stderr.splitlines()]
         # The last line of each stage; on a slow machine there are others before.
         stages = {line["stage"]: line for line in lines if line["event"] == "progress"}
@@ -81,15 +83,15 @@ class Insight(EndToEndTest):
         self.assertEqual(last["event"], "recovered")
         self.assertEqual(last["applied"], lines[-2]["done"])
         self.assertEqual(last["state_digest"], self.recover(self.directory, execution="interpreted")["state_digest"])
-        told = self.succeed("recover", self.directory, *INTERPRETED).stdout
+        told = self.succeed("recover", self.directory, *CLR_P).stdout
         self.assertIn(f"applied {last['applied']:,}, skipped {last['skipped']:,}, state digest {last['state_digest']}", told)
-        self.assertEqual(self.succeed("recover", self.directory, *INTERPRETED, "--quiet").stderr, "")
+        self.assertEqual(self.succeed("recover", self.directory, *CLR_P, "--quiet").stderr, "")
 
     def refusals(self):
         for words, options in (
             (["no style of progress"], ("--progress", "loud")),
             (["clr-p's"], ("--simulate-cores", "2", "--scheme", "clr")),
-            (["leave --threads out"], ("--simulate-cores", "2", "--threads", "2")),
+            (["leave --threads out"], ("--simulate-cores", "2", "--scheme", "clr-p", "--threads", "2")),
         ):
             self.refuse(BAD_ARGUMENTS, words, "recover", self.directory, *options)
 
