@@ -7,8 +7,11 @@
 #include <memory>
 #include <set>
 
+#include "analyzer/conflict_rule.h"
+#include "analyzer/replayed_procedure.h"
 #include "analyzer/slice_plan.h"
 #include "analyzer/slicing.h"
+#include "analyzer/table_use.h"
 #include "base/check.h"
 
 namespace mneme {
@@ -16,8 +19,7 @@ namespace {
 
 class Analyzer {
  public:
-  Analyzer(const Program& program, const ConflictRule& conflicts)
-      : program_(program), conflicts_(conflicts) {}
+  Analyzer(const Program& program, const AnalysisOptions& options) : program_(program), options_(options) {}
 
   DependencyGraph run() {
     for (const ir::Procedure& procedure : program_.procedures) {
@@ -25,15 +27,21 @@ class Analyzer {
       LocalGraph& local = graph_.procedures.emplace_back();
       local.procedure = procedure.id;
       local.flow = analyses_.back()->flow();
-      local.data = data_dependencies(procedure, conflicts_);
+      local.replay = replayed_procedure(program_.catalog, procedure, used_outputs(*analyses_.back()));
     }
-    form_slices();
+    const ConflictRule conflicts = make_rule();
+    for (LocalGraph& local : graph_.procedures) {
+      local.data = data_dependencies(program_.procedure(local.procedure), conflicts);
+    }
+    form_slices(conflicts);
     for (LocalGraph& local : graph_.procedures) {
       order_slices(local);
       add_slice_edges(local);
     }
     fill_blocks();
     add_block_edges();
+    share_columns(conflicts);
+    graph_.insert_only = conflicts.insert_only_tables();
     plan_slices();
     graph_.verify();
     return std::move(graph_);
@@ -42,31 +50,50 @@ class Analyzer {
  private:
   const ProcedureAnalysis& analysis(ProcedureId id) const { return *analyses_[id.value]; }
 
-  void form_slices() {
+  ConflictRule make_rule() const {
+    std::vector<ConflictSubject> subjects;
+    for (const LocalGraph& local : graph_.procedures) {
+      ConflictSubject& subject = subjects.emplace_back();
+      subject.replayed = &local.replay;
+      subject.is_logged = program_.procedure(local.procedure).writes;
+      for (const ir::Operation& operation : local.replay.operations) {
+        subject.is_live.push_back(analysis(local.procedure).is_live(operation.id));
+      }
+    }
+    return ConflictRule(program_.catalog, options_, subjects);
+  }
+
+  void form_slices(const ConflictRule& conflicts) {
+    const ProcedureAnalyses* chopped = options_.decompose == Decomposition::kChopping ? &analyses_ : nullptr;
     std::vector<GlobalSlice> logged;
     for (LocalGraph& local : graph_.procedures) {
       const ir::Procedure& procedure = program_.procedure(local.procedure);
-      for (const std::vector<size_t>& members :
-           local_slices(analysis(local.procedure), local.data).classes()) {
-        GlobalSlice slice{local.procedure, {}};
+      const ReasonedPartition slices = local_slices(analysis(local.procedure), local.data, chopped, conflicts);
+      for (const std::vector<size_t>& members : slices.partition.classes()) {
+        GlobalSlice slice{local.procedure, {}, slices.reasons_of(members.front())};
         for (size_t operation : members) slice.operations.emplace_back(static_cast<uint32_t>(operation));
         if (procedure.writes) {
           logged.push_back(std::move(slice));
         } else {
-          local.slices.emplace_back().operations = std::move(slice.operations);
+          add_slice(slice);
         }
       }
     }
-    for (std::vector<GlobalSlice>& members : global_blocks(analyses_, logged, conflicts_)) {
+    const Catalog* coalesced = options_.coalesce ? &program_.catalog : nullptr;
+    for (GlobalBlock& formed : global_blocks(analyses_, logged, conflicts, coalesced)) {
       Block& block = graph_.blocks.emplace_back();
       block.id = BlockId(static_cast<uint32_t>(graph_.blocks.size() - 1));
       block.name = block_name(block.id);
-      for (GlobalSlice& member : members) {
-        Slice& slice = graph_.procedures[member.procedure.value].slices.emplace_back();
-        slice.block = block.id;
-        slice.operations = std::move(member.operations);
-      }
+      block.merges = std::move(formed.merges);
+      for (GlobalSlice& member : formed.slices) add_slice(member).block = block.id;
     }
+  }
+
+  Slice& add_slice(GlobalSlice& from) {
+    Slice& slice = graph_.procedures[from.procedure.value].slices.emplace_back();
+    slice.operations = std::move(from.operations);
+    slice.merges = std::move(from.merges);
+    return slice;
   }
 
   static std::string block_name(BlockId id) {
@@ -174,6 +201,41 @@ class Analyzer {
     }
   }
 
+  // Finds the columns to which several blocks add, and has them added to atomically.
+  void share_columns(const ConflictRule& conflicts) {
+    std::map<std::pair<TableId, ColumnId>, std::set<BlockId>> blocks;
+    for_each_addition(conflicts, [&](const Slice& slice, TableId table, ir::Assignment& assignment) {
+      blocks[{table, assignment.column}].insert(slice.block);
+    });
+    std::erase_if(blocks, [](const auto& entry) { return entry.second.size() < 2; });
+    for_each_addition(conflicts, [&](const Slice&, TableId table, ir::Assignment& assignment) {
+      if (!blocks.contains({table, assignment.column})) return;
+      const Increment increment = *increment_of(program_.catalog.table(table), assignment);
+      assignment.how = increment.is_subtracted ? ir::Assignment::How::kSubtract : ir::Assignment::How::kAdd;
+      assignment.value = ir::Expr(*increment.by);
+    });
+    for (const auto& [what, of_blocks] : blocks) {
+      graph_.shared_columns.push_back({what.first, what.second, {of_blocks.begin(), of_blocks.end()}});
+    }
+  }
+
+  // Calls visit(slice, table, assignment) for the assignments of replayed updates that only add.
+  template <typename Visit>
+  void for_each_addition(const ConflictRule& conflicts, Visit&& visit) {
+    for (LocalGraph& local : graph_.procedures) {
+      if (!program_.procedure(local.procedure).writes) continue;
+      for (const Slice& slice : local.slices) {
+        for (const OperationId id : slice.operations) {
+          ir::Operation& operation = local.replay.operations[id.value];
+          for (ir::Assignment& assignment : operation.assignments) {
+            const TableId table = operation.access[0].table;
+            if (conflicts.only_adds_to({local.procedure, id}, table, assignment.column)) visit(slice, table, assignment);
+          }
+        }
+      }
+    }
+  }
+
   // What each slice runs. Lanes need all slices of a block, and what is recorded all slices of a procedure.
   void plan_slices() {
     std::vector<std::vector<std::unique_ptr<SlicePlan>>> plans(graph_.procedures.size());
@@ -211,39 +273,24 @@ class Analyzer {
     }
   }
 
-  void finish_slices(LocalGraph& local, const std::vector<std::unique_ptr<SlicePlan>>& plans) {
+  static void finish_slices(LocalGraph& local, const std::vector<std::unique_ptr<SlicePlan>>& plans) {
     std::set<OperationId> recorded;
-    std::set<std::pair<OperationId, VariableId>> used;
     for (const std::unique_ptr<SlicePlan>& plan : plans) {
       recorded.insert(plan->recalled().begin(), plan->recalled().end());
-      used.insert(plan->used_outputs().begin(), plan->used_outputs().end());
     }
     for (size_t i = 0; i < plans.size(); ++i) {
       Slice& slice = local.slices[i];
+      plans[i]->keep_recorded_together(recorded);
       slice.replayed = plans[i]->replayed();
       slice.body = plans[i]->body(recorded);
       slice.locate_body = plans[i]->locate_body();
       slice.iterations_independent = plans[i]->iterations_independent();
     }
-    local.replay = replay_procedure(program_.procedure(local.procedure), used);
-  }
-
-  static ir::Procedure replay_procedure(const ir::Procedure& procedure,
-                                        const std::set<std::pair<OperationId, VariableId>>& used) {
-    ir::Procedure replay = procedure;
-    replay.body.clear();  // slices have bodies of their own
-    for (ir::Operation& operation : replay.operations) {
-      auto unused = [&](VariableId variable) { return !used.contains({operation.id, variable}); };
-      std::erase_if(operation.outputs, [&](const ir::Output& output) { return unused(output.into); });
-      if (operation.found.valid() && unused(operation.found)) operation.found = VariableId();
-      std::erase_if(operation.defines, unused);
-    }
-    return replay;
   }
 
   const Program& program_;
-  const ConflictRule& conflicts_;
-  std::vector<std::unique_ptr<ProcedureAnalysis>> analyses_;
+  const AnalysisOptions options_;
+  ProcedureAnalyses analyses_;
   DependencyGraph graph_;
 };
 
@@ -271,6 +318,12 @@ const ir::Statement* Slice::iteration_loop() const {
   return marked_loop(body);
 }
 
+bool DependencyGraph::is_shared(TableId table, ColumnId column) const {
+  return std::ranges::any_of(shared_columns, [&](const SharedColumn& shared) {
+    return shared.table == table && shared.column == column;
+  });
+}
+
 void DependencyGraph::verify() const {
   for (uint32_t i = 0; i < blocks.size(); ++i) {
     CHECK(blocks[i].id == BlockId(i));
@@ -295,6 +348,11 @@ void DependencyGraph::verify() const {
     }
     CHECK(operations.size() == graph.replay.operations.size());
     for (const SliceEdge& edge : graph.edges) CHECK(edge.from < edge.to);
+    for (const ir::Operation& operation : graph.replay.operations) {
+      for (const ir::Assignment& assignment : operation.assignments) {
+        CHECK((assignment.how != ir::Assignment::How::kSet) == is_shared(operation.access[0].table, assignment.column));
+      }
+    }
     for (const DataDependency& data : graph.data) {
       const bool together = std::ranges::any_of(graph.slices, [&](const Slice& slice) {
         return std::ranges::binary_search(slice.operations, data.first) &&
@@ -305,8 +363,8 @@ void DependencyGraph::verify() const {
   }
 }
 
-DependencyGraph analyze(const Program& program, const ConflictRule& conflicts) {
-  return Analyzer(program, conflicts).run();
+DependencyGraph analyze(const Program& program, const AnalysisOptions& options) {
+  return Analyzer(program, options).run();
 }
 
 }  // namespace mneme

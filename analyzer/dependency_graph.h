@@ -8,6 +8,8 @@
 //             computes all between them anew: it runs by itself, with variables of its own.
 //             Every row that a slice reads or writes in a table that its block writes lies in a lane that its locate
 //             body reports.
+//             A column to which slices of several blocks add is added to atomically (SharedColumn), and no replayed operation
+//             does anything else to it.
 // Threads     constant once made. The Program must outlive it: text constants point into its string pool.
 // Source      PACMAN (SIGMOD 2017), sections 4.1 and 4.3, Algorithms 1 and 2.
 #pragma once
@@ -15,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/conflict_rule.h"
+#include "analyzer/analysis_options.h"
 #include "base/strong_id.h"
 #include "engine/catalog.h"
 #include "procedures/ir.h"
@@ -52,6 +54,7 @@ struct Slice {
   std::string label;                    // "T1": the procedure's initial and a number, for listings
   BlockId block;                        // not valid in a read-only procedure, which is never logged
   std::vector<OperationId> operations;  // in program order
+  std::vector<std::string> merges;      // why they are one slice
   // Of `operations`, those that replay performs: all writes, and the reads that some write depends on. The
   // other reads feed results or the guards of RAISE only; a slice of nothing else is not replayed and has
   // empty bodies.
@@ -103,6 +106,7 @@ struct Block {
   BlockId id;
   std::string name;  // a Greek letter, as the paper names them
   std::vector<BlockMember> members;
+  std::vector<std::string> merges;  // why they are one block
   std::vector<TableId> tables;  // touched, sorted
   std::vector<LaneTable> lanes;
   std::vector<BlockId> predecessors;  // direct ones, sorted
@@ -117,18 +121,30 @@ struct BlockEdge {
   std::vector<std::string> reasons;
 };
 
+// A column to which several blocks add.
+struct SharedColumn {
+  TableId table;
+  ColumnId column;
+  std::vector<BlockId> blocks;
+};
+
 struct DependencyGraph {
   std::vector<LocalGraph> procedures;  // by ProcedureId
   std::vector<Block> blocks;           // by BlockId
   std::vector<BlockEdge> edges;
+  // What orders nothing, and was made use of: for listings, and for who asks what is added to atomically.
+  std::vector<TableId> insert_only;
+  std::vector<SharedColumn> shared_columns;
 
   const LocalGraph& local(ProcedureId id) const { return procedures[id.value]; }
   const Block& block(BlockId id) const { return blocks[id.value]; }
+
+  bool is_shared(TableId table, ColumnId column) const;
 
   // Walks it all and stops the program where an invariant does not hold.
   void verify() const;
 };
 
-DependencyGraph analyze(const Program& program, const ConflictRule& conflicts);
+DependencyGraph analyze(const Program& program, const AnalysisOptions& options = {});
 
 }  // namespace mneme

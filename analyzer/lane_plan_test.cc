@@ -33,7 +33,7 @@ TEST_P(Lanes, AreAsExpected) {
                      "CREATE PROCEDURE t(p INT, q INT, ps INT[], m NUMERIC(8,4)) LANGUAGE plpgsql AS $$\n"
                      "DECLARE x INT; y INT; w RECORD;\nBEGIN\n" +
                      GetParam().body + "\nEND; $$;");
-  const DependencyGraph graph = analyze(*program, TableConflicts(program->catalog));
+  const DependencyGraph graph = analyze(*program, AnalysisOptions::paper());
   std::string lanes;
   for (const Block& block : graph.blocks) {
     for (const LaneTable& lane_table : block.lanes) {

@@ -15,7 +15,7 @@ namespace {
 struct Analyzed {
   explicit Analyzed(const std::string& path)
       : program(compile_or_die(source_file(path))),
-        graph(analyze(*program, TableConflicts(program->catalog))) {}
+        graph(analyze(*program, AnalysisOptions::paper())) {}
 
   const LocalGraph& local(std::string_view procedure) const {
     return graph.local(program->find_procedure(procedure)->id);

@@ -1,7 +1,7 @@
 // Random procedures: for tests, programs that no person would write.
 //
 // They terminate (every loop is bounded), mostly commit (values stay small, NULL bounds are avoided), and mix reads,
-// writes, loops, jumps, FOUND and variables as freely as the language allows.
+// writes, loops, jumps, FOUND and variables as freely as the language allows. Columns few and paid are mostly added to.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +20,10 @@ class RandomProcedures {
   std::string program(uint32_t procedures) {
     std::string sql = "CREATE TABLE h (h1 INT, h2 INT);\n";
     for (char table : kTables) {
-      sql += fmt::format("CREATE TABLE {} (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));\n", table);
+      sql += fmt::format(
+          "CREATE TABLE {} (id INT NOT NULL, v INT NOT NULL, few SMALLINT NOT NULL, paid NUMERIC(6,2) NOT NULL, PRIMARY KEY "
+          "(id));\n",
+          table);
     }
     for (uint32_t i = 0; i < procedures; ++i) sql += procedure(fmt::format("t{}", i));
     return sql;
@@ -46,13 +49,14 @@ class RandomProcedures {
   }
 
   std::string statement(int depth) {
-    switch (below(depth > 0 ? 16 : 10)) {
+    switch (below(depth > 0 ? 19 : 13)) {
       case 0:
       case 1:
         return fmt::format("{} := {};\n", target(), value());
       case 2:
       case 3:
-        return fmt::format("SELECT v INTO {} FROM {} WHERE id = {};\n", target(), table(), value());
+        return fmt::format("SELECT {} INTO {} FROM {} WHERE id = {};\n", below(8) > 0 ? "v" : "few % 5", target(), table(),
+                           value());
       case 4:
         return fmt::format("SELECT count(*) INTO {} FROM {} WHERE id < {};\n", target(), table(), value());
       case 5:
@@ -67,21 +71,28 @@ class RandomProcedures {
         const std::string into = table();
         return fmt::format(
             "x := COALESCE({}, 3);\nSELECT v INTO y FROM {} WHERE id = x;\n"
-            "IF NOT FOUND THEN INSERT INTO {} VALUES (x, 2); END IF;\n",
+            "IF NOT FOUND THEN INSERT INTO {} VALUES (x, 2, 1, 0.5); END IF;\n",
             value(), into, into);
       }
       case 9:
+      case 10:
+        return fmt::format("UPDATE {} SET few = few {} COALESCE({}, 1) WHERE id = {};\n", table(), below(2) == 0 ? "+" : "-",
+                           value(), value());
+      case 11:
+        return below(6) > 0 ? fmt::format("UPDATE {} SET paid = paid + 0.25, few = 2 + few WHERE id = {};\n", table(), value())
+                            : fmt::format("UPDATE {} SET paid = paid * 1.5 WHERE id = {};\n", table(), value());
+      case 12:
         return loops_ == 0 ? std::string(below(8) == 0 ? "IF " + condition() + " THEN RETURN; END IF;\n" : "")
                            : jump();
-      case 10:
-      case 11:
+      case 13:
+      case 14:
         return fmt::format("IF {} THEN\n{}END IF;\n", condition(), statements(depth - 1, 1 + below(3)));
-      case 12:
+      case 15:
         return fmt::format("IF {} THEN\n{}ELSE\n{}END IF;\n", condition(),
                            statements(depth - 1, 1 + below(2)), statements(depth - 1, 1 + below(2)));
-      case 13:
+      case 16:
         return loop(fmt::format("FOR i IN 1..COALESCE({}, 2) % 4 LOOP\n", value()), "i", depth);
-      case 14:
+      case 17:
         return loop(fmt::format("FOR w IN SELECT id, v FROM {} WHERE id <= {} LOOP\n", table(), value()),
                     "w.v", depth);
       default:

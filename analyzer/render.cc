@@ -1,6 +1,7 @@
 #include "analyzer/render.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -61,6 +62,17 @@ std::string tables_of(const Catalog& catalog, const Block& block) {
   return text;
 }
 
+std::string name_of(const Catalog& catalog, const SharedColumn& shared) {
+  const TableDefinition& table = catalog.table(shared.table);
+  return table.name + "." + table.column(shared.column).name;
+}
+
+std::vector<std::string> block_names(const DependencyGraph& graph, const SharedColumn& shared) {
+  std::vector<std::string> names;
+  for (const BlockId block : shared.blocks) names.push_back(graph.block(block).name);
+  return names;
+}
+
 std::string members_of(const DependencyGraph& graph, const Block& block) {
   std::string text;
   for (const BlockMember& member : block.members) {
@@ -102,6 +114,7 @@ class TextWriter {
       for (const Block& block : graph_.blocks) write_block(block);
       const ImpliedEdges implied(graph_);
       for (const BlockEdge& edge : graph_.edges) write_edge(edge, implied.contains(edge));
+      write_elided();
     }
     return std::move(text_);
   }
@@ -130,6 +143,11 @@ class TextWriter {
       for (const std::string& reason : edge.reasons) line("      {}", reason);
     }
     for (const Slice& slice : local.slices) {
+      if (slice.merges.empty()) continue;
+      line("  {} is one slice:", slice.label);
+      for (const std::string& reason : slice.merges) line("      {}", reason);
+    }
+    for (const Slice& slice : local.slices) {
       if (slice.iterations_independent) line("  {}: its loop's iterations run apart", slice.label);
     }
     line("");
@@ -137,12 +155,24 @@ class TextWriter {
 
   void write_block(const Block& block) {
     line("  {}: {}  ({})", block.name, members_of(graph_, block), tables_of(program_.catalog, block));
+    for (const std::string& reason : block.merges) line("      {}", reason);
   }
 
   void write_edge(const BlockEdge& edge, bool implied) {
     line("  {} -> {}{}", graph_.block(edge.from).name, graph_.block(edge.to).name,
          implied ? "  (other edges imply it)" : "");
     for (const std::string& reason : edge.reasons) line("      {}", reason);
+  }
+
+  // What could have put procedures in order, and does not.
+  void write_elided() {
+    for (const TableId table : graph_.insert_only) {
+      line("  {} is only inserted into: its rows are in no order", program_.catalog.table(table).name);
+    }
+    for (const SharedColumn& shared : graph_.shared_columns) {
+      line("  {} is only added to: {} do so at the same time", name_of(program_.catalog, shared),
+           fmt::join(block_names(graph_, shared), " and "));
+    }
   }
 
   const Program& program_;
@@ -186,6 +216,7 @@ nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& gr
     slices.push_back({{"name", slice.label},
                       {"block", slice.block.valid() ? Json(graph.block(slice.block).name) : Json(nullptr)},
                       {"operations", std::move(ids)},
+                      {"merges", slice.merges},
                       {"replayed", slice.is_replayed()},
                       {"iterations_independent", slice.iterations_independent}});
   }
@@ -222,7 +253,7 @@ nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& gr
                       {"lane_columns", std::move(columns)},
                       {"any_lane", lanes != nullptr && lanes->any_lane}});
   }
-  return {{"name", block.name}, {"slices", std::move(members)}, {"tables", std::move(tables)}};
+  return {{"name", block.name}, {"slices", std::move(members)}, {"merges", block.merges}, {"tables", std::move(tables)}};
 }
 
 }  // namespace
@@ -269,7 +300,17 @@ nlohmann::ordered_json render_json(const Program& program, const DependencyGraph
                      {"to", graph.block(edge.to).name},
                      {"reasons", edge.reasons}});
   }
-  return {{"procedures", std::move(procedures)}, {"blocks", std::move(blocks)}, {"edges", std::move(edges)}};
+  Json insert_only = Json::array();
+  for (const TableId table : graph.insert_only) insert_only.push_back(program.catalog.table(table).name);
+  Json shared_columns = Json::array();
+  for (const SharedColumn& shared : graph.shared_columns) {
+    shared_columns.push_back({{"column", name_of(program.catalog, shared)}, {"blocks", block_names(graph, shared)}});
+  }
+  return {{"procedures", std::move(procedures)},
+          {"blocks", std::move(blocks)},
+          {"edges", std::move(edges)},
+          {"insert_only_tables", std::move(insert_only)},
+          {"shared_columns", std::move(shared_columns)}};
 }
 
 }  // namespace mneme

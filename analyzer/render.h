@@ -12,13 +12,14 @@
 
 namespace mneme {
 
-// Each procedure's operations with their slices, its local graph, then the blocks with their lanes and edges.
+// Each procedure's operations with their slices, its local graph, then the blocks with their lanes and edges. Each
+// edge has its reasons, and so has whatever is together.
 std::string render_text(const Program& program, const DependencyGraph& graph);
 
 // The global graph as Figures 5c and 21 draw it, for Graphviz: slices in boxes, a dashed box around each block.
 std::string render_dot(const Program& program, const DependencyGraph& graph);
 
-// {"procedures": [{"name", "operations", "slices", "edges"}], "blocks", "edges"}.
+// {"procedures": [{"name", "operations", "slices", "edges"}], "blocks", "edges", "insert_only_tables", "shared_columns"}.
 nlohmann::ordered_json render_json(const Program& program, const DependencyGraph& graph);
 
 }  // namespace mneme

@@ -18,7 +18,7 @@ using testing::Not;
 class Render : public testing::Test {
  protected:
   const std::unique_ptr<Program> bank_ = compile_or_die(source_file("tests/data/bank.sql"));
-  const DependencyGraph graph_ = analyze(*bank_, TableConflicts(bank_->catalog));
+  const DependencyGraph graph_ = analyze(*bank_, AnalysisOptions::paper());
 };
 
 TEST_F(Render, TextShowsSlicesBlocksAndReasons) {
@@ -29,10 +29,35 @@ TEST_F(Render, TextShowsSlicesBlocksAndReasons) {
   EXPECT_THAT(text, HasSubstr("Global graph\n"
                               "  α: T1  (family read only)\n"
                               "  β: T2, D1  (current by name)\n"
+                              "      current: transfer (line 42) reads, deposit (line 63) writes\n"
                               "  γ: T3, D2  (saving by name)\n"
+                              "      saving: transfer (line 46) reads, deposit (line 66) writes\n"
                               "  δ: D3  (stats by nation)\n"));
   EXPECT_THAT(text, HasSubstr("  α -> γ  (other edges imply it)\n"));
   EXPECT_THAT(text, HasSubstr("  β -> δ\n      D1 -> D3: tmp, set at line 62, decides IF at line 68\n"));
+}
+
+TEST_F(Render, TextSaysWhatASliceIsOneFor) {
+  EXPECT_THAT(render_text(*bank_, graph_),
+              HasSubstr("  T2 is one slice:\n      current: transfer (line 42) reads, transfer (line 43) writes\n"));
+}
+
+TEST_F(Render, WhatOrdersNothingIsTold) {
+  const auto program = compile_or_die(R"(
+CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
+CREATE TABLE h (x INT);
+CREATE PROCEDURE t(p INT) LANGUAGE plpgsql AS $$
+BEGIN UPDATE a SET v = v + 1 WHERE id = p; INSERT INTO h VALUES (p); END; $$;
+CREATE PROCEDURE u(p INT) LANGUAGE plpgsql AS $$
+BEGIN UPDATE a SET v = v - p WHERE id = p; INSERT INTO h VALUES (p); END; $$;
+)");
+  const DependencyGraph graph = analyze(*program);
+  const std::string text = render_text(*program, graph);
+  EXPECT_THAT(text, HasSubstr("  h is only inserted into: its rows are in no order\n"));
+  EXPECT_THAT(text, HasSubstr("  a.v is only added to: α and γ do so at the same time\n"));
+  const nlohmann::ordered_json json = render_json(*program, graph);
+  EXPECT_EQ(json["insert_only_tables"], nlohmann::ordered_json({"h"}));
+  EXPECT_EQ(json["shared_columns"][0]["column"], "a.v");
 }
 
 TEST_F(Render, TextSaysWhatIsNotReplayed) {
@@ -48,7 +73,7 @@ BEGIN
   SELECT v INTO r FROM a WHERE id = p;
 END; $$;
 )");
-  const std::string text = render_text(*program, analyze(*program, TableConflicts(program->catalog)));
+  const std::string text = render_text(*program, analyze(*program, AnalysisOptions::paper()));
   EXPECT_THAT(
       text,
       HasSubstr(
@@ -105,6 +130,7 @@ TEST_F(Render, JsonHoldsTheContractsFields) {
   EXPECT_EQ(transfer["slices"][1]["operations"], nlohmann::ordered_json({1, 2, 3, 4}));
   EXPECT_EQ(transfer["edges"].size(), 2U);
   ASSERT_EQ(json["blocks"].size(), 4U);
+  EXPECT_EQ(json["blocks"][1]["merges"].size(), 1U);
   EXPECT_EQ(json["blocks"][1]["slices"], nlohmann::ordered_json({"T2", "D1"}));
   EXPECT_EQ(json["blocks"][1]["tables"][0]["lane_columns"], nlohmann::ordered_json({"name"}));
   ASSERT_EQ(json["edges"].size(), 4U);
@@ -121,7 +147,7 @@ BEGIN
   SELECT v INTO r FROM a WHERE id = p;
 END; $$;
 )");
-  const DependencyGraph graph = analyze(*program, TableConflicts(program->catalog));
+  const DependencyGraph graph = analyze(*program, AnalysisOptions::paper());
   EXPECT_THAT(render_text(*program, graph), HasSubstr("nothing is logged"));
   EXPECT_THAT(render_dot(*program, graph), Not(HasSubstr("subgraph")));
   EXPECT_TRUE(render_json(*program, graph)["blocks"].empty());

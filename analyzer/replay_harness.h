@@ -177,11 +177,11 @@ class CheckedAccess final : public RowAccess {
 
 class ReplayHarness {
  public:
-  ReplayHarness(std::string_view sql, uint64_t seed)
+  ReplayHarness(std::string_view sql, uint64_t seed, const AnalysisOptions& options = {})
       : random_(seed),
         program_(compile_or_die(sql)),
         schema_(program_->catalog),
-        graph_(analyze(*program_, TableConflicts(program_->catalog))),
+        graph_(analyze(*program_, options)),
         whole_(schema_),
         sliced_(schema_),
         interpreter_(schema_) {}

@@ -1,8 +1,9 @@
 // Goal    replaying slices leaves the same rows as running whole procedures, in every order that the graph allows.
 // Method  replay_harness.h, over the workloads' files, the paper's bank, and procedures that are hard to slice: each on
-//         its own and all together, with several seeds.
+//         its own and all together, with several seeds and by every analysis in turn.
 #include <gtest/gtest.h>
 
+#include "analyzer/every_analysis.h"
 #include "analyzer/random_procedures.h"
 #include "analyzer/replay_harness.h"
 
@@ -10,10 +11,12 @@ namespace mneme {
 namespace {
 
 void expect_replay_equal(std::string_view sql, uint64_t seeds) {
+  const std::vector<AnalysisOptions> analyses = every_analysis();
   uint64_t replayed = 0;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
-    ReplayHarness harness(sql, seed);
+    const AnalysisOptions& options = analyses[(seed - 1) % analyses.size()];
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << to_string(options));
+    ReplayHarness harness(sql, seed, options);
     harness.populate(40);
     for (int batch = 0; batch < 4; ++batch) harness.run_batch(25);
     replayed += harness.replayed_calls();
@@ -265,12 +268,16 @@ TEST(Replay, AllNastyProceduresEqualWholeRuns) {
 constexpr uint64_t kRandomPrograms = 300;
 
 TEST(Replay, RandomProceduresEqualWholeRuns) {
+  const std::vector<AnalysisOptions> analyses = every_analysis();
   uint64_t calls = 0;
   uint64_t pieces = 0;
+  uint64_t shared_columns = 0;
   for (uint64_t seed = 1; seed <= kRandomPrograms; ++seed) {
     const std::string sql = RandomProcedures(seed).program(1 + seed % 3);
-    SCOPED_TRACE(testing::Message() << "seed " << seed << "\n" << sql);
-    ReplayHarness harness(sql, seed);
+    const AnalysisOptions& options = analyses[(seed - 1) % analyses.size()];
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << to_string(options) << "\n" << sql);
+    ReplayHarness harness(sql, seed, options);
+    shared_columns += harness.graph().shared_columns.size();
     harness.populate(6);
     for (int batch = 0; batch < 2; ++batch) harness.run_batch(12);
     calls += harness.replayed_calls();
@@ -278,6 +285,7 @@ TEST(Replay, RandomProceduresEqualWholeRuns) {
     if (HasFailure()) return;
   }
   EXPECT_GT(calls, kRandomPrograms * 10);
+  EXPECT_GT(shared_columns, kRandomPrograms / 10) << "few procedures add to what others add to";
   EXPECT_GT(pieces, calls * 2) << "the procedures are hardly sliced: the test proves little";
 }
 

@@ -130,7 +130,8 @@ std::vector<AccessSite> SlicePlan::access_sites(const Catalog& catalog) const {
 void SlicePlan::locate(std::vector<LocateSite> sites) {
   sites_ = std::move(sites);
   for (OperationId operation : replayed_) {
-    if (!std::ranges::count(sites_, operation, &LocateSite::operation)) independent_loop_ = StatementId();
+    const bool writes = analysis_.procedure().operations[operation.value].kind != ir::OperationKind::kSelect;
+    if (writes && !is_located(operation)) independent_loop_ = StatementId();
   }
   for (const LocateSite& site : sites_) {
     keep_known_controls(site.at);
@@ -143,6 +144,16 @@ void SlicePlan::locate(std::vector<LocateSite> sites) {
       if (has_operation(definition)) used_outputs_.emplace(definition.operation, value.variable);
     }
   }
+}
+
+void SlicePlan::keep_recorded_together(const std::set<OperationId>& recorded) {
+  for (OperationId operation : replayed_) {
+    if (recorded.contains(operation) && !is_located(operation)) independent_loop_ = StatementId();
+  }
+}
+
+bool SlicePlan::is_located(OperationId operation) const {
+  return std::ranges::count(sites_, operation, &LocateSite::operation) > 0;
 }
 
 void SlicePlan::keep_known_controls(StatementId at) {

@@ -32,8 +32,10 @@ class SlicePlan {
   std::vector<AccessSite> access_sites(const Catalog& catalog) const;
 
   // Which accesses dispatch reports, once the lanes of the slice's block are known; in program order. Iterations run
-  // apart only if all operations are reported, so that no iteration with work to do goes unreported.
+  // apart only if all that write are reported, so that no iteration with work to do goes unreported, and, once that is
+  // known, all that are recorded for other slices.
   void locate(std::vector<LocateSite> sites);
+  void keep_recorded_together(const std::set<OperationId>& recorded);
 
   // Operations of other slices that the bodies recall, and outputs of operations that they use.
   const std::set<OperationId>& recalled() const { return recalled_; }
@@ -47,6 +49,7 @@ class SlicePlan {
   using StatementSet = std::vector<bool>;  // by StatementId
 
   bool is_own(StatementId id) const;      // an operation that the slice performs
+  bool is_located(OperationId operation) const;
   bool is_foreign(StatementId id) const;  // an operation of another slice
   void keep(StatementId start, StatementSet& kept);
   void find_unknown();

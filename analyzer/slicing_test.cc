@@ -33,7 +33,7 @@ class LocalSlices : public testing::TestWithParam<Case> {};
 
 TEST_P(LocalSlices, AreAsExpected) {
   const auto program = compile_or_die(std::string(kSchema) + procedure("t", GetParam().body));
-  const DependencyGraph graph = analyze(*program, TableConflicts(program->catalog));
+  const DependencyGraph graph = analyze(*program, AnalysisOptions::paper());
   EXPECT_EQ(describe(graph.procedures[0]), GetParam().slices);
 }
 
@@ -210,7 +210,7 @@ class GlobalBlocks : public testing::TestWithParam<GlobalCase> {};
 TEST_P(GlobalBlocks, AreAsExpected) {
   const auto program = compile_or_die(std::string(kSchema) + procedure("t", GetParam().first) +
                                       procedure("u", GetParam().second));
-  const DependencyGraph graph = analyze(*program, TableConflicts(program->catalog));
+  const DependencyGraph graph = analyze(*program, AnalysisOptions::paper());
   EXPECT_EQ(describe(graph.procedures[0]), GetParam().first_slices);
   EXPECT_EQ(describe(graph.procedures[1]), GetParam().second_slices);
   EXPECT_EQ(describe_blocks(graph), GetParam().blocks);

@@ -29,9 +29,11 @@ struct NativeCommand {
       if (!compiled) return compiled.error();
       const Program& program = **compiled;
       const Schema schema(program.catalog);
-      const DependencyGraph graph = analyze(program, TableConflicts(program.catalog));
       RETURN_IF_ERROR(keep(program, schema, procedure_units(program), name, kept));
-      RETURN_IF_ERROR(keep(program, schema, SliceUnits(graph).units(), name + "'s slices", kept));
+      for (const AnalysisOptions& options : {AnalysisOptions(), AnalysisOptions::for_ad_hoc()}) {
+        const DependencyGraph graph = analyze(program, options);
+        RETURN_IF_ERROR(keep(program, schema, SliceUnits(graph).units(), name + "'s slices", kept));
+      }
     }
     remove_others(kept);
     return {};

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "cli/analysis_option.h"
 #include "cli/commands.h"
 #include "cli/execution_option.h"
 #include "cli/file_checks.h"
@@ -43,6 +44,7 @@ struct RecoverCommand {
   std::string progress_name = "auto";
   std::string trace;
   std::vector<uint32_t> simulate_cores;
+  AnalysisOption analysis;
   ExecutionOption execution;
   Output output;
 
@@ -62,6 +64,9 @@ struct RecoverCommand {
     const Result<Execution> wanted_execution = execution.get();
     if (!wanted_execution) return wanted_execution.error();
     options.execution = *wanted_execution;
+    const Result<AnalysisOptions> wanted_analysis = analysis.get();
+    if (!wanted_analysis) return wanted_analysis.error();
+    if (AnalysisOption::is_given(command)) options.analysis = *wanted_analysis;
     options.log_archive = log_archive;
     options.replay.level = *level;
     options.replay.threads = simulate_cores.empty() ? threads : 1;
@@ -140,6 +145,10 @@ struct RecoverCommand {
     if (command.count("--simulate-cores") > 0 && command.count("--threads") > 0) {
       return invalid_argument("--simulate-cores measures a replay on one thread: leave --threads out");
     }
+    if (AnalysisOption::is_given(command) && wanted != RecoveryScheme::kClrP) {
+      return invalid_argument("--conflicts, --elide, --decompose and --coalesce are clr-p's, and {} takes no procedure "
+                              "apart: leave them out", name_of(wanted));
+    }
     if (command.count("--batch") > 0 && wanted == RecoveryScheme::kClr) {
       return invalid_argument("--batch is for schemes that replay in parallel: clr replays one call after the other; "
                               "leave it out");
@@ -184,6 +193,7 @@ void add_recover_command(CLI::App& program, Action& chosen) {
                   "clr-p: measure the replay's steps on one thread, and tell how long it would take on these numbers of cores: 2,8,40")
       ->delimiter(',')
       ->check(positive());
+  command->analysis.add_options(*app);
   command->execution.add_option(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });

@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "cli/analysis_option.h"
 #include "cli/execution_option.h"
 #include "cli/text.h"
 #include "engine/digest.h"
@@ -130,7 +131,7 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
 
 Json recovery_json(const RecoveryReport& report, const std::string& digest) {
   const bool runs_calls = replays_calls(report.scheme);
-  return {{"command", "recover"},
+  Json json = {{"command", "recover"},
           {"scheme", std::string(name_of(report.scheme))},
           {"replay", runs_calls ? Json(std::string(name_of(report.level))) : Json()},
           {"replay_order", runs_calls ? Json() : Json(std::string(name_of(report.order)))},
@@ -165,6 +166,8 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
           {"skipped", report.skipped},
           {"breakdown", breakdown_json(report)},
           {"peak_rss_bytes", peak_rss_bytes()}};
+  if (report.scheme == RecoveryScheme::kClrP) add_analysis(json, report.analysis);
+  return json;
 }
 
 }  // namespace mneme

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "analyzer/render.h"
+#include "cli/analysis_option.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "procedures/program.h"
@@ -19,14 +20,18 @@ namespace {
 struct SliceCommand {
   std::string source;
   bool dot = false;
+  AnalysisOption analysis;
   Output output;
 
   Result<void> run() const {
     const Result<std::unique_ptr<Program>> program = load();
     if (!program) return program.error();
-    const DependencyGraph graph = analyze(**program, TableConflicts((*program)->catalog));
+    const Result<AnalysisOptions> options = analysis.get();
+    if (!options) return options.error();
+    const DependencyGraph graph = analyze(**program, *options);
     output.text(dot ? render_dot(**program, graph) : render_text(**program, graph));
     Json object = {{"command", "slice"}};
+    add_analysis(object, *options);
     object.update(render_json(**program, graph));
     return output.json(object);
   }
@@ -59,6 +64,7 @@ void add_slice_command(CLI::App& program, Action& chosen) {
                   fmt::format("a .sql file with tables and procedures, or one of {}", fmt::join(workload_names(), ", ")))
       ->required();
   app->add_flag("--dot", command->dot, "the global graph for Graphviz");
+  command->analysis.add_options(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }

@@ -219,7 +219,10 @@ void OperationEmitter::update_row(const Operation& operation) {
     values.push_back(std::move(value));
   }
   // RETURNING sees the new row.
-  for (size_t i = 0; i < values.size(); ++i) row.columns[operation.assignments[i].column.value] = values[i];
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ir::Assignment& assignment = operation.assignments[i];
+    if (assignment.how == ir::Assignment::How::kSet) row.columns[assignment.column.value] = values[i];
+  }
   fill_outputs(evaluate_outputs(operation));
   row.columns.clear();
   text_.line("++count;");
@@ -246,7 +249,11 @@ void OperationEmitter::store_parts(const Operation& operation, const std::vector
   text_.line("if (changed != AccessStatus::kOk) return refuse(run, changed, {});", operation.id.value);
   for (size_t i = 0; i < values.size(); ++i) {
     const ColumnId column = operation.assignments[i].column;
-    if (!table.column(column).nullable) {
+    const ir::Assignment::How how = operation.assignments[i].how;
+    if (how != ir::Assignment::How::kSet) {
+      text_.line("{}.{}(image, {});", column_name(table, column),
+                 how == ir::Assignment::How::kAdd ? "add" : "subtract", values[i].value);
+    } else if (!table.column(column).nullable) {
       text_.line("{}.set(image, {});", column_name(table, column), values[i].value);
     } else {
       text_.line("{}.set(image, {}, {});", column_name(table, column), values[i].value, values[i].null);

@@ -31,6 +31,18 @@ std::string join(const Items& items, Print&& print) {
   return text;
 }
 
+std::string_view operator_of(ir::Assignment::How how) {
+  switch (how) {
+    case ir::Assignment::How::kSet:
+      return ":=";
+    case ir::Assignment::How::kAdd:
+      return "+=";
+    case ir::Assignment::How::kSubtract:
+      return "-=";
+  }
+  CHECK(false && "a way to assign");
+}
+
 std::string_view mode_name(ir::OperationMode mode) {
   switch (mode) {
     case ir::OperationMode::kPerform:
@@ -153,8 +165,8 @@ class Printer {
       line(indent, "writes " + columns(operation.access[0], operation.columns_written));
     }
     for (const ir::Assignment& assignment : operation.assignments) {
-      line(indent, fmt::format("set {} := {}", column(operation.access[0], assignment.column),
-                               print(assignment.value)));
+      line(indent, fmt::format("set {} {} {}", column(operation.access[0], assignment.column),
+                               operator_of(assignment.how), print(assignment.value)));
     }
     for (const ir::Output& output : operation.outputs) {
       line(indent, fmt::format("into {} := {}", print.variable(output.into), print(output.expr)));

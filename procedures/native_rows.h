@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "engine/index_key.h"
+#include "engine/shared_cell.h"
 #include "engine/value.h"
 
 namespace mneme::native {
@@ -48,6 +49,9 @@ struct Column {
       store(image + at, static_cast<Stored>(value));
     }
   }
+  // While others add, too (shared_cell.h).
+  void add(std::byte* image, int64_t amount) const { add_to_cell<Stored>(image + at, amount); }
+  void subtract(std::byte* image, int64_t amount) const { subtract_from_cell<Stored>(image + at, amount); }
 };
 
 template <typename Stored>

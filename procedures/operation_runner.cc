@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/shared_cell.h"
 #include "procedures/comparison.h"
 #include "procedures/row_finder.h"
 
@@ -173,21 +174,57 @@ bool OperationRunner::update(const Operation& operation, ResultRows& rows) {
   for (RowRef& row : found_rows_) {
     RowView& view = state_.context.rows[0];
     view = {&state_.schema.layout(table), row.image, {}, {}};
-    changes_.clear();
-    for (const ir::Assignment& assignment : operation.assignments) {
-      Value value;
-      if (!state_.value_of(assignment.value, operation.where, value)) return false;
-      if (!check_not_null(operation, assignment.column, value)) return false;
-      changes_.push_back({assignment.column, value});
-    }
+    if (!evaluate_assignments(operation)) return false;
     // RETURNING sees the new row. Its values may still point into the old image, so it comes before the write.
     view.changes = changes_;
     if (!push_outputs(operation)) return false;
     ++rows.count;
-    const AccessStatus status = state_.rows->update(table, row, changes_);
+    AccessStatus status = AccessStatus::kOk;
+    if (!changes_.empty()) status = state_.rows->update(table, row, changes_);
+    if (status == AccessStatus::kOk && changes_.size() < operation.assignments.size()) {
+      std::byte* image = nullptr;
+      status = state_.rows->change_parts(table, row, state_.schema.layout(table).all_parts(), image);
+      if (status == AccessStatus::kOk) add_to_row(operation, image);
+    }
     if (status != AccessStatus::kOk) return state_.refuse(status, operation);
   }
   return true;
+}
+
+// Over the row at hand: all of them before any is written.
+bool OperationRunner::evaluate_assignments(const Operation& operation) {
+  changes_.clear();
+  additions_.resize(operation.assignments.size());
+  for (size_t i = 0; i < operation.assignments.size(); ++i) {
+    const ir::Assignment& assignment = operation.assignments[i];
+    Value value;
+    if (!state_.value_of(assignment.value, operation.where, value)) return false;
+    if (!check_not_null(operation, assignment.column, value)) return false;
+    if (assignment.how == ir::Assignment::How::kSet) {
+      changes_.push_back({assignment.column, value});
+    } else {
+      additions_[i] = value;
+    }
+  }
+  return true;
+}
+
+void OperationRunner::add_to_row(const Operation& operation, std::byte* image) {
+  const RowLayout& layout = state_.schema.layout(operation.access[0].table);
+  for (size_t i = 0; i < operation.assignments.size(); ++i) {
+    const ir::Assignment& assignment = operation.assignments[i];
+    if (assignment.how == ir::Assignment::How::kSet) continue;
+    const RowLayout::Place& place = layout.place(assignment.column);
+    const int64_t amount = place.kind == TypeKind::kNumeric ? static_cast<int64_t>(additions_[i].as_numeric())
+                                                            : additions_[i].as_int();
+    with_cell_type(place.bytes, [&]<typename Stored>() {
+      if (assignment.how == ir::Assignment::How::kAdd) {
+        add_to_cell<Stored>(image + place.offset, amount);
+      } else {
+        subtract_from_cell<Stored>(image + place.offset, amount);
+      }
+    });
+  }
 }
 
 bool OperationRunner::erase(const Operation& operation, ResultRows& rows) {

@@ -61,6 +61,8 @@ class OperationRunner {
   bool prepare_count(const std::optional<ir::Expr>& expr, ir::SourceLocation where, const char* sqlstate,
                      const char* name, std::optional<uint64_t>& count);
   bool push_outputs(const ir::Operation& operation);
+  bool evaluate_assignments(const ir::Operation& operation);
+  void add_to_row(const ir::Operation& operation, std::byte* image);
   bool check_not_null(const ir::Operation& operation, ColumnId column, const Value& value);
 
   bool select_ordered(const ir::Operation& operation, const Cut& cut, ResultRows& rows);
@@ -82,6 +84,7 @@ class OperationRunner {
   std::vector<uint32_t> row_order_;
   std::vector<Value> new_values_;
   std::vector<ColumnValue> changes_;
+  std::vector<Value> additions_;  // by assignment; of those that add
   std::vector<AggregateState> aggregates_;
   std::vector<Value> aggregate_results_;
 };

@@ -4,7 +4,7 @@
 #include <array>
 #include <filesystem>
 
-#include "analyzer/conflict_rule.h"
+#include "analyzer/dependency_graph.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "engine/change_codec.h"
@@ -138,6 +138,13 @@ std::vector<std::string> block_labels(const DependencyGraph& graph, const Catalo
   return labels;
 }
 
+AnalysisOptions default_analysis(std::span<const RecordView> records) {
+  const bool has_ad_hoc = std::ranges::any_of(records, [](const RecordView& record) {
+    return record.kind == RecordKind::kLogical || record.kind == RecordKind::kPhysical;
+  });
+  return has_ad_hoc ? AnalysisOptions::for_ad_hoc() : AnalysisOptions();
+}
+
 constexpr std::string_view kReplayStage = "replay";
 
 // `records`: a stretch of the log in which no record changes the schema; `done_before`: how many records lie before it.
@@ -184,8 +191,8 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, std::span<
   }
   tell(options, {RecoveryStage::kAnalysis, 0, 1, {}});
   const Stopwatch analysis;
-  const TableConflicts conflicts(program.catalog);
-  const DependencyGraph graph = analyze(program, conflicts);
+  report.analysis = options.analysis.value_or(default_analysis(records));
+  const DependencyGraph graph = analyze(program, report.analysis);
   const SliceUnits units(graph);
   report.analysis_seconds += end_stage(report, "analysis", analysis);
   report.blocks = block_labels(graph, program.catalog);

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/analysis_options.h"
 #include "base/result.h"
 #include "engine/database.h"
 #include "logging/log_reader.h"
@@ -56,6 +57,9 @@ struct RecoverOptions {
   std::optional<ReplayOrder> order;  // of rows; none: reverse, but forward where the log holds changed columns alone
   ReplayOptions replay;              // its `order`, `progress` and `native` are not used, what is here is
   uint32_t workers = 1;              // that the database is made for
+  // Of clr-p. None: by columns, and additions to one are in no order unless the log has ad-hoc transactions: to change what
+  // several blocks add to would be a barrier for each of them.
+  std::optional<AnalysisOptions> analysis;
   // The archive of the database's runs: all of its history is replayed, from the oldest checkpoint on (whole_log.h).
   std::string log_archive;
   // kNative: what is replayed runs as machine code, which is compiled where no cache has it.
@@ -74,6 +78,7 @@ struct StageTime {
 struct RecoveryReport {
   RecoveryScheme scheme = RecoveryScheme::kClrP;
   ReplayLevel level = ReplayLevel::kPipelined;
+  AnalysisOptions analysis;  // the last
   ReplayOrder order = ReplayOrder::kReverse;
   uint32_t threads = 1;
   double manifest_seconds = 0;

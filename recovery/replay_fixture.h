@@ -10,9 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/conflict_rule.h"
+#include "analyzer/dependency_graph.h"
 #include "engine/digest.h"
 #include "engine/transaction.h"
+#include "engine/unlogged_writer.h"
 #include "logging/kept_log.h"
 #include "procedures/call_codec.h"
 #include "recovery/index_builder.h"
@@ -144,11 +145,17 @@ inline Result<ReplayStatistics> replay_located(Database& database, std::span<con
 
 class ReplayFixture {
  public:
-  explicit ReplayFixture(std::string_view sql) {
+  // `rows`: how many are drawn for each table that has a primary key, before anything runs; those of one key count once.
+  explicit ReplayFixture(std::string_view sql, uint32_t rows = 0) : rows_(rows) {
     auto program = compile(sql, "test.sql");
     EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().message);
     program_ = std::move(*program);
-    graph_ = std::make_unique<DependencyGraph>(analyze(*program_, TableConflicts(program_->catalog)));
+    take_apart(AnalysisOptions());
+  }
+
+  // Parallel replay from here on is by this analysis.
+  void take_apart(const AnalysisOptions& options) {
+    graph_ = std::make_unique<DependencyGraph>(analyze(*program_, options));
   }
 
   const Program& program() const { return *program_; }
@@ -166,6 +173,7 @@ class ReplayFixture {
   Digest run_forward(uint32_t count, uint32_t seed) { return run_forward(count, seed, AdHoc()); }
   Digest run_forward(uint32_t count, uint32_t seed, const AdHoc& ad_hoc) {
     Database database(program_->catalog, 1);
+    populate(database);
     database.attach_log(log_, RecordContent::kAll, ad_hoc.image);
     std::mt19937 random(seed + 1000);
     RandomStatements statements(database, seed + 2000);
@@ -201,6 +209,7 @@ class ReplayFixture {
 
   Digest replay_serially(const ReplayOptions& options = {}) {
     Database database(program_->catalog, 1);
+    populate(database);
     const auto statistics = mneme::replay_serially(database, *program_, records(), options);
     EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
     if (statistics.ok()) {
@@ -213,6 +222,7 @@ class ReplayFixture {
                                                  const ReplayOptions&);
   Digest replay_rows(RowReplay replay, const ReplayOptions& options) {
     Database database(program_->catalog, 1);
+    populate(database);
     const auto statistics = replay(database, log_.records(), options);
     EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
     if (statistics.ok()) {
@@ -223,6 +233,7 @@ class ReplayFixture {
 
   Digest replay_in_parallel(const ReplayOptions& options) {
     Database database(program_->catalog, 1);
+    populate(database);
     const auto statistics = mneme::replay_in_parallel(database, *program_, *graph_, records(), options);
     EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
     if (statistics.ok()) {
@@ -232,8 +243,25 @@ class ReplayFixture {
   }
 
  private:
+  void populate(Database& database) const {
+    std::mt19937 random(17);
+    std::vector<std::string> texts;
+    texts.reserve(64);
+    UnloggedWriter writer(database);
+    for (const TableDefinition& table : program_->catalog.tables()) {
+      for (uint32_t i = 0; i < rows_ && table.primary_key; ++i) {
+        texts.clear();
+        std::vector<Value> values;
+        for (const Column& column : table.columns) values.push_back(random_value(column.type, random, texts));
+        const AccessStatus status = writer.insert(table.id, values);
+        EXPECT_TRUE(status == AccessStatus::kOk || status == AccessStatus::kDuplicateKey);
+      }
+    }
+  }
+
   std::unique_ptr<Program> program_;
   std::unique_ptr<DependencyGraph> graph_;
+  const uint32_t rows_;
   KeptLog log_;
 };
 

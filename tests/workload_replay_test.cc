@@ -43,7 +43,7 @@ class WorkloadReplay {
     auto compiled = compile(workload_->sql(), std::string(workload_->name()) + ".sql");
     EXPECT_TRUE(compiled.ok()) << (compiled.ok() ? "" : compiled.error().message);
     program_ = std::move(*compiled);
-    graph_ = analyze(*program_, TableConflicts(program_->catalog));
+    graph_ = analyze(*program_);
     run_forward(calls);
   }
 

@@ -76,6 +76,9 @@ BAD_COMMAND_LINES = [
     (("run", "smallbank", "--mix", "balance=50"), "add up to 50"),
     (("run", "smallbank", "--mix", "rob=100"), "names no procedure"),
     (("run", "smallbank", "--resume", "--log", "off"), "--resume"),
+    (("slice", "tpcc", "--conflicts", "row"), "column and table"),
+    (("slice", "tpcc", "--elide", "increments,all"), "lists of unwritten"),
+    (("slice", "tpcc", "--decompose", "dice"), "pacman and chopping"),
     (("recover",), "directory is required"),
     (("recover", ".", "--scheme", "magic"), "choose one of clr, clr-p, llr, llr-p"),
     (("recover", ".", "--replay", "magic"), "choose one of static, synchronous, pipelined"),
@@ -123,7 +126,7 @@ class Slice(EndToEndTest):
 
     def test_inn(self):
         source = HERE / "inn.sql"
-        graph = self.report("slice", source)
+        graph = self.report("slice", source, "--conflicts", "table")
         self.assertEqual({each["name"]: each["logged"] for each in graph["procedures"]},
                          {"book": True, "breakfast": True, "look": False})
         text = source.read_text().splitlines()
@@ -137,6 +140,10 @@ class Slice(EndToEndTest):
         self.assertEqual(edges_of(graph), {("α", "δ"), ("β", "δ"), ("β", "ε")})
         lanes = {table["name"]: table["lane_columns"] for block in graph["blocks"] for table in block["tables"]}
         self.assertEqual(lanes, {"room": [], "booking": [], "journal": ["day"], "guest": ["name"], "larder": ["item"]})
+        # By columns nobody writes the price, and what a guest owes is only added to.
+        graph = self.report("slice", source)
+        self.assertEqual(list(blocks_of(graph).values()), [["Bo1"], ["Bo2", "Br1"], ["Bo3"], ["Br2"], ["Br3"]])
+        self.assertEqual(graph["shared_columns"], [{"column": "guest.due", "blocks": ["α", "δ"]}])
 
     def test_workloads_and_dot(self):
         for workload in ("tpcc", "smallbank", "tatp", "tpcb", "ycsb"):
