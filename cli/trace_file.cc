@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <memory>
+#include <iterator>
 #include <vector>
 
 #include "base/file.h"
@@ -102,12 +102,14 @@ class TraceWriter {
     return label.substr(0, label.find(':'));
   }
 
-  // What the thread that ended the wait was doing then.
+  // What the thread that ended the wait was doing then, or had just done: a lane's end is told before it wakes others.
   std::string cause_of(const ScheduleStep& wait) const {
     if (wait.other == kNoEntry || wait.other >= recorder_.thread_count()) return "the end of replay";
     const std::deque<ScheduleStep>& steps = recorder_.steps(wait.other);
-    const auto found = std::ranges::lower_bound(steps, wait.end, {}, &ScheduleStep::end);
-    if (found == steps.end() || found->kind == StepKind::kWaiting) return fmt::format("thread {}", wait.other);
+    auto found = std::ranges::upper_bound(steps, wait.end, {}, &ScheduleStep::begin);
+    while (found != steps.begin() && std::prev(found)->kind == StepKind::kWaiting) --found;
+    if (found == steps.begin()) return fmt::format("thread {}", wait.other);
+    --found;
     std::string cause = fmt::format("{} of batch {}", name_of(found->kind), found->batch);
     if (is_of_a_block(found->kind)) cause += fmt::format(", block {}", short_name(found->block));
     if (found->kind == StepKind::kPieces) cause += fmt::format(", lane {}", found->lane);

@@ -18,7 +18,7 @@ class TimedThreads {
   explicit TimedThreads(size_t threads) : times_(threads) {}
 
   // `part`: what the job's time counts as.
-  void run(double ThreadTime::* part, FunctionRef<void(size_t)> job) {
+  void run(double ThreadTime::*part, FunctionRef<void(size_t)> job) {
     const size_t threads = times_.size();
     std::vector<double> took(threads);
     const uint64_t begin = monotonic_ns();
@@ -37,7 +37,9 @@ class TimedThreads {
   const std::vector<ThreadTime>& times() const { return times_; }
 
  private:
-  static double seconds_since(uint64_t begin_ns) { return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9; }
+  static double seconds_since(uint64_t begin_ns) {
+    return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;
+  }
 
   std::vector<ThreadTime> times_;
 };
