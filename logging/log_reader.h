@@ -46,7 +46,7 @@ struct LogReadOptions {
   // How long to wait for the last requests of a process that was just killed.
   std::chrono::milliseconds patience{5000};
   // Told how many of how many segments have been loaded, first of all 0: by any of the threads, never by two at once.
-  std::function<void(uint64_t done, uint64_t segments)> progress;
+  std::function<void(uint64_t done, uint64_t segments)> progress = {};
 };
 
 struct LogContents {
