@@ -135,7 +135,7 @@ class Measure(EndToEndTest):
         finally:
             os.close(ours)
         self.assertEqual(run.wait(timeout=120), DONE)
-        self.assertRegex(shown.decode(), r"run: [\d,]+ transactions, [\d,]+/s, \d s left")
+        self.assertRegex(shown.decode(), r"run [\d,]+ transactions, [\d,]+/s, [\d.]+ threads busy, \d s left")
 
 
 if __name__ == "__main__":
