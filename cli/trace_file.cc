@@ -21,6 +21,8 @@ uint32_t track_of(uint32_t thread) { return thread + 1; }
 std::string_view name_of(StepKind kind) {
   switch (kind) {
     case StepKind::kLoad:
+      return "load";
+    case StepKind::kDecode:
       return "decode";
     case StepKind::kFill:
       return "locate";

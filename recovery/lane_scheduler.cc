@@ -46,7 +46,9 @@ class LaneScheduler::Run {
   void finish(uint32_t block, uint64_t batch);
   void stop() { stopped_.store(true, std::memory_order_relaxed); }
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
-  bool records_rendezvous() const { return options_.recorder != nullptr && options_.recorder->records_rendezvous(); }
+  bool records_rendezvous() const {
+    return options_.recorder != nullptr && options_.recorder->records_rendezvous();
+  }
 
   const ScheduleOptions options_;
   const std::vector<ScheduledBlock> shape_;  // as it was given
@@ -167,7 +169,9 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
   void append_to_all(Piece piece) override;
 
   uint32_t list_size(uint32_t lane) const { return list_ends_[lane] - list_begins_[lane]; }
-  uint32_t entry_number(uint32_t lane, uint32_t position) const { return list_[list_begins_[lane] + position]; }
+  uint32_t entry_number(uint32_t lane, uint32_t position) const {
+    return list_[list_begins_[lane] + position];
+  }
   Entry& entry(uint32_t lane, uint32_t position) { return entries_[entry_number(lane, position)]; }
   std::span<const uint32_t> lanes_of(const Entry& entry) const {
     return {entry_lanes_.data() + entry.first_lane, entry.lane_count};
@@ -289,8 +293,8 @@ LaneScheduler::Run::PieceSet& LaneScheduler::Run::set(uint32_t block, uint64_t b
 
 void LaneScheduler::Run::spawn(Activity& activity) {
   if (options_.recorder != nullptr) {
-    activity.ready = ScheduleRecorder::ready_now(
-        static_cast<uint32_t>(tbb::this_task_arena::current_thread_index()));
+    activity.ready =
+        ScheduleRecorder::ready_now(static_cast<uint32_t>(tbb::this_task_arena::current_thread_index()));
   }
   tasks_.run(Handover(activity));
 }
@@ -362,8 +366,12 @@ void LaneScheduler::Run::Admission::proceed(ReplayThreadId thread) {
   }
   ++next_batch_;
   is_alone_ = false;
-  // Spawned first, so that this thread takes the fills below before it, and an idle one takes it now.
+  // Spawned first, so that this thread takes the fills below before it, and an idle one takes it now. From here on the
+  // next load may run beside this.
   if (permits_.fetch_sub(1, std::memory_order_acq_rel) > 1) run_.spawn(*this);
+  const bool decoded = run_.executor_.decode(batch, thread);
+  record(thread, {.kind = StepKind::kDecode, .batch = batch});
+  if (!decoded) return run_.stop();
   for (uint32_t b = 0; b < run_.blocks_.size(); ++b) run_.signal_fill(b, batch);
   run_.signal_retire(batch);
 }
@@ -487,7 +495,8 @@ bool LaneScheduler::Run::Lane::run_list(PieceSet& set, ReplayThreadId thread) {
     if (entry.lane_count == 1) continue;
     recorded = position_ - 1;
     if (run_.records_rendezvous()) {
-      record(thread, {StepKind::kRendezvous, block_, number_, batch_, 1, set.entry_number(number_, recorded)});
+      record(thread,
+             {StepKind::kRendezvous, block_, number_, batch_, 1, set.entry_number(number_, recorded)});
       recorded = position_;
     }
     for (const uint32_t lane : set.lanes_of(entry)) {

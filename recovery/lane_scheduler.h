@@ -2,7 +2,7 @@
 //
 // A block of the global dependency graph is cut into lanes; a piece stands in the lane of each key that it may touch.
 //
-// Flow        load(n) -> for each block, once its predecessors have finished n and its own fill of n-1 is done:
+// Flow        load(n) -> decode(n) -> for each block, once its predecessors have finished n and its own fill of n-1 is done:
 //             fill(block, n) appends the batch's pieces to lanes in commit order -> lanes run them -> retire(n)
 // Rendezvous  a piece in several lanes is appended to each. A lane that reaches it steps aside; the last one to
 //             arrive runs it and wakes the others.
@@ -82,9 +82,12 @@ class PieceExecutor {
     kStop
   };
 
-  // Makes the batch's transactions ready. Calls come one at a time, in batch order. A call that comes again runs alone:
-  // what the pieces of all batches before did is visible to it, and what it does to all pieces after.
+  // Takes the batch's transactions. Calls come one at a time, in batch order. A call that comes again runs alone: what the
+  // pieces of all batches before did is visible to it, and what it does to all pieces after.
   virtual Load load(uint64_t batch) = 0;
+  // Makes them ready, once for each batch that was loaded, before all else is done to it; several batches at a time. False
+  // stops the run.
+  virtual bool decode(uint64_t batch, ReplayThreadId thread) = 0;
   // False stops the run: nothing new is begun.
   virtual bool fill(uint32_t block, uint64_t batch, ReplayThreadId thread, LaneFill& lanes) = 0;
   // These pieces will be run next, one after the other, by this thread; nothing else touches their lanes meanwhile. How

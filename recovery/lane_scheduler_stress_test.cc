@@ -56,7 +56,8 @@ uint64_t fold(uint64_t word, uint64_t order) {
 
 class CheckingExecutor final : public PieceExecutor {
  public:
-  CheckingExecutor(const Plan& plan, uint64_t stop_at = UINT64_MAX) : plan_(plan), stop_at_(stop_at) {
+  CheckingExecutor(const Plan& plan, uint64_t stop_at = UINT64_MAX)
+      : plan_(plan), stop_at_(stop_at), decoded_by_(plan.batches, 0) {
     for (const ScheduledBlock& block : plan.blocks) {
       lane_words_.emplace_back(block.lane_count, 0);
       outputs_.emplace_back(plan.batches * plan.transactions, 0);
@@ -78,7 +79,14 @@ class CheckingExecutor final : public PieceExecutor {
     ++loaded_;
     return Load::kLoaded;
   }
+  bool decode(uint64_t batch, ReplayThreadId thread) override {
+    // Other batches are decoded meanwhile; this one is loaded, and nothing has been done to it yet.
+    EXPECT_EQ(decoded_by_[batch], 0u);
+    decoded_by_[batch] = thread.value + 1;
+    return true;
+  }
   bool fill(uint32_t block, uint64_t batch, ReplayThreadId, LaneFill& fill) override {
+    EXPECT_NE(decoded_by_[batch], 0u);
     for (uint32_t t = 0; t < plan_.transactions; ++t) {
       // A fill may use what earlier blocks put out.
       EXPECT_TRUE(predecessors_have_run(block, batch, t));
@@ -156,6 +164,7 @@ class CheckingExecutor final : public PieceExecutor {
 
   const Plan& plan_;
   const uint64_t stop_at_;
+  std::vector<uint32_t> decoded_by_;   // by batch: 1 + the thread
   std::array<Prepared, 16> prepared_;  // by thread
   uint64_t loaded_ = 0;
   uint64_t asked_to_be_alone_ = 0;

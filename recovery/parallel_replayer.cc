@@ -56,6 +56,7 @@ class ParallelReplay final : public PieceExecutor {
     if (!scheduler.run()) return failure();
     for (CachePadded<Thread>& thread : threads_) {
       statistics_.pieces += thread->pieces;
+      statistics_.decode_seconds += thread->decode_seconds;
       statistics_.dispatch_seconds += thread->dispatch_seconds;
     }
     return statistics_;
@@ -66,6 +67,13 @@ class ParallelReplay final : public PieceExecutor {
     const Load loaded = load(slot_of(batch));
     statistics_.decode_seconds += seconds_since(begin);
     return loaded;
+  }
+
+  bool decode(uint64_t batch, ReplayThreadId thread_id) override {
+    const auto begin = std::chrono::steady_clock::now();
+    const bool decoded = decode(slot_of(batch));
+    threads_[thread_id.value]->decode_seconds += seconds_since(begin);
+    return decoded;
   }
 
   bool fill(uint32_t block, uint64_t batch, ReplayThreadId thread_id, LaneFill& lanes) override {
@@ -158,11 +166,13 @@ class ParallelReplay final : public PieceExecutor {
     std::vector<size_t> lookups_begin;
     size_t next_prepared = 0;
     uint64_t pieces = 0;
+    double decode_seconds = 0;
     double dispatch_seconds = 0;
   };
   struct Slot {
     Slot(const RecordedOperations& operations, uint32_t threads) : recording(operations, threads) {}
 
+    std::span<const RecordView> calls;  // to be decoded into the batch; none: it has been
     LogBatch batch;
     BatchRecording recording;
     bool waits_to_be_alone = false;
@@ -193,15 +203,24 @@ class ParallelReplay final : public PieceExecutor {
     });
   }
 
-  // What stands alone is installed at once, if nothing is in flight; else it waits in the slot until load() is called again.
+  // The next batch, where all of its records are calls: nothing needs to be known of them yet.
+  std::span<const RecordView> next_calls() const {
+    const auto rest = records_.subspan(next_record_);
+    const auto next = rest.first(std::min<size_t>(options_.batch_transactions, rest.size()));
+    const bool all_calls = std::ranges::all_of(
+        next, [](const RecordView& record) { return record.kind == RecordKind::kCommand; });
+    return all_calls ? next : std::span<const RecordView>();
+  }
+
+  // Among rows, decoding finds where the batch ends. What stands alone is installed at once, if nothing is in flight; else
+  // it waits in the slot until load() is called again.
   Load load(Slot& slot) {
     for (bool is_alone = slot.waits_to_be_alone;; is_alone = true) {
       if (!std::exchange(slot.waits_to_be_alone, false)) {
-        const Result<void> loaded =
-            slot.batch.load(program_, database_.change_codec(), records_.subspan(next_record_),
-                            options_.batch_transactions, [this](std::span<const LoggedChange> changes) {
-                              return dispatch_.changes().is_barrier(changes);
-                            });
+        slot.calls = next_calls();
+        next_record_ += slot.calls.size();
+        if (!slot.calls.empty()) return Load::kLoaded;
+        const Result<void> loaded = load(slot.batch, records_.subspan(next_record_));
         if (!loaded) {
           keep_error(Lsn{}, loaded.error());
           return Load::kStop;
@@ -209,12 +228,28 @@ class ParallelReplay final : public PieceExecutor {
         next_record_ += slot.batch.size();
       }
       if (slot.batch.size() == 0) return Load::kEnd;
-      if (!slot.batch.stands_alone()) break;
+      if (!slot.batch.stands_alone()) return Load::kLoaded;
       if (!is_alone) {
         slot.waits_to_be_alone = true;
         return Load::kWhenAlone;
       }
       if (!install_alone(slot.batch)) return Load::kStop;
+    }
+  }
+  Result<void> load(LogBatch& batch, std::span<const RecordView> records) const {
+    return batch.load(
+        program_, database_.change_codec(), records, options_.batch_transactions,
+        [this](std::span<const LoggedChange> changes) { return dispatch_.changes().is_barrier(changes); });
+  }
+
+  bool decode(Slot& slot) {
+    if (!slot.calls.empty()) {
+      const Result<void> loaded = load(slot.batch, slot.calls);
+      if (!loaded) {
+        keep_error(slot.calls.front().lsn, loaded.error());
+        return false;
+      }
+      CHECK(slot.batch.size() == slot.calls.size());
     }
     slot.recording.reset();
     for (uint32_t t = 0; t < slot.batch.size(); ++t) {
@@ -223,7 +258,7 @@ class ParallelReplay final : public PieceExecutor {
       else
         slot.recording.add(slot.batch.call(t).procedure);
     }
-    return Load::kLoaded;
+    return true;
   }
 
   bool install_alone(const LogBatch& batch) {
@@ -283,7 +318,7 @@ class ParallelReplay final : public PieceExecutor {
   // Of load(), one call at a time.
   ChangeReplayer alone_;
   size_t next_record_ = 0;
-  // decode_seconds: load(), one call at a time. The transactions: retire(), likewise, and load() when nothing is in flight.
+  // decode_seconds: load(), one call at a time, and at the end the threads'. The transactions: retire(), likewise, and load() when nothing is in flight.
   ReplayStatistics statistics_;
 
   std::mutex error_mutex_;  // guards the two below

@@ -26,7 +26,7 @@ std::vector<ThreadTime> ScheduleRecorder::thread_times() const {
       return static_cast<double>(thread->ticks[static_cast<size_t>(kind)]) * seconds_per_tick;
     };
     ThreadTime& time = times.emplace_back();
-    time.data_loading_seconds = seconds(StepKind::kLoad);
+    time.data_loading_seconds = seconds(StepKind::kLoad) + seconds(StepKind::kDecode);
     time.parameter_checking_seconds = seconds(StepKind::kFill);
     time.dispatch_seconds = seconds(StepKind::kLists);
     time.useful_work_seconds = seconds(StepKind::kPieces) + seconds(StepKind::kRendezvous);

@@ -28,7 +28,8 @@
 namespace mneme {
 
 enum class StepKind : uint8_t {
-  kLoad,        // a batch was decoded
+  kLoad,        // a batch's stretch of the log was taken
+  kDecode,      // it was decoded
   kFill,        // the pieces of a block's batch were located
   kLists,       // they were put into lists, and lanes woken
   kPieces,      // pieces of one lane ran
@@ -36,7 +37,7 @@ enum class StepKind : uint8_t {
   kScheduling,
   kWaiting,
 };
-inline constexpr size_t kStepKinds = 7;
+inline constexpr size_t kStepKinds = 8;
 inline constexpr uint32_t kNoEntry = std::numeric_limits<uint32_t>::max();
 
 struct ScheduleStep {

@@ -28,6 +28,9 @@ class GraphBuilder {
         case StepKind::kLoad:
           add_load(step);
           break;
+        case StepKind::kDecode:
+          batch(step.batch).decode = add(StepGraph::Kind::kLoad, step);
+          break;
         case StepKind::kFill:
           batch(step.batch).fills[step.block] = add(StepGraph::Kind::kFill, step);
           break;
@@ -63,6 +66,7 @@ class GraphBuilder {
  private:
   struct Batch {
     std::vector<uint32_t> loads;  // more than one: the later ones ran alone
+    uint32_t decode = kNoStep;
     std::vector<uint32_t> fills;  // by block
     std::vector<uint32_t> joins;  // by block
     uint32_t retired = kNoStep;
@@ -152,6 +156,10 @@ class GraphBuilder {
       if (loaded == kNoStep && n >= batches_in_flight_) order(batches_[n - batches_in_flight_].retired, load);
       if (loaded != kNoStep && n > 0) order(batches_[n - 1].retired, load);
       loaded = load;
+    }
+    if (of.decode != kNoStep) {
+      order(loaded, of.decode);
+      loaded = of.decode;
     }
     if (loaded != kNoStep) order(loaded, of.retired);
     if (n > 0) order(batches_[n - 1].retired, of.retired);

@@ -1,11 +1,11 @@
 // StepGraph: a replay as one thread ran it, as steps with their costs, and which of them must end before which.
 //
 // Flow        LaneScheduler, one thread -> ScheduleRecorder (kRendezvous) -> step_graph() -> schedule_simulation.h
-// Steps       the decoding of a batch; the fill of a block's batch, with its lists; in a lane the pieces of a batch up to the
+// Steps       the taking of a batch from the log, and its decoding; the fill of a block's batch, with its lists; in a lane the pieces of a batch up to the
 //             next rendezvous; a rendezvous; and joins, which cost nothing: a block has finished a batch, a batch has retired.
-// Edges       those of lane_scheduler.h: decoding n -> fill (b, n); fill (b, n-1), and the end of n in each predecessor,
+// Edges       those of lane_scheduler.h: taking n -> taking n+1; taking n -> decoding n -> fill (b, n); fill (b, n-1), and the end of n in each predecessor,
 //             -> fill (b, n) -> the first step of n in each lane; lanes' steps in order, a rendezvous being a step of all
-//             its lanes; all of n -> retirement n -> decoding of n + batches in flight. What must be alone waits for all.
+//             its lanes; all of n -> retirement n -> taking of n + batches in flight. What must be alone waits for all.
 // Invariants  the edges form no cycle. Each step's cost is what was measured, less what measuring it took.
 // Memory      some 60 bytes a step: for long logs, millions of steps.
 #pragma once
@@ -21,7 +21,7 @@ namespace mneme {
 struct BlockTime;
 
 struct StepGraph {
-  enum class Kind : uint8_t { kLoad, kFill, kPieces, kJoin };
+  enum class Kind : uint8_t { kLoad /* or decoding */, kFill, kPieces, kJoin };
   struct Step {
     Kind kind = Kind::kJoin;
     uint32_t block = 0;
