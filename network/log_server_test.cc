@@ -1,0 +1,481 @@
+// Goal: a log server keeps what it was given, through ends in order; forgets aloud what it lost; obeys the newest term
+// alone; and no client harms it.
+// Method: servers in processes of their own, over loopback, on both ways to serve the network.
+#include "network/log_server.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <random>
+
+#include "network/log_connection.h"
+#include "network/saved_log.h"
+#include "network/test_log_server.h"
+#include "network/tls_session.h"
+
+namespace mneme {
+namespace {
+
+using test::ServerProcess;
+
+constexpr uint64_t kDatabase = 0x1234;
+constexpr std::chrono::milliseconds kPatience{5000};
+
+std::shared_ptr<const PreSharedKey> key_of(char letter) {
+  return std::make_shared<const PreSharedKey>(PreSharedKey{std::string(32, letter)});
+}
+
+HelloMessage hello(LogRole role, LogTerm term = {}) {
+  HelloMessage message;
+  message.database_id = kDatabase;
+  message.role = role;
+  message.term = term;
+  return message;
+}
+
+Result<LogConnection> connect(const ServerProcess& server, const HelloMessage& greeting,
+                              std::shared_ptr<const PreSharedKey> key = nullptr) {
+  return LogConnection::open(server.address(), std::move(key), greeting, kPatience);
+}
+
+// An engine, message by message.
+class Engine {
+ public:
+  Engine(const ServerProcess& server, LogTerm term, std::shared_ptr<const PreSharedKey> key = nullptr)
+      : connection_(connect(server, hello(LogRole::kWriter, term), std::move(key))) {
+    if (!connection_.ok()) {
+      ADD_FAILURE() << connection_.error().message;
+      std::abort();
+    }
+    auto released = connection_->release();
+    descriptor_ = released.descriptor;
+    channel_ = std::move(released.channel);
+  }
+  ~Engine() { ::close(descriptor_); }
+
+  void send(const LogMessage& message) { send_all({message}); }
+  // As one piece.
+  void send_all(const std::vector<LogMessage>& messages) {
+    for (const LogMessage& each : messages) EXPECT_TRUE(channel_->send(each).ok());
+    const auto bytes = channel_->take_outgoing();
+    for (size_t sent = 0; sent < bytes.size();) {
+      const ssize_t count = ::send(descriptor_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+      if (count > 0) sent += static_cast<size_t>(count);
+      if (count < 0 && errno != EAGAIN) return;  // refused before: the answer says so
+    }
+  }
+  LogMessage answer() {
+    std::vector<std::byte> bytes(1 << 20);
+    for (;;) {
+      auto message = channel_->next();
+      if (message.ok() && *message) return **message;
+      pollfd watched{descriptor_, POLLIN, 0};
+      const int ready = ::poll(&watched, 1, static_cast<int>(kPatience.count()));
+      const ssize_t count = ready == 1 ? ::recv(descriptor_, bytes.data(), bytes.size(), 0) : 0;
+      if (!message.ok() || count <= 0) {
+        ADD_FAILURE() << "no answer";
+        std::abort();
+      }
+      EXPECT_TRUE(channel_->receive(ByteSpan(bytes).first(static_cast<size_t>(count))).ok());
+    }
+  }
+
+  // Reads what there is to read, for the time that patience lasts.
+  bool is_cut_off() {
+    std::vector<std::byte> bytes(1 << 20);
+    pollfd watched{descriptor_, POLLIN, 0};
+    while (::poll(&watched, 1, static_cast<int>(kPatience.count())) == 1) {
+      const ssize_t count = ::recv(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT);
+      if (count == 0 || (count < 0 && errno != EAGAIN)) return true;
+    }
+    return false;
+  }
+
+ private:
+  Result<LogConnection> connection_;
+  int descriptor_;
+  std::unique_ptr<MessageChannel> channel_;
+};
+
+std::vector<std::byte> content(uint64_t seed, size_t bytes) {
+  std::mt19937_64 random(seed);
+  std::vector<std::byte> made(bytes);
+  for (std::byte& each : made) each = static_cast<std::byte>(random());
+  return made;
+}
+
+// File 1 of a megabyte, with `bytes` from its beginning on, and whole.
+void write_log(Engine& engine, const std::vector<std::byte>& bytes) {
+  engine.send(CreateMessage{1, 1 << 20});
+  for (size_t at = 0; at < bytes.size(); at += kMostContentBytes) {
+    engine.send(
+        WriteMessage{1, at, ByteSpan(bytes).subspan(at, std::min(kMostContentBytes, bytes.size() - at))});
+  }
+  engine.send(FlushMessage{1, true});
+  const LogMessage answer = engine.answer();
+  ASSERT_TRUE(std::holds_alternative<FlushedMessage>(answer));
+  EXPECT_EQ(std::get<FlushedMessage>(answer).sequence, 1u);
+}
+
+void expect_log(const ServerProcess& server, const std::vector<std::byte>& bytes, uint32_t whole_term) {
+  auto reader = connect(server, hello(LogRole::kReader));
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  const auto files = reader->list();
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_EQ(files->whole_term, whole_term);
+  ASSERT_EQ(files->files.size(), 1u);
+  EXPECT_EQ(files->files[0].end, bytes.size());
+  std::vector<std::byte> read(bytes.size());
+  ASSERT_TRUE(reader->read(1, 0, read).ok());
+  EXPECT_TRUE(read == bytes);
+}
+
+RefusedMessage::Reason refusal(Engine& engine) {
+  const LogMessage answer = engine.answer();
+  const auto* refused = std::get_if<RefusedMessage>(&answer);
+  EXPECT_NE(refused, nullptr);
+  return refused == nullptr ? RefusedMessage::Reason::kNoMessage : refused->reason;
+}
+
+class LogServerOn : public testing::TestWithParam<SocketMethod> {};
+
+TEST_P(LogServerOn, GivesBackWhatItWasGiven) {
+  const ServerProcess server(GetParam());
+  const auto bytes = content(1, 700'000);
+  Engine engine(server, {1, 11});
+  write_log(engine, bytes);
+  expect_log(server, bytes, 1);
+}
+
+TEST_P(LogServerOn, SavesWhenItsEngineIsGoneAndWhenItIsTerminated) {
+  ServerProcess server(GetParam());
+  const auto bytes = content(2, 300'000);
+  {
+    Engine engine(server, {1, 11});
+    write_log(engine, bytes);
+  }
+  expect_log(server, bytes, 1);  // by now it has seen the end of the engine
+  server.kill_now();
+  server.start();
+  expect_log(server, bytes, 1);
+
+  const auto more = content(3, 400'000);
+  Engine engine(server, {2, 12});
+  write_log(engine, more);
+  EXPECT_TRUE(server.terminate());
+  server.start();
+  expect_log(server, more, 2);
+}
+
+TEST_P(LogServerOn, SavesAndEndsOnShutdown) {
+  ServerProcess server(GetParam());
+  const auto bytes = content(4, 100'000);
+  Engine engine(server, {1, 11});
+  write_log(engine, bytes);
+  auto other = connect(server, hello(LogRole::kReader));
+  ASSERT_TRUE(other.ok());
+  const auto ended = other->shut_down();
+  EXPECT_TRUE(ended.ok()) << ended.error().message;
+  server.kill_now();
+  server.start();
+  expect_log(server, bytes, 1);
+}
+
+// The copy on its disk is of an earlier life of the log: it must not pass for the log.
+TEST_P(LogServerOn, KnowsThatItLostWhatWasInMemory) {
+  ServerProcess server(GetParam());
+  {
+    Engine engine(server, {1, 11});
+    write_log(engine, content(5, 1000));
+  }
+  expect_log(server, content(5, 1000), 1);
+  Engine engine(server, {1, 11});
+  engine.send(WriteMessage{1, 1000, ByteSpan()});
+  engine.send(FlushMessage{2});
+  ASSERT_TRUE(std::holds_alternative<FlushedMessage>(engine.answer()));
+  server.kill_now();
+  server.start();
+  auto reader = connect(server, hello(LogRole::kReader));
+  ASSERT_TRUE(reader.ok());
+  const auto files = reader->list();
+  ASSERT_TRUE(files.ok());
+  EXPECT_EQ(files->whole_term, 0u);
+  EXPECT_TRUE(files->files.empty());
+  EXPECT_EQ(reader->welcome().term, (LogTerm{1, 11})) << "the term outlasts the log";
+}
+
+TEST_P(LogServerOn, SpeaksTlsWithWhoHasTheKey) {
+  const ServerProcess server(GetParam(), key_of('k'));
+  const auto bytes = content(6, 700'000);
+  Engine engine(server, {1, 11}, key_of('k'));
+  write_log(engine, bytes);
+  auto reader = connect(server, hello(LogRole::kReader), key_of('k'));
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  std::vector<std::byte> read(bytes.size());
+  ASSERT_TRUE(reader->read(1, 0, read).ok());
+  EXPECT_TRUE(read == bytes);
+
+  EXPECT_FALSE(connect(server, hello(LogRole::kReader), key_of('x')).ok()) << "a wrong key";
+  EXPECT_FALSE(connect(server, hello(LogRole::kReader)).ok()) << "no key";
+  EXPECT_TRUE(connect(server, hello(LogRole::kReader), key_of('k')).ok()) << "the server is unharmed";
+}
+
+TEST_P(LogServerOn, IsUnharmedByGarbage) {
+  const ServerProcess server(GetParam());
+  Engine engine(server, {1, 11});
+  write_log(engine, content(7, 5000));
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 30; ++i) {
+    const auto descriptor = connect_to(server.address(), kPatience);
+    ASSERT_TRUE(descriptor.ok());
+    std::vector<std::byte> bytes;
+    // Pure noise; a frame of noise; a greeting, and then noise; a huge length.
+    if (i % 4 == 1)
+      append_frame(bytes, static_cast<uint16_t>(random() % 16), content(random(), random() % 64));
+    if (i % 4 == 2) append_message(bytes, hello(LogRole::kReader));
+    const auto noise = content(random(), random() % 3000);
+    bytes.insert(bytes.end(), noise.begin(), noise.end());
+    if (i % 4 == 3) {
+      bytes.clear();
+      append_frame(bytes, 5, noise);
+      store(bytes.data() + 4, uint32_t{1} << 31);
+    }
+    ::send(*descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    ::close(*descriptor);
+  }
+  expect_log(server, content(7, 5000), 1);
+  engine.send(FlushMessage{8});
+  EXPECT_TRUE(std::holds_alternative<FlushedMessage>(engine.answer()));
+}
+
+// The same before TLS has begun, and where its handshake breaks off.
+TEST_P(LogServerOn, IsUnharmedByGarbageInPlaceOfTls) {
+  const ServerProcess server(GetParam(), key_of('k'));
+  std::mt19937_64 random(13);
+  for (int i = 0; i < 30; ++i) {
+    const auto descriptor = connect_to(server.address(), kPatience);
+    ASSERT_TRUE(descriptor.ok());
+    std::vector<std::byte> bytes = content(random(), random() % 3000);
+    if (i % 2 == 1) {
+      TlsSession client(TlsSide::kClient, key_of('k'));
+      std::vector<std::byte> begun = client.take_outgoing();
+      ASSERT_FALSE(begun.empty());
+      begun[random() % begun.size()] ^= std::byte{1};
+      bytes.insert(bytes.begin(), begun.begin(), begun.end());
+    }
+    ::send(*descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    ::close(*descriptor);
+  }
+  EXPECT_TRUE(connect(server, hello(LogRole::kReader), key_of('k')).ok()) << "the server is unharmed";
+}
+
+// All that a machine's memory would not hold, asked for in one breath, and never read.
+TEST_P(LogServerOn, CutsOffWhoAsksForMoreThanItReads) {
+  for (const auto& key : {std::shared_ptr<const PreSharedKey>(), key_of('k')}) {
+    const ServerProcess server(GetParam(), key);
+    Engine greedy(server, {1, 11}, key);
+    write_log(greedy, content(16, kMostContentBytes));
+    const uint64_t before = server.peak_memory_bytes();
+    greedy.send_all(std::vector<LogMessage>(8000, ReadMessage{1, 0, kMostContentBytes}));
+    EXPECT_TRUE(greedy.is_cut_off());
+    EXPECT_LT(server.peak_memory_bytes(), before + (uint64_t{512} << 20));
+    EXPECT_TRUE(connect(server, hello(LogRole::kReader), key).ok()) << "the server is unharmed";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, LogServerOn, testing::Values(SocketMethod::kUring, SocketMethod::kPoll));
+
+TEST(LogServer, ObeysTheNewestTermAlone) {
+  const ServerProcess server;
+  Engine deposed(server, {1, 11});
+  write_log(deposed, content(8, 1000));
+  ASSERT_TRUE(connect(server, hello(LogRole::kClaimant, {2, 12})).ok());
+  // Not even a flush of what was written before is confirmed any more.
+  deposed.send(FlushMessage{2});
+  EXPECT_EQ(refusal(deposed), RefusedMessage::Reason::kOlderTerm);
+  EXPECT_FALSE(connect(server, hello(LogRole::kWriter, {1, 11})).ok());
+  EXPECT_FALSE(connect(server, hello(LogRole::kWriter, {2, 13})).ok()) << "the term has an owner";
+  EXPECT_TRUE(connect(server, hello(LogRole::kWriter, {2, 12})).ok());
+  expect_log(server, content(8, 1000), 1);
+}
+
+// What an engine's lost connection still had under way changes nothing behind the back of its next one.
+TEST(LogServer, ObeysAnEnginesNewestConnectionAlone) {
+  const ServerProcess server;
+  Engine before(server, {1, 11});
+  write_log(before, content(11, 1000));
+  Engine again(server, {1, 11});
+  before.send(WriteMessage{1, 0, content(12, 1000)});
+  EXPECT_EQ(refusal(before), RefusedMessage::Reason::kNotAllowed);
+  again.send(FlushMessage{2});
+  EXPECT_TRUE(std::holds_alternative<FlushedMessage>(again.answer()));
+  expect_log(server, content(11, 1000), 1);
+}
+
+TEST(LogServer, APromisedTermOutlastsTheServer) {
+  ServerProcess server;
+  ASSERT_TRUE(connect(server, hello(LogRole::kClaimant, {7, 12})).ok());
+  server.kill_now();
+  server.start();
+  EXPECT_FALSE(connect(server, hello(LogRole::kWriter, {6, 11})).ok());
+}
+
+// A log may be large, and who claims a term waits: the promise alone is written.
+TEST(LogServer, APromiseLeavesTheSavedLogAsItIs) {
+  ServerProcess server;
+  {
+    Engine engine(server, {1, 11});
+    write_log(engine, content(16, 1000));
+  }
+  expect_log(server, content(16, 1000), 1);
+  const std::string saved = fmt::format("{}/{:016x}.log", server.directory(), kDatabase);
+  struct stat before = {};
+  struct stat after = {};
+  ASSERT_EQ(::stat(saved.c_str(), &before), 0);
+  ASSERT_TRUE(connect(server, hello(LogRole::kClaimant, {2, 12})).ok());
+  ASSERT_EQ(::stat(saved.c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino) << "it was written anew";
+  server.kill_now();
+  server.start();
+  EXPECT_FALSE(connect(server, hello(LogRole::kWriter, {1, 11})).ok());
+  expect_log(server, content(16, 1000), 1);
+}
+
+// A disk that can't be written to, and can again: the directory is away.
+class DiskThatFails {
+ public:
+  explicit DiskThatFails(const ServerProcess& server) : directory_(server.directory()) {
+    std::filesystem::rename(directory_, directory_ + ".away");
+  }
+  ~DiskThatFails() { std::filesystem::rename(directory_ + ".away", directory_); }
+
+ private:
+  const std::string directory_;
+};
+
+TEST(LogServer, PromisesNothingThatItsDiskDoesNotHave) {
+  ServerProcess server;
+  {
+    Engine engine(server, {1, 11});
+    write_log(engine, content(14, 1000));
+  }
+  expect_log(server, content(14, 1000), 1);
+  {
+    const DiskThatFails disk(server);
+    EXPECT_FALSE(connect(server, hello(LogRole::kWriter, {2, 12})).ok());
+    EXPECT_FALSE(connect(server, hello(LogRole::kWriter, {2, 12})).ok()) << "asking again changes nothing";
+  }
+  {
+    Engine engine(server, {2, 12});
+    engine.send(CloseMessage{1});
+    engine.send(FlushMessage{1});
+    ASSERT_TRUE(std::holds_alternative<FlushedMessage>(engine.answer()));
+    server.kill_now();
+  }
+  server.start();
+  auto reader = connect(server, hello(LogRole::kReader));
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_EQ(reader->welcome().term, (LogTerm{2, 12}));
+  const auto files = reader->list();
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_EQ(files->whole_term, 0u) << "the copy from before the change passes for the log";
+}
+
+TEST(LogServer, SavesWhatItCouldNotSaveBefore) {
+  ServerProcess server;
+  {
+    Engine engine(server, {1, 11});
+    write_log(engine, content(15, 1000));
+    const DiskThatFails disk(server);
+    auto other = connect(server, hello(LogRole::kReader));
+    ASSERT_TRUE(other.ok());
+    EXPECT_FALSE(other->shut_down().ok());
+  }
+  EXPECT_TRUE(server.terminate());
+  server.start();
+  expect_log(server, content(15, 1000), 1);
+}
+
+TEST(LogServer, RefusesWhatItCannotHold) {
+  const ServerProcess server(SocketMethod::kUring, nullptr, 1 << 20);
+  {
+    Engine engine(server, {1, 11});
+    engine.send(CreateMessage{1, 1 << 21});
+    EXPECT_EQ(refusal(engine), RefusedMessage::Reason::kNoMemory);
+  }
+  {
+    Engine engine(server, {1, 11});
+    engine.send(CreateMessage{1, 4096});
+    engine.send(WriteMessage{1, 4095, content(9, 2)});
+    EXPECT_EQ(refusal(engine), RefusedMessage::Reason::kNotAllowed);
+  }
+  Engine engine(server, {1, 11});
+  engine.send(WriteMessage{2, 0, content(9, 2)});
+  EXPECT_EQ(refusal(engine), RefusedMessage::Reason::kNoSuchFile);
+}
+
+TEST(LogServer, RefusesAnotherVersion) {
+  const ServerProcess server;
+  HelloMessage greeting = hello(LogRole::kReader);
+  greeting.version = 2;
+  const auto connection = connect(server, greeting);
+  ASSERT_FALSE(connection.ok());
+  EXPECT_NE(connection.error().message.find("version 1 is spoken here"), std::string::npos)
+      << connection.error().message;
+}
+
+TEST(LogServer, ListensBeyondLoopbackOnlyWithAKey) {
+  LogServerOptions options;
+  options.listen.host = "0.0.0.0";
+  options.directory = testing::TempDir() + "/beyond-loopback";
+  const auto open = LogServer::start(options);
+  ASSERT_FALSE(open.ok());
+  EXPECT_EQ(open.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_NE(open.error().message.find("without a key"), std::string::npos) << open.error().message;
+  options.key = key_of('k');
+  EXPECT_TRUE(LogServer::start(options).ok());
+  std::filesystem::remove_all(options.directory);
+}
+
+TEST(LogServer, AnEngineSendsNoLogInTheClear) {
+  const auto connection = LogConnection::open({"192.0.2.1", 7433}, nullptr, HelloMessage{}, kPatience);
+  ASSERT_FALSE(connection.ok());
+  EXPECT_NE(connection.error().message.find("in the clear"), std::string::npos) << connection.error().message;
+}
+
+TEST(LogServer, ADamagedCopyIsRefused) {
+  ServerProcess server;
+  {
+    Engine engine(server, {1, 11});
+    write_log(engine, content(10, 5000));
+  }
+  expect_log(server, content(10, 5000), 1);
+  server.kill_now();
+  const std::string path = fmt::format("{}/{:016x}.log", server.directory(), kDatabase);
+  ASSERT_TRUE(load_logs(server.directory()).ok());
+  { std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(3000).put('x'); }
+  const auto loaded = load_logs(server.directory());
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().kind, ErrorKind::kDamaged);
+  EXPECT_NE(loaded.error().message.find(path), std::string::npos);
+}
+
+TEST(LogServer, AKeyFileIsASecret) {
+  const std::string path = testing::TempDir() + "/mneme-key-file";
+  { std::ofstream(path) << std::string(40, 'k') << '\n'; }
+  ::chmod(path.c_str(), 0644);
+  EXPECT_FALSE(read_key_file(path).ok()) << "others may read it";
+  ::chmod(path.c_str(), 0600);
+  const auto key = read_key_file(path);
+  ASSERT_TRUE(key.ok()) << key.error().message;
+  EXPECT_EQ((*key)->secret, std::string(40, 'k'));
+  { std::ofstream(path) << "short\n"; }
+  EXPECT_FALSE(read_key_file(path).ok());
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace mneme

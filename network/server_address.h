@@ -1,0 +1,47 @@
+// ServerAddress: HOST:PORT, as a user writes it, and TCP sockets from it: one that listens, one that is connected.
+//
+// Threads  any. Waiting: connect_to(), no longer than it is told; listen_on(), some seconds for a port that a server which has
+//          just died still has; and the system's resolver of names.
+// Errors   a sentence with the address and the system's reason.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace mneme {
+
+struct ServerAddress {
+  std::string host;  // a name, an IPv4 address, or an IPv6 one without its brackets
+  uint16_t port = 0;
+
+  std::string text() const;
+  bool operator==(const ServerAddress&) const = default;
+};
+
+// "host:port", "[::1]:port".
+Result<ServerAddress> server_address(std::string_view text);
+// Several, with commas between them, none of them twice.
+Result<std::vector<ServerAddress>> server_addresses(std::string_view text);
+
+// Whether the bytes to and from the address stay in this machine: every address that the host's name stands for is a
+// loopback one.
+Result<bool> is_loopback(const ServerAddress& address);
+
+struct ListeningSocket {
+  int descriptor = -1;
+  uint16_t port = 0;  // the one that the system chose, where 0 was asked for
+};
+Result<ListeningSocket> listen_on(const ServerAddress& address);
+
+// A connected socket that sends small messages at once.
+Result<int> connect_to(const ServerAddress& address, std::chrono::milliseconds patience);
+// What an accepted socket needs to be like one from connect_to().
+void prepare_socket(int descriptor);
+
+}  // namespace mneme
