@@ -13,6 +13,7 @@ namespace {
 constexpr char kSegmentMagic[8] = {'M', 'N', 'E', 'M', 'E', 'L', 'O', 'G'};
 constexpr char kNvmMagic[8] = {'M', 'N', 'E', 'M', 'E', 'N', 'V', 'M'};
 constexpr char kLoggerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'L', 'G', 'R'};
+constexpr char kRingMagic[8] = {'M', 'N', 'E', 'M', 'E', 'R', 'N', 'G'};
 constexpr uint32_t kBlockMagic = 'M' | 'N' << 8 | 'B' << 16 | 'K' << 24;
 constexpr size_t kPageChecksumAt = 12;
 
@@ -20,6 +21,12 @@ uint32_t page_checksum(const std::byte* page) {
   const uint32_t before = crc32c({page, kPageChecksumAt});
   const size_t after = kPageChecksumAt + sizeof(uint32_t);
   return crc32c({page + after, kBlockBytes - after}, before);
+}
+
+const char* magic_of(const SegmentHeader& header) {
+  if (header.is_ring) return kRingMagic;
+  if (header.nvm) return kNvmMagic;
+  return header.logger ? kLoggerMagic : kSegmentMagic;
 }
 
 uint32_t header_checksum(const std::byte* block) {
@@ -30,7 +37,7 @@ uint32_t header_checksum(const std::byte* block) {
 
 void SegmentHeader::encode(std::byte* page) const {
   std::memset(page, 0, kBlockBytes);
-  std::memcpy(page, nvm ? kNvmMagic : logger ? kLoggerMagic : kSegmentMagic, sizeof kSegmentMagic);
+  std::memcpy(page, magic_of(*this), sizeof kSegmentMagic);
   store(page + 8, kFormatVersion);
   store(page + 16, database_id);
   store(page + 24, catalog_hash);
@@ -42,6 +49,7 @@ void SegmentHeader::encode(std::byte* page) const {
     store(page + 52, nvm->longest_record_bytes);
   }
   if (logger) store(page + 40, *logger);
+  if (is_destaged) store(page + 44, uint32_t{1});
   store(page + kPageChecksumAt, page_checksum(page));
 }
 
@@ -52,8 +60,9 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
   }
   const bool is_nvm = std::memcmp(page.data(), kNvmMagic, sizeof kNvmMagic) == 0;
   const bool is_loggers = std::memcmp(page.data(), kLoggerMagic, sizeof kLoggerMagic) == 0;
+  const bool is_ring = std::memcmp(page.data(), kRingMagic, sizeof kRingMagic) == 0;
   const bool magic_is_right =
-      is_nvm || is_loggers || std::memcmp(page.data(), kSegmentMagic, sizeof kSegmentMagic) == 0;
+      is_nvm || is_loggers || is_ring || std::memcmp(page.data(), kSegmentMagic, sizeof kSegmentMagic) == 0;
   const bool checksum_is_right = load<uint32_t>(page.data() + kPageChecksumAt) == page_checksum(page.data());
   const auto version = load<uint32_t>(page.data() + 8);
   // A foreign file has neither; damage to ours leaves one of them.
@@ -76,13 +85,14 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
     header.nvm = {Lsn{load<uint64_t>(page.data() + 40)}, load<uint32_t>(page.data() + 48),
                   load<uint32_t>(page.data() + 52)};
   }
-  if (is_loggers) header.logger = load<uint32_t>(page.data() + 40);
+  if (is_loggers || is_ring) header.logger = load<uint32_t>(page.data() + 40);
+  header.is_ring = is_ring;
+  header.is_destaged = is_loggers && load<uint32_t>(page.data() + 44) == 1;
   return header;
 }
 
 void BlockHeader::encode(std::byte* block) const {
   DCHECK(used_bytes <= kBlockPayloadBytes);
-  DCHECK(durable <= begin);
   store(block + 4, kBlockMagic);
   store(block + 8, crc32c({block + kBlockHeaderBytes, kBlockPayloadBytes}));
   store(block + 12, used_bytes);
@@ -91,7 +101,7 @@ void BlockHeader::encode(std::byte* block) const {
   store(block + 32, incarnation);
   store(block + 36, segment);
   store(block + 40, index);
-  store(block + 44, persisted_epochs);
+  store(block + 44, progress);
   store(block, header_checksum(block));
 }
 
@@ -108,9 +118,8 @@ std::optional<BlockHeader> BlockHeader::decode(ByteSpan block) {
   header.incarnation = load<uint32_t>(from + 32);
   header.segment = load<uint32_t>(from + 36);
   header.index = load<uint32_t>(from + 40);
-  header.persisted_epochs = load<uint32_t>(from + 44);
+  header.progress = load<uint32_t>(from + 44);
   if (header.used_bytes == 0 || header.used_bytes > kBlockPayloadBytes) return std::nullopt;
-  if (header.durable > header.begin) return std::nullopt;
   return header;
 }
 

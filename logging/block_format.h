@@ -6,18 +6,24 @@
 //                    40 zeros; or, of a segment in persistent memory (nvm_format.h), whose magic is "MNEMENVM":
 //                    40 u64 LSN of the first byte behind the page   48 u32 writers   52 u32 bytes of their longest
 //                    record   56 zeros
-//                    or, of a logger's (epoch_log.h), whose magic is "MNEMELGR": 40 u32 logger   44 zeros
+//                    or, of a logger's (epoch_log.h), whose magic is "MNEMELGR": 40 u32 logger   44 zeros; a stream's
+//                    (distributed_log.h) is the same, but for 44 u32: 1 where its records were destaged from a ring
+//                    in persistent memory, so that each begins on a line (nvm_format.h)
+//                    or, of such a ring (nvm_ring.h), whose magic is "MNEMERNG": 40 u32 stream   44 zeros
 //     block          0 u32 CRC32C of bytes 4..47     4 u32 magic "MNBK"      8 u32 CRC32C of bytes 48..4095
 //                    12 u32 payload bytes used       16 u64 LSN of the first payload byte
 //                    24 u64 durable LSN              32 u32 incarnation      36 u32 segment number
-//                    40 u32 block index              44 u32 persisted epochs 48 payload, then zeros
+//                    40 u32 block index              44 u32 progress         48 payload, then zeros
 //
 // Invariants  LSNs count payload bytes only. durable LSN <= LSN of the block: what was durable before it was written.
 //             A record may span blocks, never segments: a segment begins with a record. The header has a checksum of its own, so that the durable
 //             LSN of a block counts even where its payload is torn.
 //             In a logger's segment "LSN" is a position in that logger's stream, counted from 64 in each incarnation;
-//             persisted epochs are those of the incarnation that all loggers had persisted before the block was
-//             written. Elsewhere they are 0.
+//             progress are the epochs of the incarnation that all loggers had persisted before the block was written.
+//             In a stream's segment "LSN" is a position, too, but the durable LSN is one of the commit order: all
+//             records below it were durable, in whichever stream; progress is how far past it the stream's clock
+//             stood: no record of an earlier flush of the stream has an LSN at or above their sum. Elsewhere
+//             progress is 0.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +39,8 @@ namespace mneme {
 
 inline constexpr size_t kBlockBytes = 4096;
 inline constexpr size_t kBlockHeaderBytes = 48;
+// Of a stream whose clock is further ahead than fits.
+inline constexpr uint32_t kUnknownProgress = ~uint32_t{0};
 inline constexpr size_t kBlockPayloadBytes = kBlockBytes - kBlockHeaderBytes;
 
 // What a segment in persistent memory says besides.
@@ -49,6 +57,8 @@ struct SegmentHeader {
   uint32_t incarnation = 0;
   std::optional<NvmExtent> nvm{};    // nothing: the segment consists of blocks
   std::optional<uint32_t> logger{};  // whose stream it belongs to (epoch_log.h); nothing: the log is one stream
+  bool is_ring = false;              // a stream's ring in persistent memory (nvm_ring.h)
+  bool is_destaged = false;          // a stream's, of what such a ring held
 
   // Fills a whole block's worth of bytes.
   void encode(std::byte* page) const;
@@ -64,7 +74,7 @@ struct BlockHeader {
   uint32_t incarnation = 0;
   uint32_t segment = 0;
   uint32_t index = 0;  // 0 for the block right after the header page
-  uint32_t persisted_epochs = 0;
+  uint32_t progress = 0;
 
   Lsn end() const { return begin + used_bytes; }
 

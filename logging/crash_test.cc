@@ -24,10 +24,6 @@ struct Report {
   Lsn durable;
 };
 
-size_t payload_bytes_of(uint64_t index) {
-  return 20 + index * 37 % 900;
-}
-
 DurableLogOptions one_stream(LogDeviceKind device) {
   DurableLogOptions options = small_log();
   options.device = device;
@@ -41,6 +37,28 @@ DurableLogOptions two_loggers(LogDeviceKind device) {
   options.epoch.loggers = 2;
   options.epoch.interval = std::chrono::microseconds(500);
   return options;
+}
+
+// Streams that are flushed at very different rates, with more workers than streams.
+DurableLogOptions distributed(LogDeviceKind device, uint32_t streams) {
+  DurableLogOptions options = small_log(/*workers=*/3);
+  options.device = device;
+  options.layout = LogLayout::kDistributed;
+  options.streams.count = streams;
+  if (streams > 1) options.streams.latencies = {std::chrono::nanoseconds(0), std::chrono::milliseconds(2)};
+  return options;
+}
+
+DurableLogOptions one_of_streams(LogDeviceKind device) {
+  return distributed(device, 1);
+}
+
+DurableLogOptions two_streams(LogDeviceKind device) {
+  return distributed(device, 2);
+}
+
+DurableLogOptions eight_streams(LogDeviceKind device) {
+  return distributed(device, 8);
 }
 
 [[noreturn]] void run_child(const std::string& directory, const DurableLogOptions& options, uint64_t first,
@@ -89,7 +107,9 @@ struct Kept {
 };
 class Crash : public ::testing::TestWithParam<Kept> {};
 INSTANTIATE_TEST_SUITE_P(Layouts, Crash,
-                         ::testing::Values(Kept{"stream", one_stream}, Kept{"epoch", two_loggers}),
+                         ::testing::Values(Kept{"stream", one_stream}, Kept{"epoch", two_loggers},
+                                           Kept{"distributed_1", one_of_streams}, Kept{"distributed_2", two_streams},
+                                           Kept{"distributed_8", eight_streams}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST_P(Crash, NothingDurableIsLostOverManyLives) {

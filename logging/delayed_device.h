@@ -52,6 +52,7 @@ class DelayedDevice : public LogDevice {
   }
   void wake() override { device_->wake(); }
   DeviceCounters counters() const override { return device_->counters(); }
+  LogSpace space() override { return device_->space(); }
   std::optional<Error> failure() const override { return device_->failure(); }
 
  private:

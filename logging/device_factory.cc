@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/aligned_bytes.h"
@@ -13,6 +14,7 @@
 #include "logging/delayed_device.h"
 #include "logging/lossy_queue.h"
 #include "logging/null_device.h"
+#include "logging/remote_device.h"
 #include "logging/thread_queue.h"
 #include "logging/uring_queue.h"
 
@@ -27,6 +29,9 @@ struct DeviceName {
 constexpr DeviceName kNames[] = {{LogDeviceKind::kFile, "file"},
                                  {LogDeviceKind::kStriped, "striped"},
                                  {LogDeviceKind::kNull, "null"},
+                                 {LogDeviceKind::kRemote, "remote"},
+                                 {LogDeviceKind::kNats, "nats"},
+                                 {LogDeviceKind::kKafka, "kafka"},
                                  {LogDeviceKind::kLossy, "lossy"},
                                  {LogDeviceKind::kLossyUnsynced, "lossy-unsynced"},
                                  {LogDeviceKind::kNvm, "nvm"},
@@ -59,22 +64,6 @@ std::unique_ptr<IoQueue> open_queue(const IoOptions& io, std::vector<std::string
         "this system's io_uring can't register files: each write looks its file up, which is slower");
   }
   return std::move(*uring);
-}
-
-// Makes those that lie in the data directory.
-Result<void> prepare_directories(const std::string& data_directory,
-                                 const std::vector<std::string>& directories) {
-  for (const std::string& directory : directories) {
-    if (directory.empty()) continue;
-    const std::string path = path_in(data_directory, directory);
-    if (!directory.starts_with('/') && ::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
-      return file_error("make the directory", path, errno);
-    }
-    struct stat status;
-    if (::stat(path.c_str(), &status) != 0) return file_error("use the log's directory", path, errno);
-    if (!S_ISDIR(status.st_mode)) return file_error("use the log's directory", path, ENOTDIR);
-  }
-  return sync_directory(data_directory);
 }
 
 IoChain::Durability durability_of(LogDeviceKind kind, IoSync sync) {
@@ -114,13 +103,61 @@ Result<LogDeviceKind> log_device_kind(std::string_view name) {
     if (each.name == name) return each.kind;
   }
   return invalid_argument(
-      "there is no log device \"{}\": choose file, striped, null, lossy, lossy-unsynced, nvm, nvm-lossy or "
+      "there is no log device \"{}\": choose file, striped, null, remote, nats, kafka, lossy, lossy-unsynced, nvm, "
+      "nvm-lossy or "
       "nvm-lossy-unfenced",
       name);
 }
 
 std::string_view name_of(LogDeviceKind kind) {
   return kNames[static_cast<size_t>(kind)].name;
+}
+
+ReplicatedLogOptions replicated_log_options(LogDeviceKind kind, const RemoteLogOptions& remote, uint64_t database_id) {
+  CHECK(is_replicated(kind));
+  return {.kind = kind == LogDeviceKind::kNats ? ReplicatedLogKind::kNats : ReplicatedLogKind::kKafka,
+          .servers = remote.servers,
+          .stream = replicated_stream(database_id, remote),
+          .database_id = database_id};
+}
+
+std::string durability_text(LogDeviceKind kind, const RemoteLogOptions& remote) {
+  switch (kind) {
+    case LogDeviceKind::kFile:
+    case LogDeviceKind::kStriped:
+      return "local disk";
+    case LogDeviceKind::kRemote:
+      return durability_text(1 + static_cast<uint32_t>(std::ranges::count(remote.servers, ',')));
+    case LogDeviceKind::kNats:
+      return durability_text(remote.replicas) + " (NATS)";
+    case LogDeviceKind::kKafka:
+      return fmt::format("{} of {} page caches (Kafka)", copies_to_acknowledge(remote.replicas), remote.replicas);
+    case LogDeviceKind::kNvm:
+      return "persistent memory (emulated)";
+    case LogDeviceKind::kNvmLossy:
+    case LogDeviceKind::kLossy:
+      return "emulated device (for crash tests)";
+    case LogDeviceKind::kNull:
+    case LogDeviceKind::kLossyUnsynced:
+    case LogDeviceKind::kNvmLossyUnfenced:
+      return "nothing";
+  }
+  return "nothing";
+}
+
+Result<void> prepare_directories(const std::string& data_directory,
+                                 const std::vector<std::string>& directories) {
+  for (const std::string& directory : directories) {
+    if (directory.empty()) continue;
+    const std::string path = path_in(data_directory, directory);
+    if (!directory.starts_with('/') && ::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
+      return file_error("make the directory", path, errno);
+    }
+    struct stat status;
+    if (::stat(path.c_str(), &status) != 0) return file_error("use the log's directory", path, errno);
+    if (!S_ISDIR(status.st_mode)) return file_error("use the log's directory", path, ENOTDIR);
+  }
+  return sync_directory(data_directory);
 }
 
 Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_directory,
@@ -155,6 +192,17 @@ Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest,
   OpenedDevice opened;
   if (kind == LogDeviceKind::kNull) {
     opened.device = std::make_unique<NullDevice>(file.begin);
+  } else if (is_remote(kind)) {
+    file.unit_bytes = options.io.unit_bytes;
+    file.chains = options.io.depth;
+    std::optional<ReplicatedLogOptions> replicated;
+    if (is_replicated(kind)) {
+      replicated = replicated_log_options(kind, options.remote, manifest.current().database_id);
+    }
+    auto device = RemoteDevice::open(manifest, std::move(file), options.remote, replicated);
+    if (!device.ok()) return device.error();
+    opened.notices = (*device)->notices();
+    opened.device = std::move(*device);
   } else {
     auto device = open_file_device(kind, manifest, std::move(file), options);
     if (!device.ok()) return device.error();

@@ -14,6 +14,8 @@
 #include "logging/io_options.h"
 #include "logging/log_device.h"
 #include "logging/manifest.h"
+#include "logging/remote_options.h"
+#include "logging/replicated_log.h"
 
 namespace mneme {
 
@@ -21,6 +23,9 @@ enum class LogDeviceKind {
   kFile,           // segment files in the data directory, direct I/O
   kStriped,        // the same, over several directories
   kNull,           // drops everything
+  kRemote,         // the memory of other machines (remote_device.h)
+  kNats,           // a replicated log on NATS JetStream (nats_log.h)
+  kKafka,          // one on Kafka (kafka_log.h)
   kLossy,          // segment files behind a volatile write cache: a crash loses what no sync covered
   kLossyUnsynced,  // the same, and the syncs left out: a crash test must fail on it
   // Persistent memory, emulated, to which each worker writes by itself (nvm_log.h):
@@ -33,7 +38,27 @@ inline bool is_nvm(LogDeviceKind kind) {
   return kind >= LogDeviceKind::kNvm;
 }
 
-// "file", "striped", "null", "lossy", "lossy-unsynced", "nvm", "nvm-lossy", "nvm-lossy-unfenced".
+// Whether the log lies at servers, and goes round in a bounded number of segments (remote_segments.h).
+inline bool is_remote(LogDeviceKind kind) {
+  return kind == LogDeviceKind::kRemote || kind == LogDeviceKind::kNats || kind == LogDeviceKind::kKafka;
+}
+// Of these, whether the servers keep a replicated log.
+inline bool is_replicated(LogDeviceKind kind) {
+  return kind == LogDeviceKind::kNats || kind == LogDeviceKind::kKafka;
+}
+// As the options and the manifest name it: for what, of a database, is written to or read from there.
+ReplicatedLogOptions replicated_log_options(LogDeviceKind kind, const RemoteLogOptions& remote, uint64_t database_id);
+// Where a stream whose buffer lies in persistent memory (nvm_ring.h) is destaged to: a file, behind a volatile write cache of
+// its own where the memory's crashes are emulated. Any other device as it is.
+inline LogDeviceKind destaging_device(LogDeviceKind kind) {
+  if (!is_nvm(kind)) return kind;
+  return kind == LogDeviceKind::kNvm ? LogDeviceKind::kFile : LogDeviceKind::kLossy;
+}
+
+// What an acknowledgement stands for there, as "local disk", "2 of 3 memories".
+std::string durability_text(LogDeviceKind kind, const RemoteLogOptions& remote);
+
+// "file", "striped", "null", "remote", "nats", "kafka", "lossy", "lossy-unsynced", "nvm", "nvm-lossy", "nvm-lossy-unfenced".
 Result<LogDeviceKind> log_device_kind(std::string_view name);
 std::string_view name_of(LogDeviceKind kind);
 
@@ -48,6 +73,7 @@ struct DeviceOptions {
   std::vector<std::string> directories{};
   uint64_t lossy_seed = 1;              // chooses what the lossy devices tear and reorder
   std::chrono::nanoseconds latency{0};  // injected: no flush takes less
+  RemoteLogOptions remote{};
 };
 
 // What a file of the log is written through.
@@ -57,6 +83,9 @@ struct OpenedQueue {
   bool direct_io = true;             // whether the files' file systems have it
   std::vector<std::string> notices;  // a sentence each
 };
+
+// Makes those of the directories that lie in the data directory; the others must be there.
+Result<void> prepare_directories(const std::string& data_directory, const std::vector<std::string>& directories);
 
 // For files in these directories, as SegmentFileOptions names them; those that lie in the data directory are made.
 Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_directory,

@@ -16,6 +16,7 @@
 #include "logging/group_commit.h"
 #include "logging/log_device.h"
 #include "logging/log_flusher.h"
+#include "logging/stream_options.h"
 
 namespace mneme {
 
@@ -27,12 +28,32 @@ struct EpochCounters {
   uint64_t pepoch_writes = 0;             // to its file
 };
 
+// Of a log of streams (distributed_log.h).
+struct StreamCounters {
+  uint32_t streams = 0;
+  uint32_t nodes = 0;  // of the machine: what workers were dealt by
+  std::optional<StreamCommit> commit{};  // of streams in persistent memory
+  PassiveGroupCommitCounters passive{};
+};
+
 struct LogCounters {
   uint64_t log_records = 0;
   uint64_t log_bytes = 0;  // of records, headers included; without blocks and padding
   DeviceCounters device;
   FlusherCounters flusher;  // of a log that has one; of several, together
   std::optional<EpochCounters> epochs{};
+  std::optional<StreamCounters> streams{};
+
+  // What is counted in records, bytes and flushes; not how they are grouped.
+  void add(const LogCounters& other) {
+    log_records += other.log_records;
+    log_bytes += other.log_bytes;
+    device.flushes += other.device.flushes;
+    device.device_bytes += other.device.device_bytes;
+    device.segment_waits += other.device.segment_waits;
+    flusher.flush_ns.merge(other.flusher.flush_ns);
+    flusher.processor_ns += other.flusher.processor_ns;
+  }
 };
 
 class DirectoryLog : public CommitLog {
@@ -40,6 +61,8 @@ class DirectoryLog : public CommitLog {
   virtual LogCounters counters() const = 0;
   // How records are grouped, as it was asked for, or chosen. Nothing: each is made durable by itself.
   virtual std::optional<GroupCommit> group() const = 0;
+  // Whether the log is about to run out of room, which a checkpoint would make. May take as long as a manifest's sync.
+  virtual bool wants_checkpoint() { return false; }
   // What it had to do without: a sentence each, for the user.
   virtual const std::vector<std::string>& notices() const = 0;
 };

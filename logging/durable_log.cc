@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/check.h"
+#include "logging/nvm_ring_buffer.h"
 
 namespace mneme {
 
@@ -12,9 +13,22 @@ namespace {
 
 constexpr std::chrono::microseconds kOwnProcessorInterval{250};
 constexpr std::chrono::microseconds kSharedProcessorInterval{2000};
+// After which a ring in persistent memory is destaged, however little is in it.
+constexpr std::chrono::microseconds kDestageInterval = std::chrono::hours(1);
+constexpr std::chrono::nanoseconds kNoLatency{0};
+// Between two looks for room in a log of bounded size.
+constexpr std::chrono::microseconds kRoomInterval{200};
 
 std::chrono::microseconds chosen_interval(uint32_t workers) {
   return workers < std::thread::hardware_concurrency() ? kOwnProcessorInterval : kSharedProcessorInterval;
+}
+
+// Nobody waits for what is destaged, but for its room; so it is in large pieces, and late.
+GroupCommit destaging_group(const DurableLogOptions& options, size_t ring_bytes) {
+  const size_t most = ring_bytes / 4;
+  return {.interval = kDestageInterval,
+          .bytes = options.group.bytes == 0 ? most : std::min(options.group.bytes, most),
+          .waiters_hurry = false};
 }
 
 GroupCommit chosen_group(const DurableLogOptions& options, size_t ring_bytes) {
@@ -25,23 +39,45 @@ GroupCommit chosen_group(const DurableLogOptions& options, size_t ring_bytes) {
   return group;
 }
 
+size_t largest_record_bytes(const DurableLogOptions& options) {
+  const size_t bytes = kRecordHeaderBytes + options.largest_payload_bytes;
+  return is_nvm(options.device) ? RecordLayout{kNvmLineBytes}.stream_bytes(bytes) : bytes;
+}
+
 }  // namespace
+
+size_t ring_bytes_for(const DurableLogOptions& options) {
+  return std::bit_ceil(std::max(options.ring_bytes, 4 * options.appenders() * largest_record_bytes(options)));
+}
 
 Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
                                                      const DurableLogOptions& options) {
-  CHECK(options.workers > 0);
-  CHECK(options.largest_payload_bytes <= kMaxPayloadBytes);
   const Manifest current = manifest.current();
   CHECK(!current.incarnations.empty());
-  const Incarnation& incarnation = current.incarnations.back();
-  for (const SegmentEntry& each : current.segments) CHECK(each.incarnation < incarnation.number);
+  for (const SegmentEntry& each : current.segments) CHECK(each.incarnation < current.incarnations.back().number);
+  return open(manifest, options, nullptr);
+}
 
+Result<std::unique_ptr<DurableLog>> DurableLog::open_stream(ManifestFile& manifest, const DurableLogOptions& options,
+                                                            const StreamPlace& place) {
+  return open(manifest, options, &place);
+}
+
+Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, const DurableLogOptions& options,
+                                                     const StreamPlace* place) {
+  CHECK(options.workers > 0);
+  CHECK(options.largest_payload_bytes <= kMaxPayloadBytes);
+
+  NvmRing* const ring = place == nullptr ? nullptr : place->ring;
   LogBufferOptions buffer;
   buffer.workers = options.appenders();
-  buffer.largest_record_bytes = kRecordHeaderBytes + options.largest_payload_bytes;
-  buffer.ring_bytes =
-      std::bit_ceil(std::max(options.ring_bytes, 4 * options.appenders() * buffer.largest_record_bytes));
-  buffer.begin = incarnation.begin;
+  buffer.largest_record_bytes = largest_record_bytes(options);
+  buffer.ring_bytes = ring_bytes_for(options);
+  if (ring != nullptr) {
+    CHECK(ring->capacity() == buffer.ring_bytes);
+    buffer.ring_memory = ring->view();
+  }
+  buffer.begin = place == nullptr ? manifest.current().incarnations.back().begin : kFirstLsn;
   buffer.tuning = options.tuning;
 
   RETURN_IF_ERROR(check_options(options.buffer, buffer));
@@ -52,35 +88,74 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
   }
 
   FileDeviceOptions file;
-  file.begin = incarnation.begin;
+  file.begin = buffer.begin;
   file.largest_record_bytes = buffer.largest_record_bytes;
   // A header page, and blocks enough for the largest record.
   file.segment_bytes = std::max(options.segment_bytes, 2 * buffer.largest_record_bytes + (size_t{16} << 10));
   file.segments_ahead = options.segments_ahead;
+  if (place != nullptr) {
+    file.logger = place->stream;
+    file.numbers = place->numbers;
+    file.directories = {place->directory};
+    file.durable_gsn = place->durable_gsn;
+  }
+  if (ring != nullptr) file.destaged_from = ring->layout();
+  // The last of the files must hold whatever is in the ring when room gets scarce.
+  if (is_remote(options.device)) {
+    file.segment_bytes = std::max(file.segment_bytes, 2 * buffer.ring_bytes);
+  }
 
-  auto device = open_log_device(options.device, manifest, file,
+  auto device = open_log_device(destaging_device(options.device), manifest, file,
                                 {.io = options.io,
                                  .directories = options.directories,
                                  .lossy_seed = options.lossy_seed,
-                                 .latency = options.device_latency.value_or(std::chrono::nanoseconds(0))});
+                                 // Of persistent memory it is the memory's.
+                                 .latency = ring == nullptr ? options.device_latency.value_or(kNoLatency) : kNoLatency,
+                                 .remote = options.remote});
   if (!device.ok()) return device.error();
   DurableLogOptions chosen = options;
-  chosen.group = chosen_group(options, buffer.ring_bytes);
-  return std::unique_ptr<DurableLog>(new DurableLog(std::move(*device), buffer, chosen));
+  chosen.group = ring == nullptr ? chosen_group(options, buffer.ring_bytes)
+                                 : destaging_group(options, buffer.ring_bytes);
+  return std::unique_ptr<DurableLog>(
+      new DurableLog(std::move(*device), buffer, chosen, place == nullptr ? StreamPlace() : *place));
 }
 
-DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, const DurableLogOptions& options)
+std::unique_ptr<LogBuffer> DurableLog::make_buffer(const LogBufferOptions& buffer, const DurableLogOptions& options,
+                                                   const StreamPlace& place) {
+  if (place.ring == nullptr) return make_log_buffer(options.buffer, buffer);
+  return std::make_unique<NvmRingBuffer>(buffer, *place.ring, *place.horizon, place.stores);
+}
+
+DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, const DurableLogOptions& options,
+                       const StreamPlace& place)
     : options_(options),
       notices_(std::move(device.notices)),
+      layout_(place.ring == nullptr ? RecordLayout() : place.ring->layout()),
       zeros_(options.largest_payload_bytes),
       states_(std::make_unique<CachePadded<WorkerState>[]>(options.appenders())),
       device_(std::move(device.device)),
-      buffer_(make_log_buffer(options.buffer, buffer)),
-      flusher_(*buffer_, *device_, {.begin = buffer.begin, .group = options.group}) {}
+      buffer_(make_buffer(buffer, options, place)),
+      flusher_(*buffer_, *device_,
+               {.begin = buffer.begin,
+                .group = options.group,
+                .observer = place.observer,
+                .keeps_until_durable = place.ring != nullptr}) {}
 
 bool DurableLog::await_space(WorkerId worker, uint32_t payload_bytes) {
   CHECK(payload_bytes <= options_.largest_payload_bytes);
+  if (is_remote(options_.device) && !await_room(worker)) [[unlikely]]
+    return false;
   return buffer_->await_space(worker);
+}
+
+bool DurableLog::await_room(WorkerId worker) {
+  // Who takes the checkpoint that makes room must get its record in.
+  if (worker.value >= options_.workers) return true;
+  while (device_->space() == LogSpace::kScarce) {
+    if (flusher_.has_failed()) return false;
+    std::this_thread::sleep_for(kRoomInterval);
+  }
+  return true;
 }
 
 Lsn DurableLog::reserve(WorkerId worker, uint32_t payload_bytes) {
@@ -96,18 +171,30 @@ void DurableLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payloa
   DCHECK(record_bytes >= kRecordHeaderBytes);
   if (kind == RecordKind::kSkip) payload = ByteSpan(zeros_).first(record_bytes - kRecordHeaderBytes);
   CHECK(payload.size() == record_bytes - kRecordHeaderBytes);
+  write(worker, lsn, lsn, kind, payload);
+  flusher_.record_came(lsn + record_bytes);
+}
 
+Lsn DurableLog::append(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
+  const uint64_t bytes = layout_.stream_bytes(kRecordHeaderBytes + payload.size());
+  const Lsn at = buffer_->reserve(worker, bytes);
+  write(worker, at, lsn, kind, payload);
+  return at + bytes;
+}
+
+// Writes a record with this LSN at a position that is the worker's.
+void DurableLog::write(WorkerId worker, Lsn at, Lsn lsn, RecordKind kind, ByteSpan payload) {
+  const auto record_bytes = static_cast<uint32_t>(kRecordHeaderBytes + payload.size());
   std::byte header[kRecordHeaderBytes];
   RecordHeader record{0, record_bytes, kind, lsn};
   record.encode(header);
-  record.checksum = record_checksum(header, payload);
+  record.checksum = record_checksum(header, payload, layout_.seed_at(at));
   record.encode(header);
-  DCHECK(record_is_well_formed(header, payload, lsn));
-  buffer_->write(worker, lsn, header);
-  buffer_->write(worker, lsn + kRecordHeaderBytes, payload);
-  buffer_->publish(worker, lsn, record_bytes);
-  flusher_.record_came(lsn + record_bytes);
+  DCHECK(record_is_well_formed(header, payload, lsn, layout_.seed_at(at)));
+  buffer_->write_record(worker, at, header, payload);
+  buffer_->publish(worker, at, layout_.stream_bytes(record_bytes));
 
+  WorkerState& state = *states_[worker.value];
   state.records.store(state.records.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   state.bytes.store(state.bytes.load(std::memory_order_relaxed) + record_bytes, std::memory_order_relaxed);
 }

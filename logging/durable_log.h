@@ -1,11 +1,14 @@
 // DurableLog: the DirectoryLog that writes: a buffer, a flusher and a device put together.
 //
 // Flow        worker -> buffer -> flusher -> device. Opened as log_factory.h says.
+//             As a stream in persistent memory (nvm_ring.h) its records are durable in the buffer: the flusher destages them, once a
+//             quarter of it is full.
 // Invariants, threads, waiting, errors  as DirectoryLog says.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,8 +23,15 @@
 #include "logging/log_buffer_factory.h"
 #include "logging/log_flusher.h"
 #include "logging/manifest.h"
+#include "logging/remote_options.h"
+#include "logging/segment_supply.h"
+#include "logging/stream_options.h"
 
 namespace mneme {
+
+class CommitHorizon;
+class NvmRing;
+class StoreObserver;
 
 // An interval that the log chooses: a quarter of a millisecond where the flusher has a processor to itself, which keeps it from
 // flushing for a handful of records. Where the workers need all processors, each flush takes time from them, whatever it
@@ -35,7 +45,11 @@ struct DurableLogOptions {
   // workers'. A checkpoint's LSN is drawn by one.
   uint32_t helpers = 0;
   std::optional<LogLayout> layout{};  // of a new directory; of an old one, what it must be. Nothing: stream; any
-  EpochOptions epoch{};               // of the layout `epoch`, which has no use for buffer, tuning and group's bounds
+  EpochOptions epoch{};  // of the layout `epoch`, which has no use for buffer, tuning and group's bounds
+  StreamOptions streams{};  // of the layout `distributed`
+  // Of the loggers or streams of such a layout, which write to them in turns: inside the data directory, where missing
+  // ones are made, or absolute.
+  std::vector<std::string> stream_directories{""};
   LogBufferKind buffer = kDefaultLogBuffer;
   LogBufferTuning tuning{};
   LogDeviceKind device = LogDeviceKind::kFile;
@@ -49,14 +63,40 @@ struct DurableLogOptions {
   std::optional<std::chrono::nanoseconds> device_latency{};
   GroupCommit group{.interval = kChosenInterval};
   uint64_t lossy_seed = 1;  // of the lossy devices
+  RemoteLogOptions remote{};
 
   uint32_t appenders() const { return workers + helpers; }
+};
+
+// Whether each worker makes its own records durable, so that there is neither buffer nor flusher (nvm_log.h).
+inline bool hardens_by_worker(const DurableLogOptions& options) {
+  return is_nvm(options.device) && options.layout != LogLayout::kDistributed;
+}
+
+// Of the buffer: room enough for all workers' largest records.
+size_t ring_bytes_for(const DurableLogOptions& options);
+
+// What makes a log one of the streams of another (distributed_log.h).
+struct StreamPlace {
+  uint32_t stream = 0;
+  std::string directory;
+  std::shared_ptr<SegmentNumbers> numbers;  // of all streams
+  FlusherObserver* observer = nullptr;
+  std::function<Lsn()> durable_gsn;  // over all streams
+  // Of a stream in persistent memory: where its buffer lies, and who says what is durable there, and is told of stores. They
+  // outlive it.
+  NvmRing* ring = nullptr;
+  const CommitHorizon* horizon = nullptr;
+  StoreObserver* stores = nullptr;
 };
 
 class DurableLog : public DirectoryLog {
  public:
   // As log_factory.h says, which opens the log on any device but persistent memory by this.
   static Result<std::unique_ptr<DurableLog>> open(ManifestFile& manifest, const DurableLogOptions& options);
+  // The same as a stream. Its positions are counted from kFirstLsn; records stand in the commit order elsewhere.
+  static Result<std::unique_ptr<DurableLog>> open_stream(ManifestFile& manifest, const DurableLogOptions& options,
+                                                         const StreamPlace& place);
 
   bool await_space(WorkerId worker, uint32_t payload_bytes) override;
   Lsn reserve(WorkerId worker, uint32_t payload_bytes) override;
@@ -65,8 +105,15 @@ class DurableLog : public DirectoryLog {
   bool wait_durable(Lsn lsn) override { return flusher_.wait_durable(lsn); }
   std::optional<Error> failure() const override { return device_->failure(); }
 
+  // Of a stream, in the place of reserve() and fill(): writes the worker's record with this LSN. Returns the position of its
+  // end, which is to be told to came().
+  Lsn append(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload);
+  void came(Lsn end) { flusher_.record_came(end); }
+  LogFlusher& flusher() { return flusher_; }
+
   LogCounters counters() const override;
   std::optional<GroupCommit> group() const override { return options_.group; }
+  bool wants_checkpoint() override { return device_->space() != LogSpace::kEnough; }
   const std::vector<std::string>& notices() const override { return notices_; }
 
  private:
@@ -77,10 +124,20 @@ class DurableLog : public DirectoryLog {
     std::atomic<uint64_t> bytes{0};
   };
 
-  DurableLog(OpenedDevice device, const LogBufferOptions& buffer, const DurableLogOptions& options);
+  // Holds a worker back while the room that is left must serve others (LogSpace::kScarce). False: the log has failed.
+  bool await_room(WorkerId worker);
+
+  DurableLog(OpenedDevice device, const LogBufferOptions& buffer, const DurableLogOptions& options,
+             const StreamPlace& place);
+  static std::unique_ptr<LogBuffer> make_buffer(const LogBufferOptions& buffer, const DurableLogOptions& options,
+                                                const StreamPlace& place);
+  static Result<std::unique_ptr<DurableLog>> open(ManifestFile& manifest, const DurableLogOptions& options,
+                                                  const StreamPlace* place);
+  void write(WorkerId worker, Lsn at, Lsn lsn, RecordKind kind, ByteSpan payload);
 
   const DurableLogOptions options_;
   const std::vector<std::string> notices_;
+  const RecordLayout layout_;
   const std::vector<std::byte> zeros_;  // a skip record's payload
   const std::unique_ptr<CachePadded<WorkerState>[]> states_;
   const std::unique_ptr<LogDevice> device_;

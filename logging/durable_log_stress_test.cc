@@ -4,12 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 #include <thread>
 
-#include "logging/ack_queue.h"
+#include "logging/appending_worker.h"
 #include "logging/durable_log.h"
-#include "logging/test_log.h"
 
 namespace mneme {
 namespace {
@@ -17,47 +15,6 @@ namespace {
 using namespace test;
 
 constexpr uint32_t kWorkers = 4;
-
-struct Written {
-  Lsn lsn;
-  uint64_t seed;
-  size_t bytes;
-  bool skip;
-};
-
-std::vector<Written> work(CommitLog& log, WorkerId worker, uint64_t records) {
-  std::mt19937_64 random(worker.value + 100);
-  std::vector<Written> written;
-  AckQueue queue(256);
-  uint64_t acknowledged = 0;
-  const auto acknowledge = [&](const AckQueue::Entry& entry) {
-    EXPECT_LT(entry.lsn, log.durable());
-    EXPECT_EQ(entry.tag, acknowledged++);
-  };
-  for (uint64_t i = 0; i < records; ++i) {
-    Written record{{}, random(), random() % 300, random() % 10 == 0};
-    const auto payload = payload_of(record.seed, record.bytes);
-    EXPECT_TRUE(log.await_space(worker, static_cast<uint32_t>(record.bytes)));
-    record.lsn = log.reserve(worker, static_cast<uint32_t>(record.bytes));
-    if (random() % 50 == 0) std::this_thread::yield();
-    log.fill(worker, record.lsn, record.skip ? RecordKind::kSkip : RecordKind::kCommand, payload);
-    written.push_back(record);
-    if (random() % 200 == 0) {
-      EXPECT_TRUE(log.wait_durable(record.lsn));
-      EXPECT_LT(record.lsn, log.durable());
-    }
-    if (queue.full()) {
-      EXPECT_TRUE(log.wait_durable(queue.front().lsn));
-      queue.poll(log.durable(), acknowledge);
-    }
-    queue.push({record.lsn, 0, i});
-    queue.poll(log.durable(), acknowledge);
-  }
-  EXPECT_TRUE(log.wait_durable(written.back().lsn));
-  queue.poll(log.durable(), acknowledge);
-  EXPECT_EQ(acknowledged, records);
-  return written;
-}
 
 struct Case {
   LogDeviceKind device;
@@ -80,7 +37,7 @@ TEST_P(DurableLogStress, EveryRecordIsThereOnceAndWhereItWasTold) {
     std::vector<std::vector<Written>> by_worker(kWorkers);
     std::vector<std::thread> workers;
     for (uint32_t w = 0; w < kWorkers; ++w) {
-      workers.emplace_back([&, w] { by_worker[w] = work(*opened.log, WorkerId{w}, kRecords); });
+      workers.emplace_back([&, w] { by_worker[w] = work(*opened.log, WorkerId{w}, kRecords, nullptr); });
     }
     for (std::thread& worker : workers) worker.join();
     for (const auto& each : by_worker) written.insert(written.end(), each.begin(), each.end());

@@ -16,7 +16,7 @@ uint32_t logger_count(const DurableLogOptions& options) {
   const EpochOptions& epoch = options.epoch;
   if (epoch.loggers > 0) return epoch.loggers;
   const uint32_t by_workers = (options.workers + kWorkersOfALogger - 1) / kWorkersOfALogger;
-  const auto by_directories = static_cast<uint32_t>(epoch.directories.size());
+  const auto by_directories = static_cast<uint32_t>(options.stream_directories.size());
   return std::min({std::max(by_workers, by_directories), options.workers, kMostLoggers});
 }
 
@@ -41,6 +41,12 @@ Result<void> check_epoch_options(const DurableLogOptions& options) {
         "choose another log device",
         name_of(options.device));
   }
+  if (is_remote(options.device)) {
+    return invalid_argument(
+        "the loggers of --log-buffer epoch write files, and on {} one stream goes to the servers: leave "
+        "--log-buffer epoch out, or choose the device file",
+        name_of(options.device));
+  }
   if (options.device == LogDeviceKind::kStriped) {
     return invalid_argument(
         "the loggers of --log-buffer epoch write side by side by themselves, which the device striped does "
@@ -61,7 +67,7 @@ Result<std::unique_ptr<EpochLog>> EpochLog::open(ManifestFile& manifest, const D
   CHECK(options.workers > 0);
   CHECK(options.largest_payload_bytes <= kMaxPayloadBytes);
   CHECK(options.epoch.interval.count() > 0);
-  CHECK(!options.epoch.directories.empty());
+  CHECK(!options.stream_directories.empty());
   RETURN_IF_ERROR(check_epoch_options(options));
   const uint32_t loggers = logger_count(options);
   const Manifest current = manifest.current();
@@ -83,7 +89,7 @@ Result<std::unique_ptr<EpochLog>> EpochLog::open(ManifestFile& manifest, const D
   std::vector<OpenedDevice> devices;
   for (uint32_t logger = 0; logger < loggers; ++logger) {
     file.logger = logger;
-    file.directories = {options.epoch.directories[logger % options.epoch.directories.size()]};
+    file.directories = {options.stream_directories[logger % options.stream_directories.size()]};
     auto device = open_log_device(options.device, manifest, file, device_options(options, logger));
     if (!device.ok()) return device.error();
     devices.push_back(std::move(*device));
@@ -181,13 +187,7 @@ LogCounters EpochLog::counters() const {
     sum.log_bytes += states_[worker]->bytes.load(std::memory_order_relaxed);
   }
   for (const auto& logger : loggers_) {
-    const DeviceCounters device = logger->device_counters();
-    sum.device.flushes += device.flushes;
-    sum.device.device_bytes += device.device_bytes;
-    sum.device.segment_waits += device.segment_waits;
-    const FlusherCounters flusher = logger->flusher_counters();
-    sum.flusher.flush_ns.merge(flusher.flush_ns);
-    sum.flusher.processor_ns += flusher.processor_ns;
+    sum.add({.device = logger->device_counters(), .flusher = logger->flusher_counters()});
   }
   sum.epochs = EpochCounters{.loggers = static_cast<uint32_t>(loggers_.size()),
                              .interval = options_.epoch.interval,

@@ -3,60 +3,41 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <optional>
 
-#include "base/check.h"
-#include "base/parallel.h"
-#include "logging/block_format.h"
 #include "logging/pepoch_file.h"
 #include "logging/place_merge.h"
-#include "logging/segment_reader.h"
+#include "logging/stream_segments.h"
 
 namespace mneme {
 
 namespace {
 
-constexpr Lsn kNoEnd{std::numeric_limits<uint64_t>::max()};
-
-using Place = LogContents::Place;
-
-// One logger's log in one incarnation.
-struct Stream {
-  Lsn end = kFirstLsn;           // of what the log holds of it, in positions of the stream
-  std::vector<size_t> segments;  // by number: indexes into the manifest's
-};
-
-// The LSNs that an incarnation's records have.
-struct LsnRange {
-  Lsn begin;
-  Lsn end;
-};
-
 class EpochLogReader {
  public:
   EpochLogReader(const std::string& directory, const Manifest& manifest, const LogReadOptions& options)
-      : directory_(directory), manifest_(manifest), options_(options) {}
+      : directory_(directory), manifest_(manifest), options_(options), segments_(directory, manifest, options, log_) {}
 
   Result<LogContents> read() {
-    log_.epochs.emplace();
+    log_.streams = LogContents::Streams();
     if (manifest_.incarnations.empty()) return std::move(log_);  // nobody has worked here yet
     log_.end = last().begin;
     RETURN_IF_ERROR(find_end());
     log_.durable_seen = log_.end;
-    RETURN_IF_ERROR(find_streams());
-    RETURN_IF_ERROR(load_segments());
+    // Where no epoch was persisted, nobody has noted how many loggers there are.
+    RETURN_IF_ERROR(segments_.find(stream_ends_, kFirstLsn));
+    RETURN_IF_ERROR(segments_.load());
     RETURN_IF_ERROR(check_pepoch());
-    for (auto& [number, streams] : streams_) {
-      for (Stream& stream : streams) RETURN_IF_ERROR(link(stream, number == last().number));
-    }
-    RETURN_IF_ERROR(find_records());
+    RETURN_IF_ERROR(segments_.link());
+    auto records = segments_.parse();
+    if (!records.ok()) return records.error();
+    records_ = std::move(*records);
+    RETURN_IF_ERROR(check_range());
     RETURN_IF_ERROR(put_in_order());
     if (log_.dropped_bytes > 0) {
       log_.dropped_reason = fmt::format(
           "the log ends at LSN {}: not all loggers had persisted an epoch past {}; what some had is left out",
-          log_.end.value, log_.epochs->pepoch ? fmt::format("{}", *log_.epochs->pepoch) : "the last opening");
+          log_.end.value, log_.streams->pepoch ? fmt::format("{}", *log_.streams->pepoch) : "the last opening");
     }
     return std::move(log_);
   }
@@ -72,58 +53,18 @@ class EpochLogReader {
     auto slot = read_pepoch(directory_, manifest_, options_.patience);
     if (!slot.ok()) return slot.error();
     if (!*slot) return {};
-    log_.epochs->pepoch = (*slot)->pepoch.value;
-    log_.epochs->stream_ends = (*slot)->stream_ends;
+    log_.streams->pepoch = (*slot)->pepoch.value;
+    stream_ends_ = (*slot)->stream_ends;
     log_.end = (*slot)->end;
-    return {};
-  }
-
-  // Which segments belong to which stream, and where the log ends in it.
-  Result<void> find_streams() {
-    for (const Incarnation& each : manifest_.incarnations) {
-      const bool is_last = each.number == last().number;
-      const std::vector<Lsn>& ends = is_last ? log_.epochs->stream_ends : each.stream_ends;
-      for (const Lsn end : ends) streams_[each.number].push_back({.end = end, .segments = {}});
-    }
-    for (size_t i = 0; i < manifest_.segments.size(); ++i) {
-      const SegmentEntry& entry = manifest_.segments[i];
-      std::vector<Stream>& streams = streams_[entry.incarnation];
-      if (!entry.logger || *entry.logger >= kMostLoggers) {
-        return damaged("{}/MANIFEST doesn't say whose stream {} belongs to; nothing was changed", directory_,
-                       entry.file);
-      }
-      // Where no epoch was persisted, nobody has noted how many loggers there are.
-      if (streams.size() <= *entry.logger) streams.resize(*entry.logger + 1);
-      streams[*entry.logger].segments.push_back(i);
-    }
-    log_.epochs->loggers = static_cast<uint32_t>(streams_[last().number].size());
-    log_.epochs->stream_ends.resize(log_.epochs->loggers, kFirstLsn);
-    return {};
-  }
-
-  Result<void> load_segments() {
-    std::vector<std::optional<Result<LoadedSegment>>> results(manifest_.segments.size());
-    LoadedCount loaded(results.size(), options_.progress);
-    for_each_in_parallel(options_.threads, results.size(), [&](size_t i) {
-      results[i].emplace(
-          load_segment(directory_, manifest_, manifest_.segments[i], kFirstLsn, kNoEnd, options_.patience));
-      loaded.one_more();
-    });
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (!results[i]->ok()) return results[i]->error();
-      loaded_.push_back(std::move(results[i]->value()));
-      log_.file_bytes += loaded_.back().file_bytes;
-      log_.segments.emplace_back().file = manifest_.segments[i].file;
-    }
     return {};
   }
 
   // No block was written after an epoch that pepoch.log does not know.
   Result<void> check_pepoch() {
     uint64_t persisted = 0;
-    for (size_t i = 0; i < loaded_.size(); ++i) {
+    for (size_t i = 0; i < manifest_.segments.size(); ++i) {
       if (manifest_.segments[i].incarnation != last().number) continue;
-      persisted = std::max<uint64_t>(persisted, loaded_[i].persisted_epochs);
+      persisted = std::max<uint64_t>(persisted, segments_.loaded(i).progress);
     }
     if (persisted == 0) return {};
     const uint64_t first = epoch_of(last().begin).value;
@@ -132,104 +73,27 @@ class EpochLogReader {
         "{}/{} is damaged: it knows {}, though epoch {} was persisted when the log went on; nothing was "
         "changed",
         directory_, kPepochFile,
-        log_.epochs->pepoch ? fmt::format("no epoch past {}", *log_.epochs->pepoch)
+        log_.streams->pepoch ? fmt::format("no epoch past {}", *log_.streams->pepoch)
                             : "no epoch of this opening",
         first + persisted - 1);
   }
 
-  // Moves the stream's blocks into the log, up to its end; what comes after is only counted.
-  Result<void> link(const Stream& stream, bool is_last) {
-    std::optional<Lsn> at;  // where the stream goes on; nothing: it has not begun
-    Place gap{std::string(kPepochFile), 0};
-    if (!stream.segments.empty()) gap = {log_.segments[stream.segments.front()].file, block_offset(0)};
-    bool broken = false;
-    for (const size_t s : stream.segments) {
-      LoadedSegment& loaded = loaded_[s];
-      LogContents::Segment& segment = log_.segments[s];
-      size_t kept_bytes = 0;
-      for (size_t b = 0; b < loaded.blocks.size(); ++b) {
-        const LoadedBlock& block = loaded.blocks[b];
-        const bool is_first = block.offset == block_offset(0) + kBlockHeaderBytes;
-        // A stream begins with a segment's first block, and a segment goes on where the one before it ended.
-        if (!broken && (at ? *at != block.begin : !is_first)) {
-          broken = true;
-          if (!is_first && segment.blocks.empty()) gap = {segment.file, block_offset(0)};
-        }
-        const uint64_t kept =
-            broken || block.begin >= stream.end
-                ? 0
-                : std::min<uint64_t>(block.used_bytes, stream.end.value - block.begin.value);
-        if (is_last) log_.dropped_bytes += block.used_bytes - kept;
-        if (!broken) at = block.end();
-        if (kept == 0) continue;
-        if (!block.payload_is_intact) return bad_block({segment.file, block.offset - kBlockHeaderBytes});
-        segment.blocks.push_back({block.begin, static_cast<uint32_t>(kept), block.offset});
-        kept_bytes += kept;
-        gap = {segment.file, block.offset - kBlockHeaderBytes + kBlockBytes};
-      }
-      segment.bytes = std::move(loaded.bytes);
-      segment.bytes.resize(kept_bytes);
-    }
-    const Lsn reached = at.value_or(kFirstLsn);
-    const bool was_dropped = stream.segments.empty() && manifest_.checkpoint_lsn > kCheckpointLsn;
-    if (reached < stream.end && !was_dropped) {
-      return damaged(
-          "the log is damaged: {}/{} at byte {}: a block is missing, though everything below LSN {} was "
-          "durable; "
-          "nothing was changed",
-          directory_, gap.file, gap.offset, log_.end.value);
-    }
-    return {};
-  }
-
-  Error bad_block(const Place& place) const {
-    return damaged(
-        "the log is damaged: {}/{} at byte {}: the block doesn't match its checksum, though it was durable; "
-        "nothing was changed",
-        directory_, place.file, place.offset);
-  }
-
   LsnRange range_of(uint32_t incarnation) const {
-    for (size_t i = 0; i < manifest_.incarnations.size(); ++i) {
-      if (manifest_.incarnations[i].number != incarnation) continue;
-      const bool is_last = i + 1 == manifest_.incarnations.size();
-      return {manifest_.incarnations[i].begin, is_last ? log_.end : manifest_.incarnations[i + 1].begin};
-    }
-    return {};
+    const LsnRange range = segments_.range_of(incarnation);
+    return {range.begin, std::min(range.end, log_.end)};
   }
 
-  // The records of a segment's blocks. All are whole: the log ends between two of them.
-  Result<void> parse(size_t s) {
-    const LogContents::Segment& segment = log_.segments[s];
-    const LsnRange range = range_of(manifest_.segments[s].incarnation);
-    std::vector<RecordView>& records = records_[s];
-    ByteSpan rest = segment.bytes;
-    while (!rest.empty()) {
-      const RecordHeader header =
-          rest.size() < kRecordHeaderBytes ? RecordHeader() : RecordHeader::decode(rest.data());
-      const bool fits = header.record_bytes >= kRecordHeaderBytes && header.record_bytes <= rest.size();
-      const ByteSpan payload =
-          fits ? rest.subspan(kRecordHeaderBytes, header.record_bytes - kRecordHeaderBytes) : ByteSpan();
-      if (!fits || !record_is_well_formed(rest.data(), payload, header.lsn) || header.lsn < range.begin ||
-          header.lsn >= range.end) {
-        const Place place = segment.place_at(segment.bytes.size() - rest.size());
-        return damaged(
-            "the log is damaged: {}/{} at byte {}: the record is not what was written, though it was "
-            "durable; "
-            "nothing was changed",
-            directory_, place.file, place.offset);
-      }
-      records.push_back({header.lsn, header.kind, payload});
-      rest = rest.subspan(header.record_bytes);
+  Result<void> check_range() const {
+    for (size_t s = 0; s < records_.size(); ++s) {
+      const Lsn end = range_of(manifest_.segments[s].incarnation).end;
+      const auto past = std::ranges::find_if(records_[s], [end](const RecordView& each) { return each.lsn >= end; });
+      if (past == records_[s].end()) continue;
+      const LogContents::Place place = log_.place_of(*past);
+      return damaged(
+          "the log is damaged: {}/{} at byte {}: the record is not what was written, though it was durable; nothing was "
+          "changed",
+          directory_, place.file, place.offset);
     }
-    return {};
-  }
-
-  Result<void> find_records() {
-    records_.resize(log_.segments.size());
-    std::vector<Result<void>> results(log_.segments.size());
-    for_each_in_parallel(options_.threads, results.size(), [&](size_t s) { results[s] = parse(s); });
-    for (const Result<void>& result : results) RETURN_IF_ERROR(result);
     return {};
   }
 
@@ -285,9 +149,9 @@ class EpochLogReader {
   const Manifest& manifest_;
   const LogReadOptions& options_;
   LogContents log_;
-  std::map<uint32_t, std::vector<Stream>> streams_;  // by incarnation; of each, by logger
-  std::vector<LoadedSegment> loaded_;                // in the manifest's order
-  std::vector<std::vector<RecordView>> records_;     // by segment
+  std::vector<Lsn> stream_ends_;  // of the last incarnation
+  StreamSegments segments_;
+  std::vector<std::vector<RecordView>> records_;  // by segment
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "logging/log_truncation.h"
 #include "logging/pepoch_file.h"
+#include "logging/test_checkpoint.h"
 #include "logging/test_log.h"
 
 namespace mneme {
@@ -25,38 +26,13 @@ DurableLogOptions epoch_log(uint32_t workers = 4, uint32_t loggers = 2) {
   return options;
 }
 
-size_t payload_bytes_of(uint64_t index) {
-  return index * 37 % 900;
-}
-
-// Appends records in turns of the workers, and waits for some; the i-th of all lives has payload i.
-std::vector<Lsn> append_all(DirectoryLog& log, uint32_t workers, uint64_t first, uint64_t count) {
-  std::vector<Lsn> lsns;
-  for (uint64_t i = first; i < first + count; ++i) {
-    lsns.push_back(
-        append(log, WorkerId{static_cast<uint32_t>(i % workers)}, payload_of(i, payload_bytes_of(i))));
-    if (i % 50 == 0) {
-      EXPECT_TRUE(log.wait_durable(lsns.back()));
-    }
-  }
-  return lsns;
-}
-
-void expect_records(const LogContents& log, const std::vector<Lsn>& lsns) {
-  ASSERT_EQ(log.records.size(), lsns.size());
-  for (uint64_t i = 0; i < lsns.size(); ++i) {
-    EXPECT_EQ(log.records[i].lsn, lsns[i]);
-    EXPECT_TRUE(std::ranges::equal(log.records[i].payload, payload_of(i, payload_bytes_of(i)))) << i;
-  }
-}
-
 TEST(EpochLog, ReadsBackInCommitOrderOverSegmentsAndLives) {
   TemporaryDirectory directory;
   TemporaryDirectory outside;
   std::vector<Lsn> lsns;
   for (uint32_t life = 0; life < 3; ++life) {
     DurableLogOptions options = epoch_log(4, 3 - life);
-    if (life == 1) options.epoch.directories = {"here", outside.path()};
+    if (life == 1) options.stream_directories = {"here", outside.path()};
     OpenLog opened = open_for_work(directory.path(), options);
     const std::vector<Lsn> news = append_all(*opened.log, 4, lsns.size(), 1000);
     lsns.insert(lsns.end(), news.begin(), news.end());
@@ -71,7 +47,7 @@ TEST(EpochLog, ReadsBackInCommitOrderOverSegmentsAndLives) {
   EXPECT_GT(log.segments.size(), 9u);
   EXPECT_EQ(log.dropped_bytes, 0u);
   EXPECT_LT(epoch_of(lsns.back()), epoch_of(log.end));
-  EXPECT_EQ(epoch_of(log.end).value, *log.epochs->pepoch + 1);
+  EXPECT_EQ(epoch_of(log.end).value, *log.streams->pepoch + 1);
   for (const std::string& part : {std::string("here/"), outside.path()}) {
     EXPECT_TRUE(std::ranges::any_of(log.segments, [&](const auto& s) { return s.file.starts_with(part); }));
   }
@@ -199,15 +175,7 @@ TEST(EpochLog, WhatLiesBelowACheckpointIsRemovedAndNothingElse) {
   auto manifest = must(ManifestFile::open(directory.path()));
   size_t removed = 0;
   for (size_t i = 100; i < lsns.size(); i += 200) {
-    const auto below = must(segments_below(directory.path(), manifest->current(), lsns[i]));
-    must(manifest->update([&](Manifest& changed) {
-      changed.checkpoint_lsn = lsns[i];
-      std::erase_if(changed.segments, [&](const SegmentEntry& each) {
-        return std::ranges::any_of(below, [&](const SegmentEntry& old) { return old.number == each.number; });
-      });
-    }));
-    for (const SegmentEntry& each : below) std::filesystem::remove(directory.path() + "/" + each.file);
-    removed += below.size();
+    removed += take_checkpoint(directory.path(), *manifest, lsns[i]);
     const LogContents log = must(read_directory(directory.path(), {.threads = 2}));
     ASSERT_EQ(log.records.size(), lsns.size() - i - 1);
     for (size_t k = 0; k < log.records.size(); ++k) {

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/thread_clock.h"
+#include "base/processor_time.h"
 
 namespace mneme {
 

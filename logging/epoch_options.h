@@ -3,8 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <string>
-#include <vector>
 
 namespace mneme {
 
@@ -13,8 +11,6 @@ inline constexpr std::chrono::microseconds kDefaultEpoch{5000};
 struct EpochOptions {
   uint32_t loggers = 0;  // 0: one for eight workers, and at least one for each directory
   std::chrono::microseconds interval = kDefaultEpoch;  // of an epoch, at most; positive
-  // Loggers write to them in turns: inside the data directory, where missing ones are made, or absolute.
-  std::vector<std::string> directories{""};
 };
 
 }  // namespace mneme

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "logging/block_format.h"
 #include "logging/record_format.h"
+#include "logging/stream_record.h"
 
 namespace mneme {
 
@@ -22,10 +23,16 @@ uint32_t blocks_in(size_t unit_bytes) {
   return static_cast<uint32_t>(unit_bytes / kBlockBytes);
 }
 
-uint32_t record_bytes_at(const LogSource& source, Lsn at) {
+RecordHeader record_at(const LogSource& source, Lsn at) {
   std::byte header[kRecordHeaderBytes];
   source.read(at, header);
-  return RecordHeader::decode(header).record_bytes;
+  return RecordHeader::decode(header);
+}
+
+// What is added to `durable` lies past `highest`.
+uint32_t clock_ahead(Lsn highest, Lsn durable) {
+  if (highest < durable) return 0;
+  return static_cast<uint32_t>(std::min<uint64_t>(highest.value + 1 - durable.value, kUnknownProgress));
 }
 
 }  // namespace
@@ -47,7 +54,9 @@ FileDevice::FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
   }
   for (const std::string& directory : options.directories) {
     const SegmentSupplyOptions supply{
-        {directory, options.segment_bytes / kBlockBytes * kBlockBytes, options.direct_io, options.logger},
+        {directory, options.segment_bytes / kBlockBytes * kBlockBytes, options.direct_io, options.logger,
+         options.destaged_from.has_value()},
+        options.make_segment,
         options.segments_ahead};
     supplies_.push_back(
         std::make_unique<SegmentSupply>(manifest, supply, *numbers_, [this] { queue_->wake(); }));
@@ -70,7 +79,7 @@ bool FileDevice::next_segment(size_t stripe) {
     if (auto error = supplies_[stripe]->failure()) fail(std::move(*error));
     return false;
   }
-  next->queue_file = queue_->attach(next->file.descriptor());
+  next->queue_file = queue_->attach(next->handle);
   drop(std::exchange(stripes_[stripe].segment, std::move(next)));
   stripes_[stripe].next_block = 0;
   return true;
@@ -93,7 +102,7 @@ FileDevice::Stripe* FileDevice::stripe_with_room(uint32_t blocks) {
 
 Lsn FileDevice::append(const LogSource& source, Lsn begin, Lsn end) {
   if (failed_ || begin == end || free_slots_.empty()) return begin;
-  const uint32_t first_record_blocks = blocks_for(record_bytes_at(source, begin));
+  const uint32_t first_record_blocks = blocks_for(record_at(source, begin).record_bytes);
   Stripe* stripe = stripe_with_room(first_record_blocks);
   if (stripe == nullptr) {
     segment_waits_.fetch_add(1, std::memory_order_relaxed);
@@ -111,26 +120,37 @@ Lsn FileDevice::append(const LogSource& source, Lsn begin, Lsn end) {
   const size_t bytes = run.blocks * kBlockBytes;
   queue_->submit({slot, stripe->segment->queue_file, {blocks, bytes}, offset, options_.durability});
   stripe->next_block += run.blocks;
+  highest_ = std::max(highest_, run.highest);
   flushes_.fetch_add(1, std::memory_order_relaxed);
   device_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   return run.end;
 }
 
 FileDevice::Run FileDevice::longest_run(const LogSource& source, Lsn begin, Lsn end, uint32_t block_limit) {
+  const RecordLayout layout = options_.destaged_from.value_or(RecordLayout());
   Lsn at = begin;
+  Lsn highest;
   while (at < end) {
-    const Lsn next = at + record_bytes_at(source, at);
+    const RecordHeader record = record_at(source, at);
+    const Lsn next = at + layout.stream_bytes(record.record_bytes);
     CHECK(next > at);
     CHECK(next <= end);
     if (next.value - begin.value > uint64_t{block_limit} * kBlockPayloadBytes) break;
     at = next;
+    highest = std::max(highest, without_part(record.lsn));
   }
   CHECK(at > begin);
-  return {at, blocks_for(at.value - begin.value)};
+  return {at, blocks_for(at.value - begin.value), highest};
 }
 
 void FileDevice::lay_out(const LogSource& source, Lsn begin, const Run& run, const Stripe& stripe,
                          std::byte* blocks) {
+  Lsn durable = durable_;
+  uint32_t progress = source.persisted_epochs();
+  if (options_.durable_gsn) {
+    durable = options_.durable_gsn();
+    progress = clock_ahead(highest_, durable);
+  }
   for (uint32_t i = 0; i < run.blocks; ++i) {
     std::byte* block = blocks + i * kBlockBytes;
     BlockHeader header;
@@ -140,11 +160,11 @@ void FileDevice::lay_out(const LogSource& source, Lsn begin, const Run& run, con
     std::byte* payload = block + kBlockHeaderBytes;
     source.read(header.begin, {payload, header.used_bytes});
     std::memset(payload + header.used_bytes, 0, kBlockPayloadBytes - header.used_bytes);
-    header.durable = durable_;
+    header.durable = durable;
     header.incarnation = stripe.segment->incarnation;
     header.segment = stripe.segment->number;
     header.index = stripe.next_block + i;
-    header.persisted_epochs = source.persisted_epochs();
+    header.progress = progress;
     header.encode(block);
   }
 }
@@ -153,6 +173,7 @@ Lsn FileDevice::wait(std::chrono::nanoseconds limit) {
   completions_.clear();
   queue_->wait(limit, completions_);
   for (const IoCompletion& each : completions_) finish(each);
+  if (auto error = failed_ ? std::nullopt : queue_->failure()) fail(std::move(*error));
   while (!failed_ && !in_flight_.empty() && in_flight_.front().ended) {
     durable_ = in_flight_.front().end;
     drop(std::move(in_flight_.front().segment));
@@ -167,8 +188,17 @@ void FileDevice::finish(const IoCompletion& completion) {
   CHECK(chain != in_flight_.end());
   chain->ended = true;
   free_slots_.push_back(chain->slot);
-  if (completion.failure == IoCompletion::Failure::kNone) return;
-  const std::string& path = chain->segment->file.path();
+  if (completion.failure == IoCompletion::Failure::kNone) {
+    // What is durable in a file that nobody can open again is lost: better said before it is acknowledged.
+    if (chain->segment->file.is_removed()) {
+      fail(failed("{} was removed while the engine worked: what was acknowledged since the last checkpoint is gone with it, and nothing "
+                  "more is acknowledged; put the data directory back from a copy, or load it anew",
+                  chain->segment->path));
+    }
+    return;
+  }
+  if (auto error = queue_->failure()) return fail(std::move(*error));
+  const std::string& path = chain->segment->path;
   constexpr std::string_view kAdvice =
       "all that was acknowledged is durable; mend the device and run with --resume";
   switch (completion.failure) {

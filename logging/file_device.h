@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,6 +39,11 @@ struct FileDeviceOptions {
   // Of a logger (epoch_log.h): its number, and what numbers the segments of all loggers; else the device's own does.
   std::optional<uint32_t> logger{};
   std::shared_ptr<SegmentNumbers> numbers{};
+  // Of a stream (distributed_log.h): what is durable over all of them, in the commit order.
+  std::function<Lsn()> durable_gsn{};
+  // And how its records follow one another, where they come from a ring in persistent memory (nvm_ring.h).
+  std::optional<RecordLayout> destaged_from{};
+  SegmentMaker make_segment{};  // where segments are no files in the directories
 };
 
 class FileDevice : public LogDevice {
@@ -75,6 +81,7 @@ class FileDevice : public LogDevice {
   struct Run {
     Lsn end;
     uint32_t blocks;
+    Lsn highest;  // of its records' LSNs
   };
 
   FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue, const FileDeviceOptions& options);
@@ -94,6 +101,7 @@ class FileDevice : public LogDevice {
   std::vector<Stripe> stripes_;
   size_t next_stripe_ = 0;
   Lsn durable_;
+  Lsn highest_;  // of the LSNs of all records that were taken
   AlignedBytes buffers_;  // one for each chain, one after the other
   std::vector<uint32_t> free_slots_;
   std::deque<Chain> in_flight_;            // in log order

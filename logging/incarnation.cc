@@ -14,19 +14,30 @@ namespace mneme {
 
 namespace {
 
-// Whether no block of the segment belongs to the log. Of a logger's segment only those are kept that do.
+// Whether no block of the segment belongs to the log. Of several streams' segments only those are kept that do.
 bool is_unused(const LogContents& log, const LogContents::Segment& segment) {
-  return segment.blocks.empty() || (!log.epochs && segment.blocks.front().begin >= log.end);
+  return segment.blocks.empty() || (!log.streams && segment.blocks.front().begin >= log.end);
 }
 
-// Whether what was read of the segment may not be durable. In a logger's all that is kept was when the pepoch said so.
+// Whether what was read of the segment may not be durable. Of several streams nobody can tell which of them holds what lies
+// past the durable end; all that loggers' hold was durable when the pepoch said so.
 bool may_be_volatile(const LogContents& log, const LogContents::Segment& segment) {
-  return !log.epochs && segment.blocks.back().end() > log.durable_seen;
+  if (log.streams) return log.end > log.durable_seen;
+  return segment.blocks.back().end() > log.durable_seen;
+}
+
+// Whether the last incarnation may be forgotten: the log ends where it began, so one before it ends there, too.
+bool left_nothing(const Manifest& manifest, Lsn end, const std::vector<std::string>& unused) {
+  if (manifest.incarnations.size() < 2 || manifest.incarnations.back().begin != end) return false;
+  return std::ranges::none_of(manifest.segments, [&](const SegmentEntry& entry) {
+    return entry.incarnation == manifest.incarnations.back().number &&
+           std::ranges::count(unused, entry.file) == 0;
+  });
 }
 
 }  // namespace
 
-Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log) {
+Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log, uint32_t least_number) {
   std::vector<std::string> unused;
   for (const LogContents::Segment& segment : log.segments) {
     if (segment.is_below) continue;
@@ -40,9 +51,11 @@ Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log) {
     RETURN_IF_ERROR(file->sync_data());
   }
   RETURN_IF_ERROR(manifest.update([&](Manifest& m) {
-    const uint32_t number = m.incarnations.empty() ? 1 : m.incarnations.back().number + 1;
+    const uint32_t next = m.incarnations.empty() ? 1 : m.incarnations.back().number + 1;
+    const uint32_t number = std::max(next, least_number);
     CHECK(m.incarnations.empty() || m.incarnations.back().begin <= log.end);
-    if (log.epochs && !m.incarnations.empty()) m.incarnations.back().stream_ends = log.epochs->stream_ends;
+    if (log.streams && !m.incarnations.empty()) m.incarnations.back().stream_ends = log.streams->ends;
+    if (left_nothing(m, log.end, unused)) m.incarnations.pop_back();
     m.incarnations.push_back({number, log.end});
     // Those of segments that have been removed, or passed over, stay: a copy of the whole log may be read with them.
     const Lsn begin = log.begin();

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,8 +49,9 @@ class IoQueue {
   // Once, before the first chain: where most chains' bytes will lie, so that the queue can prepare it. An error: it
   // could not, and works without.
   virtual Result<void> register_memory(std::span<std::byte>) { return {}; }
-  // Names an open file for chains. It stays open until detach(), which comes when none of its chains is in flight.
-  virtual int attach(int descriptor) { return descriptor; }
+  // Names an open file for chains, by its descriptor, or by what else the queue knows it by. It stays open until
+  // detach(), which comes when none of its chains is in flight.
+  virtual int attach(int handle) { return handle; }
   virtual void detach(int) {}
 
   // May be held back until the next wait(), so that both are one call of the system.
@@ -58,6 +60,8 @@ class IoQueue {
   virtual void wait(std::chrono::nanoseconds limit, std::vector<IoCompletion>& ended) = 0;
   // Ends the current or the next wait().
   virtual void wake() = 0;
+  // Why no chain succeeds any more, where the queue knows better than its chains' completions say.
+  virtual std::optional<Error> failure() const { return std::nullopt; }
 };
 
 }  // namespace mneme

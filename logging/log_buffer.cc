@@ -7,7 +7,8 @@ namespace mneme {
 LogBuffer::LogBuffer(const LogBufferOptions& options)
     : workers_(options.workers),
       headroom_bytes_(options.workers * options.largest_record_bytes),
-      ring_(options.ring_bytes),
+      ring_(options.ring_memory == nullptr ? LogRing(options.ring_bytes)
+                                           : LogRing(options.ring_bytes, options.ring_memory)),
       released_(options.begin.value) {
   CHECK(workers_ > 0);
   CHECK(2 * headroom_bytes_ <= options.ring_bytes);
@@ -25,6 +26,11 @@ bool LogBuffer::await_space(WorkerId worker) {
 
 void LogBuffer::write(WorkerId, Lsn at, ByteSpan bytes) {
   ring_.write(at, bytes);
+}
+
+void LogBuffer::write_record(WorkerId worker, Lsn at, ByteSpan header, ByteSpan payload) {
+  write(worker, at, header);
+  write(worker, at + header.size(), payload);
 }
 
 void LogBuffer::read(Lsn at, std::span<std::byte> into) const {

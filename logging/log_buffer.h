@@ -55,6 +55,7 @@ struct LogBufferOptions {
   size_t largest_record_bytes = 0;
   Lsn begin = kFirstLsn;  // where the first record stands
   LogBufferTuning tuning{};
+  std::byte* ring_memory = nullptr;  // the ring's, of somebody who outlives it; none: its own
 };
 
 class LogBuffer : public LogSource {
@@ -73,11 +74,15 @@ class LogBuffer : public LogSource {
   virtual Lsn reserve(WorkerId worker, size_t bytes) = 0;
   // Writes a part of the worker's reserved record.
   virtual void write(WorkerId worker, Lsn at, ByteSpan bytes);
+  // The whole of it.
+  virtual void write_record(WorkerId worker, Lsn at, ByteSpan header, ByteSpan payload);
   // The worker's reserved record is written.
   virtual void publish(WorkerId worker, Lsn lsn, size_t bytes) = 0;
 
   // The LSN below which every reserved record is published, as far as the buffer knows just now. Never falls.
   virtual Lsn contiguous_prefix() = 0;
+  // What was published and will be in the prefix a little later, without another record having to come. The flusher.
+  virtual size_t late_bytes() const { return 0; }
   void read(Lsn at, std::span<std::byte> into) const override;
   // The flusher is done with everything below: its bytes may be overwritten. A record boundary.
   virtual void release(Lsn upto);

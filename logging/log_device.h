@@ -24,6 +24,13 @@ struct DeviceCounters {
   uint64_t segment_waits = 0;  // times that no segment was ready when one was needed
 };
 
+// How much room a device has left that keeps a log of bounded size.
+enum class LogSpace : uint8_t {
+  kEnough,
+  kCheckpointDue,  // a checkpoint should make room before it gets scarce
+  kScarce,         // what is left is for records that have their place already, and for the checkpoint's
+};
+
 class LogDevice {
  public:
   virtual ~LogDevice() = default;
@@ -38,6 +45,8 @@ class LogDevice {
   virtual void wake() = 0;
 
   virtual DeviceCounters counters() const = 0;
+  // Any thread. Most devices have no bound.
+  virtual LogSpace space() { return LogSpace::kEnough; }
   virtual std::optional<Error> failure() const = 0;
 };
 

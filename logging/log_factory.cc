@@ -1,5 +1,8 @@
 #include "logging/log_factory.h"
 
+#include <fmt/format.h>
+
+#include "logging/distributed_log.h"
 #include "logging/epoch_log.h"
 #include "logging/nvm_log.h"
 
@@ -19,12 +22,14 @@ Result<std::unique_ptr<DirectoryLog>> open_directory_log(ManifestFile& manifest,
                                                          const DurableLogOptions& options) {
   const LogLayout layout = manifest.current().layout;
   if (options.layout && *options.layout != layout) {
-    return invalid_argument(
-        "{} was made with {}, which its log keeps: leave --log-buffer out, or choose {}", manifest.directory(),
-        layout == LogLayout::kEpoch ? "--log-buffer epoch" : "a log of one stream",
-        layout == LogLayout::kEpoch ? "epoch" : "another than epoch");
+    const bool is_one = layout == LogLayout::kStream;
+    return invalid_argument("{} was made with {}, which its log keeps: leave --log-buffer out, or choose {}",
+                            manifest.directory(),
+                            is_one ? "a log of one stream" : fmt::format("--log-buffer {}", name_of(layout)),
+                            is_one ? "another than epoch and distributed" : name_of(layout));
   }
   if (layout == LogLayout::kEpoch) return as_directory_log(EpochLog::open(manifest, options));
+  if (layout == LogLayout::kDistributed) return as_directory_log(DistributedLog::open(manifest, options));
   if (!is_nvm(options.device)) return as_directory_log(DurableLog::open(manifest, options));
   NvmLogOptions nvm;
   nvm.workers = options.appenders();

@@ -1,5 +1,6 @@
 // Opens the log that options name: a buffer, a flusher and a device put together (durable_log.h), records that each
-// worker hardens in persistent memory by itself (nvm_log.h), or several loggers (epoch_log.h).
+// worker hardens in persistent memory by itself (nvm_log.h), several loggers (epoch_log.h), or several such logs as streams
+// (distributed_log.h).
 #pragma once
 
 #include <memory>

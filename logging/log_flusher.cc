@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/thread_clock.h"
+#include "base/processor_time.h"
 
 namespace mneme {
 
@@ -19,6 +19,8 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds kLongest = std::chrono::seconds(1);
 // A record is reserved and not yet published: its worker is busy with it just now.
 constexpr nanoseconds kUntilPublished = std::chrono::microseconds(50);
+// Where gathering has no end but a group's size: who filled the buffer just while the flusher lay down wakes nobody.
+constexpr nanoseconds kUntilLooked = std::chrono::milliseconds(5);
 
 }  // namespace
 
@@ -40,11 +42,15 @@ LogFlusher::~LogFlusher() {
 
 bool LogFlusher::wait_durable(Lsn lsn) {
   if (lsn < durable()) return true;
+  begin_wait();
+  progress_.await([&] { return lsn < durable() || has_failed(); });
+  end_wait();
+  return lsn < durable();
+}
+
+void LogFlusher::begin_wait() {
   urgent_.fetch_add(1, std::memory_order_acq_rel);
   if (options_.group.waiters_hurry) wake(kGathering);
-  progress_.await([&] { return lsn < durable() || has_failed(); });
-  urgent_.fetch_sub(1, std::memory_order_relaxed);
-  return lsn < durable();
 }
 
 FlusherCounters LogFlusher::counters() const {
@@ -63,8 +69,14 @@ void LogFlusher::run() {
   while (!failed_.load(std::memory_order_relaxed)) {
     // Before the prefix: what was published before the destructor began must be in it.
     const bool closing = closing_.load(std::memory_order_acquire);
+    if (options_.observer != nullptr) options_.observer->gathers();
     const Lsn prefix = buffer_.contiguous_prefix();
-    const nanoseconds gathering = gathering_left(prefix);
+    nanoseconds gathering = gathering_left(prefix);
+    // A whole group, but for what is late: nobody tells when it comes.
+    const bool is_late = prefix.value - taken_.value + buffer_.late_bytes() >= options_.group.bytes;
+    if (options_.keeps_until_durable) {
+      gathering = std::min(gathering, is_late ? kUntilPublished : kUntilLooked);
+    }
     Lsn durable_now;
     if (gathering > nanoseconds::zero()) {
       durable_now = wait_for_device(kGathering, gathering);
@@ -87,6 +99,8 @@ void LogFlusher::run() {
 void LogFlusher::rise(Lsn durable_now) {
   durable_->store(durable_now.value, std::memory_order_release);
   progress_.notify_all();
+  if (options_.keeps_until_durable) buffer_.release(durable_now);
+  if (options_.observer != nullptr) options_.observer->rose(durable_now);
   const uint64_t now = monotonic_ns();
   const std::lock_guard guard(mutex_);
   while (!in_flight_.empty() && in_flight_.front().end <= durable_now) {
@@ -123,7 +137,7 @@ bool LogFlusher::send(Lsn prefix) {
     if (next == taken_) return false;
     taken_ = next;
     in_flight_.push_back({taken_, monotonic_ns()});
-    buffer_.release(taken_);
+    if (!options_.keeps_until_durable) buffer_.release(taken_);
   }
   return true;
 }
@@ -139,7 +153,7 @@ Lsn LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
     // Look again for who came before the announcement; the read-modify-writes order it before those who come now.
     if (sleep == kGathering && group.waiters_hurry && urgent_.fetch_add(0, std::memory_order_acq_rel) > 0)
       limit = nanoseconds::zero();
-    if (sleep == kIdle && !buffer_.quiescent(taken_)) {
+    if (sleep == kIdle && !(buffer_.quiescent(taken_) && may_sleep())) {
       rest_->sleep.store(kAwake, std::memory_order_relaxed);  // it looks again soon: nobody need wake it
       limit = kUntilPublished;
     }
@@ -149,10 +163,15 @@ Lsn LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
   return durable_now;
 }
 
+bool LogFlusher::may_sleep() {
+  return options_.observer == nullptr || options_.observer->may_sleep();
+}
+
 void LogFlusher::fail() {
   failed_.store(true, std::memory_order_release);
   buffer_.close();
   progress_.notify_all();
+  if (options_.observer != nullptr) options_.observer->failed();
 }
 
 }  // namespace mneme

@@ -1,6 +1,7 @@
 // The flusher: takes records out of the buffer in order, gives them to the device, and says what is durable.
 //
 // Flow        buffer.contiguous_prefix() -> device.append() -> buffer.release() -> device.wait() -> durable rises
+//             (the buffer is released at the end where it is what survives a crash until then: nvm_ring.h)
 // Invariants  durable <= taken <= contiguous prefix, all on record boundaries; durable never falls.
 // Threads     one of its own. durable, wait_durable, record_came, counters: any.
 // Waiting     group commit, as group_commit.h says; a thread in wait_durable() hurries it. The worker whose record
@@ -20,6 +21,7 @@
 #include "base/cache_line.h"
 #include "base/event_count.h"
 #include "base/histogram.h"
+#include "logging/flusher_observer.h"
 #include "logging/group_commit.h"
 #include "logging/log_buffer.h"
 #include "logging/log_device.h"
@@ -29,6 +31,8 @@ namespace mneme {
 struct LogFlusherOptions {
   Lsn begin = kFirstLsn;
   GroupCommit group;  // bytes are not 0
+  FlusherObserver* observer = nullptr;
+  bool keeps_until_durable = false;  // records stay in the buffer until the device has them, not until it takes them
 };
 
 struct FlusherCounters {
@@ -45,6 +49,9 @@ class LogFlusher {
   Lsn durable() const { return Lsn{durable_->load(std::memory_order_acquire)}; }
   // False: the log failed before the record at `lsn` was durable.
   bool wait_durable(Lsn lsn);
+  // Between the two somebody waits, in another way than by wait_durable(): the flusher hurries.
+  void begin_wait();
+  void end_wait() { urgent_.fetch_sub(1, std::memory_order_relaxed); }
   bool has_failed() const { return failed_.load(std::memory_order_acquire); }
   FlusherCounters counters() const;
 
@@ -86,6 +93,7 @@ class LogFlusher {
   bool send(Lsn prefix);
   Lsn wait_for_device(Sleep sleep, std::chrono::nanoseconds limit);
   void rise(Lsn durable_now);
+  bool may_sleep();
   void wake(Sleep from);
   void fail();
 
@@ -105,7 +113,7 @@ class LogFlusher {
   // Records that came. Written by the workers, only where groups are counted in records; read by the thread. Relaxed: a
   // group may turn out larger by those that are published and not yet in the prefix.
   CachePadded<std::atomic<uint64_t>> came_{0};
-  // Threads in wait_durable(). Read-modify-written on both sides, so that either the thread sees the waiter or the
+  // Threads in wait_durable(), or past begin_wait(). Read-modify-written on both sides, so that either the thread sees the waiter or the
   // waiter sees kGathering.
   std::atomic<uint32_t> urgent_{0};
   std::atomic<bool> failed_{false};   // written by the thread, once (release); read by waiters (acquire)

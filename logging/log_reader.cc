@@ -1,13 +1,17 @@
 #include "logging/log_reader.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <optional>
 
 #include "base/check.h"
 #include "base/parallel.h"
 #include "logging/block_format.h"
+#include "logging/distributed_log_reader.h"
 #include "logging/epoch_log_reader.h"
+#include "logging/record_walk.h"
+#include "logging/remote_recovery.h"
 #include "logging/segment_reader.h"
 
 namespace mneme {
@@ -33,22 +37,93 @@ LsnRange range_of(const Manifest& manifest, uint32_t incarnation) {
   return {};
 }
 
-Result<std::vector<LoadedSegment>> load_segments(const std::string& directory, const Manifest& manifest,
-                                                 const LogReadOptions& options) {
+// What is left of a run whose bytes are let go of.
+struct ScannedRun {
+  Lsn begin;
+  Lsn end;  // of its blocks
+  RecordWalk walk;
+  uint64_t skips = 0;
+  std::vector<LogContents::Window> windows;  // of one part each
+};
+
+// Each thread has a segment in memory; more threads than these would gain nothing on the device.
+constexpr uint32_t kMostScanningThreads = 4;
+
+// Cuts the run into windows.
+ScannedRun scan_run(size_t segment, Lsn begin, ByteSpan bytes, const RecordLayout& layout,
+                    const LogReadOptions& options) {
+  ScannedRun run{.begin = begin, .end = begin + bytes.size(), .walk = {}, .windows = {}};
+  Lsn next = begin;
+  run.walk = walk_records(begin, bytes, layout, [&](const RecordHeader& header, ByteSpan) {
+    const Lsn from = next;
+    next = header.lsn + layout.stream_bytes(header.record_bytes);
+    const bool is_skip = header.kind == RecordKind::kSkip;
+    const bool is_of_schema = header.kind == RecordKind::kSchema;
+    run.skips += is_skip ? 1 : 0;
+    if (header.lsn < options.from) return;
+    const bool is_full = run.windows.empty() || run.windows.back().is_of_schema || is_of_schema ||
+                         from.value - run.windows.back().parts[0].begin.value >= options.window_bytes;
+    if (is_full) run.windows.push_back({.parts = {{segment, from, from}}, .is_of_schema = is_of_schema});
+    LogContents::Window& window = run.windows.back();
+    window.parts[0].end = next;
+    window.records += is_skip ? 0 : 1;
+    window.has_rows |= header.kind == RecordKind::kLogical || header.kind == RecordKind::kPhysical;
+  });
+  return run;
+}
+
+// Of a segment's bytes, which are then let go of.
+std::vector<ScannedRun> scan_segment(size_t number, LoadedSegment& segment, const LogReadOptions& options) {
+  std::vector<ScannedRun> runs;
+  size_t bytes_before = 0;
+  for (size_t b = 0; b < segment.blocks.size();) {
+    const Lsn begin = segment.blocks[b].begin;
+    Lsn end = begin;
+    for (; b < segment.blocks.size() && segment.blocks[b].begin == end; ++b) end = segment.blocks[b].end();
+    const size_t size = end.value - begin.value;
+    runs.push_back(
+        scan_run(number, begin, ByteSpan(segment.bytes).subspan(bytes_before, size), segment.layout, options));
+    bytes_before += size;
+  }
+  segment.bytes = std::vector<std::byte>();  // with its memory
+  std::ranges::sort(runs, {}, &ScannedRun::begin);
+  return runs;
+}
+
+struct LoadedSegments {
+  std::vector<LoadedSegment> segments;
+  std::vector<std::vector<ScannedRun>> scanned;  // by segment; empty where their bytes are kept
+};
+
+bool may_be_kept(const std::string& directory, const Manifest& manifest, const LogReadOptions& options) {
+  uint64_t bytes = 0;
+  for (const SegmentEntry& entry : manifest.segments) {
+    std::error_code missing;  // which is load_segment()'s to say
+    const uint64_t size = std::filesystem::file_size(path_in(directory, entry.file), missing);
+    bytes += missing ? 0 : size;
+  }
+  return bytes <= options.most_kept_bytes;
+}
+
+Result<LoadedSegments> load_segments(const std::string& directory, const Manifest& manifest,
+                                     const LogReadOptions& options, bool keep) {
   std::vector<std::optional<Result<LoadedSegment>>> results(manifest.segments.size());
+  LoadedSegments all;
+  if (!keep) all.scanned.resize(results.size());
   LoadedCount loaded(results.size(), options.progress);
-  for_each_in_parallel(options.threads, results.size(), [&](size_t i) {
+  const uint32_t threads = keep ? options.threads : std::min(options.threads, kMostScanningThreads);
+  for_each_in_parallel(threads, results.size(), [&](size_t i) {
     const LsnRange range = range_of(manifest, manifest.segments[i].incarnation);
     results[i].emplace(
         load_segment(directory, manifest, manifest.segments[i], range.begin, range.end, options.patience));
+    if (!keep && results[i]->ok()) all.scanned[i] = scan_segment(i, results[i]->value(), options);
     loaded.one_more();
   });
-  std::vector<LoadedSegment> segments;
   for (auto& result : results) {
     if (!result->ok()) return result->error();
-    segments.push_back(std::move(result->value()));
+    all.segments.push_back(std::move(result->value()));
   }
-  return segments;
+  return all;
 }
 
 // The blocks that follow one another without a gap, but for holes, from the log's first byte on.
@@ -202,7 +277,7 @@ Chain link_blocks(const Manifest& manifest, std::vector<LoadedSegment>& loaded, 
     const std::vector<LoadedBlock>& blocks = loaded[s].blocks;
     log.segments[s].is_below = !blocks.empty() && blocks.back().end() <= chain.begin;
     log.segments[s].bytes = std::move(loaded[s].bytes);
-    log.segments[s].bytes.resize(kept_bytes[s]);
+    if (log.is_kept) log.segments[s].bytes.resize(kept_bytes[s]);
   }
   return chain;
 }
@@ -211,31 +286,22 @@ Chain link_blocks(const Manifest& manifest, std::vector<LoadedSegment>& loaded, 
 struct RunRecords {
   std::vector<RecordView> records;
   uint64_t skips = 0;
-  Lsn end;                // where its intact records end
-  bool is_whole = false;  // up to its last byte
+  RecordWalk walk;
 };
 
-RunRecords parse_run(Lsn begin, ByteSpan rest, const RecordLayout& layout, const LogReadOptions& options) {
+RunRecords parse_run(Lsn begin, ByteSpan bytes, const RecordLayout& layout, const LogReadOptions& options) {
   RunRecords parsed;
-  parsed.end = begin;
-  while (rest.size() >= kRecordHeaderBytes) {
-    const RecordHeader header = RecordHeader::decode(rest.data());
-    const uint64_t taken = layout.stream_bytes(header.record_bytes);
-    if (header.record_bytes < kRecordHeaderBytes || taken > rest.size()) return parsed;
-    const ByteSpan payload = rest.subspan(kRecordHeaderBytes, header.record_bytes - kRecordHeaderBytes);
-    if (!record_is_well_formed(rest.data(), payload, parsed.end, layout.checksum_seed)) return parsed;
+  parsed.walk = walk_records(begin, bytes, layout, [&](const RecordHeader& header, ByteSpan payload) {
     const bool skip = header.kind == RecordKind::kSkip;
     parsed.skips += skip ? 1 : 0;
-    if (header.lsn >= options.from && (!skip || options.with_skips)) parsed.records.push_back({header.lsn, header.kind, payload});
-    parsed.end = parsed.end + taken;
-    rest = rest.subspan(taken);
-  }
-  parsed.is_whole = rest.empty();
+    if (header.lsn < options.from || (skip && !options.with_skips)) return;
+    parsed.records.push_back({header.lsn, header.kind, payload});
+  });
   return parsed;
 }
 
-// Fills the log's records. Returns whether every record of the chain is intact; log.end is where the intact ones end.
-bool collect_records(const Chain& chain, const LogReadOptions& options, LogContents& log) {
+// Fills the log's records. Returns how the last of the intact ones came to an end.
+RecordWalk collect_records(const Chain& chain, const LogReadOptions& options, LogContents& log) {
   std::vector<RunRecords> parsed(log.runs.size());
   for_each_in_parallel(options.threads, parsed.size(), [&](size_t i) {
     const LogContents::Run& run = log.runs[i];
@@ -244,26 +310,57 @@ bool collect_records(const Chain& chain, const LogReadOptions& options, LogConte
   size_t count = 0;
   for (const RunRecords& each : parsed) count += each.records.size();
   log.records.reserve(count);
-  log.end = chain.begin;
+  RecordWalk last{.end = chain.begin, .is_whole = true, .next = {}};
   for (const RunRecords& each : parsed) {
     log.records.insert(log.records.end(), each.records.begin(), each.records.end());
     log.skips += each.skips;
-    log.end = each.end;
-    if (!each.is_whole) break;
+    last = each.walk;
+    if (!last.is_whole) break;
   }
-  log.record_bytes = log.end.value - chain.begin.value - log.hole_bytes();
-  log.dropped_bytes += chain.end.value - log.end.value;
-  return log.end == chain.end;
+  return last;
+}
+
+// Appends what one run holds to the last window, while that has room.
+void add_window(LogContents::Window&& window, uint64_t window_bytes, std::vector<LogContents::Window>& windows) {
+  const auto bytes_of = [](const LogContents::Window& of) {
+    uint64_t bytes = 0;
+    for (const LogContents::Window::Part& part : of.parts) bytes += part.end.value - part.begin.value;
+    return bytes;
+  };
+  const bool stands_alone = windows.empty() || windows.back().is_of_schema || window.is_of_schema;
+  if (stands_alone || bytes_of(windows.back()) + bytes_of(window) > window_bytes) {
+    windows.push_back(std::move(window));
+    return;
+  }
+  LogContents::Window& last = windows.back();
+  last.parts.push_back(window.parts[0]);
+  last.records += window.records;
+  last.has_rows |= window.has_rows;
+}
+
+// Likewise, of a log that is not kept: fills its windows. Nothing: the segments' runs are not those of the log, as blocks of
+// several claim the same place.
+std::optional<RecordWalk> collect_windows(const Chain& chain, const LogReadOptions& options,
+                                          std::vector<std::vector<ScannedRun>>& scanned, LogContents& log) {
+  RecordWalk last{.end = chain.begin, .is_whole = true, .next = {}};
+  for (const LogContents::Run& run : log.runs) {
+    std::vector<ScannedRun>& runs = scanned[run.segment];
+    const auto found = std::ranges::lower_bound(runs, run.begin, {}, &ScannedRun::begin);
+    if (found == runs.end() || found->begin != run.begin || found->end != run.end) return std::nullopt;
+    for (LogContents::Window& window : found->windows) {
+      if (window.records > 0) add_window(std::move(window), options.window_bytes, log.windows);
+    }
+    log.skips += found->skips;
+    last = found->walk;
+    if (!last.is_whole) break;
+  }
+  return last;
 }
 
 // Whether the record at the log's end is cut off by the chain's end: missing, then, rather than bad.
-bool reaches_past_chain(const LogContents& log, const Chain& chain) {
-  const LogContents::Run* run = log.run_of(log.end);
-  if (run == nullptr) return true;
-  const ByteSpan rest = log.bytes_of(*run).subspan(log.end.value - run->begin.value);
-  if (rest.size() < kRecordHeaderBytes) return true;
-  const RecordHeader header = RecordHeader::decode(rest.data());
-  return header.lsn == log.end && log.end + header.record_bytes > chain.end;
+bool reaches_past_chain(const RecordWalk& last, const Chain& chain) {
+  if (!last.next) return true;
+  return last.next->lsn == last.end && last.end + last.next->record_bytes > chain.end;
 }
 
 }  // namespace
@@ -292,15 +389,26 @@ LogContents::Place LogContents::place_of(Lsn lsn) const {
   return {segment.file, block.offset + (lsn.value - block.begin.value)};
 }
 
+Lsn LogContents::Segment::position_at(size_t index) const {
+  // Only what lay in persistent memory has gaps.
+  if (blocks.back().end().value - blocks.front().begin.value <= bytes.size()) return blocks.front().begin + index;
+  auto block = blocks.begin();
+  for (; index >= block->used_bytes; ++block) index -= block->used_bytes;
+  return block->begin + index;
+}
+
 Place LogContents::Segment::place_at(size_t index) const {
-  const Lsn at = blocks.front().begin + index;
+  const Lsn at = position_at(index);
   const Block& block = *std::prev(std::ranges::upper_bound(blocks, at, {}, &Block::begin));
   return {file, block.offset + (at.value - block.begin.value)};
 }
 
 Place LogContents::place_of(const RecordView& record) const {
-  if (!epochs) return place_of(record.lsn);
-  const std::byte* at = record.payload.data() - kRecordHeaderBytes;
+  if (!streams) return place_of(record.lsn);
+  const auto whole = std::ranges::find_if(
+      joined, [&](const Joined& each) { return each.payload.data() == record.payload.data(); });
+  const ByteSpan payload = whole != joined.end() ? whole->first_part.payload : record.payload;
+  const std::byte* at = payload.data() - kRecordHeaderBytes;
   const auto segment = std::ranges::find_if(segments, [at](const Segment& each) {
     return !each.bytes.empty() && at >= each.bytes.data() && at < each.bytes.data() + each.bytes.size();
   });
@@ -311,24 +419,44 @@ Place LogContents::place_of(const RecordView& record) const {
 Result<LogContents> read_log(const std::string& directory, const Manifest& manifest,
                              const LogReadOptions& options) {
   if (manifest.layout == LogLayout::kEpoch) return read_epoch_log(directory, manifest, options);
-  auto loaded = load_segments(directory, manifest, options);
-  if (!loaded.ok()) return loaded.error();
-
+  if (manifest.layout == LogLayout::kDistributed) return read_distributed_log(directory, manifest, options);
+  if (!segments_in_memories(directory, manifest).empty()) {
+    const auto fetched = FetchedLog::fetch(directory, manifest);
+    if (!fetched.ok()) return fetched.error();
+    // Its files go when this returns: nothing could be read from them again.
+    LogReadOptions whole = options;
+    whole.most_kept_bytes = std::numeric_limits<uint64_t>::max();
+    return read_log(directory, fetched->manifest(), whole);
+  }
   LogContents log;
+  log.is_kept = options.with_skips || may_be_kept(directory, manifest, options);
+  auto all = load_segments(directory, manifest, options, log.is_kept);
+  if (!all.ok()) return all.error();
+  std::vector<LoadedSegment>& loaded = all->segments;
+
   // What an incarnation begins after, and what a checkpoint holds, was durable by then.
   log.durable_seen = std::max(kFirstLsn, manifest.checkpoint_lsn);
   if (!manifest.incarnations.empty()) {
     const Incarnation& last = manifest.incarnations.back();
     log.durable_seen = std::max({log.durable_seen, last.begin, last.closed.value_or(last.begin)});
   }
-  for (const LoadedSegment& segment : *loaded) {
+  for (const LoadedSegment& segment : loaded) {
     log.durable_seen = std::max(log.durable_seen, segment.durable);
     log.file_bytes += segment.file_bytes;
   }
-  const Chain chain = link_blocks(manifest, *loaded, log);
-  const bool all_intact = collect_records(chain, options, log);
+  const Chain chain = link_blocks(manifest, loaded, log);
+  const std::optional<RecordWalk> last = log.is_kept ? collect_records(chain, options, log)
+                                                     : collect_windows(chain, options, all->scanned, log);
+  if (!last) {
+    LogReadOptions keep = options;
+    keep.most_kept_bytes = std::numeric_limits<uint64_t>::max();
+    return read_log(directory, manifest, keep);
+  }
+  log.end = last->end;
+  log.record_bytes = log.end.value - chain.begin.value - log.hole_bytes();
+  log.dropped_bytes += chain.end.value - log.end.value;
 
-  const bool missing = all_intact || reaches_past_chain(log, chain);
+  const bool missing = log.end == chain.end || reaches_past_chain(*last, chain);
   const Place place = missing ? chain.gap : log.place_of(log.end);
   if (log.end < log.durable_seen) {
     return damaged(
@@ -343,12 +471,12 @@ Result<LogContents> read_log(const std::string& directory, const Manifest& manif
         "nothing was changed",
         directory, chain.bad_block->file, chain.bad_block->offset);
   }
-  if (chain.new_hole && !holes_are_plausible(manifest, *loaded, log)) {
+  if (chain.new_hole && !holes_are_plausible(manifest, loaded, log)) {
     return damaged(
         "the log is damaged: {}/{} at byte {}: a record is missing, and others after it, {} bytes in {} "
         "places, which is more than a crash of {} workers can leave; nothing was changed",
         directory, chain.new_hole->file, chain.new_hole->offset, log.hole_bytes(), log.holes.size(),
-        loaded->back().nvm->writers);
+        loaded.back().nvm->writers);
   }
   if (log.dropped_bytes > 0) {
     log.dropped_reason = fmt::format(

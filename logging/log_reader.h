@@ -13,7 +13,11 @@
 //             some remain: what lies before a gap below the checkpoint is passed over. A gap above it is damage, or the end.
 //             A log of loggers and epochs (epoch_log.h) ends with the last epoch that all had persisted, the pepoch: what
 //             is missing or bad up to there is damage, what there is past it is dropped.
+//             A log of streams (distributed_log.h) ends before the first record that is missing in the commit order, over
+//             all streams; its blocks carry the durable LSN of that order.
 //             Blocks of an older incarnation past that incarnation's end are left out, as if they weren't there.
+// Memory      a log of one stream that is longer than `most_kept_bytes` is not kept: once checked it is let go of, a segment a
+//             thread at a time, and its records are read again as they are needed (log_windows.h). Others are kept whole.
 // Threads     read_log() uses threads of its own. LogContents: plain data.
 // Errors      damage names file and byte offset, kDamaged. Nothing in the directory is ever changed.
 #pragma once
@@ -21,6 +25,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +48,9 @@ struct LogReadOptions {
   uint32_t threads = 1;
   bool with_skips = false;  // whether `records` holds skip records, too
   Lsn from{};               // records below are left out of `records`
+  // A log whose segments' files are longer is not kept: LogContents::windows. Without skips only.
+  uint64_t most_kept_bytes = std::numeric_limits<uint64_t>::max();
+  uint64_t window_bytes = uint64_t{4} << 20;  // of its windows, about
   // How long to wait for the last requests of a process that was just killed.
   std::chrono::milliseconds patience{5000};
   // Told how many of how many segments have been loaded, first of all 0: by any of the threads, never by two at once.
@@ -55,7 +63,7 @@ struct LogContents {
   LogContents(LogContents&&) = default;
   LogContents& operator=(LogContents&&) = default;
 
-  std::vector<RecordView> records;  // in commit order
+  std::vector<RecordView> records;  // in commit order; empty where the log is not kept
   Lsn end = kFirstLsn;              // where the next record would stand
   Lsn durable_seen = kFirstLsn;
   uint64_t record_bytes =
@@ -66,13 +74,20 @@ struct LogContents {
   std::string dropped_reason;  // a sentence; empty when the log ends where its last block does
   std::vector<LogHole> holes;  // in log order; of persistent memory only
 
-  // Of a log of loggers and epochs.
-  struct Epochs {
-    std::optional<uint64_t> pepoch;  // the last epoch of the log; nothing: it ends where the last incarnation begins
-    uint32_t loggers = 0;            // of the last incarnation
-    std::vector<Lsn> stream_ends;    // where the log ends in its loggers' streams
+  // Of a log of several streams.
+  struct Streams {
+    uint32_t count = 0;     // of the last incarnation
+    std::vector<Lsn> ends;  // where the log ends in each, in positions
+    // Of loggers and epochs: the last epoch of the log; nothing: it ends where the last incarnation begins.
+    std::optional<uint64_t> pepoch;
   };
-  std::optional<Epochs> epochs;
+  std::optional<Streams> streams;
+  // A record that lay in several streams (stream_record.h), put together.
+  struct Joined {
+    std::vector<std::byte> payload;
+    RecordView first_part;
+  };
+  std::vector<Joined> joined;
 
   uint64_t hole_bytes() const;
 
@@ -101,7 +116,9 @@ struct LogContents {
     RecordLayout layout;
     bool is_below = false;  // all that it held was passed over: it lies below the checkpoint, and before a gap there
 
-    // Where the byte bytes[index] lies, of a segment whose blocks leave no gap between them.
+    // The log's position, or the stream's, of the byte bytes[index].
+    Lsn position_at(size_t index) const;
+    // Where that byte lies.
     Place place_at(size_t index) const;
   };
   std::vector<Segment> segments;  // in the manifest's order
@@ -119,9 +136,31 @@ struct LogContents {
   };
   std::vector<Run> runs;  // in log order; together they are the log's blocks
 
+  // Of a log that is not kept: its records, in commit order, in stretches that are read one at a time (log_windows.h).
+  struct Window {
+    struct Part {
+      size_t segment;  // index into `segments`
+      Lsn begin;       // of a record
+      Lsn end;
+    };
+    std::vector<Part> parts;
+    uint64_t records = 0;
+    bool has_rows = false;      // some of them are of ad-hoc transactions
+    bool is_of_schema = false;  // it holds one record, which changes the schema
+  };
+  bool is_kept = true;
+  std::vector<Window> windows;
+
+  // Whether it is kept or not.
+  uint64_t record_count() const {
+    uint64_t count = records.size();
+    for (const Window& window : windows) count += window.records;
+    return count;
+  }
+
   // Where the first record that is left of it stands; of several streams, the first of `records`.
   Lsn begin() const {
-    if (epochs) return records.empty() ? end : records.front().lsn;
+    if (streams) return records.empty() ? end : records.front().lsn;
     return runs.empty() ? end : runs.front().begin;
   }
 

@@ -1,6 +1,6 @@
 // Goal: the log ends exactly where decision 9 of docs/architecture.md says, and what was durable is never taken for a
 // torn tail. Method: a log is written with a known pattern of flushes; then its files are cut, changed or taken away,
-// and it is read anew. Reading must not change the directory.
+// and it is read anew, kept and in windows: both must tell the same. Reading must not change the directory.
 #include "logging/log_reader.h"
 
 #include <gtest/gtest.h>
@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "logging/block_format.h"
+#include "logging/log_windows.h"
 #include "logging/test_log.h"
 
 namespace mneme {
@@ -38,6 +39,20 @@ class LogReader : public ::testing::Test {
   void replace(const std::string& file, const std::string& text) const {
     std::ofstream(path(file), std::ios::binary | std::ios::trunc) << text;
   }
+  // Takes back what says that records from this one on were durable. They lie in one file.
+  void forget_durable_from(size_t first) const {
+    const LogContents log = must(read_directory(directory_.path()));
+    const std::string file = log.place_of(lsns_[first]).file;
+    std::string text = content(file);
+    for (size_t i = first; i < lsns_.size(); ++i) {
+      auto* block =
+          reinterpret_cast<std::byte*>(text.data()) + log.place_of(lsns_[i]).offset - kBlockHeaderBytes;
+      BlockHeader header = BlockHeader::decode({block, kBlockBytes}).value();
+      header.durable = lsns_[first - 1];
+      header.encode(block);
+    }
+    replace(file, text);
+  }
   void flip_bit(const std::string& file, uint64_t byte, int bit = 0) const {
     std::string text = content(file);
     text[byte] = static_cast<char>(text[byte] ^ (1 << bit));
@@ -57,6 +72,9 @@ class LogReader : public ::testing::Test {
     ASSERT_FALSE(log.ok()) << "read up to LSN " << log->end.value;
     EXPECT_EQ(log.error().kind, ErrorKind::kDamaged);
     EXPECT_NE(log.error().message.find(words), std::string::npos) << log.error().message;
+    const auto windowed = read_directory(directory_.path(), {.most_kept_bytes = 0});
+    ASSERT_FALSE(windowed.ok());
+    EXPECT_EQ(windowed.error().message, log.error().message);
     EXPECT_EQ(directory_content(), before);
   }
   // Reads the log, which must hold exactly the first `count` records.
@@ -69,6 +87,27 @@ class LogReader : public ::testing::Test {
       EXPECT_TRUE(std::ranges::equal(log->records[i].payload, payload_of(i, log->records[i].payload.size())));
     }
     EXPECT_EQ(log->end, count < lsns_.size() ? lsns_[count] : log->end);
+    expect_same_in_windows(*log);
+  }
+
+  void expect_same_in_windows(const LogContents& kept) const {
+    const LogContents log =
+        must(read_directory(directory_.path(), {.threads = 3, .most_kept_bytes = 0, .window_bytes = 3000}));
+    EXPECT_EQ(log.end, kept.end);
+    EXPECT_EQ(log.dropped_bytes, kept.dropped_bytes);
+    EXPECT_EQ(log.dropped_reason, kept.dropped_reason);
+    EXPECT_EQ(log.record_bytes, kept.record_bytes);
+    size_t next = 0;
+    for (size_t w = 0; w < log.windows.size(); ++w) {
+      const LogWindow window = must(read_window(directory_.path(), log, w));
+      for (const RecordView& record : window.records) {
+        ASSERT_LT(next, kept.records.size());
+        EXPECT_EQ(record.lsn, kept.records[next].lsn);
+        EXPECT_TRUE(std::ranges::equal(record.payload, kept.records[next].payload));
+        ++next;
+      }
+    }
+    EXPECT_EQ(next, kept.records.size());
   }
 
   TemporaryDirectory directory_;
@@ -139,19 +178,9 @@ TEST_F(LogReader, ADurableBlockThatIsMissingIsDamage) {
 
 TEST_F(LogReader, ABadRecordAboveTheDurableLsnIsATornTailThoughIntactOnesFollow) {
   write_records(20);
-  // Take back what says that records from the 15th on were durable: rewrite those headers with an older durable LSN.
-  const LogContents log = must(read_directory(directory_.path()));
-  const std::string file = log.place_of(lsns_[0]).file;
-  std::string text = content(file);
-  for (size_t i = 15; i < 20; ++i) {
-    auto* block =
-        reinterpret_cast<std::byte*>(text.data()) + log.place_of(lsns_[i]).offset - kBlockHeaderBytes;
-    BlockHeader header = BlockHeader::decode({block, kBlockBytes}).value();
-    header.durable = lsns_[14];
-    header.encode(block);
-  }
-  text[log.place_of(lsns_[16]).offset + 20] ^= 1;
-  replace(file, text);
+  forget_durable_from(15);
+  const LogContents::Place bad = must(read_directory(directory_.path())).place_of(lsns_[16]);
+  flip_bit(bad.file, bad.offset + 20);
   expect_records(16);
   const LogContents cut = must(read_directory(directory_.path()));
   EXPECT_EQ(cut.durable_seen, lsns_[14]);
@@ -215,6 +244,19 @@ TEST_F(LogReader, BlocksPastTheRecoveredEndAreNeverReadAgain) {
   ASSERT_EQ(again.records.size(), 10u);
   EXPECT_EQ(again.records[9].lsn, lsns_[9]);
   EXPECT_TRUE(std::ranges::equal(again.records[9].payload, payload_of(77, 300)));
+}
+
+// Blocks of which not even the beginning lies before the end.
+TEST_F(LogReader, NorAreThoseFarPastIt) {
+  write_records(20);
+  forget_durable_from(15);
+  const LogContents::Place place = must(read_directory(directory_.path())).place_of(lsns_[16]);
+  const std::string intact = content(place.file);
+  flip_bit(place.file, place.offset + 20);
+  expect_records(16);
+  { open_for_work(directory_.path(), small_log()); }
+  replace(place.file, intact);
+  expect_records(16);
 }
 
 TEST_F(LogReader, TheEndThatAnIncarnationBeganAtStaysDurable) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "base/aligned_bytes.h"
@@ -20,13 +21,17 @@ namespace mneme {
 class LogRing {
  public:
   // Touches all of it: pages are faulted in now, not in somebody's commit.
-  explicit LogRing(size_t capacity_bytes) : capacity_(capacity_bytes), memory_(capacity_bytes) {
+  explicit LogRing(size_t capacity_bytes) : capacity_(capacity_bytes), own_(capacity_bytes), memory_(own_->data()) {
+    CHECK(std::has_single_bit(capacity_bytes));
+  }
+  // Over memory that outlives it.
+  LogRing(size_t capacity_bytes, std::byte* memory) : capacity_(capacity_bytes), memory_(memory) {
     CHECK(std::has_single_bit(capacity_bytes));
   }
 
   size_t capacity() const { return capacity_; }
   // For a buffer that lays its bytes out in another way.
-  std::byte* memory() const { return memory_.data(); }
+  std::byte* memory() const { return memory_; }
 
   void write(Lsn at, ByteSpan bytes) {
     if (bytes.empty()) return;  // memcpy must not be given the null pointer of an empty span
@@ -46,7 +51,8 @@ class LogRing {
 
  private:
   const size_t capacity_;
-  const AlignedBytes memory_;
+  const std::optional<AlignedBytes> own_;
+  std::byte* const memory_;
 };
 
 }  // namespace mneme

@@ -13,6 +13,7 @@
 #include "logging/block_format.h"
 #include "logging/epoch_lsn.h"
 #include "logging/record_format.h"
+#include "logging/remote_options.h"
 
 namespace mneme {
 
@@ -22,8 +23,9 @@ namespace fs = std::filesystem;
 
 // All records of the segments before this one, of the same stream or directory, lie below; nothing while it has none itself.
 // In one directory that is where its first record stands. A logger's stream holds epoch after epoch, but within an epoch
-// no order: there it is the end of the first record's epoch.
-Result<std::optional<Lsn>> end_of_former(const std::string& path) {
+// no order: there it is the end of the first record's epoch. A stream of a distributed log has none at all, but its first
+// block says how far the stream's clock stood before.
+Result<std::optional<Lsn>> end_of_former(const std::string& path, LogLayout layout) {
   auto file = File::open(path, O_RDONLY);
   if (!file.ok()) return file.error();
   const AlignedBytes bytes(kSegmentHeaderBytes + kBlockBytes);
@@ -36,6 +38,10 @@ Result<std::optional<Lsn>> end_of_former(const std::string& path) {
   if (read.size() < kSegmentHeaderBytes + kBlockBytes) return std::optional<Lsn>();
   const ByteSpan first = read.subspan(kSegmentHeaderBytes);
   const auto block = BlockHeader::decode(first);
+  if (layout == LogLayout::kDistributed) {
+    if (!block || block->progress == kUnknownProgress) return std::optional<Lsn>();
+    return std::optional(block->durable + block->progress);
+  }
   if (!block || !header->logger) return block ? std::optional(block->begin) : std::nullopt;
   if (!block->payload_is_intact(first) || block->used_bytes < kRecordHeaderBytes) return std::optional<Lsn>();
   const Lsn lsn = RecordHeader::decode(first.data() + kBlockHeaderBytes).lsn;
@@ -81,15 +87,29 @@ Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, c
   std::set<std::pair<std::string, std::optional<uint32_t>>> passed;
   for (auto entry = manifest.segments.rbegin(); entry != manifest.segments.rend(); ++entry) {
     const auto place = std::pair(directory_of(*entry), entry->logger);
-    if (entry->incarnation < first_incarnation || passed.contains(place)) {
+    if (entry->incarnation < first_incarnation || (passed.contains(place) && !entry->is_ring)) {
       below.push_back(*entry);
       continue;
     }
-    const auto end = end_of_former(path_in(directory, entry->file));
+    if (entry->is_ring) continue;
+    // In the log servers' memories: the log at work lets go of those by itself.
+    if (is_in_memories(directory, *entry)) continue;
+    const auto end = end_of_former(path_in(directory, entry->file), manifest.layout);
     if (!end.ok()) return end.error();
     if (*end && **end <= lsn) passed.insert(place);
   }
   return below;
+}
+
+void forget_former_lives(Manifest& manifest) {
+  std::vector<Incarnation>& lives = manifest.incarnations;
+  if (lives.empty()) return;
+  const auto first = std::ranges::find_if(lives, [&](const Incarnation& life) {
+    return life.number == lives.back().number ||
+           std::ranges::count(manifest.segments, life.number, &SegmentEntry::incarnation) > 0;
+  });
+  lives.erase(lives.begin(), first);
+  std::erase_if(manifest.holes, [&](const LogHole& hole) { return hole.end <= lives.front().begin; });
 }
 
 Result<std::vector<std::string>> unlisted_files(const std::string& directory, const Manifest& manifest) {
@@ -114,6 +134,16 @@ Result<std::vector<std::string>> unlisted_files(const std::string& directory, co
     if (error) return failed("cannot look through {}: {}", path_in(directory, place), error.message());
   }
   return unlisted;
+}
+
+Result<void> remove_unlisted_files(const std::string& directory, const Manifest& manifest) {
+  const auto leftovers = unlisted_files(directory, manifest);
+  if (!leftovers.ok()) return leftovers.error();
+  for (const std::string& path : *leftovers) {
+    std::error_code error;
+    if (!fs::remove(path, error) && error) return failed("cannot remove {}: {}", path, error.message());
+  }
+  return {};
 }
 
 }  // namespace mneme

@@ -6,11 +6,11 @@
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "base/random_number.h"
 #include "logging/format_version.h"
 
 namespace mneme {
@@ -75,6 +75,7 @@ Manifest from_json(const Json& json) {
     manifest.segments.push_back({each.at("file").get<std::string>(), each.at("number").get<uint32_t>(),
                                  each.at("incarnation").get<uint32_t>()});
     if (each.contains("logger")) manifest.segments.back().logger = each.at("logger").get<uint32_t>();
+    manifest.segments.back().is_ring = each.value("ring", false);
   }
   manifest.attributes = json.at("attributes").get<std::map<std::string, std::string>>();
   return manifest;
@@ -121,6 +122,7 @@ std::string Manifest::encode() const {
     json["segments"].push_back(
         {{"file", each.file}, {"number", each.number}, {"incarnation", each.incarnation}});
     if (each.logger) json["segments"].back()["logger"] = *each.logger;
+    if (each.is_ring) json["segments"].back()["ring"] = true;
   }
   json["attributes"] = attributes;
   const std::string text = json.dump(2) + "\n";
@@ -132,32 +134,45 @@ Result<Manifest> Manifest::decode(std::string_view text, const std::string& wher
   const std::string_view body = text.substr(0, line == std::string_view::npos ? text.size() : line);
   const Json json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
   const bool ours = json.is_object() && json.contains("format") && json["format"] == kFormat;
-  if (!ours && text.find(kFormat) == std::string_view::npos) {
+  const std::string expected = fmt::format("{}{:08x}\n", kChecksumWord, crc32c(as_bytes(body)));
+  const bool has_checksum = line != std::string_view::npos && text.size() - line == expected.size();
+  const bool checksum_is_right = has_checksum && text.substr(line) == expected;
+  // A foreign file has none of what ours has; damage to ours leaves some of it.
+  if (!ours && !has_checksum && text.find(kFormat) == std::string_view::npos) {
     return invalid_argument("{} was not written by Mneme: it doesn't say \"{}\"; give another directory",
                             where, kFormat);
   }
-  if (!ours) return damaged("{} is damaged: it isn't the JSON that Mneme writes; nothing was changed", where);
-  // The version comes before the checksum: another version may well compute it in another way.
+  if (!ours) {
+    return damaged("{} is damaged: it isn't the JSON that Mneme writes; nothing was changed: put the file back from a copy of the "
+                   "directory", where);
+  }
   const Json version = json.contains("format_version") ? json["format_version"] : Json();
-  if (version != kFormatVersion) {
+  if (version != kFormatVersion && checksum_is_right) {
     return invalid_argument(
         "{} has format version {}, and this program reads version {}: use the program that wrote it", where,
         version.dump(), kFormatVersion);
   }
-  const std::string expected = fmt::format("{}{:08x}\n", kChecksumWord, crc32c(as_bytes(body)));
-  if (line == std::string_view::npos || text.substr(line) != expected) {
-    return damaged("{} is damaged: its checksum doesn't match its text; nothing was changed", where);
+  // Another version may well compute it in another way.
+  if (version != kFormatVersion) {
+    return damaged(
+        "{} is damaged, or of another version: it says format version {}, this program reads version {}, and its checksum doesn't "
+        "match its text; nothing was changed: use the program that wrote it, or put the file back from a copy of the directory",
+        where, version.dump(), kFormatVersion);
+  }
+  if (!checksum_is_right) {
+    return damaged("{} is damaged: its checksum doesn't match its text; nothing was changed: put the file back from a copy of the "
+                   "directory", where);
   }
   try {
     return from_json(json);
   } catch (const std::exception& problem) {
-    return damaged("{} is damaged: {}; nothing was changed", where, problem.what());
+    return damaged("{} is damaged, though its checksum is right: {}; nothing was changed: put the file back from a copy of the "
+                   "directory", where, problem.what());
   }
 }
 
 uint64_t new_database_id() {
-  std::random_device random;
-  return static_cast<uint64_t>(random()) << 32 | random();
+  return unforeseen_number();
 }
 
 bool holds_database(const std::string& directory) {

@@ -3,7 +3,7 @@
 // Layout      DIR/MANIFEST: a JSON object, then one line "crc32c XXXXXXXX", the checksum of all before it.
 // Invariants  it is written to a temporary name, synced, renamed, and the directory synced: a crash leaves the old
 //             one or the new one. Every log segment is listed, and its directory entry durable, before its first
-//             record. Incarnations rise by one, and their begins never fall.
+//             record. Incarnations rise, and their begins never fall.
 // Threads     ManifestFile: any thread (the log enters its segments from a thread of its own). Manifest: plain data.
 // Errors      missing, foreign or of another format version: kInvalidArgument. Not what was written: kDamaged.
 #pragma once
@@ -32,8 +32,8 @@ struct Incarnation {
   Lsn begin;
   // Of a log that may have holes (nvm_log.h): where it ended when it was closed in order. Below it nothing is missing.
   std::optional<Lsn> closed{};
-  // Of a log of several loggers (epoch_log.h): where each one's stream ended, once the next incarnation has begun. What
-  // it holds past that is not part of the log.
+  // Of a log of several streams (epoch_log.h, distributed_log.h): where each ended, once the next incarnation has begun.
+  // What it holds past that is not part of the log.
   std::vector<Lsn> stream_ends{};
 };
 
@@ -49,7 +49,8 @@ struct SegmentEntry {
   std::string file;  // its path, from the data directory; absolute where it lies outside
   uint32_t number = 0;
   uint32_t incarnation = 0;
-  std::optional<uint32_t> logger{};  // whose stream it belongs to (epoch_log.h)
+  std::optional<uint32_t> logger{};  // whose stream it belongs to, or which (epoch_log.h, distributed_log.h)
+  bool is_ring = false;              // that stream's ring in persistent memory (nvm_ring.h)
 };
 
 struct Manifest {

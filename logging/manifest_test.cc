@@ -2,10 +2,13 @@
 // Method: round trips, every single-bit mutation of the text, and each error with the words that a person needs.
 #include "logging/manifest.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <span>
 
+#include "base/crc32c.h"
 #include "base/file.h"
 #include "logging/directory_lock.h"
 #include "logging/test_log.h"
@@ -64,10 +67,17 @@ TEST(Manifest, SaysWhatIsWrong) {
   other_version.replace(other_version.find("\"format_version\": "), 19, "\"format_version\": 9");
   std::string other_value = full_manifest().encode();
   other_value.replace(other_value.find("5000"), 4, "5001");
+  // As another version writes it, whose checksum is computed alike.
+  std::string whole_other_version = other_version.substr(0, other_version.rfind("crc32c "));
+  whole_other_version += fmt::format("crc32c {:08x}\n", crc32c(std::as_bytes(std::span(whole_other_version))));
+  std::string other_format = full_manifest().encode();
+  other_format.replace(other_format.find("mneme data"), 5, "mnemo");
   const Case cases[] = {
+      {other_format, ErrorKind::kDamaged, "isn't the JSON that Mneme writes"},
+      {whole_other_version, ErrorKind::kInvalidArgument, "has format version 9"},
       {"hello", ErrorKind::kInvalidArgument, "was not written by Mneme"},
       {"{\"format\": \"something\"}", ErrorKind::kInvalidArgument, "was not written by Mneme"},
-      {other_version, ErrorKind::kInvalidArgument, "has format version 9"},
+      {other_version, ErrorKind::kDamaged, "says format version 9"},
       {other_value, ErrorKind::kDamaged, "its checksum doesn't match"},
   };
   for (const Case& each : cases) {

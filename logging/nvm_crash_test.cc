@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "logging/crash_child.h"
 #include "logging/nvm_test_log.h"
+#include "logging/reported_records.h"
 
 namespace mneme {
 namespace {
@@ -18,15 +18,6 @@ namespace {
 using namespace test;
 
 constexpr uint32_t kWorkers = 3;
-
-struct Report {
-  uint64_t index;
-  Lsn lsn;
-};
-
-size_t payload_bytes_of(uint64_t index) {
-  return 20 + index * 37 % 900;
-}
 
 [[noreturn]] void run_child(const std::string& directory, LogDeviceKind device, uint64_t life, int reports) {
   DurableLogOptions options = small_nvm_log(kWorkers);
@@ -37,7 +28,7 @@ size_t payload_bytes_of(uint64_t index) {
   for (uint32_t w = 0; w < kWorkers; ++w) {
     threads.emplace_back([&, w] {
       for (uint64_t index = life << 32 | uint64_t{w} << 24;; ++index) {
-        const Report report{index,
+        const ReportedRecord report{index,
                             append(*opened.log, WorkerId{w}, payload_of(index, payload_bytes_of(index)))};
         if (::write(reports, &report, sizeof report) != sizeof report) std::_Exit(1);
       }
@@ -47,28 +38,13 @@ size_t payload_bytes_of(uint64_t index) {
   std::_Exit(1);
 }
 
-std::vector<Report> run_and_kill(const std::string& directory, LogDeviceKind device, uint64_t life) {
-  return test::run_and_kill<Report>(life, [&](int reports) { run_child(directory, device, life, reports); });
-}
-
-// What is wrong with the directory's log, given what the children reported; empty if nothing is.
-std::string fault(const std::string& directory, const std::vector<Report>& reports) {
-  const auto log = read_directory(directory);
-  if (!log.ok()) return log.error().message;
-  for (const Report& report : reports) {
-    const auto at = std::ranges::lower_bound(log->records, report.lsn, {}, &RecordView::lsn);
-    if (at == log->records.end() || at->lsn != report.lsn)
-      return fmt::format("no record at {}", report.lsn.value);
-    if (!std::ranges::equal(at->payload, payload_of(report.index, payload_bytes_of(report.index)))) {
-      return fmt::format("another record at {}", report.lsn.value);
-    }
-  }
-  return "";
+std::vector<ReportedRecord> run_and_kill(const std::string& directory, LogDeviceKind device, uint64_t life) {
+  return test::run_and_kill<ReportedRecord>(life, [&](int reports) { run_child(directory, device, life, reports); });
 }
 
 TEST(NvmCrash, NothingFilledIsLostOverManyLives) {
   TemporaryDirectory directory;
-  std::vector<Report> reports;
+  std::vector<ReportedRecord> reports;
   for (uint64_t life = 1; life <= 12; ++life) {
     const auto news = run_and_kill(directory.path(), LogDeviceKind::kNvmLossy, life);
     ASSERT_GE(news.size(), 100u);
@@ -97,7 +73,7 @@ TEST(NvmFullDisk, IsAClearErrorAndLosesNothing) {
   ::signal(SIGXFSZ, SIG_IGN);
   rlimit before;
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  std::vector<Report> filled;
+  std::vector<ReportedRecord> filled;
   std::optional<Error> failure;
   {
     OpenLog opened = open_for_work(directory.path(), small_nvm_log());

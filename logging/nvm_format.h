@@ -15,7 +15,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
+#include "base/cache_line.h"
 #include "base/crc32c.h"
 #include "logging/block_format.h"
 #include "logging/record_format.h"
@@ -23,6 +25,7 @@
 namespace mneme {
 
 inline constexpr size_t kNvmLineBytes = 64;
+static_assert(kNvmLineBytes == kCacheLineBytes);
 
 inline RecordLayout nvm_layout(uint64_t database_id, uint32_t incarnation) {
   std::byte whose[sizeof database_id + sizeof incarnation];
@@ -30,5 +33,36 @@ inline RecordLayout nvm_layout(uint64_t database_id, uint32_t incarnation) {
   store(whose + sizeof database_id, incarnation);
   return {kNvmLineBytes, crc32c(whose)};
 }
+
+// Of a stream's ring (nvm_ring.h), and of the segments that it is destaged to. LSNs say nothing of places there, and places are
+// used again lap after lap, so a record's place in the stream is in its checksum.
+inline RecordLayout ring_layout(uint64_t database_id, uint32_t incarnation, uint32_t stream) {
+  std::byte which[sizeof stream];
+  store(which, stream);
+  return {kNvmLineBytes, crc32c(which, nvm_layout(database_id, incarnation).checksum_seed),
+          /*is_seeded_by_place=*/true};
+}
+
+// Gives the record's lines, in order: whole ones as they are, the last one filled up with zeros.
+template <typename StoreLine>
+void for_each_line(const std::byte* header, ByteSpan payload, StoreLine store_line) {
+  constexpr size_t kFirstLineBytes = kNvmLineBytes - kRecordHeaderBytes;  // of payload
+  alignas(kNvmLineBytes) std::byte line[kNvmLineBytes]{};
+  std::memcpy(line, header, kRecordHeaderBytes);
+  const size_t first = payload.size() < kFirstLineBytes ? payload.size() : kFirstLineBytes;
+  if (first > 0) std::memcpy(line + kRecordHeaderBytes, payload.data(), first);
+  store_line(line);
+  for (payload = payload.subspan(first); payload.size() >= kNvmLineBytes;
+       payload = payload.subspan(kNvmLineBytes)) {
+    store_line(payload.data());
+  }
+  if (payload.empty()) return;
+  std::memset(line, 0, sizeof line);
+  std::memcpy(line, payload.data(), payload.size());
+  store_line(line);
+}
+
+// What the record at the front of `rest`, which would begin at `at`, takes of the log; 0 where there is none.
+uint64_t nvm_record_at_front(ByteSpan rest, Lsn at, const RecordLayout& layout);
 
 }  // namespace mneme

@@ -1,7 +1,5 @@
 #include "logging/nvm_log.h"
 
-#include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -12,32 +10,8 @@ namespace mneme {
 
 namespace {
 
-constexpr size_t kFirstLineBytes = kNvmLineBytes - kRecordHeaderBytes;  // of payload
-static_assert(kNvmLineBytes == kCacheLineBytes);
-
 RecordLayout layout_of(const Manifest& manifest) {
   return nvm_layout(manifest.database_id, manifest.incarnations.back().number);
-}
-
-// Whole lines go as they are; the last one is filled up with zeros.
-void store_lines(NvmSpace::Place place, const std::byte* header, ByteSpan payload) {
-  alignas(kCacheLineBytes) std::byte line[kNvmLineBytes]{};
-  std::memcpy(line, header, kRecordHeaderBytes);
-  const size_t first = std::min(payload.size(), kFirstLineBytes);
-  if (first > 0) std::memcpy(line + kRecordHeaderBytes, payload.data(), first);
-  place.memory->store_line(place.at, line);
-  for (payload = payload.subspan(first); !payload.empty();) {
-    place.at += kNvmLineBytes;
-    const size_t bytes = std::min(payload.size(), kNvmLineBytes);
-    if (bytes == kNvmLineBytes) {
-      place.memory->store_line(place.at, payload.data());
-    } else {
-      std::memset(line, 0, sizeof line);
-      std::memcpy(line, payload.data(), bytes);
-      place.memory->store_line(place.at, line);
-    }
-    payload = payload.subspan(bytes);
-  }
 }
 
 void add(std::atomic<uint64_t>& count, uint64_t more) {
@@ -125,7 +99,11 @@ void NvmLog::write(WorkerState& state, Lsn lsn, RecordKind kind, ByteSpan payloa
 
   const NvmSpace::Place place = space_->place_of(lsn);
   const uint64_t bytes = layout_.stream_bytes(record_bytes);
-  store_lines(place, header, payload);
+  size_t at = place.at;
+  for_each_line(header, payload, [&](const std::byte* line) {
+    place.memory->store_line(at, line);
+    at += kNvmLineBytes;
+  });
   if (options_.hardens) place.memory->harden(place.at, bytes);
   add(state.hardened_records, 1);
   add(state.hardened_bytes, bytes);

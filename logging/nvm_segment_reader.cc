@@ -6,22 +6,17 @@
 
 namespace mneme {
 
-namespace {
-
-// What the record at the front of `rest` takes of the log; 0 where there is none.
-uint64_t record_at_front(ByteSpan rest, Lsn at, const RecordLayout& layout) {
+uint64_t nvm_record_at_front(ByteSpan rest, Lsn at, const RecordLayout& layout) {
   if (rest.size() < kRecordHeaderBytes) return 0;
   const RecordHeader header = RecordHeader::decode(rest.data());
   // The first look that most lines without a record fail.
-  if (header.lsn != at) return 0;
+  if (!layout.is_seeded_by_place && header.lsn != at) return 0;
   if (header.record_bytes < kRecordHeaderBytes || header.record_bytes > rest.size()) return 0;
   const ByteSpan payload = rest.subspan(kRecordHeaderBytes, header.record_bytes - kRecordHeaderBytes);
-  if (!record_is_well_formed(rest.data(), payload, at, layout.checksum_seed)) return 0;
+  if (!record_is_well_formed(rest.data(), payload, header.lsn, layout.seed_at(at))) return 0;
   const uint64_t taken = layout.stream_bytes(header.record_bytes);
   return taken <= rest.size() ? taken : 0;
 }
-
-}  // namespace
 
 Result<LoadedSegment> load_nvm_segment(const File& file, const SegmentHeader& header, Lsn begin, Lsn end) {
   const auto file_bytes = file.size();
@@ -40,7 +35,7 @@ Result<LoadedSegment> load_nvm_segment(const File& file, const SegmentHeader& he
   for (uint64_t at = 0; at < bytes.size();) {
     const Lsn lsn = first + at;
     const ByteSpan rest = ByteSpan(bytes).subspan(at);
-    const uint64_t taken = lsn < begin || lsn >= end ? 0 : record_at_front(rest, lsn, segment.layout);
+    const uint64_t taken = lsn < begin || lsn >= end ? 0 : nvm_record_at_front(rest, lsn, segment.layout);
     if (taken > 0) {
       if (!goes_on) {
         segment.blocks.push_back(

@@ -27,9 +27,12 @@ class CrashImage {
     std::filesystem::copy(directory + "/MANIFEST", directory_.path() + "/MANIFEST");
     // A file may go meanwhile: a manifest that gets its name, say.
     for (const auto& file : std::filesystem::directory_iterator(directory)) {
+      if (file.path().filename() == "MANIFEST") continue;
       std::error_code gone;
-      std::filesystem::copy(file.path(), directory_.path() + "/" + file.path().filename().string(),
-                            std::filesystem::copy_options::skip_existing, gone);
+      do {  // a straggler's signal may interrupt it (passive_group_commit.h)
+        std::filesystem::copy(file.path(), directory_.path() + "/" + file.path().filename().string(),
+                              std::filesystem::copy_options::overwrite_existing, gone);
+      } while (gone == std::errc::interrupted);
     }
   }
   const std::string& path() const { return directory_.path(); }

@@ -50,6 +50,7 @@ PersistentMemory::PersistentMemory(std::byte* memory, size_t bytes, bool is_pers
                                    const PersistentMemoryOptions& options)
     : memory_(memory), bytes_(bytes), is_persistent_(is_persistent), options_(options) {
   if (!options.volatile_cache) return;
+  CHECK(!options.durable_cache);
   cache_.emplace(bytes);
   std::memcpy(cache_->data(), memory_, bytes);
 }
@@ -71,22 +72,35 @@ void PersistentMemory::store_in_cache(size_t at, const std::byte* line) {
   if (chance(at) % kEarlyOneIn == 0) write_back(at);
 }
 
-void PersistentMemory::harden(size_t at, size_t bytes) {
-  if (!cache_) {
-#if defined(__x86_64__)
-    _mm_sfence();
-#endif
-    busy_wait(options_.latency);
-    return;
-  }
-  // The latency first, so that a crash in it takes the lines; and not in the order of the addresses, which nothing may
-  // rest on.
+void PersistentMemory::delay() const {
   busy_wait(options_.latency);
+}
+
+void PersistentMemory::fence() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+// Not in the order of the addresses, which nothing may rest on.
+void PersistentMemory::drain(size_t at, size_t bytes) {
+  if (!cache_) return;
   for (const uint64_t turn : {1, 0}) {
     for (size_t line = at; line < at + bytes; line += kCacheLineBytes) {
       if (chance(line) / kEarlyOneIn % 2 == turn) write_back(line);
     }
   }
+}
+
+void PersistentMemory::harden(size_t at, size_t bytes) {
+  if (!cache_) {
+    fence();
+    delay();
+    return;
+  }
+  // The latency first, so that a crash in it takes the lines.
+  delay();
+  drain(at, bytes);
 }
 
 }  // namespace mneme

@@ -2,6 +2,11 @@
 // a fence and no system call.
 //
 // Flow        store_line() ... store_line() -> harden(): what this thread stored is durable
+//             or in steps, for who makes several stores durable at once: store_line() ... delay() ... -> drain(), fence()
+// Stores      streaming ones go to memory past the caches, through the processor's write-combining buffers, which a fence,
+//             an interrupt or a context switch drains: as stores to memory that is mapped write-combining do (section 4.1).
+//             Where caches are durable, too, ordinary ones serve: they are durable once they have left the store buffer,
+//             in program order on x86, and need neither (section 4.2).
 // Emulation   the fence is followed by a wait that occupies the processor, for what slower memory would take longer
 //             than DRAM: 1.2 us by default. Where the file lies on memory that is persistent (DAX, mapped with
 //             MAP_SYNC), what is hardened survives a power failure. An ordinary file's pages stand for such memory
@@ -12,7 +17,7 @@
 //             then is written back sooner, as caches do.
 // Threads     any. A line is stored by one thread at a time, and hardened by the one that stored it.
 // Waiting     harden() alone, for the latency.
-// Source      Wang and Johnson, "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), section 6.1
+// Source      Wang and Johnson, "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), sections 4.1, 4.2 and 5.1
 //             (the delay); Fang et al., "High Performance Database Logging using Storage Class Memory" (ICDE'11).
 #pragma once
 
@@ -40,6 +45,7 @@ inline constexpr std::chrono::nanoseconds kNvmLatency{1200};
 struct PersistentMemoryOptions {
   std::chrono::nanoseconds latency = kNvmLatency;
   bool volatile_cache = false;
+  bool durable_cache = false;  // ordinary stores will do; not with a volatile cache
   uint64_t seed = 1;  // chooses which lines the volatile cache writes back early
 };
 
@@ -61,12 +67,25 @@ class PersistentMemory {
     DCHECK(at + kCacheLineBytes <= bytes_);
     if (cache_) {
       store_in_cache(at, line);
+    } else if (options_.durable_cache) {
+      std::memcpy(memory_ + at, line, kCacheLineBytes);
     } else {
       stream_line(memory_ + at, line);
     }
   }
   // The lines that this thread stored in [at, at + bytes) are durable on return.
   void harden(size_t at, size_t bytes);
+
+  // The memory as this process sees it.
+  std::byte* view() { return cache_ ? cache_->data() : memory_; }
+  bool has_volatile_cache() const { return cache_.has_value(); }
+  // Waits, busy, for what slower memory would take longer.
+  void delay() const;
+  // This thread's streaming stores, to whichever memory, leave the write-combining buffers.
+  static void fence();
+  // Of a volatile cache: does to these lines, which one thread stored, what else a fence does, or an interrupt. They are
+  // durable on return.
+  void drain(size_t at, size_t bytes);
 
  private:
   PersistentMemory(std::byte* memory, size_t bytes, bool is_persistent,

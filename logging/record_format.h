@@ -49,11 +49,19 @@ struct RecordHeader {
   }
 };
 
-// How records follow one another: without a gap, but in persistent memory (nvm_format.h).
+// How records follow one another: without a gap, but in persistent memory (nvm_format.h), and in what was destaged from it.
 struct RecordLayout {
   uint64_t alignment = 1;      // of a record's begin
   uint32_t checksum_seed = 0;  // of its checksum
+  bool is_seeded_by_place = false;  // where a record begins is in its checksum, too: elsewhere it is none
 
+  // Of the checksum of a record that begins at `at`.
+  uint32_t seed_at(Lsn at) const {
+    if (!is_seeded_by_place) return checksum_seed;
+    std::byte place[sizeof at.value];
+    store(place, at.value);
+    return crc32c(place, checksum_seed);
+  }
   // What a record of so many bytes takes of the log.
   constexpr uint64_t stream_bytes(uint64_t record_bytes) const {
     return (record_bytes + alignment - 1) / alignment * alignment;

@@ -58,10 +58,12 @@ Result<void> fill(const File& file, const SegmentHeader& header, size_t bytes) {
   return {};
 }
 
-Result<File> make_listed(ManifestFile& manifest, const SegmentHeader& header,
-                         const SegmentFileOptions& options) {
+}  // namespace
+
+Result<File> make_listed_segment(ManifestFile& manifest, const SegmentHeader& header,
+                                 const SegmentFileOptions& options) {
   const SegmentEntry entry{segment_name(options.directory, header), header.number, header.incarnation,
-                           header.logger};
+                           header.logger, header.is_ring};
   const std::string path = path_in(manifest.directory(), entry.file);
   auto file = open_empty(path, options.direct_io);
   if (!file.ok()) return file.error();
@@ -78,8 +80,6 @@ Result<File> make_listed(ManifestFile& manifest, const SegmentHeader& header,
   return file;
 }
 
-}  // namespace
-
 Result<File> make_segment(ManifestFile& manifest, SegmentHeader header, const SegmentFileOptions& options) {
   const Manifest current = manifest.current();
   CHECK(!current.incarnations.empty());
@@ -88,7 +88,8 @@ Result<File> make_segment(ManifestFile& manifest, SegmentHeader header, const Se
   header.catalog_hash = current.catalog_hash;
   header.incarnation = current.incarnations.back().number;
   header.logger = options.logger;
-  auto file = make_listed(manifest, header, options);
+  header.is_destaged = options.is_destaged;
+  auto file = make_listed_segment(manifest, header, options);
   if (file.ok()) return file;
   return failed(
       "the log's next segment can't be made: {}; all that was acknowledged is durable, make room and run "

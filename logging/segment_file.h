@@ -29,10 +29,14 @@ struct SegmentFileOptions {
   size_t segment_bytes = 0;  // a multiple of a block's, header page included
   bool direct_io = true;
   std::optional<uint32_t> logger{};  // whose stream the segment continues (epoch_log.h)
+  bool is_destaged = false;          // from a ring in persistent memory (nvm_ring.h)
 };
 
-// `header` says all but whose it is: database, catalog and incarnation are the manifest's, the logger is the options'. The file is open for reading
+// `header` says all but whose it is: database, catalog and incarnation are the manifest's, the logger and whether it is destaged the options'. The file is open for reading
 // and writing, and locked, so that a reader can tell when its writer is gone.
 Result<File> make_segment(ManifestFile& manifest, SegmentHeader header, const SegmentFileOptions& options);
+// The same for a header that says all, and with errors that give no advice.
+Result<File> make_listed_segment(ManifestFile& manifest, const SegmentHeader& header,
+                                 const SegmentFileOptions& options);
 
 }  // namespace mneme

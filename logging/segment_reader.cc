@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/huge_advice.h"
+#include "logging/nvm_ring.h"
 #include "logging/nvm_segment_reader.h"
 
 namespace mneme {
@@ -33,6 +34,10 @@ Result<void> check_header(const SegmentHeader& header, const Manifest& manifest,
   }
   if (header.logger != entry.logger) {
     return damaged("{} belongs to another logger than the manifest says: put the right file back", path);
+  }
+  if (header.is_ring != entry.is_ring) {
+    return damaged("{} is a ring in persistent memory where the manifest says a segment, or the other way round: put the "
+                   "right file back", path);
   }
   if (header.number != entry.number || header.incarnation != entry.incarnation) {
     return damaged(
@@ -60,7 +65,7 @@ void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn b
   block.payload_is_intact = header->payload_is_intact(bytes);
   to.blocks.push_back(block);
   to.durable = std::max(to.durable, header->durable);
-  to.persisted_epochs = std::max(to.persisted_epochs, header->persisted_epochs);
+  to.progress = std::max(to.progress, header->progress);
   // Of a file that was cut short inside the block, the missing bytes count as zeros.
   const size_t there = std::min<size_t>(bytes.size() - kBlockHeaderBytes, block.used_bytes);
   to.bytes.insert(to.bytes.end(), bytes.begin() + kBlockHeaderBytes,
@@ -113,6 +118,10 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
       if (!header.ok()) return header.error();
       RETURN_IF_ERROR(check_header(*header, manifest, entry, path));
       if (header->nvm) return load_nvm_segment(*file, *header, begin, end);
+      if (header->is_ring) return load_nvm_ring(*file, *header);
+      if (header->is_destaged) {
+        segment.layout = ring_layout(header->database_id, header->incarnation, header->logger.value_or(0));
+      }
     }
     for (size_t at = offset == 0 ? kBlockBytes : 0; at < read.size(); at += kBlockBytes) {
       const auto index = static_cast<uint32_t>((offset + at) / kBlockBytes - 1);

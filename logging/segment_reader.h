@@ -35,10 +35,11 @@ struct LoadedSegment {
       blocks;  // with an intact header, in the order of their place; their LSNs need not be dense
   std::vector<std::byte> bytes;  // the blocks' payload bytes, one block's after the other's
   Lsn durable;                   // the highest durable LSN in their headers
-  uint32_t persisted_epochs = 0;  // the highest in their headers
+  uint32_t progress = 0;  // the highest in their headers
   uint64_t file_bytes = 0;
   RecordLayout layout;
   std::optional<NvmExtent> nvm;  // of a segment in persistent memory
+  // Of a ring in persistent memory `bytes` are all of it, as they lie in the file, and there are no blocks (nvm_ring.h).
 };
 
 // Waits, no longer than `patience`, until nobody writes the file any more: its writer holds it locked.

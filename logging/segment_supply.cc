@@ -49,6 +49,7 @@ void SegmentSupply::run() {
     guard.unlock();
     auto made = make_next();
     guard.lock();
+    if (closing_) return;
     if (made.ok())
       prepared_.push_back(std::move(*made));
     else
@@ -62,14 +63,23 @@ void SegmentSupply::run() {
   }
 }
 
+bool SegmentSupply::is_closing() const {
+  const std::lock_guard guard(mutex_);
+  return closing_;
+}
+
 Result<std::shared_ptr<Segment>> SegmentSupply::make_next() {
+  const uint32_t number = numbers_.next();
+  if (options_.make) return options_.make(number, [this] { return is_closing(); });
   auto segment = std::make_shared<Segment>();
-  segment->number = numbers_.next();
+  segment->number = number;
   segment->incarnation = manifest_.current().incarnations.back().number;
   segment->blocks = static_cast<uint32_t>(options_.file.segment_bytes / kBlockBytes - 1);
   auto file = make_segment(manifest_, {.number = segment->number}, options_.file);
   if (!file.ok()) return file.error();
   segment->file = std::move(*file);
+  segment->path = segment->file.path();
+  segment->handle = segment->file.descriptor();
   return segment;
 }
 

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/function_ref.h"
 #include "base/result.h"
 #include "logging/manifest.h"
 #include "logging/segment_file.h"
@@ -26,7 +27,9 @@
 namespace mneme {
 
 struct Segment {
-  File file;
+  File file;         // not open where the segment lies elsewhere
+  std::string path;  // for people
+  int handle = -1;  // what the device's queue attaches: the file's descriptor, or as it agrees with the maker
   uint32_t number = 0;
   uint32_t incarnation = 0;
   uint32_t blocks = 0;
@@ -43,8 +46,13 @@ class SegmentNumbers {
   std::atomic<uint32_t> next_;  // relaxed: only that no two get the same matters
 };
 
+// Makes the segment of this number, listed in the manifest; gives up, with any error, once `closing` says so.
+using SegmentMaker =
+    std::function<Result<std::shared_ptr<Segment>>(uint32_t number, FunctionRef<bool()> closing)>;
+
 struct SegmentSupplyOptions {
   SegmentFileOptions file;
+  SegmentMaker make{};  // none: a file, as `file` says
   uint32_t ahead = 1;  // at least 1: ready before the first is taken
 };
 
@@ -63,6 +71,7 @@ class SegmentSupply {
  private:
   void run();
   Result<std::shared_ptr<Segment>> make_next();
+  bool is_closing() const;
 
   ManifestFile& manifest_;
   const SegmentSupplyOptions options_;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -96,6 +97,36 @@ inline OpenLog open_for_work(const std::string& directory, const DurableLogOptio
   must(begin_incarnation(*opened.manifest, must(read_log(directory, opened.manifest->current(), {}))));
   opened.log = must(open_directory_log(*opened.manifest, options));
   return opened;
+}
+
+// The index-th record of a log: of a length of its own.
+inline size_t payload_bytes_of(uint64_t index) {
+  return 20 + index * 37 % 900;
+}
+
+// Appends records in turns of the workers, and waits for some; the i-th of all lives has payload i.
+inline std::vector<Lsn> append_all(DirectoryLog& log, uint32_t workers, uint64_t first, uint64_t count) {
+  std::vector<Lsn> lsns;
+  for (uint64_t i = first; i < first + count; ++i) {
+    lsns.push_back(
+        append(log, WorkerId{static_cast<uint32_t>(i % workers)}, payload_of(i, payload_bytes_of(i))));
+    if (i % 50 == 0) {
+      EXPECT_TRUE(log.wait_durable(lsns.back()));
+      EXPECT_LT(lsns.back(), log.durable());
+    }
+  }
+  return lsns;
+}
+
+// The records from the first-th on are those that append_all() wrote, under these LSNs.
+inline void expect_records(const LogContents& log, const std::vector<Lsn>& lsns, uint64_t first = 0) {
+  ASSERT_EQ(log.records.size(), lsns.size());
+  for (uint64_t i = 0; i < lsns.size(); ++i) {
+    EXPECT_EQ(log.records[i].lsn, lsns[i]);
+    EXPECT_TRUE(
+        std::ranges::equal(log.records[i].payload, payload_of(first + i, payload_bytes_of(first + i))))
+        << i;
+  }
 }
 
 }  // namespace mneme::test

@@ -1,0 +1,351 @@
+// Goal: what is appended to a log of several streams is read back in commit order, over segments, directories, numbers of
+// streams and lives; it ends at the first hole over all streams, however far some are ahead; and what is missing or bad
+// below what was durable is refused. Method: write records whose payload proves itself, close, read the directory anew; or
+// change its files before.
+#include "logging/distributed_log.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+
+#include "logging/log_truncation.h"
+#include "logging/test_checkpoint.h"
+#include "logging/test_log.h"
+
+namespace mneme {
+namespace {
+
+using namespace test;
+
+DurableLogOptions distributed_log(uint32_t streams = 2, uint32_t workers = 4) {
+  DurableLogOptions options = small_log(workers);
+  options.layout = LogLayout::kDistributed;
+  options.streams.count = streams;
+  return options;
+}
+
+TEST(DistributedLog, ReadsBackInCommitOrderOverSegmentsAndLives) {
+  TemporaryDirectory directory;
+  TemporaryDirectory outside;
+  std::vector<Lsn> lsns;
+  for (const uint32_t streams : {3u, 1u, 8u, 2u}) {
+    DurableLogOptions options = distributed_log(streams);
+    if (streams == 8) options.stream_directories = {"here", outside.path()};
+    OpenLog opened = open_for_work(directory.path(), options);
+    const std::vector<Lsn> news = append_all(*opened.log, 4, lsns.size(), 1000);
+    lsns.insert(lsns.end(), news.begin(), news.end());
+    EXPECT_EQ(opened.log->counters().log_records, 1000u);
+    EXPECT_EQ(opened.log->counters().streams.value().streams, streams);
+  }
+  const LogContents log = must(read_directory(directory.path(), {.threads = 2}));
+  expect_records(log, lsns);
+  EXPECT_EQ(log.begin(), kFirstLsn);
+  EXPECT_EQ(log.end, lsns.back() + 1);
+  EXPECT_EQ(log.dropped_bytes, 0u);
+  EXPECT_EQ(log.streams->count, 2u);
+  for (const std::string& part : {std::string("here/"), outside.path()}) {
+    EXPECT_TRUE(std::ranges::any_of(log.segments, [&](const auto& s) { return s.file.starts_with(part); }));
+  }
+}
+
+// Stretches of 64 bytes, each of a page of its own; the first of none.
+void split_evenly(RecordKind, ByteSpan payload,
+                  FunctionRef<void(size_t end, std::optional<uint64_t> page)> piece) {
+  for (size_t begin = 0; begin < payload.size(); begin += 64) {
+    piece(std::min(begin + 64, payload.size()), begin == 0 ? std::nullopt : std::optional(begin / 64));
+  }
+}
+
+TEST(DistributedLog, PutsRecordsTogetherThatLieInSeveralStreams) {
+  for (const uint32_t streams : {1u, 2u, 5u}) {
+    TemporaryDirectory directory;
+    std::vector<Lsn> lsns;
+    DurableLogOptions options = distributed_log(streams);
+    options.streams.partition = StreamPartition::kPage;
+    options.streams.split = split_evenly;
+    for (int life = 0; life < 2; ++life) {
+      OpenLog opened = open_for_work(directory.path(), options);
+      const std::vector<Lsn> news = append_all(*opened.log, 4, lsns.size(), 500);
+      lsns.insert(lsns.end(), news.begin(), news.end());
+    }
+    const LogContents log = must(read_directory(directory.path(), {.threads = 2}));
+    expect_records(log, lsns);
+    EXPECT_EQ(log.joined.empty(), streams == 1);
+    for (const RecordView& record : log.records) EXPECT_FALSE(log.place_of(record).file.empty());
+  }
+}
+
+TEST(DistributedLog, WhatIsTooLongForPartsStaysWhole) {
+  TemporaryDirectory directory;
+  DurableLogOptions options = distributed_log(3);
+  options.streams.partition = StreamPartition::kPage;
+  options.streams.split = split_evenly;
+  const auto payload = payload_of(7, options.largest_payload_bytes);
+  {
+    OpenLog opened = open_for_work(directory.path(), options);
+    append(*opened.log, WorkerId{1}, payload);
+    EXPECT_EQ(opened.log->counters().log_records, 1u);
+  }
+  const LogContents log = must(read_directory(directory.path()));
+  ASSERT_EQ(log.records.size(), 1u);
+  EXPECT_TRUE(std::ranges::equal(log.records[0].payload, payload));
+}
+
+TEST(DistributedLog, SkipRecordsKeepTheirPlace) {
+  TemporaryDirectory directory;
+  {
+    OpenLog opened = open_for_work(directory.path(), distributed_log());
+    append(*opened.log, WorkerId{0}, payload_of(1, 100));
+    ASSERT_TRUE(opened.log->await_space(WorkerId{3}, 50));
+    opened.log->fill(WorkerId{3}, opened.log->reserve(WorkerId{3}, 50), RecordKind::kSkip, {});
+    append(*opened.log, WorkerId{1}, payload_of(2, 100));
+  }
+  EXPECT_EQ(must(read_directory(directory.path())).records.size(), 2u);
+  const LogContents all = must(read_directory(directory.path(), {.with_skips = true}));
+  ASSERT_EQ(all.records.size(), 3u);
+  EXPECT_EQ(all.records[1].kind, RecordKind::kSkip);
+  EXPECT_EQ(all.skips, 1u);
+}
+
+// Two nodes, four streams: each node's workers have two of them. The test's thread moves from node to node.
+thread_local uint32_t test_node = 0;
+TEST(DistributedLog, WorkersWriteToAStreamOfTheirNode) {
+  TemporaryDirectory directory;
+  const DurableLogOptions options = distributed_log(4, 6);
+  {
+    Manifest born = new_manifest();
+    born.layout = LogLayout::kDistributed;
+    auto manifest = must(ManifestFile::create(directory.path(), born));
+    must(begin_incarnation(*manifest, LogContents{}));
+    auto log = must(DistributedLog::open(*manifest, options, {2, [] { return test_node; }}));
+    for (uint32_t worker = 0; worker < 6; ++worker) {
+      test_node = worker < 4 ? 1 : 0;
+      append(*log, WorkerId{worker}, payload_of(worker, 100));
+      test_node = 0;  // a worker stays with its stream
+      append(*log, WorkerId{worker}, payload_of(worker, 100));
+    }
+    EXPECT_EQ(log->counters().streams->nodes, 2u);
+  }
+  const LogContents log = must(read_directory(directory.path()));
+  ASSERT_EQ(log.records.size(), 12u);
+  const Manifest manifest = must(read_manifest(directory.path()));
+  std::vector<uint32_t> streams;
+  for (size_t i = 0; i < 12; i += 2) {
+    const auto stream_of = [&](const RecordView& record) {
+      const std::string file = log.place_of(record).file;
+      return std::ranges::find(manifest.segments, file, &SegmentEntry::file)->logger.value();
+    };
+    streams.push_back(stream_of(log.records[i]));
+    EXPECT_EQ(stream_of(log.records[i + 1]), streams.back());
+  }
+  EXPECT_EQ(streams, (std::vector<uint32_t>{1, 3, 1, 3, 0, 2}));
+}
+
+TEST(DistributedLog, NullDeviceKeepsNothing) {
+  TemporaryDirectory directory;
+  DurableLogOptions options = distributed_log();
+  options.device = LogDeviceKind::kNull;
+  for (int life = 0; life < 2; ++life) {
+    OpenLog opened = open_for_work(directory.path(), options);
+    append_all(*opened.log, 4, 0, 500);
+  }
+  EXPECT_EQ(must(read_directory(directory.path())).records.size(), 0u);
+}
+
+TEST(DistributedLog, RefusesWhatItCannotDo) {
+  TemporaryDirectory directory;
+  const DurableLogOptions options = distributed_log();
+  { OpenLog opened = open_for_work(directory.path(), options); }
+  auto manifest = must(ManifestFile::open(directory.path()));
+  must(begin_incarnation(*manifest, must(read_log(directory.path(), manifest->current(), {}))));
+  const auto refusal = [&](const DurableLogOptions& wanted) {
+    const auto log = open_directory_log(*manifest, wanted);
+    return log.ok() ? std::string("not refused") : log.error().message;
+  };
+  for (const LogLayout layout : {LogLayout::kStream, LogLayout::kEpoch}) {
+    DurableLogOptions other = options;
+    other.layout = layout;
+    EXPECT_NE(refusal(other).find("--log-buffer distributed"), std::string::npos) << refusal(other);
+  }
+  DurableLogOptions other = options;
+  other.device = LogDeviceKind::kNvm;
+  other.buffer = LogBufferKind::kMutex;
+  EXPECT_NE(refusal(other).find("--stream-buffer mutex"), std::string::npos);
+  other = options;
+  other.streams.commit = StreamCommit::kPassive;
+  EXPECT_NE(refusal(other).find("--log-device nvm"), std::string::npos);
+  other.streams.commit = StreamCommit::kDurableCache;
+  other.device = LogDeviceKind::kNvmLossy;
+  EXPECT_NE(refusal(other).find("durable-cache"), std::string::npos);
+  other = options;
+  other.device = LogDeviceKind::kStriped;
+  EXPECT_NE(refusal(other).find("file"), std::string::npos);
+  other = options;
+  other.streams.count = kMostStreams + 1;
+  EXPECT_NE(refusal(other).find("65 streams"), std::string::npos);
+}
+
+// A stream that nobody writes to holds nobody up, and one that is slow only those past its own records.
+TEST(DistributedLog, AnIdleStreamHoldsNobodyUp) {
+  TemporaryDirectory directory;
+  DurableLogOptions options = distributed_log(2, 2);
+  options.streams.latencies = {std::chrono::nanoseconds(0), std::chrono::seconds(2)};
+  options.group.waiters_hurry = true;
+  OpenLog opened = open_for_work(directory.path(), options);
+  const auto begin = std::chrono::steady_clock::now();
+  for (uint64_t i = 0; i < 5; ++i) {
+    ASSERT_TRUE(opened.log->wait_durable(append(*opened.log, WorkerId{0}, payload_of(i, 100))));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
+  const Lsn slow = append(*opened.log, WorkerId{1}, payload_of(1, 100));
+  const Lsn fast = append(*opened.log, WorkerId{0}, payload_of(2, 100));
+  EXPECT_LE(opened.log->durable(), slow);
+  EXPECT_TRUE(opened.log->wait_durable(fast));
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
+  EXPECT_GT(opened.log->durable(), fast);
+}
+
+// A checkpoint at any LSN leaves every record above it, and files that are read as before.
+TEST(DistributedLog, WhatLiesBelowACheckpointIsRemovedAndNothingElse) {
+  TemporaryDirectory directory;
+  std::vector<Lsn> lsns;
+  for (int life = 0; life < 2; ++life) {
+    OpenLog opened = open_for_work(directory.path(), distributed_log());
+    const std::vector<Lsn> news = append_all(*opened.log, 4, lsns.size(), 1500);
+    lsns.insert(lsns.end(), news.begin(), news.end());
+  }
+  auto manifest = must(ManifestFile::open(directory.path()));
+  size_t removed = 0;
+  for (size_t i = 100; i < lsns.size(); i += 200) {
+    removed += take_checkpoint(directory.path(), *manifest, lsns[i]);
+    expect_records(must(read_directory(directory.path(), {.threads = 2})), {lsns.begin() + i + 1, lsns.end()},
+                   i + 1);
+  }
+  EXPECT_GT(removed, 8u);
+}
+
+class CutDistributedLog : public ::testing::Test {
+ protected:
+  // Records in turns; the last thirty of stream 1 are in blocks of their own.
+  void write(uint32_t streams) {
+    OpenLog opened = open_for_work(directory_.path(), distributed_log(streams));
+    lsns_ = append_all(*opened.log, 4, 0, 1000);
+  }
+
+  std::string path(const std::string& file) const { return directory_.path() + "/" + file; }
+  void flip(const std::string& file, uint64_t offset) const {
+    std::fstream stream(path(file), std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(static_cast<std::streamoff>(offset));
+    const char with = static_cast<char>(stream.get() ^ 0x40);
+    stream.seekp(static_cast<std::streamoff>(offset));
+    stream.put(with);
+  }
+
+  TemporaryDirectory directory_;
+  std::vector<Lsn> lsns_;
+};
+
+TEST_F(CutDistributedLog, AFlippedByteBelowWhatWasDurableIsRefused) {
+  write(2);
+  const LogContents log = must(read_directory(directory_.path()));
+  for (const size_t record : {size_t{0}, log.records.size() / 2, size_t{900}}) {
+    const LogContents::Place place = log.place_of(log.records[record]);
+    const uint64_t block = place.offset / kBlockBytes * kBlockBytes;
+    for (const uint64_t offset : {block + 50, block + 20}) {  // of the payload, and of the header
+      flip(place.file, offset);
+      const auto read = read_directory(directory_.path());
+      ASSERT_FALSE(read.ok());
+      EXPECT_EQ(read.error().kind, ErrorKind::kDamaged);
+      EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", place.file, block)), std::string::npos)
+          << read.error().message;
+      flip(place.file, offset);
+    }
+  }
+  // Of a segment whose first block is bad, that one is named, not the segment before.
+  size_t refused = 0;
+  for (const LogContents::Segment& segment : log.segments) {
+    if (segment.blocks.empty()) continue;
+    const uint64_t block = segment.blocks.front().offset - kBlockHeaderBytes;
+    flip(segment.file, block + 50);
+    const auto read = read_directory(directory_.path());
+    flip(segment.file, block + 50);
+    if (read.ok()) continue;  // the last flush of all: a torn end
+    EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", segment.file, block)), std::string::npos)
+        << read.error().message;
+    ++refused;
+  }
+  EXPECT_GT(refused, 3u);
+  expect_records(must(read_directory(directory_.path())), lsns_);
+}
+
+// One stream lost its end: what the other holds past the first lost record is left out, and stays so once the database has
+// gone on, though its blocks are intact.
+TEST_F(CutDistributedLog, EndsAtTheFirstHoleOverAllStreams) {
+  {
+    OpenLog opened = open_for_work(directory_.path(), distributed_log());
+    lsns_ = append_all(*opened.log, 4, 0, 901);
+    // The last flush: nothing after it tells that these were durable.
+    for (uint64_t i = 901; i < 940; ++i) {
+      lsns_.push_back(
+          append(*opened.log, WorkerId{static_cast<uint32_t>(i % 4)}, payload_of(i, payload_bytes_of(i))));
+    }
+  }
+  const LogContents whole = must(read_directory(directory_.path()));
+  const LogContents::Place place = whole.place_of(whole.records[whole.records.size() - 1]);
+  const uint64_t block = place.offset / kBlockBytes * kBlockBytes;
+  flip(place.file, block + 50);
+  const LogContents cut = must(read_directory(directory_.path()));
+  ASSERT_LT(cut.records.size(), lsns_.size());
+  ASSERT_GT(cut.records.size(), 900u);
+  EXPECT_GT(cut.dropped_bytes, 0u);
+  EXPECT_NE(cut.dropped_reason.find("in none of the 2 streams"), std::string::npos) << cut.dropped_reason;
+  lsns_.resize(cut.records.size());
+  expect_records(cut, lsns_);
+  // The next life writes other records with the same LSNs.
+  for (int life = 0; life < 2; ++life) {
+    OpenLog opened = open_for_work(directory_.path(), distributed_log(3));
+    const std::vector<Lsn> news = append_all(*opened.log, 4, lsns_.size(), 300);
+    EXPECT_EQ(news.front(), lsns_.back() + 1);
+    lsns_.insert(lsns_.end(), news.begin(), news.end());
+  }
+  flip(place.file, block + 50);  // it turns up again: too late
+  expect_records(must(read_directory(directory_.path())), lsns_);
+}
+
+// A record of which one part is lost is lost. It is the last, and has blocks to itself, so that none says that it was durable.
+TEST_F(CutDistributedLog, APartThatIsMissingIsAHole) {
+  DurableLogOptions options = distributed_log(3);
+  options.streams.partition = StreamPartition::kPage;
+  options.streams.split = split_evenly;
+  {
+    OpenLog opened = open_for_work(directory_.path(), options);
+    lsns_ = append_all(*opened.log, 4, 0, 109);
+    ASSERT_TRUE(opened.log->wait_durable(lsns_.back()));
+    lsns_.push_back(append(*opened.log, WorkerId{0}, payload_of(109, payload_bytes_of(109))));
+  }
+  const LogContents whole = must(read_directory(directory_.path()));
+  const auto in_parts = std::ranges::find_if(
+      whole.joined, [&](const auto& each) { return without_part(each.first_part.lsn) == lsns_.back(); });
+  ASSERT_NE(in_parts, whole.joined.end());
+  const LogContents::Place place = whole.place_of(in_parts->first_part);
+  flip(place.file, place.offset / kBlockBytes * kBlockBytes + 50);
+  const LogContents cut = must(read_directory(directory_.path()));
+  lsns_.pop_back();
+  expect_records(cut, lsns_);
+}
+
+TEST_F(CutDistributedLog, AMissingFileIsRefused) {
+  write(3);
+  const Manifest manifest = must(read_manifest(directory_.path()));
+  for (const std::string& file : {manifest.segments.front().file, manifest.segments.back().file}) {
+    std::filesystem::rename(path(file), path("away"));
+    const auto read = read_directory(directory_.path());
+    ASSERT_FALSE(read.ok());
+    EXPECT_NE(read.error().message.find(file + " is missing"), std::string::npos) << read.error().message;
+    std::filesystem::rename(path("away"), path(file));
+  }
+}
+
+}  // namespace
+}  // namespace mneme

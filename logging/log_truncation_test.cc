@@ -1,0 +1,53 @@
+// Goal: the manifest forgets the lives that nothing can be read of any more, and no other.
+// Method: a table of lives, of what is left of their segments, and of what must stay.
+#include "logging/log_truncation.h"
+
+#include <gmock/gmock.h>
+
+namespace mneme {
+namespace {
+
+struct Case {
+  std::string_view name;
+  std::vector<uint32_t> lives_with_segments;
+  std::vector<uint32_t> stay;
+  std::vector<LogHole> holes;
+};
+
+class FormerLives : public testing::TestWithParam<Case> {};
+
+TEST_P(FormerLives, AreForgottenUpToTheFirstThatIsLeft) {
+  Manifest manifest;
+  for (const uint32_t number : {1, 2, 4, 7}) manifest.incarnations.push_back({number, Lsn{100 * number}});
+  manifest.holes = {{Lsn{120}, Lsn{130}}, {Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}};
+  uint32_t segment = 0;
+  for (const uint32_t life : GetParam().lives_with_segments)
+    manifest.segments.push_back({"file", ++segment, life});
+  forget_former_lives(manifest);
+  std::vector<uint32_t> stay;
+  for (const Incarnation& life : manifest.incarnations) stay.push_back(life.number);
+  EXPECT_EQ(stay, GetParam().stay);
+  EXPECT_EQ(manifest.holes, GetParam().holes);
+  EXPECT_EQ(manifest.segments.size(), GetParam().lives_with_segments.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lives, FormerLives,
+    testing::Values(Case{"all",
+                         {1, 2, 4, 7},
+                         {1, 2, 4, 7},
+                         {{Lsn{120}, Lsn{130}}, {Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}}},
+                    // Where a life ends says the next one.
+                    Case{"one_between", {2, 7}, {2, 4, 7}, {{Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}}},
+                    Case{"a_former_one", {4}, {4, 7}, {{Lsn{450}, Lsn{460}}}},
+                    Case{"the_last", {7, 7}, {7}, {}}, Case{"none", {}, {7}, {}}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(LogTruncation, ADatabaseThatNobodyOpenedHasNoLives) {
+  Manifest manifest;
+  forget_former_lives(manifest);
+  EXPECT_TRUE(manifest.incarnations.empty());
+}
+
+}  // namespace
+}  // namespace mneme

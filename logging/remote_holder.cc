@@ -1,0 +1,28 @@
+#include "logging/remote_holder.h"
+
+#include <filesystem>
+
+#include "base/aligned_bytes.h"
+#include "logging/block_format.h"
+
+namespace mneme {
+
+std::string path_of(const std::string& folder, const SegmentEntry& entry) {
+  return folder + "/" + std::filesystem::path(entry.file).filename().string();
+}
+
+Result<void> write_empty_segment(const File& file, const Manifest& manifest, const SegmentEntry& entry) {
+  const AlignedBytes page(kSegmentHeaderBytes);
+  SegmentHeader{manifest.database_id, manifest.catalog_hash, entry.number, entry.incarnation}.encode(
+      page.data());
+  return file.write_at(page.span(), 0);
+}
+
+Error older_than_log() {
+  return damaged(
+      "the data directory is older than its log: an engine has gone on with the log from another copy of "
+      "this "
+      "directory, so records would be missing here. Work with that copy; this one was left as it is");
+}
+
+}  // namespace mneme

@@ -1,0 +1,56 @@
+#include "logging/remote_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+namespace mneme {
+
+std::string same_server_text(const ServerAddress& one, const ServerAddress& other) {
+  return fmt::format(
+      "the log servers {} and {} are one, which counts once: name servers on machines of their own", one.text(),
+      other.text());
+}
+
+std::string durability_text(uint32_t servers) {
+  if (servers == 1) return "1 memory";
+  return fmt::format("{} of {} memories", copies_to_acknowledge(servers), servers);
+}
+
+std::string replicated_stream(uint64_t database_id, const RemoteLogOptions& remote) {
+  return remote.stream.empty() ? fmt::format("mneme-{:016x}", database_id) : remote.stream;
+}
+
+Result<void> check_stream_name(const std::string& name) {
+  const bool is_good = !name.empty() && name.size() <= 200 && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_';
+  });
+  if (is_good) return {};
+  return invalid_argument("--log-stream {}: letters, digits, - and _, 200 at most", name);
+}
+
+std::string attribute_of(const Manifest& manifest, const char* name) {
+  const auto at = manifest.attributes.find(name);
+  return at == manifest.attributes.end() ? "" : at->second;
+}
+
+std::string remote_segment_file(uint32_t number) {
+  return fmt::format("{}/log-{:06}.segment", kRemoteFolder, number);
+}
+
+bool is_in_memories(const std::string& directory, const SegmentEntry& entry) {
+  return entry.file == remote_segment_file(entry.number) &&
+         !std::filesystem::exists(path_in(directory, entry.file));
+}
+
+std::vector<SegmentEntry> segments_in_memories(const std::string& directory, const Manifest& manifest) {
+  std::vector<SegmentEntry> found;
+  for (const SegmentEntry& each : manifest.segments) {
+    if (is_in_memories(directory, each)) found.push_back(each);
+  }
+  return found;
+}
+
+}  // namespace mneme

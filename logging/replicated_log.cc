@@ -1,0 +1,57 @@
+#include "logging/replicated_log.h"
+
+#include <random>
+
+#include "logging/kafka_log.h"
+#include "logging/nats_log.h"
+
+namespace mneme {
+
+namespace {
+
+template <typename Base, typename Opened>
+Result<std::unique_ptr<Base>> as(Result<std::unique_ptr<Opened>> opened) {
+  if (!opened.ok()) return opened.error();
+  return std::unique_ptr<Base>(std::move(*opened));
+}
+
+}  // namespace
+
+const char* name_of(ReplicatedLogKind kind) {
+  return kind == ReplicatedLogKind::kNats ? "nats" : "kafka";
+}
+
+Result<ReplicatedLogKind> replicated_log_kind(std::string_view name) {
+  if (name == "nats") return ReplicatedLogKind::kNats;
+  if (name == "kafka") return ReplicatedLogKind::kKafka;
+  return invalid_argument("there is no replicated log \"{}\": there are nats and kafka", name);
+}
+
+Result<uint64_t> ReplicatedClaimant::fence(uint64_t term) {
+  std::random_device random;
+  return begin_term({static_cast<uint32_t>(term), uint64_t{random()} << 32 | random() | 1});
+}
+
+Result<std::unique_ptr<ReplicatedClaimant>> open_replicated_claimant(const ReplicatedLogOptions& options) {
+  if (options.kind == ReplicatedLogKind::kKafka) return as<ReplicatedClaimant>(KafkaReader::open(options));
+  return as<ReplicatedClaimant>(NatsReader::open(options));
+}
+
+Result<std::unique_ptr<ReplicatedReader>> open_replicated_reader(const ReplicatedLogOptions& options) {
+  return as<ReplicatedReader>(open_replicated_claimant(options));
+}
+
+Result<std::unique_ptr<ReplicatedAppender>> open_replicated_appender(
+    const ReplicatedAppenderOptions& options) {
+  if (options.log.kind == ReplicatedLogKind::kKafka)
+    return as<ReplicatedAppender>(KafkaAppender::open(options));
+  return as<ReplicatedAppender>(NatsAppender::open(options));
+}
+
+Result<std::optional<NewestMessage>> check_replicated_log(const ReplicatedLogOptions& options,
+                                                          uint32_t replicas) {
+  if (options.kind == ReplicatedLogKind::kKafka) return check_kafka_log(options, replicas);
+  return check_nats_log(options, replicas);
+}
+
+}  // namespace mneme
