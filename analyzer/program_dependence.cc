@@ -12,10 +12,16 @@ namespace {
 // twice: fresh, and carried, which a fresh one becomes when its outermost loop begins another iteration.
 class ReachingDefinitions {
  public:
-  ReachingDefinitions(const FlowGraph& graph, const StatementTable& table) : graph_(graph), table_(table) {
+  ReachingDefinitions(const FlowGraph& graph, const StatementTable& table)
+      : graph_(graph), table_(table) {
     for (const FlowStep& step : graph.steps()) {
       first_of_step_.push_back(definitions_.size());
       definitions_.insert(definitions_.end(), step.defines.begin(), step.defines.end());
+    }
+    for (size_t i = 0; i < definitions_.size(); ++i) {
+      const size_t variable = definitions_[i].variable.value;
+      if (of_variable_.size() <= variable) of_variable_.resize(variable + 1);
+      of_variable_[variable].push_back(i);
     }
     reaching_.assign(graph.steps().size(), Set(2 * definitions_.size()));
     for (bool changed = true; changed;) {
@@ -30,15 +36,35 @@ class ReachingDefinitions {
   // visit(definition, carried) for each definition of the variable that reaches the step.
   template <typename Visit>
   void for_each(size_t step, VariableId variable, Visit visit) const {
-    for (size_t i = 0; i < definitions_.size(); ++i) {
-      if (definitions_[i].variable != variable) continue;
-      if (reaching_[step][i]) visit(definitions_[i], false);
-      if (reaching_[step][carried(i)]) visit(definitions_[i], true);
+    if (variable.value >= of_variable_.size()) return;
+    for (const size_t i : of_variable_[variable.value]) {
+      if (reaching_[step].has(i)) visit(definitions_[i], false);
+      if (reaching_[step].has(carried(i))) visit(definitions_[i], true);
     }
   }
 
  private:
-  using Set = std::vector<bool>;
+  // Of definitions, by words: procedures of hundreds of statements are taken apart while somebody waits for a recovery.
+  class Set {
+   public:
+    explicit Set(size_t size) : words_((size + 63) / 64) {}
+
+    bool has(size_t i) const { return (words_[i / 64] >> (i % 64) & 1) != 0; }
+    void put(size_t i) { words_[i / 64] |= uint64_t{1} << (i % 64); }
+    void remove(size_t i) { words_[i / 64] &= ~(uint64_t{1} << (i % 64)); }
+    // Returns whether that adds any.
+    bool put_all(const Set& other) {
+      uint64_t added = 0;
+      for (size_t w = 0; w < words_.size(); ++w) {
+        added |= other.words_[w] & ~words_[w];
+        words_[w] |= other.words_[w];
+      }
+      return added != 0;
+    }
+
+   private:
+    std::vector<uint64_t> words_;
+  };
 
   size_t carried(size_t definition) const { return definitions_.size() + definition; }
 
@@ -47,30 +73,26 @@ class ReachingDefinitions {
     const std::vector<FlowStep::Definition>& defines = graph_.steps()[step].defines;
     for (const FlowStep::Definition& definition : defines) {
       if (!definition.always) continue;
-      for (size_t i = 0; i < definitions_.size(); ++i) {
-        if (definitions_[i].variable == definition.variable) set[i] = set[carried(i)] = false;
+      for (const size_t i : of_variable_[definition.variable.value]) {
+        set.remove(i);
+        set.remove(carried(i));
       }
     }
-    for (size_t i = 0; i < defines.size(); ++i) set[first_of_step_[step] + i] = true;
+    for (size_t i = 0; i < defines.size(); ++i) set.put(first_of_step_[step] + i);
     return set;
   }
 
   bool flow(size_t from, const Set& out, size_t to) {
     const FlowStep& target = graph_.steps()[to];
     const bool next_iteration = target.outermost_head && from != target.enter;
-    bool changed = false;
+    if (!next_iteration) return reaching_[to].put_all(out);
+    Set aged = out;
     for (size_t i = 0; i < definitions_.size(); ++i) {
-      const bool ages = next_iteration && in_loop(definitions_[i].owner, target.owner);
-      changed |= add(to, ages ? carried(i) : i, out[i]);
-      changed |= add(to, carried(i), out[carried(i)]);
+      if (!out.has(i) || !in_loop(definitions_[i].owner, target.owner)) continue;
+      aged.remove(i);
+      aged.put(carried(i));
     }
-    return changed;
-  }
-
-  bool add(size_t step, size_t index, bool present) {
-    if (!present || reaching_[step][index]) return false;
-    reaching_[step][index] = true;
-    return true;
+    return reaching_[to].put_all(aged);
   }
 
   bool in_loop(StatementId id, StatementId loop) const {
@@ -81,6 +103,7 @@ class ReachingDefinitions {
   const StatementTable& table_;
   std::vector<FlowStep::Definition> definitions_;
   std::vector<size_t> first_of_step_;
+  std::vector<std::vector<size_t>> of_variable_;  // its definitions
   std::vector<Set> reaching_;
 };
 

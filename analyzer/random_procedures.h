@@ -15,11 +15,12 @@ namespace mneme {
 
 class RandomProcedures {
  public:
-  explicit RandomProcedures(uint64_t seed) : random_(seed) {}
+  // The fewer tables, the more is one slice. Usually there are more of them than statements.
+  explicit RandomProcedures(uint64_t seed, uint64_t tables = kTables.size()) : random_(seed), tables_(tables) {}
 
   std::string program(uint32_t procedures) {
     std::string sql = "CREATE TABLE h (h1 INT, h2 INT);\n";
-    for (char table : kTables) {
+    for (char table : kTables.substr(0, tables_)) {
       sql += fmt::format(
           "CREATE TABLE {} (id INT NOT NULL, v INT NOT NULL, few SMALLINT NOT NULL, paid NUMERIC(6,2) NOT NULL, PRIMARY KEY "
           "(id));\n",
@@ -30,7 +31,6 @@ class RandomProcedures {
   }
 
  private:
-  // More tables than statements, so that not all of it becomes one slice.
   static constexpr std::string_view kTables = "abcdefgjklmnorstu";
 
   std::string procedure(const std::string& name) {
@@ -141,10 +141,11 @@ class RandomProcedures {
 
   std::string variable() { return variables_[below(variables_.size())]; }
   std::string target() { return std::string(1, "xyz"[below(3)]); }
-  std::string table() { return std::string(1, kTables[below(kTables.size())]); }
+  std::string table() { return std::string(1, kTables[below(tables_)]); }
   uint64_t below(uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random_); }
 
   std::mt19937_64 random_;
+  const uint64_t tables_;
   std::vector<std::string> variables_;
   int loops_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/exhaustion.h"
 #include "base/huge_pages.h"
 
 namespace mneme {
@@ -19,7 +20,7 @@ std::byte* allocate(size_t bytes) {
   // Whole pages, so that the last one can be huge, too.
   const size_t whole = (bytes + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, whole);
-  CHECK(memory != nullptr);
+  if (memory == nullptr) out_of_memory(whole);
   if (huge) ::madvise(memory, whole, MADV_HUGEPAGE);  // a wish: refused, the pages are small
   std::memset(memory, 0, whole);
   return static_cast<std::byte*>(memory);

@@ -60,7 +60,8 @@ class Arena {
     size_t bytes;
   };
 
-  void next_chunk(size_t bytes) {
+  // No part of allocate(), whose callers would have to save registers for it.
+  [[gnu::noinline, gnu::cold]] void next_chunk(size_t bytes) {
     if (base_ != nullptr) ++current_;
     while (current_ < chunks_.size() && chunks_[current_].bytes < bytes) ++current_;
     if (current_ == chunks_.size()) {

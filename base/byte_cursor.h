@@ -1,5 +1,5 @@
-// ByteCursor: ByteReader for long rows of short fields: what is there in most cases, a varint of one byte, is read without a
-// call or a loop.
+// ByteCursor: ByteReader for long rows of short fields: what is there in most cases, a varint of one byte or two, is read
+// without a call or a loop.
 //
 // Flow        ByteCursor cursor(reader) -> fields -> cursor.give_back(reader), which goes on behind them
 // Errors      as ByteReader: a short or malformed input turns it bad, and every later read returns zero.
@@ -42,12 +42,19 @@ class ByteCursor {
   uint64_t get_varint() {
     if (at_ != end_ && *at_ < std::byte{0x80}) [[likely]]
       return static_cast<uint64_t>(*at_++);
+    if (remaining() >= 2 && at_[1] < std::byte{0x80}) [[likely]] {
+      const uint64_t value = (static_cast<uint64_t>(at_[0]) & 0x7f) | static_cast<uint64_t>(at_[1]) << 7;
+      at_ += 2;
+      return value;
+    }
     return get_long_varint();
   }
+  // The byte that was read last; of at least one.
+  std::byte last() const { return at_[-1]; }
   int64_t get_signed() { return unzigzag(get_varint()); }
 
  private:
-  uint64_t get_long_varint() {
+  [[gnu::noinline]] uint64_t get_long_varint() {
     uint64_t value = 0;
     for (int shift = 0; shift < 64 && at_ != end_; shift += 7) {
       const auto byte = static_cast<uint64_t>(*at_++);

@@ -117,6 +117,11 @@ Result<uint64_t> File::size() const {
   return static_cast<uint64_t>(facts.st_size);
 }
 
+bool File::is_removed() const {
+  struct stat facts;
+  return is_open() && ::fstat(descriptor_, &facts) == 0 && facts.st_nlink == 0;
+}
+
 Result<void> sync_directory(const std::string& path) {
   auto directory = File::open(path, O_RDONLY | O_DIRECTORY);
   if (!directory.ok()) return directory.error();

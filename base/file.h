@@ -44,6 +44,8 @@ class File {
   // Data and what is needed to find it again (fdatasync).
   Result<void> sync_data() const;
   Result<uint64_t> size() const;
+  // No directory names it any more: what is written to it ends with the process. False where it is not open.
+  bool is_removed() const;
   void close();
 
  private:

@@ -1,4 +1,4 @@
-// prefetch_line, prefetch_lines: ask for memory that will be read soon, without waiting for it.
+// prefetch_line, prefetch_lines, prefetch_first_lines: ask for memory that will be read soon, without waiting for it.
 //
 // Invariants  any address may be asked for, also one that is mapped to nothing.
 // Compiler    GCC takes __builtin_prefetch for an operation without effects, and deletes a loop of nothing else. The empty
@@ -23,6 +23,13 @@ inline void prefetch_lines(const void* from, size_t bytes) {
   const auto end = reinterpret_cast<uintptr_t>(from) + bytes;
   for (uintptr_t at = begin; at < end; at += kCacheLineBytes)
     prefetch_line(reinterpret_cast<const void*>(at));
+}
+
+// That many lines from the one that holds the byte: without a branch, for who would not save any by counting bytes.
+template <size_t kLines>
+inline void prefetch_first_lines(const void* from) {
+  for (size_t line = 0; line < kLines; ++line)
+    prefetch_line(static_cast<const std::byte*>(from) + line * kCacheLineBytes);
 }
 
 }  // namespace mneme

@@ -15,6 +15,7 @@
 //             section 4.6.
 #include <utility>
 
+#include "base/exhaustion.h"
 #include "engine/btree_node.h"
 
 namespace mneme {
@@ -32,7 +33,7 @@ class BtreeIndex final : public Index {
     static_assert(IndexCursor::kMaxEntryWords * 8 >= 2048, "a leaf's entries fit a cursor");
     CHECK(shape_.leaf_capacity <= IndexCursor::kMaxEntries && shape_.inner_capacity >= 4);
     NodeWord* block = pool_.take();
-    CHECK(block != nullptr && "no memory for an empty index");
+    if (block == nullptr) out_of_memory(0);
     const Node root(block);
     root.unlock_unchanged(root.begin_life(0));
     root_.store(block, std::memory_order_release);
@@ -78,7 +79,8 @@ class BtreeIndex final : public Index {
 
   InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes,
                       InsertHint* hint) override {
-    if (hint != nullptr && is_hinted(*hint, key)) {
+    // A leaf's range never shrinks but by a split, which changes its version.
+    if (hint != nullptr && hint->covers(key, words())) {
       const Node leaf(hint->node);
       const uint64_t version = hint->version;
       if (leaf.try_lock(version)) {
@@ -235,17 +237,13 @@ class BtreeIndex final : public Index {
     }
   }
 
-  // A leaf's range never shrinks but by a split, which changes its version.
-  bool is_hinted(const InsertHint& hint, const uint64_t* key) const {
-    return hint.node != nullptr && compare_words(key, hint.low.data(), words()) >= 0 &&
-           (!hint.has_high || compare_words(key, hint.high.data(), words()) < 0);
-  }
-
   // Into a leaf that has room; unlocks it.
   InsertStatus insert_locked(const Node& leaf, uint64_t version, const uint64_t* key, Row* row,
                              Row*& existing, NodeChanges* changes, InsertHint* hint) {
     const uint32_t count = leaf.count();
-    const uint32_t at = leaf.rank(shape_, count, key, false);
+    // Rows come in the order of their keys more often than not.
+    const bool is_last = count > 0 && leaf.template is_below<false>(shape_, count - 1, key);
+    const uint32_t at = is_last ? count : leaf.rank(shape_, count, key, false);
     if (at < count && leaf.compare(shape_, at, key) == 0) {
       existing = leaf.row(shape_, at);
       leaf.unlock_unchanged(version);
@@ -292,10 +290,14 @@ class BtreeIndex final : public Index {
     const uint32_t first = leaf.rank(shape_, count, cursor.low.data(), false);
     const uint32_t last = leaf.rank(shape_, count, cursor.high.data(), !cursor.high_exclusive);
     cursor.count = last > first ? last - first : 0;
-    for (uint32_t i = 0; i < cursor.count; ++i) {
-      const uint32_t from = cursor.direction == ScanDirection::kForward ? first + i : last - 1 - i;
-      leaf.load_key(shape_, from, cursor.keys.data() + size_t{i} * words());
+    const bool forward = cursor.direction == ScanDirection::kForward;
+    const uint32_t begin = forward ? first : last - 1;
+    const uint32_t step = forward ? 1 : ~uint32_t{0};
+    for (uint32_t i = 0, from = begin; i < cursor.count; ++i, from += step)
       cursor.rows[i] = leaf.row(shape_, from);
+    if (cursor.wants_keys) {
+      for (uint32_t i = 0, from = begin; i < cursor.count; ++i, from += step)
+        leaf.load_key(shape_, from, cursor.keys.data() + size_t{i} * words());
     }
     cursor.node = {leaf.block(), path.version};
     return leaf.version() == path.version;

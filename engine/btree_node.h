@@ -91,20 +91,28 @@ class BtreeNode : public NodeLock<4> {
     return 0;
   }
 
+  // Whether key i is below `other`; with kOrEqual, not above it.
+  template <bool kOrEqual>
+  bool is_below(const Shape& shape, uint32_t i, const uint64_t* other) const {
+    if constexpr (kWords == 1 || kWords == 2) {
+      // One number each, so that no branch depends on how the words compare.
+      const NodeWord* mine = key(shape, i);
+      unsigned __int128 number = 0;
+      unsigned __int128 limit = 0;
+      for (uint32_t w = 0; w < kWords; ++w) {
+        number = number << 64 | mine[w].load(std::memory_order_acquire);
+        limit = limit << 64 | other[w];
+      }
+      return kOrEqual ? number <= limit : number < limit;
+    } else {
+      const int order = compare(shape, i, other);
+      return order < 0 || (kOrEqual && order == 0);
+    }
+  }
+
   // How many of the first `count` keys are below `key`; with or_equal, not above it.
   uint32_t rank(const Shape& shape, uint32_t count, const uint64_t* key, bool or_equal) const {
-    uint32_t low = 0;
-    while (count > 0) {
-      const uint32_t half = count / 2;
-      const int order = compare(shape, low + half, key);
-      if (order < 0 || (or_equal && order == 0)) {
-        low += half + 1;
-        count -= half + 1;
-      } else {
-        count = half;
-      }
-    }
-    return low;
+    return or_equal ? search<true>(shape, count, key) : search<false>(shape, count, key);
   }
 
   // Under the lock; `source` may be this node. Relaxed loads: the lock's owner reads what it, or an owner
@@ -122,6 +130,20 @@ class BtreeNode : public NodeLock<4> {
   }
 
   void prefetch() const { prefetch_lines(block_, 2 * kCacheLineBytes); }
+
+ private:
+  // The rank is in [low, low + count]. Nobody can predict which way a search goes: so it takes as many steps either way, and
+  // steps without branches.
+  template <bool kOrEqual>
+  uint32_t search(const Shape& shape, uint32_t count, const uint64_t* key) const {
+    uint32_t low = 0;
+    while (count > 1) {
+      const uint32_t half = count / 2;
+      low += half & -uint32_t{is_below<kOrEqual>(shape, low + half - 1, key)};
+      count -= half;
+    }
+    return low + uint32_t{count == 1 && is_below<kOrEqual>(shape, low, key)};
+  }
 };
 
 }  // namespace mneme

@@ -10,13 +10,22 @@
 
 namespace mneme {
 
+namespace {
+
+// So far behind the chunk that is written pages are dropped: most are on the disk by then, and the others stay. Nobody waits.
+constexpr uint64_t kDropBehindBytes = uint64_t{16} << 20;
+constexpr uint64_t kPageBytes = 4096;
+
+}  // namespace
+
 Result<std::unique_ptr<CheckpointFile>> CheckpointFile::create(const std::string& directory,
-                                                               const CheckpointIdentity& identity) {
+                                                               const CheckpointIdentity& identity,
+                                                               CachedPages cached) {
   std::string name = fmt::format("checkpoint-{:016x}", identity.lsn.value);
   auto file = File::open(directory + "/" + name, O_RDWR | O_CREAT | O_TRUNC);
   if (!file) return file.error();
   return std::unique_ptr<CheckpointFile>(
-      new CheckpointFile(directory, std::move(name), identity, std::move(*file)));
+      new CheckpointFile(directory, std::move(name), identity, cached, std::move(*file)));
 }
 
 CheckpointFile::~CheckpointFile() {
@@ -35,13 +44,22 @@ Result<void> CheckpointFile::write_chunk(TableId table, uint32_t rows, ByteSpan 
   header.encode(encoded.data());
   RETURN_IF_ERROR(file_.write_at(encoded, header.offset));
   RETURN_IF_ERROR(file_.write_at(payload, header.offset + kCheckpointChunkHeaderBytes));
-  // Begins to write the pages back: else they would all come at once with the last sync, and the log's writes behind
-  // them. Only a hint, so what it answers is of no consequence.
-  (void)::sync_file_range(file_.descriptor(), static_cast<off64_t>(header.offset),
-                          static_cast<off64_t>(bytes), SYNC_FILE_RANGE_WRITE);
+  write_back(header.offset, bytes);
   chunks_.fetch_add(1, std::memory_order_relaxed);
   rows_.fetch_add(rows, std::memory_order_relaxed);
   return {};
+}
+
+void CheckpointFile::write_back(uint64_t offset, uint64_t bytes) const {
+  const int file = file_.descriptor();
+  // Begun at once: else all would come with the last sync, and the log's writes behind them.
+  (void)::sync_file_range(file, static_cast<off64_t>(offset), static_cast<off64_t>(bytes),
+                          SYNC_FILE_RANGE_WRITE);
+  if (cached_ == CachedPages::kStay || offset < kDropBehindBytes + kPageBytes) return;
+  // Only whole pages are dropped: with one more in front, those that two chunks share are, too.
+  const auto begin = static_cast<off64_t>(offset - kDropBehindBytes - kPageBytes);
+  const auto length = static_cast<off64_t>(bytes + kPageBytes);
+  (void)::posix_fadvise(file, begin, length, POSIX_FADV_DONTNEED);
 }
 
 Result<WrittenCheckpoint> CheckpointFile::complete() {

@@ -35,10 +35,16 @@ struct WrittenCheckpoint {
   uint64_t rows = 0;
 };
 
+// What becomes of the file's pages in the system's cache once they are on the disk. Beside transactions they are dropped, so
+// that the next chunk is copied to the same memory: on a virtual machine most of a checkpoint's processor time went into
+// pages that had never been touched before. What a later recovery finds in the cache is worth less.
+enum class CachedPages : uint8_t { kStay, kGo };
+
 class CheckpointFile {
  public:
   static Result<std::unique_ptr<CheckpointFile>> create(const std::string& directory,
-                                                        const CheckpointIdentity& identity);
+                                                        const CheckpointIdentity& identity,
+                                                        CachedPages cached = CachedPages::kStay);
   ~CheckpointFile();
   CheckpointFile(const CheckpointFile&) = delete;
   CheckpointFile& operator=(const CheckpointFile&) = delete;
@@ -49,12 +55,19 @@ class CheckpointFile {
 
  private:
   CheckpointFile(const std::string& directory, std::string name, const CheckpointIdentity& identity,
-                 File file)
-      : directory_(directory), name_(std::move(name)), identity_(identity), file_(std::move(file)) {}
+                 CachedPages cached, File file)
+      : directory_(directory),
+        name_(std::move(name)),
+        identity_(identity),
+        cached_(cached),
+        file_(std::move(file)) {}
+  // Hints to the system, so what it answers is of no consequence.
+  void write_back(uint64_t offset, uint64_t bytes) const;
 
   const std::string directory_;
   const std::string name_;
   const CheckpointIdentity identity_;
+  const CachedPages cached_;
   const File file_;
   bool is_complete_ = false;
 

@@ -39,19 +39,22 @@ Result<CheckpointHeader> CheckpointHeader::decode(ByteSpan page, const std::stri
         "the directory",
         file);
   page = page.first(kCheckpointHeaderBytes);
-  if (load<uint64_t>(page.data()) != kMagic) {
-    return invalid_argument(
-        "{} is no checkpoint of Mneme's: it does not begin with \"MNEMECKP\"; put the checkpoint back in its "
+  const bool magic_is_right = load<uint64_t>(page.data()) == kMagic;
+  const bool checksum_is_right = load<uint32_t>(page.data() + kChecksumOffset) == page_checksum(page);
+  const auto version = load<uint32_t>(page.data() + 8);
+  // A foreign file has neither; damage to ours leaves one of them.
+  if (!magic_is_right && !checksum_is_right) {
+    return damaged(
+        "{} is no checkpoint of Mneme's: it does not begin with \"MNEMECKP\"; nothing was changed: put the checkpoint back in its "
         "place",
         file);
   }
-  const auto version = load<uint32_t>(page.data() + 8);
-  if (version != kFormatVersion) {
+  if (magic_is_right && checksum_is_right && version != kFormatVersion) {
     return invalid_argument(
         "{} has format version {}, and this program reads version {}: use the program that wrote it", file,
         version, kFormatVersion);
   }
-  if (load<uint32_t>(page.data() + kChecksumOffset) != page_checksum(page)) {
+  if (!magic_is_right || !checksum_is_right) {
     return damaged(
         "{}: the header page at offset 0 fails its checksum; nothing was changed: put the file back from a "
         "copy of the directory",

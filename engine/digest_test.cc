@@ -54,9 +54,21 @@ TEST_F(DigestTest, CountsValuesOnly) {
   EXPECT_EQ(verify_indexes(other.db)->waiting, 3u);
   EXPECT_EQ(verify_indexes(other.db)->rows, 40001u);
 
-  const ColumnValue change{TestDatabase::kAmount, Value::of_int(6)};
-  ASSERT_EQ(writer.update(other.kItem, row(other, 123), {&change, 1}), AccessStatus::kOk);
-  EXPECT_NE(digest_of(one.db, 1), digest_of(other.db, 1));
+}
+
+TEST_F(DigestTest, EachColumnCounts) {
+  insert(one, 1, "abc");
+  insert(other, 1, "abc");
+  ASSERT_EQ(digest_of(one.db, 1), digest_of(other.db, 1));
+  UnloggedWriter writer(other.db);
+  for (const ColumnValue& change :
+       {ColumnValue{TestDatabase::kGroup, Value::of_int(77)}, ColumnValue{TestDatabase::kCode, Value::of_int(78)},
+        ColumnValue{TestDatabase::kAmount, Value::of_int(79)},
+        ColumnValue{TestDatabase::kNote, Value::of_text("abd")}}) {
+    const Digest before = digest_of(other.db, 1);
+    ASSERT_EQ(writer.update(other.kItem, row(other, 1), {&change, 1}), AccessStatus::kOk);
+    EXPECT_NE(digest_of(other.db, 1), before) << "column " << change.column.value;
+  }
 }
 
 TEST_F(DigestTest, DuplicateRowsCount) {

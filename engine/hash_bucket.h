@@ -18,18 +18,32 @@
 
 namespace mneme {
 
+// kWords: words of a key where known at compile time, 0 otherwise.
+template <uint32_t kWords>
 class HashBucket : public NodeLock<2> {
  public:
-  struct Shape {
-    uint32_t key_words;
-    uint32_t capacity;
-    size_t block_bytes;  // a power of two, from one cache line
+  class Shape {
+   public:
+    constexpr explicit Shape(uint32_t key_words)
+        : key_words_(key_words),
+          // Three entries at least: with two to a bucket on average, few have an overflow block.
+          block_bytes_(std::bit_ceil(std::max<size_t>(64, 8 * (2 + 3 * (size_t{key_words} + 1))))),
+          capacity_(static_cast<uint32_t>((block_bytes_ / 8 - 2) / (key_words + 1))) {}
 
-    static Shape of(uint32_t key_words) {
-      // Three entries at least: with two to a bucket on average, few have an overflow block.
-      const size_t bytes = std::bit_ceil(std::max<size_t>(64, 8 * (2 + 3 * (size_t{key_words} + 1))));
-      return {key_words, static_cast<uint32_t>((bytes / 8 - 2) / (key_words + 1)), bytes};
+    constexpr uint32_t key_words() const { return known(key_words_, &Shape::key_words_); }
+    constexpr uint32_t capacity() const { return known(capacity_, &Shape::capacity_); }
+    constexpr size_t block_bytes() const { return known(block_bytes_, &Shape::block_bytes_); }  // a power of two
+
+   private:
+    template <typename Number>
+    static constexpr Number known(Number told, Number Shape::* member) {
+      if constexpr (kWords == 0) return told;
+      return Shape(kWords).*member;
     }
+
+    uint32_t key_words_;
+    size_t block_bytes_;
+    uint32_t capacity_;
   };
 
   explicit HashBucket(NodeWord* block) : NodeLock(block) {}
@@ -56,7 +70,7 @@ class HashBucket : public NodeLock<2> {
   void set_next(HashBucket next) const { set_link(count(), next, depth()); }
 
   void load_key(const Shape& shape, uint32_t i, uint64_t* to) const {
-    for (uint32_t w = 0; w < shape.key_words; ++w) to[w] = key(shape, i)[w].load(std::memory_order_acquire);
+    for (uint32_t w = 0; w < shape.key_words(); ++w) to[w] = key(shape, i)[w].load(std::memory_order_acquire);
   }
   // Whether the first `words` words of key i are those of `other`.
   bool key_is(const Shape& shape, uint32_t i, const uint64_t* other, uint32_t words) const {
@@ -72,7 +86,7 @@ class HashBucket : public NodeLock<2> {
     row_word(shape, i).store(reinterpret_cast<uint64_t>(to), std::memory_order_release);
   }
   void set_entry(const Shape& shape, uint32_t i, const uint64_t* from, const Row* to) const {
-    for (uint32_t w = 0; w < shape.key_words; ++w) key(shape, i)[w].store(from[w], std::memory_order_release);
+    for (uint32_t w = 0; w < shape.key_words(); ++w) key(shape, i)[w].store(from[w], std::memory_order_release);
     set_row(shape, i, to);
   }
 
@@ -81,9 +95,9 @@ class HashBucket : public NodeLock<2> {
   static constexpr uint64_t kAddressMask = ((uint64_t{1} << 56) - 1) & ~kCountMask;
 
   uint64_t link() const { return block_[1].load(std::memory_order_acquire); }
-  NodeWord* key(const Shape& shape, uint32_t i) const { return block_ + 2 + size_t{i} * shape.key_words; }
+  NodeWord* key(const Shape& shape, uint32_t i) const { return block_ + 2 + size_t{i} * shape.key_words(); }
   NodeWord& row_word(const Shape& shape, uint32_t i) const {
-    return block_[2 + size_t{shape.capacity} * shape.key_words + i];
+    return block_[2 + size_t{shape.capacity()} * shape.key_words() + i];
   }
 };
 

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/exhaustion.h"
 #include "base/prefetch.h"
 #include "engine/hash_bucket.h"
 
@@ -24,21 +25,23 @@ namespace mneme {
 
 namespace {
 
+// kWords: words of a key where known at compile time and all of them hashed, 0 otherwise.
+template <uint32_t kWords>
 class HashIndex final : public Index {
  public:
-  using Bucket = HashBucket;
-  using Shape = HashBucket::Shape;
+  using Bucket = HashBucket<kWords>;
+  using Shape = Bucket::Shape;
 
   HashIndex(uint32_t key_words, uint32_t hashed_words, HugePageSource& memory)
       : Index(key_words),
-        hashed_words_(hashed_words),
-        shape_(Shape::of(key_words)),
+        hashed_words_told_(hashed_words),
+        shape_(key_words),
         piece_entries_(std::min<uint32_t>(IndexCursor::kMaxEntries, IndexCursor::kMaxEntryWords / key_words)),
-        first_segment_buckets_(kHugePageBytes / shape_.block_bytes),
+        first_segment_bits_(static_cast<uint32_t>(std::countr_zero(kHugePageBytes / shape_.block_bytes()))),
         memory_(memory),
-        overflow_(shape_.block_bytes, memory) {
+        overflow_(shape_.block_bytes(), memory) {
     CHECK(hashed_words >= 1 && hashed_words <= key_words);
-    CHECK(add_segment(0) && "no memory for an empty index");
+    if (!add_segment(0)) out_of_memory(0);
     for (uint64_t i = 0; i < kFirstBuckets; ++i) bucket(i).set_link(0, Bucket(nullptr), kFirstDepth);
     bucket_count_.store(kFirstBuckets, std::memory_order_release);
   }
@@ -52,7 +55,7 @@ class HashIndex final : public Index {
       if (!is_home(home, hash)) continue;
       Row* row = nullptr;
       const bool consistent = walk_chain(head, version, [&](const Bucket& block, uint32_t i) {
-        if (!block.key_is(shape_, i, key, key_words())) return true;
+        if (!block.key_is(shape_, i, key, words())) return true;
         row = block.row(shape_, i);
         return false;
       });
@@ -64,7 +67,7 @@ class HashIndex final : public Index {
 
   bool next(IndexCursor& cursor) const override {
     if (cursor.done) return false;
-    if (compare_words(cursor.low.data(), cursor.high.data(), hashed_words_) != 0) return next_of_all(cursor);
+    if (compare_words(cursor.low.data(), cursor.high.data(), hashed_words()) != 0) return next_of_all(cursor);
     const uint64_t hash = hash_of(cursor.low.data());
     for (uint32_t tries = 0;; spin_pause(tries++)) {
       const Home home = home_of(hash);
@@ -96,7 +99,7 @@ class HashIndex final : public Index {
       head.unlock_unchanged(version);
       return InsertStatus::kExists;
     }
-    for (block = head; block && block.count() == shape_.capacity;) block = block.next();
+    for (block = head; block && block.count() == shape_.capacity();) block = block.next();
     const bool overflows = !block;
     if (overflows) {
       block = Bucket(overflow_.take());
@@ -150,12 +153,12 @@ class HashIndex final : public Index {
     if (probe.node == nullptr) return ask_for(bucket(number_of(hash_of(key))), probe);
     const Bucket block(const_cast<NodeWord*>(probe.node));
     const uint64_t version = block.version();
-    const uint32_t count = std::min(block.count(), shape_.capacity);
+    const uint32_t count = std::min(block.count(), shape_.capacity());
     for (uint32_t i = 0; i < count; ++i) {
-      if (!block.key_is(shape_, i, key, hashed_words_)) continue;
+      if (!block.key_is(shape_, i, key, hashed_words())) continue;
       probe.row = block.row(shape_, i);
       // Only a head, which alone has a depth, has a version that tells of changes.
-      probe.is_exact = hashed_words_ == key_words() && block.depth() > 0 &&
+      probe.is_exact = hashed_words() == words() && block.depth() > 0 &&
                        (version & Bucket::kLocked) == 0 && block.version() == version;
       probe.is_done = true;
       return;
@@ -196,7 +199,7 @@ class HashIndex final : public Index {
       CHECK(head.depth() == level + (deeper ? 1 : 0));
       std::vector<IndexCursor::Key> keys;
       for (Bucket block = head; block; block = block.next()) {
-        CHECK(block.count() <= shape_.capacity);
+        CHECK(block.count() <= shape_.capacity());
         CHECK(block == head || block.count() > 0);
         for (uint32_t i = 0; i < block.count(); ++i) {
           IndexCursor::Key key{};
@@ -219,11 +222,14 @@ class HashIndex final : public Index {
   static constexpr uint64_t kGrowDebt = 32;
   static constexpr size_t kMaxSegments = 40;
 
+  uint32_t words() const { return shape_.key_words(); }
+  uint32_t hashed_words() const { return kWords != 0 ? kWords : hashed_words_told_; }
+
   static uint64_t mask(uint32_t depth) { return (uint64_t{1} << depth) - 1; }
 
   uint64_t hash_of(const uint64_t* key) const {
     uint64_t hash = 0x9e3779b97f4a7c15;
-    for (uint32_t i = 0; i < hashed_words_; ++i) {
+    for (uint32_t i = 0; i < hashed_words(); ++i) {
       // A multiplication spreads upwards only, so its high bits are brought down after each word.
       hash = (hash ^ key[i]) * 0xd6e8feb86659fd93;
       hash ^= hash >> 32;
@@ -233,13 +239,13 @@ class HashIndex final : public Index {
   }
 
   Bucket bucket(uint64_t number) const {
-    if (number < first_segment_buckets_) return in_segment(0, number);
-    const auto segment = static_cast<uint32_t>(std::bit_width(number / first_segment_buckets_));
-    return in_segment(segment, number - (first_segment_buckets_ << (segment - 1)));
+    const auto width = static_cast<uint32_t>(std::bit_width(number));
+    if (width <= first_segment_bits_) return in_segment(0, number);
+    return in_segment(width - first_segment_bits_, number ^ (uint64_t{1} << (width - 1)));
   }
   Bucket in_segment(uint32_t segment, uint64_t place) const {
     std::byte* memory = segments_[segment].load(std::memory_order_acquire);
-    return Bucket(reinterpret_cast<NodeWord*>(memory + place * shape_.block_bytes));
+    return Bucket(reinterpret_cast<NodeWord*>(memory + place * shape_.block_bytes()));
   }
   static size_t segment_bytes(uint32_t segment) { return kHugePageBytes << (segment == 0 ? 0 : segment - 1); }
   bool add_segment(uint32_t segment) {
@@ -254,7 +260,7 @@ class HashIndex final : public Index {
     probe.node = block.block();
     probe.is_done = !block;
     if (!block) return;
-    prefetch_lines(block.block(), shape_.block_bytes);
+    prefetch_lines(block.block(), shape_.block_bytes());
   }
 
   // The bucket of a hash as far as the bucket count that we see tells.
@@ -301,7 +307,7 @@ class HashIndex final : public Index {
   template <typename Visit>
   bool walk_chain(const Bucket& head, uint64_t version, Visit&& visit) const {
     for (Bucket block = head; block;) {
-      const uint32_t count = std::min(block.count(), shape_.capacity);
+      const uint32_t count = std::min(block.count(), shape_.capacity());
       for (uint32_t i = 0; i < count; ++i) {
         if (!visit(block, i)) return head.version() == version;
       }
@@ -316,7 +322,7 @@ class HashIndex final : public Index {
   bool find_locked(const Bucket& head, const uint64_t* key, Bucket& block, uint32_t& at) const {
     for (block = head; block; block = block.next()) {
       for (at = 0; at < block.count(); ++at) {
-        if (block.key_is(shape_, at, key, key_words())) return true;
+        if (block.key_is(shape_, at, key, words())) return true;
       }
     }
     return false;
@@ -342,18 +348,18 @@ class HashIndex final : public Index {
   bool take_into_piece(const Bucket& block, uint32_t i, IndexCursor& cursor) const {
     IndexCursor::Key key;
     block.load_key(shape_, i, key.data());
-    if (compare_words(key.data(), cursor.low.data(), key_words()) < 0) return false;
-    if (compare_words(key.data(), cursor.high.data(), key_words()) > 0) return false;
+    if (compare_words(key.data(), cursor.low.data(), words()) < 0) return false;
+    if (compare_words(key.data(), cursor.high.data(), words()) > 0) return false;
     uint32_t at = cursor.count;
-    while (at > 0 && compare_words(key.data(), cursor.key(at - 1), key_words()) < 0) --at;
+    while (at > 0 && compare_words(key.data(), cursor.key(at - 1), words()) < 0) --at;
     const bool full = cursor.count == piece_entries_;
     if (full && at == cursor.count) return true;
     if (!full) ++cursor.count;
     for (uint32_t to = cursor.count - 1; to > at; --to) {
-      std::copy_n(cursor.key(to - 1), key_words(), cursor.keys.data() + size_t{to} * key_words());
+      std::copy_n(cursor.key(to - 1), words(), cursor.keys.data() + size_t{to} * words());
       cursor.rows[to] = cursor.rows[to - 1];
     }
-    std::copy_n(key.data(), key_words(), cursor.keys.data() + size_t{at} * key_words());
+    std::copy_n(key.data(), words(), cursor.keys.data() + size_t{at} * words());
     cursor.rows[at] = block.row(shape_, i);
     return full;
   }
@@ -365,7 +371,7 @@ class HashIndex final : public Index {
       number = number_of_block(cursor.node.node);
       if (cursor.count == piece_entries_) {
         after.emplace();
-        std::copy_n(cursor.key(cursor.count - 1), key_words(), after->data());
+        std::copy_n(cursor.key(cursor.count - 1), words(), after->data());
       } else if (++number >= bucket_count_.load(std::memory_order_acquire)) {
         cursor.done = true;
         return false;
@@ -378,7 +384,7 @@ class HashIndex final : public Index {
       const bool consistent = walk_chain(head, version, [&](const Bucket& block, uint32_t i) {
         IndexCursor::Key key;
         block.load_key(shape_, i, key.data());
-        if (!after || compare_words(key.data(), after->data(), key_words()) > 0)
+        if (!after || compare_words(key.data(), after->data(), words()) > 0)
           take_into_piece(block, i, cursor);
         return true;
       });
@@ -393,18 +399,18 @@ class HashIndex final : public Index {
       CHECK(i < kMaxSegments);
       const std::byte* memory = segments_[i].load(std::memory_order_acquire);
       if (memory == nullptr || address < memory || address >= memory + segment_bytes(i)) continue;
-      const uint64_t place = static_cast<uint64_t>(address - memory) / shape_.block_bytes;
-      return i == 0 ? place : (first_segment_buckets_ << (i - 1)) + place;
+      const uint64_t place = static_cast<uint64_t>(address - memory) / shape_.block_bytes();
+      return i == 0 ? place : (uint64_t{1} << (first_segment_bits_ + i - 1)) + place;
     }
   }
 
   // Moves the range's low end behind the piece; false when nothing is left.
   bool step_past_piece(IndexCursor& cursor) const {
-    std::copy_n(cursor.key(cursor.count - 1), key_words(), cursor.low.data());
-    for (uint32_t i = key_words(); i-- > 0;) {
+    std::copy_n(cursor.key(cursor.count - 1), words(), cursor.low.data());
+    for (uint32_t i = words(); i-- > 0;) {
       if (++cursor.low[i] != 0) break;
     }
-    return compare_words(cursor.low.data(), cursor.high.data(), key_words()) <= 0;
+    return compare_words(cursor.low.data(), cursor.high.data(), words()) <= 0;
   }
 
   // ---- growing ----
@@ -426,11 +432,11 @@ class HashIndex final : public Index {
     const uint64_t first = count - (uint64_t{1} << level);
     uint64_t entries = 0;
     for (uint64_t i = 0; i < kGrowBuckets; ++i) entries += bucket(first + i).count();
-    if (entries * 5 < kGrowBuckets * shape_.capacity * 2) return false;
+    if (entries * 5 < kGrowBuckets * shape_.capacity() * 2) return false;
 
-    const bool begins_segment = count >= first_segment_buckets_ && std::has_single_bit(count);
-    if (begins_segment) {
-      const auto segment = static_cast<uint32_t>(std::bit_width(count / first_segment_buckets_));
+    const auto width = static_cast<uint32_t>(std::bit_width(count));
+    if (width > first_segment_bits_ && std::has_single_bit(count)) {
+      const uint32_t segment = width - first_segment_bits_;
       if (segments_[segment].load(std::memory_order_relaxed) == nullptr && !add_segment(segment))
         return false;
     }
@@ -477,8 +483,8 @@ class HashIndex final : public Index {
 
   void append(const Bucket& head, const uint64_t* key, Row* row) {
     // The head's next block is the one with room, when the head has none.
-    Bucket block = head.count() < shape_.capacity ? head : head.next();
-    if (!block || block.count() == shape_.capacity) {
+    Bucket block = head.count() < shape_.capacity() ? head : head.next();
+    if (!block || block.count() == shape_.capacity()) {
       CHECK(!spare_blocks_.empty());
       block = spare_blocks_.back();
       spare_blocks_.pop_back();
@@ -489,10 +495,10 @@ class HashIndex final : public Index {
     block.set_count(block.count() + 1);
   }
 
-  const uint32_t hashed_words_;
+  const uint32_t hashed_words_told_;
   const Shape shape_;
   const uint32_t piece_entries_;
-  const uint64_t first_segment_buckets_;
+  const uint32_t first_segment_bits_;  // of the number of buckets in segment 0, a power of two
   HugePageSource& memory_;
   NodePool overflow_;
   // Set by the grower (release: a new segment's memory), read by all (acquire).
@@ -515,7 +521,11 @@ class HashIndex final : public Index {
 
 std::unique_ptr<Index> make_hash_index(uint32_t key_words, uint32_t hashed_words, HugePageSource& memory) {
   CHECK(key_words >= 1 && key_words <= kMaxKeyWords);
-  return std::make_unique<HashIndex>(key_words, hashed_words, memory);
+  if (hashed_words == key_words && key_words == 1)
+    return std::make_unique<HashIndex<1>>(key_words, hashed_words, memory);
+  if (hashed_words == key_words && key_words == 2)
+    return std::make_unique<HashIndex<2>>(key_words, hashed_words, memory);
+  return std::make_unique<HashIndex<0>>(key_words, hashed_words, memory);
 }
 
 }  // namespace mneme

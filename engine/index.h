@@ -44,7 +44,7 @@ struct NodeChange {
 };
 using NodeChanges = std::vector<NodeChange>;
 
-inline int compare_words(const uint64_t* a, const uint64_t* b, size_t count) {
+[[gnu::always_inline]] inline int compare_words(const uint64_t* a, const uint64_t* b, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
   }
@@ -77,6 +77,8 @@ class IndexCursor {
   Key high;
   bool high_exclusive = false;
   bool done = false;
+  // Whoever asks for rows alone says so: then the piece's keys may be left out.
+  bool wants_keys = true;
 
   // The piece.
   NodeVersion node;
@@ -102,6 +104,12 @@ struct InsertHint {
   bool has_high = false;
   IndexCursor::Key low;
   IndexCursor::Key high;
+
+  // Whether a key of so many words belongs there, if the version still stands.
+  [[gnu::always_inline]] bool covers(const uint64_t* key, size_t words) const {
+    return node != nullptr && compare_words(key, low.data(), words) >= 0 &&
+           (!has_high || compare_words(key, high.data(), words) < 0);
+  }
 };
 
 class Index {

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "engine/key_words.h"
 
 namespace mneme {
 
@@ -20,49 +21,14 @@ enum class Fit { kBelow, kInside, kAbove };
 
 // The `bytes` low bytes of `v`, most significant first.
 void put_big_endian(std::byte* to, uint64_t v, uint32_t bytes) {
-  for (uint32_t i = 0; i < bytes; ++i) to[i] = static_cast<std::byte>(v >> (8 * (bytes - 1 - i)));
-}
-
-uint64_t flip_sign(int64_t v, uint32_t bytes) {
-  return static_cast<uint64_t>(v) ^ (uint64_t{1} << (8 * bytes - 1));
-}
-
-// The same as put_big_endian(flip_sign()) at byte `offset` of the key, which is still zero there, in words. Of each
-// row that is replayed, so it is no call.
-[[gnu::always_inline]] inline void put_into_words(IndexKey& key, uint32_t offset, int64_t v, uint32_t bytes) {
-  const uint64_t bits = flip_sign(v, bytes) & (~uint64_t{0} >> (64 - 8 * bytes));
-  uint64_t* word = key.words.data() + offset / 8;
-  const uint32_t end = offset % 8 + bytes;
-  if (end <= 8) {
-    word[0] |= bits << (8 * (8 - end));
-  } else {
-    word[0] |= bits >> (8 * (end - 8));
-    word[1] |= bits << (8 * (16 - end));
-  }
-}
-
-int64_t load_integer(const std::byte* from, uint32_t bytes) {
   switch (bytes) {
     case 2:
-      return load<int16_t>(from);
+      return store(to, __builtin_bswap16(static_cast<uint16_t>(v)));
     case 4:
-      return load<int32_t>(from);
+      return store(to, __builtin_bswap32(static_cast<uint32_t>(v)));
     default:
-      return load<int64_t>(from);
-  }
-}
-
-bool is_integer_in_image(const Type& type, uint32_t bytes) {
-  switch (type.kind) {
-    case TypeKind::kSmallInt:
-    case TypeKind::kInt:
-    case TypeKind::kBigInt:
-    case TypeKind::kTimestamp:
-      return true;
-    case TypeKind::kNumeric:
-      return bytes == 8;
-    default:
-      return false;
+      DCHECK(bytes == 8);
+      return store(to, __builtin_bswap64(v));
   }
 }
 
@@ -124,13 +90,32 @@ KeyCodec::KeyCodec(const Catalog& catalog, IndexId index, const RowLayout& layou
   }
   word_count_ = (key_bytes_ + 7) / 8;
   CHECK(word_count_ <= kMaxKeyWords);
+  if (!is_simple_) return;
+  for (const Part& part : parts_) add_word_steps(part);
+}
+
+void KeyCodec::add_word_steps(const Part& part) {
+  // Columns are aligned, so that a number lies in one word of an image, which consists of whole words.
+  const uint32_t in_image = part.image_offset % 8;
+  CHECK(in_image + part.bytes <= 8);
+  const uint64_t sign = flip_sign(0, part.bytes);
+  const uint64_t all = ~uint64_t{0} >> (64 - 8 * part.bytes);
+  const auto add = [&](uint32_t key_word, uint32_t down, uint32_t up) {
+    word_steps_.push_back(
+        {part.image_offset - in_image, key_word, 8 * in_image + down, up, sign >> down, all >> down});
+  };
+  const uint32_t end = part.offset % 8 + part.bytes;
+  const uint32_t word = part.offset / 8;
+  if (end <= 8) return add(word, 0, 8 * (8 - end));
+  add(word, 8 * (end - 8), 0);
+  add(word + 1, 0, 8 * (16 - end));
 }
 
 void KeyCodec::add_part(const TableDefinition& table, ColumnId id) {
   const Column& column = table.column(id);
   const uint32_t bytes = mneme::key_bytes(column) - (column.nullable ? 1 : 0);
   parts_.push_back({id, key_bytes_, bytes, column.nullable, column.type, layout_.place(id).offset});
-  is_simple_ &= !column.nullable && is_integer_in_image(column.type, bytes);
+  is_simple_ &= !column.nullable && is_integer_in_key(column.type, bytes);
   key_bytes_ = parts_.back().end();
 }
 
@@ -189,8 +174,10 @@ IndexKey KeyCodec::zeroed_key() const {
 IndexKey KeyCodec::of_row(const std::byte* image, uint64_t slot) const {
   if (is_simple_) {
     IndexKey key = zeroed_key();
-    for (const Part& part : parts_)
-      put_into_words(key, part.offset, load_integer(image + part.image_offset, part.bytes), part.bytes);
+    for (const WordStep& step : word_steps_) {
+      const uint64_t word = load<uint64_t>(image + step.image_offset) >> step.down;
+      key.words[step.key_word] |= ((word ^ step.flip) & step.mask) << step.up;
+    }
     return key;
   }
   KeyBytes bytes;

@@ -62,10 +62,21 @@ class KeyCodec {
 
     uint32_t end() const { return offset + (nullable ? 1 : 0) + bytes; }
   };
+  // How a simple key's number, or what of it lies in one word of the key, gets there: the image's word, shifted down, its
+  // sign flipped, its bytes singled out, shifted up. A number that lies in two words takes two steps.
+  struct WordStep {
+    uint32_t image_offset;
+    uint32_t key_word;
+    uint32_t down;
+    uint32_t up;
+    uint64_t flip;
+    uint64_t mask;
+  };
   // A key under construction: its bytes, in order.
   using KeyBytes = std::array<std::byte, kMaxKeyWords * 8>;
 
   void add_part(const TableDefinition& table, ColumnId column);
+  void add_word_steps(const Part& part);
   void append(const Part& part, const Value& value, std::byte* to) const;
   // Encodes `prefix` into the first bytes of `to`; false when no row can equal it.
   bool append_prefix(std::span<const Value> prefix, std::byte* to) const;
@@ -81,6 +92,7 @@ class KeyCodec {
   bool slot_suffix_ = false;
   // All parts are integers, or numbers kept as such, and never NULL: keys are put together in words, without bytes.
   bool is_simple_ = true;
+  std::vector<WordStep> word_steps_;  // of a simple key
   uint32_t key_bytes_ = 0;
   uint32_t word_count_ = 0;
 };

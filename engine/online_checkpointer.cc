@@ -97,7 +97,8 @@ Result<std::unique_ptr<CheckpointFile>> OnlineCheckpointer::capture(const Manife
   versions.fix(*boundary);
 
   auto file = CheckpointFile::create(manifest_.directory(),
-                                     {manifest.database_id, manifest.checkpoint_catalog_hash, *boundary});
+                                     {manifest.database_id, manifest.checkpoint_catalog_hash, *boundary},
+                                     CachedPages::kGo);
   if (!file) return file;
   RETURN_IF_ERROR(write_rows(*boundary, **file));
   taken.capture_seconds = seconds_since(taken.begin_ns);
@@ -211,6 +212,8 @@ Result<void> OnlineCheckpointer::make_current(const WrittenCheckpoint& written, 
     std::erase_if(manifest.segments, [&](const SegmentEntry& each) {
       return std::ranges::any_of(*below, [&](const SegmentEntry& old) { return old.number == each.number; });
     });
+    // What is dropped here is a gap that no archive fills: what lies before it, wherever, can't be replayed any more.
+    if (options_.archive.empty() && !below->empty()) forget_former_lives(manifest);
   }));
   observe(CheckpointStep::kCurrent);
 

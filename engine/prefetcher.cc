@@ -1,17 +1,41 @@
 #include "engine/prefetcher.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "base/prefetch.h"
 #include "engine/database.h"
 
 namespace mneme {
 
+namespace {
+
+// Few words, so the calls that std::copy and std::equal become would take longer than the work.
+void copy_key(const IndexKey& from, IndexCursor::Key& to) {
+  constexpr size_t kFew = 4;
+  static_assert(kFew <= kMaxKeyWords);
+  std::memcpy(to.data(), from.words.data(), kFew * sizeof(uint64_t));
+  for (size_t i = kFew; i < from.word_count; ++i) to[i] = from.words[i];
+}
+bool begins_with(const IndexCursor::Key& key, const IndexKey& prefix) {
+  uint64_t difference = 0;
+  for (size_t i = 0; i < prefix.word_count; ++i) difference |= key[i] ^ prefix.words[i];
+  return difference == 0;
+}
+
+}  // namespace
+
 void Prefetcher::add(Database& database, std::span<const RowLookup> lookups) {
   if (round_count_ == kMaxRounds) return;
   const size_t first = count_;
   for (const RowLookup& lookup : lookups.first(std::min(lookups.size(), kMaxLookups - count_))) {
     Entry& entry = entries_[count_];
+    if (!lookup.index.valid()) {
+      entry.rows = nullptr;
+      ++count_;
+      continue;
+    }
     const Index& index = *database.index(lookup.index).index;
     entry.id = lookup.index;
     entry.index = &index;
@@ -19,9 +43,9 @@ void Prefetcher::add(Database& database, std::span<const RowLookup> lookups) {
     entry.parts = lookup.parts;
     entry.probe = {};
     // An entry's key may go on behind the column's words (indexed_table.h): the first of all that do, or the last.
-    std::copy_n(lookup.key.words.data(), lookup.key.word_count, entry.key.data());
-    std::fill(entry.key.data() + lookup.key.word_count, entry.key.data() + index.key_words(),
-              lookup.is_place ? ~uint64_t{0} : 0);
+    copy_key(lookup.key, entry.key);
+    for (size_t i = lookup.key.word_count; i < index.key_words(); ++i)
+      entry.key[i] = lookup.is_place ? ~uint64_t{0} : 0;
     order_[under_way_++] = static_cast<uint8_t>(count_++);
   }
   rounds_[round_count_++] = {count_, first};
@@ -48,9 +72,7 @@ Row* Prefetcher::take(IndexId id, const IndexKey& key) {
       const Entry& entry = entries_[i];
       if (entry.rows == nullptr) continue;
       ++tries;
-      if (entry.id != id ||
-          !std::equal(key.words.data(), key.words.data() + key.word_count, entry.key.data()))
-        continue;
+      if (entry.id != id || !begins_with(entry.key, key)) continue;
       rounds_[round].next = i + 1;
       return entry.probe.is_exact ? entry.probe.row : nullptr;
     }
@@ -67,10 +89,18 @@ bool Prefetcher::peek(size_t at, ImageParts parts, std::byte* image) const {
 
 void prefetch_row(const Table& rows, const Row* row, ImageParts parts) {
   const auto* memory = reinterpret_cast<const std::byte*>(row);
+  const size_t bytes = sizeof(Row) + 8 * rows.image_words();
+  // Where rows begin on cache lines, a part is one.
+  const bool aligned = reinterpret_cast<uintptr_t>(row) % kCacheLineBytes == 0;
   prefetch_line(memory);
-  parts.for_each_run(rows.image_words(), [&](size_t begin, size_t end) {
-    prefetch_lines(memory + sizeof(Row) + 8 * begin, 8 * (end - begin));
-  });
+  for (uint64_t rest = parts.bits(); rest != 0; rest &= rest - 1) {
+    const auto part = static_cast<size_t>(std::countr_zero(rest));
+    const size_t begin = part * ImageParts::kPartBytes;
+    if (begin >= bytes) return;
+    if (part == ImageParts::kMaxParts - 1) return prefetch_lines(memory + begin, bytes - begin);
+    prefetch_line(memory + begin);
+    if (!aligned) prefetch_line(memory + std::min(begin + ImageParts::kPartBytes, bytes) - 1);
+  }
 }
 
 }  // namespace mneme

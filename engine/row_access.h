@@ -39,7 +39,8 @@ struct ColumnValue {
 };
 
 // A row that will be asked for: by a whole key of a unique index, or as the first of those under a key's prefix. Or the
-// place in an ordered index behind all entries up to the key, where another will be inserted.
+// place in an ordered index behind all entries up to the key, where another will be inserted. Of an index that is not
+// valid: nothing.
 struct RowLookup {
   IndexId index;
   ImageParts parts;

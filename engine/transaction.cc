@@ -46,8 +46,9 @@ WriteEntry* Transaction::own_write(const Row* row) {
   return index == PointerMap::kNone ? nullptr : &worker_.writes_[index];
 }
 
-AccessStatus Transaction::visit(IndexedTable& table, Row* row, ImageParts parts, Purpose purpose,
-                                RowRef& ref) {
+// For every row that is read: with calls in it, it takes a quarter more instructions.
+[[gnu::flatten]] AccessStatus Transaction::visit(IndexedTable& table, Row* row, ImageParts parts,
+                                                 Purpose purpose, RowRef& ref) {
   parts = parts & table.image_parts();
   if (WriteEntry* write = own_write(row); write != nullptr) {
     if (write->is_erased) return AccessStatus::kAbsent;

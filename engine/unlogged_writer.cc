@@ -25,7 +25,7 @@ void UnloggedWriter::free_slot(TableId id, Row* row) {
   database_.table(id).rows().free(slots_[id.value], row);
 }
 
-Row* UnloggedWriter::find(IndexId id, const IndexKey& key) const {
+Row* UnloggedWriter::find(IndexId id, const IndexKey& key) {
   const TableIndex& index = database_.index(id);
   DCHECK(index.is_unique && key.word_count == index.codec->word_count());
   if (index.is_primary) {
@@ -42,18 +42,37 @@ Row* UnloggedWriter::find(IndexId id, const IndexKey& key) const {
 }
 
 void UnloggedWriter::scan(IndexId id, const KeyRange& range, RowAccess::Direction direction,
-                          FunctionRef<bool(Row*)> visit) const {
+                          FunctionRef<bool(Row*)> visit) {
   const TableIndex& index = database_.index(id);
-  const KeyRange entries = database_.table_of(id).entry_range(index, range.low, range.high);
-  IndexCursor cursor(
-      entries.low.span(), entries.high.span(),
-      direction == RowAccess::Direction::kForward ? ScanDirection::kForward : ScanDirection::kBackward);
-  while (index.index->next(cursor)) {
-    for (uint32_t i = 0; i < cursor.count; ++i) {
-      if (i + 1 < cursor.count) prefetch_line(cursor.rows[i + 1]);
-      if (cursor.rows[i]->word().is_live() && !visit(cursor.rows[i])) return;
-    }
+  if (scans_under_way_ == scans_.size()) scans_.push_back(std::make_unique<Scan>());
+  Scan& scan = *scans_[scans_under_way_];
+  std::optional<IndexCursor>& cursor = scan.cursor;
+  if (!scan.shows(id, range, direction)) {
+    const KeyRange entries = database_.table_of(id).entry_range(index, range.low, range.high);
+    cursor.emplace(
+        entries.low.span(), entries.high.span(),
+        direction == RowAccess::Direction::kForward ? ScanDirection::kForward : ScanDirection::kBackward);
+    cursor->wants_keys = false;
+    CHECK(index.index->next(*cursor));
+    scan.index = id;
+    scan.range = range;
+    scan.direction = direction;
+    scan.is_whole = cursor->done;
   }
+  ++scans_under_way_;
+  bool go_on = true;
+  do {
+    for (uint32_t i = 0; i < cursor->count && go_on; ++i) {
+      if (i + 1 < cursor->count) prefetch_line(cursor->rows[i + 1]);
+      if (cursor->rows[i]->word().is_live()) go_on = visit(cursor->rows[i]);
+    }
+  } while (go_on && index.index->next(*cursor));
+  --scans_under_way_;
+}
+
+bool UnloggedWriter::Scan::shows(IndexId other, const KeyRange& others, RowAccess::Direction way) const {
+  return is_whole && index == other && direction == way && range.low == others.low &&
+         range.high == others.high && cursor->node.is_current();
 }
 
 AccessStatus UnloggedWriter::insert(TableId id, std::span<const Value> values, Row** inserted) {
@@ -111,7 +130,8 @@ AccessStatus UnloggedWriter::link(IndexedTable& table, const TableIndex& index, 
   }
   Row* existing = nullptr;
   const IndexKey key = table.entry_key(index, row->image(), row);
-  switch (index.index->insert(key.words.data(), row, existing, nullptr, &hints_[index.id.value])) {
+  InsertHint& hint = hints_[index.id.value].of(key.words.data(), key.word_count);
+  switch (index.index->insert(key.words.data(), row, existing, nullptr, &hint)) {
     case Index::InsertStatus::kInserted:
       return AccessStatus::kOk;
     case Index::InsertStatus::kExists:

@@ -8,10 +8,13 @@
 // Errors      kDuplicateKey: a unique key exists already; nothing changed. kOutOfMemory: the loading is over.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/database.h"
+#include "engine/insert_hints.h"
 #include "engine/row_access.h"
 
 namespace mneme {
@@ -25,12 +28,12 @@ class UnloggedWriter {
   UnloggedWriter& operator=(const UnloggedWriter&) = delete;
 
   // The live row under a whole key of a unique index, or nullptr.
-  Row* find(IndexId index, const IndexKey& key) const;
+  Row* find(IndexId index, const IndexKey& key);
 
   // Visits the live rows with keys in the range, in key order or backwards, until the visitor returns false.
   // The visitor must not insert or erase entries in the range.
   void scan(IndexId index, const KeyRange& range, RowAccess::Direction direction,
-            FunctionRef<bool(Row*)> visit) const;
+            FunctionRef<bool(Row*)> visit);
 
   // `inserted`, where wanted, gets the row.
   AccessStatus insert(TableId table, std::span<const Value> values, Row** inserted = nullptr);
@@ -38,6 +41,10 @@ class UnloggedWriter {
   // insert. The image is the new row's own, which nobody finds before it is inserted.
   std::byte* new_image(TableId table);
   AccessStatus insert_image(TableId table, const std::byte* image, Row** inserted = nullptr);
+  // Whether an insert of this whole key of the index will find its place without a search, as those before went there.
+  bool knows_place(IndexId index, const IndexKey& key) const {
+    return hints_[index.value].know(key.words.data(), key.word_count);
+  }
   // Values may point into the row.
   AccessStatus update(TableId table, Row* row, std::span<const ColumnValue> changes);
   void erase(TableId table, Row* row);
@@ -49,10 +56,24 @@ class UnloggedWriter {
 
   void free_slot(TableId table, Row* row);
 
+  // A scan, and what it has found. Procedures often go through a range twice: to change its rows and to add them up. While
+  // the one node that held them is what it was, they are there.
+  struct Scan {
+    IndexId index;
+    KeyRange range;
+    RowAccess::Direction direction;
+    std::optional<IndexCursor> cursor;
+    bool is_whole = false;  // the cursor's piece is all
+
+    bool shows(IndexId index, const KeyRange& range, RowAccess::Direction direction) const;
+  };
+
   Database& database_;
-  std::vector<SlotCache> slots_;   // by table
-  std::vector<Row*> new_rows_;     // by table: whose image is handed out; none: nullptr
-  std::vector<InsertHint> hints_;  // by index
+  std::vector<SlotCache> slots_;              // by table
+  std::vector<Row*> new_rows_;                // by table: whose image is handed out; none: nullptr
+  std::vector<InsertHints> hints_;            // by index
+  std::vector<std::unique_ptr<Scan>> scans_;  // the last one on each level: visitors may scan
+  size_t scans_under_way_ = 0;
   std::vector<std::byte> new_image_;
   Arena scratch_;
 };

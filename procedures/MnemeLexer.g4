@@ -125,7 +125,7 @@ IDENTIFIER : LETTER (LETTER | DIGIT)* ;
 QUOTED_IDENTIFIER : '"' ~["\r\n]+ '"' ;
 
 LINE_COMMENT : '--' ~[\r\n]* -> channel(HIDDEN) ;
-BLOCK_COMMENT : '/*' (BLOCK_COMMENT | .)*? '*/' -> channel(HIDDEN) ;
+BLOCK_COMMENT : '/*' -> more, pushMode(COMMENT) ;
 SPACE : [ \t\r\n\f]+ -> channel(HIDDEN) ;
 UNKNOWN : . ;
 
@@ -158,3 +158,15 @@ fragment W : [wW] ;
 fragment X : [xX] ;
 fragment Y : [yY] ;
 fragment Z : [zZ] ;
+
+// One token, whatever is nested in it. By modes, and not by a rule that calls itself: the lexer would follow all ways to read
+// the marks at once, which took it gigabytes for a kilobyte of them.
+mode COMMENT;
+COMMENT_END : '*/' -> type(BLOCK_COMMENT), channel(HIDDEN), popMode ;
+COMMENT_BEGIN : '/*' -> more, pushMode(NESTED_COMMENT) ;
+COMMENT_TEXT : (~[*/]+ | [*/]) -> more ;
+
+mode NESTED_COMMENT;
+NESTED_END : '*/' -> more, popMode ;
+NESTED_BEGIN : '/*' -> more, pushMode(NESTED_COMMENT) ;
+NESTED_TEXT : (~[*/]+ | [*/]) -> more ;

@@ -1,8 +1,11 @@
 #include "procedures/call_codec.h"
 
-#include "base/check.h"
-#include "base/function_ref.h"
+#include <algorithm>
+#include <bit>
+#include <cstring>
 
+#include "base/byte_cursor.h"
+#include "base/check.h"
 #include "procedures/numeric.h"
 #include "procedures/value_text.h"
 
@@ -14,16 +17,10 @@ namespace {
 using uint128 = unsigned __int128;
 constexpr int kMaxNumericBytes = 19;
 
-void put_numeric(int128 number, ByteBuffer& out) {
-  uint128 rest = (static_cast<uint128>(number) << 1) ^ static_cast<uint128>(number >> 127);
-  for (; rest >= 0x80; rest >>= 7) out.put(static_cast<uint8_t>(rest | 0x80));
-  out.put(static_cast<uint8_t>(rest));
-}
-
-int128 get_numeric(ByteReader& reader, bool& minimal) {
+int128 get_numeric(ByteCursor& cursor, bool& minimal) {
   uint128 value = 0;
   for (int i = 0; i < kMaxNumericBytes; ++i) {
-    const auto byte = reader.get<uint8_t>();
+    const auto byte = cursor.get<uint8_t>();
     value |= static_cast<uint128>(byte & 0x7f) << (7 * i);
     if (byte >= 0x80) continue;
     minimal = i == 0 || byte != 0;
@@ -33,10 +30,24 @@ int128 get_numeric(ByteReader& reader, bool& minimal) {
   return 0;
 }
 
-size_t varint_bytes(uint64_t value) {
-  size_t bytes = 1;
-  for (; value >= 0x80; value >>= 7) ++bytes;
-  return bytes;
+constexpr const char* kOutOfRange = "is out of range";
+
+// Whether all characters are of ASCII, and none is zero: then no byte has its high bit set, nor gets it when one is taken
+// from each.
+bool is_ascii(std::string_view text) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  uint64_t found = 0;
+  size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + i, 8);
+    found |= (word - kOnes) | word;
+  }
+  for (; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    found |= static_cast<uint8_t>(c - 1) | c;
+  }
+  return (found & (kOnes << 7)) == 0;
 }
 
 // What is wrong with a value that is not NULL, or nothing. This is the one definition of a well-formed argument: clients'
@@ -48,7 +59,7 @@ const char* fault_of(const Type& type, const Value& value) {
     case TypeKind::kSmallInt:
     case TypeKind::kInt:
     case TypeKind::kBigInt:
-      return fits_integer(type.kind, value.as_int()) ? nullptr : "is out of range";
+      return fits_integer(type.kind, value.as_int()) ? nullptr : kOutOfRange;
     case TypeKind::kNumeric:
       return fits_numeric(type, value.as_numeric()) ? nullptr : "has too many digits";
     case TypeKind::kDouble:
@@ -58,9 +69,7 @@ const char* fault_of(const Type& type, const Value& value) {
     case TypeKind::kVarchar: {
       const std::string_view text = value.as_text();
       if (type.length != 0 && text.size() > type.length) return "is too long";
-      for (char c : text) {
-        if (c <= 0) return "has a character that is not ASCII";
-      }
+      if (!is_ascii(text)) return "has a character that is not ASCII";
       if (type.kind == TypeKind::kChar && text.ends_with(' ')) return "keeps the blanks at its end";
       return nullptr;
     }
@@ -70,9 +79,43 @@ const char* fault_of(const Type& type, const Value& value) {
   return "has no type";
 }
 
+// What is wrong with any of an array's elements. Every call's arguments are looked at, so integers are by their limits.
+const char* fault_of_any(const Type& type, std::span<const Value> elements) {
+  if (type.is_integer()) {
+    bool inside = true;
+    for (const Value& element : elements)
+      inside &= element.is_null() || fits_integer(type.kind, element.as_int());
+    return inside ? nullptr : kOutOfRange;
+  }
+  for (const Value& element : elements) {
+    if (element.is_null()) continue;
+    if (const char* fault = fault_of(type, element)) return fault;
+  }
+  return nullptr;
+}
+
+// Of a value of any type, text aside.
+constexpr size_t kMaxValueBytes = kMaxNumericBytes;
+
+size_t max_value_bytes(const Type& type, const Value& value) {
+  return type.is_string() ? kMaxVarintBytes + value.as_text().size() : kMaxValueBytes;
+}
+size_t bitmap_bytes(size_t count) {
+  return (count + 7) / 8;
+}
+size_t max_array_bytes(const Type& type, std::span<const Value> elements) {
+  size_t bytes = kMaxVarintBytes + bitmap_bytes(elements.size());
+  if (!type.is_string()) return bytes + elements.size() * kMaxValueBytes;
+  for (const Value& element : elements) bytes += element.is_null() ? 0 : max_value_bytes(type, element);
+  return bytes;
+}
+
+// Writes to memory that has room for it: max_*_bytes() says how much that takes.
 class Encoder {
  public:
-  explicit Encoder(ByteBuffer& out) : out_(out) {}
+  explicit Encoder(std::byte* at) : at_(at) {}
+
+  std::byte* end() const { return at_; }
 
   // `null(i)` for each of `count` places.
   template <typename IsNull>
@@ -81,59 +124,81 @@ class Encoder {
       uint8_t bits = 0;
       for (size_t i = first; i < count && i < first + 8; ++i)
         bits |= static_cast<uint8_t>(null(i) << (i - first));
-      out_.put(bits);
+      put(bits);
     }
   }
   void put_value(const Type& type, const Value& value) {
     switch (type.kind) {
       case TypeKind::kBoolean:
-        return out_.put(static_cast<uint8_t>(value.as_bool()));
+        return put(static_cast<uint8_t>(value.as_bool()));
       case TypeKind::kNumeric:
-        return put_numeric(value.as_numeric(), out_);
+        return put_numeric(value.as_numeric());
       case TypeKind::kDouble:
-        return out_.put(value.as_double());
+        return put(value.as_double());
       case TypeKind::kChar:
       case TypeKind::kVarchar:
-        return out_.put_text(value.as_text());
+        return put_text(value.as_text());
       default:
-        return out_.put_signed(value.as_int());
+        at_ = store_varint(at_, zigzag(value.as_int()));
     }
   }
   void put_array(const Type& type, std::span<const Value> elements) {
     bool nulls = false;
     for (const Value& element : elements) nulls |= element.is_null();
-    out_.put_varint(uint64_t{elements.size()} * 2 + (nulls ? 1 : 0));
+    at_ = store_varint(at_, uint64_t{elements.size()} * 2 + (nulls ? 1 : 0));
     if (nulls) put_bitmap(elements.size(), [&](size_t i) { return elements[i].is_null(); });
+    // The longest arrays are of integers: one look at their type, not one for each.
+    if (type.is_integer() && !nulls) {
+      for (const Value& element : elements) at_ = store_varint(at_, zigzag(element.as_int()));
+      return;
+    }
     for (const Value& element : elements) {
       if (!element.is_null()) put_value(type, element);
     }
   }
 
  private:
-  ByteBuffer& out_;
+  template <typename T>
+  void put(T value) {
+    store(at_, value);
+    at_ += sizeof value;
+  }
+  void put_numeric(int128 number) {
+    uint128 rest = (static_cast<uint128>(number) << 1) ^ static_cast<uint128>(number >> 127);
+    for (; rest >= 0x80; rest >>= 7) put(static_cast<uint8_t>(rest | 0x80));
+    put(static_cast<uint8_t>(rest));
+  }
+  void put_text(std::string_view text) {
+    at_ = store_varint(at_, text.size());
+    if (!text.empty()) std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+  }
+
+  std::byte* at_;
 };
 
 // Reads what Encoder wrote. The first thing that it could not have written ends in fault().
 class Decoder {
  public:
-  Decoder(ByteSpan payload, Arena& arena) : reader_(payload), arena_(arena) {}
+  Decoder(ByteSpan payload, Arena& arena) : cursor_(payload), arena_(arena) {}
 
-  const char* fault() const { return reader_.bad() ? "ends early" : fault_; }
+  const char* fault() const { return cursor_.bad() ? "ends early" : fault_; }
   bool ok() const { return fault() == nullptr; }
-  size_t remaining() const { return reader_.remaining(); }
+  size_t remaining() const { return cursor_.remaining(); }
   void refuse(const char* fault) {
     if (fault_ == nullptr) fault_ = fault;
   }
 
   uint64_t get_varint() {
-    const size_t before = reader_.remaining();
-    const uint64_t value = reader_.get_varint();
-    if (!reader_.bad() && before - reader_.remaining() != varint_bytes(value))
+    const size_t before = cursor_.remaining();
+    const uint64_t value = cursor_.get_varint();
+    // A zero behind other bytes could have been left out.
+    if (before - cursor_.remaining() > 1 && !cursor_.bad() && cursor_.last() == std::byte{0})
       refuse("has a number in too many bytes");
     return value;
   }
   ByteSpan get_bitmap(size_t count) {
-    const ByteSpan bits = reader_.get_bytes((count + 7) / 8);
+    const ByteSpan bits = get_bytes(bitmap_bytes(count));
     if (!bits.empty() && count % 8 != 0 && std::to_integer<unsigned>(bits.back()) >> (count % 8) != 0) {
       refuse("marks more values NULL than there are");
     }
@@ -144,10 +209,10 @@ class Decoder {
   }
 
   Value get_value(const Type& type) {
+    if (type.is_integer()) return get_integer(type.kind);
     const Value value = read_value(type);
-    if (ok()) {
-      if (const char* fault = fault_of(type, value)) refuse(fault);
-    }
+    // Of bytes that ended early the value is zero, or empty, and fault() tells that first.
+    if (const char* fault = fault_of(type, value)) refuse(fault);
     return value;
   }
   std::span<const Value> get_array(const Type& type) {
@@ -155,11 +220,12 @@ class Decoder {
     const bool nulls = (header & 1) != 0;
     const uint64_t count = header / 2;
     // Each element takes at least a bit: this bounds what damaged bytes can make us allocate.
-    if (count > uint64_t{reader_.remaining()} * 8) refuse("has an array longer than itself");
-    if (!nulls && count > reader_.remaining()) refuse("has an array longer than itself");
+    if (count > uint64_t{cursor_.remaining()} * 8) refuse("has an array longer than itself");
+    if (!nulls && count > cursor_.remaining()) refuse("has an array longer than itself");
     if (!ok()) return {};
     const ByteSpan bitmap = nulls ? get_bitmap(count) : ByteSpan{};
     if (!ok()) return {};
+    if (type.is_integer() && !nulls) return get_integers(type.kind, count);
     const std::span<Value> elements = arena_.make_array<Value>(count);
     bool any_null = false;
     for (size_t i = 0; i < count && ok(); ++i) {
@@ -172,27 +238,42 @@ class Decoder {
   }
 
  private:
+  ByteSpan get_bytes(size_t count) {
+    const std::byte* bytes = cursor_.take(count);
+    return bytes == nullptr ? ByteSpan{} : ByteSpan{bytes, count};
+  }
+  // Integers are most of what calls hold, so they don't go the way of all types.
+  Value get_integer(TypeKind kind) {
+    const int64_t number = unzigzag(get_varint());
+    if (!fits_integer(kind, number)) refuse(kOutOfRange);
+    return Value::of_int(number);
+  }
+  std::span<const Value> get_integers(TypeKind kind, size_t count) {
+    auto* const elements = static_cast<Value*>(arena_.allocate(count * sizeof(Value)));
+    for (size_t i = 0; i < count; ++i) new (elements + i) Value(get_integer(kind));
+    return {elements, count};
+  }
   Value read_value(const Type& type) {
     switch (type.kind) {
       case TypeKind::kBoolean:
-        return Value::of_int(reader_.get<uint8_t>());
+        return Value::of_int(cursor_.get<uint8_t>());
       case TypeKind::kNumeric: {
         bool minimal = true;
-        const int128 number = get_numeric(reader_, minimal);
+        const int128 number = get_numeric(cursor_, minimal);
         if (!minimal) refuse("has a number in too many bytes");
         return Value::of_numeric(number);
       }
       case TypeKind::kDouble:
-        return Value::of_double(reader_.get<double>());
+        return Value::of_double(cursor_.get<double>());
       case TypeKind::kChar:
       case TypeKind::kVarchar:
-        return Value::of_text(as_text(reader_.get_bytes(get_varint())));
+        return Value::of_text(as_text(get_bytes(get_varint())));
       default:
         return Value::of_int(unzigzag(get_varint()));
     }
   }
 
-  ByteReader reader_;
+  ByteCursor cursor_;
   Arena& arena_;
   const char* fault_ = nullptr;
 };
@@ -212,18 +293,23 @@ Result<void> check_argument(const ir::Procedure& procedure, size_t n, const Argu
     if (const char* what = fault_of(type, argument.scalar)) return fault(what);
     return {};
   }
-  const Type element_type = type.element();
-  for (const Value& element : argument.array) {
-    if (element.is_null()) continue;
-    if (const char* what = fault_of(element_type, element)) return fault(what);
-  }
+  if (const char* what = fault_of_any(type.element(), argument.array)) return fault(what);
   return {};
 }
 
 // The bitmap of NULLs, then the arguments that are not.
-void encode_arguments(std::span<const Argument> arguments, FunctionRef<const Type&(size_t)> type_of,
-                      ByteBuffer& out) {
-  Encoder encoder(out);
+template <typename TypeOf>
+void encode_arguments(std::span<const Argument> arguments, TypeOf type_of, ByteBuffer& out) {
+  size_t max_bytes = bitmap_bytes(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Type& type = type_of(i);
+    if (is_null(type, arguments[i])) continue;
+    max_bytes += type.is_array ? max_array_bytes(type, arguments[i].array)
+                               : max_value_bytes(type, arguments[i].scalar);
+  }
+  const size_t begin = out.size();
+  out.resize(begin + max_bytes);
+  Encoder encoder(out.data() + begin);
   encoder.put_bitmap(arguments.size(), [&](size_t i) { return is_null(type_of(i), arguments[i]); });
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Type& type = type_of(i);
@@ -234,6 +320,7 @@ void encode_arguments(std::span<const Argument> arguments, FunctionRef<const Typ
       encoder.put_value(type, arguments[i].scalar);
     }
   }
+  out.resize(static_cast<size_t>(encoder.end() - out.data()));
 }
 
 }  // namespace
@@ -268,7 +355,8 @@ Result<void> check_call(const Program& program, const Call& call) {
 void encode_call(const Program& program, const Call& call, ByteBuffer& out) {
   const ir::Procedure& procedure = program.procedure(call.procedure);
   out.put_varint(call.procedure.value);
-  encode_arguments(call.arguments, [&](size_t i) -> const Type& { return argument_type(procedure, i); }, out);
+  encode_arguments(
+      call.arguments, [&](size_t i) -> const Type& { return argument_type(procedure, i); }, out);
 }
 
 void encode_results(const ir::Procedure& procedure, std::span<const Argument> results, ByteBuffer& out) {
@@ -277,7 +365,8 @@ void encode_results(const ir::Procedure& procedure, std::span<const Argument> re
     if (procedure.parameters[i].inout) types.push_back(&argument_type(procedure, i));
   }
   CHECK(types.size() == results.size());
-  encode_arguments(results, [&](size_t i) -> const Type& { return *types[i]; }, out);
+  encode_arguments(
+      results, [&](size_t i) -> const Type& { return *types[i]; }, out);
 }
 
 Result<void> decode_call(const Program& program, ByteSpan payload, Arena& arena, Call& call) {
@@ -290,16 +379,22 @@ Result<void> decode_call(const Program& program, ByteSpan payload, Arena& arena,
   const ir::Procedure& procedure = program.procedure(call.procedure);
   const size_t count = argument_count(procedure);
   const ByteSpan bitmap = decoder.get_bitmap(count);
-  call.arguments.assign(count, Argument{});
-  for (size_t i = 0; i < count && decoder.ok(); ++i) {
-    if (Decoder::is_null(bitmap, i)) continue;
-    const Type& type = argument_type(procedure, i);
-    call.arguments[i] =
-        type.is_array ? Argument::of_array(decoder.get_array(type)) : Argument::of(decoder.get_value(type));
-    if (!decoder.ok())
-      return damaged("argument {} of a call of {} {}", i + 1, procedure.name, decoder.fault());
-  }
   if (!decoder.ok()) return damaged("a call of {} {}", procedure.name, decoder.fault());
+  // Most arguments are NULL, as the initial values of INOUT parameters.
+  static constexpr Argument kNull;
+  call.arguments.assign(count, kNull);
+  for (size_t first = 0; first < count; first += 8) {
+    unsigned given =
+        ~std::to_integer<unsigned>(bitmap[first / 8]) & (0xffu >> (8 - std::min<size_t>(8, count - first)));
+    for (; given != 0; given &= given - 1) {
+      const size_t i = first + static_cast<size_t>(std::countr_zero(given));
+      const Type& type = argument_type(procedure, i);
+      call.arguments[i] =
+          type.is_array ? Argument::of_array(decoder.get_array(type)) : Argument::of(decoder.get_value(type));
+      if (!decoder.ok())
+        return damaged("argument {} of a call of {} {}", i + 1, procedure.name, decoder.fault());
+    }
+  }
   if (decoder.remaining() != 0) {
     return damaged("a call of {} is followed by {} bytes that belong to nothing", procedure.name,
                    decoder.remaining());

@@ -5,6 +5,7 @@
 
 #include "procedures/call_codec.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -213,6 +214,19 @@ TEST(CallCodec, BadCallsAreRefusedWithASentence) {
             "argument 9 of every_type, of type varchar(9), is too long");
   EXPECT_EQ(with(8, Value::of_text("\xc3\xa4")),
             "argument 9 of every_type, of type varchar(9), has a character that is not ASCII");
+  // Wherever it stands, in whatever company; and what is no such character is none.
+  for (size_t length = 1; length <= 9; ++length) {
+    for (size_t at = 0; at < length; ++at) {
+      for (const char other : {'\x01', 'a', '\x7f'}) {
+        std::string text(length, other);
+        EXPECT_EQ(with(8, Value::of_text(text)), "");
+        for (const char wrong : {'\0', '\x80', '\xff'}) {
+          text[at] = wrong;
+          EXPECT_THAT(with(8, Value::of_text(text)), testing::EndsWith("has a character that is not ASCII"));
+        }
+      }
+    }
+  }
   EXPECT_EQ(with(7, Value::of_text("a ")),
             "argument 8 of every_type, of type char(5), keeps the blanks at its end");
   call.arguments.pop_back();

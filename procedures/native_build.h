@@ -8,6 +8,7 @@ struct NativeBuild {
   const char* compiler_version;  // the first line of what `compiler --version` prints
   const char* flags;             // separated by spaces
   const char* source_directory;
+  const char* installed_headers;  // where `cmake --install` without a prefix of its own leaves them
   const char* header_digest;  // native_headers.h
 };
 

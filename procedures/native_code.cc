@@ -4,10 +4,12 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "base/file.h"
@@ -67,10 +69,40 @@ Result<void> rename_file(const std::string& from, const std::string& to) {
   return {};
 }
 
-Result<NativeObject> compile(const std::string& text, const NativeKey& key, size_t unit_count,
-                             const std::string& keep, const NativeToolchain& toolchain) {
+// Removes all objects of the folder but those that were used last. What cannot be removed stays.
+void forget_oldest(const std::string& folder, size_t most_kept) {
+  struct Object {
+    fs::path path;
+    fs::file_time_type used;
+  };
+  std::vector<Object> objects;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".so") objects.push_back({entry.path(), entry.last_write_time(ignored)});
+  }
+  if (objects.size() <= most_kept) return;
+  std::ranges::sort(objects, std::greater(), &Object::used);
+  for (const Object& old : std::span(objects).subspan(most_kept)) {
+    fs::remove(old.path, ignored);
+    fs::remove(fs::path(old.path).replace_extension(".cc"), ignored);
+  }
+}
+
+// In the folder that is to keep it, or, where that can't be, in a temporary one, which ends up in `notices`.
+Result<Workspace> make_workspace(std::string& keep, std::vector<std::string>& notices) {
+  if (!keep.empty()) {
+    Result<Workspace> workspace = Workspace::make(keep);
+    if (workspace) return workspace;
+    notices.push_back(workspace.error().message + ", so the next one will do so again");
+    keep.clear();
+  }
+  return Workspace::make(fs::temp_directory_path());
+}
+
+Result<NativeObject> compile(const std::string& text, const NativeKey& key, size_t unit_count, std::string keep,
+                             const NativeToolchain& toolchain, std::vector<std::string>& notices) {
   RETURN_IF_ERROR(toolchain.check());
-  Result<Workspace> workspace = Workspace::make(keep.empty() ? fs::temp_directory_path().string() : keep);
+  Result<Workspace> workspace = make_workspace(keep, notices);
   if (!workspace) return workspace.error();
   const std::string source = workspace->file("procedures.cc");
   const std::string object = workspace->file("procedures.so");
@@ -89,10 +121,21 @@ Result<NativeObject> compile(const std::string& text, const NativeKey& key, size
 
 }  // namespace
 
+std::string NativeFolders::of_user() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  // A relative path is to be ignored, the XDG specification says.
+  if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/mneme/native";
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/mneme/native" : "";
+}
+
 std::string NativeFolders::of_program() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return error ? "" : (program.parent_path() / "native").string();
+  if (error) return "";
+  const fs::path beside = program.parent_path() / "native";
+  const fs::path installed = program.parent_path().parent_path() / "lib" / "mneme" / "native";
+  return fs::exists(installed, error) ? installed.string() : beside.string();
 }
 
 Result<NativeCode> NativeCode::load(const std::string& text, size_t unit_count, const NativeFolders& folders,
@@ -109,16 +152,21 @@ Result<NativeCode> NativeCode::load(const std::string& text, size_t unit_count, 
     std::error_code none;
     if (!fs::exists(path, none)) continue;
     Result<NativeObject> cached = NativeObject::open(path, key, unit_count);
-    if (cached.ok()) return NativeCode(*std::move(cached), key, false, std::move(notices));
+    if (cached.ok()) {
+      const bool makes_room = folder == folders.keep && folders.most_kept < std::numeric_limits<size_t>::max();
+      if (makes_room) fs::last_write_time(path, fs::file_time_type::clock::now(), none);
+      return NativeCode(*std::move(cached), key, false, std::move(notices));
+    }
     notices.push_back(cached.error().message);
   }
   if (compiling) compiling();
-  Result<NativeObject> compiled = compile(text, key, unit_count, folders.keep, toolchain);
+  Result<NativeObject> compiled = compile(text, key, unit_count, folders.keep, toolchain, notices);
   if (!compiled) {
     std::string message = compiled.error().message;
     for (const std::string& notice : notices) message += "; before that, " + notice;
     return Error{compiled.error().kind, message};
   }
+  if (!folders.keep.empty()) forget_oldest(folders.keep, folders.most_kept);
   return NativeCode(*std::move(compiled), key, true, std::move(notices));
 }
 

@@ -5,12 +5,13 @@
 // Cache       one file an object, named by the key (native_object.h), the C++ beside it for who wants to read it.
 //             Files are complete before they get their name, so any number of processes may share a folder.
 // Errors      a sentence; the caller shows it and goes on interpreting: machine code is never needed. What is wrong
-//             with a cached file that could be replaced by compiling anew is a notice.
+//             with a cached file that could be replaced by compiling anew is a notice, and so is a folder that can't keep it.
 // Threads     load(): any. Constant once made.
 // Source      Diaconu et al., Hekaton (SIGMOD'13), section 4: procedures compiled to C, then by the system's compiler.
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,9 +27,13 @@ namespace mneme {
 struct NativeFolders {
   std::string keep;  // is made, and gets what is compiled; empty: compiled into a folder that is removed
   std::vector<std::string> look;  // are only read, and need not exist
+  // Objects in `keep`: what was used longest ago makes room.
+  size_t most_kept = std::numeric_limits<size_t>::max();
 
-  // The one beside the program, in which its build leaves the objects of the workloads.
+  // The one beside the program, in which its build leaves the objects of the workloads; of an installed one, ../lib/mneme/native.
   static std::string of_program();
+  // The user's, for what has no place of its own: below XDG_CACHE_HOME, or .cache at home. Empty where neither is known.
+  static std::string of_user();
 };
 
 class NativeCode {

@@ -181,6 +181,47 @@ TEST_F(NativeCodeTest, NothingIsLeftWhereNoFolderKeepsIt) {
   unsetenv("TMPDIR");
 }
 
+TEST_F(NativeCodeTest, WhatWasUsedLongestAgoMakesRoom) {
+  folders_.most_kept = 2;
+  const auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  const auto age = [&] {
+    for (const fs::path& object : files(".so")) fs::last_write_time(object, an_hour_ago);
+  };
+  loaded(/*compiled=*/true, 7);
+  age();
+  loaded(/*compiled=*/true, 8);
+  age();
+  loaded(/*compiled=*/false, 7);
+  loaded(/*compiled=*/true, 9);
+  EXPECT_EQ(files(".so").size(), 2u);
+  EXPECT_EQ(files(".cc").size(), 2u);
+  loaded(/*compiled=*/false, 7);
+  loaded(/*compiled=*/false, 9);
+  loaded(/*compiled=*/true, 8);
+}
+
+TEST_F(NativeCodeTest, IsCompiledForOnceWhereNoFolderCanBeMade) {
+  write(home_ + "/file", "in the way");
+  folders_.keep = home_ + "/file/native";
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(loaded(/*compiled=*/true).notices(), testing::ElementsAre(HasSubstr("cannot make the folder")));
+  }
+}
+
+TEST_F(NativeCodeTest, TheUsersFolderIsWhereTheEnvironmentSays) {
+  const char* const home = std::getenv("HOME");
+  const std::string former = home == nullptr ? "" : home;
+  setenv("XDG_CACHE_HOME", "/tmp/cache", 1);
+  EXPECT_EQ(NativeFolders::of_user(), "/tmp/cache/mneme/native");
+  setenv("XDG_CACHE_HOME", "relative", 1);
+  setenv("HOME", "/home/somebody", 1);
+  EXPECT_EQ(NativeFolders::of_user(), "/home/somebody/.cache/mneme/native");
+  unsetenv("XDG_CACHE_HOME");
+  unsetenv("HOME");
+  EXPECT_EQ(NativeFolders::of_user(), "");
+  if (!former.empty()) setenv("HOME", former.c_str(), 1);
+}
+
 TEST_F(NativeCodeTest, ATruncatedObjectIsReplaced) {
   loaded(/*compiled=*/true);
   const fs::path object = only_object();

@@ -12,7 +12,8 @@
 
 namespace mneme {
 
-// 32 hexadecimal digits: of the names and contents of the headers in the folders that procedures/ may include.
+// 32 hexadecimal digits: of the names and contents of the headers in the folders that procedures/ may include, but for those of
+// tests (test_*.h), which are not installed.
 Result<std::string> digest_of_headers(const std::string& source_directory);
 
 }  // namespace mneme

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 #include "base/file.h"
@@ -53,13 +54,28 @@ Result<std::string> version_of(const std::string& compiler) {
   return text.substr(0, text.find('\n'));
 }
 
+// The first place that has headers at all. None: the source tree, which the user is told of.
+std::string find_headers() {
+  std::vector<std::string> places;
+  if (const char* const named = std::getenv("MNEME_HEADERS"); named != nullptr && *named != '\0') return named;
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) places.push_back(program.parent_path().parent_path() / "include" / "mneme");
+  for (const char* place : {kNativeBuild.source_directory, kNativeBuild.installed_headers, "/usr/include/mneme"})
+    places.emplace_back(place);
+  for (const std::string& place : places) {
+    if (std::filesystem::exists(place + "/procedures/native_runtime.h", error)) return place;
+  }
+  return kNativeBuild.source_directory;
+}
+
 }  // namespace
 
 Result<NativeToolchain> NativeToolchain::of_this_program() {
   NativeToolchain toolchain;
   std::istringstream flags{std::string(kNativeBuild.flags)};
   for (std::string flag; flags >> flag;) toolchain.flags.push_back(flag);
-  toolchain.source_directory = kNativeBuild.source_directory;
+  toolchain.source_directory = find_headers();
   toolchain.header_digest = kNativeBuild.header_digest;
   const char* const other = std::getenv("MNEME_CXX");
   if (other == nullptr || *other == '\0') {
@@ -90,8 +106,8 @@ Result<void> NativeToolchain::check() const {
   const Result<std::string> headers = digest_of_headers(source_directory);
   if (!headers) {
     return failed(
-        "the headers to compile against are not there: {}; put the source tree back, or build the program "
-        "anew",
+        "the headers to compile against are not there: {}; put the source tree back, name where they are installed in "
+        "MNEME_HEADERS, or build the program anew",
         headers.error().message);
   }
   if (*headers != header_digest) {

@@ -18,10 +18,11 @@ struct NativeToolchain {
   std::string compiler;
   std::string version;  // the first line of what `compiler --version` prints
   std::vector<std::string> flags;
-  std::string source_directory;
+  std::string source_directory;  // that has the headers, in folders as the source tree's
   std::string header_digest;  // native_headers.h
 
-  // What this program was built with, but for the compiler that the environment's MNEME_CXX names.
+  // What this program was built with, but for the compiler that the environment's MNEME_CXX names. Its headers: where MNEME_HEADERS
+  // says, beside the program where it was installed (../include/mneme), in the source tree, where others are installed.
   static Result<NativeToolchain> of_this_program();
 
   // Whether compiler and headers still are what this says.

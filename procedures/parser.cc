@@ -160,9 +160,6 @@ void check_tokens(const std::vector<antlr4::Token*>& tokens) {
     const bool sign = token->getType() == MnemeLexer::PLUS || token->getType() == MnemeLexer::MINUS;
     const bool splits = before->getType() != MnemeLexer::PERCENT && before->getType() != MnemeLexer::CONCAT &&
                         before->getType() != MnemeLexer::NOT_EQUAL && sign;
-    if (before->getType() == MnemeLexer::SLASH && token->getType() == MnemeLexer::STAR) {
-      refuse(location(before), "the comment that opens here is never closed");
-    }
     if (joined && !splits) {
       refuse(location(before), "PostgreSQL reads \"{}{}\" as one operator; put a blank between",
              before->getText(), text);
@@ -171,6 +168,74 @@ void check_tokens(const std::vector<antlr4::Token*>& tokens) {
       refuse(location(before),
              "strings with a prefix ({}'...') are not supported; write '...', in which '' is a quote",
              before->getText());
+    }
+  }
+}
+
+// What opens a level of nesting has a level of the parser's, and of everybody's who reads its tree, and so has each operator of
+// a chain, and each arm of an IF or a CASE. So that none of them runs out of stack, what nests deeper is refused.
+void check_nesting(const std::vector<antlr4::Token*>& tokens) {
+  constexpr size_t kMostNested = 100;
+  constexpr size_t kMostChained = 500;
+  struct Level {
+    size_t operators = 0;  // since the last separator
+    size_t arms = 0;
+  };
+  std::vector<Level> levels(1);
+  size_t chained = 0;  // on all levels
+  size_t before = MnemeLexer::SEMICOLON;
+  for (antlr4::Token* token : tokens) {
+    const size_t type = token->getType();
+    switch (type) {
+      case MnemeLexer::LPAREN:
+      case MnemeLexer::LBRACKET:
+      case MnemeLexer::BEGIN:
+      case MnemeLexer::CASE:
+      case MnemeLexer::IF:
+      case MnemeLexer::LOOP:
+        if (before != MnemeLexer::END) levels.emplace_back();
+        break;
+      case MnemeLexer::RPAREN:
+      case MnemeLexer::RBRACKET:
+      case MnemeLexer::END:
+        chained -= levels.back().operators + levels.back().arms;
+        levels.pop_back();
+        if (levels.empty()) levels.emplace_back();
+        break;
+      case MnemeLexer::SEMICOLON:
+      case MnemeLexer::COMMA:
+      case MnemeLexer::THEN:
+        chained -= levels.back().operators;
+        levels.back().operators = 0;
+        break;
+      case MnemeLexer::ELSIF:
+      case MnemeLexer::ELSEIF:
+      case MnemeLexer::WHEN:
+        ++levels.back().arms;
+        ++chained;
+        break;
+      case MnemeLexer::AND:
+      case MnemeLexer::OR:
+      case MnemeLexer::NOT:
+      case MnemeLexer::IS:
+      case MnemeLexer::IN_:
+      case MnemeLexer::BETWEEN:
+        ++levels.back().operators;
+        ++chained;
+        break;
+      default:
+        if (!is_operator(type)) break;
+        ++levels.back().operators;
+        ++chained;
+    }
+    before = type;
+    if (levels.size() > kMostNested) {
+      refuse(location(token), "this stands in {} others; more than {} levels are not read: take it apart", levels.size() - 1,
+             kMostNested - 1);
+    }
+    if (chained > kMostChained) {
+      refuse(location(token), "more than {} operators, or arms of an IF or a CASE, belong together here: take them apart",
+             kMostChained);
     }
   }
 }
@@ -368,7 +433,12 @@ class ParsedText {
     for (antlr4::Token* token : tokens_.getTokens()) {
       if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL) visible.push_back(token);
     }
+    // Of a comment that never ends the end of the text is made.
+    antlr4::Token* end = visible.back();
+    visible.pop_back();
     check_tokens(visible);
+    if (end->getStartIndex() < source.size()) refuse(location(end), "the comment that opens here is never closed");
+    check_nesting(visible);
     parser_.removeErrorListeners();
     parser_.addErrorListener(&errors_);
   }

@@ -9,7 +9,7 @@
 //             fails with PostgreSQL's serialization failure.
 // Errors      a StatementResult with PostgreSQL's sqlstate.
 // Threads     the worker's.
-// Not here    CREATE and DROP (recovery/schema_change.h), as a session's program is constant: make another afterwards.
+// Not here    CREATE and DROP, as a session's program is constant: recovery/live_session.h makes another afterwards.
 #pragma once
 
 #include <optional>

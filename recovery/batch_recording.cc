@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <set>
 #include <type_traits>
 
@@ -85,7 +84,7 @@ RecordedOperations::RecordedOperations(const DependencyGraph& graph) {
 void BatchRecording::reset() {
   transactions_.clear();
   transactions_arena_.reset();
-  for (Arena& arena : arenas_) arena.reset();
+  for (Arena& arena : std::span(arenas_.get(), threads_)) arena.reset();
 }
 
 void BatchRecording::add(ProcedureId procedure) {

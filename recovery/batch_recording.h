@@ -9,7 +9,7 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -52,7 +52,7 @@ class RecordedOperations {
 class BatchRecording {
  public:
   BatchRecording(const RecordedOperations& operations, uint32_t threads)
-      : operations_(operations), arenas_(threads) {}
+      : operations_(operations), arenas_(std::make_unique<Arena[]>(threads)), threads_(threads) {}
 
   // Forgets everything. Then add() for each transaction of the batch, in order, by one thread; or add_nothing() for one
   // that no procedure made.
@@ -60,8 +60,7 @@ class BatchRecording {
   void add(ProcedureId procedure);
   void add_nothing() { transactions_.push_back({}); }
 
-  // Each asks for where the next one looks, and the last for where an operation's recordings begin.
-  void prefetch(uint32_t transaction) const { prefetch_line(&transactions_[transaction]); }
+  // Asks for where the next one looks, and that one for where an operation's recordings begin.
   void prefetch_operations(uint32_t transaction) const {
     prefetch_line(transactions_[transaction].operations.data());
   }
@@ -112,7 +111,8 @@ class BatchRecording {
   const RecordedOperations& operations_;
   Arena transactions_arena_;
   std::vector<Transaction> transactions_;
-  std::deque<Arena> arenas_;  // by thread
+  std::unique_ptr<Arena[]> arenas_;  // by thread
+  const uint32_t threads_;
 };
 
 // One transaction's recording, as the interpreter of one thread sees it.

@@ -48,6 +48,7 @@ ChangePlacement::ChangePlacement(const DependencyGraph& graph, const Schema& sch
       return columns;
     };
     barrier_columns_.push_back(bits_of(table.id, owned_by(Owner::barrier())));
+    may_be_barrier_.push_back(existence == Owner::barrier());
     if (existence != Owner::barrier()) continue;
     if (const auto columns = owned_by(Owner::nobody()); !columns.empty())
       add_place(rest_block_, rest_lanes_[table.id.value], bits_of(table.id, columns));
@@ -86,12 +87,10 @@ std::vector<std::byte> ChangePlacement::bits_of(TableId table, const std::vector
   return bits;
 }
 
-bool ChangePlacement::is_barrier(std::span<const LoggedChange> changes) const {
-  return std::ranges::any_of(changes, [&](const LoggedChange& change) {
-    const uint32_t table = change.row.table.value;
-    return is_update(change) ? have_common_bits(change.changed.bytes(), barrier_columns_[table])
-                             : is_existence_barrier_[table];
-  });
+bool ChangePlacement::is_barrier(const LoggedChange& change) const {
+  const uint32_t table = change.row.table.value;
+  return is_update(change) ? have_common_bits(change.changed.bytes(), barrier_columns_[table])
+                           : is_existence_barrier_[table];
 }
 
 bool ChangePlacement::has_part(const ChangePlace& place, const LoggedChange& change) {

@@ -1,6 +1,6 @@
 // ChangePlacement: in which blocks, and in which of their lanes, an ad-hoc change of a row is replayed.
 //
-// Flow        LogBatch::load asks whether a transaction stands alone; PieceDispatch::fill, for each block, where its
+// Flow        find_barriers() asks which transactions stand alone; PieceDispatch::fill, for each block, where their
 //             pieces go: a change is a piece in each block that owns something of it (analyzer/change_owners.h).
 // Rest        one block more than the graph has, without predecessors: for what nobody owns, by primary key.
 // Lanes       the one that the row's lane columns give, so that the change meets the procedures' pieces that touch the
@@ -44,7 +44,9 @@ class ChangePlacement {
   uint32_t rest_block() const { return rest_block_; }
   std::span<const LaneTable> rest_lanes() const { return rest_lanes_; }
 
-  bool is_barrier(std::span<const LoggedChange> changes) const;
+  // Whether the change's transaction stands alone. Of a table for which there is no such change, nothing of it need be known.
+  bool is_barrier(const LoggedChange& change) const;
+  bool may_be_barrier(TableId table) const { return may_be_barrier_[table.value]; }
   // nullptr: nothing of the table is the block's.
   const ChangePlace* find(uint32_t block, TableId table) const {
     const std::optional<ChangePlace>& place = places_[block][table.value];
@@ -65,6 +67,7 @@ class ChangePlacement {
   const uint32_t rest_block_;
   std::vector<LaneTable> rest_lanes_;                             // by table
   std::vector<std::vector<std::optional<ChangePlace>>> places_;   // by block and table
+  std::vector<bool> may_be_barrier_;                              // by table
   std::vector<bool> is_existence_barrier_;                        // by table
   std::vector<std::vector<std::byte>> barrier_columns_;           // by table, of ChangeCodec::rest
 };

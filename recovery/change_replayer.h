@@ -7,8 +7,8 @@
 // Threads     one owner each; any number on one database.
 #pragma once
 
-#include <vector>
-
+#include "engine/row_access.h"
+#include "recovery/change_keys.h"
 #include "recovery/row_installer.h"
 
 namespace mneme {
@@ -19,13 +19,15 @@ class ChangeReplayer {
 
   // `among`: of an update, the columns (ChangeCodec::rest) that are to be written; nullptr: all that were changed.
   InstallOutcome replay(const RowChange& change, const ColumnBits* among = nullptr);
+  // What replay() will look up, for who looks up several ahead; an insert looks for its place. False: nothing.
+  bool name_lookup(const RowChange& change, RowLookup& lookup);
   // Whether replay() takes entries out of indexes: what was looked up before may not be there any more.
   bool takes_out_entries(const RowChange& change) const;
 
  private:
   Database& database_;
   RowInstaller rows_;
-  std::vector<std::vector<std::byte>> images_;  // by table: one whose key columns are being decoded
+  ChangeKeys keys_;
 };
 
 }  // namespace mneme

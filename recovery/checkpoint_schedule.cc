@@ -26,9 +26,9 @@ OnlineCheckpointOptions with_catalog(OnlineCheckpointOptions options, WorkingDat
 
 CheckpointSchedule::CheckpointSchedule(WorkingDatabase& working, CheckpointScheduleOptions options)
     : options_(std::move(options)),
+      working_(working),
       log_(working.log()),
-      checkpointer_(working.database(), working.log(), working.manifest(),
-                    WorkerId{working.database().worker_count()}, with_catalog(options_.checkpoint, working)),
+      helper_{working.database().worker_count()},
       start_ns_(monotonic_ns()),
       last_ns_(start_ns_),
       records_before_(options_.replayed_transactions),
@@ -37,19 +37,22 @@ CheckpointSchedule::CheckpointSchedule(WorkingDatabase& working, CheckpointSched
 }
 
 CheckpointSchedule::~CheckpointSchedule() {
-  checkpointer_.give_up();
-  finish();
+  end(/*gives_up=*/true);
 }
 
 std::vector<TakenCheckpoint> CheckpointSchedule::finish() {
+  end(/*gives_up=*/false);
+  return std::exchange(taken_, {});
+}
+
+void CheckpointSchedule::end(bool gives_up) {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
+    if (taking_ != nullptr) gives_up ? taking_->give_up() : taking_->hurry();
     changed_.notify_all();
   }
-  checkpointer_.hurry();
   if (thread_.joinable()) thread_.join();
-  return std::exchange(taken_, {});
 }
 
 void CheckpointSchedule::run() {
@@ -59,20 +62,46 @@ void CheckpointSchedule::run() {
     if (!is_due(now)) continue;
     lock.unlock();
     const uint64_t records = log_.counters().log_records;
-    Result<TakenCheckpoint> taken = checkpointer_.take();
+    working_.schema_latch().enter(helper_);
+    const auto taken = take();
+    working_.schema_latch().leave(helper_);
+    if (!taken) return;
     last_ns_ = now;
-    if (taken) {
-      taken_.push_back(*taken);
+    if (*taken) {
+      taken_.push_back(**taken);
       last_records_ = records;
       records_before_ = 0;
-    } else if (options_.failed) {
-      options_.failed(taken.error());
+      retry_.reset();
+    } else {
+      not_before_ns_ =
+          monotonic_ns() + static_cast<uint64_t>(std::chrono::nanoseconds(retry_.next()).count());
+      if (options_.failed) options_.failed(taken->error());
     }
     lock.lock();
   }
 }
 
-bool CheckpointSchedule::is_due(uint64_t now_ns) const {
+std::optional<Result<TakenCheckpoint>> CheckpointSchedule::take() {
+  OnlineCheckpointer checkpointer(working_.database(), working_.log(), working_.manifest(), helper_,
+                                  with_catalog(options_.checkpoint, working_));
+  // Transactions are about to wait for it.
+  if (log_.wants_checkpoint()) checkpointer.hurry();
+  if (!set_taking(&checkpointer)) return std::nullopt;
+  Result<TakenCheckpoint> taken = checkpointer.take();
+  set_taking(nullptr);
+  return taken;
+}
+
+bool CheckpointSchedule::set_taking(OnlineCheckpointer* checkpointer) {
+  const std::lock_guard lock(mutex_);
+  if (checkpointer != nullptr && closing_) return false;
+  taking_ = checkpointer;
+  return true;
+}
+
+bool CheckpointSchedule::is_due(uint64_t now_ns) {
+  if (now_ns < not_before_ns_) return false;
+  if (log_.wants_checkpoint()) return true;
   const double passed = static_cast<double>(now_ns - last_ns_) / 1e9;
   return (options_.of_replay ? predicted_replay_seconds(now_ns) : passed) >= options_.seconds;
 }

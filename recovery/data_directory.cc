@@ -1,14 +1,18 @@
 #include "recovery/data_directory.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "engine/checkpoint_writer.h"
+#include "engine/page_split.h"
 #include "logging/incarnation.h"
-#include "recovery/catalog_file.h"
 #include "logging/log_truncation.h"
+#include "logging/remote_recovery.h"
+#include "recovery/catalog_file.h"
+#include "recovery/standby_base.h"
 
 namespace mneme {
 
@@ -22,14 +26,18 @@ class WorkingDatabaseMaker {
   // Everything is in memory, and the log ends where `log` does: from here on it grows.
   static Result<void> start(WorkingDatabase& working, std::unique_ptr<ManifestFile> manifest,
                             std::unique_ptr<Program> program, std::unique_ptr<Database> database,
-                            const LogContents& log, const DurableLogOptions& options) {
+                            const LogContents& log, const DurableLogOptions& options,
+                            uint32_t least_incarnation = 1) {
     working.manifest_ = std::move(manifest);
     working.program_ = std::move(program);
     working.database_ = std::move(database);
-    RETURN_IF_ERROR(begin_incarnation(*working.manifest_, log));
-    Result<std::unique_ptr<DirectoryLog>> opened = open_directory_log(*working.manifest_, options);
+    DurableLogOptions partitioned = options;
+    if (options.streams.partition == StreamPartition::kPage) partitioned.streams.split = page_splitter();
+    RETURN_IF_ERROR(begin_incarnation(*working.manifest_, log, least_incarnation));
+    Result<std::unique_ptr<DirectoryLog>> opened = open_directory_log(*working.manifest_, partitioned);
     if (!opened) return opened.error();
     working.log_ = std::move(*opened);
+    working.schema_latch_ = std::make_unique<SchemaLatch>(options.appenders());
     const Manifest current = working.manifest_->current();
     working.database_->attach_log(*working.log_, current.records, current.tuple_image);
     return {};
@@ -64,17 +72,6 @@ Result<void> check_free(const std::string& directory) {
   return invalid_argument("{} holds a database already: resume it, or choose another directory", directory);
 }
 
-// What a crash left in the middle of a checkpoint: the attempt, or what a later one has replaced.
-Result<void> remove_leftovers(const std::string& directory, const Manifest& manifest) {
-  const Result<std::vector<std::string>> leftovers = unlisted_files(directory, manifest);
-  if (!leftovers) return leftovers.error();
-  for (const std::string& path : *leftovers) {
-    std::error_code error;
-    if (!std::filesystem::remove(path, error) && error) return failed("cannot remove {}: {}", path, error.message());
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<CreatedDatabase> create_database(const std::string& directory, std::unique_ptr<Program> program,
@@ -83,6 +80,8 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   // No log that nothing could replay.
   const RecoveryScheme scheme = default_scheme(options.records, options.tuple_image);
   RETURN_IF_ERROR(check_served(scheme, options.records, options.tuple_image));
+  if (options.log.streams.partition == StreamPartition::kPage) RETURN_IF_ERROR(check_pages(options.records));
+  RETURN_IF_ERROR(check_log_servers(options.log));
   // Before the lock, so that a refused directory is left as it was; and after it, as another process may have been
   // quicker.
   RETURN_IF_ERROR(check_free(directory));
@@ -129,6 +128,7 @@ void WorkingDatabase::replace(std::unique_ptr<Program> program, std::unique_ptr<
     database_ = std::move(database);
   }
   program_ = std::move(program);
+  ++schema_version_;
 }
 
 Result<void> write_catalog(const std::string& directory, const Program& program, Manifest& manifest) {
@@ -149,21 +149,28 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   // Before the lock is made: what is refused is left as it was.
   const Result<Manifest> found = read_manifest(directory);
   if (!found) return found.error();
+  RETURN_IF_ERROR(check_no_standby(directory, *found));
   RecoverOptions with_workers = options;
   with_workers.scheme = options.scheme.value_or(default_scheme(found->records, found->tuple_image));
   RETURN_IF_ERROR(check_served_for_work(*with_workers.scheme, found->records, found->tuple_image));
+  if (log.streams.partition == StreamPartition::kPage) RETURN_IF_ERROR(check_pages(found->records));
   Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
   if (!working) return working.error();
   with_workers.workers = log.workers;
+  // A former engine may write no more before its log is read.
+  const Result<RemoteClaim> claim = claim_remote_log(directory, log);
+  if (!claim) return claim.error();
+  DurableLogOptions claimed = log;
+  claimed.remote.owner = claim->term.owner;
   Result<RecoveredDatabase> recovered = recover_locked(directory, with_workers, working_folders(directory));
   if (!recovered) return recovered.error();
   Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);
   if (!manifest) return manifest.error();
-  RETURN_IF_ERROR(remove_leftovers(directory, (*manifest)->current()));
+  RETURN_IF_ERROR(remove_unlisted_files(directory, (*manifest)->current()));
   OpenedDatabase opened{std::move(*working), std::move(recovered->report)};
   RETURN_IF_ERROR(WorkingDatabaseMaker::start(opened.working, std::move(*manifest),
                                               std::move(recovered->program), std::move(recovered->database),
-                                              recovered->log, log));
+                                              recovered->log, claimed, std::max(claim->term.number, 1u)));
   return opened;
 }
 

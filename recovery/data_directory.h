@@ -23,6 +23,7 @@
 #include "base/function_ref.h"
 #include "base/result.h"
 #include "engine/database.h"
+#include "engine/schema_latch.h"
 #include "logging/directory_lock.h"
 #include "logging/log_factory.h"
 #include "logging/manifest.h"
@@ -42,6 +43,12 @@ class WorkingDatabase {
   // Its attributes say what the directory is for; change them through update().
   ManifestFile& manifest() { return *manifest_; }
 
+  // Sessions that live with changes of the schema enter it for each transaction (live_session.h), by their workers;
+  // whoever else uses the program or the database beside them, by a thread of the log's that is no worker.
+  SchemaLatch& schema_latch() { return *schema_latch_; }
+  // How often the schema has changed since the directory was opened. Inside the latch it stays, as program and database do.
+  uint64_t schema_version() const { return schema_version_; }
+
   // What a change of the schema has made of them (schema_change.h), which is logged; no database: the former one serves
   // the program, too. Nobody uses the former ones any more.
   void replace(std::unique_ptr<Program> program, std::unique_ptr<Database> database);
@@ -56,6 +63,8 @@ class WorkingDatabase {
   std::unique_ptr<Program> program_;
   std::unique_ptr<Database> database_;
   std::unique_ptr<DirectoryLog> log_;
+  std::unique_ptr<SchemaLatch> schema_latch_;
+  uint64_t schema_version_ = 0;
 };
 
 struct CreateOptions {

@@ -104,10 +104,19 @@ class DataDirectory : public testing::Test {
     return options;
   }
 
+  // Replay keeps nothing of the log, but for a few KiB at a time.
+  static RecoverOptions with_little_memory(RecoverOptions options) {
+    options.most_kept_log_bytes = 0;
+    options.log_window_bytes = 4000;
+    return options;
+  }
+
   void expect_recovers_to(const Digest& digest, uint64_t at_least_transactions) {
     for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
       for (const uint32_t threads : {1, 3}) {
-        Result<RecoveredDatabase> recovered = recover(directory_, options(scheme, threads));
+        const RecoverOptions with_much = options(scheme, threads);
+        Result<RecoveredDatabase> recovered =
+            recover(directory_, threads == 1 ? with_much : with_little_memory(with_much));
         ASSERT_TRUE(recovered.ok()) << recovered.error().message;
         EXPECT_EQ(state_of(*recovered->database), digest) << name_of(scheme) << ", " << threads << " threads";
         EXPECT_GE(recovered->report.replay.transactions, at_least_transactions);
@@ -143,6 +152,36 @@ class DataDirectory : public testing::Test {
 
   const std::string directory_;
 };
+
+// However long the log: batches in flight are of a few windows, and only those are there.
+TEST_F(DataDirectory, ReplayOfALongLogTakesNoMoreMemoryThanOfAShortOne) {
+  create_and_run(3000, RecordContent::kCommand);
+  std::vector<RecoveryReport> reports;
+  for (const uint32_t more_calls : {0, 9000}) {
+    if (more_calls > 0) {
+      Result<OpenedDatabase> opened = open_for_work(directory_, options(RecoveryScheme::kClrP, 2), {});
+      ASSERT_TRUE(opened.ok());
+      run(opened->working, more_calls, 2);
+    }
+    for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+      Result<RecoveredDatabase> recovered = recover(directory_, with_little_memory(options(scheme, 2)));
+      ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+      EXPECT_TRUE(recovered->log.records.empty());
+      reports.push_back(recovered->report);
+    }
+  }
+  // A window takes less than 8000 bytes with its records' places. What is in flight, nine batches of 50 records, lies in
+  // six at most, and two are read meanwhile.
+  constexpr uint64_t kMostInMemory = 10 * 8000;
+  for (const size_t scheme : {0, 1}) {
+    EXPECT_GT(reports[2 + scheme].log_bytes, 3 * reports[scheme].log_bytes);
+    EXPECT_LT(reports[scheme].log_memory_bytes, kMostInMemory);
+    EXPECT_LT(reports[2 + scheme].log_memory_bytes, kMostInMemory);
+  }
+  Result<RecoveredDatabase> kept = recover(directory_, options(RecoveryScheme::kClrP, 2));
+  ASSERT_TRUE(kept.ok());
+  EXPECT_GT(kept->report.log_memory_bytes, 2 * kMostInMemory);
+}
 
 TEST_F(DataDirectory, ComesBackAndGoesOn) {
   const Digest first = create_and_run(400);
@@ -247,10 +286,13 @@ TEST_F(DataDirectory, DamageToTheCheckpointIsFound) {
     put(name, spoiled);
     expect_refused(ErrorKind::kDamaged, name);
   }
-  put(name, intact.substr(0, intact.size() - 5));
-  expect_refused(ErrorKind::kDamaged, name);
+  for (const size_t bytes : {intact.size() - 5, size_t{100}, size_t{0}}) {
+    put(name, intact.substr(0, bytes));
+    expect_refused(ErrorKind::kDamaged, name);
+  }
+  // What lies in its place is not it, whatever it is.
   put(name, "something else" + intact);
-  expect_refused(ErrorKind::kInvalidArgument, name);
+  expect_refused(ErrorKind::kDamaged, name);
   fs::remove(directory_ + "/" + name);
   expect_refused(ErrorKind::kDamaged, name);
 }
@@ -272,6 +314,28 @@ TEST_F(DataDirectory, AFailedLoadLeavesNoDatabase) {
   expect_recovers_to(digest, 1);
 }
 
+TEST_F(DataDirectory, LivesThatLeftNothingInTheLogAreForgotten) {
+  const Digest first = create_and_run(100);
+  uint32_t number = 0;
+  for (uint32_t opening = 0; opening < 5; ++opening) {
+    const Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    const std::vector<Incarnation> lives = read_manifest(directory_)->incarnations;
+    ASSERT_EQ(lives.size(), 2u);
+    EXPECT_GT(lives.back().number, number);
+    number = lives.back().number;
+  }
+  expect_recovers_to(first, 10);
+  {
+    Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+    ASSERT_TRUE(opened.ok());
+    run(opened->working, 50, 2);
+  }
+  Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(read_manifest(directory_)->incarnations.size(), 3u);
+}
+
 class OnlineCheckpoint : public DataDirectory {
  protected:
   OnlineCheckpoint() : archive_(directory_ + "-archive") { fs::remove_all(archive_); }
@@ -286,14 +350,17 @@ class OnlineCheckpoint : public DataDirectory {
     log.largest_payload_bytes = 16 * 1024;
     log.segment_bytes = 96 * 1024;
     if (device == LogDeviceKind::kStriped) log.directories = {"left", "right"};
+    // Of a log that holds locations: a transaction's changes lie in several streams.
+    if (layout == LogLayout::kDistributed) log.streams.partition = StreamPartition::kPage;
     return log;
   }
 
-  // By every scheme from the newest checkpoint on, and all of the history from the first.
+  // By every scheme from the newest checkpoint on, and, where there is an archive, all of the history from the first.
   void expect_state(const std::string& digest, RecordContent records) {
     for (const RecoveryScheme scheme : kRecoverySchemes) {
       if (!check_served(scheme, records, TupleImage::kFull)) continue;
       for (const bool whole : {false, true}) {
+        if (whole && !archives_) continue;
         RecoverOptions recovery = options(scheme, 2);
         if (whole && fs::exists(archive_)) recovery.log_archive = archive_;
         Result<RecoveredDatabase> recovered = recover(directory_, recovery);
@@ -316,7 +383,7 @@ class OnlineCheckpoint : public DataDirectory {
       CHECK(opened.ok());
       WorkingDatabase& working = opened->working;
       OnlineCheckpointOptions taking;
-      taking.archive = archive_;
+      if (archives_) taking.archive = archive_;
       taking.observe = [&](CheckpointStep done) {
         run_calls(working, 20, ++seed);
         if (done != step) return;
@@ -340,10 +407,14 @@ class OnlineCheckpoint : public DataDirectory {
   }
 
   const std::string archive_;
+  bool archives_ = true;  // what checkpoints replace
 };
 
 TEST_F(OnlineCheckpoint, ACrashAtAnyStepLeavesAGoodOne) {
-  for (const RecordContent records : {RecordContent::kCommand, RecordContent::kAll}) {
+  for (const auto& [records, archives] :
+       {std::pair(RecordContent::kCommand, true), std::pair(RecordContent::kAll, true),
+        std::pair(RecordContent::kCommand, false)}) {
+    archives_ = archives;
     fs::remove_all(directory_);
     fs::remove_all(archive_);
     create_and_run(100, records, log_on(LogDeviceKind::kFile));
@@ -352,6 +423,13 @@ TEST_F(OnlineCheckpoint, ACrashAtAnyStepLeavesAGoodOne) {
       const std::string digest = die_at(static_cast<CheckpointStep>(step), 100 * (step + 1));
       EXPECT_EQ(checkpoint_file() != before, step >= static_cast<uint32_t>(CheckpointStep::kCurrent));
       expect_state(digest, records);
+    }
+    // Without an archive nobody needs those before the last checkpoint but one.
+    const size_t lives = read_manifest(directory_)->incarnations.size();
+    if (archives) {
+      EXPECT_GE(lives, kCheckpointSteps);
+    } else {
+      EXPECT_LE(lives, 3u);
     }
     {
       const Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(LogDeviceKind::kFile));
@@ -370,7 +448,8 @@ TEST_F(OnlineCheckpoint, ShortensTheLog) {
   };
   for (const auto& [device, layout] :
        {Log{LogDeviceKind::kFile, LogLayout::kStream}, Log{LogDeviceKind::kStriped, LogLayout::kStream},
-        Log{LogDeviceKind::kNvm, LogLayout::kStream}, Log{LogDeviceKind::kFile, LogLayout::kEpoch}}) {
+        Log{LogDeviceKind::kNvm, LogLayout::kStream}, Log{LogDeviceKind::kFile, LogLayout::kEpoch},
+        Log{LogDeviceKind::kFile, LogLayout::kDistributed}}) {
     const DurableLogOptions log = log_on(device, layout);
     fs::remove_all(directory_);
     fs::remove_all(archive_);
@@ -400,6 +479,31 @@ TEST_F(OnlineCheckpoint, ShortensTheLog) {
     }
     EXPECT_GT(removed, 1u);
   }
+}
+
+// An archive that was kept for a while is told from a whole history.
+TEST_F(OnlineCheckpoint, AnArchiveWithAGapIsRefused) {
+  create_and_run(100, RecordContent::kCommand, log_on(LogDeviceKind::kFile));
+  std::string digest;
+  for (const bool archives : {true, false}) {
+    Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(LogDeviceKind::kFile));
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    WorkingDatabase& working = opened->working;
+    OnlineCheckpointOptions taking;
+    if (archives) taking.archive = archive_;
+    OnlineCheckpointer checkpointer(working.database(), working.log(), working.manifest(), WorkerId{1},
+                                    taking);
+    for (uint32_t flush = 0; flush < 60; ++flush) run_calls(working, 5, flush);
+    ASSERT_TRUE(checkpointer.take().ok());
+    digest = digest_of(working.database(), 1).to_string();
+  }
+  archives_ = false;
+  expect_state(digest, RecordContent::kCommand);
+  RecoverOptions whole = options(RecoveryScheme::kClr, 1);
+  whole.log_archive = archive_;
+  const Result<RecoveredDatabase> recovered = recover(directory_, whole);
+  ASSERT_FALSE(recovered.ok());
+  EXPECT_THAT(recovered.error().message, testing::HasSubstr("the whole history is lost"));
 }
 
 // What a checkpoint has made superfluous may be missing, and nothing else.

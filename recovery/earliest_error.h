@@ -1,9 +1,10 @@
 // EarliestError: of the errors that several threads meet, the one of the lowest LSN: the others may be its consequence.
 //
-// Threads     keep, is_set: any. take: once they have ended.
+// Threads     keep, is_set, is_at_or_before: any. take: once they have ended.
 #pragma once
 
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <optional>
 
@@ -17,22 +18,25 @@ class EarliestError {
   // False, so that who fails can return it.
   bool keep(Lsn lsn, Error error) {
     const std::lock_guard lock(mutex_);
-    if (!error_ || lsn < lsn_) {
+    if (!is_at_or_before(lsn)) {
       error_ = std::move(error);
-      lsn_ = lsn;
+      lsn_.store(lsn.value, std::memory_order_relaxed);
     }
-    is_set_.store(true, std::memory_order_relaxed);
     return false;
   }
-  bool is_set() const { return is_set_.load(std::memory_order_relaxed); }
+  bool is_set() const { return lsn_.load(std::memory_order_relaxed) != kNone; }
+  // Whether another at this LSN would be for nothing.
+  bool is_at_or_before(Lsn lsn) const { return lsn_.load(std::memory_order_relaxed) <= lsn.value; }
   const std::optional<Error>& take() const { return error_; }
 
  private:
-  // Set by who fails, read by others, who then stop: relaxed, for nothing is read on its account.
-  std::atomic<bool> is_set_{false};
+  static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+
+  // The error's. Written under mutex_ by who fails, read by all, who then stop or pass over what comes behind it: relaxed,
+  // for nothing is read on its account; who reads it late does some work in vain.
+  std::atomic<uint64_t> lsn_{kNone};
   std::mutex mutex_;
-  std::optional<Error> error_;  // guarded by mutex_ while threads run, as is the next
-  Lsn lsn_;
+  std::optional<Error> error_;  // guarded by mutex_ while threads run
 };
 
 }  // namespace mneme

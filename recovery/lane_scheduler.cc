@@ -182,6 +182,7 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
 
  private:
   void clear();
+  void append_to_one(Piece piece, uint32_t lane);
   void begin_entry(Piece piece);
   void add_lane(uint32_t lane);
   void end_entry();
@@ -423,15 +424,24 @@ void LaneScheduler::Run::PieceSet::end_entry() {
 }
 
 void LaneScheduler::Run::PieceSet::append(Piece piece, std::span<const uint32_t> lanes) {
+  if (lanes.size() == 1) return append_to_one(piece, lanes.front());
   begin_entry(piece);
   for (const uint32_t lane : lanes) add_lane(lane);
   end_entry();
 }
 
+// As most pieces are: none comes twice to its lane.
+void LaneScheduler::Run::PieceSet::append_to_one(Piece piece, uint32_t lane) {
+  DCHECK(lane < list_ends_.size());
+  entries_.push_back({piece, static_cast<uint32_t>(entry_lanes_.size()), 1, 1});
+  entry_lanes_.push_back(lane);
+  if (list_ends_[lane]++ == 0) used_lanes_.push_back(lane);
+}
+
 void LaneScheduler::Run::PieceSet::append_free(Piece piece) {
   const uint32_t lane = next_free_lane_;
-  next_free_lane_ = (lane + 1) % static_cast<uint32_t>(list_ends_.size());
-  append(piece, {&lane, 1});
+  next_free_lane_ = lane + 1 == list_ends_.size() ? 0 : lane + 1;
+  append_to_one(piece, lane);
 }
 
 void LaneScheduler::Run::PieceSet::append_to_all(Piece piece) {

@@ -45,6 +45,8 @@ using ReplayThreadId = StrongId<struct ReplayThreadIdTag>;
 struct Piece {
   uint32_t transaction = 0;
   uint32_t part = 0;  // the executor's own
+
+  bool operator==(const Piece&) const = default;
 };
 
 struct ScheduledBlock {

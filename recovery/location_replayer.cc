@@ -63,7 +63,7 @@ class LocationReplay {
         if (!take(thread, records_[first + (is_reverse ? count - 1 - i : i)])) return;
       }
       const size_t done = done_.fetch_add(count, std::memory_order_relaxed) + count;
-      if (t == 0 && options_.progress) options_.progress(done);
+      if (t == 0 && options_.progress) options_.progress(done, std::nullopt);
     }
     while (thread.installed < thread.read && install_oldest(thread)) continue;
   }

@@ -1,33 +1,27 @@
 #include "recovery/log_batch.h"
 
-#include <algorithm>
-
 #include "base/check.h"
 #include "procedures/call_codec.h"
 #include "recovery/row_links.h"
 
 namespace mneme {
 
-Result<void> LogBatch::load(const Program& program, const ChangeCodec& codec, std::span<const RecordView> records,
-                            uint32_t limit, StandsAlone stands_alone) {
+bool find_changed_columns(const ChangeCodec& codec, LoggedChange& change) {
+  if (change.row.action != ChangeAction::kUpdate && change.row.action != ChangeAction::kPatch) return true;
+  const std::optional<ColumnBits> changed = codec.changed_columns(change.row.table, change.row.columns);
+  if (changed) change.changed = *changed;
+  return changed.has_value();
+}
+
+Result<void> LogBatch::load(const Program& program, const ChangeCodec& codec,
+                            std::span<const RecordView> records) {
   arena_.reset();
   transactions_.clear();
   changes_.clear();
   ad_hoc_count_ = 0;
-  stands_alone_ = false;
-  for (const RecordView& record : records.first(std::min<size_t>(limit, records.size()))) {
-    if (const std::optional<ByteSpan> call = call_of(record.kind, record.payload)) {
-      RETURN_IF_ERROR(add_call(program, record, *call));
-      continue;
-    }
-    RETURN_IF_ERROR(add_changes(codec, record));
-    if (!stands_alone(changes(size() - 1))) continue;
-    stands_alone_ = size() == 1;
-    if (!stands_alone_) {
-      --ad_hoc_count_;
-      transactions_.pop_back();
-    }
-    return {};
+  for (const RecordView& record : records) {
+    const std::optional<ByteSpan> call = call_of(record.kind, record.payload);
+    RETURN_IF_ERROR(call ? add_call(program, record, *call) : add_changes(codec, record));
   }
   return {};
 }
@@ -53,11 +47,7 @@ Result<void> LogBatch::add_changes(const ChangeCodec& codec, const RecordView& r
   ChangeReader reader(codec, *logged);
   LoggedChange change;
   while (reader.next(change.row)) {
-    if (change.row.action == ChangeAction::kUpdate || change.row.action == ChangeAction::kPatch) {
-      const std::optional<ColumnBits> changed = codec.changed_columns(change.row.table, change.row.columns);
-      if (!changed) return no_rows_error(record.lsn);
-      change.changed = *changed;
-    }
+    if (!find_changed_columns(codec, change)) return no_rows_error(record.lsn);
     changes_.push_back(change);
     ++transaction.change_count;
   }

@@ -2,8 +2,7 @@
 //
 // Invariants  texts and arrays of the calls are valid until the next load(), and point into the records, as changes do.
 //             The steady state allocates nothing.
-//             An ad-hoc transaction has no call, but the changes that it made. One that stands alone is a batch by
-//             itself.
+//             An ad-hoc transaction has no call, but the changes that it made.
 // Threads     one owner while it loads; then constant, for any thread.
 // Errors      bytes that encode no call of the program, or no rows of its tables: kDamaged, with the record's LSN.
 #pragma once
@@ -12,7 +11,6 @@
 #include <vector>
 
 #include "base/arena.h"
-#include "base/function_ref.h"
 #include "base/prefetch.h"
 #include "base/result.h"
 #include "engine/change_codec.h"
@@ -29,27 +27,24 @@ struct LoggedChange {
   ColumnBits changed{ByteSpan()};  // of an update or a patch: of ChangeCodec::rest
 };
 
+// Fills `changed` of a change whose row has been read. False: the row's bytes are none.
+bool find_changed_columns(const ChangeCodec& codec, LoggedChange& change);
+
 class LogBatch {
  public:
-  using StandsAlone = FunctionRef<bool(std::span<const LoggedChange>)>;
-
-  // Replaces the batch by the first `limit` records, or fewer: up to the next transaction that stands alone.
-  Result<void> load(const Program& program, const ChangeCodec& codec, std::span<const RecordView> records,
-                    uint32_t limit, StandsAlone stands_alone);
+  // Replaces the batch by these.
+  Result<void> load(const Program& program, const ChangeCodec& codec, std::span<const RecordView> records);
 
   uint32_t size() const { return static_cast<uint32_t>(transactions_.size()); }
   Lsn lsn(uint32_t transaction) const { return transactions_[transaction].lsn; }
 
   bool is_ad_hoc(uint32_t transaction) const { return transactions_[transaction].is_ad_hoc; }
   uint32_t ad_hoc_count() const { return ad_hoc_count_; }
-  bool stands_alone() const { return stands_alone_; }
   // Of one that is not ad hoc.
   const Call& call(uint32_t transaction) const { return calls_[transaction]; }
-  // Asks for what call() will return, and once that is there, for its arguments.
-  void prefetch_call(uint32_t transaction) const { prefetch_lines(&calls_[transaction], sizeof(Call)); }
+  // Asks for its arguments: the first ones, as INOUT parameters, of which replay reads none, come last.
   void prefetch_arguments(uint32_t transaction) const {
-    prefetch_lines(calls_[transaction].arguments.data(),
-                   calls_[transaction].arguments.size() * sizeof(Argument));
+    prefetch_first_lines<kPrefetchedLines>(calls_[transaction].arguments.data());
   }
   // Of one that is.
   std::span<const LoggedChange> changes(uint32_t transaction) const {
@@ -65,6 +60,8 @@ class LogBatch {
     uint32_t change_count = 0;
   };
 
+  static constexpr size_t kPrefetchedLines = 6;
+
   Result<void> add_call(const Program& program, const RecordView& record, ByteSpan payload);
   Result<void> add_changes(const ChangeCodec& codec, const RecordView& record);
 
@@ -73,7 +70,6 @@ class LogBatch {
   std::vector<Call> calls_;  // may be longer than transactions_: calls are kept for their vectors
   std::vector<LoggedChange> changes_;
   uint32_t ad_hoc_count_ = 0;
-  bool stands_alone_ = false;
 };
 
 // Why replay can't go on after `outcome` of the transaction at `lsn`: the log and the rows do not fit each other.

@@ -8,12 +8,7 @@
 namespace mneme {
 namespace {
 
-struct Case {
-  std::string_view name;
-  std::string_view sql;
-};
-
-class NativeReplay : public testing::TestWithParam<Case> {};
+class NativeReplay : public testing::TestWithParam<NamedSql> {};
 
 CompiledUnits compiled(const Program& program, std::span<const NativeUnit> units) {
   const Schema schema(program.catalog);
@@ -45,7 +40,7 @@ TEST_P(NativeReplay, EndsWhereTheTransactionsEnded) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemas, NativeReplay, testing::Values(Case{"bank", kBankSql}, Case{"orders", kOrdersSql}),
+INSTANTIATE_TEST_SUITE_P(Schemas, NativeReplay, testing::Values(NamedSql{"bank", kBankSql}, NamedSql{"orders", kOrdersSql}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

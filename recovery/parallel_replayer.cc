@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/cache_line.h"
+#include "recovery/barrier_finder.h"
 #include "recovery/batch_recording.h"
 #include "recovery/change_replayer.h"
+#include "recovery/lane_count.h"
 #include "recovery/lane_scheduler.h"
 #include "recovery/log_batch.h"
 #include "recovery/piece_dispatch.h"
@@ -19,8 +22,6 @@
 namespace mneme {
 namespace {
 
-// Enough for eight threads to find work while some lanes are long; more would only cost tasks.
-constexpr uint32_t kLanesPerBlock = 64;
 constexpr uint32_t kLeastBatchesInFlight = 8;
 constexpr uint32_t kBatchesInFlightPerThread = 2;
 
@@ -32,32 +33,40 @@ ScheduleOptions schedule_options(const ReplayOptions& options) {
   return {options.threads, batches_in_flight(options.level, options.threads), options.recorder};
 }
 
-class ParallelReplay final : public PieceExecutor {
+}  // namespace
+
+class ParallelReplayer::Replay final : public PieceExecutor {
  public:
-  ParallelReplay(Database& database, const Program& program, const DependencyGraph& graph,
-                 std::span<const RecordView> records, const ReplayOptions& options)
+  Replay(Database& database, const Program& program, const DependencyGraph& graph, std::vector<uint32_t> lanes,
+         ReplayOptions options)
       : database_(database),
         program_(program),
         schema_(database.schema()),
-        records_(records),
-        options_(options),
+        options_(std::move(options)),
         recorded_(graph),
-        dispatch_(graph, database.schema(), options.level == ReplayLevel::kStatic ? 1 : kLanesPerBlock,
-                  options.native),
+        lanes_(std::move(lanes)),
+        dispatch_(graph, database.schema(), lanes_, options_.native),
         alone_(database) {
-    for (uint32_t t = 0; t < options.threads; ++t) threads_.emplace_back(database, dispatch_);
-    for (uint32_t s = 0; s < LaneScheduler::slot_count(schedule_options(options)); ++s) {
-      slots_.emplace_back(recorded_, options.threads);
-    }
+    for (uint32_t t = 0; t < options_.threads; ++t)
+      threads_.push_back(std::make_unique<CachePadded<Thread>>(database, dispatch_));
+    for (uint32_t s = 0; s < LaneScheduler::slot_count(schedule_options(options_)); ++s)
+      slots_.push_back(std::make_unique<Slot>(recorded_, options_.threads));
   }
 
-  Result<ReplayStatistics> replay() {
+  Result<ReplayStatistics> replay(RecordStream& records) {
+    stream_ = &records;
+    statistics_ = {};
     LaneScheduler scheduler(dispatch_.blocks(), schedule_options(options_), *this);
     if (!scheduler.run()) return failure();
-    for (CachePadded<Thread>& thread : threads_) {
-      statistics_.pieces += thread->pieces;
-      statistics_.decode_seconds += thread->decode_seconds;
-      statistics_.dispatch_seconds += thread->dispatch_seconds;
+    window_ = nullptr;
+    records_ = {};
+    next_record_ = 0;
+    for (uint32_t t = 0; t < options_.threads; ++t) {
+      Thread& thread = thread_of(ReplayThreadId{t});
+      statistics_.pieces += std::exchange(thread.pieces, 0);
+      statistics_.decode_seconds += std::exchange(thread.decode_seconds, 0);
+      statistics_.dispatch_seconds += std::exchange(thread.dispatch_seconds, 0);
+      thread.asked = {};
     }
     return statistics_;
   }
@@ -72,13 +81,13 @@ class ParallelReplay final : public PieceExecutor {
   bool decode(uint64_t batch, ReplayThreadId thread_id) override {
     const auto begin = std::chrono::steady_clock::now();
     const bool decoded = decode(slot_of(batch));
-    threads_[thread_id.value]->decode_seconds += seconds_since(begin);
+    thread_of(thread_id).decode_seconds += seconds_since(begin);
     return decoded;
   }
 
   bool fill(uint32_t block, uint64_t batch, ReplayThreadId thread_id, LaneFill& lanes) override {
     const auto begin = std::chrono::steady_clock::now();
-    Thread& thread = *threads_[thread_id.value];
+    Thread& thread = thread_of(thread_id);
     Slot& slot = slot_of(batch);
     uint32_t failed = 0;
     const Outcome outcome =
@@ -89,9 +98,10 @@ class ParallelReplay final : public PieceExecutor {
 
   uint32_t prepare(uint32_t block, uint64_t batch, std::span<const Piece> pieces,
                    ReplayThreadId thread_id) override {
-    Thread& thread = *threads_[thread_id.value];
+    Thread& thread = thread_of(thread_id);
     Slot& slot = slot_of(batch);
-    prefetch(block, slot, pieces);
+    if (pieces.size() > 1) prefetch(block, slot, pieces.subspan(thread.asked.among(block, slot, pieces)));
+    thread.slot = &slot;
     thread.lookups_begin.clear();
     thread.next_prepared = 0;
     const std::span<RowLookup> room(thread.lookups);
@@ -99,7 +109,9 @@ class ParallelReplay final : public PieceExecutor {
     size_t count = 0;
     for (const Piece& piece : pieces) {
       if (slot.batch.is_ad_hoc(piece.transaction)) {
+        if (count == room.size()) break;
         thread.lookups_begin.push_back(count);
+        if (thread.changes.name_lookup(change_of(slot, piece).row, room[count])) ++count;
         continue;
       }
       const Call& call = slot.batch.call(piece.transaction);
@@ -117,13 +129,16 @@ class ParallelReplay final : public PieceExecutor {
       count += named;
     }
     thread.rows.expect(room.first(count));
-    return static_cast<uint32_t>(thread.lookups_begin.size());
+    const size_t ready = thread.lookups_begin.size();
+    thread.asked = {block, &slot, pieces.subspan(ready)};
+    return static_cast<uint32_t>(ready);
   }
 
   bool run(uint32_t block, uint64_t batch, Piece piece, ReplayThreadId thread_id) override {
-    Thread& thread = *threads_[thread_id.value];
+    Thread& thread = thread_of(thread_id);
     thread.rows.go_on_at(thread.lookups_begin[thread.next_prepared++]);
-    Slot& slot = slot_of(batch);
+    Slot& slot = *thread.slot;
+    DCHECK(&slot == &slot_of(batch));
     ++thread.pieces;
     if (slot.batch.is_ad_hoc(piece.transaction)) return install(block, slot.batch, piece, thread);
     const Call& call = slot.batch.call(piece.transaction);
@@ -143,12 +158,44 @@ class ParallelReplay final : public PieceExecutor {
   }
 
   void retire(uint64_t batch) override {
-    statistics_.transactions += slot_of(batch).batch.size();
-    statistics_.ad_hoc += slot_of(batch).batch.ad_hoc_count();
-    if (options_.progress) options_.progress(statistics_.transactions);
+    Slot& slot = slot_of(batch);
+    statistics_.transactions += slot.batch.size();
+    statistics_.ad_hoc += slot.batch.ad_hoc_count();
+    slot.window = nullptr;
+    if (options_.progress) options_.progress(statistics_.transactions, slot.batch.lsn(slot.batch.size() - 1));
   }
 
  private:
+  struct Slot {
+    Slot(const RecordedOperations& operations, uint32_t threads) : recording(operations, threads) {}
+
+    HeldWindow window;                    // in which the batch's records lie, until it retires
+    std::span<const RecordView> records;  // to be decoded into the batch
+    LogBatch batch;
+    BatchRecording recording;
+    bool waits_to_be_alone = false;
+  };
+  // Pieces whose calls and recordings have been asked for, but that are not ready yet: the next group begins with them, if
+  // nothing comes between.
+  struct AskedPieces {
+    AskedPieces() = default;
+    AskedPieces(uint32_t block, const Slot* slot, std::span<const Piece> pieces)
+        : block(block), slot(slot), count(pieces.size()) {
+      if (count > 0) first = pieces.front();
+    }
+
+    // How many of these, which are at least one.
+    size_t among(uint32_t block_now, const Slot& slot_now, std::span<const Piece> pieces) const {
+      const bool begin_with_them =
+          count > 0 && block == block_now && slot == &slot_now && first == pieces.front();
+      return begin_with_them ? std::min(count, pieces.size()) : 0;
+    }
+
+    uint32_t block = 0;
+    const Slot* slot = nullptr;
+    size_t count = 0;
+    Piece first;
+  };
   struct Thread {
     Thread(Database& database, const PieceDispatch& dispatch)
         : rows(database),
@@ -161,6 +208,8 @@ class ParallelReplay final : public PieceExecutor {
     Interpreter interpreter;
     PieceLocator locator;
     TransactionRecording recording;
+    Slot* slot = nullptr;  // of the pieces that are ready
+    AskedPieces asked;
     // Of the pieces that are ready: what each looks up begins where.
     std::array<RowLookup, Prefetcher::kMaxLookups> lookups;
     std::vector<size_t> lookups_begin;
@@ -169,88 +218,85 @@ class ParallelReplay final : public PieceExecutor {
     double decode_seconds = 0;
     double dispatch_seconds = 0;
   };
-  struct Slot {
-    Slot(const RecordedOperations& operations, uint32_t threads) : recording(operations, threads) {}
 
-    std::span<const RecordView> calls;  // to be decoded into the batch; none: it has been
-    LogBatch batch;
-    BatchRecording recording;
-    bool waits_to_be_alone = false;
-  };
+  static const LoggedChange& change_of(const Slot& slot, const Piece& piece) {
+    return slot.batch.changes(piece.transaction)[piece.part];
+  }
 
   // A batch's calls and recordings are more than the cache keeps of them: those of all these pieces are asked for at once,
-  // step by step, as each leads to the next.
+  // step by step, as each leads to the next. What leads to them lies in the order of the transactions, as the pieces do.
   void prefetch(uint32_t block, const Slot& slot, std::span<const Piece> pieces) const {
-    const auto each_call = [&](auto&& step) {
-      for (const Piece& piece : pieces) {
-        if (!slot.batch.is_ad_hoc(piece.transaction)) step(piece.transaction);
+    for (const Piece& piece : pieces) {
+      if (slot.batch.is_ad_hoc(piece.transaction)) {
+        const ByteSpan columns = change_of(slot, piece).row.columns;
+        prefetch_lines(columns.data(), columns.size());
+      } else {
+        slot.batch.prefetch_arguments(piece.transaction);
+        slot.recording.prefetch_operations(piece.transaction);
       }
-    };
-    if (pieces.size() == 1) return;
-    each_call([&](uint32_t transaction) {
-      slot.batch.prefetch_call(transaction);
-      slot.recording.prefetch(transaction);
-    });
-    each_call([&](uint32_t transaction) {
-      slot.batch.prefetch_arguments(transaction);
-      slot.recording.prefetch_operations(transaction);
-    });
-    each_call([&](uint32_t transaction) {
+    }
+    for (const Piece& piece : pieces) {
+      if (slot.batch.is_ad_hoc(piece.transaction)) continue;
       for (const OperationId operation :
-           dispatch_.find(block, slot.batch.call(transaction).procedure)->recalled) {
-        slot.recording.prefetch_recorded(transaction, operation);
+           dispatch_.find(block, slot.batch.call(piece.transaction).procedure)->recalled) {
+        slot.recording.prefetch_recorded(piece.transaction, operation);
       }
-    });
-  }
-
-  // The next batch, where all of its records are calls: nothing needs to be known of them yet.
-  std::span<const RecordView> next_calls() const {
-    const auto rest = records_.subspan(next_record_);
-    const auto next = rest.first(std::min<size_t>(options_.batch_transactions, rest.size()));
-    const bool all_calls = std::ranges::all_of(
-        next, [](const RecordView& record) { return record.kind == RecordKind::kCommand; });
-    return all_calls ? next : std::span<const RecordView>();
-  }
-
-  // Among rows, decoding finds where the batch ends. What stands alone is installed at once, if nothing is in flight; else
-  // it waits in the slot until load() is called again.
-  Load load(Slot& slot) {
-    for (bool is_alone = slot.waits_to_be_alone;; is_alone = true) {
-      if (!std::exchange(slot.waits_to_be_alone, false)) {
-        slot.calls = next_calls();
-        next_record_ += slot.calls.size();
-        if (!slot.calls.empty()) return Load::kLoaded;
-        const Result<void> loaded = load(slot.batch, records_.subspan(next_record_));
-        if (!loaded) {
-          keep_error(Lsn{}, loaded.error());
-          return Load::kStop;
-        }
-        next_record_ += slot.batch.size();
-      }
-      if (slot.batch.size() == 0) return Load::kEnd;
-      if (!slot.batch.stands_alone()) return Load::kLoaded;
-      if (!is_alone) {
-        slot.waits_to_be_alone = true;
-        return Load::kWhenAlone;
-      }
-      if (!install_alone(slot.batch)) return Load::kStop;
     }
   }
-  Result<void> load(LogBatch& batch, std::span<const RecordView> records) const {
-    return batch.load(
-        program_, database_.change_codec(), records, options_.batch_transactions,
-        [this](std::span<const LoggedChange> changes) { return dispatch_.changes().is_barrier(changes); });
+
+  // Whether any are left: those of the window from next_record_ on.
+  Result<bool> has_records() {
+    while (next_record_ == records_.size()) {
+      Result<HeldWindow> next = stream_->next();
+      if (!next) return next.error();
+      if (*next == nullptr) return false;
+      window_ = *std::move(next);
+      records_ = window_->records();
+      next_record_ = 0;
+      next_barrier_ = 0;
+      // Of a log that is kept there is much to look through, and nobody has anything else to do yet.
+      barriers_ = find_barriers(dispatch_.changes(), database_.change_codec(), records_,
+                                stream_->kept().empty() ? 1 : options_.threads);
+    }
+    return true;
+  }
+
+  bool next_stands_alone() const {
+    return next_barrier_ < barriers_.size() && barriers_[next_barrier_] == next_record_;
+  }
+
+  // The records up to the next one that stands alone. Such a one is installed at once, if nothing is in flight; else it
+  // waits until load() is called again.
+  Load load(Slot& slot) {
+    const bool is_alone = std::exchange(slot.waits_to_be_alone, false);
+    for (;;) {
+      const Result<bool> more = has_records();
+      if (!more) keep_error(Lsn{}, more.error());
+      if (!more || !*more) return more ? Load::kEnd : Load::kStop;
+      slot.window = window_;
+      if (!next_stands_alone()) break;
+      slot.waits_to_be_alone = !is_alone;
+      if (!is_alone) return Load::kWhenAlone;
+      slot.records = records_.subspan(next_record_, 1);
+      if (!decode_records(slot) || !install_alone(slot.batch)) return Load::kStop;
+      ++next_record_;
+      ++next_barrier_;
+    }
+    const size_t end = next_barrier_ < barriers_.size() ? barriers_[next_barrier_] : records_.size();
+    const size_t count = std::min<size_t>(options_.batch_transactions, end - next_record_);
+    slot.records = records_.subspan(next_record_, count);
+    next_record_ += count;
+    return Load::kLoaded;
+  }
+
+  bool decode_records(Slot& slot) {
+    const Result<void> loaded = slot.batch.load(program_, database_.change_codec(), slot.records);
+    if (!loaded) keep_error(slot.records.front().lsn, loaded.error());
+    return loaded.ok();
   }
 
   bool decode(Slot& slot) {
-    if (!slot.calls.empty()) {
-      const Result<void> loaded = load(slot.batch, slot.calls);
-      if (!loaded) {
-        keep_error(slot.calls.front().lsn, loaded.error());
-        return false;
-      }
-      CHECK(slot.batch.size() == slot.calls.size());
-    }
+    if (!decode_records(slot)) return false;
     slot.recording.reset();
     for (uint32_t t = 0; t < slot.batch.size(); ++t) {
       if (slot.batch.is_ad_hoc(t))
@@ -287,7 +333,8 @@ class ParallelReplay final : public PieceExecutor {
     return false;
   }
 
-  Slot& slot_of(uint64_t batch) { return slots_[batch % slots_.size()]; }
+  Thread& thread_of(ReplayThreadId id) { return **threads_[id.value]; }
+  Slot& slot_of(uint64_t batch) { return *slots_[batch % slots_.size()]; }
 
   bool fail(const LogBatch& batch, uint32_t transaction, const Outcome& outcome) {
     const Lsn lsn = batch.lsn(transaction);
@@ -309,15 +356,20 @@ class ParallelReplay final : public PieceExecutor {
   Database& database_;
   const Program& program_;
   const Schema& schema_;
-  const std::span<const RecordView> records_;
-  const ReplayOptions& options_;
+  const ReplayOptions options_;
   const RecordedOperations recorded_;
+  const std::vector<uint32_t> lanes_;
   const PieceDispatch dispatch_;
-  std::deque<CachePadded<Thread>> threads_;
-  std::deque<Slot> slots_;
+  std::vector<std::unique_ptr<CachePadded<Thread>>> threads_;
+  std::vector<std::unique_ptr<Slot>> slots_;
   // Of load(), one call at a time.
+  RecordStream* stream_ = nullptr;  // while it is replayed
   ChangeReplayer alone_;
+  HeldWindow window_;
+  std::span<const RecordView> records_;  // the window's
+  std::vector<size_t> barriers_;         // the numbers of those that stand alone
   size_t next_record_ = 0;
+  size_t next_barrier_ = 0;
   // decode_seconds: load(), one call at a time, and at the end the threads'. The transactions: retire(), likewise, and load() when nothing is in flight.
   ReplayStatistics statistics_;
 
@@ -326,7 +378,15 @@ class ParallelReplay final : public PieceExecutor {
   Lsn error_lsn_;
 };
 
-}  // namespace
+ParallelReplayer::ParallelReplayer(Database& database, const Program& program, const DependencyGraph& graph,
+                                   std::vector<uint32_t> lanes, ReplayOptions options)
+    : replay_(std::make_unique<Replay>(database, program, graph, std::move(lanes), std::move(options))) {}
+
+ParallelReplayer::~ParallelReplayer() = default;
+
+Result<ReplayStatistics> ParallelReplayer::replay(RecordStream& records) {
+  return replay_->replay(records);
+}
 
 uint32_t batches_in_flight(ReplayLevel level, uint32_t threads) {
   if (level != ReplayLevel::kPipelined) return 1;
@@ -334,9 +394,14 @@ uint32_t batches_in_flight(ReplayLevel level, uint32_t threads) {
 }
 
 Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& program,
-                                            const DependencyGraph& graph, std::span<const RecordView> records,
+                                            const DependencyGraph& graph, RecordStream& records,
                                             const ReplayOptions& options) {
-  return ParallelReplay(database, program, graph, records, options).replay();
+  const Result<HeldWindow> first = records.peek();
+  if (!first) return first.error();
+  const std::span<const RecordView> sample =
+      *first == nullptr ? std::span<const RecordView>() : (*first)->records();
+  return ParallelReplayer(database, program, graph, lane_counts(graph, sample, options), options)
+      .replay(records);
 }
 
 }  // namespace mneme

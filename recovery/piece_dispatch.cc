@@ -40,14 +40,14 @@ uint64_t hash_value(uint64_t hash, const Type& type, const Value& value) {
 
 }  // namespace
 
-PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema, uint32_t lanes_per_block,
-                             std::span<const NativeFunctions> native)
+PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
+                             std::span<const uint32_t> lanes, std::span<const NativeFunctions> native)
     : schema_(schema), changes_(graph, schema) {
-  CHECK(lanes_per_block > 0);
+  CHECK(lanes.size() == graph.blocks.size() + 1);
   const SliceUnits units(graph);
   CHECK(native.empty() || native.size() == units.units().size());
   for (const Block& block : graph.blocks) {
-    add_block(block.lanes, block.predecessors, lanes_per_block);
+    add_block(block.lanes, block.predecessors, lanes[blocks_.size()]);
     auto& slices = slices_.emplace_back(graph.procedures.size());
     for (const BlockMember& member : block.members) {
       const LocalGraph& local = graph.local(member.procedure);
@@ -61,25 +61,26 @@ PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
       replay.locate_native = native[units.locate_body_of(member.procedure, member.slice)].run_on_any;
     }
   }
-  add_block(changes_.rest_lanes(), {}, lanes_per_block);
+  add_block(changes_.rest_lanes(), {}, lanes.back());
   slices_.emplace_back(graph.procedures.size());
 }
 
-void PieceDispatch::add_block(std::span<const LaneTable> lanes, std::span<const BlockId> predecessors,
-                              uint32_t lanes_per_block) {
+void PieceDispatch::add_block(std::span<const LaneTable> tables, std::span<const BlockId> predecessors,
+                              uint32_t lanes) {
+  CHECK(lanes > 0);
   Placement placement = Placement::kFree;
-  for (const LaneTable& table : lanes) {
+  for (const LaneTable& table : tables) {
     if (!table.columns.empty())
       placement = Placement::kByKey;
     else if (!table.any_lane && placement == Placement::kFree)
       placement = Placement::kOneLane;
   }
-  if (placement == Placement::kByKey && lanes_per_block == 1) placement = Placement::kOneLane;
+  if (placement == Placement::kByKey && lanes == 1) placement = Placement::kOneLane;
   placements_.push_back(placement);
 
   ScheduledBlock scheduled;
   for (const BlockId predecessor : predecessors) scheduled.predecessors.push_back(predecessor.value);
-  scheduled.lane_count = placement == Placement::kOneLane ? 1 : lanes_per_block;
+  scheduled.lane_count = placement == Placement::kOneLane ? 1 : lanes;
   blocks_.push_back(std::move(scheduled));
 }
 

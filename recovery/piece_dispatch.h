@@ -84,9 +84,9 @@ class PieceLocator final : private LocateSink {
 
 class PieceDispatch {
  public:
-  // `lanes_per_block`: how many lanes a block is cut into that has keys to cut it by. `native`: the machine code of
+  // `lanes`: how many each of blocks() is cut into that has keys to cut it by. `native`: the machine code of
   // the graph's SliceUnits, or nothing.
-  PieceDispatch(const DependencyGraph& graph, const Schema& schema, uint32_t lanes_per_block,
+  PieceDispatch(const DependencyGraph& graph, const Schema& schema, std::span<const uint32_t> lanes,
                 std::span<const NativeFunctions> native = {});
 
   // The graph's, and one more (ChangePlacement::rest_block).
@@ -112,8 +112,7 @@ class PieceDispatch {
     kByKey,    // by what their locate bodies report
   };
 
-  void add_block(std::span<const LaneTable> lanes, std::span<const BlockId> predecessors,
-                 uint32_t lanes_per_block);
+  void add_block(std::span<const LaneTable> tables, std::span<const BlockId> predecessors, uint32_t lanes);
   SliceReplay prepare(const Block& block, const LocalGraph& local, const Slice& slice) const;
   uint32_t lane_of(uint32_t block, const LaneTable& table, std::span<const Value> key) const;
 

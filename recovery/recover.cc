@@ -57,12 +57,14 @@ void tell(const RecoverOptions& options, const RecoveryProgress& progress) {
 
 // Calls between two changes of the schema that are worth seconds of compiling.
 constexpr size_t kFewestToCompile = 20'000;
+// Machine code of graphs that no folder of their own has: of analyses that were asked for, say. Each takes up to a MiB.
+constexpr size_t kMostKeptForUser = 64;
 
 // The units as machine code, if that is wanted; the report says what came of it. `calls` is how many are to be replayed.
 CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUnit> units, size_t calls,
                          const RecoverOptions& options, const NativeFolders& folders) {
   if (options.execution == Execution::kInterpreted) return {};
-  const bool is_stretch = calls < recovered.log.records.size();
+  const bool is_stretch = calls < recovered.log.record_count();
   if (is_stretch && calls < kFewestToCompile) {
     const std::string notice =
         "between changes of the schema, procedures that were called a few times were interpreted";
@@ -80,6 +82,9 @@ CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUni
   RecoveryReport& report = recovered.report;
   report.compilation_seconds += end_stage(report, "machine code", watch);
   report.execution = code.execution();
+  if (code.was_compiled() && folders.keep.empty()) {
+    report.notices.push_back("machine code was compiled for this once: neither XDG_CACHE_HOME nor HOME says where to keep it");
+  }
   for (const std::string& notice : code.notices()) {
     if (std::ranges::find(report.notices, notice) == report.notices.end()) report.notices.push_back(notice);
   }
@@ -138,97 +143,103 @@ std::vector<std::string> block_labels(const DependencyGraph& graph, const Catalo
   return labels;
 }
 
-AnalysisOptions default_analysis(std::span<const RecordView> records) {
-  const bool has_ad_hoc = std::ranges::any_of(records, [](const RecordView& record) {
-    return record.kind == RecordKind::kLogical || record.kind == RecordKind::kPhysical;
-  });
-  return has_ad_hoc ? AnalysisOptions::for_ad_hoc() : AnalysisOptions();
+AnalysisOptions default_analysis(const RecordStream& stretch) {
+  return stretch.has_rows() ? AnalysisOptions::for_ad_hoc() : AnalysisOptions();
 }
 
 constexpr std::string_view kReplayStage = "replay";
 
-// `records`: a stretch of the log in which no record changes the schema; `done_before`: how many records lie before it.
-Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, std::span<const RecordView> records,
+// `stretch`: of the log; no record in it changes the schema. `done_before`: how many records lie before it.
+Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStream& stretch,
                                         uint64_t done_before, const RecoverOptions& options,
                                         const NativeFolders& folders) {
   ReplayOptions replay = options.replay;
   replay.order = recovered.report.order;
-  // Who shuffles rows goes key by key: no LSN says how far he is.
-  const bool has_place = recovered.report.scheme != RecoveryScheme::kLlrP;
-  const bool from_the_end = !replays_calls(recovered.report.scheme) && replay.order == ReplayOrder::kReverse;
+  // Rows are replayed of a log that is kept.
+  const std::span<const RecordView> rows = stretch.kept();
+  // Who shuffles rows is through with the log when half of it is done, and then goes key by key.
+  const bool is_shuffled = recovered.report.scheme == RecoveryScheme::kLlrP;
+  const bool from_the_end =
+      !replays_calls(recovered.report.scheme) && !is_shuffled && replay.order == ReplayOrder::kReverse;
+  std::optional<Lsn> last_lsn;
   if (options.progress) {
-    replay.progress = [&, has_place, from_the_end](uint64_t done) {
-      RecoveryProgress now{RecoveryStage::kReplay, done_before + done, recovered.log.records.size(), {}};
-      if (has_place && done > 0) now.lsn = records[from_the_end ? records.size() - done : done - 1].lsn;
+    const uint64_t total = recovered.log.record_count();
+    replay.progress = [&, rows, total, is_shuffled, from_the_end](uint64_t done, std::optional<Lsn> last) {
+      RecoveryProgress now{RecoveryStage::kReplay, done_before + done, total, last};
+      last_lsn = last;
+      const size_t read = std::min<size_t>(is_shuffled ? 2 * done : done, rows.size());
+      if (!last && read > 0) now.lsn = rows[from_the_end ? rows.size() - read : read - 1].lsn;
       options.progress(now);
     };
   }
   const auto begin = [&] {
-    if (replay.progress) replay.progress(0);
+    if (replay.progress) replay.progress(0, std::nullopt);
     return Stopwatch();
   };
   const auto end = [&](const Stopwatch& watch, const Result<ReplayStatistics>& statistics) {
     recovered.report.replay_seconds += end_stage(recovered.report, kReplayStage, watch);
-    if (statistics && replay.progress) replay.progress(records.size());
+    if (statistics && replay.progress) replay.progress(stretch.size(), last_lsn);
   };
   Database& database = *recovered.database;
   const Program& program = *recovered.program;
   RecoveryReport& report = recovered.report;
   if (!replays_calls(report.scheme)) {
     const Stopwatch watch = begin();
-    auto statistics = replay_rows(recovered, records, replay);
+    auto statistics = replay_rows(recovered, rows, replay);
     end(watch, statistics);
     return statistics;
   }
   if (report.scheme == RecoveryScheme::kClr) {
     const CompiledUnits code =
-        load_units(recovered, procedure_units(program), records.size(), options, folders);
+        load_units(recovered, procedure_units(program), stretch.size(), options, folders);
     replay.native = code.functions();
     const Stopwatch watch = begin();
-    auto statistics = replay_serially(database, program, records, replay, options.visit);
+    auto statistics = replay_serially(database, program, stretch, replay, options.visit);
     end(watch, statistics);
     return statistics;
   }
   tell(options, {RecoveryStage::kAnalysis, 0, 1, {}});
   const Stopwatch analysis;
-  report.analysis = options.analysis.value_or(default_analysis(records));
+  report.analysis = options.analysis.value_or(default_analysis(stretch));
   const DependencyGraph graph = analyze(program, report.analysis);
   const SliceUnits units(graph);
   report.analysis_seconds += end_stage(report, "analysis", analysis);
   report.blocks = block_labels(graph, program.catalog);
   tell(options, {RecoveryStage::kAnalysis, 1, 1, {}});
 
-  const CompiledUnits code = load_units(recovered, units.units(), records.size(), options, folders);
+  const CompiledUnits code = load_units(recovered, units.units(), stretch.size(), options, folders);
   replay.native = code.functions();
   const Stopwatch watch = begin();
-  auto statistics = replay_in_parallel(database, program, graph, records, replay);
+  auto statistics = replay_in_parallel(database, program, graph, stretch, replay);
   end(watch, statistics);
   return statistics;
 }
 
 // A record that changes the schema ends a stretch: all before it has been replayed, and what follows is another
 // program's, with an analysis and machine code of its own.
-Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const RecoverOptions& options,
-                                    const NativeFolders& folders) {
+Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::string& directory,
+                                    const RecoverOptions& options, const NativeFolders& folders) {
   ReplayStatistics total;
-  std::span<const RecordView> rest = recovered.log.records;
-  for (;;) {
-    const auto change = std::ranges::find(rest, RecordKind::kSchema, &RecordView::kind);
-    const auto stretch = rest.first(static_cast<size_t>(change - rest.begin()));
-    const Result<ReplayStatistics> replayed =
-        replay_stretch(recovered, stretch, recovered.log.records.size() - rest.size(), options, folders);
+  LogStretches stretches(directory, recovered.log);
+  for (uint64_t done = 0;; ++done) {
+    RecordStream stretch = stretches.next_stretch();
+    const uint64_t records = stretch.size();
+    const Result<ReplayStatistics> replayed = replay_stretch(recovered, stretch, done, options, folders);
     if (!replayed) return replayed.error();
     total.add(*replayed);
-    if (change == rest.end()) return total;
+    done += records;
+    const Result<std::optional<RecordView>> change = stretches.next_change();
+    if (!change) return change.error();
+    recovered.report.log_memory_bytes = stretches.peak_memory_bytes();
+    if (!*change) return total;
     const Stopwatch watch;
-    Result<std::unique_ptr<Program>> program = program_after(*recovered.program, *change);
+    Result<std::unique_ptr<Program>> program = program_after(*recovered.program, **change);
     if (!program) return program.error();
     RETURN_IF_ERROR(change_tables(recovered.database, (*program)->catalog,
                                   !builds_indexes_last(recovered.report.scheme), options.replay.threads));
     recovered.program = std::move(*program);
     ++recovered.report.schema_changes;
     recovered.report.schema_seconds += end_stage(recovered.report, "schema", watch);
-    rest = rest.subspan(stretch.size() + 1);
   }
 }
 
@@ -291,6 +302,9 @@ Result<RecoveredDatabase> recover(const std::string& directory, const RecoverOpt
   if (!lock) return lock.error();
   NativeFolders folders;
   folders.look = {native_folder(directory), NativeFolders::of_program()};
+  // The directory stays as it is.
+  folders.keep = NativeFolders::of_user();
+  folders.most_kept = kMostKeptForUser;
   return recover_locked(directory, options, folders);
 }
 
@@ -337,6 +351,11 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   LogReadOptions read;
   read.threads = options.replay.threads;
   read.from = recovered.manifest.checkpoint_lsn;
+  // Rows are replayed key by key, or from the end: all of them are at hand.
+  if (replays_calls(report.scheme) && !options.keep_log) {
+    read.most_kept_bytes = options.most_kept_log_bytes;
+    read.window_bytes = options.log_window_bytes;
+  }
   read.progress = [&](uint64_t done, uint64_t segments) {
     tell(options, {RecoveryStage::kLog, done, segments, {}});
   };
@@ -353,11 +372,11 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   report.end = recovered.log.end;
   report.skipped = recovered.log.skips;
 
-  Result<ReplayStatistics> statistics = replay_log(recovered, options, folders);
+  Result<ReplayStatistics> statistics = replay_log(recovered, directory, options, folders);
   if (!statistics) return statistics.error();
   report.replay = *statistics;
   report.thread_times = thread_times(report, options.replay.recorder);
-  if (indexes_last) RETURN_IF_ERROR(build_indexes(recovered, options));
+  if (indexes_last && options.indexes) RETURN_IF_ERROR(build_indexes(recovered, options));
   report.total_seconds = total.seconds();
   return recovered;
 }

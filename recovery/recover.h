@@ -4,7 +4,8 @@
 //             -> machine code -> replay (a log of rows: at once). PLR replays first, and builds the indexes at the end.
 // Invariants  nothing but the directory is needed, and nothing in it is changed: recovering twice gives equal databases.
 //             The database holds the checkpoint and every transaction of the log, applied in commit order.
-//             machine code is taken from the directory's folder or the program's, or compiled into a temporary one.
+//             machine code is taken from the directory's folder or the program's, or from the user's, where what had to be
+//             compiled is kept.
 // Threads     the caller's, and `replay.threads` of its own in each stage. The progress callback comes from any one of
 //             them, never from two at once.
 // Errors      a scheme that the log does not serve: kInvalidArgument, before anything is loaded. Not a database, in use, of another format version: kInvalidArgument or kFailed. Damage: kDamaged, with
@@ -62,6 +63,14 @@ struct RecoverOptions {
   std::optional<AnalysisOptions> analysis;
   // The archive of the database's runs: all of its history is replayed, from the oldest checkpoint on (whole_log.h).
   std::string log_archive;
+  // Of a log of calls that is longer, replay reads a window at a time (record_stream.h), unless `keep_log` says that the
+  // caller wants to look at all of it.
+  uint64_t most_kept_log_bytes = uint64_t{64} << 20;
+  uint64_t log_window_bytes = uint64_t{4} << 20;
+  bool keep_log = false;
+  // False: those that a scheme builds at the end are left out, and the tables stay as they are while rows are restored: of a
+  // standby, which restores more.
+  bool indexes = true;
   // kNative: what is replayed runs as machine code, which is compiled where no cache has it.
   Execution execution = Execution::kInterpreted;
   ReplayedCallVisitor visit;  // with kClr only: sees each call with its results
@@ -90,6 +99,7 @@ struct RecoveryReport {
   double log_load_seconds = 0;
   uint64_t log_bytes = 0;       // of records
   uint64_t log_file_bytes = 0;  // of segments, read
+  uint64_t log_memory_bytes = 0;  // that the log took while it was replayed, at most
   uint64_t dropped_bytes = 0;   // of a torn tail
   std::string dropped_reason;   // a sentence; empty without one
   uint64_t holes = 0;           // of a log in persistent memory (logging/nvm_log.h)
@@ -119,7 +129,7 @@ struct RecoveredDatabase {
   Manifest manifest;
   std::unique_ptr<Program> program;
   std::unique_ptr<Database> database;
-  LogContents log;
+  LogContents log;  // perhaps it is not kept
   RecoveryReport report;
 };
 

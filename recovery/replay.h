@@ -1,6 +1,6 @@
 // Replay: what the replayers have in common: what they are given, how they report, and how they fail.
 //
-// Flow        calls: RecordViews -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables
+// Flow        calls: RecordStream -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables
 //             rows: RecordViews -> ShuffleReplayer (LLR-P), UnorderedReplayer (LLR) or LocationReplayer (PLR) -> tables
 // Invariants  the tables hold the checkpoint when replay begins, and nobody else touches them until it ends.
 // Errors      a call that raises, or finds memory exhausted, ends replay: the error names the LSN. The tables are then
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,13 +41,18 @@ struct ReplayOptions {
   uint32_t batch_transactions = 1000;
   ReplayLevel level = ReplayLevel::kPipelined;
   ReplayOrder order = ReplayOrder::kReverse;
+  // CLR-P: into how many lanes a block is cut that has keys to cut it by. 0: into as many as its work demands
+  // (lane_count.h), of so many threads; 0 again: of those that replay.
+  uint32_t lanes_per_block = 0;
+  uint32_t lanes_for_threads = 0;
   // Machine code to run: of the program's procedures, by id (CLR); of the graph's SliceUnits (CLR-P). Empty: the
   // interpreter runs all.
   std::span<const NativeFunctions> native;
   // CLR-P: is told where the threads' time goes (schedule_recorder.h); none: nobody reads the clock for it.
   ScheduleRecorder* recorder = nullptr;
-  // Told from time to time, by any one thread, how many transactions have been replayed.
-  std::function<void(uint64_t)> progress;
+  // Told from time to time, by any one thread, how many transactions have been replayed; and, where calls are, which was
+  // the last of them.
+  std::function<void(uint64_t done, std::optional<Lsn> last)> progress;
 };
 
 struct ReplayStatistics {

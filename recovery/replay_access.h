@@ -22,8 +22,12 @@ class ReplayAccess final : public RowAccess {
  public:
   explicit ReplayAccess(Database& database) : database_(database), rows_(database) {}
 
-  // Looks up what will be asked for next, in this order; at most Prefetcher::kMaxLookups.
-  void expect(std::span<const RowLookup> lookups) {
+  // Looks up what will be asked for next, in this order; at most Prefetcher::kMaxLookups. But for places that are known,
+  // which it takes out: what was used so lately is in the cache, and need not be searched for.
+  void expect(std::span<RowLookup> lookups) {
+    for (RowLookup& lookup : lookups) {
+      if (lookup.is_place && rows_.knows_place(lookup.index, lookup.key)) lookup.index = IndexId();
+    }
     prefetcher_.start(database_, lookups);
     while (!prefetcher_.done()) prefetcher_.step();
   }

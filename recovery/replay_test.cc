@@ -6,12 +6,7 @@
 namespace mneme {
 namespace {
 
-struct Case {
-  std::string_view name;
-  std::string_view sql;
-};
-
-class Replay : public testing::TestWithParam<Case> {};
+class Replay : public testing::TestWithParam<NamedSql> {};
 
 TEST_P(Replay, SerialReplayEndsWhereTheTransactionsEnded) {
   for (uint32_t seed = 0; seed < 4; ++seed) {
@@ -56,7 +51,7 @@ TEST_P(Replay, CallsAreCutIntoPieces) {
   EXPECT_GT(fixture.graph().blocks.size(), 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemas, Replay, testing::Values(Case{"bank", kBankSql}, Case{"orders", kOrdersSql}),
+INSTANTIATE_TEST_SUITE_P(Schemas, Replay, testing::Values(NamedSql{"bank", kBankSql}, NamedSql{"orders", kOrdersSql}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // A piece whose rows may lie in any lane has a place in one also where nothing else of it has: here the insert into

@@ -39,12 +39,7 @@ BEGIN
 END; $$;
 )";
 
-struct Case {
-  std::string_view name;
-  std::string_view sql;
-};
-
-class RowReplay : public testing::TestWithParam<Case> {};
+class RowReplay : public testing::TestWithParam<NamedSql> {};
 
 TEST_P(RowReplay, EndsWhereTheTransactionsEnded) {
   for (uint32_t seed = 0; seed < 2; ++seed) {
@@ -72,8 +67,8 @@ TEST_P(RowReplay, EndsWhereTheTransactionsEnded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemas, RowReplay,
-                         testing::Values(Case{"bank", kBankSql}, Case{"orders", kOrdersSql},
-                                         Case{"seats", kSeatsSql}),
+                         testing::Values(NamedSql{"bank", kBankSql}, NamedSql{"orders", kOrdersSql},
+                                         NamedSql{"seats", kSeatsSql}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 struct Way {
@@ -88,15 +83,9 @@ const std::vector<Way> kEveryWay = {
     {replay_unordered, ReplayOrder::kForward}, {replay_unordered, ReplayOrder::kReverse},
     {replay_located, ReplayOrder::kForward},   {replay_located, ReplayOrder::kReverse}};
 
-// Replays the fixture's records after `spoil` has had its way with one; the error must name that one's LSN.
-template <typename Spoil>
-void expect_refused_at(size_t at, std::string_view text, const std::vector<Way>& ways, Spoil&& spoil) {
-  ReplayFixture fixture(kBankSql);
-  fixture.run_forward(500, 1);
-  std::vector<RecordView> records = fixture.records();
-  std::vector<std::byte> payload(records[at].payload.begin(), records[at].payload.end());
-  spoil(records[at], payload);
-  records[at].payload = payload;
+// Replays the records; the error must name this LSN.
+void expect_refused(const ReplayFixture& fixture, std::span<const RecordView> records, Lsn lsn,
+                    std::string_view text, const std::vector<Way>& ways) {
   for (const Way& way : ways) {
     for (const uint32_t threads : {1, 3}) {
       Database database(fixture.program().catalog, 1);
@@ -107,12 +96,23 @@ void expect_refused_at(size_t at, std::string_view text, const std::vector<Way>&
       const auto replayed = way.replay(database, records, options);
       ASSERT_FALSE(replayed.ok());
       EXPECT_EQ(replayed.error().kind, ErrorKind::kDamaged);
-      EXPECT_NE(replayed.error().message.find(fmt::format("LSN {}", records[at].lsn.value)),
-                std::string::npos)
+      EXPECT_NE(replayed.error().message.find(fmt::format("LSN {}", lsn.value)), std::string::npos)
           << replayed.error().message;
       EXPECT_NE(replayed.error().message.find(text), std::string::npos) << replayed.error().message;
     }
   }
+}
+
+// The same, after `spoil` has had its way with one of them, whose LSN it must be.
+template <typename Spoil>
+void expect_refused_at(size_t at, std::string_view text, const std::vector<Way>& ways, Spoil&& spoil) {
+  ReplayFixture fixture(kBankSql);
+  fixture.run_forward(500, 1);
+  std::vector<RecordView> records = fixture.records();
+  std::vector<std::byte> payload(records[at].payload.begin(), records[at].payload.end());
+  spoil(records[at], payload);
+  records[at].payload = payload;
+  expect_refused(fixture, records, records[at].lsn, text, ways);
 }
 
 TEST(RowReplayErrors, BytesThatHoldNoRowsAreRefused) {
@@ -124,53 +124,117 @@ TEST(RowReplayErrors, BytesThatHoldNoRowsAreRefused) {
   });
 }
 
+// Tells the record's first change as another kind of change of the same row.
+void retell(const Catalog& catalog, ChangeAction to, RecordView& record, std::vector<std::byte>& payload) {
+  const Schema schema(catalog);
+  const ChangeCodec codec(schema);
+  ChangeReader reader(codec, *changes_of(record.kind, payload));
+  std::vector<RowChange> changes(1);
+  while (reader.next(changes.back())) changes.push_back(changes.back());
+  changes.pop_back();
+  changes.front().action = to;
+  ChangeRecord retold;
+  retold.put_count(static_cast<uint32_t>(changes.size()));
+  for (const RowChange& change : changes) {
+    const bool is_first = &change == &changes.front();
+    const ChangeAction was = !is_first                     ? change.action
+                             : to == ChangeAction::kInsert ? ChangeAction::kUpdate
+                                                           : ChangeAction::kInsert;
+    std::vector<std::byte> image(schema.layout(change.table).image_bytes());
+    ASSERT_TRUE(codec.decode_row(change.table, was, change.columns, image.data()));
+    const std::vector<std::byte> bits(ColumnBits::bytes_for(codec.rest(change.table).column_count()),
+                                      std::byte{255});
+    const ColumnBits all(bits);
+    retold.put(codec, change.table, change.action, nullptr, image.data(),
+               change.action == ChangeAction::kUpdate ? &all : nullptr);
+  }
+  payload.assign(retold.payload().begin(), retold.payload().end());
+  record.kind = RecordKind::kLogical;
+}
+
+// Which of the records have this action first.
+std::vector<size_t> records_with(const Catalog& catalog, std::span<const RecordView> records,
+                                 ChangeAction action) {
+  const Schema schema(catalog);
+  const ChangeCodec codec(schema);
+  std::vector<size_t> found;
+  for (size_t i = 0; i < records.size(); ++i) {
+    ChangeReader reader(codec, *changes_of(records[i].kind, records[i].payload));
+    RowChange change;
+    if (reader.next(change) && change.action == action) found.push_back(i);
+  }
+  return found;
+}
+
 // A record whose first change is an insert, told as an update, and one the other way round. Who takes images in any order
 // cannot tell.
 TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
   ReplayFixture fixture(kBankSql);
   fixture.run_forward(500, 1);
-  const std::vector<RecordView> records = fixture.records();
-  const auto first_with = [&](ChangeAction action) {
-    const ChangeCodec codec(Schema(fixture.program().catalog));
-    for (size_t i = 0; i < records.size(); ++i) {
-      ChangeReader reader(codec, *changes_of(records[i].kind, records[i].payload));
-      RowChange change;
-      if (reader.next(change) && change.action == action) return i;
-    }
-    return records.size();
-  };
-  const auto retell = [&](ChangeAction to) {
+  const Catalog& catalog = fixture.program().catalog;
+  const auto retold_as = [&](ChangeAction to) {
     return [&, to](RecordView& record, std::vector<std::byte>& payload) {
-      const Schema schema(fixture.program().catalog);
-      const ChangeCodec codec(schema);
-      ChangeReader reader(codec, *changes_of(record.kind, payload));
-      std::vector<RowChange> changes(1);
-      while (reader.next(changes.back())) changes.push_back(changes.back());
-      changes.pop_back();
-      changes.front().action = to;
-      ChangeRecord retold;
-      retold.put_count(static_cast<uint32_t>(changes.size()));
-      for (const RowChange& change : changes) {
-        const bool is_first = &change == &changes.front();
-        const ChangeAction was = !is_first                      ? change.action
-                                 : to == ChangeAction::kInsert ? ChangeAction::kUpdate
-                                                               : ChangeAction::kInsert;
-        std::vector<std::byte> image(schema.layout(change.table).image_bytes());
-        ASSERT_TRUE(codec.decode_row(change.table, was, change.columns, image.data()));
-        const std::vector<std::byte> bits(ColumnBits::bytes_for(codec.rest(change.table).column_count()),
-                                          std::byte{255});
-        const ColumnBits all(bits);
-        retold.put(codec, change.table, change.action, nullptr, image.data(),
-                   change.action == ChangeAction::kUpdate ? &all : nullptr);
-      }
-      payload.assign(retold.payload().begin(), retold.payload().end());
-      record.kind = RecordKind::kLogical;
+      retell(catalog, to, record, payload);
     };
   };
-  expect_refused_at(first_with(ChangeAction::kInsert), "is not there", kRowByRow,
-                    retell(ChangeAction::kUpdate));
-  expect_refused_at(first_with(ChangeAction::kUpdate), "is already there", kRowByRow,
-                    retell(ChangeAction::kInsert));
+  expect_refused_at(records_with(catalog, fixture.records(), ChangeAction::kInsert).front(), "is not there",
+                    kRowByRow, retold_as(ChangeAction::kUpdate));
+  expect_refused_at(records_with(catalog, fixture.records(), ChangeAction::kUpdate).front(),
+                    "is already there", kRowByRow, retold_as(ChangeAction::kInsert));
+}
+
+// Whichever of them the threads come to first: inserts told as updates, all over the log, and from somewhere on no record
+// that holds rows.
+TEST(RowReplayErrors, OfSeveralTheFirstInTheLogIsNamed) {
+  ReplayFixture fixture(kBankSql);
+  fixture.run_forward(2000, 3);
+  const std::vector<size_t> inserts =
+      records_with(fixture.program().catalog, fixture.records(), ChangeAction::kInsert);
+  ASSERT_GT(inserts.size(), 20u);
+  for (const size_t first : {size_t{0}, inserts.size() / 2, inserts.size() - 1}) {
+    std::vector<RecordView> records = fixture.records();
+    std::vector<std::vector<std::byte>> payloads(records.size());
+    for (size_t i = first; i < inserts.size(); ++i) {
+      RecordView& record = records[inserts[i]];
+      payloads[inserts[i]].assign(record.payload.begin(), record.payload.end());
+      retell(fixture.program().catalog, ChangeAction::kUpdate, record, payloads[inserts[i]]);
+      record.payload = payloads[inserts[i]];
+    }
+    for (size_t r = inserts[first] + 1; r < records.size(); r += 50) records[r].kind = RecordKind::kCommand;
+    expect_refused(fixture, records, records[inserts[first]].lsn, "is not there", kRowByRow);
+  }
+}
+
+// What the log inserts first is there from the start.
+TEST(RowReplayErrors, OfRowsThatWereThereTheFirstInsertIsNamed) {
+  ReplayFixture fixture(kBankSql);
+  fixture.run_forward(2000, 3);
+  const std::vector<RecordView> records = fixture.records();
+  const size_t first = records_with(fixture.program().catalog, records, ChangeAction::kInsert).front();
+  for (const uint32_t threads : {1, 3}) {
+    Database database(fixture.program().catalog, 1);
+    {
+      UnloggedWriter writer(database);
+      ChangeReader reader(database.change_codec(), *changes_of(records[first].kind, records[first].payload));
+      RowChange change;
+      while (reader.next(change)) {
+        ASSERT_EQ(change.action, ChangeAction::kInsert);
+        std::byte* image = writer.new_image(change.table);
+        ASSERT_TRUE(database.change_codec().decode_row(change.table, change.action, change.columns, image));
+        ASSERT_EQ(writer.insert_image(change.table, image), AccessStatus::kOk);
+      }
+    }
+    ReplayOptions options;
+    options.threads = threads;
+    options.batch_transactions = 20;
+    const auto replayed = replay_shuffled(database, records, options);
+    ASSERT_FALSE(replayed.ok());
+    EXPECT_NE(replayed.error().message.find(fmt::format("LSN {}", records[first].lsn.value)),
+              std::string::npos)
+        << replayed.error().message;
+    EXPECT_NE(replayed.error().message.find("is already there"), std::string::npos)
+        << replayed.error().message;
+  }
 }
 
 }  // namespace

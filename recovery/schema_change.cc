@@ -128,9 +128,11 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
         sqlstate::kProgramLimit,
         fmt::format("this statement has {} bytes, and a log record holds {}", text.size(), kMaxPayloadBytes));
   }
+  SchemaLatch::Change change(working.schema_latch());
   ChangedProgram changed = changed_program(working.program(), command);
   if (changed.program == nullptr) return changed.failure;
 
+  change.stop();
   Database& former = working.database();
   std::unique_ptr<Database> tables;
   if (!same_tables(former.catalog(), changed.program->catalog)) {

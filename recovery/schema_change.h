@@ -8,9 +8,13 @@
 //             calls and rows in the log mean what the catalog says that the records before them have made: a call
 //             that was logged under a former version of a procedure replays with that.
 //             all rows stand at LSN 0 afterwards, as what was before the record is durable.
-// Threads     the caller has stopped its sessions, which hold no transaction open; afterwards it makes others, of
-//             working.program() and working.database(), which are other objects, under optimistic concurrency control
-//             until set_concurrency() says otherwise. The change itself uses `threads`.
+// Threads     any, one change at a time, beside sessions that enter the schema's latch (engine/schema_latch.h, live_session.h):
+//             a change waits until their transactions have ended, and holds others off. Who uses program and database
+//             otherwise has ended that before, and begins anew with working.program() and working.database(), which are
+//             other objects, under optimistic concurrency control until set_concurrency() says otherwise. The change
+//             itself uses `threads`.
+// Waiting     only while the tables are made anew and the record becomes durable; what is refused stops nobody, but where
+//             rows forbid it.
 // Errors      in PostgreSQL's words, with its codes (catalog_change.h). A record that cannot be replayed: kDamaged.
 #pragma once
 

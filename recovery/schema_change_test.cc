@@ -86,6 +86,13 @@ class SchemaChangeTest : public testing::TestWithParam<RecordContent> {
       EXPECT_EQ(digest_of(*recovered->database, 2), left) << name_of(scheme);
       EXPECT_EQ(recovered->report.schema_changes, changes);
       EXPECT_TRUE(verify_indexes(*recovered->database).ok()) << name_of(scheme);
+      if (!replays_calls(scheme)) continue;
+      options.most_kept_log_bytes = 0;
+      options.log_window_bytes = 500;
+      recovered = recover(directory_, options);
+      ASSERT_TRUE(recovered.ok()) << name_of(scheme) << ", in windows: " << recovered.error().message;
+      EXPECT_EQ(digest_of(*recovered->database, 2), left) << name_of(scheme) << ", in windows";
+      EXPECT_EQ(recovered->report.schema_changes, changes);
     }
   }
 

@@ -1,5 +1,6 @@
 #include "recovery/serial_replayer.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "recovery/change_replayer.h"
@@ -22,21 +23,14 @@ class SerialReplay {
         changes_(database),
         interpreter_(database.schema()) {}
 
-  Result<ReplayStatistics> replay(std::span<const RecordView> records) {
+  Result<ReplayStatistics> replay(RecordStream& stream) {
     ReplayStatistics statistics;
     const auto replay_begin = std::chrono::steady_clock::now();
-    while (!records.empty()) {
-      const auto begin = std::chrono::steady_clock::now();
-      RETURN_IF_ERROR(batch_.load(program_, database_.change_codec(), records, options_.batch_transactions,
-                                  [](std::span<const LoggedChange>) { return false; }));
-      const std::chrono::duration<double> decode = std::chrono::steady_clock::now() - begin;
-      statistics.decode_seconds += decode.count();
-      for (uint32_t t = 0; t < batch_.size(); ++t)
-        RETURN_IF_ERROR(batch_.is_ad_hoc(t) ? install(t) : call(t));
-      records = records.subspan(batch_.size());
-      statistics.transactions += batch_.size();
-      statistics.ad_hoc += batch_.ad_hoc_count();
-      if (options_.progress) options_.progress(statistics.transactions);
+    for (;;) {
+      const Result<HeldWindow> window = stream.next();
+      if (!window) return window.error();
+      if (*window == nullptr) break;
+      RETURN_IF_ERROR(replay((*window)->records(), statistics));
     }
     statistics.pieces = statistics.transactions;
     const std::chrono::duration<double> all = std::chrono::steady_clock::now() - replay_begin;
@@ -47,6 +41,23 @@ class SerialReplay {
   }
 
  private:
+  Result<void> replay(std::span<const RecordView> records, ReplayStatistics& statistics) {
+    while (!records.empty()) {
+      const auto begin = std::chrono::steady_clock::now();
+      RETURN_IF_ERROR(batch_.load(program_, database_.change_codec(),
+                                  records.first(std::min<size_t>(options_.batch_transactions, records.size()))));
+      const std::chrono::duration<double> decode = std::chrono::steady_clock::now() - begin;
+      statistics.decode_seconds += decode.count();
+      for (uint32_t t = 0; t < batch_.size(); ++t)
+        RETURN_IF_ERROR(batch_.is_ad_hoc(t) ? install(t) : call(t));
+      records = records.subspan(batch_.size());
+      statistics.transactions += batch_.size();
+      statistics.ad_hoc += batch_.ad_hoc_count();
+      if (options_.progress) options_.progress(statistics.transactions, batch_.lsn(batch_.size() - 1));
+    }
+    return {};
+  }
+
   Result<void> call(uint32_t t) {
     const Call& call = batch_.call(t);
     const ir::Procedure& procedure = program_.procedure(call.procedure);
@@ -80,9 +91,9 @@ class SerialReplay {
 }  // namespace
 
 Result<ReplayStatistics> replay_serially(Database& database, const Program& program,
-                                         std::span<const RecordView> records, const ReplayOptions& options,
+                                         RecordStream& stream, const ReplayOptions& options,
                                          const ReplayedCallVisitor& visit) {
-  return SerialReplay(database, program, options, visit).replay(records);
+  return SerialReplay(database, program, options, visit).replay(stream);
 }
 
 }  // namespace mneme

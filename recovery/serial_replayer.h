@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/function_ref.h"
+#include "recovery/record_stream.h"
 #include "recovery/replay.h"
 
 namespace mneme {
@@ -20,7 +21,13 @@ using ReplayedCallVisitor = std::function<void(const ReplayedCall&)>;
 
 // `records`: of a log that holds calls, in commit order, without skips.
 // `visit`, where given, sees each call after it has run. One thread, whatever the options say.
-Result<ReplayStatistics> replay_serially(Database& database, const Program& program, std::span<const RecordView> records,
+Result<ReplayStatistics> replay_serially(Database& database, const Program& program, RecordStream& records,
                                          const ReplayOptions& options, const ReplayedCallVisitor& visit = {});
+inline Result<ReplayStatistics> replay_serially(Database& database, const Program& program,
+                                                std::span<const RecordView> records, const ReplayOptions& options,
+                                                const ReplayedCallVisitor& visit = {}) {
+  RecordStream stream(records);
+  return replay_serially(database, program, stream, options, visit);
+}
 
 }  // namespace mneme

@@ -14,12 +14,13 @@
 #include "base/prefetch.h"
 #include "engine/prefetcher.h"
 #include "recovery/change_buckets.h"
+#include "recovery/change_keys.h"
 #include "recovery/earliest_error.h"
 #include "recovery/index_filler.h"
 #include "recovery/key_groups.h"
 #include "recovery/key_installer.h"
-#include "recovery/timed_threads.h"
 #include "recovery/key_partitions.h"
+#include "recovery/timed_threads.h"
 
 namespace mneme {
 namespace {
@@ -56,8 +57,9 @@ class ShuffleReplay {
   Result<ReplayStatistics> replay() {
     TimedThreads threads(options_.threads);
     threads.run(&ThreadTime::dispatch_seconds, [&](size_t t) { Shuffler(*this).work(t == 0); });
-    if (error_.is_set()) return *error_.take();
-    threads.run(&ThreadTime::useful_work_seconds, [&](size_t t) { Installer(*this).work(t == 0); });
+    if (!is_exhausted()) {
+      threads.run(&ThreadTime::useful_work_seconds, [&](size_t t) { Installer(*this).work(t == 0); });
+    }
     if (error_.is_set()) return *error_.take();
     tell_progress(1, 1);
     ReplayStatistics statistics;
@@ -81,19 +83,16 @@ class ShuffleReplay {
 
   class Shuffler {
    public:
-    explicit Shuffler(ShuffleReplay& all) : all_(all), memory_(all.bucket_memory_) {
-      for (uint32_t t = 0; t < all.tables_; ++t)
-        images_.emplace_back(all.database_.table(TableId{t}).layout().image_bytes());
-    }
+    explicit Shuffler(ShuffleReplay& all) : all_(all), memory_(all.bucket_memory_), keys_(all.database_) {}
 
     void work(bool is_caller) {
       for (;;) {
         const size_t next = all_.next_stretch_.fetch_add(1, std::memory_order_relaxed);
-        if (next >= all_.stretches_.size() || all_.error_.is_set()) return;
+        if (next >= all_.stretches_.size() || all_.is_exhausted()) return;
         Stretch& stretch = all_.stretches_[next];
         const uint64_t begin = monotonic_ns();
         for (uint32_t r = next == 0 ? 0 : all_.stretches_[next - 1].end; r < stretch.end; ++r) {
-          if (!add_record(stretch, r)) return;
+          if (!add_record(stretch, r)) break;
         }
         stretch.seconds = static_cast<double>(monotonic_ns() - begin) * 1e-9;
         if (is_caller) all_.tell_progress(next + 1, 2 * all_.stretches_.size());
@@ -101,8 +100,10 @@ class ShuffleReplay {
     }
 
    private:
+    // False: what comes behind it in the stretch does not matter any more.
     bool add_record(Stretch& stretch, uint32_t number) {
       const RecordView& record = all_.records_[number];
+      if (all_.is_past_error(record.lsn)) return false;
       // Keys lie here and there in it: no pattern that the processor would see.
       if (number + 1 < all_.records_.size()) prefetch_record(all_.records_[number + 1]);
       const std::optional<LoggedChanges> changes = changes_of(record.kind, record.payload);
@@ -111,7 +112,9 @@ class ShuffleReplay {
       RowChange change;
       while (reader.next(change)) {
         const InstallOutcome outcome = add_change(stretch, number, change);
-        if (outcome != InstallOutcome::kInstalled) return all_.fail(change.table, record.lsn, outcome);
+        if (outcome == InstallOutcome::kInstalled) continue;
+        all_.goes_on(change.table, record.lsn, outcome);
+        return false;
       }
       return !reader.bad() || all_.error_.keep(record.lsn, no_rows_error(record.lsn));
     }
@@ -132,10 +135,8 @@ class ShuffleReplay {
         if (change.action != ChangeAction::kInsert) return InstallOutcome::kNoRow;
         is_added = buckets[stretch.anywhere++ % all_.partitions_.count()].add(shuffled, {}, memory_);
       } else {
-        std::byte* image = images_[change.table.value].data();
-        if (!all_.database_.change_codec().decode_key(change.table, change.columns, image))
-          return InstallOutcome::kNoRow;
-        const IndexKey key = primary->codec->of_row(image, 0);
+        IndexKey key;
+        if (!keys_.of(change.table, change.columns, key)) return InstallOutcome::kNoRow;
         is_added = buckets[all_.partitions_.of(change.table, key)].add(shuffled, key.span(), memory_);
       }
       return is_added ? InstallOutcome::kInstalled : InstallOutcome::kOutOfMemory;
@@ -143,7 +144,7 @@ class ShuffleReplay {
 
     ShuffleReplay& all_;
     BucketMemory memory_;
-    std::vector<std::vector<std::byte>> images_;  // by table: one whose key columns are being decoded
+    ChangeKeys keys_;
   };
 
   class Installer {
@@ -155,7 +156,7 @@ class ShuffleReplay {
       const size_t count = all_.tables_ * all_.partitions_.count();
       for (;;) {
         const size_t next = all_.next_partition_.fetch_add(1, std::memory_order_relaxed);
-        if (next >= count || all_.error_.is_set()) return;
+        if (next >= count || all_.is_exhausted()) return;
         // A partition of each table in turn: so threads seldom fill one index at a time.
         table_ = TableId{static_cast<uint32_t>(next % all_.tables_)};
         if (!install(next / all_.tables_) || !link_made()) return;
@@ -179,6 +180,7 @@ class ShuffleReplay {
           prefetch_line(&all_.records_[ahead->record]);  // for its LSN
         }
         const KeyInstaller::Changes changes = groups_.changes(g);
+        if (all_.is_past_error(changes.front())) continue;
         if (KeyInstaller::make_row(changes)) {
           if (!done(keys_.install(table_, changes, nullptr))) return false;
         } else {
@@ -193,7 +195,8 @@ class ShuffleReplay {
       bool is_installed = true;
       for (const ChangeBucket* bucket : buckets_) {
         bucket->for_each(0, [&](const ShuffledChange* change) {
-          is_installed = is_installed && done(keys_.install(table_, {&change, 1}, nullptr));
+          if (!is_installed || all_.is_past_error(change)) return;
+          is_installed = done(keys_.install(table_, {&change, 1}, nullptr));
         });
       }
       return is_installed;
@@ -229,17 +232,34 @@ class ShuffleReplay {
       const IndexedTable& table = all_.database_.table(table_);
       for (const TableIndex& index : table.indexes()) {
         const IndexFiller::Outcome outcome = filler_.add(table, index, keys_.made());
+        if (outcome.status == Index::InsertStatus::kOutOfMemory)
+          return all_.goes_on(table_, outcome.row->word().lsn(), InstallOutcome::kOutOfMemory);
         if (outcome.status == Index::InsertStatus::kInserted) continue;
-        const bool exists = outcome.status == Index::InsertStatus::kExists;
-        return all_.fail(table_, outcome.row->word().lsn(),
-                         exists ? InstallOutcome::kExists : InstallOutcome::kOutOfMemory);
+        CHECK(index.is_primary);  // entries of others name their rows
+        all_.goes_on(table_, outcome.row->word().lsn(), InstallOutcome::kExists);
+        find_inserts_of_former_rows(index);
+        break;
       }
       keys_.forget_made();
       return true;
     }
 
+    // Some of the partition's rows that the log inserts were there before: which insert is the earliest?
+    void find_inserts_of_former_rows(const TableIndex& primary) {
+      for (size_t g = 0; g < groups_.size(); ++g) {
+        const ShuffledChange* first = groups_.changes(g).front();
+        if (first->action() != ChangeAction::kInsert) continue;
+        NodeVersion node;
+        const Row* row = primary.index->find(first->key(), node);
+        const Lsn lsn = all_.lsn_of(first);
+        const bool was_there = row != nullptr && row->word().is_live() && row->word().lsn() < lsn;
+        if (was_there) all_.goes_on(table_, lsn, InstallOutcome::kExists);
+      }
+    }
+
+    // Whether to go on.
     bool done(InstallOutcome outcome) {
-      return outcome == InstallOutcome::kInstalled || all_.fail(table_, keys_.failed_at(), outcome);
+      return outcome == InstallOutcome::kInstalled || all_.goes_on(table_, keys_.failed_at(), outcome);
     }
 
     ShuffleReplay& all_;
@@ -260,14 +280,26 @@ class ShuffleReplay {
     return std::max(threads, std::min(std::bit_ceil(bytes / kPartitionBytes), kMaxPartitions));
   }
 
-  // False, so that who fails can return it.
-  bool fail(TableId table, Lsn lsn, InstallOutcome outcome) {
-    return error_.keep(lsn, install_error(database_.catalog(), table, lsn, outcome));
+  Lsn lsn_of(const ShuffledChange* change) const { return records_[change->record].lsn; }
+
+  // A change failed. Whether to go on: without memory nobody does. Else what is earlier in the log is still gone through,
+  // for the record to be told is the first that is at fault.
+  bool goes_on(TableId table, Lsn lsn, InstallOutcome outcome) {
+    if (!error_.is_at_or_before(lsn))
+      error_.keep(lsn, install_error(database_.catalog(), table, lsn, outcome));
+    if (outcome == InstallOutcome::kOutOfMemory) is_exhausted_.store(true, std::memory_order_relaxed);
+    return outcome != InstallOutcome::kOutOfMemory;
+  }
+  bool is_exhausted() const { return is_exhausted_.load(std::memory_order_relaxed); }
+  // Whether all that is to be told of it lies before.
+  bool is_past_error(Lsn lsn) const { return error_.is_set() && error_.is_at_or_before(lsn); }
+  bool is_past_error(const ShuffledChange* change) const {
+    return error_.is_set() && error_.is_at_or_before(lsn_of(change));
   }
 
   // Each transaction is gone through twice, and counts by half each time.
   void tell_progress(size_t done, size_t total) const {
-    if (options_.progress) options_.progress(records_.size() * done / total);
+    if (options_.progress) options_.progress(records_.size() * done / total, std::nullopt);
   }
 
   Database& database_;
@@ -280,6 +312,8 @@ class ShuffleReplay {
   // Drawn from by all threads; relaxed, they hand out numbers and nothing else.
   std::atomic<size_t> next_stretch_{0};
   std::atomic<size_t> next_partition_{0};
+  // Set by who finds no memory, read by all, who then stop: relaxed, nothing is read on its account.
+  std::atomic<bool> is_exhausted_{false};
   EarliestError error_;
 };
 

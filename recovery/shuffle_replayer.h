@@ -9,10 +9,16 @@
 // Order       stretches are in the log's order, and so is each bucket: a partition sees a key's changes in commit order.
 //             All changes of a row fall into one partition, so no latch is needed. Forward: each of its images is
 //             written. Reverse: the newest, and older ones are passed over, unread (key_installer.h).
+// Streams     these are the two steps that distributed logging asks for, of a log that is partitioned by transaction: scan into
+//             buckets, sort, apply. Two things differ. Buckets are by table and key, as a logical record names no page. And
+//             they need no sort: log_reader.h has put the streams' records at their places by then, for the price of one
+//             store a record, since the commit sequence has no gaps; so stretches are in commit order, and one mechanism
+//             serves a log of one stream and of many.
 // Memory      rows that were there already are looked up 64 at a time, node by node (prefetcher.h), so that the misses
 //             overlap; a row that the log itself inserted is looked for nowhere.
 // Errors      as replay.h says.
-// Source      PACMAN (SIGMOD 2017), sections 4.5 and 6.2, LLR-P, and appendix A.2, the reverse order.
+// Source      PACMAN (SIGMOD 2017), sections 4.5 and 6.2, LLR-P, and appendix A.2, the reverse order. The two steps: "Scalable
+//             Logging through Emerging Non-Volatile Memory" (VLDB'14), section 3.2.
 #pragma once
 
 #include <span>

@@ -59,7 +59,7 @@ class UnorderedReplay {
         if (!install_record(thread, records_[first + (is_reverse ? count - 1 - i : i)])) return;
       }
       const size_t done = done_.fetch_add(count, std::memory_order_relaxed) + count;
-      if (&thread == &*threads_[0] && options_.progress) options_.progress(done);
+      if (&thread == &*threads_[0] && options_.progress) options_.progress(done, std::nullopt);
     }
   }
 

@@ -32,6 +32,12 @@ Result<void> add_segment(Manifest& manifest, const std::string& path, ByteSpan p
   if (!header) return header.error();
   const auto place = std::ranges::lower_bound(manifest.segments, header->number, {}, &SegmentEntry::number);
   if (place != manifest.segments.end() && place->number == header->number) return {};
+  if (std::ranges::count(manifest.incarnations, header->incarnation, &Incarnation::number) == 0) {
+    return invalid_argument(
+        "{} is of a life that the database has forgotten, since a checkpoint removed what followed without "
+        "--log-archive: the whole history is lost; recover without the archive",
+        path);
+  }
   manifest.segments.insert(place, {path, header->number, header->incarnation, header->logger});
   return {};
 }

@@ -1,37 +1,55 @@
 #include "workloads/load.h"
 
+#include <fmt/ranges.h>
+
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "base/check.h"
 #include "engine/unlogged_writer.h"
+#include "procedures/call_text.h"
 
 namespace mneme {
+namespace {
+
+Error same_key(const Workload& workload, const TableDefinition& table, std::span<const Value> row) {
+  std::vector<std::string> values;
+  for (size_t i = 0; i < row.size(); ++i) {
+    values.push_back(print_argument(table.columns[i].type, Argument::of(row[i])).value_or("NULL"));
+  }
+  return invalid_argument("two rows of {} in the population of {} have the same key; one of them is ({})", table.name,
+                          workload.name(), fmt::join(values, ", "));
+}
+
+}  // namespace
 
 Result<void> load(const Workload& workload, Database& database, uint32_t threads, PopulateProgress progress) {
   std::vector<std::unique_ptr<UnloggedWriter>> writers;
   for (uint32_t thread = 0; thread < threads; ++thread)
     writers.push_back(std::make_unique<UnloggedWriter>(database));
 
-  // Set by whichever thread meets it, read by all, relaxed: it only saves the others the attempt; the threads' end orders
-  // the last look at it.
-  std::atomic<bool> out_of_memory{false};
+  std::mutex mutex;  // guards first_error
+  std::optional<Error> first_error;
+  // Set by whichever thread meets an error, read by all, relaxed: it only saves the others the attempt.
+  std::atomic<bool> stopped{false};
   populate_all(
       workload, threads,
       [&](uint32_t thread, TableId table, std::span<const Value> row) {
-        if (out_of_memory.load(std::memory_order_relaxed)) return;
+        if (stopped.load(std::memory_order_relaxed)) return;
         const AccessStatus status = writers[thread]->insert(table, row);
-        if (status == AccessStatus::kOutOfMemory) {
-          out_of_memory.store(true, std::memory_order_relaxed);
-          return;
-        }
-        CHECK(status == AccessStatus::kOk);
+        if (status == AccessStatus::kOk) return;
+        stopped.store(true, std::memory_order_relaxed);
+        const std::lock_guard lock(mutex);
+        if (first_error) return;
+        first_error = status == AccessStatus::kOutOfMemory
+                          ? failed("the memory does not hold the population of {}: choose a smaller one", workload.name())
+                          : same_key(workload, database.catalog().table(table), row);
       },
       progress);
-  if (out_of_memory.load(std::memory_order_relaxed)) {
-    return failed("the memory does not hold the population of {}: choose a smaller scale", workload.name());
-  }
+  if (first_error) return *first_error;
   return {};
 }
 

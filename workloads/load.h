@@ -10,8 +10,8 @@
 
 namespace mneme {
 
-// Fills an empty database, made from the workload's SQL, with `threads` threads. Fails where memory runs out; the
-// database is then of no use.
+// Fills an empty database, made from the workload's SQL, with `threads` threads. Fails where memory runs out,
+// and where two rows have one key; the database is then of no use.
 Result<void> load(const Workload& workload, Database& database, uint32_t threads, PopulateProgress progress);
 
 class DatabaseRows : public RowSource {

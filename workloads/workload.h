@@ -72,6 +72,13 @@ class Workload {
   virtual std::vector<Check> check(const RowSource& rows, std::optional<int128> conserved) const = 0;
 };
 
+// A user's own workload (workloads/own_workload.h): where its files are.
+struct WorkloadFiles {
+  std::string sql;
+  std::string calls;
+  std::string rows;  // empty: it begins with empty tables
+};
+
 struct WorkloadOptions {
   // tpcc: warehouses; smallbank: times 18,000 customers; tatp: times 100,000 subscribers; tpcb: branches,
   // each with 100,000 accounts; ycsb: times 100,000 records
@@ -86,9 +93,13 @@ struct WorkloadOptions {
   std::optional<double> skew = {};
   std::string ycsb = "A";      // the core workload, to F
   uint32_t field_bytes = 100;  // ycsb
+  WorkloadFiles files = {};    // of a user's own; it has seed and mix besides
 };
 
-// `name` is one of workload_names().
+// Whether it is the name of a user's own workload: that of its .sql file.
+bool is_own_workload(std::string_view name);
+
+// `name` is one of workload_names(), or a user's own.
 Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const WorkloadOptions& options);
 std::span<const std::string_view> workload_names();
 

@@ -1,0 +1,95 @@
+// Goal: what a scan finds is what is there, however often the same range was scanned before, and by whom.
+// Method: scans of one range between changes of it by the scanning writer and by another, and inside one another.
+#include "engine/unlogged_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "engine/test_database.h"
+
+namespace mneme {
+namespace {
+
+using Direction = RowAccess::Direction;
+
+// `GetParam()`: indexes by id are ordered.
+class UnloggedWriterTest : public testing::TestWithParam<bool> {
+ protected:
+  UnloggedWriterTest() {
+    for (int64_t id = 0; id < 200; ++id) insert(other, id);
+  }
+
+  void insert(UnloggedWriter& by, int64_t id) {
+    ASSERT_EQ(by.insert(t.kItem, t.values(id, id % 4, id, id)), AccessStatus::kOk);
+  }
+  int64_t id_of(const Row* row) const {
+    return t.db.schema().layout(t.kItem).get(row->image(), t.kId).as_int();
+  }
+  std::vector<int64_t> ids(IndexId index, const KeyRange& range, Direction direction = Direction::kForward) {
+    std::vector<int64_t> found;
+    writer.scan(index, range, direction, [&](Row* row) {
+      found.push_back(id_of(row));
+      return true;
+    });
+    return found;
+  }
+  std::vector<int64_t> few() { return ids(t.kById, t.id_range(10, 12)); }
+
+  TestDatabase t{1, GetParam()};
+  UnloggedWriter writer{t.db};
+  UnloggedWriter other{t.db};
+};
+
+TEST_P(UnloggedWriterTest, AScanSeesWhatHasChangedSinceTheLastOfItsRange) {
+  if (!GetParam()) return;
+  EXPECT_EQ(few(), (std::vector<int64_t>{10, 11, 12}));
+  EXPECT_EQ(few(), (std::vector<int64_t>{10, 11, 12}));
+  for (UnloggedWriter* by : {&writer, &other}) {
+    by->erase(t.kItem, by->find(t.kById, t.id_key(11)));
+    EXPECT_EQ(few(), (std::vector<int64_t>{10, 12}));
+    insert(*by, 11);
+    EXPECT_EQ(few(), (std::vector<int64_t>{10, 11, 12}));
+  }
+  const ColumnValue elsewhere{t.kId, Value::of_int(5000)};
+  ASSERT_EQ(other.update(t.kItem, other.find(t.kById, t.id_key(10)), {&elsewhere, 1}), AccessStatus::kOk);
+  EXPECT_EQ(few(), (std::vector<int64_t>{11, 12}));
+}
+
+TEST_P(UnloggedWriterTest, ARangeIsItsIndexItsEndsAndItsDirection) {
+  const std::vector<int64_t> group = ids(t.kByGroup, t.group_range(1));
+  EXPECT_EQ(group.size(), 50u);
+  EXPECT_EQ(ids(t.kByGroup, t.group_range(1)), group);
+  EXPECT_EQ(ids(t.kByGroup, t.group_range(1), Direction::kBackward),
+            std::vector<int64_t>(group.rbegin(), group.rend()));
+  EXPECT_EQ(ids(t.kByGroup, t.group_range(2)).front(), 2);
+  if (!GetParam()) return;
+  EXPECT_EQ(few(), (std::vector<int64_t>{10, 11, 12}));
+  EXPECT_EQ(ids(t.kById, t.id_range(10, 11)), (std::vector<int64_t>{10, 11}));
+  EXPECT_EQ(ids(t.kByCode, t.id_range(10, 12)), (std::vector<int64_t>{10, 11, 12}));
+  EXPECT_EQ(ids(t.kById, t.id_range(0, 199)).size(), 200u);
+  EXPECT_EQ(ids(t.kById, t.id_range(0, 199)).size(), 200u);
+}
+
+TEST_P(UnloggedWriterTest, AVisitorMayScanTheSameRangeAndOthers) {
+  for (int again = 0; again < 2; ++again) {
+    std::vector<int64_t> outer;
+    writer.scan(t.kByGroup, t.group_range(3), Direction::kForward, [&](Row* row) {
+      outer.push_back(id_of(row));
+      EXPECT_EQ(ids(t.kByGroup, t.group_range(3)).size(), 50u);
+      EXPECT_EQ(ids(t.kByGroup, t.group_range(1)).front(), 1);
+      return outer.size() < 20;
+    });
+    EXPECT_EQ(outer.size(), 20u);
+    EXPECT_EQ(outer.front(), 3);
+    EXPECT_EQ(outer.back(), 3 + 4 * 19);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Indexes, UnloggedWriterTest, testing::Bool(),
+                         [](const testing::TestParamInfo<bool>& info) {
+                           return info.param ? "Btree" : "Hash";
+                         });
+
+}  // namespace
+}  // namespace mneme

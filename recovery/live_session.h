@@ -1,0 +1,47 @@
+// LiveSession: a user's statements on a database at work, changes of its schema among them, whoever makes them.
+//
+// Flow        run(): parse -> CREATE and DROP: change_schema() -> anything else: enter the schema's latch -> the session, made
+//             anew if the schema has changed -> leave
+// Invariants  a transaction, a BEGIN block too, sees one schema from its beginning to its end: a change waits for it.
+// Threads     the worker's. Any number on one database, each with a worker of its own.
+// Waiting     as SqlSession; before a transaction for a change of the schema that is being made, and for a change until all
+//             other sessions' transactions have ended.
+// Errors      as SqlSession's and change_schema's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "procedures/sql_session.h"
+#include "recovery/data_directory.h"
+
+namespace mneme {
+
+class LiveSession {
+ public:
+  // `change_threads`: that put rows into new tables.
+  LiveSession(WorkingDatabase& working, WorkerId worker, uint32_t change_threads);
+  // Rolls a block back.
+  ~LiveSession();
+  LiveSession(const LiveSession&) = delete;
+  LiveSession& operator=(const LiveSession&) = delete;
+
+  StatementResult run(const std::string& text);
+  SqlSession::Block block() const { return session_ ? session_->block() : SqlSession::Block::kNone; }
+
+ private:
+  StatementResult change(const syntax::Command& command, const std::string& text);
+  void enter();
+  void leave();
+
+  WorkingDatabase& working_;
+  const WorkerId worker_;
+  const uint32_t change_threads_;
+  bool is_inside_ = false;
+  // Of this version of the schema. Where that has passed, it is at rest, and refers to tables that are gone.
+  uint64_t version_ = 0;
+  std::unique_ptr<SqlSession> session_;
+};
+
+}  // namespace mneme
