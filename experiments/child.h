@@ -1,0 +1,39 @@
+// This program again, as a child that measures, or as a log server beside one that does.
+//
+// Invariants  no child outlives this process: the kernel kills it with the thread that started it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace mneme {
+
+// What a command told as JSON on its standard output, and what the kernel tells of the process, under "process".
+Result<nlohmann::ordered_json> measure_command(const std::vector<std::string>& arguments);
+
+class LogServerChild {
+ public:
+  // On a port that the system chooses; ready for connections when it returns.
+  static Result<LogServerChild> start(const std::filesystem::path& directory);
+  LogServerChild(LogServerChild&& other) noexcept;
+  LogServerChild& operator=(LogServerChild&&) = delete;
+  ~LogServerChild();
+
+  const std::string& address() const { return address_; }
+
+ private:
+  LogServerChild(pid_t pid, int output) : pid_(pid), output_(output) {}
+
+  pid_t pid_ = -1;
+  int output_ = -1;
+  std::string address_;
+};
+
+}  // namespace mneme

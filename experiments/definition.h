@@ -1,0 +1,98 @@
+// What an experiment is: a figure or table of a paper, as data. `pacman_figures.cc` and its siblings hold them all.
+//
+// A series has a command line of this very program. In command lines and in the names of values
+//
+//     $x $xs $index   the point of the axis, all of them with commas between, and the point's place among them
+//     $cores          of this machine
+//     $seconds $long $short    how long a run lasts: a setting, one of many seconds to be drawn over time, a log buffer alone
+//     $every          so many seconds lie between two checkpoints
+//     $calls          so many transactions make a log that is recovered
+//     $W              TPC-C's warehouses
+//     @NAME           a data directory that `database_command` makes, shared by all that recover it
+//     $server $servers   the address of a log server that is started for the run; of three
+//
+// A value is an expression over the command's JSON, from left to right, with spaces between all its words and brackets where
+// need be: "60e-9 * log_bytes / seconds". `process.` before a name stands for what the kernel tells of the process:
+// context_switches, user_seconds, system_seconds, wall_seconds.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mneme {
+
+enum class Chart {
+  kLines,      // over a number
+  kBars,       // beside each other, over a name
+  kStack,      // bars of stages
+  kQuantiles,  // of a latency, on a logarithmic scale
+  kTimeline,   // over the seconds of a run, with its checkpoints
+};
+
+struct FigureSeries {
+  std::string name{};
+  std::string command{};
+  std::string value{};
+  // Another command line, in turns with the first: the value is then the quotient of both, round by round.
+  std::string against{};
+  bool simulated = false;  // no clock ran: the replay's schedule on more cores than are here
+  std::vector<std::string> xs{};  // where they are not the panel's
+};
+
+struct PaperValue {
+  std::string series{};
+  std::string x{};
+  double value = 0;
+};
+
+struct FigurePanel {
+  std::string name{};   // short: of files and claims
+  std::string title{};
+  Chart chart = Chart::kBars;
+  std::string x{};      // what the axis is
+  // Values, or "1..cores", "1..4cores": powers of two up to so many.
+  std::vector<std::string> xs{};
+  // Where the points' commands differ in more than $x: one for each point, of all series.
+  std::vector<std::string> commands{};
+  std::string unit{};
+  bool log_y = false;
+  std::vector<FigureSeries> series{};
+  std::vector<PaperValue> paper{};  // the paper's own numbers, where its text gives them
+  std::string paper_unit{};         // where it isn't ours
+};
+
+// A point of a series. x: a value, "$cores", "$first", "$last", or "*": all that both sides have.
+struct FigureCell {
+  std::string series{};  // "*": every other one
+  std::string x = "$last";
+};
+
+// An ordering that the paper tells of, held against our medians.
+struct FigureClaim {
+  enum class Relation { kAbove, kBelow };
+
+  std::string says{};
+  std::string panel{};
+  FigureCell left{};
+  Relation relation = Relation::kAbove;
+  double times = 1;     // of the right side; without a right side the number itself
+  FigureCell right{};
+  std::string reason{};  // why it may not hold here
+};
+
+struct Figure {
+  std::string name{};   // pacman-figure-11
+  std::string paper{};
+  std::string title{};
+  std::vector<std::string> paper_says{};  // what its text tells of the figure
+  std::string scaled{};                   // how it is scaled to this machine, and what differs
+  std::vector<FigurePanel> panels{};
+  std::vector<FigureClaim> claims{};
+  bool in_tour = false;
+  std::string not_here{};  // why it can't be reproduced; there are no panels then
+};
+
+std::string_view name_of(Chart chart);
+
+}  // namespace mneme

@@ -1,0 +1,262 @@
+#include "experiments/evaluation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "experiments/value.h"
+
+namespace mneme {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Result<std::vector<double>> runs_of(const PlannedPoint& point, const Measurements& measured) {
+  std::vector<double> runs;
+  const std::vector<Json>& own = measured.at(point.command);
+  for (size_t round = 0; round < own.size(); ++round) {
+    const Result<double> value = value_of(point.value, own[round]["result"]);
+    if (!value) return failed("{}: {}", point.command, value.error().message);
+    double divisor = 1;
+    if (!point.against.empty()) {
+      const Result<double> other = value_of(point.value, measured.at(point.against)[round]["result"]);
+      if (!other) return failed("{}: {}", point.against, other.error().message);
+      divisor = *other;
+    }
+    runs.push_back(divisor == 0 ? 0 : *value / divisor);
+  }
+  return runs;
+}
+
+Result<Json> points_json(const PlannedSeries& series, const Measurements& measured) {
+  Json points = Json::array();
+  for (const PlannedPoint& point : series.points) {
+    const Result<std::vector<double>> runs = runs_of(point, measured);
+    if (!runs) return runs.error();
+    const Spread spread = spread_of(*runs);
+    Json json = {{"x", point.x},          {"median", spread.median}, {"min", spread.min},
+                 {"max", spread.max},     {"runs", *runs},           {"command", "mneme " + point.command}};
+    if (!point.against.empty()) json["against"] = "mneme " + point.against;
+    points.push_back(std::move(json));
+  }
+  return points;
+}
+
+// Of a run that is drawn over time: the one whose mean is in the middle of all.
+Result<void> add_timeline(const PlannedSeries& series, const Measurements& measured, Json& json) {
+  const PlannedPoint& point = series.points.front();
+  std::vector<std::pair<double, std::vector<double>>> runs;
+  const std::vector<Json>& own = measured.at(point.command);
+  for (const Json& each : own) {
+    Result<std::vector<double>> list = list_of(point.value, each["result"]);
+    if (!list) return failed("{}: {}", point.command, list.error().message);
+    double sum = 0;
+    for (const double value : *list) sum += value;
+    runs.emplace_back(sum / static_cast<double>(std::max<size_t>(list->size(), 1)), std::move(*list));
+  }
+  std::vector<size_t> order(runs.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, {}, [&](size_t i) { return runs[i].first; });
+  const size_t middle = order[(order.size() - 1) / 2];
+  json["seconds"] = runs[middle].second;
+  json["command"] = "mneme " + point.command;
+  Json checkpoints = Json::array();
+  for (const Json& each : own[middle]["result"].value("checkpoints", Json::array())) {
+    const double begin = each.value("begin_seconds", 0.0);
+    checkpoints.push_back({{"begin", begin}, {"end", begin + each.value("seconds", 0.0)}});
+  }
+  json["checkpoints"] = std::move(checkpoints);
+  return {};
+}
+
+Result<Json> panel_json(const PlannedPanel& planned, const Measurements& measured) {
+  const FigurePanel& panel = *planned.definition;
+  Json json = {{"name", panel.name}, {"title", panel.title}, {"chart", name_of(panel.chart)}, {"x", panel.x},
+               {"xs", planned.xs},   {"unit", panel.unit},   {"log_y", panel.log_y}};
+  Json all = Json::array();
+  for (const PlannedSeries& series : planned.series) {
+    Json one = {{"name", series.definition->name}, {"simulated", series.definition->simulated}};
+    if (panel.chart == Chart::kTimeline) {
+      RETURN_IF_ERROR(add_timeline(series, measured, one));
+    } else {
+      Result<Json> points = points_json(series, measured);
+      if (!points) return points.error();
+      one["points"] = std::move(*points);
+    }
+    all.push_back(std::move(one));
+  }
+  json["series"] = std::move(all);
+  json["paper_unit"] = panel.paper_unit.empty() ? panel.unit : panel.paper_unit;
+  Json paper = Json::array();
+  for (const PaperValue& value : panel.paper) {
+    paper.push_back({{"series", value.series}, {"x", value.x}, {"value", value.value}});
+  }
+  json["paper"] = std::move(paper);
+  return json;
+}
+
+const Json* find_named(const Json& list, const std::string& name) {
+  const auto found = std::ranges::find_if(list, [&](const Json& each) { return each["name"] == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+// The points that a cell of a claim stands for.
+std::vector<const Json*> points_of(const Json& series, const std::string& x) {
+  std::vector<const Json*> points;
+  const Json& all = series["points"];
+  if (all.empty()) return points;
+  if (x == "$first") return {&all.front()};
+  if (x == "$last") return {&all.back()};
+  for (const Json& point : all) {
+    if (x == "*" || point["x"] == x) points.push_back(&point);
+  }
+  return points;
+}
+
+struct Comparison {
+  double left = 0, right = 0;
+  bool holds = false, apart = false;
+  std::string text;
+};
+
+Comparison compare(const FigureClaim& claim, const Json& left, const Json* right, const std::string& right_name) {
+  const auto of = [&](const char* field) { return right == nullptr ? 1.0 : (*right)[field].get<double>(); };
+  const bool above = claim.relation == FigureClaim::Relation::kAbove;
+  Comparison found;
+  found.left = left["median"].get<double>();
+  found.right = claim.times * of("median");
+  found.holds = above ? found.left > found.right : found.left < found.right;
+  const double left_least = left["min"].get<double>(), left_most = left["max"].get<double>();
+  found.apart = left_least > claim.times * of("max") || left_most < claim.times * of("min");
+  const std::string at = left["x"].get<std::string>();
+  found.text = fmt::format("{} against {}{} at {}", number_text(found.left), number_text(found.right), right_name, at);
+  return found;
+}
+
+std::vector<Comparison> comparisons(const FigureClaim& claim, const Json& panel) {
+  std::vector<Comparison> all;
+  const Json* const left = find_named(panel["series"], claim.left.series);
+  if (left == nullptr) return all;
+  std::vector<const Json*> others;
+  if (claim.right.series == "*") {
+    for (const Json& series : panel["series"]) {
+      if (series["name"] != claim.left.series) others.push_back(&series);
+    }
+  } else if (const Json* const other = find_named(panel["series"], claim.right.series)) {
+    others.push_back(other);
+  }
+  for (const Json* const point : points_of(*left, claim.left.x)) {
+    if (claim.right.series.empty()) {
+      all.push_back(compare(claim, *point, nullptr, ""));
+      continue;
+    }
+    for (const Json* const other : others) {
+      const bool each = claim.right.x == "*";
+      for (const Json* const right : points_of(*other, each ? (*point)["x"].get<std::string>() : claim.right.x)) {
+        if (right == point) continue;
+        const std::string times = claim.times == 1 ? "" : fmt::format(" ({} times {})", claim.times,
+                                                                      number_text((*right)["median"].get<double>()));
+        all.push_back(compare(claim, *point, right, times));
+      }
+    }
+  }
+  return all;
+}
+
+Json claim_json(const FigureClaim& claim, const Json& panels) {
+  Json json = {{"says", claim.says}, {"panel", claim.panel}, {"holds", nullptr}, {"apart", false}, {"found", ""},
+               {"reason", claim.reason}};
+  const Json* const panel = find_named(panels, claim.panel);
+  CHECK(panel != nullptr);
+  const std::vector<Comparison> all = comparisons(claim, *panel);
+  if (all.empty()) return json;
+  // The one that speaks most against it.
+  const auto worst = std::ranges::min_element(all, {}, [&](const Comparison& each) {
+    const double quotient = each.right == 0 ? 1 : each.left / each.right;
+    return claim.relation == FigureClaim::Relation::kAbove ? quotient : -quotient;
+  });
+  json["holds"] = std::ranges::all_of(all, &Comparison::holds);
+  json["apart"] = worst->apart;
+  json["found"] = worst->text + (all.size() > 1 ? fmt::format(", the closest of {}", all.size()) : "");
+  return json;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+std::string number_text(double value) {
+  if (value == 0) return "0";
+  const double size = std::abs(value);
+  if (size >= 100) {
+    std::string text = fmt::format("{:.0f}", value);
+    const size_t first = text[0] == '-' ? 1 : 0;
+    for (size_t at = text.size(); at > first + 3; at -= 3) text.insert(at - 3, 1, ',');
+    return text;
+  }
+  const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(size))), 0, 9);
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+Result<Json> evaluate(const Plan& plan, const Measurements& measured) {
+  const Figure& figure = *plan.figure;
+  Json panels = Json::array();
+  for (const PlannedPanel& panel : plan.panels) {
+    Result<Json> json = panel_json(panel, measured);
+    if (!json) return failed("{}, panel {}: {}", figure.name, panel.definition->name, json.error().message);
+    panels.push_back(std::move(*json));
+  }
+  Json claims = Json::array();
+  for (FigureClaim claim : figure.claims) {
+    for (FigureCell* cell : {&claim.left, &claim.right}) cell->x = filled_in(cell->x, plan.scale);
+    claims.push_back(claim_json(claim, panels));
+  }
+  Json commands = Json::array();
+  for (const PlannedDatabase& database : plan.databases) {
+    commands.push_back(fmt::format("mneme {} --data-dir @{}", database.command, database.name));
+  }
+  for (const std::string& command : plan.commands) commands.push_back("mneme " + command);
+  return Json{{"name", figure.name},   {"paper", figure.paper},     {"title", figure.title},
+              {"paper_says", figure.paper_says}, {"scaled", figure.scaled}, {"panels", std::move(panels)},
+              {"claims", std::move(claims)},     {"commands", std::move(commands)}};
+}
+
+std::string csv_of(const Json& figure) {
+  std::string text = "figure,panel,series,x,round,value,unit,command\n";
+  const auto line = [&](const Json& panel, const Json& series, const std::string& x, size_t round, double value,
+                        const std::string& command) {
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", figure["name"].get<std::string>(),
+                        csv_field(panel["name"].get<std::string>()), csv_field(series["name"].get<std::string>()),
+                        csv_field(x), round, value, csv_field(panel["unit"].get<std::string>()), csv_field(command));
+  };
+  for (const Json& panel : figure["panels"]) {
+    for (const Json& series : panel["series"]) {
+      if (series.contains("seconds")) {
+        size_t second = 0;
+        for (const Json& value : series["seconds"]) {
+          ++second;
+          line(panel, series, std::to_string(second), 1, value.get<double>(), series["command"].get<std::string>());
+        }
+        continue;
+      }
+      for (const Json& point : series["points"]) {
+        size_t round = 0;
+        for (const Json& value : point["runs"]) {
+          ++round;
+          line(panel, series, point["x"].get<std::string>(), round, value.get<double>(), point["command"].get<std::string>());
+        }
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace mneme

@@ -1,0 +1,67 @@
+// Plan: a figure's definition, taken to this machine: which commands are to be run, and which of them is which point.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "experiments/definition.h"
+
+namespace mneme {
+
+struct ExperimentScale {
+  uint32_t cores = 1;
+  bool quick = false;  // tiny: to see that all works, not to be believed
+};
+
+struct PlannedPoint {
+  std::string x;
+  std::string command;
+  std::string against;  // or nothing
+  std::string value;
+};
+
+struct PlannedSeries {
+  const FigureSeries* definition = nullptr;
+  std::vector<PlannedPoint> points;
+};
+
+struct PlannedPanel {
+  const FigurePanel* definition = nullptr;
+  std::vector<std::string> xs;  // of all series, in the order of the axis
+  std::vector<PlannedSeries> series;
+};
+
+struct PlannedDatabase {
+  std::string name;
+  std::string command;
+};
+
+struct Plan {
+  const Figure* figure = nullptr;
+  ExperimentScale scale;
+  std::vector<PlannedPanel> panels;
+  // What is to be run, each once a round, without repetitions.
+  std::vector<std::string> commands;
+  std::vector<PlannedDatabase> databases;
+
+  // Guessed from how long the commands say that they run, and what loading takes.
+  double expected_seconds(uint32_t runs) const;
+};
+
+Plan plan_of(const Figure& figure, const ExperimentScale& scale);
+
+// The command with all but @NAME, $server and $servers filled in.
+std::string filled_in(std::string_view command, const ExperimentScale& scale);
+// The name behind the command's @, or nothing.
+std::optional<std::string> database_of(std::string_view command);
+double expected_seconds(std::string_view command);
+
+std::vector<std::string> words_of(std::string_view text);
+// `text` with each `from` replaced.
+std::string replaced(std::string text, std::string_view from, std::string_view to);
+
+}  // namespace mneme

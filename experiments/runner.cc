@@ -1,0 +1,162 @@
+#include "experiments/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "base/clock.h"
+#include "experiments/catalog.h"
+#include "experiments/child.h"
+#include "experiments/machine.h"
+
+namespace mneme {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr int kMostAttempts = 3;
+
+// Whether the command makes a data directory, which it must be given a place for.
+bool needs_directory(const std::vector<std::string>& words) {
+  const auto log = std::ranges::find(words, "--log");
+  if (words[0] == "run") return log == words.end() || log + 1 == words.end() || *(log + 1) != "off";
+  const auto device = std::ranges::find(words, "--log-device");
+  return words[0] == "logbench" && device != words.end() && device + 1 != words.end() && *(device + 1) != "null";
+}
+
+std::string round_key(const std::string& key, uint32_t round) { return fmt::format("{} {}", round, key); }
+
+}  // namespace
+
+std::string ExperimentRunner::key_of(const std::string& command) const {
+  const std::optional<std::string> database = database_of(command);
+  if (!database) return command;
+  return fmt::format("{} of {}", command, filled_in(database_command(*database), options_.scale));
+}
+
+Result<std::optional<Json>> ExperimentRunner::kept(const std::string& key, uint32_t round) const {
+  if (options_.fresh && !measured_.contains(round_key(key, round))) return std::optional<Json>();
+  return store_.find(key, round);
+}
+
+void ExperimentRunner::tell(const std::string& doing) const {
+  if (!options_.progress) return;
+  const double pace = guessed_seconds_ > 0 ? real_seconds_ / guessed_seconds_ : 1;
+  options_.progress({done_, total_, std::max(0.0, seconds_left_) * pace, doing});
+}
+
+Result<void> ExperimentRunner::announce(const std::vector<Plan>& plans) {
+  std::set<std::string> missing;
+  std::set<std::string> databases;
+  for (const Plan& plan : plans) {
+    for (const std::string& command : plan.commands) {
+      for (uint32_t round = 0; round < options_.runs; ++round) {
+        const Result<std::optional<Json>> found = kept(key_of(command), round);
+        if (!found) return found.error();
+        if (found->has_value() || !missing.insert(round_key(command, round)).second) continue;
+        seconds_left_ += expected_seconds(command);
+        const std::optional<std::string> database = database_of(command);
+        if (database && databases.insert(*database).second) {
+          seconds_left_ += expected_seconds(filled_in(database_command(*database), options_.scale));
+          ++total_;
+        }
+      }
+    }
+  }
+  total_ += missing.size();
+  return {};
+}
+
+Result<void> ExperimentRunner::make_database(const std::string& name, const std::string& figure) {
+  if (databases_.contains(name)) return {};
+  const std::string command = filled_in(database_command(name), options_.scale);
+  if (command.empty()) return failed("{} recovers a database \"{}\", and there is none", figure, name);
+  tell(figure);
+  std::vector<std::string> words = words_of(command);
+  words.insert(words.end(), {"--data-dir", (store_.databases() / name).string(), "--quiet", "--json", "-"});
+  const uint64_t begin_ns = monotonic_ns();
+  const Result<Json> made = measure_command(words);
+  if (!made) return made.error();
+  const double guess = expected_seconds(command);
+  real_seconds_ += static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
+  guessed_seconds_ += guess;
+  seconds_left_ -= guess;
+  ++done_;
+  databases_.insert(name);
+  return {};
+}
+
+Result<Json> ExperimentRunner::measure(const std::string& command, const std::string& figure) {
+  std::error_code error;
+  fs::create_directories(store_.databases(), error);
+  if (error) return failed("cannot make the folder {}: {}", store_.databases().string(), error.message());
+  if (const std::optional<std::string> database = database_of(command)) {
+    RETURN_IF_ERROR(make_database(*database, figure));
+  }
+  tell(figure);
+  const fs::path scratch = store_.databases() / "measured";
+  fs::remove_all(scratch, error);
+  fs::create_directories(scratch, error);
+  std::vector<LogServerChild> servers;
+  std::string addresses;
+  const size_t wanted = command.find("$servers") != std::string::npos ? 3 : command.find("$server") != std::string::npos;
+  for (size_t i = 0; i < wanted; ++i) {
+    Result<LogServerChild> server = LogServerChild::start(scratch / fmt::format("logd-{}", i + 1));
+    if (!server) return server.error();
+    addresses += (addresses.empty() ? "" : ",") + server->address();
+    servers.push_back(std::move(*server));
+  }
+  std::vector<std::string> words = words_of(replaced(replaced(command, "$servers", addresses), "$server", addresses));
+  for (std::string& word : words) {
+    if (word.starts_with('@')) word = (store_.databases() / word.substr(1)).string();
+  }
+  if (needs_directory(words)) words.insert(words.end(), {"--data-dir", (scratch / "database").string()});
+  words.insert(words.end(), {"--quiet", "--json", "-"});
+  const double load = load_average();
+  const uint64_t begin_ns = monotonic_ns();
+  Result<Json> result = measure_command(words);
+  if (!result) return result.error();
+  const double guess = expected_seconds(command);
+  real_seconds_ += static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
+  guessed_seconds_ += guess;
+  seconds_left_ -= guess;
+  ++done_;
+  fs::remove_all(scratch, error);
+  return Json{{"command", command},
+              {"measured_at", time_now()},
+              {"load_average", load},
+              {"program", options_.program},
+              {"result", std::move(*result)}};
+}
+
+Result<Measurements> ExperimentRunner::run(const Plan& plan) {
+  Measurements measured;
+  for (uint32_t round = 0; round < options_.runs; ++round) {
+    for (size_t i = 0; i < plan.commands.size(); ++i) {
+      const std::string& command = plan.commands[(i + round) % plan.commands.size()];
+      const std::string key = key_of(command);
+      Result<std::optional<Json>> found = kept(key, round);
+      if (!found) return found.error();
+      if (found->has_value()) {
+        ++reused_;
+        of_other_builds_ += (**found).value("program", "") != options_.program;
+        measured[command].push_back(std::move(**found));
+        continue;
+      }
+      // On a busy machine a run may fail that ends well the next time, as one that gives up after thousands of conflicts.
+      Result<Json> result = measure(command, plan.figure->name);
+      for (int again = 1; again < kMostAttempts && !result.ok(); ++again) result = measure(command, plan.figure->name);
+      if (!result) return result.error();
+      RETURN_IF_ERROR(store_.keep(key, round, *result));
+      measured_.insert(round_key(key, round));
+      measured[command].push_back(std::move(*result));
+    }
+  }
+  tell(plan.figure->name);
+  return measured;
+}
+
+}  // namespace mneme

@@ -1,0 +1,71 @@
+// ExperimentRunner: runs a plan's commands in rounds, each once a round, and keeps what each told.
+//
+// Flow   a round begins with another command each time, so that what else the machine does falls on all alike; what the store
+//        holds already is not run again; a database is made when the first command needs it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "experiments/plan.h"
+#include "experiments/store.h"
+
+namespace mneme {
+
+// Each command's measurements, round by round: {"key","command","measured_at","load_average","program","result"}.
+using Measurements = std::map<std::string, std::vector<nlohmann::ordered_json>>;
+
+struct ExperimentProgress {
+  uint64_t done = 0;
+  uint64_t total = 0;
+  double seconds_left = 0;
+  std::string doing;
+};
+
+class ExperimentRunner {
+ public:
+  struct Options {
+    ExperimentScale scale;
+    uint32_t runs = 3;
+    bool fresh = false;
+    std::string program;  // a digest, kept beside each measurement
+    std::function<void(const ExperimentProgress&)> progress;
+  };
+
+  ExperimentRunner(const ResultStore& store, Options options) : store_(store), options_(std::move(options)) {}
+
+  // What it will run in all, for the progress. Measurements that are kept are none of it.
+  Result<void> announce(const std::vector<Plan>& plans);
+  Result<Measurements> run(const Plan& plan);
+
+  // Measurements that were found in the store, and those of them that another build of the program took.
+  uint64_t reused() const { return reused_; }
+  uint64_t of_other_builds() const { return of_other_builds_; }
+
+ private:
+  std::string key_of(const std::string& command) const;
+  Result<std::optional<nlohmann::ordered_json>> kept(const std::string& key, uint32_t round) const;
+  Result<nlohmann::ordered_json> measure(const std::string& command, const std::string& figure);
+  Result<void> make_database(const std::string& name, const std::string& figure);
+  void tell(const std::string& doing) const;
+
+  const ResultStore& store_;
+  Options options_;
+  std::set<std::string> databases_;
+  std::set<std::string> measured_;  // by this runner: key and round
+  uint64_t done_ = 0;
+  uint64_t total_ = 0;
+  double seconds_left_ = 0;      // as guessed
+  double guessed_seconds_ = 0;   // of what is done
+  double real_seconds_ = 0;
+  uint64_t reused_ = 0;
+  uint64_t of_other_builds_ = 0;
+};
+
+}  // namespace mneme

@@ -1,0 +1,25 @@
+// The value of a point: an expression over a command's JSON, as definition.h has it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mneme {
+
+// "60e-9 * log_bytes / seconds", "latency_us.p50", "schedules.2.makespan_seconds", "a / ( a + b )".
+Result<double> value_of(std::string_view expression, const nlohmann::ordered_json& result);
+// A list of numbers by its name.
+Result<std::vector<double>> list_of(std::string_view name, const nlohmann::ordered_json& result);
+
+struct Spread {
+  double median = 0;
+  double min = 0;
+  double max = 0;
+};
+// Of at least one number.
+Spread spread_of(std::vector<double> runs);
+
+}  // namespace mneme

@@ -1,0 +1,54 @@
+#include "experiments/value.h"
+
+#include <gtest/gtest.h>
+
+namespace mneme {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Json kResult = {{"bytes", 6000},
+                      {"seconds", 2.0},
+                      {"name", "run"},
+                      {"latency_us", {{"p50", 7.5}}},
+                      {"schedules", {{{"cores", 1}}, {{"cores", 40}}}},
+                      {"per_second", {1.0, 2.0}}};
+
+TEST(Value, NamesAndNumbers) {
+  EXPECT_EQ(*value_of("seconds", kResult), 2);
+  EXPECT_EQ(*value_of("latency_us.p50", kResult), 7.5);
+  EXPECT_EQ(*value_of("schedules.1.cores", kResult), 40);
+  EXPECT_EQ(*value_of("1e-3", kResult), 1e-3);
+}
+
+TEST(Value, FromLeftToRightAndBrackets) {
+  EXPECT_EQ(*value_of("1e-3 * bytes / seconds", kResult), 3);
+  EXPECT_EQ(*value_of("1 + 2 * 3", kResult), 9);
+  EXPECT_EQ(*value_of("1 + ( 2 * 3 )", kResult), 7);
+  EXPECT_EQ(*value_of("100 - ( 100 * ( seconds / 4 ) )", kResult), 50);
+  EXPECT_EQ(*value_of("seconds / ( 1 - 1 )", kResult), 0);
+}
+
+TEST(Value, WhatIsNoNumber) {
+  for (const char* expression : {"", "nothing", "name", "latency_us", "schedules.2.cores", "seconds +", "seconds seconds",
+                                 "( seconds", "seconds )", "seconds ^ 2"}) {
+    EXPECT_FALSE(value_of(expression, kResult).ok()) << expression;
+  }
+}
+
+TEST(Value, Lists) {
+  EXPECT_EQ(*list_of("per_second", kResult), (std::vector<double>{1, 2}));
+  EXPECT_FALSE(list_of("schedules", kResult).ok());
+  EXPECT_FALSE(list_of("seconds", kResult).ok());
+}
+
+TEST(Value, Spread) {
+  const Spread odd = spread_of({3, 1, 2});
+  EXPECT_EQ(odd.median, 2);
+  EXPECT_EQ(odd.min, 1);
+  EXPECT_EQ(odd.max, 3);
+  EXPECT_EQ(spread_of({4, 1}).median, 2.5);
+}
+
+}  // namespace
+}  // namespace mneme
