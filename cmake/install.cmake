@@ -1,0 +1,41 @@
+# What `cmake --install` leaves: the program with the workloads' machine code, the library and its headers, and what find_package(Mneme)
+# reads. CPack makes a Debian package of it.
+set(MNEME_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Mneme)
+set(MNEME_LIBRARY_FOLDERS base network logging engine procedures analyzer recovery embedding)
+
+install(TARGETS mneme RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${CMAKE_BINARY_DIR}/native DESTINATION lib/mneme FILES_MATCHING PATTERN "*.so")
+
+# Mneme::base, Mneme::engine and so on; what a program links is Mneme::Mneme (MnemeConfig.cmake).
+foreach(FOLDER ${MNEME_LIBRARY_FOLDERS} grammar)
+  set_target_properties(mneme_${FOLDER} PROPERTIES EXPORT_NAME ${FOLDER})
+  install(TARGETS mneme_${FOLDER} EXPORT MnemeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endforeach()
+foreach(FOLDER ${MNEME_LIBRARY_FOLDERS})
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/${FOLDER} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mneme
+    FILES_MATCHING PATTERN "*.h" PATTERN "test_*.h" EXCLUDE)
+endforeach()
+install(EXPORT MnemeTargets NAMESPACE Mneme:: DESTINATION ${MNEME_PACKAGE_DIR})
+
+include(CMakePackageConfigHelpers)
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/MnemeConfig.cmake.in ${CMAKE_BINARY_DIR}/MnemeConfig.cmake
+  INSTALL_DESTINATION ${MNEME_PACKAGE_DIR})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/MnemeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/MnemeConfig.cmake ${CMAKE_BINARY_DIR}/MnemeConfigVersion.cmake
+  DESTINATION ${MNEME_PACKAGE_DIR})
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME mneme)
+set(CPACK_PACKAGE_CONTACT "The Mneme developers <mneme@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "main-memory OLTP engine with a command log and parallel recovery")
+set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/package)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION database)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# To compile procedures and to build programs against the library.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, pkg-config, libtbb-dev, liburing-dev, libisal-dev, libxxhash-dev, libnuma-dev, libssl-dev, \
+libnats-dev, librdkafka-dev, libfmt-dev, nlohmann-json3-dev, libantlr4-runtime-dev")
+include(CPack)
