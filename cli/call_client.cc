@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "procedures/call_codec.h"
+#include "procedures/timestamp.h"
 
 namespace mneme {
 
@@ -28,7 +29,7 @@ void CallClient::send_calls() {
   while (unanswered_ < options_.window && journal_.size() < options_.call_limit) {
     const uint64_t sequence = journal_.size();
     payload_.clear();
-    encode_call(program_, generator_->call(sequence), payload_);
+    encode_call(program_, next_call(sequence), payload_);
     JournalledCall& call = journal_.emplace_back();
     call.payload.assign(payload_.span().begin(), payload_.span().end());
 
@@ -38,6 +39,14 @@ void CallClient::send_calls() {
     channel_.end_message();
     ++unanswered_;
   }
+}
+
+const Call& CallClient::next_call(uint64_t sequence) {
+  const Call& call = generator_->call(sequence);
+  if (!program_.procedure(call.procedure).call_time.valid()) return call;
+  timed_call_ = call;
+  timed_call_.arguments.push_back(Argument::of(Value::of_int(current_timestamp())));
+  return timed_call_;
 }
 
 bool CallClient::take_replies() {

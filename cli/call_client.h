@@ -36,6 +36,8 @@ class CallClient {
 
  private:
   void send_calls();
+  // The stream's next call, with its time where its procedure asks for that: the journal must have what the log will.
+  const Call& next_call(uint64_t sequence);
   bool take_replies();
   void take_reply(ByteSpan message);
 
@@ -45,6 +47,7 @@ class CallClient {
   const Options options_;
   ClientJournal journal_;
   ByteBuffer payload_;
+  Call timed_call_;
   uint64_t unanswered_ = 0;
 
   // Written by whoever ends the test, read by run(). Relaxed: nothing else is handed over with it.

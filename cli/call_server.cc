@@ -9,7 +9,7 @@ namespace mneme {
 namespace {
 
 // More than a client's window: a full queue is never met.
-constexpr size_t kMaxUnacknowledged = 4096;
+constexpr size_t kMaxRepliesHeld = 4096;
 
 }  // namespace
 
@@ -20,8 +20,8 @@ CallServer::CallServer(const Program& program, Database& database, WorkerId work
       worker_(database.worker(worker)),
       session_(program, database, worker, session),
       channel_(std::move(channel)),
-      acks_(kMaxUnacknowledged),
-      replies_(kMaxUnacknowledged) {}
+      acks_(kMaxRepliesHeld),
+      replies_(kMaxRepliesHeld) {}
 
 Result<void> CallServer::run() {
   for (;;) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <thread>
 
@@ -78,6 +79,16 @@ Result<void> CheckpointSettings::choose(const CLI::App& command, DurableLogOptio
   return {};
 }
 
+Result<void> CheckpointSettings::take_when_full(DurableLogOptions& log) {
+  if (!archive_.empty()) {
+    return invalid_argument(
+        "--log-archive gets the log's files, and a log on other machines has none: leave it out");
+  }
+  log.helpers = 1;
+  when_full_ = true;
+  return {};
+}
+
 std::vector<std::string> CheckpointSettings::arguments() const {
   if (!are_taken()) return {};
   std::vector<std::string> arguments{"--checkpoint-every",   every_,
@@ -95,9 +106,9 @@ double CheckpointSettings::share(uint32_t workers) const {
 
 std::unique_ptr<CheckpointSchedule> CheckpointSettings::start(WorkloadDatabase& database,
                                                               const Output* output) const {
-  if (!are_taken()) return nullptr;
+  if (!are_taken() && !when_full_) return nullptr;
   CheckpointScheduleOptions options;
-  options.seconds = seconds_;
+  options.seconds = are_taken() ? seconds_ : std::numeric_limits<double>::infinity();
   options.of_replay = of_replay_;
   options.replayed_transactions = database.recovered().replay.transactions;
   options.replay_tps = database.recovered().replay_tps();

@@ -25,6 +25,8 @@ class CheckpointSettings {
   // After parsing. Gives the log the helper that a schedule needs.
   Result<void> choose(const CLI::App& command, DurableLogOptions& log);
   bool are_taken() const { return seconds_ > 0; }
+  // After choose(), for a log that goes round in a bounded room: checkpoints make room there, whatever else is asked for.
+  Result<void> take_when_full(DurableLogOptions& log);
   void keep_archive(std::string archive) { archive_ = std::move(archive); }
   const std::string& every() const { return every_; }
   // The same choice, as arguments of another process.
@@ -42,6 +44,7 @@ class CheckpointSettings {
   uint32_t threads_ = 1;
   double seconds_ = 0;  // 0: off
   bool of_replay_ = false;
+  bool when_full_ = false;
 };
 
 // Of a run that was measured from `measured_from_ns` on.

@@ -22,5 +22,8 @@ void add_native_command(CLI::App& program, Action& chosen);
 void add_logbench_command(CLI::App& program, Action& chosen);
 void add_sql_command(CLI::App& program, Action& chosen);
 void add_serve_command(CLI::App& program, Action& chosen);
+void add_logd_command(CLI::App& program, Action& chosen);
+void add_follow_command(CLI::App& program, Action& chosen);
+void add_experiment_command(CLI::App& program, Action& chosen);
 
 }  // namespace mneme

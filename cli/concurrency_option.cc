@@ -26,15 +26,15 @@ Result<Concurrency> ConcurrencyOption::get() const {
                      elr == "on"};
 }
 
-Result<void> ConcurrencyOption::check_device(const CLI::App& command, LogDeviceKind device) const {
-  if (command.count("--elr") == 0 || elr == elr_on(device)) return {};
+Result<void> ConcurrencyOption::check_device(const CLI::App& command, const DurableLogOptions& log) const {
+  if (command.count("--elr") == 0 || elr == elr_on(log)) return {};
   return invalid_argument(
       "--elr on shows what was written before it is durable, and of persistent memory a crash can take that "
       "alone: leave it out");
 }
 
-std::string ConcurrencyOption::elr_on(LogDeviceKind device) const {
-  return is_nvm(device) ? "off" : elr;
+std::string ConcurrencyOption::elr_on(const DurableLogOptions& log) const {
+  return hardens_by_worker(log) ? "off" : elr;
 }
 
 }  // namespace mneme

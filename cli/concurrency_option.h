@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "engine/concurrency.h"
-#include "logging/device_factory.h"
+#include "logging/durable_log.h"
 
 namespace mneme {
 
@@ -17,10 +17,10 @@ struct ConcurrencyOption {
 
   void add_options(CLI::App& command);
   Result<Concurrency> get() const;
-  // Whether it makes sense on a log of this device.
-  Result<void> check_device(const CLI::App& command, LogDeviceKind device) const;
+  // Whether it makes sense on this log.
+  Result<void> check_device(const CLI::App& command, const DurableLogOptions& log) const;
   // Whether locks really are released early there: on, off.
-  std::string elr_on(LogDeviceKind device) const;
+  std::string elr_on(const DurableLogOptions& log) const;
   // The same choice, as arguments of another process.
   std::vector<std::string> arguments() const { return {"--cc", cc, "--elr", elr}; }
 };

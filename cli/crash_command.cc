@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 
+#include "cli/analysis_option.h"
 #include "cli/checkpoint_settings.h"
 #include "cli/commands.h"
 #include "cli/concurrency_option.h"
@@ -33,15 +34,20 @@ struct CrashCommand {
   uint32_t threads = default_threads();
   uint32_t rounds = 20;
   double longest_run = 1.0;
+  std::string hook;
+  bool may_end = false;
   LogDeviceSettings device;
   ExecutionOption execution;
   ConcurrencyOption concurrency;
   LogBufferSettings buffer;
   CheckpointSettings checkpoints;
+  std::string replay = "pipelined";
+  AnalysisOption analysis;
   Output output;
 
   Execution executed = Execution::kInterpreted;
   std::vector<double> crashed_at;
+  std::vector<uint64_t> last_acknowledged;  // the highest LSN that a client knew of, each round
   uint64_t acknowledged = 0;
   uint64_t lost = 0;
   uint64_t invented = 0;
@@ -49,6 +55,7 @@ struct CrashCommand {
   uint64_t from_checkpoints = 0;  // rounds that recovered from a checkpoint that was taken beside transactions
   uint64_t in_checkpoints = 0;    // rounds that were killed while one was being written
   uint64_t ad_hoc = 0;  // transactions in the logs that were left, where a scheme that replays calls tells
+  uint64_t ended_by_themselves = 0;  // rounds in which the engine was not killed
   uint64_t holes = 0;  // that the crashes left in a log in persistent memory
   struct SchemeTotal {
     bool digest_equal = true;
@@ -62,6 +69,7 @@ struct CrashCommand {
     if (!wanted_content) return wanted_content.error();
     content_ = *wanted_content;
     log_options_.workers = threads;
+    RETURN_IF_ERROR(choose_recovery(command));
     RETURN_IF_ERROR(buffer.choose(command, log_options_));
     // The child chooses for itself; this is to check the options.
     DurableLogOptions childs;
@@ -72,7 +80,12 @@ struct CrashCommand {
                               "with --data-dir", directory);
     }
     RETURN_IF_ERROR(device.choose(command, log_options_));
-    for (const auto* directories : {&log_options_.directories, &log_options_.epoch.directories}) {
+    if (is_remote(log_options_.device) && checkpoints.are_taken()) {
+      return invalid_argument(
+          "a crash test judges the whole log, and one on other machines lets go of what a checkpoint has passed: "
+          "leave --checkpoint-every out");
+    }
+    for (const auto* directories : {&log_options_.directories, &log_options_.stream_directories}) {
       for (const std::string& each : *directories) {
         if (each.starts_with('/')) {
           return invalid_argument("--log-directory {}: a crash test copies its data directory, and keeps its log in it; "
@@ -81,7 +94,7 @@ struct CrashCommand {
       }
     }
     if (const Result<Concurrency> kept_apart = concurrency.get(); !kept_apart) return kept_apart.error();
-    RETURN_IF_ERROR(concurrency.check_device(command, log_options_.device));
+    RETURN_IF_ERROR(concurrency.check_device(command, log_options_));
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
     const Result<std::unique_ptr<Workload>> workload = settings.make();
@@ -105,9 +118,9 @@ struct CrashCommand {
       }
       CrashSetting setting;
       setting.directory = crashed;
-      setting.log = device.arguments();
+      setting.log = device.arguments(log_options_.layout.value_or(LogLayout::kStream));
       setting.checkpoints = checkpoints.arguments();
-      if (!is_nvm(log_options_.device)) {
+      if (!hardens_by_worker(log_options_)) {
         for (std::string& argument : buffer.arguments()) setting.log.push_back(std::move(argument));
       }
       setting.concurrency = concurrency.arguments();
@@ -117,10 +130,14 @@ struct CrashCommand {
       setting.execution = executed;
       setting.kill_after = std::uniform_real_distribution<double>(0, longest_run)(random);
       setting.incarnation = round;
+      setting.hook = hook;
+      setting.may_end = may_end;
       Result<KilledRun> killed = run_until_killed(setting, **workload, **program, *witness);
       if (!killed) return killed.error();
-      Result<Examination> examination = 
-          examine(crashed, archive, **workload, **program, threads, executed, *witness, output.quiet());
+      last_acknowledged.push_back(witness->last_acknowledged().value);
+      recovery_.execution = executed;
+      Result<Examination> examination =
+          examine(crashed, archive, **workload, **program, recovery_, *witness, output.quiet());
       if (!examination) return examination.error();
       add(round, *killed, *examination);
       if (!examination->good()) {
@@ -138,11 +155,30 @@ struct CrashCommand {
   }
 
  private:
+  // Of the parallel replay of calls.
+  Result<void> choose_recovery(const CLI::App& command) {
+    const bool is_given = command.count("--replay") > 0 || AnalysisOption::is_given(command);
+    if (is_given && !holds_calls(content_.records)) {
+      return invalid_argument("--replay, --conflicts, --elide, --decompose and --coalesce are clr-p's, and a log of rows "
+                              "(--log {}) is not replayed by it: leave them out", content.log);
+    }
+    const Result<ReplayLevel> level = replay_level(replay);
+    if (!level) return level.error();
+    const Result<AnalysisOptions> wanted = analysis.get();
+    if (!wanted) return wanted.error();
+    if (AnalysisOption::is_given(command)) recovery_.analysis = *wanted;
+    recovery_.replay.level = *level;
+    recovery_.replay.threads = threads;
+    return {};
+  }
+
   // Also finds out whether the machine code can be had: what follows uses it, or doesn't try.
   Result<void> make_loaded(const std::string& loaded, Execution wanted) {
     std::filesystem::remove_all(loaded);
     DurableLogOptions options = log_options_;
     options.workers = threads;
+    // Copies of this directory have one database's id: on the servers each would be taken for the other.
+    if (is_remote(options.device)) options.device = LogDeviceKind::kFile;
     const Result<WorkloadDatabase> created = 
         WorkloadDatabase::create(loaded, settings, content_, options, wanted, output.quiet());
     if (!created) return created.error();
@@ -153,6 +189,7 @@ struct CrashCommand {
 
   void add(uint32_t round, const KilledRun& killed, const Examination& examination) {
     crashed_at.push_back(killed.seconds);
+    ended_by_themselves += killed.ended_by_itself ? 1 : 0;
     // Of the second round on a directory, the witness knows both, and the log holds both.
     const uint64_t holes_found = examination.schemes.front().report.holes;
     from_checkpoints += examination.checkpoint_lsn == kCheckpointLsn ? 0 : 1;
@@ -171,12 +208,13 @@ struct CrashCommand {
     std::string times;
     for (const Examination::Scheme& scheme : examination.schemes) {
       SchemeTotal& total = schemes[scheme.name];
+      if (scheme.report.scheme == RecoveryScheme::kClrP) last_analysis_ = scheme.report.analysis;
       total.digest_equal = total.digest_equal && examination.digests_equal;
       total.seconds += scheme.report.total_seconds;
       times += fmt::format(", {} {}", scheme.name, seconds_text(scheme.report.total_seconds));
     }
-    output.text(fmt::format("round {:>3}: killed after {}, {} answered, {} in the log{}: {}\n", round + 1,
-                            seconds_text(killed.seconds), thousands(killed.answered),
+    output.text(fmt::format("round {:>3}: {} after {}, {} answered, {} in the log{}: {}\n", round + 1,
+                            killed.ended_by_itself ? "ended" : "killed", seconds_text(killed.seconds), thousands(killed.answered),
                             thousands(examination.schemes.front().report.replay.transactions), times,
                             examination.good() ? "good" : "BAD"));
   }
@@ -186,19 +224,26 @@ struct CrashCommand {
     for (const auto& [name, total] : schemes) {
       by_scheme[name] = {{"digest_equal", total.digest_equal}, {"seconds", total.seconds}};
     }
-    return {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds}, {"log", content.log},
+    Json json = {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds}, {"log", content.log},
             {"tuple_image", content.tuple_image}, {"adhoc", content.ad_hoc_percent},
             {"adhoc_transactions", ad_hoc},
             {"crashed_at", crashed_at}, {"log_device", device.device()},      {"log_buffer", buffer_name(log_options_)},
+            {"group_commit", stream_commit_name(log_options_)},
             {"log_holes", holes},
             {"checkpoint_every", checkpoints.every()},
             {"from_checkpoints", from_checkpoints},
             {"in_checkpoints", in_checkpoints},
             {"acknowledged", acknowledged},
+            {"ended_by_themselves", ended_by_themselves}, {"last_acknowledged_lsn", last_acknowledged},
             {"execution", name_of(executed)},
-            {"cc", concurrency.cc},      {"elr", concurrency.elr_on(log_options_.device)},
+            {"cc", concurrency.cc},      {"elr", concurrency.elr_on(log_options_)},
             {"lost", lost},             {"invented", invented},      {"wrong_results", wrong_results},
             {"schemes", by_scheme}};
+    if (by_scheme.contains(name_of(RecoveryScheme::kClrP))) {
+      json["replay"] = name_of(recovery_.replay.level);
+      add_analysis(json, last_analysis_);
+    }
+    return json;
   }
 
   uint64_t acknowledged_before_ = 0;
@@ -206,6 +251,8 @@ struct CrashCommand {
   uint64_t ad_hoc_before_ = 0;
   LogContent content_;
   DurableLogOptions log_options_;  // the chosen buffer and device
+  RecoverOptions recovery_;        // after each round, by each scheme
+  AnalysisOptions last_analysis_;  // of clr-p's last recovery
 };
 
 }  // namespace
@@ -224,11 +271,20 @@ void add_crash_command(CLI::App& program, Action& chosen) {
   app->add_option("--longest-run", command->longest_run, "seconds after which the kill comes at the latest")
       ->check(positive())
       ->capture_default_str();
+  app->add_option("--hook", command->hook,
+                  "a shell command for who makes trouble meanwhile, as with the log's servers: it is run twice a round, and "
+                  "waited for, with the word answered behind it once the first call is answered, and with killed before "
+                  "anything is recovered");
+  app->add_flag("--may-end", command->may_end,
+                "an engine that ends by itself, as one does that has lost the majority of its log's servers, counts like "
+                "one that was killed: it fails the test no more");
   command->device.add_options(*app);
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
   command->buffer.add_options(*app);
   command->checkpoints.add_options(*app, /*keeps_archive=*/true);
+  app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")->capture_default_str();
+  command->analysis.add_options(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -24,6 +25,13 @@ uint64_t answered_by(const std::vector<std::unique_ptr<CallClient>>& clients) {
   uint64_t answered = 0;
   for (const auto& client : clients) answered += client->answered();
   return answered;
+}
+
+Result<void> run_hook(const std::string& hook, const char* moment) {
+  if (hook.empty()) return {};
+  const std::string command = hook + ' ' + moment;
+  if (std::system(command.c_str()) == 0) return {};  // NOLINT(cert-env33-c): it is the user's own command
+  return failed("the hook failed: {}", command);
 }
 
 // A recovery of an examination.
@@ -75,23 +83,28 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
   }
 
   uint64_t first_answer_ns = 0;
-  bool ended_by_itself = false;
+  KilledRun run;
+  Result<void> hooked;
   for (;;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (running.load(std::memory_order_relaxed) < setting.threads) {
-      ended_by_itself = true;
+      run.ended_by_itself = true;
       break;
     }
     const uint64_t now = monotonic_ns();
-    if (first_answer_ns == 0 && answered_by(clients) > 0) first_answer_ns = now;
+    if (first_answer_ns == 0 && answered_by(clients) > 0) {
+      first_answer_ns = now;
+      hooked = run_hook(setting.hook, "answered");
+    }
+    if (!hooked.ok()) break;
     if (first_answer_ns != 0 && static_cast<double>(now - first_answer_ns) / 1e9 >= setting.kill_after) break;
   }
   child->kill_now();
   const uint64_t end_ns = monotonic_ns();
   const ChildProcess::Ending ending = child->wait();
   for (std::thread& thread : threads) thread.join();
+  RETURN_IF_ERROR(hooked);
 
-  KilledRun run;
   run.seconds = first_answer_ns == 0 ? 0 : static_cast<double>(end_ns - first_answer_ns) / 1e9;
   for (auto& client : clients) {
     for (const JournalledCall& call : client->journal()) {
@@ -100,16 +113,16 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
     }
     witness.add(std::move(client->journal()));
   }
-  if (ended_by_itself) {
+  if (run.ended_by_itself && (!setting.may_end || first_answer_ns == 0)) {
     return failed("the server on {} ended by itself, with status {}, before it was killed; its message is above",
                   setting.directory, ending.exit_status);
   }
+  RETURN_IF_ERROR(run_hook(setting.hook, "killed"));
   return run;
 }
 
 Result<Examination> examine(const std::string& directory, const std::string& archive, const Workload& workload,
-                            const Program& program, uint32_t threads, Execution execution, Witness& witness,
-                            bool quiet) {
+                            const Program& program, const RecoverOptions& how, Witness& witness, bool quiet) {
   const Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
   Examination examination;
@@ -121,11 +134,10 @@ Result<Examination> examine(const std::string& directory, const std::string& arc
   });
   Progress progress(quiet);
   for (const Pass& pass : passes_for(*manifest, archive)) {
-    RecoverOptions options;
+    RecoverOptions options = how;
     options.scheme = pass.scheme;
-    options.execution = execution;
     options.log_archive = pass.archive;
-    options.replay.threads = threads;
+    options.keep_log = pass.is_judged;
     show_progress(options, progress);
     ByteBuffer results;
     int128 conserved = 0;
@@ -141,7 +153,7 @@ Result<Examination> examine(const std::string& directory, const std::string& arc
     Result<RecoveredDatabase> recovered = recover(directory, options);
     progress.finish();
     if (!recovered) return recovered.error();
-    examination.schemes.push_back({pass.name(), recovered->report, digest_text(*recovered->database, threads)});
+    examination.schemes.push_back({pass.name(), recovered->report, digest_text(*recovered->database, how.replay.threads)});
     examination.digests_equal &= examination.schemes.back().digest == examination.schemes.front().digest;
     if (!pass.is_judged) continue;
     examination.verdict = witness.judge(recovered->log);

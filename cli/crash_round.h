@@ -1,6 +1,7 @@
 // CrashRound: one life of a database, from opening it to SIGKILL, and the examination of what is left.
 //
-// Flow        run_until_killed: child process, clients -> SIGKILL -> Witness.
+// Flow        run_until_killed: child process, clients -> SIGKILL -> Witness. Who makes trouble meanwhile, and has to mend it
+//             before anything can be recovered, is told of both moments by the hook, and waited for.
 //             examine: recover by every scheme -> digests, the workload's conditions, the Witness's judgement. Where checkpoints
 //             have shortened the log, an archive has the whole of it: that is replayed once, to be judged, and its
 //             digest is what recovery from the newest checkpoint must give.
@@ -30,12 +31,15 @@ struct CrashSetting {
   uint32_t threads = 1;     // of the server; as many clients
   double kill_after = 1;    // seconds after the first answer
   uint32_t incarnation = 0; // of the clients' streams of calls
+  std::string hook;         // a shell command, run with "answered" and with "killed" behind it; empty: none
+  bool may_end = false;     // an engine that ends by itself is as good as one that was killed
 };
 
 struct KilledRun {
   uint64_t answered = 0;
   uint64_t rolled_back = 0;
   double seconds = 0;  // from the first answer to the end
+  bool ended_by_itself = false;
 };
 
 // Starts a server on the directory, sends it calls, kills it, and tells the witness what the clients knew.
@@ -61,8 +65,9 @@ struct Examination {
   std::string faults() const;
 };
 
-// `archive`: of the directory's runs; empty: they took no checkpoints.
+// `archive`: of the directory's runs; empty: they took no checkpoints. Of `how` the threads, the execution, and of clr-p
+// the level and the analysis count.
 Result<Examination> examine(const std::string& directory, const std::string& archive, const Workload& workload,
-                            const Program& program, uint32_t threads, Execution execution, Witness& witness, bool quiet);
+                            const Program& program, const RecoverOptions& how, Witness& witness, bool quiet);
 
 }  // namespace mneme

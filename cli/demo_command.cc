@@ -46,6 +46,13 @@ struct DemoCommand {
   }
 
  private:
+  RecoverOptions recovery(Execution executed) const {
+    RecoverOptions options;
+    options.replay.threads = threads;
+    options.execution = executed;
+    return options;
+  }
+
   Result<void> run_in(const std::string& directory) const {
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
@@ -83,7 +90,7 @@ struct DemoCommand {
 
     output.text("Recovering it, serially and in parallel, and checking every acknowledged transaction ...\n");
     const Result<Examination> examination =
-        examine(directory, "", **workload, **program, threads, executed, witness, output.quiet());
+        examine(directory, "", **workload, **program, recovery(executed), witness, output.quiet());
     if (!examination) return examination.error();
     output.text("\n" + text_of(load_seconds, *killed, *examination));
     Json report = json_of(load_seconds, *killed, *examination);

@@ -8,6 +8,7 @@
 
 #include "base/cache_line.h"
 #include "base/clock.h"
+#include "base/processor_time.h"
 #include "logging/ack_queue.h"
 
 namespace mneme {
@@ -27,12 +28,6 @@ struct Shared {
   // many workers as cores, a run would not end.
   uint64_t end_ns = kNever;
 };
-
-uint64_t process_processor_ns() {
-  timespec used;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
-}
 
 class DriverWorker {
  public:

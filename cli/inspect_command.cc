@@ -69,6 +69,9 @@ struct InspectCommand {
     return output.json(object);
   }
 
+  // The records of transactions: recovery's number. The list has the skips besides, as places of the log.
+  static uint64_t transactions_of(const LogContents& log) { return log.records.size() - log.skips; }
+
   static std::string directory_text(const Manifest& manifest, const LogContents& log) {
     std::string text = fmt::format("checkpoint  {} at LSN {}\nrecords     {}\n", manifest.checkpoint_file,
                                    manifest.checkpoint_lsn.value, name_of(manifest.records));
@@ -77,12 +80,14 @@ struct InspectCommand {
       text += fmt::format("incarnation {} begins at LSN {}\n", incarnation.number, incarnation.begin.value);
     }
     text += fmt::format("log         {} in {} of {}, {} skipped, from LSN {} to {}\n",
-                        counted(log.records.size(), "record"), bytes_text(log.record_bytes),
+                        counted(transactions_of(log), "record"), bytes_text(log.record_bytes),
                         counted(log.segments.size(), "segment"), thousands(log.skips), log.begin().value, log.end.value);
-    if (log.epochs) {
+    if (log.streams && manifest.layout == LogLayout::kEpoch) {
       text += fmt::format("            {}; the last epoch that all persisted: {}\n",
-                          counted(log.epochs->loggers, "logger"),
-                          log.epochs->pepoch ? thousands(*log.epochs->pepoch) : "none of the last incarnation");
+                          counted(log.streams->count, "logger"),
+                          log.streams->pepoch ? thousands(*log.streams->pepoch) : "none of the last incarnation");
+    } else if (log.streams) {
+      text += fmt::format("            {} in the last incarnation\n", counted(log.streams->count, "stream"));
     }
     for (const LogHole& hole : log.holes) {
       text += fmt::format("            nothing from LSN {} to {}: a hole that a crash left\n", hole.begin.value, hole.end.value);
@@ -103,15 +108,16 @@ struct InspectCommand {
             {"records_hold", name_of(manifest.records)},
             {"attributes", manifest.attributes},
             {"incarnations", incarnations},
-            {"log_records", log.records.size()},
+            {"log_records", transactions_of(log)},
             {"log_skips", log.skips},
             {"log_bytes", log.record_bytes},
             {"log_holes", holes},
             {"begin_lsn", log.begin().value},
             {"end_lsn", log.end.value},
             {"layout", name_of(manifest.layout)},
-            {"loggers", log.epochs ? Json(log.epochs->loggers) : Json()},
-            {"pepoch", log.epochs && log.epochs->pepoch ? Json(*log.epochs->pepoch) : Json()},
+            {"loggers", manifest.layout == LogLayout::kEpoch ? Json(log.streams->count) : Json()},
+            {"pepoch", log.streams && log.streams->pepoch ? Json(*log.streams->pepoch) : Json()},
+            {"streams", manifest.layout == LogLayout::kDistributed ? Json(log.streams->count) : Json()},
             {"dropped_reason", log.dropped_reason}};
   }
 

@@ -93,6 +93,7 @@ class WholeLog : public Target {
     if (!lock) return lock.error();
     Manifest born;
     born.database_id = new_database_id();
+    born.layout = options.log.layout.value_or(LogLayout::kStream);
     Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::create(*options.directory, born);
     if (!manifest) return manifest.error();
     const Result<LogContents> contents = read_log(*options.directory, (*manifest)->current(), {});

@@ -25,12 +25,13 @@ class LogDeviceSettings {
   const std::string& device() const { return device_; }
   // After parsing. `log` says already how many workers there are, and which buffer.
   Result<void> choose(const CLI::App& command, DurableLogOptions& log) const;
-  // The same choice, as arguments of another process.
-  std::vector<std::string> arguments() const;
+  // The same choice, as arguments of another process, of a log of this layout.
+  std::vector<std::string> arguments(LogLayout layout) const;
 
  private:
-  Result<void> check_use(const CLI::App& command, LogDeviceKind kind, bool has_loggers) const;
-  Result<void> check_directories(bool has_loggers) const;
+  Result<void> check_use(const CLI::App& command, LogDeviceKind kind, const DurableLogOptions& log) const;
+  Result<void> check_streams_in_memory(const CLI::App& command, const DurableLogOptions& log) const;
+  Result<void> check_directories(bool has_streams) const;
   Result<IoOptions> io() const;
   Result<std::optional<std::chrono::nanoseconds>> latency() const;
   Result<std::chrono::microseconds> flush_interval() const;
@@ -45,6 +46,8 @@ class LogDeviceSettings {
   std::string io_sync_;
   std::string io_registered_ = "on";
   IoOptions io_;
+  RemoteLogOptions remote_;
+  uint32_t patience_seconds_ = 30;
 };
 
 }  // namespace mneme

@@ -109,9 +109,16 @@ struct LogbenchCommand {
       return invalid_argument("--bytes takes the place of --duration: leave one of them out");
     }
     if (!bare()) {
+      if (settings.is_distributed()) RETURN_IF_ERROR(settings.choose(command, options.log));
       RETURN_IF_ERROR(device.choose(command, options.log));
+      if (is_remote(options.log.device)) {
+        return invalid_argument(
+            "a log on other machines goes round, and needs checkpoints, of which logbench takes none: measure it "
+            "by `mneme run`");
+      }
       if (options.bytes > 0 && is_nvm(options.log.device)) {
-        return invalid_argument("--bytes measures the flusher, and {} has none: leave it out", device.device());
+        return invalid_argument("--bytes measures a flusher that makes records durable, and {} needs none for that: leave it out",
+                                device.device());
       }
       return {};
     }
@@ -128,7 +135,7 @@ struct LogbenchCommand {
   }
 
   // Whether the buffer alone is measured.
-  bool bare() const { return device.device() == "null"; }
+  bool bare() const { return device.device() == "null" && !settings.is_distributed(); }
 
   Result<LogBenchReport> measure(LogBufferKind kind) {
     options.buffer = kind;
@@ -148,7 +155,7 @@ struct LogbenchCommand {
   }
 
   std::string_view name(const Measured& measured) const {
-    return is_nvm(options.log.device) ? buffer_name(options.log) : name_of(measured.kind);
+    return is_nvm(options.log.device) || settings.is_distributed() ? buffer_name(options.log) : name_of(measured.kind);
   }
 
   std::string text_of(const std::vector<Measured>& measured) const {
@@ -160,7 +167,7 @@ struct LogbenchCommand {
         return seconds_text(static_cast<double>(report.latency_ns.quantile(q)) / 1e9);
       };
       const auto flush_quantile = [&](double q) {
-        const bool has_flusher = report.log && !is_nvm(options.log.device);
+        const bool has_flusher = report.log && !hardens_by_worker(options.log);
         return has_flusher ? seconds_text(static_cast<double>(report.log->flusher.flush_ns.quantile(q)) / 1e9) : "";
       };
       rows.push_back({std::string(name(each)),

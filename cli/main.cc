@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "base/exhaustion.h"
 #include "cli/commands.h"
 
 namespace {
@@ -24,9 +25,11 @@ int exit_status(mneme::ErrorKind kind) {
 int main(int argc, char** argv) {
   // A write beyond the limit on the size of files is then an error like a full disk's, and no death by a signal.
   std::signal(SIGXFSZ, SIG_IGN);
+  mneme::end_when_exhausted();
 
   CLI::App program("Mneme: a main-memory OLTP engine with a command log and parallel recovery", "mneme");
   program.require_subcommand(1);
+  program.set_version_flag("--version", "mneme " MNEME_VERSION);
   mneme::Action chosen;
   mneme::add_demo_command(program, chosen);
   mneme::add_run_command(program, chosen);
@@ -39,6 +42,9 @@ int main(int argc, char** argv) {
   mneme::add_logbench_command(program, chosen);
   mneme::add_sql_command(program, chosen);
   mneme::add_serve_command(program, chosen);
+  mneme::add_logd_command(program, chosen);
+  mneme::add_follow_command(program, chosen);
+  mneme::add_experiment_command(program, chosen);
 
   try {
     program.parse(argc, argv);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "base/processor_time.h"
 #include "cli/text.h"
 
 namespace mneme {
@@ -15,12 +16,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kInterval(500);
 constexpr std::array<std::string_view, 4> kStyleNames = {"auto", "lines", "json", "off"};
-
-uint64_t process_processor_ns() {
-  timespec used;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
-}
 
 // A line that wraps could not be drawn over.
 std::string fitted(std::string line) {
@@ -68,7 +63,7 @@ Progress::~Progress() {
   thread_.join();
 }
 
-void Progress::stage(std::string_view work, std::string_view name, uint64_t total, std::string_view unit) {
+void Progress::stage(std::string_view work, std::string_view name, uint64_t total, std::string_view unit, Ask ask) {
   if (form_ == Form::kNothing) return;
   std::lock_guard lock(mutex_);
   end_stage();
@@ -77,6 +72,7 @@ void Progress::stage(std::string_view work, std::string_view name, uint64_t tota
   unit_ = unit;
   total_ = total;
   now_ = {};
+  ask_ = std::move(ask);
   started_ = told_at_ = Clock::now();
   processor_ns_ = process_processor_ns();
   in_stage_ = true;
@@ -118,6 +114,7 @@ void Progress::tick() {
 void Progress::end_stage() {
   if (in_stage_ && form_ != Form::kTerminalLine) tell();
   in_stage_ = false;
+  ask_ = {};
   if (!drawn_) return;
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
@@ -131,6 +128,7 @@ void Progress::tell() {
   const double busy = passed_ns > 0 ? static_cast<double>(processor_ns - processor_ns_) / passed_ns : 0;
   told_at_ = at;
   processor_ns_ = processor_ns;
+  if (ask_) now_ = ask_();
   const Pace pace = now_.pace ? *now_.pace : average_pace();
   write(form_ == Form::kJson ? json(pace, busy).dump() : text(pace, busy));
 }
@@ -153,6 +151,7 @@ std::string Progress::text(const Pace& pace, double threads_busy) const {
   line += fmt::format(", {}/s, {:.1f} threads busy", thousands(static_cast<uint64_t>(pace.per_second)), threads_busy);
   if (pace.seconds_left > 0) line += fmt::format(", {:.0f} s left", pace.seconds_left);
   if (now_.lsn) line += fmt::format(", LSN {}", *now_.lsn);
+  if (!now_.text.empty()) line += ", " + now_.text;
   return line;
 }
 
@@ -169,6 +168,7 @@ nlohmann::ordered_json Progress::json(const Pace& pace, double threads_busy) con
       {"threads_busy", threads_busy},
       {"seconds_left", pace.seconds_left}};
   if (now_.lsn) object["lsn"] = *now_.lsn;
+  object.update(now_.fields);
   return object;
 }
 

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -33,12 +34,6 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Ends the stage before. `work`: "recover"; `name`: what of it, or nothing. `total` 0: not known. `unit` in the plural.
-  void stage(std::string_view work, std::string_view name, uint64_t total, std::string_view unit);
-
-  // Ends the stage before, too: a line without numbers.
-  void say(const std::string& line);
-
   // What is known better than from the stage's beginning and total.
   struct Pace {
     double per_second = 0;
@@ -48,7 +43,18 @@ class Progress {
     uint64_t done = 0;
     std::optional<Pace> pace{};
     std::optional<uint64_t> lsn{};  // the last one that was reached
+    std::string text{};             // what else there is to tell, at the end of a line
+    nlohmann::ordered_json fields = nlohmann::ordered_json::object();  // the same, of a JSON line
   };
+  using Ask = std::function<Now()>;
+
+  // Ends the stage before. `work`: "recover"; `name`: what of it, or nothing. `total` 0: not known. `unit` in the plural.
+  // `ask`, where given, is called for each line, in place of update(): by the thread of this class's own, or who ends the stage.
+  void stage(std::string_view work, std::string_view name, uint64_t total, std::string_view unit, Ask ask = {});
+
+  // Ends the stage before, too: a line without numbers.
+  void say(const std::string& line);
+
   void update(const Now& now);
   void finish();
 
@@ -81,6 +87,7 @@ class Progress {
   std::string unit_;
   uint64_t total_ = 0;
   Now now_;
+  Ask ask_;
   Clock::time_point started_;
   // When it was told last: of the clock, and the process's processor time.
   Clock::time_point told_at_;

@@ -40,9 +40,11 @@ struct RecoverCommand {
   std::string order = "default";
   uint32_t threads = default_threads();
   uint32_t batch = ReplayOptions{}.batch_transactions;
+  uint32_t lanes = ReplayOptions{}.lanes_per_block;
   std::string log_archive;
   std::string progress_name = "auto";
   std::string trace;
+  std::string trace_html;
   std::vector<uint32_t> simulate_cores;
   AnalysisOption analysis;
   ExecutionOption execution;
@@ -71,7 +73,11 @@ struct RecoverCommand {
     options.replay.level = *level;
     options.replay.threads = simulate_cores.empty() ? threads : 1;
     options.replay.batch_transactions = batch;
-    if (!simulate_cores.empty()) stay_on_one_core();
+    options.replay.lanes_per_block = lanes;
+    if (!simulate_cores.empty()) {
+      stay_on_one_core();
+      options.replay.lanes_for_threads = std::ranges::max(simulate_cores);
+    }
     std::unique_ptr<ScheduleRecorder> recorder = make_recorder();
     options.replay.recorder = recorder.get();
     const Result<ProgressStyle> style = progress_style(progress_name);
@@ -87,6 +93,7 @@ struct RecoverCommand {
     for (const std::string& notice : report.notices) output.notice(notice);
     const std::string digest = digest_text(*recovered->database, threads);
     Json json = recovery_json(report, digest);
+    json["memory_bytes"] = recovered->database->memory_bytes();
     progress.result({{"event", "recovered"},
                      {"applied", report.replay.transactions},
                      {"skipped", report.skipped},
@@ -94,7 +101,7 @@ struct RecoverCommand {
                      {"state_digest", digest},
                      {"total_seconds", report.total_seconds}});
     output.text(recovery_text(report, digest));
-    if (!trace.empty()) RETURN_IF_ERROR(put_trace(report, *recorder));
+    if (is_traced()) RETURN_IF_ERROR(put_trace(report, *recorder));
     if (!simulate_cores.empty()) {
       if (recorder->runs() != 1) {
         return invalid_argument(
@@ -109,17 +116,20 @@ struct RecoverCommand {
   }
 
  private:
+  bool is_traced() const { return !trace.empty() || !trace_html.empty(); }
+
   // What is recorded costs time, so no more than is asked for.
   std::unique_ptr<ScheduleRecorder> make_recorder() const {
     using Detail = ScheduleRecorder::Detail;
     if (!simulate_cores.empty()) return std::make_unique<ScheduleRecorder>(Detail::kRendezvous);
-    if (!trace.empty()) return std::make_unique<ScheduleRecorder>(Detail::kVisits, kMostTracedSteps);
+    if (is_traced()) return std::make_unique<ScheduleRecorder>(Detail::kVisits, kMostTracedSteps);
     if (output.wants_json()) return std::make_unique<ScheduleRecorder>(Detail::kTimes);
     return nullptr;
   }
 
   Result<void> put_trace(const RecoveryReport& report, const ScheduleRecorder& recorder) const {
-    RETURN_IF_ERROR(write_trace(trace, report, recorder));
+    if (!trace.empty()) RETURN_IF_ERROR(write_trace(trace, report, recorder));
+    if (!trace_html.empty()) RETURN_IF_ERROR(write_trace_page(trace_html, report, recorder));
     if (recorder.dropped_steps() > 0) {
       output.notice(fmt::format("the trace holds the first {} steps of each thread, and leaves out {} later ones",
                                 thousands(kMostTracedSteps), thousands(recorder.dropped_steps())));
@@ -153,6 +163,9 @@ struct RecoverCommand {
       return invalid_argument("--batch is for schemes that replay in parallel: clr replays one call after the other; "
                               "leave it out");
     }
+    if (command.count("--lanes") > 0 && wanted != RecoveryScheme::kClrP) {
+      return invalid_argument("--lanes is clr-p's: {} cuts nothing into lanes; leave it out", name_of(wanted));
+    }
     if (command.count("--replay-order") > 0 && replays_calls(wanted)) {
       return invalid_argument("--replay-order is for schemes that replay rows: {} runs calls in commit order; leave it "
                               "out", name_of(wanted));
@@ -182,6 +195,10 @@ void add_recover_command(CLI::App& program, Action& chosen) {
   app->add_option("--batch", command->batch, "transactions a log batch")
       ->check(positive())
       ->capture_default_str();
+  app->add_option("--lanes", command->lanes,
+                  "clr-p: how many lanes a block is cut into; 0: as many as its share of the work demands of the threads")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
   app->add_option("--log-archive", command->log_archive,
                   "the archive of the directory's runs: all of its history is replayed, not only what is behind the last checkpoint");
   app->add_option("--progress", command->progress_name,
@@ -189,8 +206,10 @@ void add_recover_command(CLI::App& program, Action& chosen) {
       ->capture_default_str();
   app->add_option("--trace", command->trace, "write a timeline of the replay threads to this file, in Chrome's trace format")
       ->check(writable_file());
+  app->add_option("--trace-html", command->trace_html, "the same as a page for the browser: threads, blocks, lanes, batches, waits and their causes")
+      ->check(writable_file());
   app->add_option("--simulate-cores", command->simulate_cores,
-                  "clr-p: measure the replay's steps on one thread, and tell how long it would take on these numbers of cores: 2,8,40")
+                  "clr-p: measure the replay's steps on one thread, and tell how long it would take on these numbers of cores: 2,8,40; lanes are cut for the largest")
       ->delimiter(',')
       ->check(positive());
   command->analysis.add_options(*app);

@@ -145,6 +145,7 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
           {"log_load_seconds", report.log_load_seconds},
           {"log_bytes", report.log_bytes},
           {"log_file_bytes", report.log_file_bytes},
+          {"log_memory_bytes", report.log_memory_bytes},
           {"dropped_bytes", report.dropped_bytes},
           {"dropped_reason", report.dropped_reason},
           {"log_holes", report.holes},

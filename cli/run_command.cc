@@ -119,10 +119,16 @@ struct RunCommand {
     log_options.workers = threads;
     RETURN_IF_ERROR(checkpoints.choose(command, log_options));
     RETURN_IF_ERROR(device.choose(command, log_options));
+    log_options.remote.tell = [this](const std::string& sentence) { output.notice(sentence); };
+    if (is_remote(log_options.device))
+      RETURN_IF_ERROR(checkpoints.take_when_full(log_options));
+    durability_ = options.commit == CommitMode::kAsync
+                      ? "nothing"
+                      : durability_of(log_options);
     log_buffer_name_ = buffer_name(log_options);
-    RETURN_IF_ERROR(concurrency.check_device(command, log_options.device));
-    elr_ = concurrency.elr_on(log_options.device);
-    if (is_nvm(log_options.device) && (options.commit == CommitMode::kAsync || options.commit == CommitMode::kGroup)) {
+    RETURN_IF_ERROR(concurrency.check_device(command, log_options));
+    elr_ = concurrency.elr_on(log_options);
+    if (hardens_by_worker(log_options) && (options.commit == CommitMode::kAsync || options.commit == CommitMode::kGroup)) {
       return invalid_argument("--commit {} spares waiting for a flusher, and on {} there is none: a transaction is durable "
                               "when its commit returns; leave it out", commit, device.device());
     }
@@ -140,9 +146,16 @@ struct RunCommand {
       output.notice("--commit async acknowledges before the log is durable: a crash can lose acknowledged work");
     }
     WorkingDatabase& working = opened->working();
-    if (working.manifest().current().layout == LogLayout::kEpoch) log_buffer_name_ = name_of(LogLayout::kEpoch);
+    if (const LogLayout layout = working.manifest().current().layout; layout != LogLayout::kStream) {
+      log_buffer_name_ = name_of(layout);
+    }
     working.database().set_concurrency(kept_apart);
     return measure(opened->workload(), working.program(), working.database(), opened->procedures(), options, &*opened);
+  }
+
+  static std::string durability_of(const DurableLogOptions& log) {
+    if (log.streams.commit == StreamCommit::kNone) return "nothing";
+    return durability_text(log.device, log.remote);
   }
 
   Result<void> measure(const Workload& workload, const Program& program, Database& database,
@@ -231,7 +244,18 @@ struct RunCommand {
         text += fmt::format(", by {} in {}", counted(counters.epochs->loggers, "logger"),
                             counted(counters.epochs->pepoch_writes, "step of the pepoch", "steps of the pepoch"));
       }
-      text += "\n";
+      if (counters.streams) {
+        text += fmt::format(", in {}, dealt to workers by {}", counted(counters.streams->streams, "stream"),
+                            counters.streams->nodes > 1 ? counted(counters.streams->nodes, "NUMA node")
+                                                        : "turns, as there is one NUMA node");
+        if (counters.streams->commit) {
+          text += fmt::format(", group commit {}", name_of(*counters.streams->commit));
+        }
+        if (counters.streams->passive.signals > 0) {
+          text += fmt::format(" with {} to stragglers", counted(counters.streams->passive.signals, "signal"));
+        }
+      }
+      text += fmt::format("; acknowledged: {}\n", durability_);
     }
     if (!taken_.empty()) text += checkpoints_text(taken_);
     text +=
@@ -299,6 +323,7 @@ struct RunCommand {
             {"log_buffer", log_buffer_name_},
             {"log_device", content.is_off() ? "none" : device.device()},
             {"commit", commit},
+            {"durability", durability_},
             {"execution", name_of(state.execution)},
             {"prefetch", state.execution == Execution::kNative ? prefetch : "off"},
             {"cc", concurrency.cc},
@@ -323,6 +348,11 @@ struct RunCommand {
             {"loggers", counters.epochs ? Json(counters.epochs->loggers) : Json()},
             {"epoch_us", counters.epochs ? Json(counters.epochs->interval.count()) : Json()},
             {"pepoch", counters.epochs && counters.epochs->pepoch ? Json(*counters.epochs->pepoch) : Json()},
+            {"streams", counters.streams ? Json(counters.streams->streams) : Json()},
+            {"numa_nodes", counters.streams ? Json(counters.streams->nodes) : Json()},
+            {"group_commit", counters.streams && counters.streams->commit ? Json(name_of(*counters.streams->commit)) : Json()},
+            {"group_commit_looks", counters.streams ? counters.streams->passive.looks : 0},
+            {"straggler_signals", counters.streams ? counters.streams->passive.signals : 0},
             {"device_flush_us", latency_json(counters.flusher.flush_ns)},
             {"flusher_processor_seconds", static_cast<double>(counters.flusher.processor_ns) / 1e9},
             {"peak_rss_bytes", peak_rss_bytes()},
@@ -348,6 +378,7 @@ struct RunCommand {
 
   std::string log_buffer_name_ = "none";
   std::string elr_;
+  std::string durability_ = "nothing";  // what an acknowledgement stands for
   std::optional<int64_t> flush_interval_us_;
   std::vector<TakenCheckpoint> taken_;
 };

@@ -10,7 +10,9 @@
 #include "analyzer/render.h"
 #include "cli/analysis_option.h"
 #include "cli/commands.h"
+#include "cli/file_checks.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "procedures/program.h"
 #include "workloads/workload.h"
 
@@ -20,6 +22,7 @@ namespace {
 struct SliceCommand {
   std::string source;
   bool dot = false;
+  std::string html;
   AnalysisOption analysis;
   Output output;
 
@@ -28,6 +31,7 @@ struct SliceCommand {
     if (!program) return program.error();
     const Result<AnalysisOptions> options = analysis.get();
     if (!options) return options.error();
+    if (!html.empty()) RETURN_IF_ERROR(write_html(**program));
     const DependencyGraph graph = analyze(**program, *options);
     output.text(dot ? render_dot(**program, graph) : render_text(**program, graph));
     Json object = {{"command", "slice"}};
@@ -37,6 +41,19 @@ struct SliceCommand {
   }
 
  private:
+  // With both kinds of conflicts, so that the page shows what the finer one buys.
+  Result<void> write_html(const Program& procedures) const {
+    Json page = {{"name", std::filesystem::path(source).filename().string()}, {"source", procedures.source}, {"view", analysis.conflicts}, {"views", Json::object()}};
+    for (const char* conflicts : {"column", "table"}) {
+      AnalysisOption with = analysis;
+      with.conflicts = conflicts;
+      const Result<AnalysisOptions> options = with.get();
+      if (!options) return options.error();
+      page["views"][conflicts] = render_json(procedures, analyze(procedures, *options));
+    }
+    return write_page(kSlicePage, page, html);
+  }
+
   // A file's program, or a workload's.
   Result<std::unique_ptr<Program>> load() const {
     if (!std::filesystem::exists(source)) {
@@ -50,7 +67,8 @@ struct SliceCommand {
     std::ifstream file(source);
     std::stringstream text;
     text << file.rdbuf();
-    if (!file) return failed("cannot read {}: check that it is a file and that you may read it", source);
+    if (!file || std::filesystem::is_directory(source))
+      return failed("cannot read {}: check that it is a file and that you may read it", source);
     return compile(text.str(), source);
   }
 };
@@ -64,6 +82,8 @@ void add_slice_command(CLI::App& program, Action& chosen) {
                   fmt::format("a .sql file with tables and procedures, or one of {}", fmt::join(workload_names(), ", ")))
       ->required();
   app->add_flag("--dot", command->dot, "the global graph for Graphviz");
+  app->add_option("--html", command->html, "a page for the browser: the procedures' text, their slices and the graphs, to point at")
+      ->check(writable_file());
   command->analysis.add_options(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });

@@ -17,10 +17,9 @@
 #include "cli/record_content_option.h"
 #include "cli/recovery_text.h"
 #include "cli/result_table.h"
-#include "procedures/sql_session.h"
 #include "procedures/statement_splitter.h"
 #include "recovery/data_directory.h"
-#include "recovery/schema_change.h"
+#include "recovery/live_session.h"
 
 namespace mneme {
 namespace {
@@ -30,9 +29,10 @@ class Shell {
  public:
   // `script`: what stands before an error's line in its message; empty for what is typed.
   Shell(WorkingDatabase& working, const Output& output, std::string script, bool keeps_going)
-      : working_(working), output_(output), script_(std::move(script)), keeps_going_(keeps_going) {
-    begin_session();
-  }
+      : session_(working, WorkerId{0}, default_threads()),
+        output_(output),
+        script_(std::move(script)),
+        keeps_going_(keeps_going) {}
 
   // Lines of statements. False: one has failed, and that is the end.
   bool add(std::string_view lines) {
@@ -49,7 +49,7 @@ class Shell {
 
   std::string prompt() const {
     if (splitter_.in_statement()) return "mneme-> ";
-    switch (session_->block()) {
+    switch (session_.block()) {
       case SqlSession::Block::kNone:
         return "mneme=> ";
       case SqlSession::Block::kOpen:
@@ -59,19 +59,15 @@ class Shell {
     }
     return "mneme=!> ";
   }
-  bool in_block() const { return session_->block() != SqlSession::Block::kNone; }
+  bool in_block() const { return session_.block() != SqlSession::Block::kNone; }
   bool in_statement() const { return splitter_.in_statement(); }
   size_t failures() const { return failures_; }
   const Json& results() const { return results_; }
 
  private:
-  void begin_session() {
-    session_ = std::make_unique<SqlSession>(working_.program(), working_.database(), WorkerId{0});
-  }
-
   bool run(const StatementSplitter::Statement& statement) {
     if (statement.text == ";") return true;
-    const StatementResult result = result_of(statement.text);
+    const StatementResult result = session_.run(statement.text);
     Json object = result_json(result);
     object["statement"] = statement.text;
     results_.push_back(std::move(object));
@@ -86,35 +82,13 @@ class Shell {
     return keeps_going_;
   }
 
-  StatementResult result_of(const std::string& text) {
-    const ParsedStatement parsed = parse_statement(text);
-    if (!parsed.command) {
-      session_->fail_block();
-      return parsed.failure;
-    }
-    return parsed.command->changes_schema() ? change(*parsed.command, text) : session_->run(*parsed.command);
-  }
-
-  StatementResult change(const syntax::Command& command, const std::string& text) {
-    if (in_block()) {
-      session_->fail_block();
-      return StatementResult::failure(sqlstate::kActiveTransaction,
-                                      fmt::format("{} cannot run inside a transaction block", tag_of_change(command)));
-    }
-    session_.reset();
-    StatementResult result = change_schema(working_, command, text, default_threads());
-    begin_session();
-    return result;
-  }
-
   static void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
-  WorkingDatabase& working_;
+  LiveSession session_;
   const Output& output_;
   const std::string script_;
   const bool keeps_going_;
   StatementSplitter splitter_;
-  std::unique_ptr<SqlSession> session_;
   size_t failures_ = 0;
   Json results_ = Json::array();
 };
@@ -144,6 +118,11 @@ struct SqlCommand {
     DurableLogOptions log_options;
     RETURN_IF_ERROR(buffer.choose(command, log_options));
     RETURN_IF_ERROR(device.choose(command, log_options));
+    if (is_remote(log_options.device)) {
+      return invalid_argument(
+          "a log on other machines goes round, and needs the checkpoints that `mneme run` takes: choose the "
+          "device file");
+    }
     // What is wrong with the script is said before the database is recovered.
     Result<std::string> script = command_text;
     if (!file.empty()) script = read_text_file(file);

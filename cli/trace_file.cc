@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "cli/output.h"
+#include "cli/page.h"
 
 namespace mneme {
 namespace {
@@ -162,7 +163,7 @@ class TraceWriter {
   void event(const Json& object) {
     std::fputs(is_first_ ? "\n" : ",\n", file_);
     is_first_ = false;
-    std::fputs(object.dump().c_str(), file_);
+    std::fputs(in_page(object).c_str(), file_);
   }
 
   std::FILE* const file_;
@@ -173,17 +174,27 @@ class TraceWriter {
   bool is_first_ = true;
 };
 
-}  // namespace
-
-Result<void> write_trace(const std::string& path, const RecoveryReport& report, const ScheduleRecorder& recorder) {
+Result<void> write(const std::string& path, const PageParts& around, const RecoveryReport& report, const ScheduleRecorder& recorder) {
   std::FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
   if (file == nullptr) return file_error("write the trace to", path, errno);
+  std::fwrite(around.before.data(), 1, around.before.size(), file);
   TraceWriter(file, report, recorder).write();
+  std::fwrite(around.behind.data(), 1, around.behind.size(), file);
   const bool good = std::ferror(file) == 0 && std::fflush(file) == 0;
   const int error = errno;
   if (file != stdout) std::fclose(file);
   if (!good) return file_error("write the trace to", path, error);
   return {};
+}
+
+}  // namespace
+
+Result<void> write_trace(const std::string& path, const RecoveryReport& report, const ScheduleRecorder& recorder) {
+  return write(path, {}, report, recorder);
+}
+
+Result<void> write_trace_page(const std::string& path, const RecoveryReport& report, const ScheduleRecorder& recorder) {
+  return write(path, parts_of(kReplayPage), report, recorder);
 }
 
 }  // namespace mneme

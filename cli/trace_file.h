@@ -19,5 +19,7 @@ namespace mneme {
 inline constexpr size_t kMostTracedSteps = 200'000;
 
 Result<void> write_trace(const std::string& path, const RecoveryReport& report, const ScheduleRecorder& recorder);
+// The same within a page that shows it in a browser (cli/pages/replay.html).
+Result<void> write_trace_page(const std::string& path, const RecoveryReport& report, const ScheduleRecorder& recorder);
 
 }  // namespace mneme

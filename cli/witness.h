@@ -37,6 +37,8 @@ class Witness {
  public:
   // What the clients of one incarnation knew when it had been killed.
   void add(ClientJournal journal);
+  // The highest LSN that a client was told of; 0: none.
+  Lsn last_acknowledged() const { return acknowledged_.empty() ? Lsn{} : acknowledged_.rbegin()->first; }
 
   // The results that serial replay gave for the record at `lsn`, encoded as the server encodes them.
   void replayed(Lsn lsn, ByteSpan results);

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
+#include "base/file.h"
 #include "cli/number_checks.h"
 #include "logging/manifest.h"
 
@@ -19,17 +21,27 @@ struct SettingOption {
   const char* option;
   const char* attribute;
   std::vector<std::string_view> workloads;
+  bool of_own = false;  // also of users' own workloads
 
   bool is_for(std::string_view workload) const {
+    if (is_own_workload(workload)) return of_own;
     return workloads.empty() || std::ranges::find(workloads, workload) != workloads.end();
   }
+  std::string users() const {
+    if (of_own) return "your own workloads (FILE.sql)";
+    return workloads.empty() ? "the workloads that come with the program" : fmt::format("{}", fmt::join(workloads, " and "));
+  }
 };
+
+constexpr std::string_view kOwn = "FILE.sql";  // no workload that comes with the program is called so
 
 const std::vector<SettingOption>& setting_options() {
   static const std::vector<SettingOption> options = {
       {"--warehouses", "scale", {}},
-      {"--seed", "seed", {}},
-      {"--mix", "mix", {}},
+      {"--seed", "seed", {}, true},
+      {"--mix", "mix", {}, true},
+      {"--calls", "calls", {kOwn}, true},
+      {"--rows", "rows", {kOwn}, true},
       {"--hotspot-percent", "hotspot_percent", {"smallbank"}},
       {"--hotspot-customers", "hotspot_customers", {"smallbank"}},
       {"--skew", "skew", {"tpcb", "ycsb"}},
@@ -53,6 +65,22 @@ bool read_number(const Attributes& attributes, const char* key, Number& to) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+std::string file_name(const std::string& path) { return std::filesystem::path(path).filename(); }
+
+std::string kept_file(const std::string& directory, const std::string& name) { return directory + "/workload/" + name; }
+
+// --resume keeps a workload's files. An error where the command line names one that says something else.
+Result<void> check_same(const std::string& given, const std::string& kept) {
+  if (given.empty() || !std::filesystem::exists(given)) return {};
+  const Result<std::string> wanted = read_text_file(given);
+  if (!wanted) return wanted.error();
+  const Result<std::string> held = read_text_file(kept);
+  if (!held) return held.error();
+  if (*wanted == *held) return {};
+  return invalid_argument("{} is not what the database was created with, {}, which --resume keeps: go on with that, or load "
+                          "another directory", given, kept);
+}
+
 bool read_own_attributes(const Attributes& attributes, const std::string& name, WorkloadOptions& options) {
   if (name == "smallbank") {
     return read_number(attributes, "hotspot_percent", options.hotspot_percent) &&
@@ -67,7 +95,21 @@ bool read_own_attributes(const Attributes& attributes, const std::string& name, 
 }  // namespace
 
 void WorkloadSettings::add_options(CLI::App& command) {
-  command.add_option("workload", name, fmt::format("one of {}", fmt::join(workload_names(), ", ")))->required();
+  const auto take_name = [this](const std::string& text) {
+    name = text;
+    if (!is_own_workload(text)) return;
+    options.files.sql = text;
+    name = file_name(text);
+  };
+  command
+      .add_option_function<std::string>(
+          "workload", take_name,
+          fmt::format("one of {}; or your own, FILE.sql with tables and procedures", fmt::join(workload_names(), ", ")))
+      ->required();
+  command.add_option("--calls", options.files.calls,
+                     "FILE.sql: a CSV file of its calls, a line each, PROCEDURE,ARGUMENT,... (docs/workloads.md)");
+  command.add_option("--rows", options.files.rows,
+                     "FILE.sql: a CSV file of the rows to begin with, TABLE,VALUE,... (docs/workloads.md); default: none");
   command.add_option("--warehouses,--scale", options.scale,
                      "tpcc: warehouses, about 100 MiB each; smallbank: times 18,000 customers; tatp: times 100,000 "
                      "subscribers, about 75 MiB; tpcb: branches, each with 100,000 accounts, about 15 MiB; ycsb: times "
@@ -99,7 +141,7 @@ Result<void> WorkloadSettings::check_options(const CLI::App& command) const {
   for (const SettingOption& option : setting_options()) {
     if (!option.is_for(name) && command.count(option.option) > 0) {
       return invalid_argument("{} is an option of {}, and {} has no use for it: leave it out", option.option,
-                              fmt::join(option.workloads, " and "), name);
+                              option.users(), name);
     }
   }
   return {};
@@ -114,6 +156,11 @@ Result<WorkloadSettings> WorkloadSettings::resumed(const CLI::App& command, cons
     return invalid_argument("{} holds {}, not {}: resume that, or choose another directory", directory, stored->name,
                             name);
   }
+  if (is_own_workload(name)) {
+    RETURN_IF_ERROR(check_same(options.files.sql, stored->options.files.sql));
+    RETURN_IF_ERROR(check_same(options.files.calls, stored->options.files.calls));
+    RETURN_IF_ERROR(check_same(options.files.rows, stored->options.files.rows));
+  }
   const Attributes wanted = attributes();
   const Attributes held = stored->attributes();
   for (const SettingOption& option : setting_options()) {
@@ -126,6 +173,25 @@ Result<WorkloadSettings> WorkloadSettings::resumed(const CLI::App& command, cons
   return stored;
 }
 
+Result<void> WorkloadSettings::keep_files(const std::string& directory) const {
+  if (!is_own_workload(name)) return {};
+  const WorkloadFiles& files = options.files;
+  if (file_name(files.calls) == file_name(files.rows)) {
+    return invalid_argument("--calls {} and --rows {} have one name, and are kept side by side: rename one", files.calls,
+                            files.rows);
+  }
+  std::error_code error;
+  std::filesystem::create_directories(kept_file(directory, ""), error);
+  if (error) return failed("cannot create {}: {}", kept_file(directory, ""), error.message());
+  for (const std::string& file : {files.sql, files.calls, files.rows}) {
+    if (file.empty()) continue;
+    const Result<std::string> text = read_text_file(file);
+    if (!text) return text.error();
+    RETURN_IF_ERROR(replace_text_file(kept_file(directory, file_name(file)), *text));
+  }
+  return {};
+}
+
 std::map<std::string, std::string> WorkloadSettings::attributes() const {
   Attributes attributes = {{"workload", name},
                            {"scale", std::to_string(options.scale)},
@@ -134,6 +200,10 @@ std::map<std::string, std::string> WorkloadSettings::attributes() const {
   if (name == "smallbank") {
     attributes["hotspot_percent"] = std::to_string(options.hotspot_percent);
     attributes["hotspot_customers"] = std::to_string(options.hotspot_customers);
+  }
+  if (is_own_workload(name)) {
+    attributes["calls"] = file_name(options.files.calls);
+    if (!options.files.rows.empty()) attributes["rows"] = file_name(options.files.rows);
   }
   if (options.skew.has_value()) attributes["skew"] = fmt::format("{}", *options.skew);
   if (name == "ycsb") {
@@ -154,6 +224,12 @@ Result<WorkloadSettings> WorkloadSettings::from_attributes(const std::map<std::s
       !read_own_attributes(attributes, settings.name, settings.options)) {
     return invalid_argument(
         "the manifest in {} names no workload: the directory was not made by `mneme run`; name another one", directory);
+  }
+  if (is_own_workload(settings.name)) {
+    WorkloadFiles& files = settings.options.files;
+    files.sql = kept_file(directory, settings.name);
+    files.calls = kept_file(directory, value_of(attributes, "calls"));
+    if (attributes.contains("rows")) files.rows = kept_file(directory, value_of(attributes, "rows"));
   }
   return settings;
 }

@@ -1,5 +1,6 @@
 // WorkloadSettings: which workload a directory is for, as options on the command line and as attributes of the manifest,
-// so that --resume, verify and crash need not be told again.
+// so that --resume, verify and crash need not be told again. A user's own workload (workloads/own_workload.h) is kept in the
+// directory, too: its files are copied to DIR/workload.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +14,7 @@
 namespace mneme {
 
 struct WorkloadSettings {
-  std::string name;
+  std::string name;  // of a user's own, its .sql file's
   WorkloadOptions options;
 
   // Options that shape the database and the calls: --warehouses, --scale, --seed, --mix, and those that only some
@@ -26,6 +27,9 @@ struct WorkloadSettings {
   Result<void> check_options(const CLI::App& command) const;
   // What the directory was created with stands. An error where the command line asks for something else.
   Result<WorkloadSettings> resumed(const CLI::App& command, const std::string& directory) const;
+
+  // Copies a user's own files into the directory, from which from_attributes() takes them. Before its database is created.
+  Result<void> keep_files(const std::string& directory) const;
 
   std::map<std::string, std::string> attributes() const;
   // Fails where the directory was not made by `mneme run` or `mneme crash`.

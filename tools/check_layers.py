@@ -9,14 +9,17 @@ import sys
 
 MAY_INCLUDE = {
     "base": set(),
-    "logging": {"base"},
+    "network": {"base"},
+    "logging": {"base", "network"},
     "engine": {"base", "logging"},
     "procedures": {"base", "engine"},
     "analyzer": {"base", "engine", "procedures"},
     "recovery": {"base", "logging", "engine", "procedures", "analyzer"},
     "workloads": {"base", "engine", "procedures"},
-    "bench": {"base", "logging", "engine", "procedures", "analyzer", "recovery", "workloads"},
-    "cli": {"base", "logging", "engine", "procedures", "analyzer", "recovery", "workloads"},
+    "embedding": {"base", "logging", "engine", "procedures", "recovery"},
+    "experiments": {"base"},
+    "bench": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads"},
+    "cli": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads", "experiments"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 

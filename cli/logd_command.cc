@@ -1,0 +1,116 @@
+// mneme logd: the remote log server (SepLog): engines' logs in this machine's memory.
+#include <fmt/format.h>
+
+#include <csignal>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/number_checks.h"
+#include "network/log_connection.h"
+#include "network/log_server.h"
+
+namespace mneme {
+namespace {
+
+// Whom the signals stop.
+LogServer* serving = nullptr;
+
+void stop_serving(int) {
+  serving->stop();
+}
+
+// A line at once, also into a file or a pipe: who started the server waits for it. Where nobody listens any more, or the disk
+// is full, the server goes on without: logs are worth more than its words.
+void tell(const std::string& sentence) {
+  const std::string line = sentence + '\n';
+  (void)std::fwrite(line.data(), 1, line.size(), stdout);
+  (void)std::fflush(stdout);
+}
+
+// The end of a terminal ends the server in order, unless who started it has chosen otherwise, as nohup does.
+void handle_signals() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGTERM, stop_serving);
+  std::signal(SIGINT, stop_serving);
+  if (std::signal(SIGHUP, stop_serving) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+struct LogdCommand {
+  std::string listen = "127.0.0.1:7433";
+  std::string directory = "./mneme-logd";
+  std::string key_file;
+  uint64_t memory_mib = 4096;
+  std::string network = "uring";
+  std::string shut_down;
+
+  Result<void> run(const CLI::App& command) const {
+    std::shared_ptr<const PreSharedKey> key;
+    if (!key_file.empty()) {
+      auto read = read_key_file(key_file);
+      if (!read) return read.error();
+      key = std::move(*read);
+    }
+    if (!shut_down.empty()) return end_another(command, key);
+    const auto address = server_address(listen);
+    if (!address) return address.error();
+    LogServerOptions options;
+    options.listen = *address;
+    options.directory = directory;
+    options.key = key;
+    options.memory_bytes = memory_mib << 20;
+    options.network = network == "poll" ? SocketMethod::kPoll : SocketMethod::kUring;
+    options.tell = tell;
+    auto server = LogServer::start(options);
+    if (!server) return server.error();
+    serving = server->get();
+    handle_signals();
+    tell(fmt::format("listening on {}{}", ServerAddress{address->host, (*server)->port()}.text(),
+                     key == nullptr ? "" : ", with TLS"));
+    return (*server)->run();
+  }
+
+ private:
+  Result<void> end_another(const CLI::App& command, const std::shared_ptr<const PreSharedKey>& key) const {
+    for (const char* option : {"--listen", "--data-dir", "--memory", "--network"}) {
+      if (command.count(option) > 0) {
+        return invalid_argument(
+            "--shut-down ends another server, and {} is for one that starts: leave one of them out", option);
+      }
+    }
+    const auto address = server_address(shut_down);
+    if (!address) return address.error();
+    auto connection = LogConnection::open(*address, key, HelloMessage{}, std::chrono::minutes(1));
+    if (!connection) return connection.error();
+    RETURN_IF_ERROR(connection->shut_down());
+    tell(fmt::format("{} has saved its logs and ends", address->text()));
+    return {};
+  }
+};
+
+}  // namespace
+
+void add_logd_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<LogdCommand>();
+  CLI::App* app =
+      program.add_subcommand("logd", "the remote log server: engines' logs in this machine's memory");
+  app->add_option("--listen", command->listen,
+                  "HOST:PORT; port 0: one that is free. Beyond loopback only with --key")
+      ->capture_default_str();
+  app->add_option("--data-dir", command->directory,
+                  "where logs are saved when their engine or the server ends")
+      ->capture_default_str();
+  app->add_option("--key", command->key_file,
+                  "a file with the key that engines share, 32 bytes or more: everybody must have it then, "
+                  "and TLS is spoken");
+  app->add_option("--memory", command->memory_mib, "MiB for all logs together")
+      ->check(positive())
+      ->capture_default_str();
+  app->add_option("--network", command->network, "uring; poll")
+      ->check(CLI::IsMember({"uring", "poll"}))
+      ->capture_default_str();
+  app->add_option("--shut-down", command->shut_down,
+                  "HOST:PORT of another server, which saves its logs and ends");
+  app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
+}
+
+}  // namespace mneme
