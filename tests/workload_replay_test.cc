@@ -111,6 +111,8 @@ class WorkloadReplay {
     options.native = slices_.functions();
     options.threads = threads;
     options.batch_transactions = batch;
+    // Small batches with many lanes, large ones with as many as the work demands.
+    options.lanes_per_block = batch < 100 ? 64 : 0;
     const auto replayed = replay_in_parallel(*database, *program_, graph_, kept_.records(), options);
     EXPECT_TRUE(replayed.ok()) << (replayed.ok() ? "" : replayed.error().message);
     return digest_of(*database, 2);

@@ -6,9 +6,10 @@ two-phase locking; then on a device that never syncs, where the same check must 
 
 import unittest
 
-from program import DAMAGED, FAILED, EndToEndTest, mneme
+from program import BAD_ARGUMENTS, DAMAGED, FAILED, EndToEndTest, mneme
 
-ROUNDS = 4
+# Two on a directory, the second going on where the first was killed; scripts/crash-campaign does more of them.
+ROUNDS = 2
 ROW_SCHEMES = ("llr", "llr-p")
 
 
@@ -72,6 +73,24 @@ class Crash(EndToEndTest):
     def test_tatp_whose_slots_are_used_again(self):
         mix = "update_location=20,insert_call_forwarding=40,delete_call_forwarding=40"
         self.crash("tatp", "file", "--longest-run", 0.3, "--mix", mix, log="physical", schemes=("plr",))
+
+    def test_tpcc_taken_apart_in_other_ways(self):
+        directory = self.folder / "crashes"
+        report = self.report("crash", "tpcc", "--rounds", 2, "--longest-run", 0.2, "--data-dir", directory, "--execution",
+                             "interpreted", "--replay", "synchronous", "--conflicts", "table", "--elide", "unwritten",
+                             "--coalesce", "on")
+        self.assertIs(report["schemes"]["clr-p"]["digest_equal"], True)
+        self.assertEqual((report["replay"], report["conflicts"], report["elide"]), ("synchronous", "table", ["unwritten"]))
+        self.assertEqual((report["decompose"], report["coalesce"]), ("pacman", "on"))
+        chopped = self.report("crash", "smallbank", "--rounds", 1, "--longest-run", 0.1, "--data-dir", directory, "--execution",
+                              "interpreted", "--replay", "static", "--decompose", "chopping")
+        self.assertIs(chopped["schemes"]["clr-p"]["digest_equal"], True)
+        self.assertEqual((chopped["replay"], chopped["decompose"]), ("static", "chopping"))
+
+    def test_refuses_ways_to_take_apart_what_has_no_calls(self):
+        for option in (("--conflicts", "table"), ("--replay", "static"), ("--coalesce", "off")):
+            self.refuse(BAD_ARGUMENTS, ["clr-p"], "crash", "smallbank", "--log", "logical", *option)
+        self.refuse(BAD_ARGUMENTS, ["there are column and table"], "crash", "smallbank", "--conflicts", "row")
 
     def test_notices_an_engine_that_never_syncs(self):
         arguments = ("crash", "smallbank", "--rounds", 3, "--log-device", "lossy-unsynced")

@@ -13,7 +13,7 @@ EPOCH = ("--log-buffer", "epoch")
 
 class Epoch(EndToEndTest):
     def crash(self, workload, *more):
-        report = self.report("crash", workload, "--rounds", 4, "--longest-run", 0.3, "--threads", 4, *EPOCH,
+        report = self.report("crash", workload, "--rounds", 2, "--longest-run", 0.3, "--threads", 4, *EPOCH,
                              "--data-dir", self.folder / "crashes", *more)
         self.assertGreater(report["acknowledged"], 0)
         self.assertEqual((report["lost"], report["invented"], report["wrong_results"]), (0, 0, 0))
@@ -57,9 +57,11 @@ class Epoch(EndToEndTest):
         self.assertEqual((first["log_buffer"], first["loggers"], first["epoch_us"]), ("epoch", 2, 2000))
         recovered = self.recover_alike(directory)
         self.assertEqual(recovered["state_digest"], first["state_digest"])
-        self.assertEqual(recovered["transactions"], first["log_records"])
         self.succeed("verify", directory)
         inspected = self.report("inspect", directory)
+        self.assertEqual(recovered["transactions"], inspected["log_records"])
+        # A transaction refused after it had its place in the log leaves a skip there, which the run counts too.
+        self.assertEqual(inspected["log_records"] + inspected["log_skips"], first["log_records"])
         self.assertEqual((inspected["layout"], inspected["loggers"], inspected["pepoch"]), ("epoch", 2, first["pepoch"]))
         self.assertEqual(inspected["log_bytes"], first["log_bytes"])
 

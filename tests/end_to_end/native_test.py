@@ -30,7 +30,7 @@ class Native(EndToEndTest):
 
     def with_compiler(self, compiler, *arguments):
         """The JSON of a command that succeeds, and what it says on standard error."""
-        environment = {**os.environ, "MNEME_CXX": str(compiler)}
+        environment = {**os.environ, "MNEME_CXX": str(compiler), "XDG_CACHE_HOME": str(self.folder / "cache")}
         result = mneme(*arguments, "--json", self.folder / "report", env=environment)
         self.assertEqual(result.returncode, DONE, self.told(result))
         return json.loads((self.folder / "report").read_text()), result.stderr
@@ -83,6 +83,10 @@ class Native(EndToEndTest):
             self.assertEqual(recovered["execution"], "native", told)
             self.assertEqual(recovered["state_digest"], report["state_digest"])
         self.assertEqual(fingerprint(self.database), before, "recover changed the directory")
+        kept_for_user = fingerprint(self.folder / "cache")
+        self.assertEqual(len(kept_for_user), 2, "the slices' object, and their C++")
+        self.with_compiler(self.compiler, "recover", self.database, "--scheme", "clr-p")
+        self.assertEqual(fingerprint(self.folder / "cache").keys(), kept_for_user.keys())
 
         flip_bit(kept, kept.stat().st_size // 2, 3)
         damaged = fingerprint(self.database)

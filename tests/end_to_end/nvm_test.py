@@ -3,9 +3,11 @@ says what it is.
 
 Method: `mneme crash` with more workers than processors and a latency in which most of them are killed, so that there are
 holes; behind caches that a crash empties, and with the fences left out, where the same check must fail. Then runs whose
-directories are recovered, continued on another device, and damaged.
+directories are recovered, continued on another device, and damaged. The same of streams whose buffers lie there, with one
+stream much slower than the other; there passive group commit switched off is what the check must fail on, too.
 """
 
+import json
 import unittest
 
 from program import BAD_ARGUMENTS, DAMAGED, FAILED, EndToEndTest, flip_bit, mneme
@@ -100,7 +102,104 @@ class Nvm(EndToEndTest):
                 (["--elr on"], ("--cc", "2pl", "--elr", "on"))]:
             self.refuse(BAD_ARGUMENTS, words, "run", "smallbank", *database, *arguments)
         self.assertFalse((self.folder / "database").exists())
-        self.refuse(BAD_ARGUMENTS, ["measures the flusher"], "logbench", *database, "--bytes", 1000)
+        self.refuse(BAD_ARGUMENTS, ["measures a flusher"], "logbench", *database, "--bytes", 1000)
+
+
+STREAMS = ("--log-buffer", "distributed", "--streams", 2)
+ONE_SLOW = ("--stream-latency", "0,300us")
+
+
+class StreamsInMemory(EndToEndTest):
+    def crash(self, workload, device, *more):
+        report = self.report("crash", workload, "--rounds", 2, "--threads", 4, "--log-device", device, "--longest-run", 0.2,
+                             *STREAMS, "--data-dir", self.folder / "crashes", *more)
+        self.assertGreater(report["acknowledged"], 0)
+        self.assertEqual((report["lost"], report["invented"], report["wrong_results"]), (0, 0, 0))
+        self.assertEqual(report["log_buffer"], "distributed")
+        for scheme, outcome in report["schemes"].items():
+            self.assertIs(outcome["digest_equal"], True, scheme)
+        return report
+
+    def run_it(self, directory, *more):
+        return self.report("run", "smallbank", "--data-dir", directory, "--threads", 2, "--transactions", 2000, *more)
+
+    def test_passive_group_commit_loses_nothing(self):
+        report = self.crash("smallbank", "nvm-lossy", *ONE_SLOW)
+        self.assertEqual(report["group_commit"], "passive")
+
+    def test_with_checkpoints_under_locks(self):
+        report = self.crash("smallbank", "nvm-lossy", "--cc", "2pl", "--checkpoint-every", 0.1)
+        self.assertEqual(report["elr"], "on")
+
+    def test_by_page_with_a_log_of_both(self):
+        self.crash("smallbank", "nvm-lossy", "--partition", "page", "--log", "all", *ONE_SLOW)
+
+    def test_durable_caches_lose_nothing(self):
+        report = self.crash("smallbank", "nvm", "--group-commit", "durable-cache")
+        self.assertEqual(report["group_commit"], "durable-cache")
+
+    def notices(self, *more):
+        result = mneme("crash", "smallbank", "--rounds", 6, "--threads", 4, "--longest-run", 0.2, *STREAMS, "--data-dir",
+                       self.folder / "crashes", "--quiet", *more)
+        self.assertIn(result.returncode, (FAILED, DAMAGED), self.told(result))
+        self.assertRegex(result.stderr, "lost|missing|damaged", self.told(result))
+
+    def test_notices_that_passive_group_commit_is_switched_off(self):
+        self.notices("--log-device", "nvm-lossy", "--group-commit", "none", "--stream-latency", "0,2ms")
+
+    def test_notices_a_log_that_is_never_fenced(self):
+        self.notices("--log-device", "nvm-lossy-unfenced")
+
+    def test_a_run_recovers_and_goes_on_elsewhere(self):
+        directory = self.folder / "database"
+        first = self.run_it(directory, *STREAMS, "--log-device", "nvm", "--flush-interval", 200)
+        self.assertEqual((first["log_device"], first["log_buffer"], first["group_commit"]), ("nvm", "distributed", "passive"))
+        self.assertEqual((first["streams"], first["flush_interval_us"]), (2, 200))
+        self.assertGreater(first["group_commit_looks"], 0)
+        self.assertEqual(self.recover_alike(directory)["state_digest"], first["state_digest"])
+        self.succeed("verify", directory)
+        on_files = self.run_it(directory, "--resume")
+        self.assertIsNone(on_files["group_commit"])
+        self.assertEqual(self.recover_alike(directory)["state_digest"], on_files["state_digest"])
+        again = self.run_it(directory, "--resume", *STREAMS, "--log-device", "nvm", "--group-commit", "durable-cache")
+        self.assertEqual((again["group_commit"], again["flush_interval_us"]), ("durable-cache", None))
+        self.assertEqual(self.recover_alike(directory)["state_digest"], again["state_digest"])
+
+    def test_damage_to_a_closed_log_is_mended_or_found(self):
+        directory = self.folder / "database"
+        first = self.run_it(directory, *STREAMS, "--log-device", "nvm")
+        record = self.report("inspect", directory, "--limit", 1000)["records"][700]
+        flip_bit(directory / record["file"], record["offset"] + 20, 3)
+        # The ring still holds what was destaged from it last.
+        self.assertEqual(self.recover_alike(directory)["state_digest"], first["state_digest"])
+        manifest = json.loads((directory / "MANIFEST").read_text().rpartition("crc32c")[0])
+        for segment in manifest["segments"]:
+            if segment.get("ring"):
+                with open(directory / segment["file"], "r+b") as ring:
+                    size = ring.seek(0, 2)
+                    ring.seek(8192)
+                    ring.write(bytes(size - 8192))
+        for command in ("recover", "verify", "inspect"):
+            self.refuse(DAMAGED, [record["file"], "nothing was changed"], command, directory)
+
+    def test_a_synchronous_commit_waits_for_the_daemon(self):
+        report = self.run_it(self.folder / "database", *STREAMS, "--log-device", "nvm", "--commit", "sync")
+        self.assertEqual(report["durability"], "persistent memory (emulated)")
+
+    def test_refusals(self):
+        database = ("--data-dir", self.folder / "database", *STREAMS)
+        for words, arguments in [
+                (["--stream-buffer mutex"], ("--log-device", "nvm", "--stream-buffer", "mutex")),
+                (["survive a crash"], ("--log-device", "nvm-lossy", "--group-commit", "durable-cache")),
+                (["there are passive"], ("--log-device", "nvm", "--group-commit", "active")),
+                (["--log-device nvm"], ("--group-commit", "passive")),
+                (["--flush-records"], ("--log-device", "nvm", "--flush-records", 5)),
+                (["a microsecond at least"], ("--log-device", "nvm", "--flush-interval", 0)),
+                (["has none"], ("--log-device", "nvm", "--group-commit", "durable-cache", "--flush-interval", 50))]:
+            self.refuse(BAD_ARGUMENTS, words, "run", "smallbank", *database, *arguments)
+        self.refuse(BAD_ARGUMENTS, ["choose distributed"], "run", "smallbank", "--data-dir", self.folder / "database",
+                    "--group-commit", "passive")
+        self.assertFalse((self.folder / "database").exists())
 
 
 if __name__ == "__main__":

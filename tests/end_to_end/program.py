@@ -14,11 +14,15 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
 BINARY = os.environ.get("MNEME", "./mneme")
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+
+# Machine code that recovery compiles is kept between tests, and out of the user's own folder.
+os.environ["XDG_CACHE_HOME"] = os.path.join(os.getcwd(), "cache")
 
 DONE, FAILED, BAD_ARGUMENTS, DAMAGED = 0, 1, 2, 3
 
@@ -36,6 +40,8 @@ class EndToEndTest(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
+        # So that scripts/errors knows who provokes what.
+        os.environ["MNEME_TEST"] = f"{pathlib.Path(sys.argv[0]).stem}.{type(self).__name__}.{self._testMethodName}"
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="end_to_end_", dir=os.getcwd()))
         self.addCleanup(shutil.rmtree, self.folder)
 

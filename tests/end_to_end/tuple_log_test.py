@@ -6,6 +6,7 @@ with, and shown record by record. What a log does not hold is refused, with the 
 """
 
 import itertools
+import os
 import unittest
 
 from program import BAD_ARGUMENTS, EndToEndTest
@@ -26,6 +27,10 @@ class TupleLog(EndToEndTest):
 
     def check_rows(self, database, run, transactions, schemes=ROW_SCHEMES, threads=(1, 2, 4), batches=(1, 7, 1000)):
         for scheme, count, batch in itertools.product(schemes, threads, batches):
+            # Each scheme with every number of threads and with every size of batch; with MNEME_WHOLE_MATRIX with all of both.
+            position = schemes.index(scheme) + threads.index(count) + batches.index(batch)
+            if len(threads) > 1 and len(batches) > 1 and position % 3 != 0 and "MNEME_WHOLE_MATRIX" not in os.environ:
+                continue
             # Each order with every number of threads and size of batch, but not with both schemes.
             order = "forward" if (scheme == "llr") == (batch == 7) else "reverse"
             with self.subTest(scheme=scheme, threads=count, batch=batch, order=order):
@@ -142,7 +147,7 @@ class TupleLog(EndToEndTest):
         database, run = self.run_workload("smallbank", "all", "--mix", "write_check=100")
         shown = self.report("inspect", database, "--limit", 5)
         self.assertEqual(shown["records_hold"], "all")
-        self.assertEqual(shown["log_records"], run["log_records"])
+        self.assertEqual(shown["log_records"] + shown["log_skips"], run["log_records"])
         for record in shown["records"]:
             self.assertEqual(record["kind"], "all")
             self.assertTrue(record["call"].startswith("CALL write_check("), record["call"])

@@ -1,0 +1,73 @@
+"""Goal: what log servers hold survives links that are cut, on a real network, and the scripts that show and measure it work.
+
+Method: `scripts/link-campaign` for a few schedules, which has network namespaces of its own: skipped, with the reason, where a
+namespace can't be made by this test itself, and only there. `scripts/remote-log-figures`, as quick as it can, whose tables are held
+against the runs that it keeps.
+"""
+
+import json
+import os
+import re
+import statistics
+import subprocess
+import unittest
+
+from program import BAD_ARGUMENTS, BINARY, DONE, REPOSITORY, EndToEndTest
+
+
+def why_without_namespaces():
+    """Empty where namespaces can be made, of processes and of networks, and links between them."""
+    as_root = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    links = "ip link add here type veth peer name there && ip link set here up"
+    command = ["unshare", *as_root, "--net", "--pid", "--fork", "--mount-proc", "sh", "-c", links]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        return str(error)
+    return "" if done.returncode == 0 else done.stderr.strip() or "unshare failed"
+
+
+class Link(EndToEndTest):
+    def script(self, name, *arguments):
+        command = [REPOSITORY / "scripts" / name, "--directory", self.folder, *map(str, arguments)]
+        return subprocess.run(command, env={**os.environ, "MNEME": os.path.abspath(BINARY)}, capture_output=True, text=True, timeout=240,
+                              check=False)
+
+    def test_nothing_is_lost_when_links_are_cut(self):
+        if why := why_without_namespaces():
+            self.skipTest(f"no network namespaces can be made here: {why}")
+        done = self.script("link-campaign", "--schedules", 6, "--seed", 5)
+        self.assertEqual(done.returncode, DONE, self.told(done))
+        self.assertRegex(done.stdout, r"^6 schedules, [1-9]\d* transactions acknowledged in them, 0 lost, 0 invented\n")
+        self.assertRegex(done.stdout, r"by kind: minority [1-9]\d*, majority [1-9]\d*, silence 0\n")
+        done_to = re.search(r"servers and links: cut (\d+), reset (\d+), kill (\d+), end (\d+), hang (\d+)\n", done.stdout)
+        self.assertGreater(sum(map(int, done_to.groups())), 0)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_an_unknown_kind_of_schedule_is_refused(self):
+        done = self.script("link-campaign", "--kinds", "nonesuch")
+        self.assertEqual(done.returncode, BAD_ARGUMENTS, self.told(done))
+        self.assertIn("there are minority, majority, silence", done.stderr)
+
+    def test_the_figures_of_the_remote_log(self):
+        kept = self.folder / "kept.json"
+        done = self.script("remote-log-figures", "--quick", "--execution", "interpreted", "--json", kept, "commit")
+        self.assertEqual(done.returncode, DONE, self.told(done))
+        again = self.script("remote-log-figures", "--from", kept, "--markdown")
+        self.assertEqual(again.returncode, DONE, self.told(again))
+        measured = json.loads(kept.read_text())["measured"]
+        self.assertEqual({each["side"] for each in measured},
+                         {"file", "file, 100 us", "file, 1 ms", "remote, 1 memory", "remote, 2 of 3 memories"})
+        for each in measured:
+            middle = statistics.median(run["tps"] for run in each["runs"])
+            self.assertGreater(middle, 0)
+            for text in (done.stdout, again.stdout):
+                self.assertRegex(text, rf"(?m)^(\| )?{re.escape(each['side'])} .*[ |]{middle:,.0f} \(")
+        # No flush of this device takes less.
+        slow = [run["p50_us"] for each in measured if each["side"] == "file, 1 ms" for run in each["runs"]]
+        self.assertGreater(min(slow), 900)
+        self.assertRegex(again.stdout, r"(?m)^\| Figure 5: [^|]*(\| [0-9.]+ to [0-9.]+ times: (yes|no) ){4}\|$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,81 @@
+"""Goal: a user's own workload, a .sql file and CSV files, is run, killed, recovered and gone on with as those that come with the
+program are.
+
+Method: the example in examples/shop, whose procedures loop over arrays, ask for the time and raise.
+"""
+
+import shutil
+import unittest
+
+from program import BAD_ARGUMENTS, FAILED, REPOSITORY, EndToEndTest
+
+SHOP = REPOSITORY / "examples" / "shop"
+# Compiling the procedures takes longer than most of these tests.
+INTERPRETED = ("--execution", "interpreted")
+FILES = (SHOP / "shop.sql", "--calls", SHOP / "calls.csv", "--rows", SHOP / "rows.csv")
+
+
+class OwnWorkload(EndToEndTest):
+    def run_shop(self, directory, *more):
+        return self.report("run", *FILES, "--data-dir", directory, "--threads", 2, *more)
+
+    def test_a_run_recovers_and_goes_on_without_its_files(self):
+        directory = self.folder / "database"
+        first = self.run_shop(directory, "--transactions", 3000)
+        self.assertEqual((first["workload"], first["execution"]), ("shop.sql", "native"))
+        self.assertEqual(set(first["by_procedure"]), {"buy", "pay", "restock", "last_purchase"})
+        self.assertAlmostEqual(first["by_procedure"]["buy"]["committed"] / 3000, 0.5, delta=0.1)
+        self.assertEqual(self.recover_alike(directory)["state_digest"], first["state_digest"])
+        self.succeed("verify", directory)
+
+        moved = self.folder / "moved"
+        shutil.copytree(directory, moved)
+        # The .sql file that --resume names need not be there: the directory has its own.
+        second = self.report("run", "shop.sql", "--resume", "--data-dir", moved, "--transactions", 1000)
+        self.assertEqual(self.recover_alike(moved)["state_digest"], second["state_digest"])
+        self.assertGreater(second["by_procedure"]["buy"]["committed"], 300)
+
+    def test_the_same_calls_leave_the_same_state(self):
+        # Without `buy`, whose rows hold the time.
+        ways = [self.report("run", *FILES, "--log", "off", "--threads", 1, "--transactions", 500, "--seed", seed,
+                            "--mix", "pay=50,restock=50", *INTERPRETED)["state_digest"] for seed in (1, 1, 2)]
+        self.assertEqual(ways[0], ways[1])
+        self.assertNotEqual(ways[0], ways[2])
+
+    def test_nothing_acknowledged_is_lost(self):
+        for log in ("command", "logical"):
+            report = self.report("crash", *FILES, "--rounds", 2, "--longest-run", 0.3, "--threads", 2, "--log", log,
+                                 "--data-dir", self.folder / log, *INTERPRETED)
+            self.assertGreater(report["acknowledged"], 0)
+            self.assertEqual((report["lost"], report["invented"], report["wrong_results"]), (0, 0, 0))
+            self.assertTrue(all(outcome["digest_equal"] for outcome in report["schemes"].values()))
+
+    def test_a_trace_is_called_line_by_line(self):
+        calls = self.folder / "trace.csv"
+        calls.write_text("".join(f"restock,{article},1\n" for article in range(1, 11)))
+        directory = self.folder / "database"
+        self.report("run", SHOP / "shop.sql", "--calls", calls, "--rows", SHOP / "rows.csv", "--data-dir", directory,
+                    "--threads", 2, "--transactions", 10, *INTERPRETED)
+        shown = self.report("inspect", directory, "--limit", 20)
+        called = sorted(record["call"] for record in shown["records"])
+        self.assertEqual(called, sorted(f"CALL restock('{article}'::int, '1'::int)" for article in range(1, 11)))
+
+    def test_refuses_what_does_not_fit(self):
+        directory = self.folder / "database"
+        self.refuse(BAD_ARGUMENTS, ["--calls FILE.csv"], "run", FILES[0], "--data-dir", directory)
+        self.refuse(BAD_ARGUMENTS, ["--warehouses", "shop.sql"], "run", *FILES, "--scale", 2, "--data-dir", directory)
+        self.refuse(BAD_ARGUMENTS, ["--calls", "your own workloads"], "run", "tpcc", "--calls", FILES[2])
+        self.refuse(FAILED, ["none.csv"], "run", FILES[0], "--calls", self.folder / "none.csv", "--data-dir", directory)
+        same_name = self.folder / "calls.csv"
+        shutil.copy(SHOP / "rows.csv", same_name)
+        self.refuse(BAD_ARGUMENTS, ["have one name"], "run", *FILES[:3], "--rows", same_name, "--data-dir", directory)
+        self.run_shop(directory, "--transactions", 10, *INTERPRETED)
+        self.refuse(BAD_ARGUMENTS, ["holds a database"], "run", *FILES, "--data-dir", directory)
+        self.refuse(BAD_ARGUMENTS, ["--mix"], "run", "shop.sql", "--resume", "--data-dir", directory, "--mix", "pay=100")
+        changed = self.folder / "shop.sql"
+        changed.write_text(FILES[0].read_text() + "-- more\n")
+        self.refuse(BAD_ARGUMENTS, [str(changed), "--resume keeps"], "run", changed, "--resume", "--data-dir", directory)
+
+
+if __name__ == "__main__":
+    unittest.main()

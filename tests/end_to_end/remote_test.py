@@ -1,0 +1,130 @@
+"""Goal: `mneme logd` and `--log-device remote` keep what they acknowledge, in TLS as well, and refuse what they must, with words.
+
+Method: servers on ports that the system chooses; a run whose log is read back from their memory; `mneme
+crash` against three of them; then wrong keys, addresses and options.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import unittest
+
+from program import BAD_ARGUMENTS, BINARY, DAMAGED, FAILED, EndToEndTest
+
+SMALL = ("smallbank", "--scale", 1, "--threads", 1, "--execution", "interpreted")
+
+
+class Remote(EndToEndTest):
+    def start_server(self, name, *options, listen="127.0.0.1:0"):
+        """Starts a log server; returns its address and its process."""
+        process = subprocess.Popen(
+            [BINARY, "logd", "--listen", listen, "--data-dir", str(self.folder / name), *map(str, options)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(self.end, process)
+        ready, _, _ = select.select([process.stdout], [], [], 30)
+        line = process.stdout.readline() if ready else ""
+        while line and not line.startswith("listening on "):
+            line = process.stdout.readline()
+        self.assertTrue(line, "the server told no address")
+        return line.removeprefix("listening on ").split(",")[0].strip(), process
+
+    def recovered(self, directory):
+        return self.recover(directory, execution="interpreted")["state_digest"]
+
+    def end(self, process, how=signal.SIGKILL):
+        if process.poll() is None:
+            process.send_signal(how)
+        return process.wait(timeout=30)
+
+    def key(self, name, letter, mode=0o600):
+        path = self.folder / name
+        path.write_text(letter * 64 + "\n")
+        path.chmod(mode)
+        return path
+
+    def run_remote(self, address, *options):
+        return self.report("run", *SMALL, "--transactions", 300, "--data-dir", self.folder / "data", "--log-device",
+                           "remote", "--log-server", address, *options)
+
+    def test_a_log_in_memory_is_recovered_and_brought_home(self):
+        address, server = self.start_server("logd")
+        run = self.run_remote(address)
+        self.assertEqual(run["durability"], "1 memory")
+        data = self.folder / "data"
+        self.assertEqual(list((data / "remote").iterdir()), [])
+        self.assertEqual(self.recovered(data), run["state_digest"])
+
+        # The server ends in order, and another takes its place, with what it saved.
+        self.assertEqual(self.end(server, signal.SIGTERM), 0)
+        self.refuse(FAILED, ["log servers", address], "recover", data, "--quiet")
+        _, again = self.start_server("logd", listen=address)
+        self.assertEqual(self.recovered(data), run["state_digest"])
+
+        more = self.report("run", "smallbank", "--resume", "--threads", 1, "--execution", "interpreted", "--transactions", 100, "--data-dir", data)
+        self.assertEqual(more["durability"], "local disk")
+        self.end(again)
+        self.assertEqual(self.recovered(data), more["state_digest"])
+
+    def test_the_only_copy_is_lost(self):
+        address, server = self.start_server("logd")
+        self.run_remote(address)
+        self.end(server)
+        for file in (self.folder / "logd").glob("*.log"):
+            os.remove(file)
+        self.start_server("logd", listen=address)
+        self.refuse(DAMAGED, ["the log is lost", "backup"], "recover", self.folder / "data")
+
+    def test_crashes_lose_nothing_that_a_majority_has(self):
+        servers = ",".join(self.start_server(f"logd{i}")[0] for i in range(3))
+        crash = self.report("crash", *SMALL, "--rounds", 3, "--longest-run", 0.2, "--log-device", "remote", "--log-server",
+                            servers, "--data-dir", self.folder / "crash")
+        self.assertGreater(crash["acknowledged"], 0)
+        self.assertEqual((crash["lost"], crash["invented"]), (0, 0))
+
+    def test_an_engine_that_ends_without_its_only_server_has_saved_the_log(self):
+        address, server = self.start_server("logd")
+        moments = self.folder / "moments"
+        crash = ("crash", *SMALL, "--rounds", 1, "--longest-run", 100, "--log-device", "remote", "--log-server", address, "--data-dir",
+                 self.folder / "crash")
+        self.refuse(FAILED, ["the hook failed: false answered"], *crash, "--hook", "false", "--quiet", "--json", "-")
+        told = self.report(*crash, "--may-end", "--hook", f"kill -9 {server.pid}; echo >>{moments}")
+        self.assertEqual(moments.read_text(), "answered\nkilled\n")
+        self.assertGreater(told["acknowledged"], 0)
+        self.assertEqual((told["ended_by_themselves"], told["lost"], told["invented"]), (1, 0, 0))
+        self.assertGreater(told["last_acknowledged_lsn"][0], 0)
+
+    def test_a_key_is_asked_for_and_shared(self):
+        key = self.key("key", "k")
+        address, _ = self.start_server("logd", "--key", key)
+        data = self.folder / "data"
+        remote = ("--data-dir", data, "--log-device", "remote", "--log-server", address)
+        self.refuse(FAILED, [address], "run", *SMALL, *remote)
+        other = self.key("other", "x")
+        self.refuse(FAILED, [address], "run", *SMALL, *remote, "--log-key", other)
+        self.assertFalse(data.exists(), "what is refused leaves nothing behind")
+        run = self.run_remote(address, "--log-key", key)
+        self.assertEqual(self.recovered(data), run["state_digest"])
+        self.refuse(BAD_ARGUMENTS, ["chmod 600"], "logd", "--data-dir", self.folder / "l2", "--key",
+                    self.key("open", "k", 0o644))
+        self.refuse(BAD_ARGUMENTS, ["without a key"], "logd", "--listen", "0.0.0.0:0", "--data-dir", self.folder / "l3")
+
+    def test_options_that_make_no_sense_are_refused(self):
+        data = ("--data-dir", self.folder / "data")
+        self.refuse(BAD_ARGUMENTS, ["--log-server"], "run", *SMALL, *data, "--log-device", "remote")
+        self.refuse(BAD_ARGUMENTS, ["--log-server"], "run", *SMALL, *data, "--log-server", "127.0.0.1:1")
+        remote = ("--log-device", "remote", "--log-server", "127.0.0.1:1")
+        self.refuse(BAD_ARGUMENTS, ["twice"], "run", *SMALL, *data, "--log-device", "remote", "--log-server",
+                    "127.0.0.1:1,127.0.0.1:1")
+        self.refuse(BAD_ARGUMENTS, ["epoch"], "run", *SMALL, *data, *remote, "--log-buffer", "epoch")
+        self.refuse(BAD_ARGUMENTS, ["--log-archive"], "run", *SMALL, *data, *remote, "--checkpoint-every", 5,
+                    "--log-archive", self.folder / "archive")
+        self.refuse(BAD_ARGUMENTS, ["checkpoint"], "crash", *SMALL, *data, *remote, "--checkpoint-every", 1)
+        self.refuse(BAD_ARGUMENTS, ["goes round"], "logbench", *data, *remote)
+
+
+if __name__ == "__main__":
+    unittest.main()

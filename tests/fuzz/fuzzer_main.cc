@@ -1,0 +1,49 @@
+// libFuzzer's side of the targets. Which one: MNEME_FUZZ_TARGET, as libFuzzer has the arguments. scripts/fuzz calls this.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/fuzz/mutator.h"
+#include "tests/fuzz/target.h"
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);  // NOLINT: libFuzzer's names
+
+namespace {
+
+using namespace mneme;
+
+const fuzz::Target& target() {
+  static const fuzz::Target& chosen = [&]() -> const fuzz::Target& {
+    const char* const name = std::getenv("MNEME_FUZZ_TARGET");
+    const fuzz::Target* const found = name == nullptr ? nullptr : fuzz::find_target(name);
+    if (found != nullptr) return *found;
+    std::fprintf(stderr, "set MNEME_FUZZ_TARGET to one of:\n");
+    for (const fuzz::Target& each : fuzz::all_targets()) std::fprintf(stderr, "%s\n", each.name.data());
+    std::exit(2);
+  }();
+  return chosen;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT
+  target().hold({reinterpret_cast<const std::byte*>(data), size});
+  return 0;
+}
+
+// Half of the mutations are made right; a quarter of all are ours, which know of written numbers, the others libFuzzer's.
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {  // NOLINT
+  auto* const bytes = reinterpret_cast<std::byte*>(data);
+  fuzz::Bytes input;
+  if (seed % 4 == 0) {
+    const std::vector<fuzz::Bytes> corpus = {{bytes, bytes + size}};
+    input = fuzz::Mutator(seed).next(target(), corpus);
+  } else {
+    size = LLVMFuzzerMutate(data, size, max_size);
+    input.assign(bytes, bytes + size);
+    if (target().repair != nullptr && seed % 2 == 1) target().repair(input);
+  }
+  if (input.size() > max_size) input.resize(max_size);
+  std::copy(input.begin(), input.end(), bytes);
+  return input.size();
+}
