@@ -8,6 +8,7 @@
 
 #include "base/cache_line.h"
 #include "base/clock.h"
+#include "base/interrupted_cores.h"
 #include "base/processor_time.h"
 #include "logging/ack_queue.h"
 
@@ -247,10 +248,12 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
                                                                   shared));
   }
   std::atomic<uint32_t> running{database.worker_count()};
+  std::atomic<bool> kept_off{false};
   std::vector<std::thread> threads;
   for (auto& worker : workers) {
-    threads.emplace_back([&worker, &running] {
-      (*worker)->run();
+    threads.emplace_back([&, &worker = *worker] {
+      if (keep_off(options.interrupted_cores, database.worker_count())) kept_off.store(true, std::memory_order_relaxed);
+      worker->run();
       running.fetch_sub(1, std::memory_order_release);
     });
   }
@@ -281,6 +284,7 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
   throughput.look(stopped_ns, committed_by_all());
 
   RunReport report;
+  if (kept_off.load(std::memory_order_relaxed)) report.cores_kept_off = options.interrupted_cores;
   report.measured_from_ns = shared.measure_from_ns;
   report.seconds = static_cast<double>(stopped_ns - std::min(stopped_ns, shared.measure_from_ns)) / 1e9;
   report.processor_seconds =

@@ -8,7 +8,8 @@
 //             durable. sync: it waits for each, and the log hurries. group: it waits for each, and the log gathers what other
 //             workers commit meanwhile. async: it acknowledges at once, and may lose what it acknowledged.
 // Invariants  when run() returns, every committed call has been acknowledged.
-// Threads     one a worker, and the caller's, which shows progress.
+// Threads     one a worker, and the caller's, which shows progress. Workers keep off the cores that the log's device
+//             interrupts (base/interrupted_cores.h), if there are enough others.
 // Units       latencies in nanoseconds; throughput in acknowledged commits a second.
 #pragma once
 
@@ -44,6 +45,7 @@ struct DriverOptions {
   double warmup_seconds = 0;             // not measured
   std::optional<double> rate;            // open loop: so many calls a second, over all workers
   uint32_t incarnation = 0;              // of the streams of calls
+  std::vector<uint32_t> interrupted_cores;  // which the workers keep off, if there are enough others
   SessionOptions session;
   std::function<void(const RunProgress&)> progress;
 };
@@ -65,6 +67,7 @@ struct RunReport {
   std::vector<double> throughput_per_second;  // of each whole second that was measured
   std::vector<ProcedureReport> procedures;  // by ProcedureId
   Lsn acknowledged;                         // the highest LSN told to a client
+  std::vector<uint32_t> cores_kept_off;     // by the workers
   uint64_t ad_hoc = 0;                      // transactions that were logged by their rows, the warm-up's included
 
   ProcedureReport total() const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/interrupted_cores.h"
 #include "cli/checkpoint_settings.h"
 #include "cli/commands.h"
 #include "cli/concurrency_option.h"
@@ -43,6 +44,7 @@ struct RunCommand {
   ConcurrencyOption concurrency;
   std::string prefetch = "on";
   TouchAheadOption touch_ahead;
+  std::string worker_cores = "auto";
   Output output;
 
   Result<void> run(const CLI::App& command) {
@@ -70,7 +72,7 @@ struct RunCommand {
     content.choose(options.session, settings.options.seed);
     if (content.is_off()) {
       RETURN_IF_ERROR(content.check_off(command));
-      std::vector<const char*> of_the_log = {"--resume", "--data-dir", "--commit", "--elr"};
+      std::vector<const char*> of_the_log = {"--resume", "--data-dir", "--commit", "--elr", "--worker-cores"};
       for (const auto* options : {&LogBufferSettings::options(), &LogDeviceSettings::options(),
                                    &CheckpointSettings::options()}) {
         of_the_log.insert(of_the_log.end(), options->begin(), options->end());
@@ -150,6 +152,7 @@ struct RunCommand {
       log_buffer_name_ = name_of(layout);
     }
     working.database().set_concurrency(kept_apart);
+    if (worker_cores == "auto") options.interrupted_cores = interrupted_cores(directory);
     return measure(opened->workload(), working.program(), working.database(), opened->procedures(), options, &*opened);
   }
 
@@ -325,6 +328,7 @@ struct RunCommand {
             {"commit", commit},
             {"durability", durability_},
             {"execution", name_of(state.execution)},
+            {"cores_kept_off", report.cores_kept_off},
             {"prefetch", state.execution == Execution::kNative ? prefetch : "off"},
             {"cc", concurrency.cc},
             {"elr", elr_},
@@ -412,6 +416,11 @@ void add_run_command(CLI::App& program, Action& chosen) {
   app->add_option("--prefetch", command->prefetch, "on: rows that a call's arguments name are fetched before it runs; off")
       ->capture_default_str();
   command->touch_ahead.add_option(*app);
+  app->add_option("--worker-cores", command->worker_cores,
+                  "auto: workers keep off the cores that serve the interrupts of the data directory's disk, where there "
+                  "are enough others; any")
+      ->check(CLI::IsMember({"auto", "any"}))
+      ->capture_default_str();
   app->add_option("--huge-pages", command->huge_pages,
                   "on; off: rows and indexes on pages of 4 KiB, to compare, with --log off")
       ->check(CLI::IsMember({"on", "off"}))
