@@ -28,15 +28,37 @@ inline uint64_t ticks() {
 class TickScale {
  public:
   double ns_per_tick() const {
-    const uint64_t passed = ticks() - first_tick_;
-    return passed == 0 ? 1.0 : static_cast<double>(monotonic_ns() - first_ns_) / static_cast<double>(passed);
+    const Reading now = read();
+    const uint64_t passed = now.tick - first_.tick;
+    return passed == 0 ? 1.0 : static_cast<double>(now.ns - first_.ns) / static_cast<double>(passed);
   }
-  uint64_t first_tick() const { return first_tick_; }
-  uint64_t first_ns() const { return first_ns_; }
+  uint64_t first_tick() const { return first_.tick; }
+  uint64_t first_ns() const { return first_.ns; }
 
  private:
-  uint64_t first_ns_ = monotonic_ns();
-  uint64_t first_tick_ = ticks();
+  struct Reading {
+    uint64_t ns;
+    uint64_t tick;
+  };
+
+  // A thread that is interrupted between the two clocks reads them at different times: the tightest of some tries counts.
+  static Reading read() {
+    constexpr int kTries = 10;
+    constexpr uint64_t kTightNs = 1000;
+    Reading tightest{};
+    uint64_t least_ns = ~uint64_t{0};
+    for (int i = 0; i < kTries && least_ns > kTightNs; ++i) {
+      const uint64_t before = monotonic_ns();
+      const uint64_t tick = ticks();
+      const uint64_t gap_ns = monotonic_ns() - before;
+      if (gap_ns >= least_ns) continue;
+      least_ns = gap_ns;
+      tightest = {before + gap_ns / 2, tick};
+    }
+    return tightest;
+  }
+
+  Reading first_ = read();
 };
 
 }  // namespace mneme

@@ -168,10 +168,11 @@ class Inserter {
   }
 
   void run(const std::atomic<bool>& stop) {
-    while (!stop.load(std::memory_order_relaxed) && bytes < bytes_limit_) {
+    // Once at least, though it gets its first turn when the time is over.
+    do {
       random_ = private_work(random_, work_steps_ + 1);
       if (!insert()) return;
-    }
+    } while (!stop.load(std::memory_order_relaxed) && bytes < bytes_limit_);
   }
 
   uint64_t inserts = 0;

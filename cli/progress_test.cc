@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 
 namespace mneme {
@@ -32,16 +33,18 @@ std::string told(ProgressStyle style, std::chrono::milliseconds lasts = {}) {
 
 TEST(Progress, TellsScriptsTheEndOfEachStage) {
   const auto lines = objects(told(ProgressStyle::kJson));
-  ASSERT_EQ(lines.size(), 3u);
-  EXPECT_EQ(lines[0]["event"], "progress");
-  EXPECT_EQ(lines[0]["stage"], "replay");
-  EXPECT_EQ(lines[0]["done"], 100);
-  EXPECT_EQ(lines[0]["total"], 400);
-  EXPECT_EQ(lines[0]["lsn"], 77);
-  EXPECT_GT(lines[0]["seconds_left"], 0);
-  EXPECT_EQ(lines[1]["stage"], "indexes");
-  EXPECT_FALSE(lines[1].contains("lsn"));
-  EXPECT_EQ(lines[2]["applied"], 400);
+  // On a machine that is busy a stage may last long enough for more of them.
+  std::map<std::string, nlohmann::json> last;
+  for (const auto& line : lines) last[line.value("stage", "")] = line;
+  ASSERT_EQ(last.size(), 3u);
+  EXPECT_EQ(last["replay"]["event"], "progress");
+  EXPECT_EQ(last["replay"]["done"], 100);
+  EXPECT_EQ(last["replay"]["total"], 400);
+  EXPECT_EQ(last["replay"]["lsn"], 77);
+  EXPECT_GT(last["replay"]["seconds_left"], 0);
+  EXPECT_EQ(last["indexes"]["event"], "progress");
+  EXPECT_FALSE(last["indexes"].contains("lsn"));
+  EXPECT_EQ(last[""]["applied"], 400);
 }
 
 TEST(Progress, TellsScriptsEachHalfSecond) {

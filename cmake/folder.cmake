@@ -2,6 +2,11 @@
 # program NAME_test, its *_stress_test.cc files the program NAME_stress_test (label stress, target stress_tests:
 # what ThreadSanitizer is there for).
 add_custom_target(stress_tests COMMENT "All stress tests")
+# Seconds: under a sanitizer a test takes many times as long.
+set(MNEME_TEST_TIMEOUT 300)
+if(MNEME_SANITIZE)
+  set(MNEME_TEST_TIMEOUT 900)
+endif()
 set(MNEME_TEST_ENVIRONMENT "")
 if(MNEME_SANITIZE MATCHES "thread")
   set(MNEME_TEST_ENVIRONMENT ENVIRONMENT "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")

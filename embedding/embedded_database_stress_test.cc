@@ -18,6 +18,7 @@ constexpr int kChanges = 10;
 
 TEST(EmbeddedDatabaseStress, CallsBesideChangesOfTheSchema) {
   const std::string directory = testing::TempDir() + "mneme-embedded-stress-" + std::to_string(getpid());
+  std::filesystem::remove_all(directory);
   {
     auto database = EmbeddedDatabase::open(directory, {.connections = kCallers + 1, .execution = Execution::kInterpreted});
     ASSERT_TRUE(database.ok()) << database.error().message;

@@ -25,6 +25,7 @@ class EmbeddedDatabaseTest : public testing::Test {
       "UPDATE counter SET n = n + p_n WHERE id = p_id RETURNING n INTO p_now; "
       "IF NOT FOUND THEN RAISE EXCEPTION 'no counter %', p_id; END IF; END; $$";
 
+  void SetUp() override { std::filesystem::remove_all(directory_); }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
   std::unique_ptr<EmbeddedDatabase> open(uint32_t connections = 2) {

@@ -192,6 +192,7 @@ TEST(DistributedLog, AnIdleStreamHoldsNobodyUp) {
   DurableLogOptions options = distributed_log(2, 2);
   options.streams.latencies = {std::chrono::nanoseconds(0), std::chrono::seconds(2)};
   options.group.waiters_hurry = true;
+  options.device = LogDeviceKind::kNull;  // so that no disk is waited for; nothing is read back
   OpenLog opened = open_for_work(directory.path(), options);
   const auto begin = std::chrono::steady_clock::now();
   for (uint64_t i = 0; i < 5; ++i) {
@@ -283,9 +284,12 @@ TEST_F(CutDistributedLog, AFlippedByteBelowWhatWasDurableIsRefused) {
 // gone on, though its blocks are intact.
 TEST_F(CutDistributedLog, EndsAtTheFirstHoleOverAllStreams) {
   {
-    OpenLog opened = open_for_work(directory_.path(), distributed_log());
+    DurableLogOptions options = distributed_log();
+    options.group.interval = std::chrono::hours(1);
+    OpenLog opened = open_for_work(directory_.path(), options);
     lsns_ = append_all(*opened.log, 4, 0, 901);
-    // The last flush: nothing after it tells that these were durable.
+    // Nobody waits for these: they gather until the end, and go out in each stream's last flush. Nothing after it tells
+    // that they were durable.
     for (uint64_t i = 901; i < 940; ++i) {
       lsns_.push_back(
           append(*opened.log, WorkerId{static_cast<uint32_t>(i % 4)}, payload_of(i, payload_bytes_of(i))));

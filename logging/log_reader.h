@@ -52,7 +52,7 @@ struct LogReadOptions {
   uint64_t most_kept_bytes = std::numeric_limits<uint64_t>::max();
   uint64_t window_bytes = uint64_t{4} << 20;  // of its windows, about
   // How long to wait for the last requests of a process that was just killed.
-  std::chrono::milliseconds patience{5000};
+  std::chrono::milliseconds patience{20'000};
   // Told how many of how many segments have been loaded, first of all 0: by any of the threads, never by two at once.
   std::function<void(uint64_t done, uint64_t segments)> progress = {};
 };

@@ -40,7 +40,6 @@ DurableLogOptions remote_log(const Servers& servers) {
   DurableLogOptions options = test::small_log();
   options.device = LogDeviceKind::kRemote;
   options.remote.files = 200;  // nobody takes checkpoints
-  options.remote.patience = std::chrono::milliseconds(500);
   for (const auto& server : servers) {
     options.remote.servers += (options.remote.servers.empty() ? "" : ",") + server->address().text();
   }
@@ -367,6 +366,11 @@ TEST(RemoteLog, GoesRoundBehindCheckpoints) {
       durable.store(number + 10, std::memory_order_release);
     }
   });
+  // Until then it may have stood still for want of a processor.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!opened.log->wants_checkpoint() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   uint64_t stood_at = 0;
   for (uint64_t before = ~uint64_t{0}; before != stood_at;) {
     before = std::exchange(stood_at, durable.load(std::memory_order_acquire));
@@ -434,9 +438,11 @@ TEST(RemoteLog, RandomKillsLoseNothing) {
       if (kind == 1) servers[victim]->terminate();
       if (kind == 2) servers[victim]->freeze();
     };
-    const uint64_t acknowledged =
-        run_killed_engine(directory->path(), remote_log(servers), begin, random(), 1 + random() % 40,
-                          [&] { trouble = std::thread(make_trouble); });
+    DurableLogOptions options = remote_log(servers);
+    // An opening waits for a hung server several times over, and the child may not be silent for long.
+    options.remote.patience = std::chrono::milliseconds(500);
+    const uint64_t acknowledged = run_killed_engine(directory->path(), options, begin, random(), 1 + random() % 40,
+                                                    [&] { trouble = std::thread(make_trouble); });
     trouble.join();
     went_on += acknowledged > begin ? 1 : 0;
     if (kind == 2) servers[victim]->thaw();

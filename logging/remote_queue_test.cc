@@ -1,5 +1,5 @@
 // Goal: a server that hangs while its machine lives, so that the network takes all and nothing comes back, is lost in time.
-// Method: a server's process that is stopped, and a queue whose patience is short.
+// Method: a server's process that is stopped, and a queue that bears little silence.
 #include "logging/remote_queue.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(RemoteQueue, LosesAServerThatGivesNoAnswer) {
   RemoteSegments segments(*file, kSegmentBytes, /*files=*/3);
   RemoteQueueOptions options;
   options.servers.servers = {server.address()};
-  options.servers.patience = std::chrono::milliseconds(500);
+  options.servers.patience = std::chrono::milliseconds(5000);
   options.servers.hello.database_id = manifest.database_id;
   options.servers.hello.role = LogRole::kWriter;
   options.servers.hello.term = {1, 7};

@@ -185,7 +185,7 @@ TEST(NatsLog, LetsGoOfWhatACheckpointHasPassedAndRefusesOlderCopies) {
     for (; !opened.log->wants_checkpoint(); number += 10)
       ASSERT_TRUE(append_durably(*opened.log, number, number + 10));
   }
-  for (int i = 0; i < 200 && must(reader->first()) == first; ++i)
+  for (int i = 0; i < 2000 && must(reader->first()) == first; ++i)
     std::this_thread::sleep_for(milliseconds(10));
   EXPECT_GT(must(reader->first()), first);
   const auto dropped = reader->read(first, milliseconds(5000));
@@ -233,7 +233,7 @@ TEST(NatsLog, SurvivesAHungServerAndIsSavedWhenTheOnlyCopyIsLost) {
   NatsServers servers(1);
   const TemporaryDirectory directory;
   DurableLogOptions options = nats_log(servers, 1);
-  options.remote.silence = milliseconds(3000);
+  options.remote.silence = milliseconds(10'000);
   auto opened = must(open_remote(directory.path(), options));
   ASSERT_TRUE(append_durably(*opened.log, 0, 500));
   servers.freeze(0);
@@ -275,11 +275,11 @@ TEST(NatsLog, GoesOnWithAMajorityAndEndsInOrderWithoutOne) {
   EXPECT_EQ(end_on(directory.path()), 1000u);
 
   opened.reset();
-  options.remote.silence = milliseconds(1500);
+  options.remote.silence = milliseconds(5000);
   opened = must(open_remote(directory.path(), options));
   ASSERT_TRUE(append_durably(*opened->log, 1000, 1100));
   ReplicatedLogOptions impatient = reading(options);
-  impatient.patience = milliseconds(500);
+  impatient.patience = milliseconds(5000);
   auto reader = must(open_replicated_reader(impatient));
   const uint64_t end = must(reader->end());
   servers.kill_now(others[1]);
@@ -358,7 +358,7 @@ TEST(KafkaLog, TriesAgainWhatBrokersRefuseForNowAndIsSavedWhenTheyAreGone) {
   KafkaBrokers brokers("log");
   const TemporaryDirectory directory;
   DurableLogOptions options = kafka_log(brokers);
-  options.remote.silence = milliseconds(2000);
+  options.remote.silence = milliseconds(6000);
   auto opened = must(open_remote(directory.path(), options));
   ASSERT_TRUE(append_durably(*opened.log, 0, 100));
   for (const int16_t request : {kProduce, kEndTransaction}) {

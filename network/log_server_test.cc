@@ -430,7 +430,8 @@ TEST(LogServer, RefusesAnotherVersion) {
 TEST(LogServer, ListensBeyondLoopbackOnlyWithAKey) {
   LogServerOptions options;
   options.listen.host = "0.0.0.0";
-  options.directory = testing::TempDir() + "/beyond-loopback";
+  std::string directory = testing::TempDir() + "/beyond-loopback-XXXXXX";
+  options.directory = ::mkdtemp(directory.data());
   const auto open = LogServer::start(options);
   ASSERT_FALSE(open.ok());
   EXPECT_EQ(open.error().kind, ErrorKind::kInvalidArgument);
@@ -464,7 +465,9 @@ TEST(LogServer, ADamagedCopyIsRefused) {
 }
 
 TEST(LogServer, AKeyFileIsASecret) {
-  const std::string path = testing::TempDir() + "/mneme-key-file";
+  std::string directory = testing::TempDir() + "/mneme-key-XXXXXX";
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  const std::string path = directory + "/key";
   { std::ofstream(path) << std::string(40, 'k') << '\n'; }
   ::chmod(path.c_str(), 0644);
   EXPECT_FALSE(read_key_file(path).ok()) << "others may read it";
@@ -474,7 +477,7 @@ TEST(LogServer, AKeyFileIsASecret) {
   EXPECT_EQ((*key)->secret, std::string(40, 'k'));
   { std::ofstream(path) << "short\n"; }
   EXPECT_FALSE(read_key_file(path).ok());
-  std::filesystem::remove(path);
+  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

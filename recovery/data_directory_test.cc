@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 class DataDirectory : public testing::Test {
  protected:
   DataDirectory()
-      : directory_(testing::TempDir() + "data_directory_" +
+      : directory_(testing::TempDir() + "data_directory_" + std::to_string(::getpid()) + "_" +
                    testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::remove_all(directory_);
   }

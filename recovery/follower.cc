@@ -146,11 +146,11 @@ Result<void> Follower::take_checkpoint_if_due() {
 
 FollowLag Follower::lag() const {
   FollowLag lag;
-  // Before what was received: so it is no more.
+  // Before what was replayed: of what has been received by now no less will have been. Where nothing is behind, all.
+  const ReceivedLag received = receiver_->lag();
   lag.replayed = Lsn{replayed_lsn_.load(std::memory_order_relaxed)};
   const uint64_t records = replayed_records_.load(std::memory_order_relaxed);
   lag.total_transactions = transactions_.load(std::memory_order_relaxed);
-  const ReceivedLag received = receiver_->lag();
   lag.log_end = std::max(received.received, lag.replayed);
   lag.bytes = lag.log_end.value - lag.replayed.value;
   lag.transactions = received.records - std::min(records, received.records);
