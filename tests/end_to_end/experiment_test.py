@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import BAD_ARGUMENTS, DAMAGED, FAILED, REPOSITORY, EndToEndTest, mneme
+from program import BAD_ARGUMENTS, DAMAGED, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, mneme
 
 FIGURES = ["pacman-figure-11", "pacman-figure-20", "aether-figure-10", "seplog-figure-4"]
 PAGE = REPOSITORY / "experiments" / "page"
@@ -87,7 +87,7 @@ class Experiment(EndToEndTest):
         node = shutil.which("node")
         self.assertIsNotNone(node, "scripts/setup installs what looks at the report")
         script = pathlib.Path(__file__).with_name("report_page.mjs")
-        done = subprocess.run([node, script, report], capture_output=True, text=True, timeout=240, check=False)
+        done = subprocess.run([node, script, report], capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         looks = json.loads(done.stdout)
         panels = [panel for figure in told["figures"] for panel in figure["panels"]]

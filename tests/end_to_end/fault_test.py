@@ -13,7 +13,7 @@ import time
 import unittest
 import unittest.mock
 
-from program import BINARY, BAD_ARGUMENTS, DONE, FAILED, REPOSITORY, EndToEndTest, fingerprint
+from program import BINARY, BAD_ARGUMENTS, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, fingerprint
 
 IN_A_NAMESPACE = ("unshare", "--mount", "--map-root-user", "sh", "-ceu")
 JUMPING_CLOCK = pathlib.Path(os.environ.get("MNEME_JUMPING_CLOCK", "tests/libmneme_jumping_clock.so"))
@@ -26,7 +26,7 @@ class ReadOnly(EndToEndTest):
     def read_only(self, directory, *arguments):
         script = 'mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"; shift; exec "$@"'
         command = [*IN_A_NAMESPACE, script, "sh", directory, BINARY, *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False)
 
     def test_is_read_and_not_worked_on(self):
         database = self.folder / "database"
@@ -104,7 +104,7 @@ class LittleMemory(EndToEndTest):
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
         command = [BINARY, "run", "smallbank", "--threads", "2", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, preexec_fn=limit, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, preexec_fn=limit, check=False)
 
     def test_ends_with_a_sentence_and_leaves_what_was_acknowledged(self):
         database = self.folder / "database"

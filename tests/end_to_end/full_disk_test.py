@@ -9,7 +9,7 @@ import resource
 import subprocess
 import unittest
 
-from program import BINARY, DONE, FAILED, EndToEndTest
+from program import BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, EndToEndTest
 
 DISK_WORDS = ("No space left", "space", "full", "File too large")
 
@@ -30,8 +30,8 @@ class FullDisk(EndToEndTest):
         command = [BINARY, "run", "smallbank", "--data-dir", self.folder / "database", *map(str, arguments)]
         # With the signal that a write beyond the limit sends (SIGXFSZ) as a shell leaves it: deadly.
         return subprocess.run(
-            command, capture_output=True, text=True, timeout=120, preexec_fn=limit_files_to(size), restore_signals=True,
-            check=False,
+            command, capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, preexec_fn=limit_files_to(size),
+            restore_signals=True, check=False,
         )
 
     def check_limit_sentence(self, result):
@@ -87,7 +87,7 @@ class FullDisk(EndToEndTest):
             exit $status
         """
         command = [*IN_A_NAMESPACE, script, "sh", mount, BINARY, kept]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False)
         self.check_sentence(result)
         self.assertIn("database", result.stderr)
         recovered = self.recover_alike(kept)

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import unittest
 
-from program import BAD_ARGUMENTS, BINARY, DONE, REPOSITORY, EndToEndTest
+from program import BAD_ARGUMENTS, BINARY, DONE, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest
 
 
 def why_without_namespaces():
@@ -30,8 +30,8 @@ def why_without_namespaces():
 class Link(EndToEndTest):
     def script(self, name, *arguments):
         command = [REPOSITORY / "scripts" / name, "--directory", self.folder, *map(str, arguments)]
-        return subprocess.run(command, env={**os.environ, "MNEME": os.path.abspath(BINARY)}, capture_output=True, text=True, timeout=240,
-                              check=False)
+        return subprocess.run(command, env={**os.environ, "MNEME": os.path.abspath(BINARY)}, capture_output=True, text=True,
+                              timeout=LONGEST_COMMAND_SECONDS, check=False)
 
     def test_nothing_is_lost_when_links_are_cut(self):
         if why := why_without_namespaces():

@@ -11,11 +11,13 @@ import shutil
 import subprocess
 import unittest
 
-from program import REPOSITORY, EndToEndTest
+from program import LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest
 
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-           "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--enable-logging=stderr", "--dump-dom")
+# Shared memory in files of /tmp: /dev/shm may be small, or not there.
+OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
+           "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+           "--enable-logging=stderr", "--dump-dom")
 WIDTHS = (1280, 390)
 
 
@@ -31,7 +33,7 @@ class Pages(EndToEndTest):
         probed = page.with_name(f"probed-{page.name}")
         probed.write_text(text.replace("</body>", probe + "</body>"))
         result = subprocess.run([CHROMIUM, *OPTIONS, f"--user-data-dir={self.folder / 'chromium'}", f"--window-size={width},900",
-                                 f"file://{probed}"], capture_output=True, text=True, timeout=120, check=False)
+                                 f"file://{probed}"], capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False)
         self.assertNotRegex(result.stderr, r"Uncaught|ERROR:CONSOLE", self.told(result))
         found = re.search(r'<pre id="found">(.*?)</pre>', result.stdout, re.DOTALL)
         self.assertIsNotNone(found, self.told(result))

@@ -27,7 +27,7 @@ os.environ["XDG_CACHE_HOME"] = os.path.join(os.getcwd(), "cache")
 DONE, FAILED, BAD_ARGUMENTS, DAMAGED = 0, 1, 2, 3
 
 # A command that hangs is a failure of its own, told apart from a slow machine by a wide margin.
-LONGEST_COMMAND_SECONDS = 120
+LONGEST_COMMAND_SECONDS = 300
 
 
 def mneme(*arguments, **popen):

@@ -1,18 +1,34 @@
 """Goal: `mneme logd` and `--log-device remote` keep what they acknowledge, in TLS as well, and refuse what they must, with words.
 
-Method: servers on ports that the system chooses; a run whose log is read back from their memory; `mneme
-crash` against three of them; then wrong keys, addresses and options.
+Method: servers on ports that the system chooses, but for those whose place another takes; a run whose log is read back from
+their memory; `mneme crash` against three of them; then wrong keys, addresses and options.
 """
 
 import os
+import pathlib
+import random
 import select
 import signal
+import socket
 import subprocess
 import unittest
 
 from program import BAD_ARGUMENTS, BINARY, DAMAGED, FAILED, EndToEndTest
 
 SMALL = ("smallbank", "--scale", 1, "--threads", 1, "--execution", "interpreted")
+
+
+def lasting_address():
+    """Of a free port below those that the system gives out: such a one could be another's before a server takes it again."""
+    least = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(min(10_000, least // 2), least)
+        with socket.socket() as tried:
+            try:
+                tried.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return f"127.0.0.1:{port}"
 
 
 class Remote(EndToEndTest):
@@ -51,7 +67,7 @@ class Remote(EndToEndTest):
                            "remote", "--log-server", address, *options)
 
     def test_a_log_in_memory_is_recovered_and_brought_home(self):
-        address, server = self.start_server("logd")
+        address, server = self.start_server("logd", listen=lasting_address())
         run = self.run_remote(address)
         self.assertEqual(run["durability"], "1 memory")
         data = self.folder / "data"
@@ -70,7 +86,7 @@ class Remote(EndToEndTest):
         self.assertEqual(self.recovered(data), more["state_digest"])
 
     def test_the_only_copy_is_lost(self):
-        address, server = self.start_server("logd")
+        address, server = self.start_server("logd", listen=lasting_address())
         self.run_remote(address)
         self.end(server)
         for file in (self.folder / "logd").glob("*.log"):

@@ -77,7 +77,7 @@ class Replicated(EndToEndTest):
         self.wait_for(lambda: self.messages(stream)[0] >= count, "the run writes no log")
 
     def test_a_killed_tpcc_run_is_recovered_from_the_memories(self):
-        process = self.start_run(*TPCC, "--duration", 60, "--data-dir", self.data, *self.device())
+        process = self.start_run(*TPCC, "--duration", 300, "--data-dir", self.data, *self.device())
         self.wait_for_messages(30)
         process.kill()
         process.wait()
@@ -111,7 +111,7 @@ class Replicated(EndToEndTest):
         self.assertEqual(fingerprint(self.data), before)
 
     def test_a_run_outlives_the_leader(self):
-        process = self.start_run(*SMALL, "--duration", 60, "--commit", "sync", "--data-dir", self.data,
+        process = self.start_run(*SMALL, "--duration", 300, "--commit", "sync", "--data-dir", self.data,
                                  *self.device("--log-stream", "bank"))
         self.wait_for_messages(10)
         leader = self.script("leader", "bank")
@@ -126,7 +126,7 @@ class Replicated(EndToEndTest):
         self.assertGreater(self.recover_alike(self.data)["transactions"], 20)
 
     def test_the_newest_engine_is_obeyed_alone(self):
-        process = self.start_run(*SMALL, "--duration", 60, "--data-dir", self.data, *self.device())
+        process = self.start_run(*SMALL, "--duration", 300, "--data-dir", self.data, *self.device())
         self.wait_for_messages(10)
         process.send_signal(signal.SIGSTOP)
         copy = self.folder / "copy"

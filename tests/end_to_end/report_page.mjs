@@ -56,8 +56,9 @@ try {
   for (const { name, width, scheme, media } of settings) {
     const context = await chromium.launchPersistentContext(path.join(profile, name), {
       executablePath, headless: true, viewport: { width, height: 900 }, colorScheme: scheme,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync"]
+      // Shared memory in files of /tmp: /dev/shm may be small, or not there.
+      args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync"]
     });
     const page = context.pages()[0] ?? await context.newPage();
     const errors = [], requests = [];

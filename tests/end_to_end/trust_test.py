@@ -51,7 +51,7 @@ class Trust(unittest.TestCase):
 
     def trust(self, *options):
         command = [ROOT / "scripts" / "trust", "--build", self.folder, "--state", self.folder / "state.json", *map(str, options)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+        return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
     def seeds(self):
         return sorted(map(int, (self.folder / "seeds").read_text().split()))
