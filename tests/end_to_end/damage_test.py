@@ -34,9 +34,15 @@ class Damage(EndToEndTest):
         cls.home = pathlib.Path(tempfile.mkdtemp(prefix="damage_", dir="."))
         cls.addClassCleanup(shutil.rmtree, cls.home)
         cls.original = cls.home / "original"
-        cls.whole = run_of(CALLS, cls.original)
-        listing = mneme("inspect", cls.original, "--limit", 10 * CALLS, "--quiet", "--json", "-")
-        cls.records = json.loads(listing.stdout)["records"]
+        while True:
+            cls.whole = run_of(CALLS, cls.original)
+            listing = mneme("inspect", cls.original, "--limit", 10 * CALLS, "--quiet", "--json", "-")
+            cls.records = json.loads(listing.stdout)["records"]
+            last = cls.records[-1]
+            # Of one that goes on in another block, a cut leaves a record that is missing rather than torn.
+            if last["offset"] // 4096 == (last["offset"] + last["bytes"] - 1) // 4096:
+                break
+            shutil.rmtree(cls.original)
 
     def setUp(self):
         super().setUp()
@@ -144,7 +150,6 @@ class Damage(EndToEndTest):
             flip_bit(path, offset, bit)
 
     def test_with_a_bit_flipped_anywhere(self):
-        chance = random.Random(1)
         tail = self.records[-1]["offset"] + self.records[-1]["bytes"]
         checkpoint = next(self.database.glob("checkpoint-*"))
         catalog = self.database / "catalog.sql"
@@ -160,6 +165,8 @@ class Damage(EndToEndTest):
         ]
         refused = {name: 0 for name, *_ in places}
         for name, path, begin, end, flips, refusals in places:
+            # Of its own for each: how long the log is, which differs, is no matter for what is flipped in the others.
+            chance = random.Random(name)
             for _ in range(flips):
                 offset, bit = chance.randrange(begin, end), chance.randrange(8)
                 with self.subTest(place=name, offset=offset, bit=bit):

@@ -57,7 +57,8 @@ class Distributed(EndToEndTest):
         third = self.run_it(directory, "--resume", *DISTRIBUTED, "--streams", 1, "--commit", "sync")
         self.assertEqual(self.recover_alike(directory)["state_digest"], third["state_digest"])
         record = self.report("inspect", directory, "--limit", 1000)["records"][700]
-        flip_bit(directory / record["file"], record["offset"] + 4, 3)
+        # Its first byte: the others may lie in the next block.
+        flip_bit(directory / record["file"], record["offset"], 3)
         for command in ("recover", "verify", "inspect"):
             self.refuse(DAMAGED, [record["file"], "nothing was changed"], command, directory)
 

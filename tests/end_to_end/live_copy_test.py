@@ -1,5 +1,5 @@
 """Goal: a data directory that is copied while a database works in it is recovered to a state that the database once had, or
-refused with the reason; never to a state that never was.
+refused with the reason, which without checkpoints is the exception; never recovered to a state that never was.
 
 Method: TPC-B with checkpoints, copied file by file again and again while it runs. What recovers must do so alike by serial and by
 parallel replay, and meet the workload's conditions: tellers, branches, accounts and history add up.
@@ -38,12 +38,14 @@ class LiveCopy(EndToEndTest):
                 self.assertEqual(mneme("verify", copy, "--quiet").returncode, DONE)
             else:
                 self.assertIn(result.returncode, (FAILED, DAMAGED), self.told(result))
+                self.assertIn(str(copy), result.stderr, self.told(result))
                 self.assertGreater(len(result.stderr.strip()), 40, self.told(result))
             subprocess.run(["rm", "-rf", copy], check=True)
         return recovered
 
-    def test_without_checkpoints_each_copy_is_recovered(self):
-        self.assertEqual(self.copies_recover(), COPIES)
+    def test_without_checkpoints_most_copies_are_recovered(self):
+        # A segment that was begun after cp had listed the files is in the manifest that it copies later, and not in the copy.
+        self.assertGreaterEqual(self.copies_recover(), COPIES // 2)
 
     def test_beside_checkpoints_copies_are_recovered_or_refused(self):
         self.copies_recover("--checkpoint-every", "0.3")
