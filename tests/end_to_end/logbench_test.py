@@ -41,8 +41,12 @@ class Logbench(EndToEndTest):
         self.assertEqual(result["segment_waits"], 0)
 
     def test_an_injected_latency_is_the_least_that_a_flush_takes(self):
-        result = self.report("logbench", "--log-device", "file", "--data-dir", self.folder / "log", "--duration", 0.2,
-                             "--device-latency", "5ms", "--work", "10us")
+        for seconds in (0.2, 5, 30):
+            result = self.report("logbench", "--log-device", "file", "--data-dir", self.folder / "log", "--duration", seconds,
+                                 "--device-latency", "5ms", "--work", "10us")
+            # A disk that stalls may end no flush at all.
+            if result["device_flush_us"]["p50"] > 0:
+                break
         self.assertGreaterEqual(result["device_flush_us"]["p50"], 5000)
 
     def test_outliers(self):
@@ -56,9 +60,10 @@ class Logbench(EndToEndTest):
 
     def test_grasshopper_ways(self):
         crawled = {}
+        # Long enough for the flusher to get a turn: where nothing hopped, nor crawled, the ratio is 1 as well.
         for way in ("crawl", "hop"):
             crawled[way] = self.report("logbench", "--log-buffer", "grasshopper", "--grasshopper", way,
-                                       "--hop-distance", 65536, "--duration", 0.1)["crawling_ratio"]
+                                       "--hop-distance", 65536, "--duration", 1)["crawling_ratio"]
         self.assertEqual(crawled, {"crawl": 1, "hop": 0})
 
     def test_refusals(self):

