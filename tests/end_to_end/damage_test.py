@@ -54,6 +54,10 @@ class Damage(EndToEndTest):
     @functools.lru_cache(maxsize=None)
     def state_after(cls, logged):
         """The digest after the first `logged` transactions that write, by the oracle."""
+        if logged == 0:  # of a log that went out in one flush, nothing behind a damaged first block vouches for it
+            run = run_of(1, cls.home / "oracle", "--mix", "balance=100")
+            shutil.rmtree(cls.home / "oracle")
+            return run["state_digest"]
         fewest, most = logged, CALLS
         while True:
             calls = (fewest + most) // 2
