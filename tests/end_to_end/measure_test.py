@@ -4,10 +4,12 @@ Method: hold the figures against each other and against what is known of the wor
 calls come at a given rate, where latencies that left out the wait for a worker would be small.
 """
 
+import json
 import os
 import pathlib
 import pty
 import subprocess
+import time
 import unittest
 
 from program import BAD_ARGUMENTS, BINARY, DONE, LONGEST_COMMAND_SECONDS, EndToEndTest
@@ -26,6 +28,34 @@ class Measure(EndToEndTest):
         # A second that was looked at late is a longer one, and the next a shorter.
         self.assertAlmostEqual(average / run["throughput_tps"], 1, delta=0.35)
         self.assertIsNone(run["rate"])
+
+    # The kernel is asked where a thread may run, while the run lasts.
+    def test_workers_keep_off_the_cores_that_the_disk_interrupts(self):
+        mine = os.sched_getaffinity(0)
+        for choice in ("auto", "any"):
+            database = self.folder / choice
+            options = ("--data-dir", database, "--threads", 1, "--duration", 2, "--worker-cores", choice)
+            command = [str(part) for part in (BINARY, "run", "smallbank", *options, "--quiet", "--json", "-")]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+                seen = set()
+                while process.poll() is None:
+                    for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir():
+                        try:
+                            seen.add(frozenset(os.sched_getaffinity(int(task.name))))
+                        except ProcessLookupError:
+                            pass
+                    time.sleep(0.02)
+                run = json.loads(process.stdout.read())
+            if choice == "auto":
+                kept_off = frozenset(run["cores_kept_off"])
+                self.assertTrue(kept_off < mine, kept_off)
+                self.assertIn(frozenset(mine - kept_off), seen)
+            else:
+                self.assertEqual(run["cores_kept_off"], [])
+                if kept_off:
+                    self.assertNotIn(frozenset(mine - kept_off), seen)
+        self.assertEqual(self.run_smallbank("--threads", len(mine), "--transactions", 10)["cores_kept_off"], [])
+        self.refuse(BAD_ARGUMENTS, ["--worker-cores", "--log off"], "run", "smallbank", "--log", "off", "--worker-cores", "any")
 
     def test_aborts_by_cause(self):
         run = self.run_smallbank("--threads", 4, "--duration", 2, "--hotspot-customers", 2, "--hotspot-percent", 100)
