@@ -42,7 +42,7 @@ void collect_lines(const fs::path& device, Lines& lines, int depth = 0) {
   }
 }
 
-// The most entries of a line that are numbers, from the front: one a core.
+// The counts that a line goes on with: one a core, or fewer: then it is no line of a device.
 std::vector<uint64_t> counts_in(std::istringstream& line, size_t cores) {
   std::vector<uint64_t> counts;
   uint64_t count = 0;
@@ -89,7 +89,7 @@ std::vector<uint32_t> interrupted_cores(unsigned major, unsigned minor, const fs
 
 std::vector<uint32_t> interrupted_cores(const fs::path& path) {
   struct stat status {};
-  for (fs::path at = fs::absolute(path).lexically_normal(); ; at = at.parent_path()) {
+  for (fs::path at = fs::absolute(path).lexically_normal();; at = at.parent_path()) {
     if (::stat(at.c_str(), &status) == 0) return interrupted_cores(major(status.st_dev), minor(status.st_dev), "/");
     if (!at.has_relative_path()) return {};
   }
