@@ -30,7 +30,8 @@ void collect_lines(const fs::path& device, Lines& lines, int depth = 0) {
   std::error_code error;
   if (depth < 4) {
     for (const fs::directory_entry& part : fs::directory_iterator(device / "slaves", error)) {
-      collect_lines(fs::canonical(part.path(), error), lines, depth + 1);
+      const fs::path disk = fs::canonical(part.path(), error);
+      if (!error) collect_lines(disk, lines, depth + 1);
     }
   }
   for (fs::path at = device; at.has_relative_path(); at = at.parent_path()) {

@@ -250,7 +250,7 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
                                                                   shared));
   }
   std::atomic<uint32_t> running{database.worker_count()};
-  std::atomic<bool> kept_off{false};
+  std::atomic<bool> kept_off{false};  // set by any worker as it begins, read once all are joined: relaxed
   std::vector<std::thread> threads;
   for (auto& worker : workers) {
     threads.emplace_back([&, &worker = *worker] {

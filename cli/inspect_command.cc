@@ -1,6 +1,7 @@
 // mneme inspect: what a data directory holds: its manifest, and its log record by record.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -34,6 +35,7 @@ struct InspectCommand {
     LogReadOptions read;
     read.threads = default_threads();
     read.with_skips = true;
+    read.patience = std::chrono::seconds(5);  // who looks at a database that is at work is to be told so soon
     Result<LogContents> log = read_log(directory, *manifest, read);
     if (!log) return log.error();
 

@@ -93,19 +93,7 @@ TEST(DistributedLog, WhatIsTooLongForPartsStaysWhole) {
 }
 
 TEST(DistributedLog, SkipRecordsKeepTheirPlace) {
-  TemporaryDirectory directory;
-  {
-    OpenLog opened = open_for_work(directory.path(), distributed_log());
-    append(*opened.log, WorkerId{0}, payload_of(1, 100));
-    ASSERT_TRUE(opened.log->await_space(WorkerId{3}, 50));
-    opened.log->fill(WorkerId{3}, opened.log->reserve(WorkerId{3}, 50), RecordKind::kSkip, {});
-    append(*opened.log, WorkerId{1}, payload_of(2, 100));
-  }
-  EXPECT_EQ(must(read_directory(directory.path())).records.size(), 2u);
-  const LogContents all = must(read_directory(directory.path(), {.with_skips = true}));
-  ASSERT_EQ(all.records.size(), 3u);
-  EXPECT_EQ(all.records[1].kind, RecordKind::kSkip);
-  EXPECT_EQ(all.skips, 1u);
+  expect_skips_keep_their_place(distributed_log());
 }
 
 // Two nodes, four streams: each node's workers have two of them. The test's thread moves from node to node.

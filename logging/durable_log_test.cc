@@ -118,20 +118,7 @@ TEST(DurableLog, EveryWayOfWritingIsReadBack) {
 }
 
 TEST(DurableLog, SkipRecordsKeepTheirPlaceAndAreLeftOutOnDemand) {
-  TemporaryDirectory directory;
-  {
-    OpenLog opened = open_for_work(directory.path(), small_log());
-    append(*opened.log, kWorker, payload_of(1, 100));
-    opened.log->await_space(kWorker, 50);
-    opened.log->fill(kWorker, opened.log->reserve(kWorker, 50), RecordKind::kSkip, {});
-    append(*opened.log, kWorker, payload_of(2, 100));
-  }
-  EXPECT_EQ(must(read_directory(directory.path())).records.size(), 2u);
-  const LogContents all = must(read_directory(directory.path(), {.with_skips = true}));
-  ASSERT_EQ(all.records.size(), 3u);
-  EXPECT_EQ(all.records[1].kind, RecordKind::kSkip);
-  EXPECT_EQ(all.records[1].payload.size(), 50u);
-  EXPECT_EQ(all.skips, 1u);
+  expect_skips_keep_their_place(small_log());
 }
 
 TEST(DurableLog, GoesOnAtTheRecoveredEnd) {

@@ -99,6 +99,26 @@ inline OpenLog open_for_work(const std::string& directory, const DurableLogOptio
   return opened;
 }
 
+// A place in the order that no transaction took, between two that were taken: readers see it if they ask to.
+inline void expect_skips_keep_their_place(const DurableLogOptions& options) {
+  const TemporaryDirectory directory;
+  const WorkerId last{options.workers - 1};
+  {
+    OpenLog opened = open_for_work(directory.path(), options);
+    append(*opened.log, WorkerId{0}, payload_of(1, 100));
+    ASSERT_TRUE(opened.log->await_space(last, 50));
+    opened.log->fill(last, opened.log->reserve(last, 50), RecordKind::kSkip, {});
+    append(*opened.log, WorkerId{options.workers / 2}, payload_of(2, 100));
+  }
+  EXPECT_EQ(must(read_directory(directory.path())).records.size(), 2u);
+  const LogContents all = must(read_directory(directory.path(), {.with_skips = true}));
+  ASSERT_EQ(all.records.size(), 3u);
+  EXPECT_EQ(all.records[1].kind, RecordKind::kSkip);
+  EXPECT_LT(all.records[0].lsn, all.records[1].lsn);
+  EXPECT_LT(all.records[1].lsn, all.records[2].lsn);
+  EXPECT_EQ(all.skips, 1u);
+}
+
 // The index-th record of a log: of a length of its own.
 inline size_t payload_bytes_of(uint64_t index) {
   return 20 + index * 37 % 900;

@@ -146,7 +146,7 @@ Result<void> Follower::take_checkpoint_if_due() {
 
 FollowLag Follower::lag() const {
   FollowLag lag;
-  // Before what was replayed: of what has been received by now no less will have been. Where nothing is behind, all.
+  // What was received is looked at first: then what has been replayed is never behind what was behind nothing.
   const ReceivedLag received = receiver_->lag();
   lag.replayed = Lsn{replayed_lsn_.load(std::memory_order_relaxed)};
   const uint64_t records = replayed_records_.load(std::memory_order_relaxed);
