@@ -92,14 +92,23 @@ Row* Table::restore(uint64_t slot) {
     std::lock_guard lock(mutex_);
     if (chunk(index) == nullptr && !make_chunk(index, memory_.numa().node())) return nullptr;
   }
+  if (slot >= restored_end()) raise_restored_end(slot);
   return at(slot);
+}
+
+void Table::raise_restored_end(uint64_t slot) {
+  const uint64_t chunk_end = (slot / slots_in_chunk_ + 1) * slots_in_chunk_;
+  const uint64_t end = std::min((slot / kRestoredSlots + 1) * kRestoredSlots, chunk_end);
+  for (uint64_t known = restored_end(); known < end;) {
+    if (restored_end_.compare_exchange_weak(known, end, std::memory_order_relaxed)) return;
+  }
 }
 
 void Table::end_restoring(std::span<Row* const> free) {
   std::lock_guard lock(mutex_);
   shared_.insert(shared_.end(), free.begin(), free.end());
   shared_count_.store(shared_.size(), std::memory_order_relaxed);
-  // No run is left in any chunk: what nobody uses is free.
+  // Behind them the last chunk's other runs are taken first.
   next_run_[0]->store(restored_end(), std::memory_order_release);
 }
 

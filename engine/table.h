@@ -59,7 +59,8 @@ class Table {
   // is made where there is none. nullptr: no memory, or a number that no slot has.
   Row* restore(uint64_t slot);
   // Every slot that was restored is below this, and every one below this, of chunks that there are, is to be looked at.
-  uint64_t restored_end() const { return chunk_count_.load(std::memory_order_relaxed) * slots_in_chunk_; }
+  // To be asked once all have restored theirs.
+  uint64_t restored_end() const { return restored_end_.load(std::memory_order_relaxed); }
   // Restoring is over: `free` are those below restored_end() that hold no row.
   void end_restoring(std::span<Row* const> free);
 
@@ -82,6 +83,8 @@ class Table {
 
  private:
   static constexpr uint64_t kRunSlots = 64;
+  // restored_end() goes up by so many: seldom, as all who restore read it.
+  static constexpr uint64_t kRestoredSlots = 16 * kRunSlots;
   static constexpr size_t kChunkHeaderBytes = kCacheLineBytes;
   // Chunks are found through two levels, so that an empty table costs 2 KiB and a full one holds 128 GiB.
   static constexpr size_t kGroups = 256;
@@ -100,6 +103,7 @@ class Table {
   std::byte* chunk(uint64_t index) const;
   bool add_chunk(uint32_t node);
   bool make_chunk(uint64_t index, uint32_t node);
+  void raise_restored_end(uint64_t slot);
 
   const size_t image_bytes_;
   const size_t stride_;
@@ -121,6 +125,8 @@ class Table {
   // Above the numbers of all chunks; of restored ones some may be missing. Raised under mutex_ (relaxed: the chunks
   // themselves are found through groups_); others read a number.
   std::atomic<uint64_t> chunk_count_{0};
+  // A multiple of kRunSlots. Raised by whoever restores a slot beyond it (relaxed: what ends their threads orders the rest).
+  alignas(kCacheLineBytes) std::atomic<uint64_t> restored_end_{0};
   // Set under mutex_ (release: the chunk's header comes before), read by all (acquire).
   std::array<std::atomic<Group*>, kGroups> groups_{};
 };
