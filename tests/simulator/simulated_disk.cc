@@ -138,7 +138,16 @@ class Disk {
                return !each.is_doomed && each.id <= last && each.offset < doomed.end() && doomed.offset < each.end();
              });
     });
-    std::erase_if(content->changes, [&](const Change& each) { return each.id <= last && !each.is_doomed; });
+    std::optional<uint64_t> durable_size;
+    std::erase_if(content->changes, [&](const Change& each) {
+      if (each.id > last || each.is_doomed) return false;
+      durable_size = each.size_after;
+      return true;
+    });
+    // A file's size is one, whatever became of its bytes.
+    for (Change& each : content->changes) {
+      if (each.is_doomed && durable_size) each.size_before = each.size_after = *durable_size;
+    }
     return 0;
   }
 
