@@ -98,11 +98,12 @@ std::shared_ptr<SegmentCopy> RemoteSegments::free_copy() {
   return std::make_shared<SegmentCopy>(segment_bytes_);
 }
 
-// A file that a crash has left would pass for the segment of its name, in place of the servers' memories.
+// A file that a crash has left would pass for the segment of its name, in place of the servers' memories. One that was removed already,
+// as of no use to the last incarnation, may be back after a power failure until the directory is synced.
 Result<void> RemoteSegments::remove_leftover(const std::string& file) {
   const std::string path = path_in(manifest_.directory(), file);
-  if (::unlink(path.c_str()) == 0) return sync_directory(path_in(manifest_.directory(), kRemoteFolder));
-  return errno == ENOENT ? Result<void>() : file_error("remove", path, errno);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return file_error("remove", path, errno);
+  return sync_directory(path_in(manifest_.directory(), kRemoteFolder));
 }
 
 Result<std::shared_ptr<Segment>> RemoteSegments::make(uint32_t number, FunctionRef<bool()> closing) {
