@@ -11,6 +11,7 @@
 #include "logging/log_buffer_factory.h"
 #include "logging/log_layout.h"
 #include "tests/simulator/simulated_disk.h"
+#include "tests/simulator/simulated_servers.h"
 
 namespace mneme::simulator {
 
@@ -41,7 +42,11 @@ constexpr Field kFields[] = {{"seed", &Scenario::seed, 0},
                              {"fault_at", &Scenario::fault_at, 1},
                              {"slowness", &Scenario::slowness, 1},
                              {"aim", &Scenario::aim, 0},
-                             {"rot", &Scenario::rot, 0}};
+                             {"rot", &Scenario::rot, 0},
+                             {"device", &Scenario::device, 0},
+                             {"servers", &Scenario::servers, 1},
+                             {"network", &Scenario::network, 0},
+                             {"calm", &Scenario::calm, 1}};
 
 }  // namespace
 
@@ -78,7 +83,26 @@ Scenario Scenario::draw(uint64_t seed) {
     drawn.pause = 500 + pick(uint64_t{1} << (10 + pick(6)));
   }
   if (pick(4) == 0) drawn.rot = 1 + pick(6);
+  if (pick(4) == 0) {
+    drawn = drawn.remote();
+    drawn.servers = pick(4) == 0 ? 1 : 3;
+    // One kind alone, or any of them.
+    if (pick(4) != 0) drawn.network = pick(3) == 0 ? uint64_t{1} << pick(5) : 1 + pick(kNetworkFaults - 1);
+    if (drawn.network != 0 && pick(2) == 0) drawn.network |= static_cast<uint64_t>(NetworkFault::kKill);
+    drawn.calm = 1 + pick(uint64_t{1} << (3 + pick(9)));
+    // Servers take steps as well.
+    drawn.steps += 3;
+  }
   return drawn;
+}
+
+Scenario Scenario::remote() const {
+  Scenario remote = *this;
+  remote.device = 1;
+  // One stream goes to the servers, and what is in their memories doesn't rot here.
+  remote.layout = 0;
+  remote.rot = 0;
+  return remote;
 }
 
 std::string Scenario::text() const {
@@ -109,7 +133,9 @@ Result<Scenario> Scenario::parse(std::string_view text) {
 std::vector<Scenario> Scenario::simpler() const {
   std::vector<Scenario> found;
   // Pages are those of records that say where rows lie.
-  const auto makes_sense = [](const Scenario& each) { return each.pages == 0 || each.records >= 2; };
+  const auto makes_sense = [](const Scenario& each) {
+    return (each.pages == 0 || each.records >= 2) && each.servers != 2;
+  };
   for (const Field& field : std::span(kFields).subspan(1)) {
     const uint64_t value = this->*field.value;
     uint64_t last = value;

@@ -32,9 +32,15 @@ struct Scenario {
   uint64_t fault_at = 1;
   uint64_t slowness = 1;   // of the disk
   uint64_t aim = 0;        // where checkpoints are taken: power fails soon after a CheckpointStep of one, from 1 on; 0: wherever
+  uint64_t device = 0;     // 1: remote
+  uint64_t servers = 1;    // of that device: 1 or 3
+  uint64_t network = 0;    // bits of NetworkFault, in each life but the last
+  uint64_t calm = 1;       // between two of those, in hundreds of microseconds
   uint64_t rot = 0;        // after each power failure so many bytes change in turn, and recovery must notice
 
   static Scenario draw(uint64_t seed);
+  // As it is, but for what doesn't go with the device.
+  Scenario remote() const;
   // "seed=1 lives=2 ...": what parse() takes.
   std::string text() const;
   static Result<Scenario> parse(std::string_view text);

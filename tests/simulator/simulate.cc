@@ -28,6 +28,8 @@ struct Settings {
   std::string scenario;
   std::string folder;
   bool forgets_syncs = false;
+  bool forgets_records = false;
+  bool is_remote = false;
   bool twice = false;
   bool json = false;
   bool shrinks = true;
@@ -60,13 +62,19 @@ void tell_fault(const Scenario& scenario, const std::string& fault, const Settin
   fmt::print(stderr, "smaller:\n  {}\n  mneme_simulator --scenario '{}'\n", live(smallest, settings.folder).fault, smallest.text());
 }
 
-// What records hold, their buffer or layout, whether checkpoints are taken, and whether the disk fails at some time.
-using Setting = std::tuple<std::string_view, std::string_view, bool, bool>;
+// What records hold, their buffer or layout, whether checkpoints are taken, and the device.
+using Setting = std::tuple<std::string_view, std::string_view, bool, std::string_view>;
+
+// As scripts/trust tells it.
+std::string_view device_of(const Scenario& scenario) {
+  if (scenario.device != 0) return "simulated, remote";
+  return scenario.fault != 0 ? "simulated, failing" : "simulated";
+}
 
 Setting setting_of(const Scenario& scenario) {
   const auto layout = static_cast<LogLayout>(scenario.layout);
   const std::string_view buffer = layout == LogLayout::kStream ? name_of(log_buffer_kinds()[scenario.buffer]) : name_of(layout);
-  return {name_of(static_cast<RecordContent>(scenario.records)), buffer, scenario.checkpoints != 0, scenario.fault != 0};
+  return {name_of(static_cast<RecordContent>(scenario.records)), buffer, scenario.checkpoints != 0, device_of(scenario)};
 }
 
 struct Counts {
@@ -77,10 +85,10 @@ struct Counts {
 nlohmann::ordered_json json(const std::map<Setting, Counts>& by_setting) {
   auto all = nlohmann::ordered_json::array();
   for (const auto& [setting, counts] : by_setting) {
-    const auto& [records, buffer, checkpoints, fails] = setting;
+    const auto& [records, buffer, checkpoints, device] = setting;
     all.push_back({{"log", records},
                    {"log_buffer", buffer},
-                   {"log_device", fails ? "simulated, failing" : "simulated"},
+                   {"log_device", device},
                    {"checkpoints", checkpoints},
                    {"databases", counts.databases},
                    {"power_failures", counts.lives.power_failures},
@@ -94,7 +102,12 @@ nlohmann::ordered_json json(const LifeCounts& counts, uint64_t databases, bool i
           {"power_failures", counts.power_failures},
           {"while_opening", counts.while_opening},
           {"after_closing", counts.after_the_end},
-          {"lives_ended_by_a_failing_disk", counts.ended_by_faults},
+          {"lives_ended_by_faults", counts.ended_by_faults},
+          {"connections_reset", counts.network.resets},
+          {"links_cut", counts.network.cuts},
+          {"servers_lost", counts.network.lost},
+          {"servers_ended", counts.network.ended},
+          {"servers_hung", counts.network.hung},
           {"acknowledged", counts.acknowledged},
           {"unanswered_lost", counts.lost_calls},
           {"from_later_checkpoints", counts.from_checkpoints},
@@ -119,7 +132,12 @@ int run(const Settings& settings) {
     if (settings.minutes > 0 ? seconds() > 60 * settings.minutes : done == settings.count) break;
     Scenario scenario = Scenario::draw(seed);
     if (!settings.scenario.empty()) scenario = *Scenario::parse(settings.scenario);
+    if (settings.is_remote && scenario.device == 0) continue;
     if (settings.forgets_syncs) scenario.fault = static_cast<uint64_t>(Fault::kForgetsSyncs);
+    if (settings.forgets_records) {
+      scenario = scenario.remote();
+      scenario.network = static_cast<uint64_t>(NetworkFault::kForgets);
+    }
     Outcome outcome = live(scenario, settings.folder);
     if (settings.twice && outcome.fault.empty()) {
       const Outcome again = live(scenario, settings.folder);
@@ -144,11 +162,13 @@ int run(const Settings& settings) {
     fmt::print("{}\n", report.dump());
   } else {
     fmt::print(
-        "{} databases: {} power failures, {} of them while opening and {} after closing; {} lives ended by a failing disk; {} "
-        "calls acknowledged, {} unanswered ones lost; {} recoveries from later checkpoints; {} bytes rotten, {} refused, {} and {} (unsaid) at the log's end; {} steps, {:.1f} s: {}\n",
+        "{} databases: {} power failures, {} of them while opening and {} after closing; {} lives ended by faults; {} "
+        "calls acknowledged, {} unanswered ones lost; {} recoveries from later checkpoints; {} bytes rotten, {} refused, {} and {} "
+        "(unsaid) at the log's end; {} connections reset, {} links cut, {} servers lost, {} ended and {} hung; {} steps, {:.1f} s: {}\n",
         done, counts.power_failures, counts.while_opening, counts.after_the_end, counts.ended_by_faults, counts.acknowledged,
         counts.lost_calls, counts.from_checkpoints, counts.rotten, counts.rot_refused, counts.rot_at_the_end,
-        counts.rot_unsaid, counts.steps, seconds(), is_good ? "nothing lost" : "FAULTY");
+        counts.rot_unsaid, counts.network.resets, counts.network.cuts, counts.network.lost, counts.network.ended, counts.network.hung,
+        counts.steps, seconds(), is_good ? "nothing lost" : "FAULTY");
   }
   return is_good ? 0 : 1;
 }
@@ -167,6 +187,8 @@ int main(int count, char** arguments) {
   app.add_option("--scenario", settings.scenario, "as a fault tells it: this one alone");
   app.add_option("--folder", settings.folder, "made, and removed; on a file system in memory where there is one");
   app.add_flag("--forget-syncs", settings.forgets_syncs, "of the disk: a fault must be found");
+  app.add_flag("--forget-records", settings.forgets_records, "of log servers, which acknowledged them: a fault must be found");
+  app.add_flag("--remote", settings.is_remote, "of the seeds' databases those alone whose log lies at log servers");
   app.add_flag("--twice", settings.twice, "each, and hold the two against one another");
   app.add_flag("--json", settings.json, "counts as one line of JSON, once all is done");
   app.add_flag("!--no-shrink", settings.shrinks, "leave out the search for a smaller scenario");

@@ -38,6 +38,7 @@
 #include "recovery/recovery_scheme.h"
 #include "tests/simulator/ledger.h"
 #include "tests/simulator/simulated_disk.h"
+#include "tests/simulator/simulated_network.h"
 #include "tests/simulator/simulated_threads.h"
 
 namespace mneme::simulator {
@@ -69,9 +70,10 @@ struct Shared {
   LifeCounts counts;
   bool has_opened = false;
   bool has_closed = false;
-  // Of the log as the last examination found it.
+  // Of the log as the last examination found it: what has to stay of it.
   uint64_t records = 0;
   uint64_t records_hash = 0;
+  uint64_t found = 0;  // all its records
   char fault[2000] = {};
   SharedCall calls[1];  // of all lives and workers
 
@@ -122,11 +124,12 @@ int run_child(const std::function<int()>& body) {
 
 struct Folders {
   explicit Folders(const std::string& folder)
-      : disk(folder + "/disk"), trash(folder + "/trash"), data(disk + "/data"), archive(disk + "/archive") {}
+      : disk(folder + "/disk"), trash(folder + "/trash"), data(disk + "/data"), archive(disk + "/archive"), servers(folder + "/servers") {}
   const std::string disk;
   const std::string trash;
   const std::string data;
   const std::string archive;
+  const std::string servers;
 };
 
 DurableLogOptions log_options(const Scenario& scenario) {
@@ -143,6 +146,12 @@ DurableLogOptions log_options(const Scenario& scenario) {
   options.segment_bytes = size_t{24} << 10;  // so that there are many
   options.io.method = IoMethod::kThreads;
   options.io.unit_bytes = size_t{8} << 10;
+  if (scenario.device == 0) return options;
+  options.device = LogDeviceKind::kRemote;
+  options.layout = LogLayout::kStream;
+  options.remote.servers = server_addresses_of(scenario.servers);
+  options.ring_bytes = size_t{16} << 10;  // a segment has room for two
+  if (scenario.checkpoints == 0) options.remote.files = 1000;
   return options;
 }
 
@@ -247,23 +256,60 @@ class Client {
   ByteBuffer buffer_;
 };
 
-[[noreturn]] void lose_power(Shared& shared) {
+// Where the log has servers, whose threads go on for a while, it returns to one of those.
+void lose_power(Shared& shared, SimulatedServers* servers) {
+  if (servers != nullptr && servers->has_failed_power()) return;
   shared.counts.steps += steps();
   ++shared.counts.power_failures;
   if (!shared.has_opened) ++shared.counts.while_opening;
   if (shared.has_opened && shared.has_closed) ++shared.counts.after_the_end;
-  fail_power();
-  ::_exit(kPowerFailed);
+  const auto end = [] {
+    fail_power();
+    ::_exit(kPowerFailed);
+  };
+  if (servers == nullptr) end();
+  servers->fail_power(end);
+}
+
+ServerRules server_rules(const Scenario& scenario, const Folders& folders, Shared& shared) {
+  ServerRules rules;
+  rules.count = scenario.servers;
+  rules.pause_us = 100 * scenario.calm;
+  rules.folder = folders.servers;
+  rules.trouble = [&shared](const std::string& sentence) {
+    shared.tell("a log server: " + sentence);
+    ::_exit(kFaulty);
+  };
+  return rules;
+}
+
+// What may fail in a life.
+struct Troubles {
+  Fault disk = Fault::kNone;
+  uint64_t network = 0;
+
+  bool has_disk() const { return disk != Fault::kNone && disk != Fault::kForgetsSyncs; }
+  bool may_fail() const { return has_disk() || network != 0; }
+};
+
+// While a majority of the servers lives, and no disk fails, the log is never damaged, and an engine that can't go on has saved it.
+std::optional<std::string> judge_failure(const Troubles& troubles, const Error& error, bool is_open) {
+  if (!troubles.may_fail()) return "nothing was to fail";
+  if (troubles.has_disk()) return std::nullopt;
+  if (error.kind == ErrorKind::kDamaged) return "the log is there";
+  if (is_open && error.message.find("the log was saved in the data directory") == std::string::npos) return "the log was not saved";
+  return std::nullopt;
 }
 
 // A sentence: what went wrong, where nothing may.
-std::optional<std::string> work(const Scenario& scenario, uint64_t life, const Folders& folders, bool may_fail, Shared& shared) {
+std::optional<std::string> work(const Scenario& scenario, uint64_t life, const Folders& folders, const Troubles& troubles, Shared& shared) {
   RecoverOptions how;
   how.replay.threads = 2;
   how.workers = static_cast<uint32_t>(scenario.workers);
   auto opened = open_for_work(folders.data, how, log_options(scenario));
   if (!opened) {
-    if (!may_fail) return fmt::format("life {} can't be opened: {}", life + 1, opened.error().message);
+    if (const auto fault = judge_failure(troubles, opened.error(), false))
+      return fmt::format("life {} can't be opened, and {}: {}", life + 1, *fault, opened.error().message);
     ++shared.counts.ended_by_faults;
     return std::nullopt;
   }
@@ -275,7 +321,8 @@ std::optional<std::string> work(const Scenario& scenario, uint64_t life, const F
   if (scenario.checkpoints != 0) {
     CheckpointScheduleOptions options;
     options.seconds = 0.005;
-    options.checkpoint.archive = folders.archive;
+    // An archive keeps files, and a log in memories has none.
+    if (scenario.device == 0) options.checkpoint.archive = folders.archive;
     if (scenario.aim != 0) {
       options.checkpoint.observe = [&scenario, is_aimed = false](CheckpointStep step) mutable {
         if (is_aimed || static_cast<uint64_t>(step) + 1 != scenario.aim || draw(3) == 0) return;
@@ -284,7 +331,7 @@ std::optional<std::string> work(const Scenario& scenario, uint64_t life, const F
       };
     }
     options.failed = [&](const Error& error) {
-      if (may_fail) return;
+      if (troubles.may_fail()) return;
       shared.tell(fmt::format("life {}: a checkpoint failed, and no disk did: {}", life + 1, error.message));
       ::_exit(kFaulty);
     };
@@ -301,9 +348,18 @@ std::optional<std::string> work(const Scenario& scenario, uint64_t life, const F
   clients.clear();
   const std::optional<Error> failure = working.log().failure();
   if (!failure) return std::nullopt;
-  if (!may_fail) return fmt::format("life {}: the log failed, and no disk did: {}", life + 1, failure->message);
+  if (const auto fault = judge_failure(troubles, *failure, true))
+    return fmt::format("life {}: the log failed, and {}: {}", life + 1, *fault, failure->message);
   ++shared.counts.ended_by_faults;
   return std::nullopt;
+}
+
+// In the simulation that has begun.
+std::unique_ptr<SimulatedServers> calm_servers(const Scenario& scenario, const Folders& folders, Shared& shared) {
+  // Where a log that is looked at comes to lie.
+  ::setenv("TMPDIR", folders.trash.c_str(), 1);
+  insert_network();
+  return std::make_unique<SimulatedServers>(server_rules(scenario, folders, shared), shared.counts.network);
 }
 
 int live_once(const Scenario& scenario, uint64_t life, const Folders& folders, Shared& shared) {
@@ -315,12 +371,16 @@ int live_once(const Scenario& scenario, uint64_t life, const Folders& folders, S
 
   const bool is_last = life + 1 == scenario.lives;
   const auto wanted = static_cast<Fault>(scenario.fault);
-  const Fault fault = is_last && wanted != Fault::kForgetsSyncs && scenario.lives > 1 ? Fault::kNone : wanted;
+  const bool is_calm = is_last && scenario.lives > 1;
+  Troubles troubles;
+  troubles.disk = is_calm && wanted != Fault::kForgetsSyncs ? Fault::kNone : wanted;
+  troubles.network = scenario.device == 0 ? 0 : scenario.network % kNetworkFaults * (is_calm ? 0 : 1);
+  std::unique_ptr<SimulatedServers> servers;
   ThreadRules rules;
   rules.seed = scenario.seed * 7919 + life;
   std::mt19937_64 random(rules.seed + 1);
-  if (scenario.aim == 0) rules.crash_at_step = 1 + random() % (uint64_t{1} << scenario.steps);
-  rules.crash = [&] { lose_power(shared); };
+  if (scenario.aim == 0 && scenario.device == 0) rules.crash_at_step = 1 + random() % (uint64_t{1} << scenario.steps);
+  rules.crash = [&] { lose_power(shared, servers.get()); };
   rules.stuck = [&](const std::string& sentence) {
     shared.tell(fmt::format("life {}: {}", life + 1, sentence));
     ::_exit(kFaulty);
@@ -328,13 +388,22 @@ int live_once(const Scenario& scenario, uint64_t life, const Folders& folders, S
   std::filesystem::remove_all(folders.trash);
   std::filesystem::create_directories(folders.trash);
   begin(std::move(rules));
-  insert_disk({folders.disk, folders.trash, fault, scenario.fault_at, scenario.slowness});
-  if (const auto trouble = work(scenario, life, folders, fault != Fault::kNone && fault != Fault::kForgetsSyncs, shared)) {
+  insert_disk({folders.disk, folders.trash, troubles.disk, scenario.fault_at, scenario.slowness});
+  if (scenario.device != 0) {
+    insert_network();
+    ServerRules server = server_rules(scenario, folders, shared);
+    server.faults = troubles.network + scenario.network / kNetworkFaults * kNetworkFaults;
+    server.database_id = read_manifest(folders.data).value().database_id;
+    servers = std::make_unique<SimulatedServers>(std::move(server), shared.counts.network);
+    if (scenario.aim == 0) crash_within(uint64_t{1} << scenario.steps);
+  }
+  if (const auto trouble = work(scenario, life, folders, troubles, shared)) {
     shared.tell(*trouble);
     return kFaulty;
   }
   shared.has_closed = true;
-  lose_power(shared);
+  lose_power(shared, servers.get());
+  return kFaulty;  // not reached
 }
 
 // --- its examination ---
@@ -374,8 +443,8 @@ std::vector<uint64_t> hashes_of(const LogContents& log) {
   return hashes;
 }
 
-// Nothing that was there may go or change, and nothing come before its end.
-std::optional<std::string> compare_with_before(const LogContents& log, Shared& shared) {
+// Nothing that was there up to `last` may go or change, and nothing come before its end.
+std::optional<std::string> compare_with_before(const LogContents& log, Lsn last, Shared& shared) {
   const std::vector<uint64_t> hashes = hashes_of(log);
   const bool is_alike =
       shared.records == 0 || (shared.records <= hashes.size() && hashes[shared.records - 1] == shared.records_hash);
@@ -383,8 +452,10 @@ std::optional<std::string> compare_with_before(const LogContents& log, Shared& s
     return fmt::format("of the {} records that the log had after the power failure before, not all are there as they were",
                        shared.records);
   }
-  shared.records = hashes.size();
-  shared.records_hash = hashes.empty() ? 0 : hashes.back();
+  shared.found = hashes.size();
+  shared.records = static_cast<uint64_t>(std::ranges::count_if(
+      log.records, [&](const RecordView& each) { return each.kind != RecordKind::kSkip && each.lsn <= last; }));
+  shared.records_hash = shared.records == 0 ? 0 : hashes[shared.records - 1];
   return std::nullopt;
 }
 
@@ -456,26 +527,39 @@ std::optional<std::string> examine_rot(const Scenario& scenario, uint64_t lives,
 std::optional<std::string> examine(const Scenario& scenario, uint64_t lives, const Folders& folders, Shared& shared) {
   const auto manifest = read_manifest(folders.data);
   if (!manifest) return manifest.error().message;
+  // A log in memories lets go of what a checkpoint has passed, and no archive keeps it: what lies before is not judged.
+  const bool is_whole = scenario.device == 0 || manifest->checkpoint_lsn == kCheckpointLsn;
+  const Lsn begin = is_whole ? Lsn{} : manifest->checkpoint_lsn;
   Witness witness;
   for (uint64_t life = 0; life < lives; ++life) {
-    for (uint64_t worker = 0; worker < scenario.workers; ++worker)
-      witness.add(journal_of(shared, scenario, life, worker));
+    for (uint64_t worker = 0; worker < scenario.workers; ++worker) {
+      ClientJournal journal = journal_of(shared, scenario, life, worker);
+      std::erase_if(journal, [&](const JournalledCall& each) { return each.answered && each.lsn < begin; });
+      witness.add(std::move(journal));
+    }
   }
   std::optional<std::string> first_digest;
   const auto take = [&](const RecoverOptions& how, const std::string& name) -> std::optional<std::string> {
-    const auto recovered = recover(folders.data, how);
+    auto recovered = recover(folders.data, how);
     if (!recovered) return fmt::format("{} can't recover: {}", name, recovered.error().message);
     const std::string digest = digest_text(*recovered->database, 1);
     if (!first_digest) first_digest = digest;
     if (digest != *first_digest) return fmt::format("{} recovers {}, and serial replay {}", name, digest, *first_digest);
     if (!how.keep_log) return std::nullopt;
-    if (auto trouble = compare_with_before(recovered->log, shared)) return trouble;
+    std::erase_if(recovered->log.records, [&](const RecordView& each) { return each.lsn < begin; });
+    // What nobody was told of may be at one server alone, and that one away when the log is read for work.
+    const Lsn last = scenario.network == 0 ? Lsn{kNever} : witness.last_acknowledged();
+    if (is_whole) {
+      if (auto trouble = compare_with_before(recovered->log, last, shared)) return trouble;
+    } else {
+      shared.found = kNever;
+    }
     const Verdict verdict = witness.judge(recovered->log);
     if (!verdict.good()) {
       return fmt::format("{} lost, {} invented, {} with wrong results; first: {}", verdict.lost, verdict.invented,
                          verdict.wrong_results, verdict.first_fault);
     }
-    if (verdict.acknowledged > shared.records) return "the log has fewer records than were acknowledged";
+    if (is_whole && verdict.acknowledged > shared.records) return "the log has fewer records than were acknowledged";
     return std::nullopt;
   };
 
@@ -517,15 +601,23 @@ std::string ending_text(int ending) {
   return ending < 0 ? fmt::format("signal {}", -ending) : fmt::format("exit status {}", ending);
 }
 
+Result<void> make_database(const Scenario& scenario, const Folders& folders) {
+  CreateOptions options;
+  options.records = records_of(scenario);
+  options.log = log_options(scenario);
+  const auto made = create_database(folders.data, must_compile(), [](Database& database) { return load_ledger(database); }, options);
+  return made.ok() ? Result<void>() : made.error();
+}
+
 // Empty: all was well.
 std::string live_through(const Scenario& scenario, const Folders& folders, Shared& shared) {
   for (const std::string& each : {folders.disk, folders.trash}) std::filesystem::create_directories(each);
   const int created = run_child([&] {
     begin({.seed = scenario.seed});
-    CreateOptions options;
-    options.records = records_of(scenario);
-    options.log = log_options(scenario);
-    const auto made = create_database(folders.data, must_compile(), [](Database& database) { return load_ledger(database); }, options);
+    std::unique_ptr<SimulatedServers> servers;
+    if (scenario.device != 0) servers = calm_servers(scenario, folders, shared);
+    const auto made = make_database(scenario, folders);
+    if (servers != nullptr) servers->end();
     if (made.ok()) return 0;
     shared.tell(fmt::format("no database can be made: {}", made.error().message));
     return kFaulty;
@@ -538,7 +630,13 @@ std::string live_through(const Scenario& scenario, const Folders& folders, Share
       return shared.fault[0] != 0 ? shared.fault : fmt::format("life {} ended by {}", life + 1, ending_text(ended));
     }
     const int examined = run_child([&] {
+      std::unique_ptr<SimulatedServers> servers;
+      if (scenario.device != 0) {
+        begin({.seed = scenario.seed + life});
+        servers = calm_servers(scenario, folders, shared);
+      }
       const auto trouble = examine(scenario, life + 1, folders, shared);
+      if (servers != nullptr) servers->end();
       if (trouble) shared.tell(fmt::format("after life {}: {}", life + 1, *trouble));
       return trouble ? kFaulty : 0;
     });
@@ -562,6 +660,7 @@ LifeCounts& LifeCounts::operator+=(const LifeCounts& other) {
   lost_calls += other.lost_calls;
   from_checkpoints += other.from_checkpoints;
   checkpoints += other.checkpoints;
+  network += other.network;
   rotten += other.rotten;
   rot_refused += other.rot_refused;
   rot_at_the_end += other.rot_at_the_end;
@@ -582,7 +681,7 @@ Outcome live(const Scenario& scenario, const std::string& folder) {
   uint64_t sent = 0;
   for (uint64_t i = 0; i < scenario.lives * scenario.workers * scenario.calls; ++i)
     sent += shared.calls[i].state.load() == SharedCall::State::kSent ? 1 : 0;
-  const uint64_t unanswered_and_logged = shared.records - std::min(shared.records, shared.counts.acknowledged);
+  const uint64_t unanswered_and_logged = shared.found - std::min(shared.found, shared.counts.acknowledged);
   outcome.counts.lost_calls = sent - std::min(sent, unanswered_and_logged);
   if (outcome.fault.empty()) std::filesystem::remove_all(folder);
   return outcome;

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "tests/simulator/scenario.h"
+#include "tests/simulator/simulated_servers.h"
 
 namespace mneme::simulator {
 
@@ -27,6 +28,8 @@ struct LifeCounts {
   uint64_t lost_calls = 0;  // sent, never answered, and not in the log
   uint64_t checkpoints = 0;       // taken by lives that came to their end
   uint64_t from_checkpoints = 0;  // examinations that began with one of those
+
+  ServerCounts network{};
 
   uint64_t rotten = 0;            // bytes that were changed, one at a time
   uint64_t rot_refused = 0;       // of those, damage that recovery named

@@ -11,7 +11,7 @@
 #include <climits>
 #include <cstdarg>
 #include <ctime>
-#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -24,7 +24,6 @@ namespace mneme::simulator {
 
 namespace {
 
-constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kClockBegin = 1000 * kSecond;
 constexpr uint64_t kRealTimeBegin = 1'700'000'000 * kSecond;
@@ -45,6 +44,8 @@ struct Thread {
   uint64_t until = kNever;
   bool is_late = false;  // what it waited for didn't come in time
   uint64_t stopped_to = 0;
+  uint64_t machine = 0;
+  uint64_t machine_of_children = 0;
   pthread_t handle{};
   void* (*entry)(void*) = nullptr;
   void* argument = nullptr;
@@ -64,7 +65,8 @@ class Simulation {
   uint64_t steps() const { return steps_; }
   Thread* add() {
     threads_.push_back(std::make_unique<Thread>());
-    ++count_;
+    if (self != nullptr) threads_.back()->machine = threads_.back()->machine_of_children = self->machine_of_children;
+    ++counts_[threads_.back()->machine];
     return threads_.back().get();
   }
   Thread* find(pthread_t handle) {
@@ -80,14 +82,14 @@ class Simulation {
     return true;
   }
 
-  // Of what a thread does for others alone, and is no step while there are none: the SQL's parser does it a lot.
+  // Of what a thread does for others alone, and is no step while its machine has none: the SQL's parser does it a lot.
   void step_among_others() {
-    if (count_ > 1) step();
+    if (counts_[self->machine] > 1) step();
   }
   void step() {
     count_step();
     if (draw(kStops) == 0) self->stopped_to = steps_ + draw(kLongestStop);
-    if (self->stopped_to > steps_ || draw(kGivesWay) == 0) switch_over();
+    if (self->stopped_to > steps_ || paused_to(*self) != 0 || draw(kGivesWay) == 0) switch_over();
   }
   void give_way() {
     count_step();
@@ -115,9 +117,18 @@ class Simulation {
       waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(chosen));
     }
   }
+  void pause_machine(uint64_t machine, uint64_t until) { paused_to_[machine] = until; }
+  void stop_machine(uint64_t machine) {
+    for (const auto& each : threads_) {
+      if (each->machine != machine || each->state == Thread::State::kEnded) continue;
+      each->state = Thread::State::kEnded;
+      --counts_[machine];
+    }
+    if (self->machine == machine) switch_over();
+  }
   void end_self() {
     self->state = Thread::State::kEnded;
-    --count_;
+    --counts_[self->machine];
     wake(self, kNever);
     Thread* next = choose();
     self = nullptr;
@@ -144,9 +155,13 @@ class Simulation {
       each->is_late = true;
     }
   }
+  uint64_t paused_to(const Thread& thread) const {
+    const auto found = paused_to_.find(thread.machine);
+    return found == paused_to_.end() || found->second <= now_ns_ ? 0 : found->second;
+  }
   bool others_are_ready() const {
     for (const auto& each : threads_) {
-      if (each.get() != self && each->state == Thread::State::kReady) return true;
+      if (each.get() != self && each->state == Thread::State::kReady && paused_to(*each) == 0) return true;
     }
     return false;
   }
@@ -155,6 +170,7 @@ class Simulation {
     uint64_t next = kNever;
     for (const auto& each : threads_) {
       if (each->state == Thread::State::kWaiting) next = std::min(next, each->until);
+      if (each->state == Thread::State::kReady && paused_to(*each) != 0) next = std::min(next, paused_to(*each));
     }
     if (next == kNever) return false;
     now_ns_ = std::max(now_ns_, next);
@@ -166,7 +182,7 @@ class Simulation {
       std::vector<Thread*> ready;
       std::vector<Thread*> stopped;
       for (const auto& each : threads_) {
-        if (each->state != Thread::State::kReady) continue;
+        if (each->state != Thread::State::kReady || paused_to(*each) != 0) continue;
         (each->stopped_to > steps_ ? stopped : ready).push_back(each.get());
       }
       // One that is stopped goes on at once where all the others wait for it.
@@ -186,7 +202,8 @@ class Simulation {
   ThreadRules rules_;
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<Thread>> threads_;
-  size_t count_ = 0;  // of threads that have not ended
+  std::map<uint64_t, uint64_t> paused_to_;  // by machine
+  std::map<uint64_t, size_t> counts_;       // by machine: of threads that have not ended
   uint64_t now_ns_ = kClockBegin;
   uint64_t steps_ = 0;
 };
@@ -262,6 +279,13 @@ uint64_t steps() { return simulation->steps(); }
 uint64_t draw(uint64_t below) { return simulation->draw(below); }
 void crash_within(uint64_t most) { simulation->crash_within(most); }
 void pass(uint64_t ns) { simulation->wait(self, simulation->now_ns() + ns); }
+uint64_t now_ns() { return simulation->now_ns(); }
+bool wait_for(const void* what, uint64_t until_ns) { return simulation->wait(what, until_ns); }
+void wake_all(const void* what) { simulation->wake(what, kNever); }
+uint64_t machine() { return self->machine; }
+void start_threads_on(uint64_t machine) { self->machine_of_children = machine; }
+void pause_machine(uint64_t machine, uint64_t until_ns) { simulation->pause_machine(machine, until_ns); }
+void stop_machine(uint64_t machine) { simulation->stop_machine(machine); }
 
 }  // namespace mneme::simulator
 
