@@ -90,8 +90,9 @@ Scenario Scenario::draw(uint64_t seed) {
     if (pick(4) != 0) drawn.network = pick(3) == 0 ? uint64_t{1} << pick(5) : 1 + pick(kNetworkFaults - 1);
     if (drawn.network != 0 && pick(2) == 0) drawn.network |= static_cast<uint64_t>(NetworkFault::kKill);
     drawn.calm = 1 + pick(uint64_t{1} << (3 + pick(9)));
-    // Servers take steps as well.
-    drawn.steps += 3;
+    // Of most lives power fails between opening and the end, which take some thousand steps each.
+    drawn.steps = 10 + pick(5);
+    drawn.calls = 20 + pick(60);
   }
   return drawn;
 }

@@ -217,6 +217,9 @@ class Network {
     for (uint64_t& each : cut_to_) each = std::min(each, now_ns());
     wake_all(this);
   }
+  uint64_t fastest(uint64_t count) const {
+    return static_cast<uint64_t>(std::min_element(slowness_.begin() + 1, slowness_.begin() + 1 + count) - slowness_.begin());
+  }
   bool reset_one() {
     std::vector<int> standing;
     for (const auto& [descriptor, socket] : sockets_) {
@@ -402,6 +405,7 @@ void insert_network() {
 
 void cut_link(uint64_t machine, uint64_t ns) { network->cut(machine, ns); }
 void mend_links() { network->mend(); }
+uint64_t fastest_link(uint64_t count) { return network->fastest(count); }
 bool reset_a_connection() { return network->reset_one(); }
 void end_sockets(uint64_t machine, Farewell farewell) { network->end_all(machine, farewell); }
 bool has_connections(uint64_t machine) { return network->has_connections(machine); }

@@ -33,6 +33,7 @@ constexpr std::chrono::milliseconds kPatience{100};
 constexpr uint64_t kForgottenBytes = 4096;
 
 uint64_t machine_of(size_t index) { return kFirstServer + index; }
+size_t index_of(uint64_t machine) { return machine - kFirstServer; }
 ServerAddress address_of(size_t index) { return {"127.0.0.1", static_cast<uint16_t>(kFirstPort + index)}; }
 uint64_t bit(NetworkFault fault) { return static_cast<uint64_t>(fault); }
 
@@ -214,8 +215,9 @@ void SimulatedServers::see_off() {
     servers_[i].goes_on_at = 0;
     pause_machine(machine_of(i), 0);
   }
-  // One may be lost with the engine, before it has saved anything.
-  if ((rules_.faults & bit(NetworkFault::kKill)) != 0 && draw(4) != 0) lose(draw(servers_.size()));
+  // One may be lost with the engine, before it has saved anything; most often the one that had answered first.
+  if ((rules_.faults & bit(NetworkFault::kKill)) != 0 && draw(8) != 0)
+    lose(draw(3) == 0 ? draw(servers_.size()) : index_of(fastest_link(servers_.size())));
   const auto has_engine = [&] {
     for (size_t i = 0; i < servers_.size(); ++i) {
       if (has_connections(machine_of(i))) return true;
