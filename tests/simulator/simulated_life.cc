@@ -256,7 +256,7 @@ class Client {
   ByteBuffer buffer_;
 };
 
-// Where the log has servers, whose threads go on for a while, it returns to one of those.
+// Where the log has servers, whose threads go on for a while, it returns to one of those, and to no other.
 void lose_power(Shared& shared, SimulatedServers* servers) {
   if (servers != nullptr && servers->has_failed_power()) return;
   shared.counts.steps += steps();

@@ -459,7 +459,7 @@ int accept4(int descriptor, sockaddr* address, socklen_t* bytes, int flags) {
   return network->accept(descriptor);
 }
 
-// None of those that the network can wait for: sockets here never wait.
+// Sockets here never wait, whatever the flags say.
 ssize_t send(int descriptor, const void* bytes, size_t count, int flags) {
   if (find_socket(descriptor) == nullptr) return REAL(send)(descriptor, bytes, count, flags);
   step();

@@ -19,7 +19,7 @@ namespace mneme::simulator {
 // Without it the calls go on to the library.
 void insert_network();
 
-// Connections between one of these and another machine have faults; those of higher numbers' watch, and have none.
+// The engine's, 0, and its servers'. Connections that a machine of a higher number makes have neither delays to speak of nor faults.
 inline constexpr uint64_t kMachines = 4;
 
 void cut_link(uint64_t machine, uint64_t ns);
