@@ -141,7 +141,7 @@ Result<Measurements> ExperimentRunner::run(const Plan& plan) {
       Result<std::optional<Json>> found = kept(key, round);
       if (!found) return found.error();
       if (found->has_value()) {
-        ++reused_;
+        reused_ += !measured_.contains(round_key(key, round));
         of_other_builds_ += (**found).value("program", "") != options_.program;
         measured[command].push_back(std::move(**found));
         continue;

@@ -44,7 +44,7 @@ class ExperimentRunner {
   Result<void> announce(const std::vector<Plan>& plans);
   Result<Measurements> run(const Plan& plan);
 
-  // Measurements that were found in the store, and those of them that another build of the program took.
+  // Measurements that the store had before, and those of them that another build of the program took.
   uint64_t reused() const { return reused_; }
   uint64_t of_other_builds() const { return of_other_builds_; }
 
