@@ -56,6 +56,8 @@
     (d.min < d.max ? `\n${numberText(d.min)} to ${numberText(d.max)}` : "");
   const style = { fontSize: "12px", background: "transparent" };
   const longest = (texts) => Math.max(...texts.map((text) => String(text).length));
+  // Room for numbers behind bars, of which the longest bar may end at the axis' end.
+  const roomFor = (values) => Math.max(62, 18 + 7.2 * longest(values.map(numberText)));
 
   // Zero can't be drawn on a logarithmic scale.
   const drawable = (panel, rows) => (panel.log_y ? rows.filter((row) => row.min > 0) : rows);
@@ -112,8 +114,9 @@
     const groups = faceted ? panel.xs.length : 1;
     const named = naming(names, width);
     return Plot.plot({
-      style, width, height: groups * (names.length * named.each + 34) + 62, marginLeft: named.marginLeft, marginRight: 62, marginTop: 30,
-      marginBottom: 44, color: colours(panel), x: valueScale({ ...panel, log_y: false }, rows),
+      style, width, height: groups * (names.length * named.each + 34) + 62, marginLeft: named.marginLeft,
+      marginRight: roomFor(rows.map((row) => row.median)), marginTop: 30, marginBottom: 44, color: colours(panel),
+      x: valueScale({ ...panel, log_y: false }, rows),
       y: { domain: names, label: null, padding: named.padding, ...named.axis },
       fy: faceted ? { domain: panel.xs, axis: null, padding: 0.22 } : undefined,
       marks: [
@@ -176,8 +179,9 @@
     const names = rows.map((row) => row.label);
     const named = naming(names, width);
     return Plot.plot({
-      style, width, height: rows.length * named.each + 66, marginLeft: named.marginLeft, marginRight: 66, marginTop: 28, marginBottom: 44,
-      color: colours(panel), x: { label: panel.paper_unit, grid: true, tickFormat: tickText, ticks: 4, zero: true, nice: true },
+      style, width, height: rows.length * named.each + 66, marginLeft: named.marginLeft,
+      marginRight: roomFor(rows.map((row) => row.value)), marginTop: 28, marginBottom: 44, color: colours(panel),
+      x: { label: panel.paper_unit, grid: true, tickFormat: tickText, ticks: 4, zero: true, nice: true },
       y: { domain: names, label: null, padding: named.padding, ...named.axis },
       marks: [
         Plot.barX(rows, { y: "label", x: "value", fill: "base", fillOpacity: 0.75,
