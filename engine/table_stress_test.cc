@@ -1,10 +1,12 @@
-// Goal: threads that take slots at once, moving between NUMA nodes, never get the same one, and lose none.
+// Goal: threads that take slots at once, moving between NUMA nodes, never get the same one, and lose none; and of slots that they
+// restore at once none is left out.
 // Method: two nodes made up; each thread marks its rows as its own and changes node at random. Every row must be there
-// once, in a walk of the table as well.
+// once, in a walk of the table as well. Restored slots are drawn, and then found below the end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -51,6 +53,39 @@ TEST(TableStress, SlotsAreTakenOnce) {
     EXPECT_LT(all.back(), table.slot_end());
     // Nothing is left out but the rest of a run a thread, and of the chunk of the node whose slots end lower.
     EXPECT_LE(table.slot_end(), all.size() + kThreads * 64 + kHugePageBytes / table.slot_bytes());
+  }
+}
+
+TEST(TableStress, RestoredSlotsAreBelowTheEnd) {
+  HugePageSource memory(PageSize::kSmall);
+  for (const size_t image_bytes : {8u, 1000u, 30000u}) {
+    Table table(image_bytes, memory);
+    const uint64_t most = image_bytes > 10000 ? 1000 : 50000;
+    std::vector<std::set<uint64_t>> slots(kThreads);
+    {
+      std::vector<std::jthread> threads;
+      for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+          std::mt19937 random(static_cast<uint32_t>(t));
+          for (uint64_t i = 0; i < most / 10; ++i) {
+            const uint64_t slot = random() % most / kThreads * kThreads + static_cast<uint64_t>(t);
+            Row* row = table.restore(slot);
+            ASSERT_NE(row, nullptr);
+            row->set_word(RowWord::live(kCheckpointLsn));
+            slots[t].insert(slot);
+          }
+        });
+      }
+    }
+    size_t restored = 0;
+    for (const auto& own : slots) restored += own.size();
+    uint64_t live = 0;
+    table.for_each_live(0, table.restored_end(), [&](Row*) { ++live; });
+    EXPECT_EQ(live, restored);
+    table.end_restoring({});
+    EXPECT_EQ(table.slot_end(), table.restored_end());
+    SlotCache cache;
+    EXPECT_GE(table.slot_of(table.allocate(cache)), table.restored_end());
   }
 }
 

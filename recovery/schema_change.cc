@@ -32,6 +32,7 @@ bool same_tables(const Catalog& a, const Catalog& b) {
 // Puts the rows of a table into the slots of another that they have in the first.
 bool copy_rows(const IndexedTable& from, IndexedTable& to) {
   const Table& rows = from.rows();
+  // Whatever is restored already, or was given out since.
   const uint64_t end = std::max(rows.restored_end(), rows.slot_end());
   for (uint64_t slot = 0; slot < end; ++slot) {
     const Row* row = rows.at(slot);
