@@ -121,10 +121,14 @@ class DistributedLogReader {
         directory_, place.file, place.offset, without_part(record.lsn).value);
   }
 
+  // A last block without a right header breaks nothing off: it may be any stream's.
   Error hole(Lsn at) const {
-    const std::optional<LogContents::Place>& gap = segments_.gap();
-    const std::string where = gap ? fmt::format("{}/{} at byte {}: ", directory_, gap->file, gap->offset)
-                                  : fmt::format("{}: ", directory_);
+    std::vector<LogContents::Place> places = segments_.ends();
+    if (segments_.gap()) places = {*segments_.gap()};
+    std::string where;
+    for (const LogContents::Place& place : places)
+      where += fmt::format("{}{}/{} at byte {}", where.empty() ? "" : ", or ", directory_, place.file, place.offset);
+    where += where.empty() ? directory_ + ": " : ": ";
     return damaged(
         "the log is damaged: {}the record at LSN {} is missing or not what was written, in whichever stream "
         "it was, "

@@ -268,6 +268,29 @@ TEST_F(CutDistributedLog, AFlippedByteBelowWhatWasDurableIsRefused) {
   expect_records(must(read_directory(directory_.path())), lsns_);
 }
 
+// Nothing breaks off there, so it may be any stream's: all their ends are named.
+TEST_F(CutDistributedLog, TheHeaderOfAStreamsLastBlockIsNamedWhereItWasDurable) {
+  {
+    OpenLog opened = open_for_work(directory_.path(), distributed_log(2));
+    append_all(*opened.log, 4, 0, 600);
+    append_all(*opened.log, 1, 600, 300);  // of one stream
+  }
+  const LogContents log = must(read_directory(directory_.path()));
+  size_t refused = 0;
+  for (const LogContents::Segment& segment : log.segments) {
+    if (segment.blocks.empty()) continue;
+    const uint64_t block = segment.blocks.back().offset - kBlockHeaderBytes;
+    flip(segment.file, block + 20);
+    const auto read = read_directory(directory_.path());
+    flip(segment.file, block + 20);
+    if (read.ok()) continue;  // the last flush of all: a torn end
+    EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", segment.file, block)), std::string::npos)
+        << read.error().message;
+    refused += read.error().message.find(", or ") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GT(refused, 0u);
+}
+
 // One stream lost its end: what the other holds past the first lost record is left out, and stays so once the database has
 // gone on, though its blocks are intact.
 TEST_F(CutDistributedLog, EndsAtTheFirstHoleOverAllStreams) {

@@ -111,7 +111,10 @@ Result<void> StreamSegments::link(const LogStream& stream, bool is_last) {
     segment.layout = loaded.layout;
   }
   if (stream.is_open()) {
-    if (broken && !gap_) gap_ = gap;
+    if (!broken && is_last)
+      ends_.push_back(gap);
+    else if (broken && !gap_)
+      gap_ = gap;
     return {};
   }
   const bool was_dropped = stream.segments.empty() && manifest_.checkpoint_lsn > kCheckpointLsn;
@@ -181,7 +184,7 @@ Lsn StreamSegments::end_at_gaps(const LogStream& stream, std::vector<std::vector
   bool broken = false;
   for (const size_t s : stream.segments) {
     const bool is_whole = intact_bytes[s] == log_.segments[s].bytes.size();
-    if (!is_whole && !broken && !gap_ && !stream.ring) gap_ = log_.segments[s].place_at(intact_bytes[s]);
+    if (!is_whole && !broken && !stream.ring) ends_.push_back(log_.segments[s].place_at(intact_bytes[s]));
     if (broken) {
       records[s].clear();
       intact_bytes[s] = 0;

@@ -63,6 +63,9 @@ class StreamSegments {
   const LoadedSegment& loaded(size_t segment) const { return loaded_[segment]; }
   // Where the first stream breaks off that does, of those whose end was to be found out.
   const std::optional<LogContents::Place>& gap() const { return gap_; }
+  // Where streams end whose ends were to be found out and that do not break off: behind their last blocks, as far as anybody
+  // can tell, and where a record begins that is not whole there.
+  const std::vector<LogContents::Place>& ends() const { return ends_; }
 
  private:
   using Place = LogContents::Place;
@@ -83,6 +86,7 @@ class StreamSegments {
   std::map<uint32_t, std::vector<LogStream>> streams_;  // by incarnation; of each, by number
   std::vector<LoadedSegment> loaded_;                   // in the manifest's order
   std::optional<Place> gap_;
+  std::vector<Place> ends_;
 };
 
 }  // namespace mneme
