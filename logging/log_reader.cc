@@ -456,8 +456,11 @@ Result<LogContents> read_log(const std::string& directory, const Manifest& manif
   log.record_bytes = log.end.value - chain.begin.value - log.hole_bytes();
   log.dropped_bytes += chain.end.value - log.end.value;
 
-  const bool missing = log.end == chain.end || reaches_past_chain(*last, chain);
-  const Place place = missing ? chain.gap : log.place_of(log.end);
+  // In a bad block the record may claim any length; and it may begin in the block before, of another file.
+  const bool is_bad = chain.bad_block && log.end < chain.end;
+  const bool missing = log.end == chain.end || (!is_bad && reaches_past_chain(*last, chain));
+  Place place = missing ? chain.gap : log.place_of(log.end);
+  if (is_bad && place.file != chain.bad_block->file) place = *chain.bad_block;
   if (log.end < log.durable_seen) {
     return damaged(
         "the log is damaged: {}/{} at byte {}: the record at LSN {} is {}, though everything below LSN {} "

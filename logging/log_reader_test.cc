@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "base/file.h"
@@ -164,6 +165,23 @@ TEST_F(LogReader, AFlippedBitAnywhereInADurableBlockIsDamage) {
     expect_damaged(place.file);
     flip_bit(place.file, block + at, static_cast<int>(at % 8));
   }
+}
+
+// Whatever length a record claims then, or whom it seems to belong to: the file is named that it lies in.
+TEST_F(LogReader, AFlippedBitInAnyRecordsHeaderIsDamageOfItsFile) {
+  write_records(200);
+  const LogContents log = must(read_directory(directory_.path()));
+  std::set<std::string> files;
+  for (size_t i = 0; i + 20 < lsns_.size(); ++i) {
+    const LogContents::Place place = log.place_of(lsns_[i]);
+    files.insert(place.file);
+    for (uint64_t at = i % 3; at < kRecordHeaderBytes; at += 3) {
+      flip_bit(place.file, place.offset + at, static_cast<int>((i + at) % 8));
+      expect_damaged(place.file);
+      flip_bit(place.file, place.offset + at, static_cast<int>((i + at) % 8));
+    }
+  }
+  EXPECT_GT(files.size(), 3u);
 }
 
 TEST_F(LogReader, ADurableBlockThatIsMissingIsDamage) {
