@@ -218,6 +218,31 @@ TEST(RemoteLog, GoesOnWithAMajorityAndTakesServersBack) {
   EXPECT_FALSE(one_left.ok()) << "one may lack what the two others acknowledged";
 }
 
+// One that lay in no majority since, as it has the former life's log yet, stands in for a copy that is lost.
+TEST(RemoteLog, AServerThatNeverHadTheLogIsNoneThatMayHaveLostIt) {
+  Servers servers = start_servers(3);
+  const TemporaryDirectory directory;
+  {
+    auto opened = must(open_remote(directory.path(), remote_log(servers)));
+    ASSERT_TRUE(append_durably(*opened.log, 0, 500));
+  }
+  EXPECT_TRUE(servers[1]->terminate());
+  // An engine that dies without having saved its copy: what the directory is then.
+  const TemporaryDirectory left;
+  {
+    auto opened = must(open_remote(directory.path(), remote_log(servers)));
+    ASSERT_TRUE(append_durably(*opened.log, 500, 1000));
+    copy_directory(directory.path(), left.path());
+    servers[0]->kill_now();
+  }
+  servers[0]->start();
+  const auto may_have_it = test::read_directory(left.path());
+  ASSERT_FALSE(may_have_it.ok());
+  EXPECT_EQ(may_have_it.error().kind, ErrorKind::kFailed) << may_have_it.error().message;
+  servers[1]->start();
+  EXPECT_EQ(end_on(left.path()), 1000u);
+}
+
 // A server that was away when a checkpoint passed segments still holds these: more bytes than the others, not newer ones.
 TEST(RemoteLog, TheCopyThatGoesFurthestIsTakenAndNotTheBiggest) {
   Servers servers = start_servers(3);

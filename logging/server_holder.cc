@@ -1,7 +1,9 @@
 // The RemoteHolder of log servers of our own.
 //
 // Which copy  of the servers that hold the term's log whole, the one that goes furthest. Each has what the engine wrote up to
-//             some place, and copies_to_recover() of them meet every majority that has acknowledged.
+//             some place, and copies_to_recover() of them meet every majority that has acknowledged. A server that still has
+//             an older term's log whole counts as one of them: it was never given this one whole, so it has acknowledged
+//             nothing of it; one that was and has forgotten says so.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -116,6 +118,7 @@ Result<Copy> longest_copy(const Servers& servers, Answers& answers, const Manife
   const auto needed = copies_to_recover(static_cast<uint32_t>(servers.addresses.size()));
   size_t silent = servers.addresses.size() - answers.connections.size();
   uint32_t whole = 0;
+  uint32_t never_had_it = 0;
   std::optional<Copy> longest;
   for (LogConnection& each : answers.connections) {
     auto files = each.list();
@@ -125,17 +128,20 @@ Result<Copy> longest_copy(const Servers& servers, Answers& answers, const Manife
       continue;
     }
     if (is_ahead_of(*files, manifest, term)) return older_than_log();
-    if (files->whole_term != term) continue;
+    if (files->whole_term != term) {
+      never_had_it += files->whole_term != 0 && files->whole_term < term ? 1 : 0;
+      continue;
+    }
     ++whole;
     if (!longest || reach(*files, term) > reach(longest->files, term)) {
       longest = Copy{&each, std::move(*files)};
     }
   }
-  if (whole >= needed) {
+  if (whole > 0 && whole + never_had_it >= needed) {
     if (has_let_go_of(longest->files, missing, term)) return older_than_log();
     return std::move(*longest);
   }
-  if (whole + silent >= needed) {
+  if (whole + never_had_it + silent >= needed) {
     return failed(
         "the log lies in the memories of {} log servers, of which {} must have it, and {} answers with it: "
         "{}; start the "
