@@ -214,6 +214,40 @@ TEST(DistributedLog, WhatLiesBelowACheckpointIsRemovedAndNothingElse) {
   EXPECT_GT(removed, 8u);
 }
 
+// With all that a stream held gone below a checkpoint, nobody can tell where it ended: its archived segments are read whole.
+TEST(DistributedLog, AStreamThatACheckpointHasRemovedIsThereAgainWithItsArchive) {
+  TemporaryDirectory directory;
+  std::vector<Lsn> lsns;
+  {
+    OpenLog opened = open_for_work(directory.path(), distributed_log(2));
+    lsns = append_all(*opened.log, 4, 0, 400);
+  }
+  std::vector<SegmentEntry> archived;
+  must(must(ManifestFile::open(directory.path()))->update([&](Manifest& manifest) {
+    manifest.checkpoint_lsn = lsns.back();
+    std::ranges::copy_if(manifest.segments, std::back_inserter(archived), [](const SegmentEntry& each) { return each.logger == 1; });
+    std::erase_if(manifest.segments, [](const SegmentEntry& each) { return each.logger == 1; });
+  }));
+  ASSERT_FALSE(archived.empty());
+  for (SegmentEntry& each : archived) {
+    const std::string kept = directory.path() + "/archived-" + each.file;
+    std::filesystem::rename(directory.path() + "/" + each.file, kept);
+    each.file = kept;
+  }
+  {
+    OpenLog opened = open_for_work(directory.path(), distributed_log(2));
+    const std::vector<Lsn> news = append_all(*opened.log, 4, 400, 100);
+    lsns.insert(lsns.end(), news.begin(), news.end());
+  }
+  Manifest whole = must(read_manifest(directory.path()));
+  for (const SegmentEntry& each : whole.segments)
+    EXPECT_EQ(std::ranges::count(archived, each.number, &SegmentEntry::number), 0) << "a number came up again";
+  whole.checkpoint_lsn = kCheckpointLsn;
+  whole.segments.insert(whole.segments.end(), archived.begin(), archived.end());
+  std::ranges::sort(whole.segments, {}, &SegmentEntry::number);
+  expect_records(must(read_log(directory.path(), whole, {})), lsns);
+}
+
 class CutDistributedLog : public ::testing::Test {
  protected:
   // Records in turns; the last thirty of stream 1 are in blocks of their own.

@@ -77,6 +77,7 @@ Manifest from_json(const Json& json) {
     if (each.contains("logger")) manifest.segments.back().logger = each.at("logger").get<uint32_t>();
     manifest.segments.back().is_ring = each.value("ring", false);
   }
+  manifest.last_segment = json.value("last_segment", 0u);
   manifest.attributes = json.at("attributes").get<std::map<std::string, std::string>>();
   return manifest;
 }
@@ -84,7 +85,7 @@ Manifest from_json(const Json& json) {
 }  // namespace
 
 uint32_t Manifest::next_segment_number() const {
-  uint32_t next = 1;
+  uint32_t next = last_segment + 1;
   for (const SegmentEntry& each : segments) next = std::max(next, each.number + 1);
   return next;
 }
@@ -124,6 +125,7 @@ std::string Manifest::encode() const {
     if (each.logger) json["segments"].back()["logger"] = *each.logger;
     if (each.is_ring) json["segments"].back()["ring"] = true;
   }
+  if (last_segment > 0) json["last_segment"] = last_segment;
   json["attributes"] = attributes;
   const std::string text = json.dump(2) + "\n";
   return text + fmt::format("{}{:08x}\n", kChecksumWord, crc32c(as_bytes(text)));
@@ -216,6 +218,7 @@ Result<void> ManifestFile::update(FunctionRef<void(Manifest&)> change) {
   const std::lock_guard guard(mutex_);
   Manifest changed = manifest_;
   change(changed);
+  changed.last_segment = std::max(changed.last_segment, manifest_.next_segment_number() - 1);
   RETURN_IF_ERROR(replace_text_file(manifest_path(directory_), changed.encode()));
   manifest_ = std::move(changed);
   return {};

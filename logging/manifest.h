@@ -33,7 +33,8 @@ struct Incarnation {
   // Of a log that may have holes (nvm_log.h): where it ended when it was closed in order. Below it nothing is missing.
   std::optional<Lsn> closed{};
   // Of a log of several streams (epoch_log.h, distributed_log.h): where each ended, once the next incarnation has begun.
-  // What it holds past that is not part of the log.
+  // What it holds past that is not part of the log. 0: nobody knew, as a checkpoint had removed all that it held; what an
+  // archive has of it lies below that.
   std::vector<Lsn> stream_ends{};
 };
 
@@ -68,9 +69,11 @@ struct Manifest {
   std::vector<LogHole> holes;                     // of former incarnations, rising: others there are damage
   std::vector<SegmentEntry> segments;             // by number; of a striped log, or several loggers, some are
                                                   // written at the same time
+  // The highest number of any that was listed before the last change, and may be listed no more.
+  uint32_t last_segment = 0;
   std::map<std::string, std::string> attributes;  // workload, scale, generator position, ...
 
-  // Above those of all segments.
+  // Above those of all segments there ever were: an archive keeps those that are listed no more, by their numbers.
   uint32_t next_segment_number() const;
 
   std::string encode() const;
@@ -97,7 +100,7 @@ class ManifestFile {
 
   const std::string& directory() const { return directory_; }
   Manifest current() const;
-  // Changes the manifest and makes the change durable. On an error current() stays as it was, and the file has the
+  // Changes the manifest and makes the change durable; keeps account of `last_segment`. On an error current() stays as it was, and the file has the
   // former manifest or, where only the last sync failed, the new one.
   Result<void> update(FunctionRef<void(Manifest&)> change);
 

@@ -57,6 +57,20 @@ TEST(Manifest, EveryFlippedBitAndEveryTruncationIsSeen) {
   }
 }
 
+// A checkpoint has removed them, and an archive may keep them by their numbers.
+TEST(Manifest, NumbersOfSegmentsThatAreGoneDoNotComeUpAgain) {
+  const TemporaryDirectory directory;
+  {
+    auto file = must(ManifestFile::create(directory.path(), full_manifest()));
+    EXPECT_EQ(file->current().next_segment_number(), 3u);
+    must(file->update([](Manifest& manifest) { manifest.segments.push_back({"log-000007.segment", 7, 2}); }));
+    must(file->update([](Manifest& manifest) { manifest.segments.pop_back(); }));
+    EXPECT_EQ(file->current().next_segment_number(), 8u);
+    must(file->update([](Manifest& manifest) { manifest.segments.clear(); }));
+  }
+  EXPECT_EQ(must(read_manifest(directory.path())).next_segment_number(), 8u);
+}
+
 TEST(Manifest, SaysWhatIsWrong) {
   struct Case {
     std::string text;

@@ -16,13 +16,15 @@ namespace mneme {
 namespace {
 
 constexpr Lsn kNoEnd{std::numeric_limits<uint64_t>::max()};
+// Of a stream of which no segment is left with anything of the log, in Incarnation::stream_ends.
+constexpr Lsn kUnknownEnd{};
 
 }  // namespace
 
 Result<void> StreamSegments::find(const std::vector<Lsn>& last_ends, std::optional<Lsn> others_end) {
   for (const Incarnation& each : manifest_.incarnations) {
     for (const Lsn end : each.number == last().number ? last_ends : each.stream_ends) {
-      streams_[each.number].push_back({.end = end});
+      streams_[each.number].push_back({.end = end == kUnknownEnd ? std::optional<Lsn>() : end});
     }
   }
   for (size_t i = 0; i < manifest_.segments.size(); ++i) {
@@ -32,8 +34,7 @@ Result<void> StreamSegments::find(const std::vector<Lsn>& last_ends, std::option
       return damaged("{}/MANIFEST doesn't say whose stream {} belongs to; nothing was changed", directory_,
                      entry.file);
     }
-    const std::optional<Lsn> end = is_last(i) ? others_end : kFirstLsn;
-    if (streams.size() <= *entry.logger) streams.resize(*entry.logger + 1, LogStream{.end = end});
+    if (streams.size() <= *entry.logger) streams.resize(*entry.logger + 1, LogStream{.end = others_end});
     LogStream& stream = streams[*entry.logger];
     if (entry.is_ring && stream.ring) {
       return damaged("{}/MANIFEST lists two rings of one stream, of which {} is one; nothing was changed", directory_, entry.file);
@@ -46,7 +47,7 @@ Result<void> StreamSegments::find(const std::vector<Lsn>& last_ends, std::option
   }
   log_.streams->count = static_cast<uint32_t>(last_streams().size());
   log_.streams->ends = last_ends;
-  log_.streams->ends.resize(log_.streams->count, kFirstLsn);
+  log_.streams->ends.resize(log_.streams->count, kUnknownEnd);
   return {};
 }
 

@@ -47,7 +47,8 @@ class StreamSegments {
                  LogContents& log)
       : directory_(directory), manifest_(manifest), options_(options), log_(log) {}
 
-  // Which segments belong to which stream. `last_ends`: of the last incarnation; a stream beyond them ends at `others_end`.
+  // Which segments belong to which stream. `last_ends`: of the last incarnation; a stream that neither they nor the manifest
+  // tell of ends at `others_end`.
   Result<void> find(const std::vector<Lsn>& last_ends, std::optional<Lsn> others_end);
   Result<void> load();
   // Moves the streams' blocks into the log, up to their ends; what comes after is only counted.
