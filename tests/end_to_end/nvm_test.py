@@ -133,6 +133,13 @@ class StreamsInMemory(EndToEndTest):
         report = self.crash("smallbank", "nvm-lossy", "--cc", "2pl", "--checkpoint-every", 0.1)
         self.assertEqual(report["elr"], "on")
 
+    def test_an_archive_has_rings_of_former_lives(self):
+        report = self.report("crash", "smallbank", "--rounds", 8, "--threads", 1, "--log-device", "nvm-lossy", "--longest-run", 0.3,
+                             "--log-buffer", "distributed", "--streams", 1, "--log", "physical", "--checkpoint-every", 0.1,
+                             "--cc", "2pl", "--elr", "off", "--seed", 1, "--data-dir", self.folder / "crashes")
+        self.assertEqual((report["lost"], report["invented"], report["wrong_results"]), (0, 0, 0))
+        self.assertIs(report["schemes"]["whole log, plr"]["digest_equal"], True)
+
     def test_by_page_with_a_log_of_both(self):
         self.crash("smallbank", "nvm-lossy", "--partition", "page", "--log", "all", *ONE_SLOW)
 
