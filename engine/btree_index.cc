@@ -104,6 +104,20 @@ class BtreeIndex final : public Index {
     }
   }
 
+  InsertStatus insert_run(std::span<const IndexEntry> entries, InsertHint& hint, size_t& done,
+                          Row*& existing) override {
+    for (done = 0; done < entries.size();) {
+      const size_t side_by_side = insert_where_hinted(entries.subspan(done), hint);
+      done += side_by_side;
+      if (side_by_side > 0) continue;
+      const IndexEntry& entry = entries[done];
+      const InsertStatus status = insert(entry.key, entry.row, existing, nullptr, &hint);
+      if (status != InsertStatus::kInserted) return status;
+      ++done;
+    }
+    return InsertStatus::kInserted;
+  }
+
   bool replace(const uint64_t* key, const Row* from, Row* to, NodeChanges* changes) override {
     Node leaf;
     uint64_t version;
@@ -264,6 +278,44 @@ class BtreeIndex final : public Index {
       std::copy_n(key, words(), hint->low.data());
     }
     return InsertStatus::kInserted;
+  }
+
+  // As many of the first entries as follow one another, and belong where the last insert went with nothing between them and
+  // room for all; none where that is not known.
+  size_t insert_where_hinted(std::span<const IndexEntry> entries, InsertHint& hint) const {
+    const uint64_t* const first = entries.front().key;
+    if (!hint.covers(first, words())) return 0;
+    const Node leaf(hint.node);
+    const uint64_t version = hint.version;
+    if (!leaf.try_lock(version)) return 0;
+    const uint32_t count = leaf.count();
+    const uint32_t at = leaf.rank(shape_, count, first, false);
+    size_t fitting = std::min<size_t>(entries.size(), shape_.leaf_capacity - count);
+    if (at < count && leaf.compare(shape_, at, first) == 0) fitting = 0;
+    if (fitting == 0) {
+      leaf.unlock_unchanged(version);
+      return 0;
+    }
+    size_t taken = 1;
+    for (; taken < fitting; ++taken) {
+      const uint64_t* const key = entries[taken].key;
+      const bool follows = compare_words(key, entries[taken - 1].key, words()) > 0;
+      if (!follows || (at < count && leaf.compare(shape_, at, key) <= 0)) break;
+      if (hint.has_high && compare_words(key, hint.high.data(), words()) >= 0) break;
+    }
+    const auto more = static_cast<uint32_t>(taken);
+    for (uint32_t i = count; i-- > at;) {
+      leaf.copy_entry(shape_, i + more, leaf, i);
+      leaf.copy_value(shape_, 0, i + more, leaf, i);
+    }
+    for (uint32_t i = 0; i < more; ++i) {
+      leaf.store_key(shape_, at + i, entries[i].key);
+      leaf.set_value(shape_, 0, at + i, entries[i].row);
+    }
+    leaf.set_meta(count + more, 0);
+    hint.version = leaf.unlock_changed(version);
+    std::copy_n(entries[taken - 1].key, words(), hint.low.data());
+    return taken;
   }
 
   // Stops at the first full node.
@@ -514,6 +566,14 @@ class BtreeIndex final : public Index {
 };
 
 }  // namespace
+
+Index::InsertStatus Index::insert_run(std::span<const IndexEntry> entries, InsertHint& hint, size_t& done, Row*& existing) {
+  for (done = 0; done < entries.size(); ++done) {
+    const InsertStatus status = insert(entries[done].key, entries[done].row, existing, nullptr, &hint);
+    if (status != InsertStatus::kInserted) return status;
+  }
+  return InsertStatus::kInserted;
+}
 
 std::unique_ptr<Index> make_btree_index(uint32_t key_words, HugePageSource& memory) {
   CHECK(key_words >= 1 && key_words <= kMaxKeyWords);

@@ -112,6 +112,11 @@ struct InsertHint {
   }
 };
 
+struct IndexEntry {
+  const uint64_t* key;
+  Row* row;
+};
+
 class Index {
  public:
   explicit Index(uint32_t key_words) : key_words_(key_words) {}
@@ -133,6 +138,10 @@ class Index {
   enum class InsertStatus : uint8_t { kInserted, kExists, kOutOfMemory };
   virtual InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes,
                               InsertHint* hint = nullptr) = 0;
+
+  // The same for several entries, one after the other: those that belong side by side go in at once. It stops at the first
+  // that is not inserted; `done` is how many are.
+  virtual InsertStatus insert_run(std::span<const IndexEntry> entries, InsertHint& hint, size_t& done, Row*& existing);
 
   // Gives the entry under `key` another row; false when there is none that leads to `from`.
   virtual bool replace(const uint64_t* key, const Row* from, Row* to, NodeChanges* changes) = 0;

@@ -172,14 +172,9 @@ IndexKey KeyCodec::zeroed_key() const {
 }
 
 IndexKey KeyCodec::of_row(const std::byte* image, uint64_t slot) const {
-  if (is_simple_) {
-    IndexKey key = zeroed_key();
-    for (const WordStep& step : word_steps_) {
-      const uint64_t word = load<uint64_t>(image + step.image_offset) >> step.down;
-      key.words[step.key_word] |= ((word ^ step.flip) & step.mask) << step.up;
-    }
-    return key;
-  }
+  IndexKey key;
+  key.word_count = word_count_;
+  if (put_row(image, key.words.data())) return key;
   KeyBytes bytes;
   // The last word's padding; whatever else lies there is overwritten.
   if (word_count_ > 0) store<uint64_t>(bytes.data() + 8 * (word_count_ - 1), 0);

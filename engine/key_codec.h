@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "base/bytes.h"
 #include "engine/catalog.h"
 #include "engine/index_key.h"
 #include "engine/row_layout.h"
@@ -33,6 +34,16 @@ class KeyCodec {
   // The key under which a row stands. `slot` is used only where neither the index nor its table has a unique
   // key.
   IndexKey of_row(const std::byte* image, uint64_t slot) const;
+  // The same, as word_count() words, where a row's columns alone make its key and all are numbers; false elsewhere.
+  bool put_row(const std::byte* image, uint64_t* words) const {
+    if (!is_simple_) return false;
+    for (uint32_t i = 0; i < word_count_; ++i) words[i] = 0;
+    for (const WordStep& step : word_steps_) {
+      const uint64_t word = load<uint64_t>(image + step.image_offset) >> step.down;
+      words[step.key_word] |= ((word ^ step.flip) & step.mask) << step.up;
+    }
+    return true;
+  }
 
   // The key of the one row whose columns equal `values`, one for each column of a unique index. Nothing as in
   // of_prefix.

@@ -5,7 +5,24 @@
 #include <utility>
 
 #include "base/prefetch.h"
+
 namespace mneme {
+
+namespace {
+
+AccessStatus access_status(Index::InsertStatus status) {
+  switch (status) {
+    case Index::InsertStatus::kInserted:
+      return AccessStatus::kOk;
+    case Index::InsertStatus::kExists:
+      return AccessStatus::kDuplicateKey;
+    case Index::InsertStatus::kOutOfMemory:
+      break;
+  }
+  return AccessStatus::kOutOfMemory;
+}
+
+}  // namespace
 
 UnloggedWriter::UnloggedWriter(Database& database)
     : database_(database),
@@ -14,6 +31,7 @@ UnloggedWriter::UnloggedWriter(Database& database)
       hints_(database.catalog().indexes().size()) {}
 
 UnloggedWriter::~UnloggedWriter() {
+  (void)insert_waiting();
   for (uint32_t i = 0; i < slots_.size(); ++i) {
     if (new_rows_[i] != nullptr) free_slot(TableId{i}, new_rows_[i]);
     database_.table(TableId{i}).rows().give_back(slots_[i]);
@@ -26,6 +44,7 @@ void UnloggedWriter::free_slot(TableId id, Row* row) {
 }
 
 Row* UnloggedWriter::find(IndexId id, const IndexKey& key) {
+  show_waiting(id);
   const TableIndex& index = database_.index(id);
   DCHECK(index.is_unique && key.word_count == index.codec->word_count());
   if (index.is_primary) {
@@ -43,6 +62,7 @@ Row* UnloggedWriter::find(IndexId id, const IndexKey& key) {
 
 void UnloggedWriter::scan(IndexId id, const KeyRange& range, RowAccess::Direction direction,
                           FunctionRef<bool(Row*)> visit) {
+  show_waiting(id);
   const TableIndex& index = database_.index(id);
   if (scans_under_way_ == scans_.size()) scans_.push_back(std::make_unique<Scan>());
   Scan& scan = *scans_[scans_under_way_];
@@ -96,20 +116,70 @@ std::byte* UnloggedWriter::new_image(TableId id) {
   return row->image();
 }
 
-AccessStatus UnloggedWriter::insert_image(TableId id, const std::byte* image, Row** inserted) {
+Row* UnloggedWriter::take_new_row(TableId id, const std::byte* image) {
   IndexedTable& table = database_.table(id);
   Row* row = std::exchange(new_rows_[id.value], nullptr);
   if (row == nullptr) row = table.rows().allocate(slots_[id.value]);
-  if (row == nullptr) return AccessStatus::kOutOfMemory;
+  if (row == nullptr) return nullptr;
   if (image != row->image()) std::memcpy(row->image(), image, table.layout().image_bytes());
   row->set_word(RowWord::live(kCheckpointLsn));
-  const AccessStatus status = link(table, row);
+  return row;
+}
+
+AccessStatus UnloggedWriter::insert_image(TableId id, const std::byte* image, Row** inserted) {
+  Row* const row = take_new_row(id, image);
+  if (row == nullptr) return AccessStatus::kOutOfMemory;
+  const AccessStatus status = link(database_.table(id), row);
   if (status != AccessStatus::kOk) {
     free_slot(id, row);
   } else if (inserted != nullptr) {
     *inserted = row;
   }
   return status;
+}
+
+AccessStatus UnloggedWriter::insert_later(TableId id, const std::byte* image) {
+  const std::vector<TableIndex>& indexes = database_.table(id).indexes();
+  if (indexes.size() != 1 || !indexes[0].is_primary) return insert_image(id, image);
+  if (waiting_count_ == kMostWaiting || (waiting_count_ > 0 && waiting_for_ != indexes[0].id)) link_waiting();
+  Row* const row = take_new_row(id, image);
+  if (row == nullptr) return AccessStatus::kOutOfMemory;
+  waiting_for_ = indexes[0].id;
+  waiting_[waiting_count_++] = row;
+  return waiting_status_;
+}
+
+// Neighbours, whose keys differ in the last word alone, share a hint and go in at once. A row that can't be inserted takes the neighbours behind it along.
+void UnloggedWriter::link_waiting() {
+  IndexedTable& table = database_.table_of(waiting_for_);
+  const TableIndex& index = table.indexes()[0];
+  const size_t words = index.codec->word_count();
+  std::array<std::array<uint64_t, kMaxKeyWords>, kMostWaiting> keys;
+  std::array<IndexEntry, kMostWaiting> entries;
+  const size_t count = std::exchange(waiting_count_, 0);
+  for (size_t i = 0; i < count; ++i) {
+    if (!index.codec->put_row(waiting_[i]->image(), keys[i].data()))
+      keys[i] = table.entry_key(index, waiting_[i]->image(), waiting_[i]).words;
+    entries[i] = {keys[i].data(), waiting_[i]};
+  }
+  const auto are_neighbours = [&](size_t i) {
+    uint64_t difference = 0;
+    for (size_t w = 0; w + 1 < words; ++w) difference |= keys[i - 1][w] ^ keys[i][w];
+    return difference == 0;
+  };
+  InsertHints& hints = hints_[index.id.value];
+  for (size_t begin = 0; begin < count;) {
+    InsertHint& hint = hints.of(entries[begin].key, words);
+    size_t end = begin + 1;
+    while (end < count && are_neighbours(end)) ++end;
+    const std::span<const IndexEntry> neighbours(entries.data() + begin, end - begin);
+    size_t done = 0;
+    Row* existing = nullptr;
+    const AccessStatus status = access_status(index.index->insert_run(neighbours, hint, done, existing));
+    for (const IndexEntry& each : neighbours.subspan(done)) free_slot(table.definition().id, each.row);
+    if (waiting_status_ == AccessStatus::kOk) waiting_status_ = status;
+    begin = end;
+  }
 }
 
 // Into all indexes, or none.
@@ -131,15 +201,7 @@ AccessStatus UnloggedWriter::link(IndexedTable& table, const TableIndex& index, 
   Row* existing = nullptr;
   const IndexKey key = table.entry_key(index, row->image(), row);
   InsertHint& hint = hints_[index.id.value].of(key.words.data(), key.word_count);
-  switch (index.index->insert(key.words.data(), row, existing, nullptr, &hint)) {
-    case Index::InsertStatus::kInserted:
-      return AccessStatus::kOk;
-    case Index::InsertStatus::kExists:
-      return AccessStatus::kDuplicateKey;
-    case Index::InsertStatus::kOutOfMemory:
-      return AccessStatus::kOutOfMemory;
-  }
-  return AccessStatus::kOutOfMemory;
+  return access_status(index.index->insert(key.words.data(), row, existing, nullptr, &hint));
 }
 
 AccessStatus UnloggedWriter::update(TableId id, Row* row, std::span<const ColumnValue> changes) {

@@ -8,9 +8,11 @@
 // Errors      kDuplicateKey: a unique key exists already; nothing changed. kOutOfMemory: the loading is over.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/database.h"
@@ -41,6 +43,13 @@ class UnloggedWriter {
   // insert. The image is the new row's own, which nobody finds before it is inserted.
   std::byte* new_image(TableId table);
   AccessStatus insert_image(TableId table, const std::byte* image, Row** inserted = nullptr);
+  // The same for a row that the index is not told of before insert_waiting() is called, or somebody looks for rows there by
+  // this writer: so an order's lines go in at once. Whether its key was free is found out no sooner, either.
+  AccessStatus insert_later(TableId table, const std::byte* image);
+  AccessStatus insert_waiting() {
+    if (waiting_count_ > 0) link_waiting();
+    return std::exchange(waiting_status_, AccessStatus::kOk);
+  }
   // Whether an insert of this whole key of the index will find its place without a search, as those before went there.
   bool knows_place(IndexId index, const IndexKey& key) const {
     return hints_[index.value].know(key.words.data(), key.word_count);
@@ -52,6 +61,11 @@ class UnloggedWriter {
  private:
   AccessStatus link(IndexedTable& table, Row* row);
   AccessStatus link(IndexedTable& table, const TableIndex& index, Row* row);
+  void link_waiting();
+  void show_waiting(IndexId index) {
+    if (waiting_count_ > 0 && waiting_for_ == index) link_waiting();
+  }
+  Row* take_new_row(TableId table, const std::byte* image);
   AccessStatus update_keys(IndexedTable& table, Row* row, std::span<const ColumnValue> changes);
 
   void free_slot(TableId table, Row* row);
@@ -74,6 +88,12 @@ class UnloggedWriter {
   std::vector<InsertHints> hints_;            // by index
   std::vector<std::unique_ptr<Scan>> scans_;  // the last one on each level: visitors may scan
   size_t scans_under_way_ = 0;
+  // Rows of one table that its one index has yet to be told of, and the first that went wrong when it was.
+  static constexpr size_t kMostWaiting = 32;
+  std::array<Row*, kMostWaiting> waiting_;
+  size_t waiting_count_ = 0;
+  IndexId waiting_for_;
+  AccessStatus waiting_status_ = AccessStatus::kOk;
   std::vector<std::byte> new_image_;
   Arena scratch_;
 };

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "procedures/call_codec.h"
+#include "procedures/sql_error.h"
 #include "recovery/row_links.h"
 
 namespace mneme {
@@ -53,6 +54,14 @@ Result<void> LogBatch::add_changes(const ChangeCodec& codec, const RecordView& r
   }
   if (reader.bad()) return no_rows_error(record.lsn);
   return {};
+}
+
+Outcome end_of_run(AccessStatus inserted) {
+  if (inserted == AccessStatus::kOk) return {};
+  if (inserted == AccessStatus::kDuplicateKey) {
+    return {Outcome::Kind::kRaised, sqlstate::kUnique, "duplicate key value violates a unique constraint", {}};
+  }
+  return {Outcome::Kind::kOutOfMemory, "", "", {}};
 }
 
 Error replay_error(const ir::Procedure& procedure, Lsn lsn, const Outcome& outcome) {

@@ -72,6 +72,9 @@ class LogBatch {
   uint32_t ad_hoc_count_ = 0;
 };
 
+// What a run that completed has come to, now that its last rows have been inserted (ReplayAccess::end_run).
+Outcome end_of_run(AccessStatus inserted);
+
 // Why replay can't go on after `outcome` of the transaction at `lsn`: the log and the rows do not fit each other.
 Error replay_error(const ir::Procedure& procedure, Lsn lsn, const Outcome& outcome);
 

@@ -153,7 +153,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     request.rows = &thread.rows;
     request.recording = &thread.recording;
     if (piece.part != kWholeSlice) request.only_iteration = piece.part;
-    const Outcome outcome = thread.interpreter.run(request);
+    Outcome outcome = thread.interpreter.run(request);
+    if (outcome.completed()) outcome = end_of_run(thread.rows.end_run());
     return outcome.completed() || fail(slot.batch, piece.transaction, outcome);
   }
 

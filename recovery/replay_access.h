@@ -6,6 +6,8 @@
 //             What is expected is looked up beforehand, in groups, so that cache misses overlap. A row that was found
 //             so is still the one under its key when it is asked for: until then nobody but this access takes rows
 //             of its lane out of an index, or gives them another key, and then it forgets what it has found.
+//             Rows that machine code inserts go into their index at the end of its run, neighbours at once, or as soon as the run
+//             looks for rows there: nobody else may look for them sooner.
 //             RowRef::image is the row itself: it shows every later change of the row, by this access or, of columns
 //             that nobody here may depend on, by others.
 // Threads     one owner each; any number on one database.
@@ -33,6 +35,8 @@ class ReplayAccess final : public RowAccess {
   }
   // Somebody else has taken a row of its lane out of an index.
   void forget_expected() { prefetcher_.forget(); }
+  // What the run inserted is there for others from here on, if all went well.
+  AccessStatus end_run() { return rows_.insert_waiting(); }
   // What is asked for now begins with the expected look-up number `at`.
   void go_on_at(size_t at) { prefetcher_.go_on_at(at); }
 
@@ -52,7 +56,7 @@ class ReplayAccess final : public RowAccess {
     return rows_.insert(table, values);
   }
   std::byte* new_image(TableId table) override { return rows_.new_image(table); }
-  AccessStatus insert_image(TableId table, std::byte* image) override { return rows_.insert_image(table, image); }
+  AccessStatus insert_image(TableId table, std::byte* image) override { return rows_.insert_later(table, image); }
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override {
     prefetcher_.forget();
     return rows_.update(table, static_cast<Row*>(row.handle), changes);

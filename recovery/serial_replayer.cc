@@ -63,7 +63,8 @@ class SerialReplay {
     const ir::Procedure& procedure = program_.procedure(call.procedure);
     RunRequest request = RunRequest::of(procedure, call.arguments, rows_);
     if (!options_.native.empty()) request.native = options_.native[call.procedure.value].run_on_any;
-    const Outcome outcome = interpreter_.run(request);
+    Outcome outcome = interpreter_.run(request);
+    if (outcome.completed()) outcome = end_of_run(rows_.end_run());
     if (!outcome.completed()) return replay_error(procedure, batch_.lsn(t), outcome);
     if (visit_) visit_({batch_.lsn(t), call, interpreter_.results()});
     return {};
