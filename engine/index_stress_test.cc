@@ -59,6 +59,8 @@ class IndexStressTest : public testing::TestWithParam<Kind> {
         ASSERT_TRUE(index->erase(key.data(), row_of(n)));
         ASSERT_EQ(index->find(key.data(), node), nullptr);
         present[n] = false;
+      } else if (random() % 4 == 0) {
+        insert_run(n, present, hint);
       } else {
         Row* existing = nullptr;
         changes.clear();
@@ -73,6 +75,24 @@ class IndexStressTest : public testing::TestWithParam<Kind> {
       const Key key = key_of(n);
       ASSERT_EQ(index->find(key.data(), node), present[n] || is_permanent(n) ? row_of(n) : nullptr);
     }
+  }
+
+  // Of the thread's keys from this one on.
+  void insert_run(uint64_t n, std::vector<bool>& present, InsertHint& hint) {
+    std::vector<Key> keys;
+    std::vector<uint64_t> numbers;
+    for (; numbers.size() < 8 && n < kKeys; n += kThreads) {
+      if (present[n] || is_permanent(n)) continue;
+      numbers.push_back(n);
+      keys.push_back(key_of(n));
+    }
+    std::vector<IndexEntry> entries;
+    for (size_t i = 0; i < keys.size(); ++i) entries.push_back({keys[i].data(), row_of(numbers[i])});
+    size_t done = 0;
+    Row* existing = nullptr;
+    ASSERT_EQ(index->insert_run(entries, hint, done, existing), Index::InsertStatus::kInserted);
+    ASSERT_EQ(done, entries.size());
+    for (const uint64_t each : numbers) present[each] = true;
   }
 
   // Others' changes may hide any entry from it, but it ends, and what it finds is a row: the key's own, if it says so.

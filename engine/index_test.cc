@@ -110,6 +110,43 @@ TEST_P(IndexTest, BehavesAsAMap) {
   EXPECT_EQ(entries, model);
 }
 
+TEST_P(IndexTest, RunsOfEntriesGoInAsOneAfterTheOther) {
+  std::map<Key, Row*> model;
+  std::mt19937_64 random(10 + GetParam().key_words);
+  uint64_t refused = 0;
+  for (int step = 0; step < 12000; ++step) {
+    std::vector<Key> keys;
+    std::vector<IndexEntry> entries;
+    // Side by side, or all over; to the end of a group that grows, or anywhere.
+    const uint64_t begin = random() % 3 == 0 ? 7 * static_cast<uint64_t>(step) : random() % 90000;
+    const uint64_t stride = random() % 2 == 0 ? 7 : random() % 20;
+    const size_t count = 1 + random() % 12;
+    for (size_t i = 0; i < count; ++i) keys.push_back(key_of(begin + i * stride));
+    for (const Key& key : keys) entries.push_back({key.data(), row_of(random() % 1000)});
+    size_t expected = 0;
+    while (expected < count && model.try_emplace(keys[expected], entries[expected].row).second) ++expected;
+    size_t done = 0;
+    Row* existing = nullptr;
+    const Index::InsertStatus status = index->insert_run(entries, hint, done, existing);
+    ASSERT_EQ(done, expected);
+    ASSERT_EQ(status, expected == count ? Index::InsertStatus::kInserted : Index::InsertStatus::kExists);
+    if (expected < count) {
+      ASSERT_EQ(existing, model.at(keys[expected]));
+      ++refused;
+    }
+    const auto gone = model.begin();
+    if (step % 3 == 0) {
+      ASSERT_TRUE(index->erase(gone->first.data(), gone->second));
+      model.erase(gone);
+    }
+  }
+  EXPECT_GT(refused, 100u);
+  index->verify();
+  std::map<Key, Row*> entries;
+  index->for_each([&](const uint64_t* key, Row* row) { entries.emplace(Key(key, key + words), row); });
+  EXPECT_EQ(entries, model);
+}
+
 TEST(BtreeIndex, KeysInAscendingOrderWithinGroupsFillNodes) {
   // Orders of 40 districts, in ascending order within each, and each the lines of an order at once; the first third
   // district by district, as a population comes.

@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "engine/digest.h"
 #include "engine/test_database.h"
+#include "engine/wide_table.h"
 
 namespace mneme {
 namespace {
@@ -84,6 +87,56 @@ TEST_P(UnloggedWriterTest, AVisitorMayScanTheSameRangeAndOthers) {
     EXPECT_EQ(outer.front(), 3);
     EXPECT_EQ(outer.back(), 3 + 4 * 19);
   }
+}
+
+// A table with one index, whose rows may wait for it.
+class WaitingRowsTest : public testing::Test {
+ protected:
+  AccessStatus insert_later(int64_t id) {
+    std::byte* const image = writer.new_image(t.kWide);
+    t.layout().set(image, ColumnId{0}, Value::of_int(id));
+    return writer.insert_later(t.kWide, image);
+  }
+  // By a writer of its own, to which waiting rows are none.
+  std::vector<int64_t> all() {
+    std::vector<int64_t> found;
+    UnloggedWriter(t.db).scan(t.kById, {t.key(0), t.key(1000)}, Direction::kForward, [&](Row* row) {
+      found.push_back(t.layout().get(row->image(), ColumnId{0}).as_int());
+      return true;
+    });
+    std::ranges::sort(found);
+    return found;
+  }
+
+  WideTable t{1};
+  UnloggedWriter writer{t.db};
+};
+
+TEST_F(WaitingRowsTest, AreThereOnceTheyNeedWaitNoLonger) {
+  for (const int64_t id : {3, 4, 9, 5}) ASSERT_EQ(insert_later(id), AccessStatus::kOk);
+  EXPECT_EQ(all(), (std::vector<int64_t>{}));
+  EXPECT_EQ(writer.insert_waiting(), AccessStatus::kOk);
+  EXPECT_EQ(all(), (std::vector<int64_t>{3, 4, 5, 9}));
+  EXPECT_EQ(writer.insert_waiting(), AccessStatus::kOk) << "nobody waits";
+  ASSERT_EQ(insert_later(7), AccessStatus::kOk);
+  EXPECT_NE(writer.find(t.kById, t.key(7)), nullptr) << "who looks for rows sees them";
+  EXPECT_EQ(all(), (std::vector<int64_t>{3, 4, 5, 7, 9}));
+  // More than can wait.
+  for (int64_t id = 100; id < 200; ++id) ASSERT_EQ(insert_later(id), AccessStatus::kOk);
+  EXPECT_EQ(writer.insert_waiting(), AccessStatus::kOk);
+  EXPECT_EQ(all().size(), 105u);
+}
+
+TEST_F(WaitingRowsTest, AKeyThatIsTakenIsTold) {
+  for (const int64_t id : {3, 4, 5}) ASSERT_EQ(insert_later(id), AccessStatus::kOk);
+  ASSERT_EQ(writer.insert_waiting(), AccessStatus::kOk);
+  for (const int64_t id : {1, 4, 6}) ASSERT_EQ(insert_later(id), AccessStatus::kOk);
+  EXPECT_NE(writer.find(t.kById, t.key(1)), nullptr);
+  EXPECT_EQ(insert_later(7), AccessStatus::kDuplicateKey) << "of one that waited before";
+  EXPECT_EQ(writer.insert_waiting(), AccessStatus::kDuplicateKey);
+  EXPECT_EQ(writer.insert_waiting(), AccessStatus::kOk);
+  EXPECT_EQ(all().front(), 1);
+  EXPECT_TRUE(verify_indexes(t.db).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Indexes, UnloggedWriterTest, testing::Bool(),
