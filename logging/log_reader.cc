@@ -134,6 +134,7 @@ struct Chain {
   std::optional<Place>
       bad_block;  // the first block that was durable and whose bytes don't match their checksum
   std::optional<Place> new_hole;  // the first of the last incarnation's
+  size_t next_segment = std::numeric_limits<size_t>::max();  // where a block follows that doesn't go on, if one does
 };
 
 // The highest durable LSN that the incarnation's own blocks carry. Between it and the incarnation's end the blocks
@@ -259,6 +260,7 @@ Chain link_blocks(const Manifest& manifest, std::vector<LoadedSegment>& loaded, 
         pass_over(block.begin, chain, log);
       } else {
         broken = true;
+        chain.next_segment = place.segment;
       }
     }
     if (broken) {
@@ -355,6 +357,19 @@ std::optional<RecordWalk> collect_windows(const Chain& chain, const LogReadOptio
     if (!last.is_whole) break;
   }
   return last;
+}
+
+// What is missing where the chain ends may as well be the first block of a segment behind that has none.
+std::string first_blocks_behind(const Chain& chain, const std::vector<LoadedSegment>& loaded, const LogContents& log) {
+  std::string places;
+  bool is_behind = false;
+  for (size_t s = 0; s < std::min(chain.next_segment, log.segments.size()); ++s) {
+    const std::string& file = log.segments[s].file;
+    if (is_behind && loaded[s].blocks.empty() && !loaded[s].nvm)
+      places += fmt::format(", or {} at byte {}", file, block_offset(0));
+    is_behind |= file == chain.gap.file;
+  }
+  return places;
 }
 
 // Whether the record at the log's end is cut off by the chain's end: missing, then, rather than bad.
@@ -463,10 +478,10 @@ Result<LogContents> read_log(const std::string& directory, const Manifest& manif
   if (is_bad && place.file != chain.bad_block->file) place = *chain.bad_block;
   if (log.end < log.durable_seen) {
     return damaged(
-        "the log is damaged: {}/{} at byte {}: the record at LSN {} is {}, though everything below LSN {} "
+        "the log is damaged: {}/{} at byte {}{}: the record at LSN {} is {}, though everything below LSN {} "
         "was durable; nothing was changed",
-        directory, place.file, place.offset, log.end.value, missing ? "missing" : "not what was written",
-        log.durable_seen.value);
+        directory, place.file, place.offset, missing ? first_blocks_behind(chain, loaded, log) : "", log.end.value,
+        missing ? "missing" : "not what was written", log.durable_seen.value);
   }
   if (chain.bad_block) {
     return damaged(

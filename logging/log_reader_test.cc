@@ -194,6 +194,23 @@ TEST_F(LogReader, ADurableBlockThatIsMissingIsDamage) {
                              place.offset - kBlockHeaderBytes, lsns_[2].value));
 }
 
+// One of a segment that has no other: the log may as well go on where the segment before ends.
+TEST_F(LogReader, TheFirstBlockOfASegmentIsNamedWhereItIsMissing) {
+  write_records(200);
+  const LogContents log = must(read_directory(directory_.path()));
+  size_t tried = 0;
+  for (size_t s = 1; s + 1 < log.segments.size(); ++s) {
+    if (log.segments[s].blocks.empty() || log.segments[s + 1].blocks.empty()) continue;
+    const std::string& file = log.segments[s].file;
+    const std::string saved = content(file);
+    replace(file, saved.substr(0, kBlockBytes) + std::string(saved.size() - kBlockBytes, '\0'));
+    expect_damaged(fmt::format("{} at byte {}", file, kBlockBytes));
+    replace(file, saved);
+    ++tried;
+  }
+  EXPECT_GT(tried, 2u);
+}
+
 TEST_F(LogReader, ABadRecordAboveTheDurableLsnIsATornTailThoughIntactOnesFollow) {
   write_records(20);
   forget_durable_from(15);
