@@ -47,7 +47,7 @@ Result<void> StreamSegments::find(const std::vector<Lsn>& last_ends, std::option
   }
   log_.streams->count = static_cast<uint32_t>(last_streams().size());
   log_.streams->ends = last_ends;
-  log_.streams->ends.resize(log_.streams->count, kUnknownEnd);
+  log_.streams->ends.resize(log_.streams->count, others_end.value_or(kUnknownEnd));
   return {};
 }
 

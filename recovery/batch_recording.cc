@@ -65,10 +65,10 @@ RecordedOperations::RecordedOperations(const DependencyGraph& graph) {
     std::set<OperationId> in_loop;
     collect_repeated(local.replay.body, false, in_loop);
 
-    auto& places = places_.emplace_back(local.replay.operations.size(), kNotRecorded);
-    auto& operations = operations_.emplace_back();
+    OfProcedure& procedure = procedures_.emplace_back();
+    procedure.places.assign(local.replay.operations.size(), kNotRecorded);
     for (const OperationId id : recorded) {
-      places[id.value] = static_cast<uint32_t>(operations.size());
+      procedure.places[id.value] = static_cast<uint32_t>(procedure.operations.size());
       Operation operation;
       operation.id = id;
       for (const ir::Output& output : local.replay.operations[id.value].outputs) {
@@ -76,7 +76,7 @@ RecordedOperations::RecordedOperations(const DependencyGraph& graph) {
         ++operation.outputs;
       }
       if (in_loop.contains(id)) operation.first_iterations = kFirstIterations;
-      operations.push_back(std::move(operation));
+      procedure.operations.push_back(std::move(operation));
     }
   }
 }
@@ -88,15 +88,16 @@ void BatchRecording::reset() {
 }
 
 void BatchRecording::add(ProcedureId procedure) {
-  const size_t count = operations_.of(procedure).size();
+  const size_t count = operations_.of(procedure).operations.size();
   transactions_.push_back({procedure, transactions_arena_.make_array<Iterations>(count)});
 }
 
 void BatchRecording::reserve_iterations(uint32_t transaction, OperationId operation, uint32_t count,
                                         ReplayThreadId thread) {
   Transaction& of = transactions_[transaction];
-  const uint32_t place = operations_.place(of.procedure, operation);
-  grow(of.operations[place], operations_.of(of.procedure)[place].outputs, count, arenas_[thread.value]);
+  const RecordedOperations::OfProcedure& recorded = operations_.of(of.procedure);
+  const uint32_t place = recorded.place(operation);
+  grow(of.operations[place], recorded.operations[place].outputs, count, arenas_[thread.value]);
 }
 
 // Executions that are linked stay where they are, and so do a first one's values, in the places left behind.
@@ -116,10 +117,9 @@ void BatchRecording::grow(Iterations& iterations, uint32_t outputs, uint32_t cou
 void TransactionRecording::record(OperationId operation, uint32_t iteration, uint32_t rows,
                                   std::span<const Value> values) {
   using Execution = BatchRecording::Execution;
-  const ProcedureId procedure = transaction_->procedure;
-  const uint32_t place = batch_->operations_.place(procedure, operation);
+  const uint32_t place = operations_->place(operation);
   CHECK(place != kNotRecorded);
-  const RecordedOperations::Operation& recorded = batch_->operations_.of(procedure)[place];
+  const RecordedOperations::Operation& recorded = operations_->operations[place];
   DCHECK(values.size() == size_t{rows} * recorded.outputs);
 
   BatchRecording::Iterations& iterations = transaction_->operations[place];
@@ -130,7 +130,8 @@ void TransactionRecording::record(OperationId operation, uint32_t iteration, uin
   BatchRecording::Iteration& of = iterations.at(iteration);
   Value* kept = of.values();
   if (of.is_recorded || rows > 1) kept = static_cast<Value*>(arena_->allocate(values.size_bytes()));
-  std::uninitialized_copy(values.begin(), values.end(), kept);
+  // Few, so the call that std::copy becomes would take longer than the work.
+  for (size_t i = 0; i < values.size(); ++i) new (kept + i) Value(values[i]);
   for (size_t row = 0; row < rows; ++row) {
     for (const uint32_t text : recorded.texts) {
       Value& value = kept[row * recorded.outputs + text];
@@ -147,28 +148,35 @@ void TransactionRecording::record(OperationId operation, uint32_t iteration, uin
   of.last = execution;
 }
 
+const BatchRecording::Execution* TransactionRecording::find_execution(OperationId operation, uint32_t iteration,
+                                                                      uint32_t execution, uint32_t& outputs) const {
+  const uint32_t place = operations_->place(operation);
+  CHECK(place != kNotRecorded);
+  outputs = operations_->operations[place].outputs;
+  const BatchRecording::Iterations& iterations = transaction_->operations[place];
+  if (iteration >= iterations.count) return nullptr;
+  const BatchRecording::Iteration& of = iterations.at(iteration);
+  if (!of.is_recorded) return nullptr;
+  const BatchRecording::Execution* found = &of.first;
+  for (; found != nullptr && execution > 0; --execution) found = found->next;
+  return found;
+}
+
 Recording::Recorded TransactionRecording::recall(OperationId operation, uint32_t iteration,
                                                  uint32_t execution) {
   // The slice that performs the operation went through the same iterations and executions.
-  const std::optional<Recorded> found = find(operation, iteration, execution);
-  CHECK(found.has_value());
-  return *found;
+  uint32_t outputs = 0;
+  const BatchRecording::Execution* const found = find_execution(operation, iteration, execution, outputs);
+  CHECK(found != nullptr);
+  return {found->rows, {found->values, size_t{found->rows} * outputs}};
 }
 
 std::optional<Recording::Recorded> TransactionRecording::find(OperationId operation, uint32_t iteration,
                                                               uint32_t execution) {
-  const ProcedureId procedure = transaction_->procedure;
-  const uint32_t place = batch_->operations_.place(procedure, operation);
-  CHECK(place != kNotRecorded);
-  const BatchRecording::Iterations& iterations = transaction_->operations[place];
-  if (iteration >= iterations.count) return std::nullopt;
-  const BatchRecording::Iteration& of = iterations.at(iteration);
-  if (!of.is_recorded) return std::nullopt;
-  const BatchRecording::Execution* found = &of.first;
-  for (; found != nullptr && execution > 0; --execution) found = found->next;
+  uint32_t outputs = 0;
+  const BatchRecording::Execution* const found = find_execution(operation, iteration, execution, outputs);
   if (found == nullptr) return std::nullopt;
-  const size_t outputs = batch_->operations_.of(procedure)[place].outputs;
-  return Recorded{found->rows, {found->values, found->rows * outputs}};
+  return Recorded{found->rows, {found->values, size_t{found->rows} * outputs}};
 }
 
 }  // namespace mneme

@@ -35,18 +35,19 @@ class RecordedOperations {
     std::vector<uint32_t> texts;    // which outputs are
     uint32_t first_iterations = 1;  // room for so many is made at once
   };
+  struct OfProcedure {
+    std::vector<Operation> operations;
+    std::vector<uint32_t> places;  // in `operations`, by operation of the procedure
+
+    uint32_t place(OperationId operation) const { return places[operation.value]; }
+  };
 
   explicit RecordedOperations(const DependencyGraph& graph);
 
-  std::span<const Operation> of(ProcedureId procedure) const { return operations_[procedure.value]; }
-  // The place of a recorded operation in of(procedure).
-  uint32_t place(ProcedureId procedure, OperationId operation) const {
-    return places_[procedure.value][operation.value];
-  }
+  const OfProcedure& of(ProcedureId procedure) const { return procedures_[procedure.value]; }
 
  private:
-  std::vector<std::vector<Operation>> operations_;  // by procedure
-  std::vector<std::vector<uint32_t>> places_;       // by procedure and operation
+  std::vector<OfProcedure> procedures_;  // by ProcedureId
 };
 
 class BatchRecording {
@@ -66,7 +67,7 @@ class BatchRecording {
   }
   void prefetch_recorded(uint32_t transaction, OperationId operation) const {
     const Transaction& of = transactions_[transaction];
-    const Iterations& recorded = of.operations[operations_.place(of.procedure, operation)];
+    const Iterations& recorded = of.operations[operations_.of(of.procedure).place(operation)];
     prefetch_lines(recorded.places, std::min(kPrefetchedBytes, size_t{recorded.count} * recorded.stride));
   }
 
@@ -119,8 +120,8 @@ class BatchRecording {
 class TransactionRecording final : public Recording {
  public:
   void bind(BatchRecording& batch, uint32_t transaction, ReplayThreadId thread) {
-    batch_ = &batch;
     transaction_ = &batch.transactions_[transaction];
+    operations_ = &batch.operations_.of(transaction_->procedure);
     arena_ = &batch.arenas_[thread.value];
   }
 
@@ -130,8 +131,12 @@ class TransactionRecording final : public Recording {
   std::optional<Recorded> find(OperationId operation, uint32_t iteration, uint32_t execution) override;
 
  private:
-  BatchRecording* batch_ = nullptr;
-  BatchRecording::Transaction* transaction_ = nullptr;
+  // nullptr: none is recorded there.
+  const BatchRecording::Execution* find_execution(OperationId operation, uint32_t iteration, uint32_t execution,
+                                                  uint32_t& outputs) const;
+
+  const BatchRecording::Transaction* transaction_ = nullptr;
+  const RecordedOperations::OfProcedure* operations_ = nullptr;
   Arena* arena_ = nullptr;
 };
 
