@@ -121,12 +121,10 @@ class DistributedLogReader {
         directory_, place.file, place.offset, without_part(record.lsn).value);
   }
 
-  // A last block without a right header breaks nothing off: it may be any stream's.
+  // It may have been any stream's: a last block without a right header breaks nothing off, and what does may be a torn end.
   Error hole(Lsn at) const {
-    std::vector<LogContents::Place> places = segments_.ends();
-    if (segments_.gap()) places = {*segments_.gap()};
     std::string where;
-    for (const LogContents::Place& place : places)
+    for (const LogContents::Place& place : segments_.ends())
       where += fmt::format("{}{}/{} at byte {}", where.empty() ? "" : ", or ", directory_, place.file, place.offset);
     where += where.empty() ? directory_ + ": " : ": ";
     return damaged(

@@ -112,10 +112,7 @@ Result<void> StreamSegments::link(const LogStream& stream, bool is_last) {
     segment.layout = loaded.layout;
   }
   if (stream.is_open()) {
-    if (!broken && is_last)
-      ends_.push_back(gap);
-    else if (broken && !gap_)
-      gap_ = gap;
+    if (broken || is_last) ends_.push_back(gap);
     return {};
   }
   const bool was_dropped = stream.segments.empty() && manifest_.checkpoint_lsn > kCheckpointLsn;

@@ -62,10 +62,8 @@ class StreamSegments {
   LsnRange range_of(uint32_t incarnation) const;
   const std::vector<LogStream>& last_streams() { return streams_[last().number]; }
   const LoadedSegment& loaded(size_t segment) const { return loaded_[segment]; }
-  // Where the first stream breaks off that does, of those whose end was to be found out.
-  const std::optional<LogContents::Place>& gap() const { return gap_; }
-  // Where streams end whose ends were to be found out and that do not break off: behind their last blocks, as far as anybody
-  // can tell, and where a record begins that is not whole there.
+  // Where the streams end whose ends were to be found out: where one breaks off, behind the last block of one that doesn't, as
+  // far as anybody can tell, and where a record begins that is not whole there.
   const std::vector<LogContents::Place>& ends() const { return ends_; }
 
  private:
@@ -86,7 +84,6 @@ class StreamSegments {
   LogContents& log_;
   std::map<uint32_t, std::vector<LogStream>> streams_;  // by incarnation; of each, by number
   std::vector<LoadedSegment> loaded_;                   // in the manifest's order
-  std::optional<Place> gap_;
   std::vector<Place> ends_;
 };
 
