@@ -30,7 +30,7 @@ class DistributedLogReader {
     if (!records.ok()) return records.error();
     records_ = std::move(*records);
     for (const Incarnation& each : manifest_.incarnations) RETURN_IF_ERROR(merge(each.number));
-    if (log_.end < log_.durable_seen) return hole(log_.end);
+    if (log_.end < log_.durable_seen) return hole(log_.end, last().number);
     segments_.cut(records_, [this](const RecordView& each) { return without_part(each.lsn) < log_.end; });
     if (log_.dropped_bytes > 0) {
       log_.dropped_reason = fmt::format(
@@ -91,7 +91,7 @@ class DistributedLogReader {
     places.erase(first_empty, places.end());
     log_.end = begin + places.size();
     const bool is_last = incarnation == last().number;
-    if (!is_last && log_.end < range.end) return hole(log_.end);
+    if (!is_last && log_.end < range.end) return hole(log_.end, incarnation);
     for (const RecordView& each : places) {
       log_.record_bytes += kRecordHeaderBytes + each.payload.size();
       log_.skips += each.kind == RecordKind::kSkip ? 1 : 0;
@@ -122,9 +122,9 @@ class DistributedLogReader {
   }
 
   // It may have been any stream's: a last block without a right header breaks nothing off, and what does may be a torn end.
-  Error hole(Lsn at) const {
+  Error hole(Lsn at, uint32_t incarnation) {
     std::string where;
-    for (const LogContents::Place& place : segments_.ends())
+    for (const LogContents::Place& place : segments_.ends(incarnation))
       where += fmt::format("{}{}/{} at byte {}", where.empty() ? "" : ", or ", directory_, place.file, place.offset);
     where += where.empty() ? directory_ + ": " : ": ";
     return damaged(

@@ -65,7 +65,7 @@ Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log, u
       return std::find(unused.begin(), unused.end(), entry.file) != unused.end();
     });
   }));
-  // No longer listed, so nobody reads them; one that stays behind is overwritten when its number comes up again.
+  // No longer listed, so nobody reads them; one that stays behind is removed at a later opening.
   for (const std::string& file : unused) ::unlink(path_in(manifest.directory(), file).c_str());
   return {};
 }

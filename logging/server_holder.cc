@@ -1,9 +1,9 @@
 // The RemoteHolder of log servers of our own.
 //
 // Which copy  of the servers that hold the term's log whole, the one that goes furthest. Each has what the engine wrote up to
-//             some place, and copies_to_recover() of them meet every majority that has acknowledged. A server that still has
-//             an older term's log whole counts as one of them: it was never given this one whole, so it has acknowledged
-//             nothing of it; one that was and has forgotten says so.
+//             some place, and copies_to_recover() of them meet every majority that has acknowledged. A server that says
+//             that an older term's is the last that it had whole counts as one of them: it was never given this one whole, so
+//             it has acknowledged nothing of it; one that was and has forgotten says so.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -19,6 +19,17 @@ constexpr Lsn kNoEnd{std::numeric_limits<uint64_t>::max()};
 // Of a stream of which no segment is left with anything of the log, in Incarnation::stream_ends.
 constexpr Lsn kUnknownEnd{};
 
+// Of what was found in a ring: where it has its first hole, or ends.
+LogContents::Place first_gap(const LogContents::Segment& ring) {
+  LogContents::Place place{ring.file, kSegmentHeaderBytes};
+  for (size_t i = 0; i < ring.blocks.size(); ++i) {
+    const LogContents::Block& block = ring.blocks[i];
+    place.offset = block.offset + block.used_bytes;
+    if (i + 1 < ring.blocks.size() && ring.blocks[i + 1].begin != block.end()) break;
+  }
+  return place;
+}
+
 }  // namespace
 
 Result<void> StreamSegments::find(const std::vector<Lsn>& last_ends, std::optional<Lsn> others_end) {
@@ -70,12 +81,13 @@ Result<void> StreamSegments::load() {
 
 Result<void> StreamSegments::link() {
   for (const auto& [number, streams] : streams_) {
-    for (const LogStream& stream : streams) RETURN_IF_ERROR(link(stream, number == last().number));
+    for (const LogStream& stream : streams) RETURN_IF_ERROR(link(stream, number));
   }
   return {};
 }
 
-Result<void> StreamSegments::link(const LogStream& stream, bool is_last) {
+Result<void> StreamSegments::link(const LogStream& stream, uint32_t incarnation) {
+  const bool is_last = incarnation == last().number;
   const Lsn end = stream.end.value_or(kNoEnd);
   std::optional<Lsn> at;  // where the stream goes on; nothing: it has not begun
   Place gap{"MANIFEST", 0};
@@ -112,7 +124,7 @@ Result<void> StreamSegments::link(const LogStream& stream, bool is_last) {
     segment.layout = loaded.layout;
   }
   if (stream.is_open()) {
-    if (broken || is_last) ends_.push_back(gap);
+    if (!stream.segments.empty()) ends_[incarnation].push_back(gap);
     return {};
   }
   const bool was_dropped = stream.segments.empty() && manifest_.checkpoint_lsn > kCheckpointLsn;
@@ -169,6 +181,7 @@ Result<std::vector<std::vector<RecordView>>> StreamSegments::parse() {
       const size_t ring = *stream.ring;
       scan_nvm_ring(loaded_[ring], end, stream.end.value_or(kNoEnd), log_.segments[ring]);
       loaded_[ring].bytes = {};
+      ends_[number].push_back(first_gap(log_.segments[ring]));
       RETURN_IF_ERROR(parse(ring, /*is_open=*/true, records[ring], intact_bytes[ring]));
     }
   }
@@ -182,7 +195,7 @@ Lsn StreamSegments::end_at_gaps(const LogStream& stream, std::vector<std::vector
   bool broken = false;
   for (const size_t s : stream.segments) {
     const bool is_whole = intact_bytes[s] == log_.segments[s].bytes.size();
-    if (!is_whole && !broken && !stream.ring) ends_.push_back(log_.segments[s].place_at(intact_bytes[s]));
+    if (!is_whole && !broken && !stream.ring) ends_[last().number].push_back(log_.segments[s].place_at(intact_bytes[s]));
     if (broken) {
       records[s].clear();
       intact_bytes[s] = 0;

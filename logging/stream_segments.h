@@ -62,16 +62,16 @@ class StreamSegments {
   LsnRange range_of(uint32_t incarnation) const;
   const std::vector<LogStream>& last_streams() { return streams_[last().number]; }
   const LoadedSegment& loaded(size_t segment) const { return loaded_[segment]; }
-  // Where the streams end whose ends were to be found out: where one breaks off, behind the last block of one that doesn't, as
-  // far as anybody can tell, and where a record begins that is not whole there.
-  const std::vector<LogContents::Place>& ends() const { return ends_; }
+  // Where the incarnation's streams end whose ends were to be found out: where one breaks off, behind the last block of one that
+  // doesn't, as far as anybody can tell, and where a record begins that is not whole there, or is missing in a ring.
+  const std::vector<LogContents::Place>& ends(uint32_t incarnation) { return ends_[incarnation]; }
 
  private:
   using Place = LogContents::Place;
 
   const Incarnation& last() const { return manifest_.incarnations.back(); }
   bool is_last(size_t segment) const { return manifest_.segments[segment].incarnation == last().number; }
-  Result<void> link(const LogStream& stream, bool is_last);
+  Result<void> link(const LogStream& stream, uint32_t incarnation);
   Result<void> parse(size_t s, bool is_open, std::vector<RecordView>& records, size_t& intact_bytes) const;
   Lsn end_at_gaps(const LogStream& stream, std::vector<std::vector<RecordView>>& records,
                   std::vector<size_t>& intact_bytes);
@@ -84,7 +84,7 @@ class StreamSegments {
   LogContents& log_;
   std::map<uint32_t, std::vector<LogStream>> streams_;  // by incarnation; of each, by number
   std::vector<LoadedSegment> loaded_;                   // in the manifest's order
-  std::vector<Place> ends_;
+  std::map<uint32_t, std::vector<Place>> ends_;  // by incarnation
 };
 
 }  // namespace mneme

@@ -72,10 +72,11 @@ Error replay_error(const ir::Procedure& procedure, Lsn lsn, const Outcome& outco
           procedure.name, lsn.value);
     case Outcome::Kind::kRaised:
       return damaged(
-          "replay stopped at LSN {}: {} raised {} ({}) at line {}, but a logged transaction has committed; "
+          "replay stopped at LSN {}: {} raised {} ({}){}, but a logged transaction has committed; "
           "the log "
           "does not fit the checkpoint, or Mneme has a bug; nothing on disk was changed",
-          lsn.value, procedure.name, outcome.message, outcome.sqlstate, outcome.where.line);
+          lsn.value, procedure.name, outcome.message, outcome.sqlstate,
+          outcome.where.line > 0 ? fmt::format(" at line {}", outcome.where.line) : "");
     case Outcome::Kind::kConflict:
     case Outcome::Kind::kCompleted:
       break;
