@@ -321,6 +321,17 @@ TEST_F(CutDistributedLog, TheHeaderOfAStreamsLastBlockIsNamedWhereItWasDurable) 
     EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", segment.file, block)), std::string::npos)
         << read.error().message;
     refused += read.error().message.find(", or ") != std::string::npos ? 1 : 0;
+    // Neither does another stream's torn end hide it.
+    const LogContents::Place end = log.place_of(log.records.back());
+    if (end.file == segment.file) continue;
+    flip(segment.file, block + 20);
+    flip(end.file, end.offset / kBlockBytes * kBlockBytes + 50);
+    const auto beside_torn = read_directory(directory_.path());
+    flip(segment.file, block + 20);
+    flip(end.file, end.offset / kBlockBytes * kBlockBytes + 50);
+    ASSERT_FALSE(beside_torn.ok());
+    EXPECT_NE(beside_torn.error().message.find(fmt::format("{} at byte {}", segment.file, block)), std::string::npos)
+        << beside_torn.error().message;
   }
   EXPECT_GT(refused, 0u);
 }
