@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <concepts>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
@@ -38,6 +40,20 @@ uint64_t parse_hexadecimal(const std::string& text) {
   return value;
 }
 
+// The library would convert any number to any other.
+template <std::unsigned_integral T>
+T number(const Json& json) {
+  if (!json.is_number_unsigned() || json.get<uint64_t>() > std::numeric_limits<T>::max()) {
+    throw std::invalid_argument(
+        fmt::format("it says {} where a number from 0 to {} belongs", json.dump(), std::numeric_limits<T>::max()));
+  }
+  return json.get<T>();
+}
+
+Lsn lsn(const Json& json) {
+  return Lsn{number<uint64_t>(json)};
+}
+
 // Throws what nlohmann::json throws when a field is missing or of another type.
 Manifest from_json(const Json& json) {
   Manifest manifest;
@@ -53,31 +69,27 @@ Manifest from_json(const Json& json) {
   if (!layout) throw std::invalid_argument("its \"layout\" is none that this program knows");
   manifest.layout = *layout;
   manifest.checkpoint_file = json.at("checkpoint").at("file").get<std::string>();
-  manifest.checkpoint_lsn = Lsn{json.at("checkpoint").at("lsn").get<uint64_t>()};
+  manifest.checkpoint_lsn = lsn(json.at("checkpoint").at("lsn"));
   manifest.checkpoint_catalog_file = json.at("checkpoint").value("catalog_file", "catalog.sql");
   manifest.checkpoint_catalog_hash = json.at("checkpoint").contains("catalog_hash")
                                          ? parse_hexadecimal(json.at("checkpoint").at("catalog_hash").get<std::string>())
                                          : manifest.catalog_hash;
   for (const Json& each : json.at("incarnations")) {
-    Incarnation incarnation{each.at("number").get<uint32_t>(), Lsn{each.at("begin").get<uint64_t>()}};
-    if (each.contains("closed")) incarnation.closed = Lsn{each.at("closed").get<uint64_t>()};
-    for (const uint64_t end : each.value("stream_ends", std::vector<uint64_t>())) {
-      incarnation.stream_ends.push_back(Lsn{end});
-    }
+    Incarnation incarnation{number<uint32_t>(each.at("number")), lsn(each.at("begin"))};
+    if (each.contains("closed")) incarnation.closed = lsn(each.at("closed"));
+    for (const Json& end : each.value("stream_ends", Json::array())) incarnation.stream_ends.push_back(lsn(end));
     manifest.incarnations.push_back(incarnation);
   }
   if (json.contains("holes")) {
-    for (const Json& each : json.at("holes")) {
-      manifest.holes.push_back({Lsn{each.at("begin").get<uint64_t>()}, Lsn{each.at("end").get<uint64_t>()}});
-    }
+    for (const Json& each : json.at("holes")) manifest.holes.push_back({lsn(each.at("begin")), lsn(each.at("end"))});
   }
   for (const Json& each : json.at("segments")) {
-    manifest.segments.push_back({each.at("file").get<std::string>(), each.at("number").get<uint32_t>(),
-                                 each.at("incarnation").get<uint32_t>()});
-    if (each.contains("logger")) manifest.segments.back().logger = each.at("logger").get<uint32_t>();
+    manifest.segments.push_back({each.at("file").get<std::string>(), number<uint32_t>(each.at("number")),
+                                 number<uint32_t>(each.at("incarnation"))});
+    if (each.contains("logger")) manifest.segments.back().logger = number<uint32_t>(each.at("logger"));
     manifest.segments.back().is_ring = each.value("ring", false);
   }
-  manifest.last_segment = json.value("last_segment", 0u);
+  if (json.contains("last_segment")) manifest.last_segment = number<uint32_t>(json.at("last_segment"));
   manifest.attributes = json.at("attributes").get<std::map<std::string, std::string>>();
   return manifest;
 }

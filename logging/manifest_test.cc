@@ -103,6 +103,24 @@ TEST(Manifest, SaysWhatIsWrong) {
   }
 }
 
+// What a library converts, or fails to: a number in another form, below or above all that a field holds.
+TEST(Manifest, RefusesNumbersThatAreNone) {
+  const std::string text = full_manifest().encode();
+  const std::string body = text.substr(0, text.rfind("crc32c "));
+  const std::string_view field = "\"number\": ";
+  const size_t at = body.find(field) + field.size();
+  for (const std::string_view number : {"95299e41", "1.5", "-1", "4294967296", "\"1\"", "true", "null", "[1]"}) {
+    std::string changed = body;
+    changed.replace(at, body.find_first_of(",\n", at) - at, number);
+    changed += fmt::format("crc32c {:08x}\n", crc32c(std::as_bytes(std::span(changed))));
+    const auto result = Manifest::decode(changed, "DIR/MANIFEST");
+    ASSERT_FALSE(result.ok()) << number;
+    EXPECT_EQ(result.error().kind, ErrorKind::kDamaged) << number;
+    EXPECT_NE(result.error().message.find("where a number from 0 to 4294967295 belongs"), std::string::npos)
+        << result.error().message;
+  }
+}
+
 TEST(Manifest, MissingDirectoryAndMissingDatabase) {
   TemporaryDirectory directory;
   const auto empty = read_manifest(directory.path());

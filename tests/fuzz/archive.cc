@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "base/check.h"
 #include "base/file.h"
@@ -29,6 +30,23 @@ std::string plain_name(std::string_view name) {
 
 ByteSpan at_most(ByteReader& reader, size_t count) {
   return reader.get_bytes(std::min(count, reader.remaining()));
+}
+
+struct Stretch {
+  size_t begin;
+  size_t end;
+};
+// What lies between runs of zeros, the first few zeros behind it included.
+std::vector<Stretch> stretches_of(const Bytes& content) {
+  std::vector<Stretch> stretches;
+  size_t zeros = kShortestZeros;
+  for (size_t at = 0; at < content.size(); ++at) {
+    zeros = content[at] == std::byte{0} ? zeros + 1 : 0;
+    if (zeros >= kShortestZeros) continue;
+    if (stretches.empty() || stretches.back().end < at) stretches.push_back({at, at});
+    stretches.back().end = at + 1;
+  }
+  return stretches;
 }
 
 class ScratchFolder {
@@ -100,6 +118,23 @@ Bytes pack(const std::vector<ArchivedFile>& files) {
     out.put_bytes(runs.span());
   }
   return {out.span().begin(), out.span().end()};
+}
+
+void change_a_stretch(Bytes& archive, uint64_t random, FunctionRef<void(Bytes& stretch)> change) {
+  std::vector<ArchivedFile> files = unpack(archive);
+  std::erase_if(files, [](const ArchivedFile& file) { return stretches_of(file.content).empty(); });
+  if (files.empty()) return change(archive);
+  std::mt19937_64 draw(random);
+  Bytes& content = files[draw() % files.size()].content;
+  const std::vector<Stretch> stretches = stretches_of(content);
+  const auto [begin, end] = stretches[draw() % stretches.size()];
+  const auto from = content.begin() + static_cast<ptrdiff_t>(begin);
+  const auto to = content.begin() + static_cast<ptrdiff_t>(end);
+  Bytes stretch(from, to);
+  change(stretch);
+  if (draw() % 4 != 0) stretch.resize(end - begin);
+  content.insert(content.erase(from, to), stretch.begin(), stretch.end());
+  archive = pack(files);
 }
 
 const std::string& scratch_folder() {

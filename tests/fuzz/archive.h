@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "tests/fuzz/target.h"
 
 namespace mneme::fuzz {
@@ -23,6 +24,11 @@ inline constexpr size_t kMostArchivedFiles = 24;
 // Any bytes are an archive. Names are letters, digits, '.', '-' and '_': no paths.
 std::vector<ArchivedFile> unpack(ByteSpan input);
 Bytes pack(const std::vector<ArchivedFile>& files);
+
+// Has `change` change a stretch of one of the files that is not zeros, and leaves all else where it was, three times of four also
+// what comes behind it in the file. Of changes to an archive's own bytes most take its files apart, and get no further than
+// the first that is read. `random` decides which stretch.
+void change_a_stretch(Bytes& archive, uint64_t random, FunctionRef<void(Bytes& stretch)> change);
 
 // A folder for the target that runs, in memory where the system has a folder there. Removed at the end of the program.
 const std::string& scratch_folder();

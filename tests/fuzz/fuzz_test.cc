@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include <limits>
 #include <string>
 
+#include "tests/fuzz/archive.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/target.h"
 
@@ -115,6 +117,32 @@ TEST_P(FuzzTest, HoldsWhatWasFoundAndMutations) {
 TEST_P(FuzzTest, HoldsWhatWritersWrite) {
   watch(GetParam());
   for (const Bytes& input : GetParam().seeds()) try_input(GetParam(), input);
+}
+
+TEST(ArchiveTest, ChangesOneFileAndLeavesTheOthers) {
+  Bytes page(4096);
+  std::ranges::copy(bytes_of("header"), page.begin());
+  std::ranges::copy(bytes_of("record"), page.begin() + 2048);
+  const std::vector<ArchivedFile> files = {{"empty", {}}, {"text", bytes_of("some words")}, {"page", page}};
+  std::array<size_t, 3> changed{};
+  for (uint64_t random = 0; random < 200; ++random) {
+    Bytes archive = pack(files);
+    change_a_stretch(archive, random, [](Bytes& stretch) { stretch.insert(stretch.begin(), std::byte{'X'}); });
+    const std::vector<ArchivedFile> now = unpack(archive);
+    ASSERT_EQ(now.size(), files.size());
+    size_t differing = 0;
+    for (size_t i = 0; i < files.size(); ++i) {
+      EXPECT_EQ(now[i].name, files[i].name);
+      if (now[i].content == files[i].content) continue;
+      ++differing;
+      ++changed[i];
+      EXPECT_LE(now[i].content.size(), files[i].content.size() + 1);
+    }
+    EXPECT_EQ(differing, 1);
+  }
+  EXPECT_EQ(changed[0], 0);
+  EXPECT_GT(changed[1], 50);
+  EXPECT_GT(changed[2], 50);
 }
 
 void look_for_canary() {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "tests/fuzz/archive.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/target.h"
 
@@ -24,6 +25,14 @@ const fuzz::Target& target() {
   return chosen;
 }
 
+constexpr size_t kLongestAddition = 64;  // to a stretch
+
+void mutate(fuzz::Bytes& bytes, size_t most) {
+  const size_t size = bytes.size();
+  bytes.resize(most);
+  bytes.resize(LLVMFuzzerMutate(reinterpret_cast<uint8_t*>(bytes.data()), size, most));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT
@@ -39,8 +48,11 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
     const std::vector<fuzz::Bytes> corpus = {{bytes, bytes + size}};
     input = fuzz::Mutator(seed).next(target(), corpus);
   } else {
-    size = LLVMFuzzerMutate(data, size, max_size);
     input.assign(bytes, bytes + size);
+    if (target().is_archive && seed % 8 != 1)
+      fuzz::change_a_stretch(input, seed, [](fuzz::Bytes& stretch) { mutate(stretch, stretch.size() + kLongestAddition); });
+    else
+      mutate(input, max_size);
     if (target().repair != nullptr && seed % 2 == 1) target().repair(input);
   }
   if (input.size() > max_size) input.resize(max_size);

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "tests/fuzz/archive.h"
+
 namespace mneme::fuzz {
 namespace {
 
@@ -18,7 +20,12 @@ constexpr std::array<uint64_t, 17> kNumbers = {0,          1,          2,       
 
 Bytes Mutator::next(const Target& target, std::span<const Bytes> corpus) {
   Bytes input = corpus.empty() ? Bytes() : corpus[below(corpus.size())];
-  for (size_t changes = 1 + below(1 + below(8)); changes > 0; --changes) change(input, corpus);
+  for (size_t changes = 1 + below(1 + below(8)); changes > 0; --changes) {
+    if (target.is_archive && below(8) != 0)
+      change_a_stretch(input, random_(), [this](Bytes& stretch) { change(stretch, {}); });
+    else
+      change(input, corpus);
+  }
   if (input.size() > kMostBytes) input.resize(kMostBytes);
   if (target.repair != nullptr && below(2) == 0) target.repair(input);
   return input;

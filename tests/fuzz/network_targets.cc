@@ -332,8 +332,8 @@ const Target kLogServerTarget{
 const Target kLogAnswersTarget{
     .name = "log_answers", .hold = hold_log_answers, .repair = repair_stream, .seeds = log_answers_seeds};
 const Target kSavedLogTarget{
-    .name = "saved_log", .hold = hold_saved_log, .repair = repair_archived_log, .seeds = saved_log_seeds};
+    .name = "saved_log", .hold = hold_saved_log, .repair = repair_archived_log, .seeds = saved_log_seeds, .is_archive = true};
 const Target kReplicatedTarget{
-    .name = "replicated", .hold = hold_replicated, .repair = repair_messages_of_archive, .seeds = replicated_seeds};
+    .name = "replicated", .hold = hold_replicated, .repair = repair_messages_of_archive, .seeds = replicated_seeds, .is_archive = true};
 
 }  // namespace mneme::fuzz

@@ -31,10 +31,11 @@ RecoverOptions options_of(RecoveryScheme scheme) {
   return options;
 }
 
-// Names no file elsewhere, and no server; and its text is not as long as the SQL target's may be, as each scheme reads it.
+// Names no file elsewhere, and no server; and its texts are not as long as other targets' may be, as each scheme reads them.
 bool stays_small(const std::vector<ArchivedFile>& files) {
   return std::ranges::none_of(files, [](const ArchivedFile& file) {
-    if (file.name.starts_with("catalog") && file.content.size() > 8192) return true;
+    const bool is_text = file.name.starts_with("catalog") || file.name == "MANIFEST";
+    if (is_text && file.content.size() > 8192) return true;
     return file.name == "MANIFEST" && (as_text(file.content).find('/') != std::string_view::npos ||
                                        as_text(file.content).find("log_servers") != std::string_view::npos);
   });
@@ -98,6 +99,7 @@ std::vector<Bytes> recovery_seeds() {
 
 }  // namespace
 
-const Target kRecoveryTarget{.name = "recovery", .hold = hold_recovery, .repair = repair_directory, .seeds = recovery_seeds};
+const Target kRecoveryTarget{
+    .name = "recovery", .hold = hold_recovery, .repair = repair_directory, .seeds = recovery_seeds, .is_archive = true};
 
 }  // namespace mneme::fuzz

@@ -165,7 +165,7 @@ std::vector<Bytes> changes_seeds() {
 }  // namespace
 
 const Target kCheckpointTarget{
-    .name = "checkpoint", .hold = hold_checkpoint, .repair = repair_archived_checkpoint, .seeds = checkpoint_seeds};
+    .name = "checkpoint", .hold = hold_checkpoint, .repair = repair_archived_checkpoint, .seeds = checkpoint_seeds, .is_archive = true};
 const Target kCallTarget{.name = "call", .hold = hold_call, .seeds = call_seeds};
 const Target kChangesTarget{.name = "changes", .hold = hold_changes, .seeds = changes_seeds};
 

@@ -27,6 +27,7 @@ struct Target {
   void (*repair)(Bytes& input) = nullptr;
   // Inputs to begin with, among them some that are accepted. Made by the writers of what the target reads.
   std::vector<Bytes> (*seeds)();
+  bool is_archive = false;  // the input is files (archive.h): most mutations change one of them
 };
 
 std::span<const Target> all_targets();
