@@ -122,10 +122,13 @@ Bytes pack(const std::vector<ArchivedFile>& files) {
 
 void change_a_stretch(Bytes& archive, uint64_t random, FunctionRef<void(Bytes& stretch)> change) {
   std::vector<ArchivedFile> files = unpack(archive);
-  std::erase_if(files, [](const ArchivedFile& file) { return stretches_of(file.content).empty(); });
-  if (files.empty()) return change(archive);
+  std::vector<Bytes*> contents;
+  for (ArchivedFile& file : files) {
+    if (!stretches_of(file.content).empty()) contents.push_back(&file.content);
+  }
+  if (contents.empty()) return change(archive);
   std::mt19937_64 draw(random);
-  Bytes& content = files[draw() % files.size()].content;
+  Bytes& content = *contents[draw() % contents.size()];
   const std::vector<Stretch> stretches = stretches_of(content);
   const auto [begin, end] = stretches[draw() % stretches.size()];
   const auto from = content.begin() + static_cast<ptrdiff_t>(begin);
