@@ -27,6 +27,10 @@ struct SettingOption {
     if (is_own_workload(workload)) return of_own;
     return workloads.empty() || std::ranges::find(workloads, workload) != workloads.end();
   }
+  // The scale has two names, one of them TPC-C's.
+  std::string_view name_for(std::string_view workload) const {
+    return attribute == std::string_view("scale") && workload != "tpcc" ? "--scale" : option;
+  }
   std::string users() const {
     if (of_own) return "your own workloads (FILE.sql)";
     return workloads.empty() ? "the workloads that come with the program" : fmt::format("{}", fmt::join(workloads, " and "));
@@ -167,7 +171,7 @@ Result<WorkloadSettings> WorkloadSettings::resumed(const CLI::App& command, cons
     const std::string value = value_of(held, option.attribute);
     if (command.count(option.option) > 0 && value_of(wanted, option.attribute) != value) {
       return invalid_argument("{} was created {} {}{}, which --resume keeps: leave the option out", directory,
-                              value.empty() ? "without" : "with", option.option, value.empty() ? "" : " " + value);
+                              value.empty() ? "without" : "with", option.name_for(name), value.empty() ? "" : " " + value);
     }
   }
   return stored;

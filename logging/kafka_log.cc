@@ -47,7 +47,8 @@ using Settings = std::vector<std::pair<const char*, std::string>>;
 
 Result<KafkaClient> make_client(rd_kafka_type_t type, const ReplicatedLogOptions& options,
                                 Settings settings) {
-  if (options.servers.empty()) return invalid_argument("--log-server names no Kafka broker: say HOST:PORT");
+  if (options.servers.find_first_not_of(", ") == std::string::npos)
+    return invalid_argument("--log-server names no Kafka broker: say HOST:PORT");
   settings.insert(settings.begin(), {{"bootstrap.servers", options.servers},
                                      {"client.id", "mneme"},
                                      {"reconnect.backoff.ms", "20"},
