@@ -40,8 +40,9 @@ class LaneScheduler::Run {
   void spawn(Activity& activity);
   void enter(Activity& activity);
   void prepare(uint64_t batch);
-  // One of the events that (block, batch)'s fill, or the batch's retirement, waits for has come about.
+  // One of the events that (block, batch)'s fill, its publication, or the batch's retirement, waits for has come about.
   void signal_fill(uint32_t block, uint64_t batch);
+  void signal_publication(uint32_t block, uint64_t batch);
   void signal_retire(uint64_t batch);
   void finish(uint32_t block, uint64_t batch);
   void stop() { stopped_.store(true, std::memory_order_relaxed); }
@@ -112,7 +113,7 @@ class LaneScheduler::Run::Lane final : public Activity {
  public:
   Lane(Run& run, uint32_t block, uint32_t number) : Activity(run), block_(block), number_(number) {}
 
-  // The fill of `batch` has put pieces here. Called in batch order.
+  // Pieces of `batch` are there. Called in batch order.
   void add_batch(uint64_t batch) {
     if (batches_pending_.fetch_add(1, std::memory_order_acq_rel) != 0) return;
     batch_ = batch;
@@ -135,9 +136,9 @@ class LaneScheduler::Run::Lane final : public Activity {
   uint64_t batch_ = 0;
   uint32_t position_ = 0;  // the next piece of batch_ in this lane
 
-  // How many filled batches have pieces here that have not all run. Written by fills (add) and by the owner
+  // How many published batches have pieces here that have not all run. Written by who publishes (add) and by the owner
   // (subtract), acq_rel: whoever makes it 1 owns the lane and must see what the last owner left; the owner
-  // who finds more must see the lists that fills have published.
+  // who finds more must see the lists that were published.
   alignas(kCacheLineBytes) std::atomic<uint32_t> batches_pending_ = 0;
 };
 
@@ -162,8 +163,11 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
 
   void prepare(uint64_t batch, uint32_t waits);
   bool signal() { return waits_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  bool signal_publication() { return unpublished_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   void proceed(ReplayThreadId thread) override;
+  // Gives the lanes their lists. The set may belong to another batch afterwards.
+  void publish();
   void append(Piece piece, std::span<const uint32_t> lanes) override;
   void append_free(Piece piece) override;
   void append_to_all(Piece piece) override;
@@ -202,10 +206,13 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
       last_entry_;  // 1 + the last entry that was put into the lane, so that it is put there once
   uint32_t next_free_lane_ = 0;
 
-  // What the fill still waits for: the load, the fill before, each predecessor. Each event's task subtracts
+  // What the fill still waits for: the load, each predecessor. Each event's task subtracts
   // (acq_rel); the one that reaches zero spawns the fill and hands over what all of them did.
   std::atomic<uint32_t> waits_ = 0;
-  // Lanes that have not run their lists, and the fill itself. Subtracted by each (acq_rel): the last one
+  // What the lists still wait for before lanes get them: the fill, and the publication of the batch before. As waits_; the one
+  // that reaches zero publishes.
+  std::atomic<uint32_t> unpublished_ = 0;
+  // Lanes that have not run their lists, and who publishes them. Subtracted by each (acq_rel): the last one
   // finishes the block's batch on behalf of all and must have seen what they did.
   std::atomic<uint32_t> lanes_left_ = 0;
 };
@@ -270,8 +277,8 @@ LaneScheduler::Run::Run(std::span<const ScheduledBlock> blocks, ScheduleOptions 
 }
 
 bool LaneScheduler::Run::run() {
-  // Before batch 0 there is no fill and no retirement to wait for.
-  for (uint32_t b = 0; b < blocks_.size(); ++b) signal_fill(b, 0);
+  // Before batch 0 there is nothing to publish and no retirement to wait for.
+  for (uint32_t b = 0; b < blocks_.size(); ++b) signal_publication(b, 0);
   signal_retire(0);
 
   if (options_.recorder != nullptr) options_.recorder->begin_run(shape_, options_);
@@ -313,13 +320,18 @@ void LaneScheduler::Run::enter(Activity& activity) {
 // Makes the batch's slot ready before anything signals it.
 void LaneScheduler::Run::prepare(uint64_t batch) {
   for (uint32_t b = 0; b < blocks_.size(); ++b)
-    set(b, batch).prepare(batch, blocks_[b].predecessor_count + 2);
+    set(b, batch).prepare(batch, blocks_[b].predecessor_count + 1);
   slot(batch).waits.store(static_cast<uint32_t>(blocks_.size()) + 2, std::memory_order_relaxed);
 }
 
 void LaneScheduler::Run::signal_fill(uint32_t block, uint64_t batch) {
   PieceSet& next = set(block, batch);
   if (next.signal()) spawn(next);
+}
+
+// Whoever brings the last event publishes the batch's lists, and then those of the batches after it that were only waiting for it.
+void LaneScheduler::Run::signal_publication(uint32_t block, uint64_t batch) {
+  while (set(block, batch).signal_publication()) set(block, batch++).publish();
 }
 
 // Whoever brings the last event retires the batch, and then those after it that were only waiting for this one.
@@ -380,6 +392,7 @@ void LaneScheduler::Run::Admission::proceed(ReplayThreadId thread) {
 void LaneScheduler::Run::PieceSet::prepare(uint64_t batch, uint32_t waits) {
   batch_ = batch;
   waits_.store(waits, std::memory_order_relaxed);
+  unpublished_.store(2, std::memory_order_relaxed);
 }
 
 void LaneScheduler::Run::PieceSet::proceed(ReplayThreadId thread) {
@@ -388,11 +401,15 @@ void LaneScheduler::Run::PieceSet::proceed(ReplayThreadId thread) {
   const auto pieces = static_cast<uint32_t>(entries_.size());
   record(thread, {.kind = StepKind::kFill, .block = block_, .batch = batch_, .pieces = pieces});
   build_lists();
+  const ScheduleStep lists{.kind = StepKind::kLists, .block = block_, .batch = batch_, .pieces = pieces};
+  run_.signal_publication(block_, batch_);
+  record(thread, lists);
+}
+
+void LaneScheduler::Run::PieceSet::publish() {
   lanes_left_.store(static_cast<uint32_t>(used_lanes_.size()) + 1, std::memory_order_relaxed);
   // From the first add_batch on, lanes run; the set is theirs too until lane_finished().
   for (const uint32_t lane : used_lanes_) run_.blocks_[block_].lanes[lane]->add_batch(batch_);
-  run_.signal_fill(block_, batch_ + 1);
-  record(thread, {.kind = StepKind::kLists, .block = block_, .batch = batch_, .pieces = pieces});
   lane_finished();
 }
 
@@ -530,7 +547,7 @@ uint32_t LaneScheduler::Run::Lane::prepare(PieceSet& set, ReplayThreadId thread)
   return run_.executor_.prepare(block_, batch_, {pieces.data(), count}, thread);
 }
 
-// Fills come in batch order, so all batches up to the next one with a list for this lane have been filled.
+// Lists are published in batch order, so those of all batches up to the next one with a list for this lane have been.
 void LaneScheduler::Run::Lane::go_to_next_batch() {
   do {
     ++batch_;

@@ -2,22 +2,24 @@
 //
 // A block of the global dependency graph is cut into lanes; a piece stands in the lane of each key that it may touch.
 //
-// Flow        load(n) -> decode(n) -> for each block, once its predecessors have finished n and its own fill of n-1 is done:
-//             fill(block, n) appends the batch's pieces to lanes in commit order -> lanes run them -> retire(n)
+// Flow        load(n) -> decode(n) -> for each block, once its predecessors have finished n: fill(block, n) puts the batch's
+//             pieces into lists, one a lane, in commit order -> once those of n-1 are published: they are, to the lanes, which
+//             run them -> retire(n)
 // Rendezvous  a piece in several lanes is appended to each. A lane that reaches it steps aside; the last one to
 //             arrive runs it and wakes the others.
 // Invariants  1. every lane holds its pieces in commit order, and runs them one at a time, batch n before n+1: so
 //                two pieces of a block that share a lane run in commit order.
-//             2. when fill(block, n) runs, every piece of every predecessor in batches up to n has run, and what
-//                those pieces wrote is visible; it is visible to the pieces of (block, n) too.
+//             2. when fill(block, n) runs, every piece of every predecessor in n has run, and what those pieces wrote is
+//                visible; to the pieces of (block, n) also what they did in all batches before, as those were published
+//                before. Fills of one block run side by side: what locates a piece may ask for its own transaction alone.
 //             3. retire(n) comes after all pieces of n and after retire(n-1). At most `batches_in_flight` batches
 //                are loaded and not retired, so a ring of slot_count() places holds what the executor keeps.
 // No deadlock of the pieces that are filled and have not run take the one that is first in (batch, commit order).
 //             Every piece before it in its lanes has run, so each of its lanes has arrived at it or is on its way
-//             there, and the last to arrive runs it. Blocks form no cycle and fills go batch by batch, so the
+//             there, and the last to arrive runs it. Blocks form no cycle and lists are published batch by batch, so the
 //             oldest batch always has a block that can be filled or a piece that can run.
 // Publication all hand-overs are acq_rel counters of ours: a lane's list (Lane::batches_pending_), a rendezvous
-//             (PieceSet::Entry::lanes_to_come), a block's batch (PieceSet::lanes_left_, ::waits_), a batch
+//             (PieceSet::Entry::lanes_to_come), a block's batch (PieceSet::lanes_left_, ::waits_, ::unpublished_), a batch
 //             (Slot::waits). oneTBB only chooses the thread; the one word that it carries is stored and loaded
 //             with release and acquire (Handover), so nothing rests on the synchronization inside its queues.
 // Threads     run() is called once, by one thread, which works as thread 0 .. threads-1 like the others.
@@ -90,7 +92,7 @@ class PieceExecutor {
   // Makes them ready, once for each batch that was loaded, before all else is done to it; several batches at a time. False
   // stops the run.
   virtual bool decode(uint64_t batch, ReplayThreadId thread) = 0;
-  // False stops the run: nothing new is begun.
+  // Several batches of a block at a time, and before or after one another. False stops the run: nothing new is begun.
   virtual bool fill(uint32_t block, uint64_t batch, ReplayThreadId thread, LaneFill& lanes) = 0;
   // These pieces will be run next, one after the other, by this thread; nothing else touches their lanes meanwhile. How
   // many of them it has made ready, at least one: before the next one it is called again.

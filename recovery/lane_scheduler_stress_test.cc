@@ -6,6 +6,9 @@
 // then touch every lane's word.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <random>
 #include <thread>
 #include <utility>
@@ -123,6 +126,9 @@ class CheckingExecutor final : public PieceExecutor {
     EXPECT_EQ(prepared.orders[prepared.next++], order);
     EXPECT_EQ(piece.part, 7u);
     EXPECT_TRUE(predecessors_have_run(block, batch, piece.transaction));
+    // Not only its own transaction's: those of all batches before, of which this looks at one.
+    const uint64_t earlier = batch - std::min<uint64_t>(batch, 1 + order % 3);
+    EXPECT_TRUE(predecessors_have_run(block, earlier, piece.transaction));
     apply(block, order, plan_.lanes[block][batch][piece.transaction]);
     outputs_[block][order] = order + 1;
     return order != stop_at_;
@@ -209,6 +215,43 @@ TEST_P(LaneSchedulerStress, AFailingPieceStopsTheRun) {
     EXPECT_FALSE(scheduler.run());
     EXPECT_LE(executor.retired(), 12u);
   }
+}
+
+// The fill of batch 0 ends only after that of batch 1 has begun; the one lane runs 0's pieces first all the same.
+class OverlappingFills final : public PieceExecutor {
+ public:
+  Load load(uint64_t batch) override { return batch == 2 ? Load::kEnd : Load::kLoaded; }
+  bool decode(uint64_t, ReplayThreadId) override { return true; }
+  bool fill(uint32_t, uint64_t batch, ReplayThreadId, LaneFill& fill) override {
+    begun_[batch].store(true);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!begun_[1].load() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    EXPECT_TRUE(begun_[1].load());
+    const uint32_t lane = 0;
+    fill.append({static_cast<uint32_t>(batch), 0}, {&lane, 1});
+    return true;
+  }
+  uint32_t prepare(uint32_t, uint64_t, std::span<const Piece> pieces, ReplayThreadId) override {
+    return static_cast<uint32_t>(pieces.size());
+  }
+  bool run(uint32_t, uint64_t batch, Piece, ReplayThreadId) override {
+    ran_.push_back(batch);
+    return true;
+  }
+  void retire(uint64_t) override {}
+
+  const std::vector<uint64_t>& ran() const { return ran_; }
+
+ private:
+  std::array<std::atomic<bool>, 2> begun_{};
+  std::vector<uint64_t> ran_;  // plain memory: the lane's
+};
+
+TEST(LaneScheduler, FillsOfABlockRunSideBySide) {
+  OverlappingFills executor;
+  const std::vector<ScheduledBlock> blocks = {{{}, 1}};
+  ASSERT_TRUE(LaneScheduler(blocks, {2, 4}, executor).run());
+  EXPECT_EQ(executor.ran(), (std::vector<uint64_t>{0, 1}));
 }
 
 TEST(LaneScheduler, RunsWithoutBlocksAndWithoutBatches) {

@@ -5,40 +5,6 @@
 #include "base/check.h"
 
 namespace mneme {
-namespace {
-
-uint64_t mix(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-  return hash ^ (hash >> 32);
-}
-
-// Equal values of a column have equal hashes, whatever expression they come from.
-uint64_t hash_value(uint64_t hash, const Type& type, const Value& value) {
-  if (value.is_null()) return mix(hash, 1);
-  switch (type.kind) {
-    case TypeKind::kChar:
-    case TypeKind::kVarchar: {
-      std::string_view text = value.as_text();
-      if (type.kind == TypeKind::kChar) {
-        while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-      }
-      for (const char c : text) hash = mix(hash, static_cast<uint8_t>(c));
-      return mix(hash, text.size());
-    }
-    case TypeKind::kNumeric: {
-      const auto scaled = static_cast<unsigned __int128>(value.as_numeric());
-      return mix(mix(hash, static_cast<uint64_t>(scaled)), static_cast<uint64_t>(scaled >> 64));
-    }
-    case TypeKind::kDouble: {
-      const double number = value.as_double();
-      return mix(hash, std::bit_cast<uint64_t>(number == 0 ? 0.0 : number));  // 0 and -0 are equal
-    }
-    default:
-      return mix(hash, static_cast<uint64_t>(value.as_int()));
-  }
-}
-
-}  // namespace
 
 PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
                              std::span<const uint32_t> lanes, std::span<const NativeFunctions> native)
@@ -81,6 +47,7 @@ void PieceDispatch::add_block(std::span<const LaneTable> tables, std::span<const
   ScheduledBlock scheduled;
   for (const BlockId predecessor : predecessors) scheduled.predecessors.push_back(predecessor.value);
   scheduled.lane_count = placement == Placement::kOneLane ? 1 : lanes;
+  rings_.emplace_back(scheduled.lane_count);
   blocks_.push_back(std::move(scheduled));
 }
 
@@ -109,14 +76,7 @@ SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, 
 }
 
 uint32_t PieceDispatch::lane_of(uint32_t block, const LaneTable& table, std::span<const Value> key) const {
-  DCHECK(key.size() == table.columns.size());
-  const TableDefinition& definition = schema_.catalog().table(table.table);
-  // Tables without lane columns are one lane each; which one is theirs does not matter.
-  uint64_t hash = table.columns.empty() ? table.table.value : 0;
-  for (size_t i = 0; i < key.size(); ++i) {
-    hash = hash_value(hash, definition.column(table.columns[i]).type, key[i]);
-  }
-  return static_cast<uint32_t>(mix(hash, 0) % blocks_[block].lane_count);
+  return rings_[block].lane_of(schema_.catalog().table(table.table), table.columns, key);
 }
 
 Outcome PieceDispatch::fill(uint32_t block, const LogBatch& batch, BatchRecording& recording,

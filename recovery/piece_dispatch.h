@@ -18,6 +18,7 @@
 #include "procedures/interpreter.h"
 #include "recovery/batch_recording.h"
 #include "recovery/change_placement.h"
+#include "recovery/lane_ring.h"
 #include "recovery/lane_scheduler.h"
 #include "recovery/log_batch.h"
 #include "recovery/slice_units.h"
@@ -120,6 +121,7 @@ class PieceDispatch {
   const ChangePlacement changes_;
   std::vector<ScheduledBlock> blocks_;
   std::vector<Placement> placements_;                            // by block
+  std::vector<LaneRing> rings_;                                  // by block
   std::vector<std::vector<std::optional<SliceReplay>>> slices_;  // by block and procedure
 };
 

@@ -67,8 +67,9 @@ class GraphBuilder {
   struct Batch {
     std::vector<uint32_t> loads;  // more than one: the later ones ran alone
     uint32_t decode = kNoStep;
-    std::vector<uint32_t> fills;  // by block
-    std::vector<uint32_t> joins;  // by block
+    std::vector<uint32_t> fills;      // by block
+    std::vector<uint32_t> published;  // by block
+    std::vector<uint32_t> joins;      // by block
     uint32_t retired = kNoStep;
   };
   struct Lane {
@@ -97,7 +98,10 @@ class GraphBuilder {
     while (batches_.size() <= number) {
       Batch& added = batches_.emplace_back();
       added.fills.assign(lanes_.size(), kNoStep);
-      for (uint32_t b = 0; b < lanes_.size(); ++b) added.joins.push_back(add_join(b));
+      for (uint32_t b = 0; b < lanes_.size(); ++b) {
+        added.published.push_back(add_join(b));
+        added.joins.push_back(add_join(b));
+      }
       added.retired = add_join(0);
     }
     return batches_[number];
@@ -114,7 +118,7 @@ class GraphBuilder {
       leave_batch(lane);
       lane.batch = number;
       lane.join = batches_[number].joins[block];
-      order(batches_[number].fills[block], step);
+      order(batches_[number].published[block], step);
     }
     if (lane.last != kNoStep) order(lane.last, step);
     lane.last = step;
@@ -167,10 +171,11 @@ class GraphBuilder {
       const uint32_t fill = of.fills[b];
       if (fill == kNoStep) continue;
       order(loaded, fill);
-      if (n > 0) order(batches_[n - 1].fills[b], fill);
       for (const uint32_t predecessor : recorder_.blocks()[b].predecessors)
         order(of.joins[predecessor], fill);
-      order(fill, of.joins[b]);
+      order(fill, of.published[b]);
+      if (n > 0) order(batches_[n - 1].published[b], of.published[b]);
+      order(of.published[b], of.joins[b]);
       order(of.joins[b], of.retired);
     }
   }

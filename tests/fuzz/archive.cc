@@ -32,19 +32,33 @@ ByteSpan at_most(ByteReader& reader, size_t count) {
   return reader.get_bytes(std::min(count, reader.remaining()));
 }
 
+// Where the zeros from `at` on end. Files are mostly zeros, and each mutation goes over all of them.
+size_t end_of_zeros(ByteSpan content, size_t at) {
+  constexpr size_t kAtOnce = 64;
+  for (; at + kAtOnce <= content.size(); at += kAtOnce) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < kAtOnce; i += sizeof(any)) any |= load<uint64_t>(content.data() + at + i);
+    if (any != 0) break;
+  }
+  while (at < content.size() && content[at] == std::byte{0}) ++at;
+  return at;
+}
+
 struct Stretch {
   size_t begin;
   size_t end;
 };
 // What lies between runs of zeros, the first few zeros behind it included.
-std::vector<Stretch> stretches_of(const Bytes& content) {
+std::vector<Stretch> stretches_of(ByteSpan content) {
   std::vector<Stretch> stretches;
-  size_t zeros = kShortestZeros;
-  for (size_t at = 0; at < content.size(); ++at) {
-    zeros = content[at] == std::byte{0} ? zeros + 1 : 0;
-    if (zeros >= kShortestZeros) continue;
-    if (stretches.empty() || stretches.back().end < at) stretches.push_back({at, at});
-    stretches.back().end = at + 1;
+  for (size_t at = end_of_zeros(content, 0); at < content.size();) {
+    size_t end = at;
+    size_t next = at;
+    for (; next < content.size() && next - end < kShortestZeros; ++next) {
+      if (content[next] != std::byte{0}) end = next + 1;
+    }
+    stretches.push_back({at, next});
+    at = end_of_zeros(content, next);
   }
   return stretches;
 }
@@ -103,8 +117,7 @@ Bytes pack(const std::vector<ArchivedFile>& files) {
       size_t end = at;   // of the bytes
       size_t next = at;  // behind the zeros that follow
       while (end < content.size() && end - at < 0xffff) {
-        next = end;
-        while (next < content.size() && content[next] == std::byte{0}) ++next;
+        next = end_of_zeros(content, end);
         if (next - end >= kShortestZeros || next == content.size()) break;
         end = std::min<size_t>(std::max(next, end + 1), at + 0xffff);
         next = end;
