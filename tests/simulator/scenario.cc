@@ -46,7 +46,8 @@ constexpr Field kFields[] = {{"seed", &Scenario::seed, 0},
                              {"device", &Scenario::device, 0},
                              {"servers", &Scenario::servers, 1},
                              {"network", &Scenario::network, 0},
-                             {"calm", &Scenario::calm, 1}};
+                             {"calm", &Scenario::calm, 1},
+                             {"leftovers", &Scenario::leftovers, 0}};
 
 }  // namespace
 
@@ -103,6 +104,7 @@ Scenario Scenario::remote() const {
   // One stream goes to the servers, and what is in their memories doesn't rot here.
   remote.layout = 0;
   remote.rot = 0;
+  remote.leftovers = seed % 4 == 0 ? 1 : 0;
   return remote;
 }
 

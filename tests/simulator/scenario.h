@@ -36,6 +36,7 @@ struct Scenario {
   uint64_t servers = 1;    // of that device: 1 or 3
   uint64_t network = 0;    // bits of NetworkFault, in each life but the last
   uint64_t calm = 1;       // between two of those, in hundreds of microseconds
+  uint64_t leftovers = 0;  // 1, of that device: each life finds a file of the segment's name that it begins with
   uint64_t rot = 0;        // after each power failure so many bytes change in turn, and recovery must notice
 
   static Scenario draw(uint64_t seed);

@@ -307,6 +307,7 @@ std::optional<std::string> work(const Scenario& scenario, uint64_t life, const F
   RecoverOptions how;
   how.replay.threads = 2;
   how.workers = static_cast<uint32_t>(scenario.workers);
+  if (scenario.device != 0 && scenario.leftovers != 0) leave_a_segment_behind(folders.data);
   auto opened = open_for_work(folders.data, how, log_options(scenario));
   if (!opened) {
     if (const auto fault = judge_failure(troubles, opened.error(), false))

@@ -9,6 +9,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/file.h"
+#include "logging/manifest.h"
+#include "logging/remote_options.h"
 #include "network/log_connection.h"
 #include "network/saved_log.h"
 #include "tests/simulator/simulated_network.h"
@@ -271,6 +274,14 @@ void SimulatedServers::end() {
   ends_ = true;
   wake_all(this);
   watcher_.join();
+}
+
+// A disk that fails now leaves nothing, which does no harm.
+void leave_a_segment_behind(const std::string& directory) {
+  const Result<Manifest> manifest = read_manifest(directory);
+  if (!manifest) return;
+  const std::string file = remote_segment_file(manifest->next_segment_number());
+  (void)replace_text_file(path_in(directory, file), "of another life");
 }
 
 }  // namespace mneme::simulator

@@ -102,4 +102,8 @@ class SimulatedServers {
   std::function<void()> ended_;
 };
 
+// As an engine does that lost its servers while it made the directory's next segment, saved what it had, and died before the manifest
+// named it.
+void leave_a_segment_behind(const std::string& directory);
+
 }  // namespace mneme::simulator
