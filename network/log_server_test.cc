@@ -8,9 +8,12 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <cstring>
 #include <fstream>
 #include <random>
 
+#include "base/crc32c.h"
+#include "base/file.h"
 #include "network/log_connection.h"
 #include "network/saved_log.h"
 #include "network/test_log_server.h"
@@ -462,6 +465,35 @@ TEST(LogServer, ADamagedCopyIsRefused) {
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.error().kind, ErrorKind::kDamaged);
   EXPECT_NE(loaded.error().message.find(path), std::string::npos);
+}
+
+// As no server writes it, with a right checksum: the second file's bytes would go where the first has less room.
+TEST(LogServer, ACopyThatHoldsAFileTwiceIsRefused) {
+  std::string directory = testing::TempDir() + "/mneme-twice-XXXXXX";
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  const LogTerm term{1, 11};
+  LogStore log;
+  ASSERT_FALSE(log.claim(term));
+  for (const uint32_t file : {1u, 2u}) {
+    ASSERT_FALSE(log.create(term, {file, file * uint64_t{65536}}, 1 << 20));
+    ASSERT_FALSE(log.write(term, {file, 0, content(10, file * size_t{60000})}));
+  }
+  ASSERT_TRUE(save_log(directory, kDatabase, log).ok());
+  const std::string path = fmt::format("{}/{:016x}.log", directory, kDatabase);
+  std::string bytes = *read_text_file(path);
+  constexpr size_t kChecksumAt = 8;
+  constexpr size_t kBodyAt = 12;
+  constexpr size_t kSecondNumberAt = 68;
+  ASSERT_EQ(bytes[kSecondNumberAt], 2);
+  bytes[kSecondNumberAt] = 1;
+  const uint32_t checksum = crc32c(as_bytes(bytes).subspan(kBodyAt));
+  std::memcpy(bytes.data() + kChecksumAt, &checksum, sizeof checksum);
+  ASSERT_TRUE(replace_text_file(path, bytes).ok());
+  const auto loaded = load_logs(directory);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().kind, ErrorKind::kDamaged);
+  EXPECT_NE(loaded.error().message.find("it holds a file twice"), std::string::npos) << loaded.error().message;
+  std::filesystem::remove_all(directory);
 }
 
 TEST(LogServer, AKeyFileIsASecret) {

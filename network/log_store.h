@@ -72,7 +72,7 @@ class LogStore {
 
   // Of a store that is read from disk.
   void restore(const LogTerm& term, uint32_t whole_term);
-  // Nothing: there is no memory for it.
+  // One that is not there yet. Nothing: there is no memory for it.
   File* restore_file(const LogFileInfo& info);
 
  private:

@@ -125,6 +125,7 @@ Result<LogStore> decode(ByteSpan bytes, const std::string& path, uint64_t& datab
   for (const LogFileInfo& each : files) {
     const ByteSpan content = from.get_bytes(each.end);
     if (from.bad() || each.end > each.bytes) return damaged_log(path, "it is shorter than it says");
+    if (log.files().contains(each.number)) return damaged_log(path, "it holds a file twice");
     const LogStore::File* file = log.restore_file(each);
     if (file == nullptr) return failed("there is no memory for the log that {} holds", path);
     if (!content.empty()) std::memcpy(file->memory.span().data(), content.data(), content.size());
