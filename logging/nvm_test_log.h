@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/file.h"
 #include "logging/test_log.h"
 
 namespace mneme::test {
@@ -24,7 +25,8 @@ inline DurableLogOptions small_nvm_log(uint32_t workers = 1) {
 class CrashImage {
  public:
   explicit CrashImage(const std::string& directory) {
-    std::filesystem::copy(directory + "/MANIFEST", directory_.path() + "/MANIFEST");
+    // As it is at one moment: std::filesystem asks for the size before it opens a file, and a new one may take its place between.
+    must(replace_text_file(directory_.path() + "/MANIFEST", must(read_text_file(directory + "/MANIFEST"))));
     // A file may go meanwhile: a manifest that gets its name, say.
     for (const auto& file : std::filesystem::directory_iterator(directory)) {
       if (file.path().filename() == "MANIFEST") continue;

@@ -16,11 +16,13 @@
 #include "logging/remote_queue.h"
 #include "logging/remote_recovery.h"
 #include "logging/test_log.h"
+#include "logging/test_remote_log.h"
 #include "network/test_log_cluster.h"
 
 namespace mneme {
 namespace {
 
+using test::copy_directory;
 using test::LinkedServer;
 using test::must;
 
@@ -437,9 +439,7 @@ class Schedule {
   void depose() {
     steps_ += " depose;";
     const std::string copy = new_directory();
-    std::filesystem::copy(
-        engine_->directory(), copy,
-        std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+    copy_directory(engine_->directory(), copy);
     const size_t sent = engine_->written().chains.size();
     std::unique_ptr<Engine> next = open(copy, engine_->written());
     if (next == nullptr) {
