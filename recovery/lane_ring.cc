@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string_view>
 
@@ -15,8 +16,10 @@ uint64_t mix(uint64_t hash, uint64_t word) {
   return hash ^ (hash >> 32);
 }
 
-// A column's value as a word; equal values have equal ones, whatever expression they come from. Neighbouring integers differ in
-// the lowest bits, and those that don't, being multiples of something, in others that are brought down.
+// Integers that differ in these lowest bits alone stay neighbours; the others, hashed, move them elsewhere together.
+constexpr uint32_t kNeighbourBits = 6;
+
+// A column's value as a word; equal values have equal ones, whatever expression they come from.
 uint64_t lane_word(const Type& type, const Value& value) {
   if (value.is_null()) return 1;
   switch (type.kind) {
@@ -35,13 +38,15 @@ uint64_t lane_word(const Type& type, const Value& value) {
       return mix(mix(0, static_cast<uint64_t>(scaled)), static_cast<uint64_t>(scaled >> 64));
     }
     case TypeKind::kDouble: {
-      const double number = value.as_double();
-      return mix(0, std::bit_cast<uint64_t>(number == 0 ? 0.0 : number));  // 0 and -0 are equal
+      double number = value.as_double();
+      if (number == 0) number = 0;                                                     // 0 and -0 are equal,
+      if (std::isnan(number)) number = std::numeric_limits<double>::quiet_NaN();  // and so is all that is no number
+      // Twice, as most doubles end in zeros, which a multiplication leaves there.
+      return mix(mix(0, std::bit_cast<uint64_t>(number)), 0);
     }
     default: {
-      auto word = static_cast<uint64_t>(value.as_int());
-      for (const uint32_t down : {6, 12, 24, 48}) word ^= word >> down;
-      return word;
+      const auto word = static_cast<uint64_t>(value.as_int());
+      return word + mix(0, word >> kNeighbourBits);
     }
   }
 }

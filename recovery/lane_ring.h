@@ -4,8 +4,8 @@
 //             leave others empty: the fullest lane is what many cores wait for.
 // Place       Integers that are neighbours fall to neighbouring lanes. The runs of neighbours that a key's earlier columns
 //             begin, say of each warehouse's districts, begin at steps of the golden section round the ring, each where the
-//             gap is widest: as long as there are about as many lanes as keys, hardly any two share one. Higher bits are brought down, so
-//             that keys that are multiples of something spread, too. All else is hashed.
+//             gap is widest: as long as there are about as many lanes as keys, hardly any two share one. Runs of 64 neighbours are moved by a hash of
+//             their higher bits, so that keys that are multiples of something spread, too. All else is hashed.
 // Invariants  equal values have equal lanes, whatever expression they come from.
 // Threads     constant after construction.
 // Source      Knuth, The Art of Computer Programming 3, section 6.4, theorem S: of the golden section's multiples.

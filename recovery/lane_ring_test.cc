@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "procedures/program.h"
@@ -50,18 +51,37 @@ TEST_F(LaneRings, GiveAFewKeysLanesOfTheirOwn) {
 
 TEST_F(LaneRings, SpreadManyKeys) {
   for (const uint32_t lanes : {7u, 12u, 64u, 100u}) {
-    for (const int64_t stride : {1, 64, 100, 4096, 1'000'000}) {
+    for (const int64_t stride : {1, 63, 64, 65, 100, 4095, 4096, 4097, 1'000'000}) {
       const double even = 40.0 * 500 / lanes;
       EXPECT_LT(fullest(LaneRing(lanes), 40, 500, stride), 1.5 * even) << lanes << " lanes, stride " << stride;
     }
   }
 }
 
+TEST_F(LaneRings, SpreadOneColumn) {
+  constexpr int64_t kKeys = 4000;
+  for (const uint32_t lanes : {12u, 64u}) {
+    const LaneRing ring(lanes);
+    for (const int64_t stride : {1, 63, 64, 65, 260, 4095, 4096, 4097}) {
+      std::vector<uint32_t> integers(lanes, 0);
+      std::vector<uint32_t> doubles(lanes, 0);
+      for (int64_t k = 1; k <= kKeys; ++k) {
+        ++integers[lane(ring, {0}, {Value::of_int(k * stride)})];
+        ++doubles[lane(ring, {4}, {Value::of_double(static_cast<double>(k * stride) / 4)})];
+      }
+      for (const auto& keys : {integers, doubles})
+        EXPECT_LT(*std::ranges::max_element(keys), 1.6 * kKeys / lanes) << lanes << " lanes, stride " << stride;
+    }
+  }
+}
+
 TEST_F(LaneRings, GiveEqualValuesOneLane) {
-  for (const uint32_t lanes : {1u, 2u, 64u}) {
+  for (const uint32_t lanes : {1u, 2u, 7u, 12u, 64u}) {
     const LaneRing ring(lanes);
     EXPECT_EQ(lane(ring, {3}, {Value::of_text("ab")}), lane(ring, {3}, {Value::of_text("ab  ")}));
     EXPECT_EQ(lane(ring, {4}, {Value::of_double(0.0)}), lane(ring, {4}, {Value::of_double(-0.0)}));
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(lane(ring, {4}, {Value::of_double(nan)}), lane(ring, {4}, {Value::of_double(-nan)}));
     EXPECT_EQ(lane(ring, {2}, {Value::of_numeric(500)}), lane(ring, {2}, {Value::of_numeric(500)}));
     EXPECT_LT(lane(ring, {0, 1}, {Value::of_int(-1), Value::null()}), lanes);
     EXPECT_LT(ring.lane_of(table(1), {}, {}), lanes);

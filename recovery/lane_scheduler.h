@@ -14,10 +14,10 @@
 //                before. Fills of one block run side by side: what locates a piece may ask for its own transaction alone.
 //             3. retire(n) comes after all pieces of n and after retire(n-1). At most `batches_in_flight` batches
 //                are loaded and not retired, so a ring of slot_count() places holds what the executor keeps.
-// No deadlock of the pieces that are filled and have not run take the one that is first in (batch, commit order).
+// No deadlock of the pieces that are published and have not run take the one that is first in (batch, commit order).
 //             Every piece before it in its lanes has run, so each of its lanes has arrived at it or is on its way
 //             there, and the last to arrive runs it. Blocks form no cycle and lists are published batch by batch, so the
-//             oldest batch always has a block that can be filled or a piece that can run.
+//             oldest batch always has a block that can be filled, is being filled, or a published piece that can run.
 // Publication all hand-overs are acq_rel counters of ours: a lane's list (Lane::batches_pending_), a rendezvous
 //             (PieceSet::Entry::lanes_to_come), a block's batch (PieceSet::lanes_left_, ::waits_, ::unpublished_), a batch
 //             (Slot::waits). oneTBB only chooses the thread; the one word that it carries is stored and loaded

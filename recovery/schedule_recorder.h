@@ -31,7 +31,7 @@ enum class StepKind : uint8_t {
   kLoad,        // a batch's stretch of the log was taken
   kDecode,      // it was decoded
   kFill,        // the pieces of a block's batch were located
-  kLists,       // they were put into lists, and lanes woken
+  kLists,       // they were put into lists, lanes woken, and batches retired that only waited for that
   kPieces,      // pieces of one lane ran
   kRendezvous,  // a piece of several lanes ran
   kScheduling,
