@@ -129,6 +129,22 @@ Result<void> sync_directory(const std::string& path) {
   return {};
 }
 
+Result<void> make_directories(const std::string& path) {
+  std::error_code error;
+  const auto whole = std::filesystem::absolute(path, error).lexically_normal();
+  std::filesystem::path made;
+  for (const std::filesystem::path& part : whole) {
+    made /= part;
+    if (std::filesystem::is_directory(made, error)) continue;
+    if (::mkdir(made.c_str(), 0777) != 0) {
+      if (errno == EEXIST && std::filesystem::is_directory(made, error)) continue;
+      return file_error("make the directory", made.string(), errno);
+    }
+    RETURN_IF_ERROR(sync_directory(made.parent_path().string()));
+  }
+  return {};
+}
+
 Result<std::string> read_text_file(const std::string& path) {
   auto file = File::open(path, O_RDONLY);
   if (!file.ok()) return file.error();

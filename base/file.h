@@ -58,6 +58,9 @@ class File {
 // Makes the directory's entries (created, renamed, removed files) durable.
 Result<void> sync_directory(const std::string& path);
 
+// Makes the directory, and those above it that are not there. Each that is new is durable before anything is made in it.
+Result<void> make_directories(const std::string& path);
+
 Result<std::string> read_text_file(const std::string& path);
 
 // Replaces the file's content, so that a crash leaves the old content or the new, never a mixture: written under a

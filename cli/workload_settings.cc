@@ -184,9 +184,7 @@ Result<void> WorkloadSettings::keep_files(const std::string& directory) const {
     return invalid_argument("--calls {} and --rows {} have one name, and are kept side by side: rename one", files.calls,
                             files.rows);
   }
-  std::error_code error;
-  std::filesystem::create_directories(kept_file(directory, ""), error);
-  if (error) return failed("cannot create {}: {}", kept_file(directory, ""), error.message());
+  RETURN_IF_ERROR(make_directories(kept_file(directory, "")));
   for (const std::string& file : {files.sql, files.calls, files.rows}) {
     if (file.empty()) continue;
     const Result<std::string> text = read_text_file(file);

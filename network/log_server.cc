@@ -29,9 +29,7 @@ std::string name_of(uint64_t database_id) {
 
 // As DirectoryLock of a data directory: it ends with the process, however that dies.
 Result<File> lock_directory(const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) return failed("cannot make the directory {}: {}", directory, error.message());
+  RETURN_IF_ERROR(make_directories(directory));
   auto file = File::open(directory + "/lock", O_RDWR | O_CREAT, 0600);
   if (!file.ok()) return file.error();
   if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) == 0) return file;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -50,20 +49,6 @@ double seconds_since(uint64_t begin_ns) {
   return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;
 }
 
-Result<void> make_directory(const std::string& directory) {
-  std::error_code error;
-  std::filesystem::path path = std::filesystem::absolute(directory, error).lexically_normal();
-  // Each directory that is new has its entry in the one above, which must survive as well.
-  std::vector<std::filesystem::path> parents;
-  for (; !std::filesystem::exists(path, error) && path.has_relative_path(); path = path.parent_path()) {
-    parents.push_back(path.parent_path());
-  }
-  std::filesystem::create_directories(directory, error);
-  if (error) return failed("cannot make the directory {}: {}", directory, error.message());
-  for (const std::filesystem::path& parent : parents) RETURN_IF_ERROR(sync_directory(parent.string()));
-  return {};
-}
-
 // A database can't be made where there is one; nor where a file of somebody else's has the manifest's name.
 Result<void> check_free(const std::string& directory) {
   if (!holds_database(directory)) return {};
@@ -85,7 +70,7 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   // Before the lock, so that a refused directory is left as it was; and after it, as another process may have been
   // quicker.
   RETURN_IF_ERROR(check_free(directory));
-  RETURN_IF_ERROR(make_directory(directory));
+  RETURN_IF_ERROR(make_directories(directory));
   Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
   if (!working) return working.error();
   RETURN_IF_ERROR(check_free(directory));

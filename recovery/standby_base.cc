@@ -22,9 +22,8 @@ namespace fs = std::filesystem;
 constexpr int kTries = 5;
 
 Result<void> copy_file(const std::string& from, const std::string& to) {
+  RETURN_IF_ERROR(make_directories(fs::path(to).parent_path().string()));
   std::error_code error;
-  fs::create_directories(fs::path(to).parent_path(), error);
-  if (error) return failed("cannot make the directory of {}: {}", to, error.message());
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
   if (error) return failed("cannot copy {} to {}: {}", from, to, error.message());
   auto file = File::open(to, O_RDONLY);
@@ -92,9 +91,7 @@ Result<void> copy_base(const std::string& primary, const std::string& directory)
       return invalid_argument("the log of {} has several streams (--log-buffer {}), and a standby follows one of one stream",
                               primary, name_of(manifest->layout));
     }
-    std::error_code error;
-    fs::create_directories(directory, error);
-    if (error) return failed("cannot make the directory {}: {}", directory, error.message());
+    RETURN_IF_ERROR(make_directories(directory));
     copied = copy_files(primary, *manifest, directory);
     if (copied) {
       const auto created = ManifestFile::create(directory, *manifest);
