@@ -15,6 +15,7 @@
 #include "cli/recovery_text.h"
 #include "logging/log_archive.h"
 #include "logging/log_truncation.h"
+#include "logging/remote_options.h"
 #include "procedures/call_codec.h"
 #include "workloads/load.h"
 
@@ -157,6 +158,9 @@ Result<Examination> examine(const std::string& directory, const std::string& arc
     examination.digests_equal &= examination.schemes.back().digest == examination.schemes.front().digest;
     if (!pass.is_judged) continue;
     examination.verdict = witness.judge(recovered->log);
+    // What nobody was told of may be at one server alone, and that one away now and back later.
+    const bool is_elsewhere = manifest->attributes.contains(kLogServersAttribute) || manifest->attributes.contains(kLogKindAttribute);
+    if (examination.verdict.good() && !is_elsewhere) witness.settle(recovered->log);
     // What an ad-hoc transaction was to add to what is conserved, its rows don't tell.
     const bool saw_all = sees_calls && recovered->report.replay.ad_hoc == 0;
     for (const Check& check :

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -13,6 +14,7 @@ namespace mneme {
 void Witness::add(ClientJournal journal) {
   for (JournalledCall& call : journal) {
     Bytes payload(as_text(call.payload));
+    if (call.answered) last_told_ = std::max(last_told_, call.lsn);
     if (!call.answered) {
       ++unanswered_[std::move(payload)];
     } else if (call.status == ReplyStatus::kAcknowledged) {
@@ -29,6 +31,7 @@ Verdict Witness::judge(const LogContents& log) {
   Verdict verdict;
   verdict.acknowledged = acknowledged_.size();
   auto expected = acknowledged_.begin();
+  auto settled = settled_.begin();
   std::map<Bytes, uint64_t, std::less<>> unanswered = unanswered_;
   uint64_t unanswered_count = 0;
   for (const auto& [payload, count] : unanswered_) unanswered_count += count;
@@ -37,6 +40,11 @@ Verdict Witness::judge(const LogContents& log) {
     for (; expected != acknowledged_.end() && expected->first < end; ++expected) {
       fault(verdict, verdict.lost,
             fmt::format("the call acknowledged at LSN {} is not in the log", expected->first.value));
+    }
+    for (; settled != settled_.end() && settled->first < end; ++settled) {
+      fault(verdict, verdict.lost,
+            fmt::format("the record at LSN {}, which the log had when another incarnation went on with it, is gone",
+                        settled->first.value));
     }
   };
   for (const RecordView& record : log.records) {
@@ -55,6 +63,13 @@ Verdict Witness::judge(const LogContents& log) {
                           record.lsn.value));
       }
       ++expected;
+      continue;
+    }
+    if (settled != settled_.end() && settled->first == record.lsn) {
+      if (settled->second.has_value() != call.has_value() || (call && *settled->second != as_text(*call))) {
+        fault(verdict, verdict.lost, fmt::format("the log holds something else at LSN {} than it did before", record.lsn.value));
+      }
+      ++settled;
       continue;
     }
     if (!call) {
@@ -81,7 +96,22 @@ Verdict Witness::judge(const LogContents& log) {
     }
   }
   lose_until(Lsn{std::numeric_limits<uint64_t>::max()});
+  const Lsn last = log.records.empty() ? kCheckpointLsn : log.records.back().lsn;
+  if (last_told_ > last && verdict.lost == 0) {
+    fault(verdict, verdict.lost,
+          fmt::format("a client was told what depends on the record at LSN {}, and the log's last one is at {}", last_told_.value,
+                      last.value));
+  }
   return verdict;
+}
+
+void Witness::settle(const LogContents& log) {
+  for (const RecordView& record : log.records) {
+    if (record.kind == RecordKind::kSkip || acknowledged_.contains(record.lsn)) continue;
+    const std::optional<ByteSpan> call = call_of(record.kind, record.payload);
+    settled_.insert_or_assign(record.lsn, call ? std::optional(Bytes(as_text(*call))) : std::nullopt);
+  }
+  unanswered_.clear();
 }
 
 void Witness::fault(Verdict& verdict, uint64_t& count, std::string sentence) const {

@@ -26,13 +26,17 @@ class WitnessTest : public testing::Test {
     witness_.add(std::move(journal));
   }
 
-  Verdict judge(std::vector<std::pair<uint64_t, std::string_view>> records) {
+  using Records = std::vector<std::pair<uint64_t, std::string_view>>;
+
+  static LogContents log_of(const Records& records) {
     LogContents log;
     for (const auto& [lsn, payload] : records) {
       log.records.push_back({Lsn{lsn}, RecordKind::kCommand, as_bytes(payload)});
     }
-    return witness_.judge(log);
+    return log;
   }
+  Verdict judge(const Records& records) { return witness_.judge(log_of(records)); }
+  void settle(const Records& records) { witness_.settle(log_of(records)); }
 
   // Records of rows alone.
   Verdict judge_rows(std::vector<uint64_t> lsns) {
@@ -68,6 +72,28 @@ TEST_F(WitnessTest, FindsAnInventedCall) {
   EXPECT_EQ(judge({{100, "deposit 1"}, {200, "deposit 4"}, {300, "deposit 2"}}).invented, 1u);
   EXPECT_EQ(judge({{100, "deposit 1"}, {200, "deposit 1"}, {300, "deposit 2"}}).invented, 1u) << "run twice";
   EXPECT_EQ(judge({{100, "deposit 1"}, {200, "deposit 3"}, {250, "deposit 3"}, {300, "deposit 2"}}).invented, 1u);
+}
+
+TEST_F(WitnessTest, FindsAReaderWhoWasToldTooEarly) {
+  ClientJournal journal;
+  journal.push_back({bytes("balance"), true, ReplyStatus::kReadOnly, Lsn{400}, bytes("r4")});
+  journal.push_back({bytes("deposit 5"), false, {}, {}, {}});
+  witness_.add(std::move(journal));
+  EXPECT_EQ(judge({{100, "deposit 1"}, {300, "deposit 2"}}).lost, 1u);
+  EXPECT_TRUE(judge({{100, "deposit 1"}, {300, "deposit 2"}, {400, "deposit 5"}}).good());
+}
+
+TEST_F(WitnessTest, HoldsTheLogToWhatItHadOfUnansweredCallsOnceItWasSettled) {
+  settle({{100, "deposit 1"}, {200, "deposit 3"}, {300, "deposit 2"}});
+  EXPECT_TRUE(judge({{100, "deposit 1"}, {200, "deposit 3"}, {300, "deposit 2"}}).good());
+  EXPECT_EQ(judge({{100, "deposit 1"}, {300, "deposit 2"}}).lost, 1u);
+  EXPECT_EQ(judge({{100, "deposit 1"}, {200, "deposit 4"}, {300, "deposit 2"}}).lost, 1u);
+}
+
+TEST_F(WitnessTest, FindsACallThatWasLostAndComesUpAgain) {
+  settle({{100, "deposit 1"}, {300, "deposit 2"}});
+  EXPECT_TRUE(judge({{100, "deposit 1"}, {300, "deposit 2"}}).good());
+  EXPECT_EQ(judge({{100, "deposit 1"}, {300, "deposit 2"}, {400, "deposit 3"}}).invented, 1u);
 }
 
 TEST_F(WitnessTest, FindsWrongResults) {
