@@ -133,13 +133,13 @@ struct CrashCommand {
       setting.hook = hook;
       setting.may_end = may_end;
       Result<KilledRun> killed = run_until_killed(setting, **workload, **program, *witness);
-      // Whatever status it has elsewhere: here an engine that was killed can't be examined.
-      if (!killed) return failed("round {} of {}: {}", round + 1, rounds, killed.error().message);
+      if (!killed) return killed.error();
       last_acknowledged.push_back(witness->last_acknowledged().value);
       recovery_.execution = executed;
       Result<Examination> examination =
           examine(crashed, archive, **workload, **program, recovery_, *witness, output.quiet());
       if (!examination) {
+        // Whatever status it has elsewhere: here it is a crash that the database did not survive.
         return failed("round {} of {}: {}. The directory is left as it is: {}", round + 1, rounds, examination.error().message,
                       crashed);
       }
