@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <ranges>
+#include <vector>
 
 namespace mneme {
 
@@ -130,17 +132,22 @@ Result<void> sync_directory(const std::string& path) {
 }
 
 Result<void> make_directories(const std::string& path) {
+  namespace fs = std::filesystem;
   std::error_code error;
-  const auto whole = std::filesystem::absolute(path, error).lexically_normal();
-  std::filesystem::path made;
-  for (const std::filesystem::path& part : whole) {
-    made /= part;
-    if (std::filesystem::is_directory(made, error)) continue;
-    if (::mkdir(made.c_str(), 0777) != 0) {
-      if (errno == EEXIST && std::filesystem::is_directory(made, error)) continue;
-      return file_error("make the directory", made.string(), errno);
-    }
-    RETURN_IF_ERROR(sync_directory(made.parent_path().string()));
+  fs::path there = fs::absolute(path, error).lexically_normal();
+  if (!there.has_filename()) there = there.parent_path();
+  std::vector<fs::path> missing;  // from below
+  for (; !fs::is_directory(there, error) && there.has_relative_path(); there = there.parent_path()) missing.push_back(there);
+  // A process may have made this one, and been killed before its entry was durable. No user's process who can't write there.
+  const fs::path above = there.parent_path();
+  if (::access(above.c_str(), R_OK | W_OK) == 0) RETURN_IF_ERROR(sync_directory(above.string()));
+  for (const fs::path& each : std::views::reverse(missing)) {
+    if (::mkdir(each.c_str(), 0777) != 0 && errno != EEXIST) return file_error("make the directory", each.string(), errno);
+    const auto synced = sync_directory(each.parent_path().string());
+    if (synced.ok()) continue;
+    // Whether a later sync would cover what this one has not, nobody can tell: whoever tries again makes it anew.
+    ::rmdir(each.c_str());
+    return synced;
   }
   return {};
 }

@@ -32,6 +32,7 @@ class WitnessTest : public testing::Test {
     LogContents log;
     for (const auto& [lsn, payload] : records) {
       log.records.push_back({Lsn{lsn}, RecordKind::kCommand, as_bytes(payload)});
+      log.end = Lsn{lsn + 50};
     }
     return log;
   }
@@ -42,6 +43,7 @@ class WitnessTest : public testing::Test {
   Verdict judge_rows(std::vector<uint64_t> lsns) {
     LogContents log;
     for (const uint64_t lsn : lsns) log.records.push_back({Lsn{lsn}, RecordKind::kLogical, as_bytes("rows")});
+    log.end = Lsn{lsns.back() + 50};
     return witness_.judge(log);
   }
 

@@ -1,6 +1,5 @@
 #include "logging/incarnation.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/file.h"
+#include "logging/volatile_tail.h"
 
 namespace mneme {
 
@@ -45,10 +44,8 @@ Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log, u
       unused.push_back(segment.file);
       continue;
     }
-    if (!may_be_volatile(log, segment)) continue;
-    auto file = File::open(path_in(manifest.directory(), segment.file), O_RDONLY);
-    if (!file.ok()) return file.error();
-    RETURN_IF_ERROR(file->sync_data());
+    if (may_be_volatile(log, segment))
+      RETURN_IF_ERROR(make_tail_durable(path_in(manifest.directory(), segment.file), log, segment));
   }
   RETURN_IF_ERROR(manifest.update([&](Manifest& m) {
     const uint32_t next = m.incarnations.empty() ? 1 : m.incarnations.back().number + 1;

@@ -12,7 +12,7 @@
 namespace mneme {
 
 // `log` is what read_log() found with `manifest` as it is now; of a new database, LogContents{}. What was read above
-// log.durable_seen may still be in a volatile cache: it is synced first. Segments of which no block belongs to the
+// log.durable_seen may still be in a volatile cache: it is made durable first (volatile_tail.h). Segments of which no block belongs to the
 // log leave the manifest and are removed; so does the last incarnation, if it left nothing in the log. Its number
 // is the next, or `least_number`: the term that log servers were told (remote_recovery.h).
 Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log, uint32_t least_number = 1);

@@ -34,8 +34,6 @@ std::string archive_folder(const std::string& archive, uint64_t database_id) {
 
 Result<void> keep_in_archive(const std::string& folder, const std::string& path) {
   RETURN_IF_ERROR(make_directories(folder));
-  // A process that was killed just when it had made the folder has not.
-  RETURN_IF_ERROR(sync_directory(fs::path(folder).parent_path().string()));
   const std::string kept = folder + "/" + fs::path(path).filename().string();
   // One that is there already is from an attempt that a crash ended, and may be half a copy.
   const std::string incoming = kept + ".tmp";

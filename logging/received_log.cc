@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "logging/record_walk.h"
 #include "logging/segment_file.h"
+#include "logging/volatile_tail.h"
 
 namespace mneme {
 
@@ -35,9 +36,7 @@ Error gap(Lsn from, Lsn to) {
 Result<void> make_durable(const std::string& directory, const LogContents& held) {
   for (const LogContents::Segment& segment : held.segments) {
     if (segment.blocks.empty() || segment.blocks.back().end() <= held.durable_seen) continue;
-    auto file = File::open(path_in(directory, segment.file), O_RDONLY);
-    if (!file.ok()) return file.error();
-    RETURN_IF_ERROR(file->sync_data());
+    RETURN_IF_ERROR(make_tail_durable(path_in(directory, segment.file), held, segment));
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// For tests: a data directory that goes away, and records that tell where they stand.
+// For tests: logs in a directory that goes away, and records that tell where they stand.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/test_directory.h"
 #include "logging/durable_log.h"
 #include "logging/incarnation.h"
 #include "logging/log_factory.h"
@@ -17,19 +18,6 @@
 #include "logging/manifest.h"
 
 namespace mneme::test {
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "mneme-logging-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // Fails the test with the error's sentence.
 template <typename T>

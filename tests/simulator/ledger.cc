@@ -1,14 +1,21 @@
 #include "tests/simulator/ledger.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "engine/unlogged_writer.h"
 
 namespace mneme::simulator {
 
-std::string_view ledger_sql() {
-  return R"(
+namespace {
+
+// What ledger_model.cc does, too.
+constexpr std::string_view kSql = R"(
 CREATE TABLE account (
     a_id INT NOT NULL,
     a_balance BIGINT NOT NULL,
@@ -16,6 +23,7 @@ CREATE TABLE account (
     a_friend INT NOT NULL,
     PRIMARY KEY (a_id)
 );
+CREATE INDEX account_by_friend ON account (a_friend, a_balance);
 CREATE TABLE entry (
     e_account INT NOT NULL,
     e_number INT NOT NULL,
@@ -23,6 +31,7 @@ CREATE TABLE entry (
     e_note VARCHAR(60),
     PRIMARY KEY (e_account, e_number)
 );
+CREATE INDEX entry_by_amount ON entry (e_amount);
 CREATE TABLE total (
     t_id INT NOT NULL,
     t_amount BIGINT NOT NULL,
@@ -103,6 +112,14 @@ BEGIN
 END;
 $$;
 )";
+
+}  // namespace
+
+std::unique_ptr<Program> ledger_program() {
+  auto program = compile(std::string(kSql), "ledger.sql");
+  if (!program.ok()) fmt::print(stderr, "{}\n", program.error().message);
+  CHECK(program.ok());
+  return std::move(*program);
 }
 
 Result<void> load_ledger(Database& database) {

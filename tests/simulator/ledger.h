@@ -3,18 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <random>
-#include <string_view>
 
 #include "base/result.h"
 #include "engine/database.h"
+#include "procedures/program.h"
 #include "workloads/call_builder.h"
 
 namespace mneme::simulator {
 
 inline constexpr int64_t kAccounts = 8;
 
-std::string_view ledger_sql();
+std::unique_ptr<Program> ledger_program();
 Result<void> load_ledger(Database& database);
 
 class LedgerCalls {

@@ -25,6 +25,8 @@ struct Field {
 
 constexpr Field kFields[] = {{"seed", &Scenario::seed, 0},
                              {"lives", &Scenario::lives, 1},
+                             {"kills", &Scenario::kills, 0},
+                             {"creation", &Scenario::creation, 0},
                              {"workers", &Scenario::workers, 1},
                              {"calls", &Scenario::calls, 1},
                              {"window", &Scenario::window, 1},
@@ -57,6 +59,8 @@ Scenario Scenario::draw(uint64_t seed) {
   Scenario drawn;
   drawn.seed = seed;
   drawn.lives = 1 + pick(4);
+  drawn.kills = pick(3) == 0 ? 1 : 0;
+  if (pick(4) == 0) drawn.creation = pick(3) == 0 ? 1 : 3 + pick(9);
   drawn.workers = 1 + pick(3);
   drawn.calls = 1 + pick(60);
   drawn.window = pick(2) == 0 ? 1 : 1 + pick(16);
@@ -73,7 +77,9 @@ Scenario Scenario::draw(uint64_t seed) {
   drawn.locking = pick(2) == 0 ? 0 : 1 + pick(2);
   if (pick(3) == 0) {
     drawn.fault = 1 + pick(static_cast<uint64_t>(Fault::kForgetsSyncs) - 1);
-    drawn.fault_at = 1 + pick(uint64_t{1} << (1 + pick(7)));
+    // Of what could fail so the log's whole writes are the fewest.
+    const uint64_t most_bits = drawn.fault == static_cast<uint64_t>(Fault::kShortWrite) ? 4 : 7;
+    drawn.fault_at = 1 + pick(uint64_t{1} << (1 + pick(most_bits)));
   }
   if (pick(4) == 0) drawn.slowness = 1 + pick(100);
   if (drawn.checkpoints != 0 && pick(3) == 0) {
@@ -104,6 +110,8 @@ Scenario Scenario::remote() const {
   // One stream goes to the servers, and what is in their memories doesn't rot here.
   remote.layout = 0;
   remote.rot = 0;
+  remote.kills = 0;
+  remote.creation = 0;
   remote.leftovers = seed % 4 == 0 ? 1 : 0;
   return remote;
 }

@@ -14,7 +14,9 @@ namespace mneme::simulator {
 
 struct Scenario {
   uint64_t seed = 1;
-  uint64_t lives = 1;      // each ends with a power failure
+  uint64_t lives = 1;      // each ends with a power failure, or a kill
+  uint64_t kills = 0;      // 1: about every other life but the last is killed, and no power fails
+  uint64_t creation = 0;   // 1: power fails once the database is made; more: within 2^creation steps
   uint64_t workers = 1;
   uint64_t calls = 1;      // of each worker, in each life
   uint64_t window = 1;     // calls of a worker that wait for their acknowledgement, at most

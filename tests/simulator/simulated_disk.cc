@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,6 +31,7 @@ namespace {
 constexpr size_t kSectorBytes = 512;
 constexpr uint64_t kLongestSyncNs = 3'000'000;
 constexpr uint64_t kLongestWriteNs = 50'000;
+constexpr uint64_t kSlowSyncNs = 50'000'000;
 
 // Below the C library, so that nobody is called back.
 template <typename... Arguments>
@@ -65,11 +67,51 @@ struct EntryChange {
   std::string path;
   std::string from{};  // kRenamed
   std::string kept{};  // what had the path before, in the trash
+  bool is_doomed = false;  // a sync that should have covered it failed
+};
+
+// What a process that is killed leaves to the next, as numbers and strings, one behind the other.
+class CacheWriter {
+ public:
+  explicit CacheWriter(const std::string& path) : file_(path, std::ios::binary) {}
+  ~CacheWriter() { CHECK(file_.good()); }
+  void put(uint64_t number) { file_.write(reinterpret_cast<const char*>(&number), sizeof number); }
+  template <typename Text>
+  void put_text(const Text& text) {
+    put(text.size());
+    file_.write(text.data(), static_cast<std::streamsize>(text.size()));
+  }
+
+ private:
+  std::ofstream file_;
+};
+
+class CacheReader {
+ public:
+  explicit CacheReader(const std::string& path) : file_(path, std::ios::binary) {}
+  uint64_t get() {
+    uint64_t number = 0;
+    file_.read(reinterpret_cast<char*>(&number), sizeof number);
+    CHECK(file_.good());
+    return number;
+  }
+  template <typename Text>
+  Text get_text() {
+    Text text(get(), char{});
+    file_.read(text.data(), static_cast<std::streamsize>(text.size()));
+    CHECK(file_.good());
+    return text;
+  }
+
+ private:
+  std::ifstream file_;
 };
 
 class Disk {
  public:
-  explicit Disk(DiskRules rules) : rules_(std::move(rules)) {}
+  Disk(DiskRules rules, DiskCounts& counts) : rules_(std::move(rules)), counts_(counts) {
+    if (exists(cache_path())) load_cache();
+  }
 
   bool has(std::string_view path) const {
     return path.starts_with(rules_.folder) && path.size() > rules_.folder.size() && path[rules_.folder.size()] == '/';
@@ -79,10 +121,12 @@ class Disk {
     step();
     const bool is_new = (flags & O_CREAT) != 0 && !exists(path);
     if (is_new && fails(Kind::kRoom)) return fail_with(ENOSPC);
+    if (is_new && fails(Kind::kEntry)) return fail_with(EIO);
     const int clean = flags & ~(O_DIRECT | O_TRUNC);
     const auto descriptor = static_cast<int>(system_call(SYS_openat, AT_FDCWD, path, clean, mode));
     if (descriptor < 0) return descriptor;
     if (is_new) entries_[parent(path)].push_back({++ids_, EntryChange::Kind::kMade, path});
+    opened_.insert(identity(descriptor));
     if ((flags & O_ACCMODE) != O_RDONLY) {
       const auto [at, is_first] = numbers_.try_emplace(identity(descriptor), contents_.size());
       if (is_first) contents_.emplace_back();
@@ -125,7 +169,7 @@ class Disk {
     Content* const content = find(descriptor);
     if (content == nullptr) return std::nullopt;
     const uint64_t last = ids_;
-    pass(1 + draw(kLongestSyncNs * rules_.slowness));
+    take_syncs_time();
     const bool is_failure = fails(Kind::kSync);
     if (rules_.fault == Fault::kForgetsSyncs) return 0;
     for (Change& each : content->changes) {
@@ -153,6 +197,7 @@ class Disk {
 
   int rename(const char* from, const char* to) {
     step();
+    if (fails(Kind::kEntry)) return fail_with(EIO);
     EntryChange change{++ids_, EntryChange::Kind::kRenamed, to, from, keep(to)};
     const auto done = static_cast<int>(system_call(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));
     if (done == 0) entries_[parent(to)].push_back(std::move(change));
@@ -161,13 +206,36 @@ class Disk {
 
   int link(const char* from, const char* to) {
     step();
+    if (fails(Kind::kEntry)) return fail_with(EIO);
     const auto done = static_cast<int>(system_call(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0));
     if (done == 0) entries_[parent(to)].push_back({++ids_, EntryChange::Kind::kMade, to});
     return done;
   }
 
+  int mkdir(const char* path, mode_t mode) {
+    step();
+    if (fails(Kind::kRoom)) return fail_with(ENOSPC);
+    if (fails(Kind::kEntry)) return fail_with(EIO);
+    const auto done = static_cast<int>(system_call(SYS_mkdirat, AT_FDCWD, path, mode));
+    if (done == 0) entries_[parent(path)].push_back({++ids_, EntryChange::Kind::kMade, path});
+    return done;
+  }
+
+  // What nothing has made durable was never there. Of others the removal is durable at once.
+  int rmdir(const char* path) {
+    step();
+    const auto done = static_cast<int>(system_call(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR));
+    if (done == 0) std::erase_if(entries_[parent(path)], [&](const EntryChange& each) { return each.path == path; });
+    return done;
+  }
+
+  bool fails_to_read(int descriptor) {
+    return rules_.fault == Fault::kReadFails && opened_.contains(identity(descriptor)) && fails(Kind::kRead);
+  }
+
   int unlink(const char* path) {
     step();
+    if (fails(Kind::kEntry)) return fail_with(EIO);
     EntryChange change{++ids_, EntryChange::Kind::kRemoved, path, {}, keep(path)};
     const auto done = static_cast<int>(system_call(SYS_unlinkat, AT_FDCWD, path, 0));
     if (done == 0) entries_[parent(path)].push_back(std::move(change));
@@ -193,18 +261,52 @@ class Disk {
       const uint64_t the_one = manner == 2 && !changes.empty() ? changes[draw(changes.size())].id : 0;
       for (const EntryChange& each : changes) {
         const bool is_drawn = manner == 2 ? each.id == the_one : manner != 1 && draw(one_in) == 0;
-        const bool is_lost = manner == 0 || is_drawn || lost_paths.contains(each.path) || lost_paths.contains(each.from);
+        const bool is_lost = manner == 0 || (each.is_doomed && manner != 1) || is_drawn || lost_paths.contains(each.path) || lost_paths.contains(each.from);
         if (!is_lost) continue;
         lost_paths.insert(each.path);
         if (!each.from.empty()) lost_paths.insert(each.from);
         lost.push_back(each);
       }
-      for (auto each = lost.rbegin(); each != lost.rend(); ++each) undo(*each);
+      // Whole directories may have gone, with those above them.
+      for (auto each = lost.rbegin(); each != lost.rend() && exists(directory); ++each) undo(*each);
+    }
+  }
+
+  void keep_cache() {
+    CacheWriter cache(cache_path());
+    cache.put(ids_);
+    const auto has_names = [](const Content& content) {
+      struct stat found {};
+      CHECK(::fstat(content.descriptor, &found) == 0);
+      return found.st_nlink > 0;
+    };
+    cache.put(static_cast<uint64_t>(std::ranges::count_if(contents_, has_names)));
+    for (const Content& content : contents_) {
+      if (!has_names(content)) continue;
+      const std::string name = fmt::format("{}/{}", rules_.trash, ++ids_);
+      const std::string opened = fmt::format("/proc/self/fd/{}", content.descriptor);
+      CHECK(system_call(SYS_linkat, AT_FDCWD, opened.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0);
+      cache.put_text(name);
+      cache.put(content.changes.size());
+      for (const Change& each : content.changes) {
+        for (const uint64_t number : {each.id, each.offset, each.size_before, each.size_after, uint64_t{each.is_doomed}}) cache.put(number);
+        cache.put_text(each.before);
+        cache.put_text(each.after);
+      }
+    }
+    cache.put(entries_.size());
+    for (const auto& [directory, changes] : entries_) {
+      cache.put_text(directory);
+      cache.put(changes.size());
+      for (const EntryChange& each : changes) {
+        for (const uint64_t number : {each.id, static_cast<uint64_t>(each.kind), uint64_t{each.is_doomed}}) cache.put(number);
+        for (const std::string& text : {each.path, each.from, each.kept}) cache.put_text(text);
+      }
     }
   }
 
  private:
-  enum class Kind : uint8_t { kWrite, kWholeWrite, kSync, kRoom };
+  enum class Kind : uint8_t { kWrite, kWholeWrite, kSync, kRoom, kEntry, kRead };
   using Identity = std::pair<dev_t, ino_t>;
 
   static int fail_with(int number) {
@@ -214,6 +316,7 @@ class Disk {
   bool fails(Kind kind) {
     const auto is_due = [&](bool from_then_on) {
       ++counted_;
+      if (counted_ == rules_.fault_at) ++counts_.faults[static_cast<size_t>(rules_.fault)];
       return from_then_on ? counted_ >= rules_.fault_at : counted_ == rules_.fault_at;
     };
     switch (rules_.fault) {
@@ -227,6 +330,10 @@ class Disk {
         return kind == Kind::kSync && is_due(true);
       case Fault::kDiskFull:
         return kind == Kind::kRoom && is_due(true);
+      case Fault::kEntryFails:
+        return kind == Kind::kEntry && is_due(false);
+      case Fault::kReadFails:
+        return kind == Kind::kRead && is_due(false);
       default:
         return false;
     }
@@ -255,13 +362,32 @@ class Disk {
     if (path != rules_.folder && !has(path)) return std::nullopt;
     return path;
   }
+  void take_syncs_time() {
+    const uint64_t ns = 1 + draw(kLongestSyncNs * rules_.slowness);
+    counts_.slow_syncs += ns > kSlowSyncNs ? 1 : 0;
+    pass(ns);
+  }
   int sync_directory(const std::string& path) {
     const uint64_t last = ids_;
-    pass(1 + draw(kLongestSyncNs * rules_.slowness));
-    if (fails(Kind::kSync)) return fail_with(EIO);
+    take_syncs_time();
+    std::vector<EntryChange>& changes = entries_[path];
+    if (fails(Kind::kSync)) {
+      for (EntryChange& each : changes) each.is_doomed = each.is_doomed || each.id <= last;
+      return fail_with(EIO);
+    }
     if (rules_.fault == Fault::kForgetsSyncs) return 0;
-    std::erase_if(entries_[path], [&](const EntryChange& each) {
-      if (each.id > last) return false;
+    // What became of a path later takes the place of what was doomed.
+    const auto is_over = [&](const EntryChange& doomed) {
+      return std::ranges::any_of(changes, [&](const EntryChange& each) {
+        return !each.is_doomed && each.id > doomed.id && each.id <= last && each.path == doomed.path;
+      });
+    };
+    std::set<uint64_t> covered;
+    for (const EntryChange& each : changes) {
+      if (each.id <= last && (!each.is_doomed || is_over(each))) covered.insert(each.id);
+    }
+    std::erase_if(changes, [&](const EntryChange& each) {
+      if (!covered.contains(each.id)) return false;
       if (!each.kept.empty()) system_call(SYS_unlinkat, AT_FDCWD, each.kept.c_str(), 0);
       return true;
     });
@@ -323,7 +449,11 @@ class Disk {
     switch (change.kind) {
       case EntryChange::Kind::kMade:
       case EntryChange::Kind::kRemoved:
-        system_call(SYS_unlinkat, AT_FDCWD, change.path.c_str(), 0);
+        if (std::filesystem::is_directory(change.path)) {
+          std::filesystem::remove_all(change.path);
+        } else {
+          system_call(SYS_unlinkat, AT_FDCWD, change.path.c_str(), 0);
+        }
         break;
       case EntryChange::Kind::kRenamed:
         system_call(SYS_renameat, AT_FDCWD, change.path.c_str(), AT_FDCWD, change.from.c_str());
@@ -333,10 +463,52 @@ class Disk {
       CHECK(system_call(SYS_renameat, AT_FDCWD, change.kept.c_str(), AT_FDCWD, change.path.c_str()) == 0);
   }
 
+  std::string cache_path() const { return rules_.trash + "/cache"; }
+  void load_cache() {
+    CacheReader cache(cache_path());
+    ids_ = cache.get();
+    for (uint64_t left = cache.get(); left > 0; --left) {
+      const auto name = cache.get_text<std::string>();
+      Content content;
+      content.descriptor = static_cast<int>(system_call(SYS_openat, AT_FDCWD, name.c_str(), O_RDWR | O_CLOEXEC, 0));
+      CHECK(content.descriptor >= 0);
+      system_call(SYS_unlinkat, AT_FDCWD, name.c_str(), 0);
+      for (uint64_t changes = cache.get(); changes > 0; --changes) {
+        Change change{};
+        change.id = cache.get();
+        change.offset = cache.get();
+        change.size_before = cache.get();
+        change.size_after = cache.get();
+        change.is_doomed = cache.get() != 0;
+        change.before = cache.get_text<Bytes>();
+        change.after = cache.get_text<Bytes>();
+        content.changes.push_back(std::move(change));
+      }
+      numbers_.emplace(identity(content.descriptor), contents_.size());
+      contents_.push_back(std::move(content));
+    }
+    for (uint64_t left = cache.get(); left > 0; --left) {
+      std::vector<EntryChange>& entries = entries_[cache.get_text<std::string>()];
+      for (uint64_t changes = cache.get(); changes > 0; --changes) {
+        EntryChange change{};
+        change.id = cache.get();
+        change.kind = static_cast<EntryChange::Kind>(cache.get());
+        change.is_doomed = cache.get() != 0;
+        change.path = cache.get_text<std::string>();
+        change.from = cache.get_text<std::string>();
+        change.kept = cache.get_text<std::string>();
+        entries.push_back(std::move(change));
+      }
+    }
+    system_call(SYS_unlinkat, AT_FDCWD, cache_path().c_str(), 0);
+  }
+
   const DiskRules rules_;
+  DiskCounts& counts_;
   // In the order in which they were opened: what an inode's number is, is chance.
   std::deque<Content> contents_;
   std::map<Identity, size_t> numbers_;
+  std::set<Identity> opened_;
   std::map<std::string, std::vector<EntryChange>> entries_;  // by directory
   uint64_t ids_ = 0;
   uint64_t counted_ = 0;  // calls that could have failed as the rules say
@@ -354,12 +526,26 @@ int open_file(const char* path, int flags, mode_t mode) {
 
 }  // namespace
 
-void insert_disk(DiskRules rules) {
-  CHECK(disk == nullptr);
-  disk = new Disk(std::move(rules));
+std::string_view name_of(Fault fault) {
+  constexpr std::array<std::string_view, kFaults> kNames = {"none",      "write fails", "short write", "sync fails",    "syncs fail",
+                                                            "disk full", "entry fails", "read fails",  "forgets syncs"};
+  return kNames[static_cast<size_t>(fault)];
 }
 
-void fail_power() { disk->fail_power(); }
+DiskCounts& DiskCounts::operator+=(const DiskCounts& other) {
+  for (size_t i = 0; i < kFaults; ++i) faults[i] += other.faults[i];
+  slow_syncs += other.slow_syncs;
+  return *this;
+}
+
+void insert_disk(DiskRules rules, DiskCounts& counts) {
+  CHECK(disk == nullptr);
+  disk = new Disk(std::move(rules), counts);
+}
+
+// What they do to files is no longer the disk's.
+void fail_power() { std::exchange(disk, nullptr)->fail_power(); }
+void keep_cache() { std::exchange(disk, nullptr)->keep_cache(); }
 
 }  // namespace mneme::simulator
 
@@ -384,6 +570,16 @@ int open64(const char* path, int flags, ...) {
   va_end(list);
   return open_file(path, flags, mode);
 }
+
+ssize_t pread(int descriptor, void* bytes, size_t count, off_t offset) {
+  if (is_disk_there() && disk->fails_to_read(descriptor)) {
+    errno = EIO;
+    return -1;
+  }
+  return system_call(SYS_pread64, descriptor, bytes, count, offset);
+}
+
+ssize_t pread64(int descriptor, void* bytes, size_t count, off64_t offset) { return pread(descriptor, bytes, count, offset); }
 
 ssize_t pwrite(int descriptor, const void* bytes, size_t count, off_t offset) {
   if (is_disk_there()) {
@@ -446,6 +642,16 @@ int rename(const char* from, const char* to) noexcept {
 int link(const char* from, const char* to) noexcept {
   if (is_on_disk(to)) return disk->link(from, to);
   return static_cast<int>(system_call(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
+int mkdir(const char* path, mode_t mode) noexcept {
+  if (is_on_disk(path)) return disk->mkdir(path, mode);
+  return static_cast<int>(system_call(SYS_mkdirat, AT_FDCWD, path, mode));
+}
+
+int rmdir(const char* path) noexcept {
+  if (is_on_disk(path)) return disk->rmdir(path);
+  return static_cast<int>(system_call(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR));
 }
 
 int unlink(const char* path) noexcept {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,9 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,18 +22,14 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "cli/recovery_text.h"
-#include "cli/witness.h"
-#include "engine/digest.h"
 #include "logging/ack_queue.h"
-#include "logging/block_format.h"
-#include "logging/log_archive.h"
 #include "procedures/call_codec.h"
 #include "procedures/session.h"
 #include "recovery/checkpoint_schedule.h"
 #include "recovery/data_directory.h"
-#include "recovery/recovery_scheme.h"
+#include "tests/simulator/examination.h"
 #include "tests/simulator/ledger.h"
+#include "tests/simulator/shared_state.h"
 #include "tests/simulator/simulated_disk.h"
 #include "tests/simulator/simulated_network.h"
 #include "tests/simulator/simulated_threads.h"
@@ -47,65 +40,9 @@ namespace {
 
 constexpr int kPowerFailed = 70;
 constexpr int kFaulty = 71;
+constexpr int kKilled = 72;
 constexpr int kLongestChildMs = 60'000;
 constexpr uint64_t kLongestAim = 80;  // steps from a checkpoint's to the power failure
-
-// What a client knows of a call, in memory that outlives its process.
-struct SharedCall {
-  static constexpr size_t kMostBytes = 120;
-
-  // In this order. Release: what belongs to it is there.
-  enum class State : uint8_t { kNone, kSent, kAnswered };
-  std::atomic<State> state{State::kNone};
-  ReplyStatus status = ReplyStatus::kAcknowledged;
-  Lsn lsn;
-  uint8_t payload_bytes = 0;
-  uint8_t result_bytes = 0;
-  std::byte payload[kMostBytes];
-  std::byte results[kMostBytes];
-};
-
-// What the children of a scenario tell the parent, and one another.
-struct Shared {
-  LifeCounts counts;
-  bool has_opened = false;
-  bool has_closed = false;
-  // Of the log as the last examination found it: what has to stay of it.
-  uint64_t records = 0;
-  uint64_t records_hash = 0;
-  uint64_t found = 0;  // all its records
-  char fault[2000] = {};
-  SharedCall calls[1];  // of all lives and workers
-
-  void tell(const std::string& sentence) {
-    const size_t bytes = std::min(sentence.size(), sizeof(fault) - 1);
-    std::memcpy(fault, sentence.data(), bytes);
-    fault[bytes] = 0;
-  }
-};
-
-class SharedMemory {
- public:
-  explicit SharedMemory(const Scenario& scenario)
-      : bytes_(sizeof(Shared) + sizeof(SharedCall) * scenario.lives * scenario.workers * scenario.calls) {
-    void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    CHECK(memory != MAP_FAILED);
-    shared_ = new (memory) Shared();
-  }
-  ~SharedMemory() { ::munmap(shared_, bytes_); }
-  SharedMemory(const SharedMemory&) = delete;
-  SharedMemory& operator=(const SharedMemory&) = delete;
-
-  Shared& get() { return *shared_; }
-
- private:
-  const size_t bytes_;
-  Shared* shared_;
-};
-
-std::span<SharedCall> calls_of(Shared& shared, const Scenario& scenario, uint64_t life, uint64_t worker) {
-  return {shared.calls + (life * scenario.workers + worker) * scenario.calls, scenario.calls};
-}
 
 // How a child ended: its exit status; below 0: the signal that ended it.
 int run_child(const std::function<int()>& body) {
@@ -122,16 +59,6 @@ int run_child(const std::function<int()>& body) {
   CHECK(::waitpid(child, &status, 0) == child);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
-
-struct Folders {
-  explicit Folders(const std::string& folder)
-      : disk(folder + "/disk"), trash(folder + "/trash"), data(disk + "/data"), archive(disk + "/archive"), servers(folder + "/servers") {}
-  const std::string disk;
-  const std::string trash;
-  const std::string data;
-  const std::string archive;
-  const std::string servers;
-};
 
 DurableLogOptions log_options(const Scenario& scenario) {
   DurableLogOptions options;
@@ -157,13 +84,6 @@ DurableLogOptions log_options(const Scenario& scenario) {
 }
 
 RecordContent records_of(const Scenario& scenario) { return static_cast<RecordContent>(scenario.records); }
-
-std::unique_ptr<Program> must_compile() {
-  auto program = compile(ledger_sql(), "ledger.sql");
-  if (!program.ok()) fmt::print(stderr, "{}\n", program.error().message);
-  CHECK(program.ok());
-  return std::move(*program);
-}
 
 // --- a life ---
 
@@ -210,14 +130,16 @@ class Client {
     const CallResult result = session_.run(call);
     switch (result.status) {
       case CallResult::Status::kCommitted:
-        shared.status = result.logged ? ReplyStatus::kAcknowledged : ReplyStatus::kReadOnly;
+        shared.ending = result.logged ? SharedCall::Ending::kLogged : SharedCall::Ending::kReadOnly;
         buffer_.clear();
         encode_results(working_.program().procedure(call.procedure), result.results, buffer_);
         shared.result_bytes = keep(buffer_.span(), shared.results);
         break;
       case CallResult::Status::kRolledBack:
+        shared.ending = SharedCall::Ending::kRolledBack;
+        break;
       case CallResult::Status::kGaveUp:
-        shared.status = ReplyStatus::kRolledBack;
+        shared.ending = SharedCall::Ending::kGaveUp;
         break;
       case CallResult::Status::kLogFailed:
         return false;
@@ -225,6 +147,7 @@ class Client {
         CHECK(false && "a ledger's call was refused");
     }
     shared.lsn = result.lsn;
+    shared.state.store(SharedCall::State::kHasRun, std::memory_order_release);
     acks_.push({result.lsn, monotonic_ns(), number});
     return true;
   }
@@ -241,7 +164,7 @@ class Client {
   void acknowledge() {
     acks_.poll(working_.database().log().durable(), [&](const AckQueue::Entry& entry) {
       SharedCall& shared = calls_[entry.tag];
-      counts_.acknowledged += shared.status == ReplyStatus::kAcknowledged ? 1 : 0;
+      counts_.acknowledged += shared.ending == SharedCall::Ending::kLogged ? 1 : 0;
       shared.state.store(SharedCall::State::kAnswered, std::memory_order_release);
     });
   }
@@ -261,6 +184,7 @@ class Client {
 void lose_power(Shared& shared, SimulatedServers* servers) {
   if (servers != nullptr && servers->has_failed_power()) return;
   shared.counts.steps += steps();
+  shared.counts.stops += stops();
   ++shared.counts.power_failures;
   if (!shared.has_opened) ++shared.counts.while_opening;
   if (shared.has_opened && shared.has_closed) ++shared.counts.after_the_end;
@@ -270,6 +194,14 @@ void lose_power(Shared& shared, SimulatedServers* servers) {
   };
   if (servers == nullptr) end();
   servers->fail_power(end);
+}
+
+[[noreturn]] void be_killed(Shared& shared) {
+  shared.counts.steps += steps();
+  shared.counts.stops += stops();
+  ++shared.counts.kills;
+  keep_cache();
+  ::_exit(kKilled);
 }
 
 ServerRules server_rules(const Scenario& scenario, const Folders& folders, Shared& shared) {
@@ -296,7 +228,7 @@ struct Troubles {
 // While a majority of the servers lives, and no disk fails, the log is never damaged, and an engine that can't go on has saved it.
 std::optional<std::string> judge_failure(const Troubles& troubles, const Error& error, bool is_open) {
   if (!troubles.may_fail()) return "nothing was to fail";
-  if (troubles.has_disk()) return std::nullopt;
+  if (troubles.has_disk()) return error.kind == ErrorKind::kDamaged ? std::optional("nothing is damaged") : std::nullopt;
   if (error.kind == ErrorKind::kDamaged) return "the log is there";
   if (is_open && error.message.find("the log was saved in the data directory") == std::string::npos) return "the log was not saved";
   return std::nullopt;
@@ -364,13 +296,21 @@ std::unique_ptr<SimulatedServers> calm_servers(const Scenario& scenario, const F
   return std::make_unique<SimulatedServers>(server_rules(scenario, folders, shared), shared.counts.network);
 }
 
-int live_once(const Scenario& scenario, uint64_t life, const Folders& folders, Shared& shared) {
-  // One thread runs at a time: to hand over on one processor is quickest.
+void empty_folder(const std::string& folder) {
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+}
+
+// One thread runs at a time: to hand over on one processor is quickest.
+void stay_on_one_processor() {
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(::sched_getcpu(), &one);
   ::sched_setaffinity(0, sizeof one, &one);
+}
 
+int live_once(const Scenario& scenario, uint64_t life, const Folders& folders, Shared& shared) {
+  stay_on_one_processor();
   const bool is_last = life + 1 == scenario.lives;
   const auto wanted = static_cast<Fault>(scenario.fault);
   const bool is_calm = is_last && scenario.lives > 1;
@@ -382,15 +322,18 @@ int live_once(const Scenario& scenario, uint64_t life, const Folders& folders, S
   rules.seed = scenario.seed * 7919 + life;
   std::mt19937_64 random(rules.seed + 1);
   if (scenario.aim == 0 && scenario.device == 0) rules.crash_at_step = 1 + random() % (uint64_t{1} << scenario.steps);
-  rules.crash = [&] { lose_power(shared, servers.get()); };
+  const bool is_killed = scenario.kills != 0 && !is_last && random() % 2 == 0;
+  rules.crash = [&] {
+    if (is_killed) be_killed(shared);
+    lose_power(shared, servers.get());
+  };
   rules.stuck = [&](const std::string& sentence) {
     shared.tell(fmt::format("life {}: {}", life + 1, sentence));
     ::_exit(kFaulty);
   };
-  std::filesystem::remove_all(folders.trash);
-  std::filesystem::create_directories(folders.trash);
+  if (!shared.has_cached) empty_folder(folders.trash);
   begin(std::move(rules));
-  insert_disk({folders.disk, folders.trash, troubles.disk, scenario.fault_at, scenario.slowness});
+  insert_disk({folders.disk, folders.trash, troubles.disk, scenario.fault_at, scenario.slowness}, shared.counts.disk);
   if (scenario.device != 0) {
     insert_network();
     ServerRules server = server_rules(scenario, folders, shared);
@@ -404,250 +347,112 @@ int live_once(const Scenario& scenario, uint64_t life, const Folders& folders, S
     return kFaulty;
   }
   shared.has_closed = true;
+  if (is_killed) be_killed(shared);
   lose_power(shared, servers.get());
   return kFaulty;  // not reached
 }
 
-// --- its examination ---
+// --- all of them ---
 
-ClientJournal journal_of(Shared& shared, const Scenario& scenario, uint64_t life, uint64_t worker) {
-  ClientJournal journal;
-  for (const SharedCall& each : calls_of(shared, scenario, life, worker)) {
-    const auto state = each.state.load(std::memory_order_acquire);
-    if (state == SharedCall::State::kNone) break;
-    JournalledCall call;
-    call.payload.assign(each.payload, each.payload + each.payload_bytes);
-    call.answered = state == SharedCall::State::kAnswered;
-    call.status = each.status;
-    call.lsn = each.lsn;
-    call.results.assign(each.results, each.results + each.result_bytes);
-    journal.push_back(std::move(call));
-  }
-  return journal;
-}
-
-// FNV-1a.
-uint64_t add_to_hash(uint64_t hash, ByteSpan bytes) {
-  for (const std::byte each : bytes) hash = (hash ^ static_cast<uint64_t>(each)) * 0x100000001b3;
-  return hash;
-}
-
-// After each record, in order, a hash of all up to it.
-std::vector<uint64_t> hashes_of(const LogContents& log) {
-  std::vector<uint64_t> hashes;
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const RecordView& record : log.records) {
-    if (record.kind == RecordKind::kSkip) continue;
-    hash = add_to_hash(hash, std::as_bytes(std::span(&record.lsn.value, 1)));
-    hash = add_to_hash(hash, record.payload);
-    hashes.push_back(hash);
-  }
-  return hashes;
-}
-
-// Nothing that was there up to `last` may go or change, and nothing come before its end.
-std::optional<std::string> compare_with_before(const LogContents& log, Lsn last, Shared& shared) {
-  const std::vector<uint64_t> hashes = hashes_of(log);
-  const bool is_alike =
-      shared.records == 0 || (shared.records <= hashes.size() && hashes[shared.records - 1] == shared.records_hash);
-  if (!is_alike) {
-    return fmt::format("of the {} records that the log had after the power failure before, not all are there as they were",
-                       shared.records);
-  }
-  shared.found = hashes.size();
-  shared.records = static_cast<uint64_t>(std::ranges::count_if(
-      log.records, [&](const RecordView& each) { return each.kind != RecordKind::kSkip && each.lsn <= last; }));
-  shared.records_hash = shared.records == 0 ? 0 : hashes[shared.records - 1];
-  return std::nullopt;
-}
-
-// One byte of a file that changes while nobody looks, and is as it was when this goes.
-class RottenByte {
- public:
-  RottenByte(const std::string& path, uint64_t offset, unsigned mask) : path_(path), offset_(offset), mask_(mask) { flip(); }
-  ~RottenByte() { flip(); }
-  RottenByte(const RottenByte&) = delete;
-  RottenByte& operator=(const RottenByte&) = delete;
-
- private:
-  void flip() const {
-    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekg(static_cast<std::streamoff>(offset_));
-    const int byte = file.get();
-    file.seekp(static_cast<std::streamoff>(offset_));
-    file.put(static_cast<char>(static_cast<unsigned>(byte) ^ mask_));
-    CHECK(file.good());
-  }
-
-  const std::string path_;
-  const uint64_t offset_;
-  const unsigned mask_;
-};
-
-// Every byte that differs must be noticed, make no difference, or lie in what no later block covers: then the log ends
-// before it, says so, and is else as it was (docs/log_format.md).
-std::optional<std::string> examine_rot(const Scenario& scenario, uint64_t lives, const Folders& folders, const RecoverOptions& how,
-                                       const std::string& digest, const std::vector<uint64_t>& hashes, LifeCounts& counts) {
-  std::mt19937_64 random(scenario.seed * 104'729 + lives);
-  std::vector<std::pair<std::string, uint64_t>> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folders.data)) {
-    if (entry.is_regular_file() && entry.file_size() > 0) files.emplace_back(entry.path().string(), entry.file_size());
-  }
-  std::ranges::sort(files);
-  for (uint64_t i = 0; i < scenario.rot; ++i) {
-    const auto& [path, bytes] = files[random() % files.size()];
-    const uint64_t offset = random() % bytes;
-    const auto mask = static_cast<unsigned>(random() % 255 + 1);
-    const RottenByte rotten(path, offset, mask);
-    ++counts.rotten;
-    const auto where = fmt::format("byte {} of {} was changed by {:#04x}", offset, path, mask);
-    const auto recovered = recover(folders.data, how);
-    if (!recovered) {
-      const Error& error = recovered.error();
-      const std::string file = std::filesystem::path(path).filename().string();
-      if (error.kind != ErrorKind::kDamaged) return fmt::format("{}, and is not taken for damage: {}", where, error.message);
-      if (error.message.find(file) == std::string::npos) return fmt::format("{}, and the file is not named: {}", where, error.message);
-      ++counts.rot_refused;
-      continue;
-    }
-    const std::vector<uint64_t> found = hashes_of(recovered->log);
-    if (found == hashes) {
-      if (digest_text(*recovered->database, 1) != digest) return fmt::format("{}, and another state is recovered", where);
-      continue;
-    }
-    const bool is_prefix = found.size() < hashes.size() && std::equal(found.begin(), found.end(), hashes.begin());
-    if (!is_prefix) return fmt::format("{}, and other records are found than there were", where);
-    // A block whose header is wrong, and behind which none is right, can't be told from one that was never written.
-    const bool is_header = offset >= kBlockBytes && offset % kBlockBytes < kBlockHeaderBytes;
-    if (recovered->report.dropped_reason.empty() && !is_header)
-      return fmt::format("{}, and the log ends {} records sooner and doesn't say so", where, hashes.size() - found.size());
-    ++(recovered->report.dropped_reason.empty() ? counts.rot_unsaid : counts.rot_at_the_end);
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> examine(const Scenario& scenario, uint64_t lives, const Folders& folders, Shared& shared) {
-  const auto manifest = read_manifest(folders.data);
-  if (!manifest) return manifest.error().message;
-  // A log in memories lets go of what a checkpoint has passed, and no archive keeps it: what lies before is not judged.
-  const bool is_whole = scenario.device == 0 || manifest->checkpoint_lsn == kCheckpointLsn;
-  const Lsn begin = is_whole ? Lsn{} : manifest->checkpoint_lsn;
-  Witness witness;
-  for (uint64_t life = 0; life < lives; ++life) {
-    for (uint64_t worker = 0; worker < scenario.workers; ++worker) {
-      ClientJournal journal = journal_of(shared, scenario, life, worker);
-      std::erase_if(journal, [&](const JournalledCall& each) { return each.answered && each.lsn < begin; });
-      witness.add(std::move(journal));
-    }
-  }
-  std::optional<std::string> first_digest;
-  const auto take = [&](const RecoverOptions& how, const std::string& name) -> std::optional<std::string> {
-    auto recovered = recover(folders.data, how);
-    if (!recovered) return fmt::format("{} can't recover: {}", name, recovered.error().message);
-    const std::string digest = digest_text(*recovered->database, 1);
-    if (!first_digest) first_digest = digest;
-    if (digest != *first_digest) return fmt::format("{} recovers {}, and serial replay {}", name, digest, *first_digest);
-    if (!how.keep_log) return std::nullopt;
-    std::erase_if(recovered->log.records, [&](const RecordView& each) { return each.lsn < begin; });
-    // What nobody was told of may be at one server alone, and that one away when the log is read for work.
-    const Lsn last = scenario.network == 0 ? Lsn{kNever} : witness.last_acknowledged();
-    if (is_whole) {
-      if (auto trouble = compare_with_before(recovered->log, last, shared)) return trouble;
-    } else {
-      shared.found = kNever;
-    }
-    const Verdict verdict = witness.judge(recovered->log);
-    if (!verdict.good()) {
-      return fmt::format("{} lost, {} invented, {} with wrong results; first: {}", verdict.lost, verdict.invented,
-                         verdict.wrong_results, verdict.first_fault);
-    }
-    if (is_whole && verdict.acknowledged > shared.records) return "the log has fewer records than were acknowledged";
-    return std::nullopt;
-  };
-
-  std::vector<RecoveryScheme> schemes;
-  for (const RecoveryScheme each : kRecoverySchemes) {
-    if (check_served(each, manifest->records, manifest->tuple_image)) schemes.push_back(each);
-  }
-  if (manifest->checkpoint_lsn != kCheckpointLsn) ++shared.counts.from_checkpoints;
-  // First of the whole log, which an archive has where checkpoints have shortened it.
-  RecoverOptions whole;
-  whole.scheme = schemes.front();
-  whole.keep_log = true;
-  if (std::filesystem::exists(archive_folder(folders.archive, manifest->database_id))) whole.log_archive = folders.archive;
-  const auto program = must_compile();
-  if (schemes.front() == RecoveryScheme::kClr) {
-    whole.visit = [&](const ReplayedCall& replayed) {
-      ByteBuffer results;
-      encode_results(program->procedure(replayed.call.procedure), replayed.results, results);
-      witness.replayed(replayed.lsn, results.span());
-    };
-  }
-  if (auto trouble = take(whole, fmt::format("{} of the whole log", name_of(schemes.front())))) return trouble;
-  for (const RecoveryScheme each : schemes) {
-    RecoverOptions how;
-    how.scheme = each;
-    how.replay.threads = 2;
-    if (auto trouble = take(how, std::string(name_of(each)))) return trouble;
-  }
-  if (scenario.rot == 0) return std::nullopt;
-  RecoverOptions how;
-  how.scheme = schemes.front();
-  how.keep_log = true;
-  const auto sound = recover(folders.data, how);
-  if (!sound) return sound.error().message;
-  return examine_rot(scenario, lives, folders, how, *first_digest, hashes_of(sound->log), shared.counts);
+Result<void> make_database(const Scenario& scenario, const Folders& folders) {
+  CreateOptions options;
+  options.records = records_of(scenario);
+  options.log = log_options(scenario);
+  const auto made = create_database(folders.data, ledger_program(), [](Database& database) { return load_ledger(database); }, options);
+  return made.ok() ? Result<void>() : made.error();
 }
 
 std::string ending_text(int ending) {
   return ending < 0 ? fmt::format("signal {}", -ending) : fmt::format("exit status {}", ending);
 }
 
-Result<void> make_database(const Scenario& scenario, const Folders& folders) {
-  CreateOptions options;
-  options.records = records_of(scenario);
-  options.log = log_options(scenario);
-  const auto made = create_database(folders.data, must_compile(), [](Database& database) { return load_ledger(database); }, options);
-  return made.ok() ? Result<void>() : made.error();
-}
-
-// Empty: all was well.
-std::string live_through(const Scenario& scenario, const Folders& folders, Shared& shared) {
-  for (const std::string& each : {folders.disk, folders.trash}) std::filesystem::create_directories(each);
-  const int created = run_child([&] {
-    begin({.seed = scenario.seed});
-    std::unique_ptr<SimulatedServers> servers;
-    if (scenario.device != 0) servers = calm_servers(scenario, folders, shared);
-    const auto made = make_database(scenario, folders);
-    if (servers != nullptr) servers->end();
-    if (made.ok()) return 0;
+// Power fails while a database is made, or as soon as it has been.
+int make_and_lose_power(const Scenario& scenario, const Folders& folders, Shared& shared) {
+  stay_on_one_processor();
+  ThreadRules rules;
+  rules.seed = scenario.seed * 7907;
+  if (scenario.creation > 1) rules.crash_at_step = 1 + std::mt19937_64(rules.seed)() % (uint64_t{1} << scenario.creation);
+  rules.crash = [&] { lose_power(shared, nullptr); };
+  begin(std::move(rules));
+  insert_disk({folders.disk, folders.trash, Fault::kNone, 1, scenario.slowness}, shared.counts.disk);
+  if (const auto made = make_database(scenario, folders); !made.ok()) {
     shared.tell(fmt::format("no database can be made: {}", made.error().message));
     return kFaulty;
+  }
+  shared.has_opened = shared.has_closed = true;
+  lose_power(shared, nullptr);
+  return kFaulty;  // not reached
+}
+
+// A database, whole, or none, which can be made again.
+std::optional<std::string> examine_creation(const Scenario& scenario, const Folders& folders, Shared& shared) {
+  const auto manifest = read_manifest(folders.data);
+  if (manifest.ok()) return examine(scenario, 0, LifesEnd::kPowerFailed, folders, shared);
+  if (shared.has_opened) return fmt::format("a database that was made is not there: {}", manifest.error().message);
+  if (manifest.error().kind == ErrorKind::kDamaged) return fmt::format("one that was being made is taken for damaged: {}", manifest.error().message);
+  const auto made = make_database(scenario, folders);
+  if (!made.ok()) return fmt::format("it can't be made again: {}", made.error().message);
+  return std::nullopt;
+}
+
+int make_calmly(const Scenario& scenario, const Folders& folders, Shared& shared) {
+  begin({.seed = scenario.seed});
+  std::unique_ptr<SimulatedServers> servers;
+  if (scenario.device != 0) servers = calm_servers(scenario, folders, shared);
+  const auto made = make_database(scenario, folders);
+  if (servers != nullptr) servers->end();
+  if (made.ok()) return 0;
+  shared.tell(fmt::format("no database can be made: {}", made.error().message));
+  return kFaulty;
+}
+
+// Empty: all was well. Otherwise what a child told, or how it ended.
+std::string fault_of(const Shared& shared, std::string_view what, int ending) {
+  return shared.fault[0] != 0 ? shared.fault : fmt::format("{} ended by {}", what, ending_text(ending));
+}
+
+std::string make_first(const Scenario& scenario, const Folders& folders, Shared& shared) {
+  for (const std::string& each : {folders.disk, folders.trash}) empty_folder(each);
+  if (scenario.creation == 0 || scenario.device != 0) {
+    const int made = run_child([&] { return make_calmly(scenario, folders, shared); });
+    return made == 0 ? std::string() : fault_of(shared, "making a database", made);
+  }
+  const int made = run_child([&] { return make_and_lose_power(scenario, folders, shared); });
+  if (made != kPowerFailed) return fault_of(shared, "making a database", made);
+  const int examined = run_child([&] {
+    const auto trouble = examine_creation(scenario, folders, shared);
+    if (trouble) shared.tell(fmt::format("after power failed while it was made: {}", *trouble));
+    return trouble ? kFaulty : 0;
   });
-  if (created != 0) return shared.fault[0] != 0 ? shared.fault : "making a database ended by " + ending_text(created);
+  return examined == 0 ? std::string() : fault_of(shared, "the examination of a database that was being made", examined);
+}
+
+std::string live_through(const Scenario& scenario, const Folders& folders, Shared& shared) {
+  if (std::string fault = make_first(scenario, folders, shared); !fault.empty()) return fault;
   for (uint64_t life = 0; life < scenario.lives; ++life) {
     shared.has_opened = shared.has_closed = false;
     const int ended = run_child([&] { return live_once(scenario, life, folders, shared); });
-    if (ended != kPowerFailed) {
-      return shared.fault[0] != 0 ? shared.fault : fmt::format("life {} ended by {}", life + 1, ending_text(ended));
-    }
+    if (ended != kPowerFailed && ended != kKilled) return fault_of(shared, fmt::format("life {}", life + 1), ended);
     const int examined = run_child([&] {
       std::unique_ptr<SimulatedServers> servers;
       if (scenario.device != 0) {
         begin({.seed = scenario.seed + life});
         servers = calm_servers(scenario, folders, shared);
       }
-      const auto trouble = examine(scenario, life + 1, folders, shared);
+      const auto end = ended == kKilled ? LifesEnd::kKilled : LifesEnd::kPowerFailed;
+      const auto trouble = examine(scenario, life + 1, end, folders, shared);
       if (servers != nullptr) servers->end();
       if (trouble) shared.tell(fmt::format("after life {}: {}", life + 1, *trouble));
       return trouble ? kFaulty : 0;
     });
-    if (examined != 0) {
-      return shared.fault[0] != 0 ? shared.fault
-                                  : fmt::format("the examination after life {} ended by {}", life + 1, ending_text(examined));
-    }
+    if (examined != 0) return fault_of(shared, fmt::format("the examination after life {}", life + 1), examined);
   }
   return {};
+}
+
+bool is_unanswered(const SharedCall& call) {
+  const auto state = call.state.load();
+  return state == SharedCall::State::kSent || (state == SharedCall::State::kHasRun && call.ending == SharedCall::Ending::kLogged);
 }
 
 }  // namespace
@@ -660,6 +465,9 @@ LifeCounts& LifeCounts::operator+=(const LifeCounts& other) {
   steps += other.steps;
   acknowledged += other.acknowledged;
   lost_calls += other.lost_calls;
+  kills += other.kills;
+  stops += other.stops;
+  disk += other.disk;
   from_checkpoints += other.from_checkpoints;
   checkpoints += other.checkpoints;
   network += other.network;
@@ -674,7 +482,7 @@ Outcome live(const Scenario& scenario, const std::string& folder) {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   // The parser's tables are made at its first use: once for all children.
-  static const std::unique_ptr<Program> kParsed = must_compile();
+  static const std::unique_ptr<Program> kParsed = ledger_program();
   SharedMemory memory(scenario);
   Shared& shared = memory.get();
   Outcome outcome;
@@ -682,7 +490,7 @@ Outcome live(const Scenario& scenario, const std::string& folder) {
   outcome.counts = shared.counts;
   uint64_t sent = 0;
   for (uint64_t i = 0; i < scenario.lives * scenario.workers * scenario.calls; ++i)
-    sent += shared.calls[i].state.load() == SharedCall::State::kSent ? 1 : 0;
+    sent += is_unanswered(shared.calls[i]) ? 1 : 0;
   const uint64_t unanswered_and_logged = shared.found - std::min(shared.found, shared.counts.acknowledged);
   outcome.counts.lost_calls = sent - std::min(sent, unanswered_and_logged);
   if (outcome.fault.empty()) std::filesystem::remove_all(folder);

@@ -1,12 +1,8 @@
 // Simulated life: a scenario from a new database to its last power failure, and the examination after each.
 //
 // Flow        for each life: a child opens the database (which recovers it), runs clients, takes checkpoints, and loses power at
-//             some step; another child, in the real world, recovers what is left by every scheme and judges it
-// Judgement   acknowledged calls are in the log, at their LSN, and serial replay gives the results that their clients got;
-//             nothing else is in it but calls that were sent and never answered (cli/witness.h);
-//             what a former examination found in the log is there still, and nothing else before its end;
-//             all schemes recover one state, and so does recovering again;
-//             a byte that changes on the disk is named as damage, or makes no difference, or is past what a later block covers.
+//             some step, or is killed there; another child, in the real world, recovers what is left by every scheme and judges it
+//             (examination.h). Power may fail while the database is made, too: then it is there, or can be made again.
 // Threads     one: it forks. Nothing of the engine's runs in the calling process.
 #pragma once
 
@@ -14,12 +10,14 @@
 #include <string>
 
 #include "tests/simulator/scenario.h"
+#include "tests/simulator/simulated_disk.h"
 #include "tests/simulator/simulated_servers.h"
 
 namespace mneme::simulator {
 
 struct LifeCounts {
   uint64_t power_failures = 0;
+  uint64_t kills = 0;          // that took the process alone
   uint64_t while_opening = 0;  // of those, before the database was open
   uint64_t after_the_end = 0;  // or when it had been closed
   uint64_t ended_by_faults = 0;
@@ -29,7 +27,10 @@ struct LifeCounts {
   uint64_t checkpoints = 0;       // taken by lives that came to their end
   uint64_t from_checkpoints = 0;  // examinations that began with one of those
 
+  uint64_t stops = 0;  // of threads, for a while, while others went on
+
   ServerCounts network{};
+  DiskCounts disk{};
 
   uint64_t rotten = 0;            // bytes that were changed, one at a time
   uint64_t rot_refused = 0;       // of those, damage that recovery named

@@ -63,6 +63,7 @@ class Simulation {
   void crash_within(uint64_t most) { rules_.crash_at_step = steps_ + 1 + draw(most); }
   uint64_t now_ns() const { return now_ns_; }
   uint64_t steps() const { return steps_; }
+  uint64_t stops() const { return stops_; }
   Thread* add() {
     threads_.push_back(std::make_unique<Thread>());
     if (self != nullptr) threads_.back()->machine = threads_.back()->machine_of_children = self->machine_of_children;
@@ -88,7 +89,10 @@ class Simulation {
   }
   void step() {
     count_step();
-    if (draw(kStops) == 0) self->stopped_to = steps_ + draw(kLongestStop);
+    if (draw(kStops) == 0) {
+      self->stopped_to = steps_ + draw(kLongestStop);
+      ++stops_;
+    }
     if (self->stopped_to > steps_ || paused_to(*self) != 0 || draw(kGivesWay) == 0) switch_over();
   }
   void give_way() {
@@ -206,6 +210,7 @@ class Simulation {
   std::map<uint64_t, size_t> counts_;       // by machine: of threads that have not ended
   uint64_t now_ns_ = kClockBegin;
   uint64_t steps_ = 0;
+  uint64_t stops_ = 0;
 };
 
 // Made once and left as it is: threads that have ended still look at it.
@@ -276,6 +281,7 @@ void end() {
 bool is_simulated() { return self != nullptr; }
 void step() { simulation->step(); }
 uint64_t steps() { return simulation->steps(); }
+uint64_t stops() { return simulation->stops(); }
 uint64_t draw(uint64_t below) { return simulation->draw(below); }
 void crash_within(uint64_t most) { simulation->crash_within(most); }
 void pass(uint64_t ns) { simulation->wait(self, simulation->now_ns() + ns); }

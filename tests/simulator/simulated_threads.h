@@ -39,6 +39,7 @@ bool is_simulated();
 // Of simulated threads:
 void step();
 uint64_t steps();
+uint64_t stops();  // of a thread, for a while, while others went on
 uint64_t draw(uint64_t below);
 void pass(uint64_t ns);  // others may run meanwhile
 void crash_within(uint64_t steps);  // of the next so many, at one that is drawn

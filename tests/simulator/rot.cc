@@ -1,0 +1,230 @@
+#include "tests/simulator/rot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "base/check.h"
+#include "base/crc32c.h"
+#include "cli/recovery_text.h"
+#include "logging/block_format.h"
+#include "logging/log_archive.h"
+#include "logging/pepoch_file.h"
+#include "recovery/recover.h"
+#include "tests/simulator/log_hashes.h"
+
+namespace mneme::simulator {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Byte {
+  std::string path;
+  uint64_t offset = 0;
+  unsigned mask = 0;
+
+  std::string text() const { return fmt::format("byte {} of {} was changed by {:#04x}", offset, path, mask); }
+};
+
+// As it was again when this goes.
+class RottenByte {
+ public:
+  explicit RottenByte(const Byte& byte) : byte_(byte) { flip(); }
+  ~RottenByte() { flip(); }
+  RottenByte(const RottenByte&) = delete;
+  RottenByte& operator=(const RottenByte&) = delete;
+
+ private:
+  void flip() const {
+    std::fstream file(byte_.path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(byte_.offset));
+    const int now = file.get();
+    file.seekp(static_cast<std::streamoff>(byte_.offset));
+    file.put(static_cast<char>(static_cast<unsigned>(now) ^ byte_.mask));
+    CHECK(file.good());
+  }
+
+  const Byte& byte_;
+};
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+template <typename Number>
+Number number_at(const std::string& bytes, size_t offset) {
+  Number number;
+  std::memcpy(&number, bytes.data() + offset, sizeof number);
+  return number;
+}
+
+bool has_checksum(const std::string& bytes, size_t begin, size_t end) {
+  const auto covered = std::as_bytes(std::span(bytes).subspan(begin + 4, end - begin - 4));
+  return crc32c(covered) == number_at<uint32_t>(bytes, begin);
+}
+
+// What a block's header tells, found as docs/log_format.md has it for strangers.
+struct Block {
+  std::string path;
+  uint64_t offset = 0;
+  uint64_t begin = 0;
+  uint64_t durable = 0;
+  uint32_t incarnation = 0;
+  uint32_t stream = 0;
+
+  bool has_in_header(const Byte& byte) const {
+    return path == byte.path && byte.offset >= offset && byte.offset < offset + kBlockHeaderBytes;
+  }
+};
+
+std::vector<Block> blocks_of(const std::string& directory, const Manifest& manifest) {
+  std::vector<Block> blocks;
+  for (const SegmentEntry& segment : manifest.segments) {
+    const std::string path = path_in(directory, segment.file);
+    const std::string bytes = content_of(path);
+    if (bytes.size() < kBlockBytes) continue;
+    for (size_t at = kBlockBytes; at + kBlockBytes <= bytes.size(); at += kBlockBytes) {
+      const bool is_right = bytes.compare(at + 4, 4, "MNBK") == 0 && has_checksum(bytes, at, at + kBlockHeaderBytes) &&
+                            number_at<uint32_t>(bytes, at + 32) == segment.incarnation &&
+                            number_at<uint32_t>(bytes, at + 36) == segment.number && number_at<uint32_t>(bytes, at + 40) == at / kBlockBytes - 1;
+      if (!is_right) continue;
+      const bool is_one_stream = manifest.layout == LogLayout::kStream;
+      blocks.push_back({path, at, number_at<uint64_t>(bytes, at + 16), number_at<uint64_t>(bytes, at + 24), segment.incarnation,
+                        is_one_stream ? 0 : number_at<uint32_t>(bytes, 40)});
+    }
+  }
+  return blocks;
+}
+
+// What the file says besides the slot that the byte lies in; nothing: no epoch of the last incarnation.
+std::optional<uint64_t> other_slots_end(const Byte& byte, const Manifest& manifest) {
+  const std::string bytes = content_of(byte.path);
+  const size_t other = byte.offset < kBlockBytes ? kBlockBytes : 0;
+  if (bytes.size() < other + kBlockBytes || !has_checksum(bytes, other, other + kBlockBytes)) return std::nullopt;
+  if (number_at<uint32_t>(bytes, other + 24) != manifest.incarnations.back().number) return std::nullopt;
+  return number_at<uint64_t>(bytes, other + 48);
+}
+
+// What may become of the log where this byte has rotted.
+struct Bounds {
+  uint64_t least_end = std::numeric_limits<uint64_t>::max();  // it must not end sooner
+  bool may_be_unsaid = false;
+};
+
+Bounds bounds_of(const Byte& byte, const std::string& directory, const Manifest& manifest) {
+  Bounds bounds;
+  const uint64_t begin = std::max(manifest.checkpoint_lsn.value, manifest.incarnations.back().begin.value);
+  if (byte.path == directory + "/" + kPepochFile) {
+    bounds.least_end = std::max(begin, other_slots_end(byte, manifest).value_or(0));
+    bounds.may_be_unsaid = true;
+    return bounds;
+  }
+  // What loggers' streams hold is all covered by that file.
+  if (manifest.layout == LogLayout::kEpoch) return bounds;
+  const std::vector<Block> blocks = blocks_of(directory, manifest);
+  const auto rotten = std::ranges::find_if(
+      blocks, [&](const Block& each) { return each.path == byte.path && byte.offset >= each.offset && byte.offset < each.offset + kBlockBytes; });
+  if (rotten == blocks.end()) return bounds;
+  bounds.least_end = begin;
+  bounds.may_be_unsaid = rotten->has_in_header(byte);
+  for (const Block& each : blocks) {
+    if (each.has_in_header(byte)) continue;
+    bounds.least_end = std::max(bounds.least_end, each.durable);
+    const bool is_behind = each.stream == rotten->stream && each.incarnation == rotten->incarnation && each.begin > rotten->begin;
+    if (is_behind) bounds.may_be_unsaid = false;
+  }
+  return bounds;
+}
+
+// Those alone that have no other name: an archive keeps a file under a second one.
+std::vector<std::pair<std::string, uint64_t>> files_of(const std::string& directory) {
+  std::vector<std::pair<std::string, uint64_t>> files;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const bool has_bytes = entry.is_regular_file() && entry.file_size() > 0 && entry.hard_link_count() == 1;
+    if (has_bytes) files.emplace_back(entry.path().string(), entry.file_size());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+class RotExamination {
+ public:
+  RotExamination(const RotSetting& setting, LifeCounts& counts)
+      : setting_(setting), counts_(counts), random_(setting.scenario.seed * 104'729 + setting.lives) {}
+
+  std::optional<std::string> run() {
+    const auto data = files_of(setting_.folders.data);
+    const auto archived = setting_.archive.empty()
+                              ? std::vector<std::pair<std::string, uint64_t>>()
+                              : files_of(archive_folder(setting_.archive, setting_.manifest.database_id));
+    for (uint64_t i = 0; i < setting_.scenario.rot; ++i) {
+      const bool is_archived = !archived.empty() && random_() % 4 == 0;
+      const auto& files = is_archived ? archived : data;
+      CHECK(!files.empty());
+      const auto& [path, bytes] = files[random_() % files.size()];
+      const Byte byte{path, random_() % bytes, static_cast<unsigned>(random_() % 255 + 1)};
+      if (auto trouble = examine(byte, is_archived)) return fmt::format("{}, and {}", byte.text(), *trouble);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<std::string> examine(const Byte& byte, bool is_archived) {
+    RecoverOptions how;
+    how.scheme = setting_.schemes[random_() % setting_.schemes.size()];
+    how.replay.threads = 1 + static_cast<uint32_t>(random_() % 2);
+    how.keep_log = true;
+    if (is_archived) how.log_archive = setting_.archive;
+    const auto sound = recover(setting_.folders.data, how);
+    if (!sound) return "even without that: " + sound.error().message;
+    const std::vector<uint64_t> hashes = hashes_of(sound->log);
+    // Read without the rot: what is right now is what was written.
+    const Bounds bounds = is_archived ? Bounds() : bounds_of(byte, setting_.folders.data, setting_.manifest);
+
+    const RottenByte rotten(byte);
+    ++counts_.rotten;
+    const auto recovered = recover(setting_.folders.data, how);
+    if (!recovered) {
+      const Error& error = recovered.error();
+      if (error.kind != ErrorKind::kDamaged) return "is not taken for damage: " + error.message;
+      if (error.message.find(fs::path(byte.path).filename().string()) == std::string::npos)
+        return "the file is not named: " + error.message;
+      ++counts_.rot_refused;
+      return std::nullopt;
+    }
+    const std::vector<uint64_t> found = hashes_of(recovered->log);
+    if (found == hashes) {
+      if (digest_text(*recovered->database, 1) != setting_.digest) return "another state is recovered";
+      return std::nullopt;
+    }
+    const bool is_prefix = found.size() < hashes.size() && std::equal(found.begin(), found.end(), hashes.begin());
+    if (!is_prefix) return "other records are found than there were";
+    const uint64_t gone = hashes.size() - found.size();
+    if (recovered->log.end.value < bounds.least_end)
+      return fmt::format("the log ends {} records sooner, at LSN {}, though it was durable beyond", gone, recovered->log.end.value);
+    const bool is_said = !recovered->report.dropped_reason.empty();
+    if (!is_said && !bounds.may_be_unsaid) return fmt::format("the log ends {} records sooner and doesn't say so", gone);
+    if (auto trouble = setting_.judge.compare_without_last(gone, *recovered->database)) return trouble;
+    ++(is_said ? counts_.rot_at_the_end : counts_.rot_unsaid);
+    return std::nullopt;
+  }
+
+  const RotSetting& setting_;
+  LifeCounts& counts_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace
+
+std::optional<std::string> examine_rot(const RotSetting& setting, LifeCounts& counts) { return RotExamination(setting, counts).run(); }
+
+}  // namespace mneme::simulator
