@@ -332,13 +332,15 @@ int live_once(const Scenario& scenario, uint64_t life, const Folders& folders, S
     ::_exit(kFaulty);
   };
   if (!shared.has_cached) empty_folder(folders.trash);
+  // Before anything can fail.
+  const uint64_t database_id = read_manifest(folders.data).value().database_id;
   begin(std::move(rules));
   insert_disk({folders.disk, folders.trash, troubles.disk, scenario.fault_at, scenario.slowness}, shared.counts.disk);
   if (scenario.device != 0) {
     insert_network();
     ServerRules server = server_rules(scenario, folders, shared);
     server.faults = troubles.network + scenario.network / kNetworkFaults * kNetworkFaults;
-    server.database_id = read_manifest(folders.data).value().database_id;
+    server.database_id = database_id;
     servers = std::make_unique<SimulatedServers>(std::move(server), shared.counts.network);
     if (scenario.aim == 0) crash_within(uint64_t{1} << scenario.steps);
   }
