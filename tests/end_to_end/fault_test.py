@@ -1,11 +1,13 @@
 """Goal: what a machine does to a program takes nothing that was acknowledged, and is told in a sentence: a file system that may only be
 read, a data directory that somebody removes, memory that runs out, a wall clock that jumps.
 
-Method: each is done to the program for real. A read-only file system needs leave to make a namespace, and is skipped without.
+Method: each is done to the program for real. A read-only file system needs leave to make a namespace, and is skipped without. Where
+an engine at work runs out of memory, clients hold what they were told against what is recovered (trouble.py).
 """
 
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -13,7 +15,8 @@ import time
 import unittest
 import unittest.mock
 
-from program import BINARY, BAD_ARGUMENTS, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, fingerprint
+from program import BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, fingerprint
+from trouble import ROUNDS, TroubledTest
 
 IN_A_NAMESPACE = ("unshare", "--mount", "--map-root-user", "sh", "-ceu")
 JUMPING_CLOCK = pathlib.Path(os.environ.get("MNEME_JUMPING_CLOCK", "tests/libmneme_jumping_clock.so"))
@@ -97,7 +100,7 @@ class RemovedDirectory(EndToEndTest):
         self.assertIn("was removed while the engine worked", self.check("--log-buffer", "epoch", "--loggers", "1"))
 
 
-class LittleMemory(EndToEndTest):
+class LittleMemory(TroubledTest):
     def run_within(self, mebibytes, *arguments):
         def limit():
             resource.setrlimit(resource.RLIMIT_AS, (mebibytes * MIB, mebibytes * MIB))
@@ -126,6 +129,12 @@ class LittleMemory(EndToEndTest):
         self.assertEqual(done, 1, "no limit was enough")
         self.assertGreaterEqual(self.recover_alike(database)["durable_lsn"], whole["acknowledged_lsn"])
         self.assertTrue(self.report("verify", database)["ok"])
+
+    def test_what_was_acknowledged_before_an_engine_at_work_ran_out_of_it(self):
+        kibibytes_now = r"sed -n 's/^VmSize:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$MNEME_ENGINE_PROCESS/status"
+        no_more = f"prlimit --pid $MNEME_ENGINE_PROCESS --as=$(($({kibibytes_now}) * 1024))"
+        _, told = self.crash(no_more, "--log", "all", workload="tpcb")
+        self.assertEqual(len(re.findall("memory|no room for another row", told)), ROUNDS, told)
 
 
 class JumpingClock(EndToEndTest):
