@@ -15,7 +15,7 @@ import time
 import unittest
 import unittest.mock
 
-from program import BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, fingerprint
+from program import BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, fingerprint, has_records
 from trouble import ROUNDS, TroubledTest
 
 IN_A_NAMESPACE = ("unshare", "--mount", "--map-root-user", "sh", "-ceu")
@@ -65,7 +65,7 @@ class RemovedDirectory(EndToEndTest):
                 stdout=told, stderr=subprocess.STDOUT)
             try:
                 deadline = time.monotonic() + 60
-                while not self.has_begun(database) and run.poll() is None and time.monotonic() < deadline:
+                while not has_records(database) and run.poll() is None and time.monotonic() < deadline:
                     time.sleep(0.02)
                 self.assertIsNone(run.poll(), "the run ended before its directory was removed")
                 # Files that the engine makes meanwhile may keep a directory from going at the first try.
@@ -80,16 +80,6 @@ class RemovedDirectory(EndToEndTest):
             text = told.read()
         self.assertEqual(status, FAILED, text)
         return text
-
-    @staticmethod
-    def has_begun(database):
-        """A segment of the log has blocks of records."""
-        for segment in database.glob("log-*.segment"):
-            with open(segment, "rb") as file:
-                file.seek(4096)
-                if any(file.read(4096)):
-                    return True
-        return False
 
     def test_under_a_run(self):
         text = self.check()
