@@ -12,6 +12,7 @@ import pathlib
 import re
 import unittest
 
+from program import preloaded
 from trouble import ROUNDS, TroubledTest
 
 FAILING_DISK = pathlib.Path(os.environ.get("MNEME_FAILING_DISK", "tests/libmneme_failing_disk.so"))
@@ -27,10 +28,8 @@ class FailingDisk(TroubledTest):
         """Each engine meets the fault, and says so."""
         trouble, met = self.folder / "trouble", self.folder / "met"
         met.unlink(missing_ok=True)
-        # Beside what the test itself is run with.
-        preloaded = " ".join(filter(None, (str(FAILING_DISK.resolve()), os.environ.get("LD_PRELOAD"))))
-        environment = dict(os.environ, LD_PRELOAD=preloaded, MNEME_DISK_CALL=call, MNEME_DISK_FILES=files, MNEME_DISK_ERROR=str(error),
-                           MNEME_DISK_SPARES=str(spares), MNEME_DISK_TROUBLE=str(trouble))
+        environment = dict(os.environ, LD_PRELOAD=preloaded(FAILING_DISK), MNEME_DISK_CALL=call, MNEME_DISK_FILES=files,
+                           MNEME_DISK_ERROR=str(error), MNEME_DISK_SPARES=str(spares), MNEME_DISK_TROUBLE=str(trouble))
         report, told = self.crash(f": > {trouble}", "--io", "threads", *options, ended=f"cat {trouble} >> {met}; rm {trouble}",
                                   env=environment, **more)
         self.assertEqual(len(met.read_text().splitlines()), ROUNDS, "an engine has not met the fault")
@@ -74,11 +73,13 @@ class FailingDisk(TroubledTest):
             ("fdatasync", "*/checkpoint-*", errno.EIO, 4),
             ("pwrite", "*/checkpoint-*", errno.ENOSPC, 40),
             ("fsync", "*/MANIFEST.tmp", errno.EIO, 3),
+            # The directory's syncs are for the new checkpoint and for the new manifest, by turns.
             ("fsync", "*/crashed", errno.EIO, 6),
+            ("fsync", "*/crashed", errno.EIO, 7),
         ):
-            with self.subTest(call=call, files=files):
-                report = self.check("a checkpoint failed: cannot", call, files, error, "--checkpoint-every", 0.05, "--checkpoint-share", 100,
-                                    spares=spares, ended_with=(), longest_run=0.7)
+            with self.subTest(call=call, files=files, spares=spares):
+                report = self.check("a checkpoint failed: cannot", call, files, error, "--checkpoint-every", 0.05, "--checkpoint-share",
+                                    100, spares=spares, ended_with=(), longest_run=0.7)
                 self.assertEqual(report["from_checkpoints"], ROUNDS)
 
 

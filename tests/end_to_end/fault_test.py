@@ -15,7 +15,8 @@ import time
 import unittest
 import unittest.mock
 
-from program import BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, fingerprint, has_records
+from program import BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest
+from program import fingerprint, has_records, preloaded
 from trouble import ROUNDS, TroubledTest
 
 IN_A_NAMESPACE = ("unshare", "--mount", "--map-root-user", "sh", "-ceu")
@@ -131,9 +132,7 @@ class JumpingClock(EndToEndTest):
     def setUp(self):
         super().setUp()
         self.asked = self.folder / "asked"
-        # Beside what the test itself is run with.
-        preloaded = " ".join(filter(None, (str(JUMPING_CLOCK.resolve()), os.environ.get("LD_PRELOAD"))))
-        changed = unittest.mock.patch.dict(os.environ, LD_PRELOAD=preloaded, MNEME_CLOCK_TO=str(self.asked))
+        changed = unittest.mock.patch.dict(os.environ, LD_PRELOAD=preloaded(JUMPING_CLOCK), MNEME_CLOCK_TO=str(self.asked))
         changed.start()
         self.addCleanup(changed.stop)
 

@@ -27,8 +27,9 @@ class LiveCopy(EndToEndTest):
         """What a run that ends in order reports, and what was copied from its data directory meanwhile."""
         data = self.folder / "data"
         report = self.folder / "report"
-        process = subprocess.Popen([BINARY, "run", "tpcb", "--scale", "1", "--execution", "interpreted", "--duration", str(RUN_SECONDS), "--quiet",
-                                    "--data-dir", data, "--json", report, *map(str, options)], stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([BINARY, "run", "tpcb", "--scale", "1", "--execution", "interpreted", "--duration", str(RUN_SECONDS),
+                                    "--quiet", "--data-dir", data, "--json", report, *map(str, options)],
+                                   stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         with process.stderr:
@@ -69,8 +70,8 @@ class LiveCopy(EndToEndTest):
 
     def state_after(self, transactions):
         oracle = self.folder / "oracle"
-        report = self.report("run", "tpcb", "--scale", 1, "--threads", 1, "--execution", "interpreted", "--transactions", transactions, "--log-device",
-                             "null", "--data-dir", oracle)
+        report = self.report("run", "tpcb", "--scale", 1, "--threads", 1, "--execution", "interpreted", "--transactions", transactions,
+                             "--log-device", "null", "--data-dir", oracle)
         subprocess.run(["rm", "-rf", oracle], check=True)
         return report["state_digest"]
 

@@ -39,6 +39,11 @@ def mneme(*arguments, **popen):
     return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False, **popen)
 
 
+def preloaded(library):
+    """The value of LD_PRELOAD that loads the library, beside what the test itself is run with."""
+    return " ".join(filter(None, (str(library.resolve()), os.environ.get("LD_PRELOAD"))))
+
+
 class EndToEndTest(unittest.TestCase):
     maxDiff = None
 

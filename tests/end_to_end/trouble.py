@@ -28,7 +28,8 @@ class TroubledTest(EndToEndTest):
         command = [*within, BINARY, "crash", workload, "--rounds", ROUNDS, "--longest-run", longest_run, "--seed", SEED_OF_LATE_KILLS,
                    "--hook", f"sh {hook}", "--execution", "interpreted", "--data-dir", data_dir or self.folder / "crashes", *options,
                    "--quiet", "--json", "-"]
-        return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False, **popen)
+        return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False,
+                              **popen)
 
     def crash(self, answered, *options, ended_with=(FAILED,) * ROUNDS, **more):
         """The report of engines that end by themselves, and what they told on standard error."""
