@@ -13,8 +13,8 @@ import unittest
 from program import BINARY, FAILED, LONGEST_COMMAND_SECONDS
 from trouble import ROUNDS, TroubledTest
 
-# Of the engine that is at work: in the middle of a segment.
-NO_LARGER_FILES = "prlimit --pid $MNEME_ENGINE_PROCESS --fsize=1048576"
+# Of the engine that is at work: it is in the middle of a segment, and of a block, so that a write is cut short there.
+NO_LARGER_FILES = f"prlimit --pid $MNEME_ENGINE_PROCESS --fsize={(1 << 20) + 512}"
 DISK_WORDS = ("No space left", "space", "full", "File too large")
 
 # Room for the segments of the log that `mneme crash` begins with, twice, and for as many as come before it is all taken.
