@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 namespace mneme {
@@ -62,7 +63,20 @@ ChildProcess::Ending ChildProcess::wait() {
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
-  return {WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, WIFEXITED(status) ? WEXITSTATUS(status) : 1};
+  const bool by_signal = WIFSIGNALED(status);
+  return {by_signal && WTERMSIG(status) == SIGKILL, by_signal ? 128 + WTERMSIG(status) : WEXITSTATUS(status)};
+}
+
+ChildProcess::Ending ChildProcess::wait(std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  siginfo_t ended{};
+  // WNOWAIT: whoever has ended stays to be waited for.
+  while (waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0 &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (ended.si_pid == 0) kill_now();
+  return wait();
 }
 
 }  // namespace mneme

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -27,13 +28,17 @@ class ChildProcess {
   // The parent's ends, in order.
   std::vector<CallChannel>& channels() { return channels_; }
 
+  pid_t pid() const { return pid_; }
+
   void kill_now();
   // Waits for the end.
   struct Ending {
     bool killed = false;  // by SIGKILL
-    int exit_status = 0;
+    int exit_status = 0;  // as a shell tells it: of another signal's victim 128 more than the signal
   };
   Ending wait();
+  // The same, and kills what has not ended by then.
+  Ending wait(std::chrono::milliseconds limit);
 
  private:
   ChildProcess(pid_t pid, std::vector<CallChannel> channels) : pid_(pid), channels_(std::move(channels)) {}

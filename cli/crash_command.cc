@@ -55,7 +55,7 @@ struct CrashCommand {
   uint64_t from_checkpoints = 0;  // rounds that recovered from a checkpoint that was taken beside transactions
   uint64_t in_checkpoints = 0;    // rounds that were killed while one was being written
   uint64_t ad_hoc = 0;  // transactions in the logs that were left, where a scheme that replays calls tells
-  uint64_t ended_by_themselves = 0;  // rounds in which the engine was not killed
+  std::vector<int> ended_with;  // the exit statuses of engines that ended by themselves, before they were killed
   uint64_t holes = 0;  // that the crashes left in a log in persistent memory
   struct SchemeTotal {
     bool digest_equal = true;
@@ -193,7 +193,7 @@ struct CrashCommand {
 
   void add(uint32_t round, const KilledRun& killed, const Examination& examination) {
     crashed_at.push_back(killed.seconds);
-    ended_by_themselves += killed.ended_by_itself ? 1 : 0;
+    if (killed.ended_by_itself) ended_with.push_back(killed.exit_status);
     // Of the second round on a directory, the witness knows both, and the log holds both.
     const uint64_t holes_found = examination.schemes.front().report.holes;
     from_checkpoints += examination.checkpoint_lsn == kCheckpointLsn ? 0 : 1;
@@ -238,7 +238,7 @@ struct CrashCommand {
             {"from_checkpoints", from_checkpoints},
             {"in_checkpoints", in_checkpoints},
             {"acknowledged", acknowledged},
-            {"ended_by_themselves", ended_by_themselves}, {"last_acknowledged_lsn", last_acknowledged},
+            {"ended_by_themselves", ended_with.size()}, {"ended_with", ended_with}, {"last_acknowledged_lsn", last_acknowledged},
             {"execution", name_of(executed)},
             {"cc", concurrency.cc},      {"elr", concurrency.elr_on(log_options_)},
             {"lost", lost},             {"invented", invented},      {"wrong_results", wrong_results},
@@ -278,7 +278,7 @@ void add_crash_command(CLI::App& program, Action& chosen) {
   app->add_option("--hook", command->hook,
                   "a shell command for who makes trouble meanwhile, as with the log's servers: it is run twice a round, and "
                   "waited for, with the word answered behind it once the first call is answered, and with killed before "
-                  "anything is recovered");
+                  "anything is recovered; MNEME_ENGINE_PROCESS is the engine's process id");
   app->add_flag("--may-end", command->may_end,
                 "an engine that ends by itself, as one does that has lost the majority of its log's servers, counts like "
                 "one that was killed: it fails the test no more");

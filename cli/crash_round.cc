@@ -28,10 +28,14 @@ uint64_t answered_by(const std::vector<std::unique_ptr<CallClient>>& clients) {
   return answered;
 }
 
-Result<void> run_hook(const std::string& hook, const char* moment) {
+// A server that ends by itself has more to do once its clients are left alone: it tells why.
+constexpr std::chrono::seconds kLongestEnding{10};
+
+Result<void> run_hook(const std::string& hook, const char* moment, pid_t server) {
   if (hook.empty()) return {};
-  const std::string command = hook + ' ' + moment;
-  if (std::system(command.c_str()) == 0) return {};  // NOLINT(cert-env33-c): it is the user's own command
+  const std::string command = fmt::format("{} {}", hook, moment);
+  const std::string with_server = fmt::format("export MNEME_ENGINE_PROCESS={}; {}", server, command);
+  if (std::system(with_server.c_str()) == 0) return {};  // NOLINT(cert-env33-c): it is the user's own command
   return failed("the hook failed: {}", command);
 }
 
@@ -69,6 +73,7 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
   serve.insert(serve.end(), setting.concurrency.begin(), setting.concurrency.end());
   Result<ChildProcess> child = ChildProcess::start(serve, setting.threads);
   if (!child) return child.error();
+  const pid_t server = child->pid();
 
   std::vector<std::unique_ptr<CallClient>> clients;
   std::vector<std::thread> threads;
@@ -95,14 +100,15 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
     const uint64_t now = monotonic_ns();
     if (first_answer_ns == 0 && answered_by(clients) > 0) {
       first_answer_ns = now;
-      hooked = run_hook(setting.hook, "answered");
+      hooked = run_hook(setting.hook, "answered", server);
     }
     if (!hooked.ok()) break;
     if (first_answer_ns != 0 && static_cast<double>(now - first_answer_ns) / 1e9 >= setting.kill_after) break;
   }
-  child->kill_now();
+  if (!run.ended_by_itself) child->kill_now();
   const uint64_t end_ns = monotonic_ns();
-  const ChildProcess::Ending ending = child->wait();
+  const ChildProcess::Ending ending = child->wait(kLongestEnding);
+  run.exit_status = ending.exit_status;
   for (std::thread& thread : threads) thread.join();
   RETURN_IF_ERROR(hooked);
 
@@ -118,7 +124,7 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
     return failed("the server on {} ended by itself, with status {}, before it was killed; its message is above",
                   setting.directory, ending.exit_status);
   }
-  RETURN_IF_ERROR(run_hook(setting.hook, "killed"));
+  RETURN_IF_ERROR(run_hook(setting.hook, "killed", server));
   return run;
 }
 

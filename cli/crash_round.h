@@ -40,6 +40,7 @@ struct KilledRun {
   uint64_t rolled_back = 0;
   double seconds = 0;  // from the first answer to the end
   bool ended_by_itself = false;
+  int exit_status = 0;  // of one that ended by itself
 };
 
 // Starts a server on the directory, sends it calls, kills it, and tells the witness what the clients knew.

@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <string>
 #include <thread>
@@ -22,7 +24,7 @@
 namespace mneme {
 namespace test {
 
-// Plays a kernel that takes only the first of the requests that wait.
+// Plays a kernel that takes only the first of the requests that wait, and a device that fails a sync.
 class UringQueuePeer {
  public:
   static void submit_one_request(UringQueue& queue) {
@@ -36,6 +38,22 @@ class UringQueuePeer {
     const auto chain = queue.in_flight_.find(tag);
     return chain != queue.in_flight_.end() && chain->second.sync_after_write;
   }
+  // Submits, and waits as the queue would, but leaves the kernel's answers where the queue will find them.
+  static void await_answers(UringQueue& queue) {
+    io_uring_submit(&queue.ring_);
+    queue.after_submission();
+    io_uring_cqe* first = nullptr;
+    ASSERT_EQ(io_uring_wait_cqe_nr(&queue.ring_, &first, queue.completions_to_await()), 0);
+  }
+  // Among those answers; null: there is none to a sync. What is written there is what the queue is told.
+  static io_uring_cqe* answer_to_sync(UringQueue& queue) {
+    io_uring_cqe* answer = nullptr;
+    unsigned at = 0;
+    io_uring_for_each_cqe(&queue.ring_, at, answer) {
+      if ((answer->user_data & 3) == UringQueue::kSyncStep) return answer;
+    }
+    return nullptr;
+  }
 };
 
 }  // namespace test
@@ -47,9 +65,7 @@ using std::chrono::seconds;
 
 constexpr size_t kBytes = 4096;
 
-std::unique_ptr<IoQueue> open_queue(const std::string& kind) {
-  if (kind == "threads") return std::make_unique<ThreadQueue>(3);
-  if (kind == "lossy") return std::make_unique<LossyQueue>(1);
+std::unique_ptr<UringQueue> open_uring(const std::string& kind) {
   const bool registers = kind == "uring";
   auto queue = UringQueue::open({.depth = 8,
                                  .polled = kind == "uring_polled",
@@ -57,6 +73,12 @@ std::unique_ptr<IoQueue> open_queue(const std::string& kind) {
                                  .registers_files = registers});
   if (!queue.ok()) return nullptr;
   return std::move(*queue);
+}
+
+std::unique_ptr<IoQueue> open_queue(const std::string& kind) {
+  if (kind == "threads") return std::make_unique<ThreadQueue>(3);
+  if (kind == "lossy") return std::make_unique<LossyQueue>(1);
+  return open_uring(kind);
 }
 
 // Where the kernel or a container refuses io_uring, the program uses the queue of threads: what runs there is tested.
@@ -136,6 +158,38 @@ TEST_P(IoQueueTest, AWriteThatIsRefusedIsReported) {
   EXPECT_EQ(content(), "");
 }
 
+// /dev/null takes every write whole and can't be synced.
+TEST_P(IoQueueTest, ASyncThatFailsIsReported) {
+  if (GetParam() == "lossy") GTEST_SKIP() << "what it calls a sync is a write, which /dev/null takes";
+  const File null = must(File::open("/dev/null", O_WRONLY));
+  if (::fdatasync(null.descriptor()) == 0) GTEST_SKIP() << "this kernel has no fault to find in a sync of /dev/null";
+  const int refusal = errno;
+  const auto bytes = payload_of(1, kBytes);
+  queue_->submit({5, queue_->attach(null.descriptor()), bytes, 0});
+  const IoCompletion ended = wait_for(1)[0];
+  EXPECT_EQ(ended.tag, 5u);
+  EXPECT_EQ(ended.failure, IoCompletion::Failure::kSync);
+  EXPECT_EQ(ended.error_number, refusal);
+}
+
+TEST_P(IoQueueTest, AWriteThatFallsShortIsReported) {
+  if (GetParam() == "lossy") GTEST_SKIP() << "it writes single sectors, and reports what fails at the sync";
+  const auto signal_before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit half{kBytes / 2, before.rlim_max};
+  const auto bytes = payload_of(1, kBytes);
+  const int file = queue_->attach(file_.descriptor());
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &half), 0);
+  queue_->submit({5, file, bytes, 0});
+  const IoCompletion ended = wait_for(1)[0];
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, signal_before);
+  EXPECT_EQ(ended.tag, 5u);
+  EXPECT_EQ(ended.failure, IoCompletion::Failure::kShortWrite);
+  EXPECT_EQ(content(), as_text(bytes).substr(0, kBytes / 2));
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, IoQueueTest,
                          ::testing::ValuesIn(kinds_here({"uring", "uring_plain", "uring_polled", "threads",
                                                          "lossy"})),
@@ -181,6 +235,66 @@ TEST_P(UringQueueTest, BeginsASyncThatWasLeftBehindAfterItsWrite) {
       EXPECT_EQ(each.failure, failed ? IoCompletion::Failure::kWrite : IoCompletion::Failure::kNone);
     }
     EXPECT_EQ(must(read_text_file(file.path())), std::string(as_text(bytes)) + std::string(as_text(bytes)));
+  }
+}
+
+// What the kernel is asked for and what it answers, of the ring that the default device writes by.
+class UringAnswersTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    queue_ = open_uring(GetParam());
+    ASSERT_NE(queue_, nullptr);
+    file_ = must(File::open(directory_.path() + "/file", O_RDWR | O_CREAT));
+    bytes_ = payload_of(1, kBytes);
+  }
+  bool links() const { return GetParam() != "uring_polled"; }
+
+  TemporaryDirectory directory_;
+  File file_;
+  std::vector<std::byte> bytes_;
+  std::unique_ptr<UringQueue> queue_;
+  std::vector<IoCompletion> ended_;
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(UringAnswersTest);
+INSTANTIATE_TEST_SUITE_P(Kinds, UringAnswersTest,
+                         ::testing::ValuesIn(kinds_here({"uring", "uring_plain", "uring_polled"})),
+                         [](const auto& info) { return info.param; });
+
+// A sync that were not bound to its write would succeed here: files that may only be read can be synced.
+TEST_P(UringAnswersTest, NoSyncIsDoneForAWriteThatFailed) {
+  const File reading = must(File::open(file_.path(), O_RDONLY));
+  queue_->submit({5, queue_->attach(reading.descriptor()), bytes_, 0});
+  UringQueuePeer::await_answers(*queue_);
+  const io_uring_cqe* const sync = UringQueuePeer::answer_to_sync(*queue_);
+  ASSERT_EQ(sync != nullptr, links());
+  EXPECT_EQ(sync != nullptr ? sync->res : -ECANCELED, -ECANCELED);
+  queue_->wait(seconds(0), ended_);
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_EQ(ended_[0].failure, IoCompletion::Failure::kWrite);
+  EXPECT_EQ(ended_[0].error_number, EBADF);
+}
+
+// No file here has a device that fails, so the kernel's answer is changed on its way.
+TEST_P(UringAnswersTest, WhateverASyncFailsForIsReported) {
+  const int file = queue_->attach(file_.descriptor());
+  for (const int error : {EIO, ENOSPC, EDQUOT, EROFS, EINTR, EAGAIN, ECANCELED}) {
+    ended_.clear();
+    queue_->submit({5, file, bytes_, 0});
+    if (!links()) {
+      UringQueuePeer::await_answers(*queue_);
+      queue_->wait(seconds(0), ended_);
+      ASSERT_TRUE(ended_.empty()) << "the write has ended, and its sync begins only now";
+    }
+    UringQueuePeer::await_answers(*queue_);
+    io_uring_cqe* const sync = UringQueuePeer::answer_to_sync(*queue_);
+    ASSERT_NE(sync, nullptr);
+    ASSERT_EQ(sync->res, 0);
+    sync->res = -error;
+    queue_->wait(seconds(0), ended_);
+    ASSERT_EQ(ended_.size(), 1u);
+    EXPECT_EQ(ended_[0].tag, 5u);
+    EXPECT_EQ(ended_[0].failure, IoCompletion::Failure::kSync);
+    EXPECT_EQ(ended_[0].error_number, error);
   }
 }
 

@@ -1,7 +1,8 @@
 """Goal: what a machine does to a program takes nothing that was acknowledged, and is told in a sentence: a file system that may only be
 read, a data directory that somebody removes, memory that runs out, a wall clock that jumps.
 
-Method: each is done to the program for real. A read-only file system needs leave to make a namespace, and is skipped without.
+Method: each is done to the program for real. A read-only file system needs leave to make a namespace, and is skipped without. Where
+an engine at work runs out of memory, clients hold what they were told against what is recovered (trouble.py).
 """
 
 import os
@@ -13,7 +14,9 @@ import time
 import unittest
 import unittest.mock
 
-from program import BINARY, BAD_ARGUMENTS, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, fingerprint
+from program import BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest
+from program import fingerprint, has_records, preloaded
+from trouble import ROUNDS, TroubledTest
 
 IN_A_NAMESPACE = ("unshare", "--mount", "--map-root-user", "sh", "-ceu")
 JUMPING_CLOCK = pathlib.Path(os.environ.get("MNEME_JUMPING_CLOCK", "tests/libmneme_jumping_clock.so"))
@@ -62,7 +65,7 @@ class RemovedDirectory(EndToEndTest):
                 stdout=told, stderr=subprocess.STDOUT)
             try:
                 deadline = time.monotonic() + 60
-                while not self.has_begun(database) and run.poll() is None and time.monotonic() < deadline:
+                while not has_records(database) and run.poll() is None and time.monotonic() < deadline:
                     time.sleep(0.02)
                 self.assertIsNone(run.poll(), "the run ended before its directory was removed")
                 # Files that the engine makes meanwhile may keep a directory from going at the first try.
@@ -78,16 +81,6 @@ class RemovedDirectory(EndToEndTest):
         self.assertEqual(status, FAILED, text)
         return text
 
-    @staticmethod
-    def has_begun(database):
-        """A segment of the log has blocks of records."""
-        for segment in database.glob("log-*.segment"):
-            with open(segment, "rb") as file:
-                file.seek(4096)
-                if any(file.read(4096)):
-                    return True
-        return False
-
     def test_under_a_run(self):
         text = self.check()
         self.assertIn("was removed while the engine worked", text)
@@ -97,7 +90,7 @@ class RemovedDirectory(EndToEndTest):
         self.assertIn("was removed while the engine worked", self.check("--log-buffer", "epoch", "--loggers", "1"))
 
 
-class LittleMemory(EndToEndTest):
+class LittleMemory(TroubledTest):
     def run_within(self, mebibytes, *arguments):
         def limit():
             resource.setrlimit(resource.RLIMIT_AS, (mebibytes * MIB, mebibytes * MIB))
@@ -127,14 +120,26 @@ class LittleMemory(EndToEndTest):
         self.assertGreaterEqual(self.recover_alike(database)["durable_lsn"], whole["acknowledged_lsn"])
         self.assertTrue(self.report("verify", database)["ok"])
 
+    def test_what_was_acknowledged_before_an_engine_at_work_ran_out_of_it(self):
+        kibibytes_now = r"sed -n 's/^VmSize:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$MNEME_ENGINE_PROCESS/status"
+        no_more = f"prlimit --pid $MNEME_ENGINE_PROCESS --as=$(($({kibibytes_now}) * 1024))"
+        # A row can be refused, and the engine closes its log. What a checkpoint is made with can't: the process ends there and then,
+        # and with it the cache of this device.
+        for sentence, workload, options in (
+            ("no room for another row", "tpcb", ("--log", "all")),
+            ("the process ends here, as if it had been killed", "smallbank",
+             ("--checkpoint-every", 0.1, "--checkpoint-share", 100, "--checkpoint-threads", 2, "--log-device", "lossy")),
+        ):
+            with self.subTest(sentence=sentence):
+                _, told = self.crash(no_more, *options, workload=workload)
+                self.assertEqual(told.count(sentence), ROUNDS, told)
+
 
 class JumpingClock(EndToEndTest):
     def setUp(self):
         super().setUp()
         self.asked = self.folder / "asked"
-        # Beside what the test itself is run with.
-        preloaded = " ".join(filter(None, (str(JUMPING_CLOCK.resolve()), os.environ.get("LD_PRELOAD"))))
-        changed = unittest.mock.patch.dict(os.environ, LD_PRELOAD=preloaded, MNEME_CLOCK_TO=str(self.asked))
+        changed = unittest.mock.patch.dict(os.environ, LD_PRELOAD=preloaded(JUMPING_CLOCK), MNEME_CLOCK_TO=str(self.asked))
         changed.start()
         self.addCleanup(changed.stop)
 

@@ -1,20 +1,24 @@
 """Goal: a full disk ends a run with a sentence, and takes nothing that was acknowledged.
 
-Method: fill the disk under a run in two ways: a limit on the size of files, which any user may set, and a file system
-of a few megabytes, mounted where nobody else sees it, which needs leave to make a namespace. Then recover what is there.
+Method: fill the disk under an engine in two ways: a limit on the size of files, which any user may set, and a small file system,
+mounted where nobody else sees it, which needs leave to make a namespace. Where the engine is at work by then, clients hold what
+they were told in that very run against what is recovered (trouble.py).
 """
 
-import json
+import re
 import resource
 import subprocess
 import unittest
 
-from program import BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, EndToEndTest
+from program import BINARY, FAILED, LONGEST_COMMAND_SECONDS
+from trouble import ROUNDS, TroubledTest
 
+# Of the engine that is at work: it is in the middle of a segment, and of a block, so that a write is cut short there.
+NO_LARGER_FILES = f"prlimit --pid $MNEME_ENGINE_PROCESS --fsize={(1 << 20) + 512}"
 DISK_WORDS = ("No space left", "space", "full", "File too large")
 
-# Room for two segments of the log, which a run fills in seconds, and for no third.
-FILE_SYSTEM_MIB = 78
+# Room for the segments of the log that `mneme crash` begins with, twice, and for as many as come before it is all taken.
+FILE_SYSTEM_MIB = 500
 IN_A_NAMESPACE = ("unshare", "--mount", "--map-root-user", "sh", "-ceu")
 
 
@@ -25,7 +29,7 @@ def limit_files_to(size):
     return limit
 
 
-class FullDisk(EndToEndTest):
+class FullDisk(TroubledTest):
     def run_limited(self, size, *arguments):
         command = [BINARY, "run", "smallbank", "--data-dir", self.folder / "database", *map(str, arguments)]
         # With the signal that a write beyond the limit sends (SIGXFSZ) as a shell leaves it: deadly.
@@ -61,14 +65,27 @@ class FullDisk(EndToEndTest):
         run = self.report("run", "smallbank", "--resume", "--data-dir", database, "--transactions", 100)
         self.assertEqual(self.recover_alike(database)["state_digest"], run["state_digest"])
 
-    def test_while_going_on(self):
+    def test_where_no_further_segment_may_be_made(self):
         database = self.folder / "database"
         before = self.report("run", "smallbank", "--data-dir", database, "--transactions", 5000)
         result = self.run_limited(1_000_000, "--resume", "--duration", 20)
         self.check_sentence(result)
         recovered = self.recover_alike(database)
-        self.assertGreaterEqual(recovered["durable_lsn"], before["acknowledged_lsn"])
+        self.assertEqual(recovered["state_digest"], before["state_digest"])
         self.assertTrue(self.report("verify", database)["ok"])
+
+    def test_while_going_on(self):
+        # In the middle of the first segment, which has its size already: by each way to write, as the kernel itself refuses it.
+        for way in ("uring", "uring-polled", "threads"):
+            with self.subTest(io=way):
+                _, told = self.crash(NO_LARGER_FILES, "--io", way)
+                self.assertEqual(len(re.findall("File too large|fell short", told)), ROUNDS, told)
+
+    def test_an_engine_that_ends_by_itself_fails_a_crash_test_unless_it_may(self):
+        result = self.crash_result(NO_LARGER_FILES)
+        self.assertEqual(result.returncode, FAILED, self.told(result))
+        self.assertIn("ended by itself, with status 1, before it was killed; its message is above", result.stderr)
+        self.assertIn("all that was acknowledged is durable", result.stderr)
 
     def test_file_system_without_room(self):
         mount = self.folder / "mount"
@@ -78,24 +95,11 @@ class FullDisk(EndToEndTest):
         )
         if probe.returncode != 0:
             self.skipTest(f"no leave to mount a file system of our own: {probe.stderr.strip()}")
-        kept = self.folder / "kept"
-        script = f"""
-            mount -t tmpfs -o size={FILE_SYSTEM_MIB}m none "$1"
-            status=0
-            "$2" run smallbank --data-dir "$1/database" --duration 60 --quiet || status=$?
-            cp --recursive --sparse=always "$1/database" "$3"
-            exit $status
-        """
-        command = [*IN_A_NAMESPACE, script, "sh", mount, BINARY, kept]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False)
-        self.check_sentence(result)
-        self.assertIn("database", result.stderr)
-        recovered = self.recover_alike(kept)
-        # The segments that there was room for are full: the run failed for want of a further one.
-        self.assertGreater(recovered["log_bytes"], 1 << 25)
-        self.assertTrue(self.report("verify", kept)["ok"])
-        again = self.report("run", "smallbank", "--resume", "--data-dir", kept, "--transactions", 1000)
-        self.assertEqual(self.recover_alike(kept)["state_digest"], again["state_digest"])
+        script = f'mount -t tmpfs -o size={FILE_SYSTEM_MIB}m none "$1"; shift; exec "$@"'
+        filler = mount / "filler"
+        _, told = self.crash(f"dd if=/dev/zero of={filler} bs=1M 2> /dev/null || true", "--log", "all", ended=f"rm {filler}",
+                             data_dir=mount / "crashes", within=(*IN_A_NAMESPACE, script, "sh", mount), longest_run=100)
+        self.assertEqual(len(re.findall(f"the log's next segment can't be made: .*{mount}.*No space left", told)), ROUNDS, told)
 
 
 if __name__ == "__main__":

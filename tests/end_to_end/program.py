@@ -29,11 +29,19 @@ DONE, FAILED, BAD_ARGUMENTS, DAMAGED = 0, 1, 2, 3
 # A command that hangs is a failure of its own, told apart from a slow machine by a wide margin.
 LONGEST_COMMAND_SECONDS = 300
 
+# Of a log segment or a checkpoint: records lie behind it.
+HEADER_PAGE_BYTES = 4096
+
 
 def mneme(*arguments, **popen):
     """Runs the program to its end; its two streams are text."""
     command = [BINARY, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False, **popen)
+
+
+def preloaded(library):
+    """The value of LD_PRELOAD that loads the library, beside what the test itself is run with."""
+    return " ".join(filter(None, (str(library.resolve()), os.environ.get("LD_PRELOAD"))))
 
 
 class EndToEndTest(unittest.TestCase):
@@ -87,6 +95,16 @@ def copy_database(source, destination):
     subprocess.run(["cp", "--recursive", "--sparse=always", source, destination], check=True)
 
 
+def has_records(directory):
+    """Whether a segment of the log has a block of records."""
+    for segment in directory.glob("log-*.segment"):
+        with open(segment, "rb") as file:
+            file.seek(HEADER_PAGE_BYTES)
+            if any(file.read(HEADER_PAGE_BYTES)):
+                return True
+    return False
+
+
 def fingerprint(directory):
     """Every file's name, size, time of change and content. A command that says "nothing was changed" is held to it."""
     return {
@@ -117,9 +135,6 @@ def crc32c(data):
         for _ in range(8):
             crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
     return crc ^ 0xFFFFFFFF
-
-
-HEADER_PAGE_BYTES = 4096
 
 
 def set_format_version(path, version):
