@@ -99,6 +99,14 @@ class Crash(EndToEndTest):
         self.assertIn(result.returncode, (FAILED, DAMAGED), self.told(result))
         self.assertRegex(result.stderr, "lost|durable", self.told(result))
 
+    def test_fails_where_recovery_refuses_the_directory(self):
+        """Whatever status a refusal has elsewhere: that of a wrong option would pass for a setting that doesn't go together."""
+        crashes = self.folder / "crashes"
+        hook = f"sh -c 'if [ $0 = killed ]; then rm {crashes}/crashed/MANIFEST; fi'"
+        self.refuse(FAILED, ["round 1 of 1: ", "it has no file MANIFEST. The directory is left as it is: "], "crash", "smallbank",
+                    "--rounds", 1, "--hook", hook, "--data-dir", crashes, "--quiet")
+        self.assertTrue((crashes / "crashed").is_dir())
+
 
 if __name__ == "__main__":
     unittest.main()
