@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 
 namespace mneme {
@@ -28,8 +29,9 @@ class EmbeddedDatabaseTest : public testing::Test {
   void SetUp() override { std::filesystem::remove_all(directory_); }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
-  std::unique_ptr<EmbeddedDatabase> open(uint32_t connections = 2) {
-    auto opened = EmbeddedDatabase::open(directory_, {.connections = connections, .execution = Execution::kInterpreted});
+  std::unique_ptr<EmbeddedDatabase> open(EmbeddedOptions options = {.connections = 2}) {
+    options.execution = Execution::kInterpreted;
+    auto opened = EmbeddedDatabase::open(directory_, std::move(options));
     EXPECT_TRUE(opened.ok()) << opened.error().message;
     return *std::move(opened);
   }
@@ -68,6 +70,20 @@ TEST_F(EmbeddedDatabaseTest, FindsAgainWhatItWasTold) {
   Connection connection = connect(*database);
   EXPECT_EQ(value(connection, "SELECT n FROM counter WHERE id = 1"), "55");
   EXPECT_EQ(connection.call("add", {integer(1), integer(1)}).results[0].scalar.as_int(), 56);
+}
+
+// In a log that gathers until somebody waits.
+TEST_F(EmbeddedDatabaseTest, ACallTellsOnlyOfWhatIsDurable) {
+  const auto database = open({.log = {.group = {.interval = std::chrono::hours(1)}}});
+  Connection connection = connect(*database);
+  run(connection, kTable);
+  run(connection, kAdd);
+  run(connection, "INSERT INTO counter VALUES (1, 0)");
+  for (int64_t i = 0; i < 3; ++i) {
+    const CallResult result = connection.call("add", {integer(1), integer(1)});
+    ASSERT_TRUE(result.committed()) << result.message;
+    EXPECT_LT(result.lsn, database->working().log().durable());
+  }
 }
 
 TEST_F(EmbeddedDatabaseTest, ARaisedCallHasChangedNothing) {
@@ -110,7 +126,7 @@ TEST_F(EmbeddedDatabaseTest, RefusesCallsThatCanNotBe) {
 }
 
 TEST_F(EmbeddedDatabaseTest, HasAsManyConnectionsAsItWasOpenedFor) {
-  const auto database = open(2);
+  const auto database = open({.connections = 2});
   std::optional<Connection> one(connect(*database));
   const Connection other = connect(*database);
   const Result<Connection> third = database->connect();

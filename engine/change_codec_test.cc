@@ -234,7 +234,9 @@ TEST(ChangeCodecTest, OfAnUpdateTheWantedOnesOfTheChangedColumnsAreWritten) {
     for (uint32_t c = 0; c < values.size(); ++c) layout.set(image.data(), ColumnId{c}, values[c]);
     return image;
   };
-  const std::vector<std::byte> after = image_of(t.values(1, 20, 30, 40));
+  auto written = t.values(1, 20, 30, 40);
+  written[t.kNote.value] = Value::of_text("another");  // by somebody before
+  const std::vector<std::byte> after = image_of(written);
   const std::byte bits{0b0111};  // grp, code, amount; not note
   const ColumnBits changed({&bits, 1});
   const std::byte some{0b1110};

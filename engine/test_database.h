@@ -34,7 +34,9 @@ class CountingLog final : public CommitLog {
     if (on_demand_.load(std::memory_order_relaxed)) flush();
     return lsn < durable();
   }
-  std::optional<Error> failure() const override { return std::nullopt; }
+  std::optional<Error> failure() const override {
+    return failed_.load(std::memory_order_relaxed) ? std::optional(failed("the log was made to fail")) : std::nullopt;
+  }
 
   // While it is held back, nothing becomes durable; `on_demand`: all does once somebody waits.
   void hold_back(bool held, bool on_demand = false) {

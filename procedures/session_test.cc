@@ -98,6 +98,40 @@ TEST(Session, RefusesWhatALogOfRowsCannotHold) {
   EXPECT_EQ(log.filled(), 1u);
 }
 
+// Who has only read, and who has raised for what he read, waits for what he read from.
+TEST(Session, TellsHowFarTheLogMustBeDurable) {
+  const auto program = compile(R"(
+      CREATE TABLE purse (p_id INT PRIMARY KEY, p_coins INT NOT NULL);
+      CREATE PROCEDURE open(q_id INT) LANGUAGE plpgsql AS $$
+      BEGIN INSERT INTO purse (p_id, p_coins) VALUES (q_id, 5); END $$;
+      CREATE PROCEDURE look(q_id INT, INOUT r_coins INT) LANGUAGE plpgsql AS $$
+      BEGIN SELECT p_coins INTO r_coins FROM purse WHERE p_id = q_id; END $$;
+      CREATE PROCEDURE complain(q_id INT) LANGUAGE plpgsql AS $$
+      DECLARE v_coins INT;
+      BEGIN
+          SELECT p_coins INTO v_coins FROM purse WHERE p_id = q_id;
+          IF v_coins = 5 THEN RAISE EXCEPTION 'only %', v_coins; END IF;
+      END $$;)",
+                               "test.sql");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  Database database((*program)->catalog, 1);
+  CountingLog log;
+  database.attach_log(log);
+  Session session(**program, database, WorkerId{0});
+  const Argument one = Argument::of(Value::of_int(1));
+  ASSERT_TRUE(session.run({ProcedureId{0}, {Argument::of(Value::of_int(2))}}).committed());
+  const CallResult opened = session.run({ProcedureId{0}, {one}});
+  ASSERT_TRUE(opened.committed()) << opened.message;
+  EXPECT_GT(opened.lsn, kFirstLsn);
+  const CallResult looked = session.run({ProcedureId{1}, {one, Argument::of(Value::null())}});
+  ASSERT_TRUE(looked.committed()) << looked.message;
+  EXPECT_FALSE(looked.logged);
+  EXPECT_EQ(looked.lsn, opened.lsn);
+  const CallResult complained = session.run({ProcedureId{2}, {one}});
+  EXPECT_EQ(complained.status, CallResult::Status::kRolledBack);
+  EXPECT_EQ(complained.lsn, opened.lsn);
+}
+
 constexpr std::string_view kRaffle = R"(
       CREATE TABLE ticket (t_holder INT NOT NULL);
       CREATE INDEX ticket_list ON ticket (t_holder);

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "engine/online_checkpointer.h"
@@ -25,11 +26,12 @@ class SchemaChangeTest : public testing::TestWithParam<RecordContent> {
   }
   ~SchemaChangeTest() override { fs::remove_all(directory_); }
 
-  WorkingDatabase create() {
+  WorkingDatabase create(GroupCommit group = {.interval = kChosenInterval}) {
     auto program = compile(kBankSql, "bank.sql");
     EXPECT_TRUE(program.ok());
     CreateOptions options;
     options.records = GetParam();
+    options.log.group = group;
     options.log.helpers = 1;  // to append checkpoints
     auto load = [](Database& database) -> Result<void> {
       UnloggedWriter rows(database);
@@ -177,6 +179,16 @@ TEST_P(SchemaChangeTest, WhatIsRefusedChangesNothing) {
   EXPECT_EQ(&working.program(), program);
   EXPECT_EQ(&working.database(), database);
   EXPECT_EQ(working.log().durable(), end);
+}
+
+// In a log that gathers until somebody waits.
+TEST_P(SchemaChangeTest, IsDurableBeforeItIsSeen) {
+  WorkingDatabase working = create({.interval = std::chrono::hours(1)});
+  for (const char* text : {"CREATE TABLE one (id INT PRIMARY KEY)", "CREATE TABLE other (id INT PRIMARY KEY)"}) {
+    const Lsn before = working.log().durable();
+    must_change(working, text);
+    EXPECT_GT(working.log().durable(), before) << text;
+  }
 }
 
 TEST_P(SchemaChangeTest, ALaterCheckpointKeepsItsOwnCatalog) {

@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <thread>
 
 #include "engine/test_database.h"
 #include "engine/unlogged_writer.h"
+#include "logging/test_log.h"
 #include "procedures/session.h"
 #include "tests/isolation/history.h"
 
@@ -153,7 +155,14 @@ std::string interpret(const std::vector<Step>& steps, std::span<const Value> see
   return next == seen.size() ? "" : "there is more than the steps have seen";
 }
 
-class Isolation : public testing::TestWithParam<Concurrency> {
+struct Setting {
+  std::string_view name;
+  Concurrency concurrency;
+  // Of a log whose device drops what it gets; none: one that is a counter, and draws LSNs in the fewest instructions.
+  std::optional<LogLayout> layout = {};
+};
+
+class Isolation : public testing::TestWithParam<Setting> {
  protected:
   Isolation() : program_(compiled()), database_(program_->catalog, kThreads) {
     UnloggedWriter rows(database_);
@@ -161,8 +170,16 @@ class Isolation : public testing::TestWithParam<Concurrency> {
     for (int group = 0; group < kGroups; ++group) {
       for (int i = 0; i < kSeatsOfGroup; ++i) put(rows, "turn", seat(group, i));
     }
-    database_.attach_log(log_);
-    database_.set_concurrency(GetParam());
+    if (GetParam().layout) {
+      DurableLogOptions options = test::small_log(kThreads);
+      options.layout = GetParam().layout;
+      options.device = LogDeviceKind::kNull;
+      opened_ = test::open_for_work(directory_.path(), options);
+      database_.attach_log(*opened_.log);
+    } else {
+      database_.attach_log(counter_);
+    }
+    database_.set_concurrency(GetParam().concurrency);
   }
 
   static std::unique_ptr<Program> compiled() {
@@ -203,7 +220,9 @@ class Isolation : public testing::TestWithParam<Concurrency> {
   }
 
   std::unique_ptr<Program> program_;
-  CountingLog log_;
+  const test::TemporaryDirectory directory_;
+  CountingLog counter_;
+  test::OpenLog opened_;
   Database database_;
 };
 
@@ -225,14 +244,17 @@ TEST_P(Isolation, WhatTransactionsSeeCouldHappenOneAfterTheOther) {
   EXPECT_GT(history.dependencies(), history.size());
 }
 
+constexpr Concurrency kOptimistic{ConcurrencyControl::kOptimistic, true};
+constexpr Concurrency kLocking{ConcurrencyControl::kTwoPhaseLocking, true};
+constexpr Concurrency kLockingUntilDurable{ConcurrencyControl::kTwoPhaseLocking, false};
+
 INSTANTIATE_TEST_SUITE_P(Protocols, Isolation,
-                         testing::Values(Concurrency{ConcurrencyControl::kOptimistic, true},
-                                         Concurrency{ConcurrencyControl::kTwoPhaseLocking, true},
-                                         Concurrency{ConcurrencyControl::kTwoPhaseLocking, false}),
-                         [](const auto& info) {
-                           if (info.param.control == ConcurrencyControl::kOptimistic) return "optimistic";
-                           return info.param.early_lock_release ? "locking" : "locking_until_durable";
-                         });
+                         testing::Values(Setting{"optimistic", kOptimistic}, Setting{"locking", kLocking},
+                                         Setting{"locking_until_durable", kLockingUntilDurable},
+                                         Setting{"optimistic_in_a_stream", kOptimistic, LogLayout::kStream},
+                                         Setting{"optimistic_in_streams", kOptimistic, LogLayout::kDistributed},
+                                         Setting{"locking_in_epochs", kLocking, LogLayout::kEpoch}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace mneme
