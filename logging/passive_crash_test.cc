@@ -77,9 +77,9 @@ TEST(PassiveCrash, TheSameHoldsOfCachesThatAreDurable) {
   }
 }
 
-// Somebody's kill may find all records fenced: one of five finds losses.
+// A kill may find all records fenced, the more so on a busy machine: one of thirty finds losses.
 bool is_caught(LogDeviceKind device, std::optional<StreamCommit> commit) {
-  for (uint64_t life = 1; life <= 5; ++life) {
+  for (uint64_t life = 1; life <= 30; ++life) {
     TemporaryDirectory directory;
     if (fault(directory.path(), run_and_kill(directory.path(), device, commit, life)) != "") return true;
   }
