@@ -77,8 +77,9 @@ Scenario Scenario::draw(uint64_t seed) {
   drawn.locking = pick(2) == 0 ? 0 : 1 + pick(2);
   if (pick(3) == 0) {
     drawn.fault = 1 + pick(static_cast<uint64_t>(Fault::kForgetsSyncs) - 1);
-    // Of what could fail so the log's whole writes are the fewest.
-    const uint64_t most_bits = drawn.fault == static_cast<uint64_t>(Fault::kShortWrite) ? 4 : 7;
+    // Of what could fail so, whole writes of the log are few, and reads, of which only openings have any.
+    const auto fault = static_cast<Fault>(drawn.fault);
+    const uint64_t most_bits = fault == Fault::kShortWrite || fault == Fault::kReadFails ? 4 : 7;
     drawn.fault_at = 1 + pick(uint64_t{1} << (1 + pick(most_bits)));
   }
   if (pick(4) == 0) drawn.slowness = 1 + pick(100);
