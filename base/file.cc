@@ -142,7 +142,11 @@ Result<void> make_directories(const std::string& path) {
   const fs::path above = there.parent_path();
   if (::access(above.c_str(), R_OK | W_OK) == 0) RETURN_IF_ERROR(sync_directory(above.string()));
   for (const fs::path& each : std::views::reverse(missing)) {
-    if (::mkdir(each.c_str(), 0777) != 0 && errno != EEXIST) return file_error("make the directory", each.string(), errno);
+    if (::mkdir(each.c_str(), 0777) != 0) {
+      const int reason = errno;
+      // Somebody else may have been quicker; a file in its place is in the way.
+      if (reason != EEXIST || !fs::is_directory(each, error)) return file_error("make the directory", each.string(), reason);
+    }
     const auto synced = sync_directory(each.parent_path().string());
     if (synced.ok()) continue;
     // Whether a later sync would cover what this one has not, nobody can tell: whoever tries again makes it anew.

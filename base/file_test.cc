@@ -31,12 +31,15 @@ TEST(FileTest, ADirectoryThatIsThereMayYetHaveToBeMadeDurable) {
   EXPECT_EQ(steps.get(), Steps{"sync " + directory.name()});
 }
 
-TEST(FileTest, NoDirectoryIsMadeInAFile) {
+TEST(FileTest, NoDirectoryIsMadeInAFileOrInItsPlace) {
   const test::TemporaryDirectory directory;
-  ASSERT_TRUE(replace_text_file(directory.path() + "/file", "text").ok());
-  const auto made = make_directories(directory.path() + "/file/below");
-  ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.error().message.find("cannot make the directory " + directory.path() + "/file"), 0u) << made.error().message;
+  const std::string file = directory.path() + "/file";
+  ASSERT_TRUE(replace_text_file(file, "text").ok());
+  for (const std::string& path : {file, file + "/below"}) {
+    const auto made = make_directories(path);
+    ASSERT_FALSE(made.ok()) << path;
+    EXPECT_EQ(made.error().message, "cannot make the directory " + file + ": File exists");
+  }
 }
 
 TEST(FileTest, ATextFileIsSyncedBeforeItHasItsNameAndTheNameBehindIt) {

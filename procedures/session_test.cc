@@ -14,20 +14,34 @@
 namespace mneme {
 namespace {
 
+std::unique_ptr<Program> must_compile(std::string_view sql) {
+  auto program = compile(std::string(sql), "test.sql");
+  EXPECT_TRUE(program.ok()) << program.error().message;
+  return std::move(*program);
+}
+
+// The database of a program, a log that counts, and a session.
+struct OneSession {
+  explicit OneSession(std::string_view sql, RecordContent content = RecordContent::kCommand)
+      : program(must_compile(sql)), database(program->catalog, 1), session(*program, database, WorkerId{0}) {
+    database.attach_log(log, content);
+  }
+
+  std::unique_ptr<Program> program;
+  Database database;
+  CountingLog log;
+  Session session;
+};
+
 TEST(Session, FixesTheTimeAtTheCall) {
-  const auto program = compile(R"(
+  OneSession one(R"(
       CREATE TABLE visit (v_id INT PRIMARY KEY, v_from TIMESTAMP NOT NULL, v_to TIMESTAMP NOT NULL);
       CREATE PROCEDURE stay(p_id INT, INOUT r_at TIMESTAMP) LANGUAGE plpgsql AS $$
       BEGIN
           INSERT INTO visit (v_id, v_from, v_to) VALUES (p_id, LOCALTIMESTAMP, '2000-01-01');
           UPDATE visit SET v_to = localtimestamp WHERE v_id = p_id RETURNING v_to INTO r_at;
-      END $$;)",
-                               "test.sql");
-  ASSERT_TRUE(program.ok()) << program.error().message;
-  Database database((*program)->catalog, 1);
-  CountingLog log;
-  database.attach_log(log);
-  Session session(**program, database, WorkerId{0});
+      END $$;)");
+  auto& [program, database, log, session] = one;
 
   const Call call{ProcedureId{0}, {Argument::of(Value::of_int(1)), Argument::of(Value::null())}};
   const int64_t before = current_timestamp();
@@ -45,16 +59,11 @@ TEST(Session, FixesTheTimeAtTheCall) {
 }
 
 TEST(Session, RefusesACallWithTooFewArguments) {
-  const auto program = compile(R"(
+  OneSession one(R"(
       CREATE TABLE visit (v_id INT PRIMARY KEY, v_at TIMESTAMP NOT NULL);
       CREATE PROCEDURE stay(p_id INT) LANGUAGE plpgsql AS $$
-      BEGIN INSERT INTO visit (v_id, v_at) VALUES (p_id, LOCALTIMESTAMP); END $$;)",
-                               "test.sql");
-  ASSERT_TRUE(program.ok()) << program.error().message;
-  Database database((*program)->catalog, 1);
-  CountingLog log;
-  database.attach_log(log);
-  Session session(**program, database, WorkerId{0});
+      BEGIN INSERT INTO visit (v_id, v_at) VALUES (p_id, LOCALTIMESTAMP); END $$;)");
+  auto& [program, database, log, session] = one;
   const CallResult result = session.run({ProcedureId{0}, {}});
   EXPECT_EQ(result.status, CallResult::Status::kRefused);
   EXPECT_EQ(result.message, "procedure stay takes 1 argument, not 0");
@@ -62,7 +71,7 @@ TEST(Session, RefusesACallWithTooFewArguments) {
 
 // What cannot be logged as rows is refused once it has run, and leaves nothing behind.
 TEST(Session, RefusesWhatALogOfRowsCannotHold) {
-  const auto program = compile(R"(
+  OneSession one(R"(
       CREATE TABLE note (n_at INT NOT NULL, n_text VARCHAR(2000) NOT NULL);
       CREATE INDEX note_at ON note (n_at);
       CREATE TABLE page (p_id INT PRIMARY KEY, p_text VARCHAR(2000) NOT NULL);
@@ -74,13 +83,8 @@ TEST(Session, RefusesWhatALogOfRowsCannotHold) {
           END LOOP;
       END $$;
       CREATE PROCEDURE correct() LANGUAGE plpgsql AS $$
-      BEGIN UPDATE note SET n_at = 1 WHERE n_at = 0; END $$;)",
-                               "test.sql");
-  ASSERT_TRUE(program.ok()) << program.error().message;
-  Database database((*program)->catalog, 1);
-  CountingLog log;
-  database.attach_log(log, RecordContent::kLogical);
-  Session session(**program, database, WorkerId{0});
+      BEGIN UPDATE note SET n_at = 1 WHERE n_at = 0; END $$;)", RecordContent::kLogical);
+  auto& [program, database, log, session] = one;
   const std::string text(2000, 'x');
   const auto write = [&](int64_t count) {
     return session.run({ProcedureId{0}, {Argument::of(Value::of_int(count)), Argument::of(Value::of_text(text))}});
@@ -100,7 +104,7 @@ TEST(Session, RefusesWhatALogOfRowsCannotHold) {
 
 // Who has only read, and who has raised for what he read, waits for what he read from.
 TEST(Session, TellsHowFarTheLogMustBeDurable) {
-  const auto program = compile(R"(
+  OneSession one(R"(
       CREATE TABLE purse (p_id INT PRIMARY KEY, p_coins INT NOT NULL);
       CREATE PROCEDURE open(q_id INT) LANGUAGE plpgsql AS $$
       BEGIN INSERT INTO purse (p_id, p_coins) VALUES (q_id, 5); END $$;
@@ -111,23 +115,18 @@ TEST(Session, TellsHowFarTheLogMustBeDurable) {
       BEGIN
           SELECT p_coins INTO v_coins FROM purse WHERE p_id = q_id;
           IF v_coins = 5 THEN RAISE EXCEPTION 'only %', v_coins; END IF;
-      END $$;)",
-                               "test.sql");
-  ASSERT_TRUE(program.ok()) << program.error().message;
-  Database database((*program)->catalog, 1);
-  CountingLog log;
-  database.attach_log(log);
-  Session session(**program, database, WorkerId{0});
-  const Argument one = Argument::of(Value::of_int(1));
+      END $$;)");
+  auto& [program, database, log, session] = one;
+  const Argument first = Argument::of(Value::of_int(1));
   ASSERT_TRUE(session.run({ProcedureId{0}, {Argument::of(Value::of_int(2))}}).committed());
-  const CallResult opened = session.run({ProcedureId{0}, {one}});
+  const CallResult opened = session.run({ProcedureId{0}, {first}});
   ASSERT_TRUE(opened.committed()) << opened.message;
   EXPECT_GT(opened.lsn, kFirstLsn);
-  const CallResult looked = session.run({ProcedureId{1}, {one, Argument::of(Value::null())}});
+  const CallResult looked = session.run({ProcedureId{1}, {first, Argument::of(Value::null())}});
   ASSERT_TRUE(looked.committed()) << looked.message;
   EXPECT_FALSE(looked.logged);
   EXPECT_EQ(looked.lsn, opened.lsn);
-  const CallResult complained = session.run({ProcedureId{2}, {one}});
+  const CallResult complained = session.run({ProcedureId{2}, {first}});
   EXPECT_EQ(complained.status, CallResult::Status::kRolledBack);
   EXPECT_EQ(complained.lsn, opened.lsn);
 }

@@ -17,7 +17,8 @@ namespace mneme::simulator {
 struct SharedCall {
   static constexpr size_t kMostBytes = 120;
 
-  // In this order. Release: what belongs to it is there.
+  // In this order. Its client's thread writes it, with release, once what belongs to it is there; the processes that judge read it, with
+  // acquire, when that client's has ended.
   enum class State : uint8_t {
     kNone,
     kSent,
