@@ -110,6 +110,7 @@ std::optional<uint64_t> other_slots_end(const Byte& byte, const Manifest& manife
   const std::string bytes = content_of(byte.path);
   const size_t other = byte.offset < kBlockBytes ? kBlockBytes : 0;
   if (bytes.size() < other + kBlockBytes || !has_checksum(bytes, other, other + kBlockBytes)) return std::nullopt;
+  if (manifest.incarnations.empty()) return std::nullopt;
   if (number_at<uint32_t>(bytes, other + 24) != manifest.incarnations.back().number) return std::nullopt;
   return number_at<uint64_t>(bytes, other + 48);
 }
@@ -122,7 +123,9 @@ struct Bounds {
 
 Bounds bounds_of(const Byte& byte, const std::string& directory, const Manifest& manifest) {
   Bounds bounds;
-  const uint64_t begin = std::max(manifest.checkpoint_lsn.value, manifest.incarnations.back().begin.value);
+  // A database that has just been made may have had no life yet.
+  const uint64_t begin = manifest.incarnations.empty() ? manifest.checkpoint_lsn.value
+                                                       : std::max(manifest.checkpoint_lsn.value, manifest.incarnations.back().begin.value);
   if (byte.path == directory + "/" + kPepochFile) {
     bounds.least_end = std::max(begin, other_slots_end(byte, manifest).value_or(0));
     bounds.may_be_unsaid = true;
