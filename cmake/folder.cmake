@@ -9,7 +9,8 @@ if(MNEME_SANITIZE)
 endif()
 set(MNEME_TEST_ENVIRONMENT "")
 if(MNEME_SANITIZE MATCHES "thread")
-  set(MNEME_TEST_ENVIRONMENT ENVIRONMENT "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
+  # A test's child process takes an engine's place, with threads of its own.
+  set(MNEME_TEST_ENVIRONMENT ENVIRONMENT "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp:die_after_fork=0")
 endif()
 # UBSan checks our code, also where a test runs it; of the tests' own code its checks would only double the time to compile.
 function(mneme_test_code target)
