@@ -149,6 +149,12 @@ TEST(EpochLog, RefusesWhatItCannotDo) {
   other = options;
   other.epoch.loggers = 5;
   EXPECT_NE(refusal(other).find("5 loggers of 4 workers"), std::string::npos);
+  // Before any server is asked.
+  other = options;
+  other.device = LogDeviceKind::kNats;
+  EXPECT_NE(refusal(other).find("on nats one stream goes to the servers"), std::string::npos) << refusal(other);
+  other = epoch_log(kMostLoggers + 1, kMostLoggers + 1);
+  EXPECT_NE(refusal(other).find("257 loggers: there are 256 at most"), std::string::npos) << refusal(other);
 }
 
 // A checkpoint at any LSN leaves every record above it, and files that are read as before.
@@ -272,6 +278,14 @@ TEST_F(DamagedEpochLog, AMissingOrForeignFileIsRefused) {
   foreign.database_id += 1;
   write_both_slots(foreign);
   expect_refused("belongs to another database");
+}
+
+TEST_F(DamagedEpochLog, AManifestWhoseSegmentsAreNoLoggersIsRefused) {
+  const auto manifest = must(ManifestFile::open(directory_.path()));
+  for (const std::optional<uint32_t> logger : {std::optional<uint32_t>(), std::optional(kMostLoggers)}) {
+    must(manifest->update([&](Manifest& changed) { changed.segments.front().logger = logger; }));
+    expect_refused("doesn't say whose stream " + manifest->current().segments.front().file + " belongs to");
+  }
 }
 
 // The newest write of the file was lost, and the loggers wrote on: they know better.

@@ -1,4 +1,5 @@
-// Goal: every name of a log buffer makes that buffer, and no other name makes one. Method: names there and back.
+// Goal: every name of a log buffer makes that buffer, no other name makes one, and none is made that could not work. Method: names
+// there and back, and options that are wrong.
 #include "logging/log_buffer_factory.h"
 
 #include <gtest/gtest.h>
@@ -6,6 +7,7 @@
 #include <set>
 
 #include "logging/test_buffer.h"
+#include "logging/test_refusal.h"
 
 namespace mneme {
 namespace {
@@ -31,6 +33,13 @@ TEST(LogBufferFactory, RefusesOtherNamesAndTellsWhichThereAre) {
   const Result<LogBufferKind> none = log_buffer_kind("ring");
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.error().message.find("watermark"), std::string::npos);
+}
+
+TEST(LogBufferFactory, RefusesAConsolidationArrayWithoutSlots) {
+  LogBufferOptions options;
+  options.tuning.slots = 0;
+  test::expect_refused(check_options(LogBufferKind::kConsolidation, options), ErrorKind::kInvalidArgument,
+                       "a consolidation array of 0 slots: it needs one at least");
 }
 
 }  // namespace

@@ -1,8 +1,13 @@
-// Goal: the manifest forgets the lives that nothing can be read of any more, and no other.
-// Method: a table of lives, of what is left of their segments, and of what must stay.
+// Goal: the manifest forgets the lives that nothing can be read of any more, and no other; leftovers that can't be found or removed
+// are named. Method: a table of lives, of what is left of their segments, and of what must stay; folders where files should be.
 #include "logging/log_truncation.h"
 
 #include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "base/test_directory.h"
+#include "logging/test_refusal.h"
 
 namespace mneme {
 namespace {
@@ -42,6 +47,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"a_former_one", {4}, {4, 7}, {{Lsn{450}, Lsn{460}}}},
                     Case{"the_last", {7, 7}, {7}, {}}, Case{"none", {}, {7}, {}}),
     [](const auto& info) { return std::string(info.param.name); });
+
+TEST(LogTruncation, WhatCannotBeLookedThroughOrRemovedIsNamed) {
+  const test::TemporaryDirectory directory;
+  Manifest manifest;
+  // In the place of a leftover segment, a folder that holds something.
+  std::filesystem::create_directories(directory.path() + "/log-000007.segment/inside");
+  test::expect_refused(remove_unlisted_files(directory.path(), manifest), ErrorKind::kFailed,
+                       "cannot remove " + directory.path() + "/log-000007.segment: ");
+  const std::string nowhere = directory.path() + "/nowhere";
+  test::expect_refused(unlisted_files(nowhere, manifest), ErrorKind::kFailed, "cannot look through " + nowhere);
+}
 
 TEST(LogTruncation, ADatabaseThatNobodyOpenedHasNoLives) {
   Manifest manifest;

@@ -214,15 +214,18 @@ Result<std::unique_ptr<NatsConnection>> NatsConnection::open(const ReplicatedLog
       // What goes wrong is seen by answers that don't come; the library would print it.
       natsOptions_SetErrorHandler(
           raw, [](natsConnection*, natsSubscription*, natsStatus, void*) {}, nullptr)};
-  for (const natsStatus each : accepted) {
-    if (each == NATS_OK) continue;
+  const auto not_addresses = [&](natsStatus why) {
     return invalid_argument("--log-server {}: {}: say nats://HOST:PORT, with commas between several",
-                            options.servers, natsStatus_GetText(each));
+                            options.servers, natsStatus_GetText(why));
+  };
+  for (const natsStatus each : accepted) {
+    if (each != NATS_OK) return not_addresses(each);
   }
   natsConnection* connection = nullptr;
   // The library tries each server once, and one that has just been started may be a moment late.
   const auto deadline = std::chrono::steady_clock::now() + std::min(options.patience, kLongestConnect);
   natsStatus connected = natsConnection_Connect(&connection, raw);
+  if (connected == NATS_INVALID_ARG) return not_addresses(connected);  // the library reads them only now
   while (connected != NATS_OK && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(kReconnectWait);
     connected = natsConnection_Connect(&connection, raw);

@@ -12,6 +12,7 @@
 #include "logging/distributed_log.h"
 #include "logging/log_truncation.h"
 #include "logging/nvm_test_log.h"
+#include "logging/test_refusal.h"
 
 namespace mneme {
 namespace {
@@ -127,6 +128,15 @@ TEST_F(NvmRingTest, TheHigherOfTwoMarksCounts) {
   file.close();
   scan(kFirstLsn);
   EXPECT_EQ(durable_, Lsn{70});
+}
+
+TEST_F(NvmRingTest, AFileOfAnotherSizeIsRefused) {
+  const std::string path = directory_.path() + "/" + manifest_->current().segments.front().file;
+  close();
+  std::filesystem::resize_file(path, NvmRing::kRingBegin + kRingBytes + kNvmLineBytes);
+  expect_refused(load_segment(directory_.path(), manifest_->current(), manifest_->current().segments.front(), kFirstLsn,
+                              Lsn{~uint64_t{0}}, std::chrono::milliseconds(0)),
+                 ErrorKind::kDamaged, "it has 12352 bytes, and a ring has two pages and a power of two");
 }
 
 DurableLogOptions streams_in_memory(uint32_t streams, uint32_t workers = 4) {
@@ -284,6 +294,33 @@ TEST_P(StreamsInMemory, DamageBelowWhatWasDurableIsRefused) {
   expect_records(must(read_directory(directory_.path())), lsns);
   flip(directory_.path() + "/" + last.file, last.offset + 20);
   EXPECT_EQ(read_directory(directory_.path()).error().kind, ErrorKind::kDamaged);
+}
+
+// What the manifest says of a file is right by its checksum, and wrong.
+TEST_P(StreamsInMemory, AManifestThatMistakesRingsIsRefused) {
+  {
+    OpenLog opened = open_for_work(directory_.path(), options());
+    append_all(*opened.log, 4, 0, 3000);
+  }
+  const Manifest whole = must(read_manifest(directory_.path()));
+  const auto entry = [](Manifest& manifest, bool is_ring) {
+    return std::ranges::find_if(manifest.segments,
+                                [&](const SegmentEntry& each) { return each.logger == 0u && each.is_ring == is_ring; });
+  };
+  for (const bool is_ring : {true, false}) {
+    Manifest changed = whole;
+    const auto mistaken = entry(changed, is_ring);
+    ASSERT_NE(mistaken, changed.segments.end());
+    // The stream's own ring away: a second one is seen before any file is.
+    if (!is_ring) changed.segments.erase(entry(changed, true));
+    entry(changed, is_ring)->is_ring = !is_ring;
+    expect_refused(read_log(directory_.path(), changed, {}), ErrorKind::kDamaged,
+                   "is a ring in persistent memory where the manifest says a segment, or the other way round");
+  }
+  Manifest twice = whole;
+  const auto segment = entry(twice, false);
+  segment->is_ring = true;
+  expect_refused(read_log(directory_.path(), twice, {}), ErrorKind::kDamaged, "/MANIFEST lists two rings of one stream, of which ");
 }
 
 TEST_P(StreamsInMemory, ACheckpointLeavesTheRingAndWhatIsAboveIt) {

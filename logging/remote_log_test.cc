@@ -11,6 +11,7 @@
 
 #include "logging/crash_child.h"
 #include "logging/remote_recovery.h"
+#include "logging/test_refusal.h"
 #include "logging/test_remote_log.h"
 #include "network/log_connection.h"
 #include "network/test_log_server.h"
@@ -94,6 +95,35 @@ TEST(RemoteLog, OneServerUnderTwoNamesIsRefused) {
   ASSERT_FALSE(opened.ok());
   EXPECT_NE(opened.error().message.find("are one, which counts once"), std::string::npos)
       << opened.error().message;
+}
+
+TEST(RemoteLog, MoreServersThanThreeAreRefused) {
+  const TemporaryDirectory directory;
+  DurableLogOptions options = test::small_log();
+  options.device = LogDeviceKind::kRemote;
+  options.remote.servers = "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4";
+  const auto manifest = must(ManifestFile::create(directory.path(), test::new_manifest()));
+  must(begin_incarnation(*manifest, LogContents{}));
+  test::expect_refused(open_directory_log(*manifest, options), ErrorKind::kInvalidArgument, "4 log servers: there are 3 at most");
+}
+
+// What a manifest says of the servers is right by its checksum, and names none that could be asked.
+TEST(RemoteLog, AManifestThatNamesNoHolderIsRefused) {
+  const TemporaryDirectory directory;
+  const auto manifest = must(ManifestFile::create(directory.path(), test::new_manifest()));
+  must(begin_incarnation(*manifest, LogContents{}));
+  must(manifest->update([](Manifest& changed) { changed.segments.push_back({remote_segment_file(1), 1, 1}); }));
+  test::expect_refused(test::read_directory(directory.path()), ErrorKind::kDamaged,
+                       "lists log segments in memories, and names no log servers");
+  for (const char* kind : {"pigeons", "file"}) {
+    must(manifest->update([&](Manifest& changed) {
+      changed.attributes[kLogServersAttribute] = "127.0.0.1:1";
+      changed.attributes[kLogKindAttribute] = kind;
+    }));
+    const std::string words = fmt::format("the manifest says that the log lies on {}, which this program doesn't know", kind);
+    test::expect_refused(test::read_directory(directory.path()), ErrorKind::kDamaged, words);
+    test::expect_refused(claim_remote_log(directory.path(), test::small_log()), ErrorKind::kDamaged, words);
+  }
 }
 
 // A segment's file that a crash has left: its number comes up again, for a segment in the servers' memories.

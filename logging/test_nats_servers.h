@@ -36,6 +36,12 @@ class NatsServers {
   uint32_t leader(const std::string& stream) {
     return static_cast<uint32_t>(std::stoul(run("leader", stream)));
   }
+  // With lines behind those of its configuration, which stand above them.
+  void restart_with(uint32_t number, const std::string& lines) {
+    kill_now(number);
+    { std::ofstream(fmt::format("{}/server-{}.conf", folder_, number), std::ios::app) << lines << '\n'; }
+    start(number);
+  }
   // Stops and goes on, as a machine that hangs.
   void freeze(uint32_t number) { ::kill(process(number), SIGSTOP); }
   void thaw(uint32_t number) { ::kill(process(number), SIGCONT); }

@@ -11,6 +11,7 @@
 
 #include "engine/online_checkpointer.h"
 #include "engine/unlogged_writer.h"
+#include "logging/test_refusal.h"
 #include "procedures/session.h"
 #include "recovery/replay_fixture.h"
 
@@ -179,6 +180,22 @@ TEST_P(SchemaChangeTest, WhatIsRefusedChangesNothing) {
   EXPECT_EQ(&working.program(), program);
   EXPECT_EQ(&working.database(), database);
   EXPECT_EQ(working.log().durable(), end);
+}
+
+// Records that no change of a schema leaves, whatever their checksums say.
+TEST(SchemaRecord, ThatChangesNothingIsRefused) {
+  const auto program = std::move(*compile(kBankSql, "bank.sql"));
+  const auto after = [&](std::string_view text) {
+    return program_after(*program, {Lsn{64}, RecordKind::kSchema, as_bytes(text)});
+  };
+  EXPECT_TRUE(after("CREATE TABLE extra (id INT PRIMARY KEY)").ok());
+  for (const char* text : {"", "nothing at all", "DELETE FROM saving"}) {
+    test::expect_refused(after(text), ErrorKind::kDamaged, "schema record at LSN 64 holds no CREATE or DROP");
+  }
+  for (const char* text : {"DROP TABLE nothing", "CREATE TABLE saving (id INT PRIMARY KEY)"}) {
+    test::expect_refused(after(text), ErrorKind::kDamaged,
+                         "change of the schema at LSN 64 does not fit the catalog that it changes: ");
+  }
 }
 
 // In a log that gathers until somebody waits.

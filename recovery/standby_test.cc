@@ -4,18 +4,22 @@
 // its log, cut into random pieces between blocks, comes to a standby in random rounds. After each round the digest
 // must be that of an oracle that replays the same records one after the other. Standbys are ended and opened again
 // anywhere, with blocks lost as a machine's end loses them; logs are damaged, dropped and go on past torn ends;
-// then promoted, worked on, and recovered.
+// then promoted, worked on, and recovered. Pieces and manifests that are wrong behind right checksums are refused, each in its words.
 #include "recovery/standby.h"
 
 #include <gmock/gmock.h>
 
+#include "logging/log_receiver.h"
 #include "logging/log_truncation.h"
+#include "logging/test_refusal.h"
 #include "recovery/standby_fixture.h"
 
 namespace mneme {
 namespace {
 
 namespace fs = std::filesystem;
+using test::expect_error;
+using test::expect_refused;
 using test::kSmallCheckpoint;
 using test::must;
 using test::Oracle;
@@ -144,6 +148,42 @@ class StandbyOfCalls : public StandbyTest {
     header.encode(torn.bytes.data());
     return static_cast<size_t>(pieces.insert(second, torn) - pieces.begin());
   }
+
+  // The first piece of a term, with its segment's header page.
+  static size_t first_of(const std::vector<ReplicatedPiece>& pieces, uint64_t term) {
+    const auto found = std::ranges::find_if(pieces, [&](const auto& each) { return each.term == term && !each.bytes.empty(); });
+    EXPECT_NE(found, pieces.end());
+    EXPECT_EQ(found->offset, 0u);
+    return static_cast<size_t>(found - pieces.begin());
+  }
+  // With their checksums.
+  template <typename Change>
+  static void change_page(ReplicatedPiece& piece, const Change& change) {
+    SegmentHeader header = must(SegmentHeader::decode(std::span(piece.bytes).first(kSegmentHeaderBytes), "the piece"));
+    change(header);
+    header.encode(piece.bytes.data());
+  }
+  template <typename Change>
+  static void change_blocks(ReplicatedPiece& piece, const Change& change) {
+    for (size_t at = piece.offset == 0 ? kSegmentHeaderBytes : 0; at < piece.bytes.size(); at += kBlockBytes) {
+      const std::span block = std::span(piece.bytes).subspan(at, kBlockBytes);
+      BlockHeader header = *BlockHeader::decode(block);
+      change(header, block);
+      header.encode(block.data());
+    }
+  }
+  Error error_of(const std::vector<ReplicatedPiece>& pieces) {
+    auto manifest = must(ManifestFile::open(directory_));
+    must(adopt_base(*manifest));
+    const auto received = must(ReceivedLog::open(*manifest, must(read_log(directory_, manifest->current(), {}))));
+    for (const ReplicatedPiece& each : pieces) {
+      const Result<void> taken = received->take(each);
+      if (!taken) return taken.error();
+      const auto records = received->take_records();
+      if (!records) return records.error();
+    }
+    return failed("all was taken");
+  }
 };
 
 TEST_P(StandbyOfCalls, PassesOverWhatANewTermLeftOut) {
@@ -209,6 +249,123 @@ TEST_P(StandbyOfCalls, TellsWhatItCannotFollow) {
   // Another database's.
   must(must(ManifestFile::open(directory_))->update([](Manifest& manifest) { ++manifest.database_id; }));
   EXPECT_THAT(error_of_following(), HasSubstr("another database"));
+}
+
+TEST_P(StandbyOfCalls, TellsPiecesThatAreWrongBehindRightChecksums) {
+  make_primary(GetParam(), 50);
+  copy_base_of(primary_);
+  const std::vector<ReplicatedPiece> whole = test::pieces_of(primary_, random_, 2);
+  const size_t first = first_of(whole, 1);
+  auto pieces = whole;
+  change_page(pieces[first], [](SegmentHeader& header) { ++header.database_id; });
+  expect_error(error_of(pieces), ErrorKind::kDamaged, "the replicated log is another database's: its id is ");
+  pieces = whole;
+  change_page(pieces[first], [](SegmentHeader& header) { ++header.catalog_hash; });
+  expect_error(error_of(pieces), ErrorKind::kDamaged, "the replicated log was written under another catalog: its hash is ");
+  pieces = whole;
+  change_blocks(pieces[first], [](BlockHeader&, std::span<std::byte> block) {
+    block[kBlockHeaderBytes + kRecordHeaderBytes] ^= std::byte{1};
+  });
+  expect_error(error_of(pieces), ErrorKind::kDamaged, "is not what was written, though its block is");
+  // The second term's first segment under the number of the first term's.
+  pieces = whole;
+  ReplicatedPiece& second = pieces[first_of(pieces, 2)];
+  second.segment = whole[first].segment;
+  change_page(second, [&](SegmentHeader& header) { header.number = second.segment; });
+  change_blocks(second, [&](BlockHeader& header, std::span<std::byte>) { header.segment = second.segment; });
+  expect_error(error_of(pieces), ErrorKind::kDamaged,
+               fmt::format("the replicated log has two segments of number {}, and ", second.segment));
+}
+
+TEST_P(StandbyOfCalls, TellsWhereTheLogBeginsByNow) {
+  make_primary(GetParam(), 50);
+  copy_base_of(primary_);
+  std::vector<ReplicatedPiece> pieces = test::pieces_of(primary_, random_, 2);
+  size_t next = 0;
+  publish(pieces, next, pieces.size() / 2);
+  const auto follower = open();
+  must(follower->run([&] { return follower->lag().seconds == 0 && follower->lag().log_end > kFirstLsn; }));
+  log_.set_silent(true);
+  must(follower->run([&] { return !follower->lag().trouble.empty(); }));
+  const uint64_t position = log_.size() + 1;
+  publish(pieces, next, pieces.size());
+  log_.drop(log_.size());
+  log_.set_silent(false);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  expect_refused(follower->run([&] { return std::chrono::steady_clock::now() > deadline; }), ErrorKind::kDamaged,
+                 fmt::format("the replicated log begins at position {} by now, and the standby has it up to {}: ", log_.size() + 1,
+                             position));
+  expect_refused(log_.reader()->read(position, std::chrono::milliseconds(0)), ErrorKind::kDamaged,
+                 fmt::format("position {} was dropped", position));
+}
+
+TEST_P(StandbyOfCalls, GivesUpWhereNothingComes) {
+  make_primary(GetParam(), 50);
+  copy_base_of(primary_);
+  std::vector<ReplicatedPiece> pieces = test::pieces_of(primary_, random_, 2);
+  size_t next = 0;
+  publish(pieces, next, pieces.size());
+  const auto manifest = must(ManifestFile::open(directory_));
+  must(adopt_base(*manifest));
+  const auto received = must(ReceivedLog::open(*manifest, must(read_log(directory_, manifest->current(), {}))));
+  const auto reader = log_.reader();
+  LogReceiver receiver(*reader, *received, 1);
+  receiver.stop();
+  must(receiver.receive_through(log_.size(), std::chrono::seconds(20)));
+  expect_refused(receiver.receive_through(log_.size() + 7, std::chrono::milliseconds(20)), ErrorKind::kFailed,
+                 fmt::format("the replicated log goes up to position {}, and nothing comes from {} on", log_.size() + 7,
+                             log_.size() + 1));
+}
+
+// What the standby's own manifest says is right by its checksum, and does not fit the log.
+TEST_P(StandbyOfCalls, TellsPositionsThatAreNone) {
+  make_primary(GetParam(), 50);
+  copy_base_of(primary_);
+  ASSERT_TRUE(log_.append(test::term_begin(1)));
+  const auto refusal_at = [&](const std::string& position) {
+    must(must(ManifestFile::open(directory_))->update([&](Manifest& manifest) {
+      manifest.attributes[kStandbyAttribute] = "follows";
+      manifest.attributes[kReceivedFromAttribute] = position;
+    }));
+    return Follower::open(directory_, log_.reader(), options());
+  };
+  for (const std::string position : {"", "soon", "7 or so"}) {
+    expect_refused(refusal_at(position), ErrorKind::kDamaged,
+                   fmt::format("the manifest's \"{}\" is no position: {}", kReceivedFromAttribute, position));
+  }
+  expect_refused(refusal_at("1000"), ErrorKind::kDamaged,
+                 "the replicated log ends at position 2, before 1000, up to where the standby has it");
+}
+
+TEST_P(StandbyOfCalls, RefusesABaseThatItCannotFollow) {
+  make_primary(GetParam(), 50);
+  const auto change = [](const std::string& directory, const auto& changed) {
+    must(must(ManifestFile::open(directory))->update(changed));
+  };
+  // Something else in a file's place.
+  fs::create_directories(directory_ + "/" + kCatalogFile);
+  expect_refused(copy_base(primary_, directory_), ErrorKind::kFailed, fmt::format("cannot copy {}/{} to ", primary_, kCatalogFile));
+  fs::remove_all(directory_);
+  const std::string segment = must(read_manifest(primary_)).segments.front().file;
+  const std::string outside = primary_ + "/" + segment;
+  change(primary_, [&](Manifest& manifest) { manifest.segments.front().file = outside; });
+  expect_refused(copy_base(primary_, directory_), ErrorKind::kInvalidArgument, outside + " lies outside of " + primary_);
+  fs::remove_all(directory_);
+  change(primary_, [&](Manifest& manifest) { manifest.segments.front().file = segment; });
+
+  must(copy_base(primary_, directory_));
+  const auto manifest = must(ManifestFile::open(directory_));
+  const Lsn end = must(read_log(directory_, manifest->current(), {})).end;
+  expect_refused(become_database(*manifest, 1, end + 8, 1), ErrorKind::kDamaged,
+                 fmt::format("{} holds the log up to LSN {}, and the standby has replayed it up to {}: ", directory_, end.value,
+                             end.value + 8));
+  for (const std::string& each : {primary_, directory_}) {
+    change(each, [](Manifest& changed) { changed.layout = LogLayout::kEpoch; });
+  }
+  const std::string words = "has several streams (--log-buffer epoch), and a standby follows one of one stream";
+  expect_refused(Follower::open(directory_, log_.reader(), options()), ErrorKind::kInvalidArgument, words);
+  fs::remove_all(directory_);
+  expect_refused(copy_base(primary_, directory_), ErrorKind::kInvalidArgument, words);
 }
 
 TEST_P(StandbyOfCalls, WaitsForServersAndSaysSo) {
