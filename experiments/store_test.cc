@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/test_refusal.h"
 #include "experiments/report.h"
+#include "experiments/runner.h"
 
 namespace mneme {
 namespace {
@@ -50,6 +52,26 @@ TEST_F(StoreTest, TellsOfDamage) {
   const auto found = store->find("run tpcb", 0);
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().kind, ErrorKind::kDamaged);
+}
+
+TEST_F(StoreTest, TellsOfFiguresThatAreNoneOrGone) {
+  const Result<ResultStore> store = ResultStore::open(folder_);
+  for (const char* text : {"{}", "[1]", "nothing"}) {
+    ASSERT_TRUE(store->write_figure("tpcb", "json", text).ok());
+    test::expect_refused(store->read_figures(), ErrorKind::kDamaged, "tpcb.json holds no figure: remove it");
+  }
+  fs::remove_all(folder_ / "figures");
+  test::expect_refused(store->read_figures(), ErrorKind::kFailed, "cannot read " + (folder_ / "figures").string() + ": ");
+}
+
+TEST_F(StoreTest, ARunnerTellsOfADatabaseThatNobodyMakes) {
+  const Result<ResultStore> store = ResultStore::open(folder_);
+  ExperimentRunner runner(*store, {.scale = {}, .runs = 1, .fresh = false, .program = "", .progress = {}});
+  const Figure figure{.name = "figure"};
+  Plan plan;
+  plan.figure = &figure;
+  plan.commands = {"recover @nowhere"};
+  test::expect_refused(runner.run(plan), ErrorKind::kFailed, "figure recovers a database \"nowhere\", and there is none");
 }
 
 TEST_F(StoreTest, IsForOneProcess) {

@@ -2,10 +2,10 @@
 // Method: the Kafka library's own mock of brokers, with topics that no engine made, and with errors that it is told to give.
 #include <gtest/gtest.h>
 
+#include "base/test_refusal.h"
 #include "logging/remote_recovery.h"
 #include "logging/replicated_log.h"
 #include "logging/test_kafka_brokers.h"
-#include "logging/test_refusal.h"
 #include "logging/test_remote_log.h"
 
 namespace mneme {

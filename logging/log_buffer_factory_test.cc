@@ -6,8 +6,8 @@
 
 #include <set>
 
+#include "base/test_refusal.h"
 #include "logging/test_buffer.h"
-#include "logging/test_refusal.h"
 
 namespace mneme {
 namespace {

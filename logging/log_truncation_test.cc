@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/test_directory.h"
-#include "logging/test_refusal.h"
+#include "base/test_refusal.h"
 
 namespace mneme {
 namespace {

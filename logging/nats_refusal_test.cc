@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/test_refusal.h"
 #include "logging/replicated_log.h"
 #include "logging/test_log.h"
 #include "logging/test_nats_servers.h"
-#include "logging/test_refusal.h"
 
 namespace mneme {
 namespace {

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <thread>
 
+#include "base/test_refusal.h"
 #include "logging/distributed_log.h"
 #include "logging/log_truncation.h"
 #include "logging/nvm_test_log.h"
-#include "logging/test_refusal.h"
 
 namespace mneme {
 namespace {

@@ -9,9 +9,9 @@
 #include <random>
 #include <thread>
 
+#include "base/test_refusal.h"
 #include "logging/crash_child.h"
 #include "logging/remote_recovery.h"
-#include "logging/test_refusal.h"
 #include "logging/test_remote_log.h"
 #include "network/log_connection.h"
 #include "network/test_log_server.h"

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_refusal.h"
 #include "logging/block_format.h"
 #include "logging/remote_options.h"
 #include "logging/test_log.h"
-#include "logging/test_refusal.h"
 #include "network/test_log_server.h"
 
 namespace mneme {

@@ -11,6 +11,7 @@
 #include <limits>
 #include <random>
 
+#include "base/test_refusal.h"
 #include "procedures/call_text.h"
 #include "procedures/numeric.h"
 
@@ -192,6 +193,19 @@ TEST(CallCodec, AHugeArrayInAFewBytesIsRefusedWithoutAllocatingIt) {
   const Result<void> result = decode_call(program, bytes.span(), arena, decoded);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message, "argument 13 of a call of every_type has an array longer than itself");
+}
+
+TEST(CallCodec, ACallThatEndsBeforeItsArgumentsIsRefused) {
+  const Program program = every_type();
+  ByteBuffer bytes;
+  bytes.put_varint(0);
+  bytes.put(uint8_t{0xff});  // of twenty arguments
+  Arena arena;
+  Call decoded;
+  test::expect_refused(decode_call(program, bytes.span(), arena, decoded), ErrorKind::kDamaged, "a call of every_type ends early");
+  for (const uint8_t bits : {0xff, 0xff}) bytes.put(bits);
+  test::expect_refused(decode_call(program, bytes.span(), arena, decoded), ErrorKind::kDamaged,
+                       "a call of every_type marks more values NULL than there are");
 }
 
 TEST(CallCodec, BadCallsAreRefusedWithASentence) {

@@ -13,6 +13,8 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "base/test_open_files.h"
+#include "base/test_refusal.h"
 #include "engine/schema.h"
 #include "procedures/interpreter.h"
 #include "procedures/map_access.h"
@@ -206,6 +208,9 @@ TEST_F(NativeCodeTest, IsCompiledForOnceWhereNoFolderCanBeMade) {
   for (int i = 0; i < 2; ++i) {
     EXPECT_THAT(loaded(/*compiled=*/true).notices(), testing::ElementsAre(HasSubstr("cannot make the folder")));
   }
+  // A folder that is there, in which there can be no other.
+  folders_.keep = "/proc/self";
+  EXPECT_THAT(loaded(/*compiled=*/true).notices(), testing::ElementsAre(HasSubstr("cannot make a folder in /proc/self: ")));
 }
 
 TEST_F(NativeCodeTest, TheUsersFolderIsWhereTheEnvironmentSays) {
@@ -355,6 +360,19 @@ TEST_F(NativeCodeTest, AKilledCompilerIsTold) {
   toolchain_.compiler = killed;
   toolchain_.version = "mine";
   EXPECT_THAT(error(), HasSubstr("status 137"));
+}
+
+TEST_F(NativeCodeTest, ACompilerThatTellsNoVersionIsTold) {
+  const std::string mute = home_ + "/mute-compiler";
+  write(mute, "#!/bin/sh\nexit 3\n");
+  fs::permissions(mute, fs::perms::owner_all);
+  toolchain_.compiler = mute;
+  test::expect_refused(toolchain_.check(), ErrorKind::kFailed, mute + " --version ends with status 3; install it");
+}
+
+TEST_F(NativeCodeTest, ACompilerThatCannotBeListenedToIsTold) {
+  const test::NoOpenFiles none;
+  test::expect_refused(toolchain_.check(), ErrorKind::kFailed, "cannot make a pipe: Too many open files; install it");
 }
 
 TEST_F(NativeCodeTest, TwoProcessesCompileAtOnce) {

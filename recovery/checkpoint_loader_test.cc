@@ -9,8 +9,8 @@
 
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "base/test_refusal.h"
 #include "engine/checkpoint_format.h"
-#include "logging/test_refusal.h"
 #include "recovery/data_directory.h"
 #include "recovery/replay_fixture.h"
 
@@ -104,7 +104,7 @@ TEST_F(WrongCheckpoint, WithAChunkThatBelongsElsewhere) {
   ++changed.chunks[0].header.offset;
   expect_refused(changed, words);
   changed = whole_;
-  changed.chunks[0].header.table = 3;
+  changed.chunks[0].header.table = 99;
   expect_refused(changed, words);
 }
 

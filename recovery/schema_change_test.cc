@@ -9,9 +9,9 @@
 #include <chrono>
 #include <filesystem>
 
+#include "base/test_refusal.h"
 #include "engine/online_checkpointer.h"
 #include "engine/unlogged_writer.h"
-#include "logging/test_refusal.h"
 #include "procedures/session.h"
 #include "recovery/replay_fixture.h"
 

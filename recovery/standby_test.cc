@@ -9,9 +9,9 @@
 
 #include <gmock/gmock.h>
 
+#include "base/test_refusal.h"
 #include "logging/log_receiver.h"
 #include "logging/log_truncation.h"
-#include "logging/test_refusal.h"
 #include "recovery/standby_fixture.h"
 
 namespace mneme {
