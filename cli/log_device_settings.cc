@@ -295,7 +295,7 @@ Result<void> LogDeviceSettings::choose(const CLI::App& command, DurableLogOption
   log.device = *kind;
   if (is_remote(*kind)) {
     if (has_our_servers(*kind)) {
-      const auto servers = server_addresses(remote_.servers);
+      const auto servers = log_server_addresses(remote_.servers);
       if (!servers) return servers.error();
     }
     log.remote = remote_;

@@ -15,8 +15,6 @@ namespace mneme {
 
 namespace {
 
-constexpr size_t kMostServers = 3;
-
 Result<void> make_folder(const std::string& directory) {
   const std::string folder = path_in(directory, kRemoteFolder);
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
@@ -30,11 +28,8 @@ LogTerm term_of(const Manifest& manifest, const RemoteLogOptions& remote) {
 }
 
 Result<ServerKeeperOptions> server_options(const Manifest& manifest, const RemoteLogOptions& remote) {
-  auto servers = server_addresses(remote.servers);
+  auto servers = log_server_addresses(remote.servers);
   if (!servers.ok()) return servers.error();
-  if (servers->size() > kMostServers) {
-    return invalid_argument("{} log servers: there are {} at most", servers->size(), kMostServers);
-  }
   ServerKeeperOptions options;
   options.servers = std::move(*servers);
   options.patience = remote.patience;

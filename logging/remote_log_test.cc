@@ -104,7 +104,11 @@ TEST(RemoteLog, MoreServersThanThreeAreRefused) {
   options.remote.servers = "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4";
   const auto manifest = must(ManifestFile::create(directory.path(), test::new_manifest()));
   must(begin_incarnation(*manifest, LogContents{}));
-  test::expect_refused(open_directory_log(*manifest, options), ErrorKind::kInvalidArgument, "4 log servers: there are 3 at most");
+  constexpr std::string_view kWords = "4 log servers: there are 3 at most";
+  test::expect_refused(open_directory_log(*manifest, options), ErrorKind::kInvalidArgument, kWords);
+  // Before any server is asked, or hears of a new term.
+  test::expect_refused(check_log_servers(options), ErrorKind::kInvalidArgument, kWords);
+  test::expect_refused(claim_remote_log(directory.path(), options), ErrorKind::kInvalidArgument, kWords);
 }
 
 // What a manifest says of the servers is right by its checksum, and names none that could be asked.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "logging/manifest.h"
@@ -47,6 +48,8 @@ constexpr uint32_t copies_to_recover(uint32_t servers) {
   return servers + 1 - copies_to_acknowledge(servers);
 }
 
+// As server_addresses(), and no more than a log may have.
+Result<std::vector<ServerAddress>> log_server_addresses(std::string_view text);
 // One server under two names is one copy: a sentence for the user.
 std::string same_server_text(const ServerAddress& one, const ServerAddress& other);
 

@@ -32,7 +32,7 @@ struct Servers {
 
 Result<Servers> servers_of(const std::string& addresses, const std::string& key_file,
                            std::chrono::milliseconds patience) {
-  auto parsed = server_addresses(addresses);
+  auto parsed = log_server_addresses(addresses);
   if (!parsed.ok()) return parsed.error();
   Servers servers{std::move(*parsed), nullptr, patience};
   if (key_file.empty()) return servers;
