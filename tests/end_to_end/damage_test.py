@@ -11,6 +11,7 @@ import pathlib
 import random
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -18,7 +19,7 @@ import unittest
 
 import program
 from program import BAD_ARGUMENTS, BINARY, DAMAGED, DONE, FAILED, EndToEndTest
-from program import copy_database, fingerprint, flip_bit, mneme
+from program import copy_database, fingerprint, flip_bit, mneme, set_header_page
 
 CALLS = 2000
 
@@ -195,6 +196,17 @@ class Damage(EndToEndTest):
     def test_with_a_foreign_file_in_place_of_a_segment(self):
         self.segment.write_bytes(b"Dear diary, today I learnt about command logging.\n" * 1000)
         self.refuse_unchanged(DAMAGED, [self.segment, "no log segment of Mneme", "put the segment back"])
+
+    def test_with_another_databases_segment_under_its_own_name(self):
+        # Its records are intact, and call procedures that this catalog has not.
+        other = self.folder / "other"
+        self.succeed("sql", other, "--create", "--command", "CREATE TABLE t (x INT PRIMARY KEY);")
+        manifest = json.loads((other / "MANIFEST").read_text().rsplit("crc32c ", 1)[0])
+        segment = other / manifest["segments"][0]["file"]
+        shutil.copy(self.segment, segment)
+        set_header_page(segment, 16, struct.pack("<QQ", int(manifest["database_id"], 16), int(manifest["catalog_hash"], 16)))
+        self.refuse(DAMAGED, [segment, "the record at LSN ", "is none of this catalog's: the call names procedure ", "but the program has 0"],
+                    "inspect", other, "--quiet")
 
     def test_with_another_databases_segment(self):
         other = self.folder / "other"

@@ -139,9 +139,14 @@ def crc32c(data):
 
 def set_format_version(path, version):
     """Makes a log segment or a checkpoint one of another version: its header page stays intact otherwise."""
+    set_header_page(path, 8, struct.pack("<I", version))
+
+
+def set_header_page(path, offset, words):
+    """Puts the bytes into a log segment's or a checkpoint's header page, and makes its checksum right."""
     with open(path, "r+b") as file:
         page = bytearray(file.read(HEADER_PAGE_BYTES))
-        page[8:12] = struct.pack("<I", version)
+        page[offset:offset + len(words)] = words
         page[12:16] = struct.pack("<I", crc32c(bytes(page[:12] + page[16:])))
         file.seek(0)
         file.write(page)

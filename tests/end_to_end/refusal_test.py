@@ -9,7 +9,7 @@ import socket
 import subprocess
 import unittest
 
-from program import BAD_ARGUMENTS, BINARY, FAILED, EndToEndTest, fingerprint, mneme, set_manifest
+from program import BAD_ARGUMENTS, BINARY, DAMAGED, FAILED, EndToEndTest, fingerprint, mneme, set_manifest
 
 OPTIONS = (
     ("recover DB --scheme clr --batch 3", "--batch is for schemes that replay in parallel"),
@@ -121,6 +121,10 @@ class Refusals(EndToEndTest):
         set_manifest(self.database, lambda content: content["attributes"].clear())
         self.refuse(BAD_ARGUMENTS, ["names no workload", "the directory was not made by `mneme run`"], "run", "smallbank", "--resume",
                     "--data-dir", self.database)
+
+    def test_a_manifest_whose_log_nobody_can_follow(self):
+        set_manifest(self.database, lambda content: content["attributes"].update(log_kind="file"))
+        self.refuse(DAMAGED, ["the manifest of", self.database, "says that the log lies on file"], "follow", self.database)
 
     def test_manifests_of_unknown_kinds(self):
         manifest = (self.database / "MANIFEST").read_text()
