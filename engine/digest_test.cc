@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "base/test_refusal.h"
 #include "engine/test_database.h"
 
 namespace mneme {
@@ -111,6 +112,18 @@ TEST_F(DigestTest, FaultsInIndexesAreFound) {
   const IndexKey key = table.entry_key(primary, victim->image(), victim);
   ASSERT_TRUE(primary.index->replace(key.words.data(), victim, wrong, nullptr));
   EXPECT_FALSE(verify_indexes(one.db).ok());
+}
+
+// All rows are found, and entries of others besides.
+TEST_F(DigestTest, EntriesThatAreTooManyAreFound) {
+  for (int64_t id = 0; id < 100; ++id) insert(one, id, "x");
+  IndexedTable& table = one.db.table(one.kItem);
+  const TableIndex& primary = *table.primary();
+  Row* existing = nullptr;
+  const IndexKey nobodys = one.id_key(4711);
+  ASSERT_EQ(primary.index->insert(nobodys.words.data(), row(one, 42), existing, nullptr), Index::InsertStatus::kInserted);
+  test::expect_refused(verify_indexes(one.db), ErrorKind::kDamaged,
+                       "the row has another primary key than the entry that leads to it");
 }
 
 TEST_F(DigestTest, UnloggedChangesOfKeysKeepTheIndexes) {

@@ -9,9 +9,11 @@
 #include <fstream>
 #include <thread>
 
+#include "base/test_refusal.h"
 #include "logging/log_truncation.h"
 #include "logging/test_checkpoint.h"
 #include "logging/test_log.h"
+#include "logging/test_rewrite.h"
 
 namespace mneme {
 namespace {
@@ -393,6 +395,17 @@ TEST_F(CutDistributedLog, APartThatIsMissingIsAHole) {
   const LogContents cut = must(read_directory(directory_.path()));
   lsns_.pop_back();
   expect_records(cut, lsns_);
+}
+
+// Behind right checksums.
+TEST_F(CutDistributedLog, ARecordInTheSamePlaceAsAnotherIsRefused) {
+  write(2);
+  const LogContents log = must(read_directory(directory_.path()));
+  const Lsn other = log.records[log.records.size() / 2].lsn;
+  rewrite_record(directory_.path(), log.place_of(last_in_one_block(log)),
+                 [&](RecordHeader& header, std::span<std::byte>) { header.lsn = other; });
+  expect_refused(read_directory(directory_.path()), ErrorKind::kDamaged,
+                 fmt::format("there is another record with the LSN {}, or it is none of the record's parts", other.value));
 }
 
 TEST_F(CutDistributedLog, AMissingFileIsRefused) {

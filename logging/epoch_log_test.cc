@@ -12,6 +12,7 @@
 #include "logging/pepoch_file.h"
 #include "logging/test_checkpoint.h"
 #include "logging/test_log.h"
+#include "logging/test_rewrite.h"
 
 namespace mneme {
 namespace {
@@ -278,6 +279,23 @@ TEST_F(DamagedEpochLog, AMissingOrForeignFileIsRefused) {
   foreign.database_id += 1;
   write_both_slots(foreign);
   expect_refused("belongs to another database");
+}
+
+// Behind right checksums: a record whose place is past the log's end, and one that takes another's.
+TEST_F(DamagedEpochLog, ARecordInAnotherPlaceIsRefused) {
+  const LogContents log = must(read_directory(directory_.path()));
+  const RecordView last = last_in_one_block(log);
+  const LogContents::Place place = log.place_of(last);
+  const auto put_at = [&](Lsn lsn) {
+    rewrite_record(directory_.path(), place, [&](RecordHeader& header, std::span<std::byte>) { header.lsn = lsn; });
+  };
+  put_at(log.end + 5);
+  expect_refused(fmt::format("{} at byte {}: the record is not what was written, though it was durable", place.file, place.offset));
+  put_at(log.records[log.records.size() / 2].lsn);
+  expect_refused(fmt::format("of incarnation 1 records are missing between LSN {} and {}, though all of its files are as they were "
+                             "written", kFirstLsn.value, log.end.value));
+  put_at(last.lsn);
+  expect_records(must(read_directory(directory_.path())), lsns_);
 }
 
 TEST_F(DamagedEpochLog, AManifestWhoseSegmentsAreNoLoggersIsRefused) {

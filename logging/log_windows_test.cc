@@ -8,8 +8,10 @@
 
 #include <fstream>
 
+#include "base/test_refusal.h"
 #include "logging/nvm_test_log.h"
 #include "logging/test_log.h"
+#include "logging/test_rewrite.h"
 
 namespace mneme {
 namespace {
@@ -148,6 +150,22 @@ TEST(LogWindows, AFileThatChangesMeanwhileIsDamaged) {
   ASSERT_FALSE(changed.ok());
   EXPECT_EQ(changed.error().kind, ErrorKind::kDamaged);
   EXPECT_THAT(changed.error().message, testing::HasSubstr(place.file + " at byte"));
+}
+
+// By somebody who makes its checksums right.
+TEST(LogWindows, ARecordThatIsNoneMeanwhileIsMissed) {
+  TemporaryDirectory directory;
+  write_log(directory.path(), small_log());
+  const LogContents whole = must(read_directory(directory.path()));
+  const LogContents log = must(read_directory(directory.path(), in_windows(10'000'000)));
+  const LogContents::Window& window = log.windows.back();
+  const RecordView last = last_in_one_block(whole);
+  ASSERT_GE(last.lsn, window.parts.front().begin);
+  rewrite_record(directory.path(), whole.place_of(last),
+                 [](RecordHeader& header, std::span<std::byte>) { header.kind = RecordKind::kSkip; });
+  expect_refused(read_window(directory.path(), log, log.windows.size() - 1), ErrorKind::kDamaged,
+                 fmt::format("the log has changed while it was being replayed: {} records stand below LSN {}, where {} did",
+                             window.records - 1, window.parts.back().end.value, window.records));
 }
 
 }  // namespace

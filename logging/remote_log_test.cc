@@ -184,6 +184,19 @@ TEST(RemoteLog, SurvivesItsServer) {
 }
 
 // 6.1.2: the only copy is lost.
+TEST(RemoteLog, TellsThatItsCopyCannotBeSavedEither) {
+  Servers servers = start_servers(1);
+  const TemporaryDirectory directory;
+  auto opened = must(open_remote(directory.path(), remote_log(servers)));
+  ASSERT_TRUE(append_durably(*opened.log, 0, 100));
+  std::filesystem::remove_all(directory.path() + "/" + kRemoteFolder);
+  servers[0]->kill_now();
+  EXPECT_FALSE(append_durably(*opened.log, 100, 110));
+  ASSERT_TRUE(opened.log->failure().has_value());
+  test::expect_error(*opened.log->failure(), ErrorKind::kFailed, "0 of 1 log servers are there, and 1 are needed");
+  test::expect_error(*opened.log->failure(), ErrorKind::kFailed, ", and the log can't be saved here either: ");
+}
+
 TEST(RemoteLog, RefusesToRecoverWithoutItsOnlyCopy) {
   Servers servers = start_servers(1);
   const TemporaryDirectory directory;

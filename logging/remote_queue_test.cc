@@ -47,6 +47,14 @@ TEST_F(RemoteQueueTest, IsNotOpenedWithTooFewServers) {
                        "1 of 3 log servers can be written to, and 2 are needed: ");
 }
 
+TEST_F(RemoteQueueTest, NoSegmentIsMadeForALogThatEnds) {
+  for (const uint32_t number : {1, 2, 3}) must(segments_->make(number, [] { return false; }));
+  test::expect_refused(segments_->make(4, [] { return true; }), ErrorKind::kFailed, "the log is being closed");
+  RemoteSegments ended(*file_, kSegmentBytes, /*files=*/3);
+  test::expect_error(ended.save_after("they are gone"), ErrorKind::kFailed, "they are gone; the log was saved in the data directory");
+  test::expect_refused(ended.make(5, [] { return false; }), ErrorKind::kFailed, "the log has ended");
+}
+
 TEST_F(RemoteQueueTest, LosesAServerThatGivesNoAnswer) {
   const auto queue = must(RemoteQueue::open(options_, *segments_));
   const int segment = queue->attach(must(segments_->make(1, [] { return true; }))->handle);

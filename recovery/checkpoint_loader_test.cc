@@ -137,6 +137,19 @@ TEST_F(WrongCheckpoint, WithARowTwice) {
   expect_refused(changed, "that is there twice");
 }
 
+// The index finds it, which is built behind the replay.
+TEST_F(WrongCheckpoint, WithARowTwiceInSlotsOfItsOwn) {
+  Checkpoint changed = whole_;
+  changed.chunks.push_back(changed.chunks[0]);
+  Chunk& again = changed.chunks.back();
+  again.header.offset = whole_.header.file_bytes;
+  ASSERT_EQ(again.payload[0], std::byte{0}) << "the first row is in slot 0";
+  again.payload[0] = std::byte{2 * kRows};  // a zigzag varint
+  ++changed.header.chunks;
+  changed.header.rows += kRows;
+  expect_refused(changed, " have one key in ");
+}
+
 TEST_F(WrongCheckpoint, WithBytesBehindARow) {
   Checkpoint changed = whole_;
   changed.chunks.back().payload.push_back(std::byte{0});

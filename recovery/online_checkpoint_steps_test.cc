@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/test_refusal.h"
 #include "engine/checkpoint_writer.h"
 #include "engine/online_checkpointer.h"
 #include "engine/test_database.h"
@@ -103,6 +104,20 @@ TEST_F(OnlineCheckpointSteps, OneWhoseLogFailsIsGivenUp) {
   EXPECT_FALSE(taken.ok());
   EXPECT_EQ(manifest_->current().checkpoint_file, before.checkpoint_file);
   EXPECT_EQ(manifest_->current().checkpoint_lsn, before.checkpoint_lsn);
+  EXPECT_TRUE(test::must(unlisted_files(directory_.path(), before)).empty());
+}
+
+TEST_F(OnlineCheckpointSteps, OneThatIsGivenUpLeavesTheOneBefore) {
+  const Manifest before = manifest_->current();
+  OnlineCheckpointer* at_work = nullptr;
+  OnlineCheckpointOptions options;
+  options.observe = [&](CheckpointStep step) {
+    if (step == CheckpointStep::kReserved) at_work->give_up();
+  };
+  OnlineCheckpointer checkpointer(bank_.db, bank_.log, *manifest_, WorkerId{2}, options);
+  at_work = &checkpointer;
+  test::expect_refused(checkpointer.take(), ErrorKind::kFailed, "the checkpoint was given up; the one before stays current");
+  EXPECT_EQ(manifest_->current().checkpoint_file, before.checkpoint_file);
   EXPECT_TRUE(test::must(unlisted_files(directory_.path(), before)).empty());
 }
 

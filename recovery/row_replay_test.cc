@@ -2,6 +2,7 @@
 // Method: random calls of small schemas run forward as transactions whose records hold calls and rows; from the same
 // records the calls are replayed serially and the rows by LLR-P, LLR and PLR, and the digests are compared. Then records that do not
 // fit the tables.
+#include "base/test_refusal.h"
 #include "recovery/replay_fixture.h"
 #include "recovery/shuffle_replayer.h"
 
@@ -181,6 +182,21 @@ TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
                     kRowByRow, retold_as(ChangeAction::kUpdate));
   expect_refused_at(records_with(catalog, fixture.records(), ChangeAction::kUpdate).front(),
                     "is already there", kRowByRow, retold_as(ChangeAction::kInsert));
+}
+
+// One whose version has another LSN than the record behind it says: who goes by locations is told which one it follows.
+TEST(RowReplayErrors, ARowOfAnotherVersionStopsReplay) {
+  ReplayFixture fixture(kBankSql);
+  fixture.run_forward(500, 1);
+  std::vector<RecordView> records = fixture.records();
+  RecordView& update = records[records_with(fixture.program().catalog, records, ChangeAction::kUpdate).front()];
+  update.lsn = update.lsn + 1;
+  // In reverse order the newest version comes first, and those before it are passed over.
+  ReplayOptions options;
+  options.order = ReplayOrder::kForward;
+  Database database(fixture.program().catalog, 1);
+  test::expect_refused(replay_located(database, records, options), ErrorKind::kDamaged,
+                       "is not the version there that the record follows; the log does not fit the checkpoint");
 }
 
 // Whichever of them the threads come to first: inserts told as updates, all over the log, and from somewhere on no record

@@ -7,6 +7,7 @@ run measures anew; the report in headless Chromium, at the width of a desk and o
 import csv
 import json
 import pathlib
+import resource
 import shutil
 import subprocess
 import unittest
@@ -65,6 +66,19 @@ class Experiment(EndToEndTest):
         path = next(path for path in fresh if path.name.endswith("-1.json"))
         path.write_text("{")
         self.refuse(DAMAGED, [path.name, "--fresh"], "experiment", "aether-figure-10", "--quick", "--output", self.folder / "results")
+
+    def test_what_cannot_be_measured_is_named_and_the_rest_is_kept(self):
+        # Of a few files that are larger: checkpoints, which the one figure alone has.
+        most = 2 << 20
+        result = mneme("experiment", "pacman-figure-11", "aether-figure-10", "--quick", "--runs", 1, "--output", self.folder / "results",
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+        self.assertEqual(result.returncode, FAILED, self.told(result))
+        self.assertIn("1 of 2 figures were not measured: pacman-figure-11; the same command tries them again", result.stderr,
+                      self.told(result))
+        self.assertIn("ended with status 1:", result.stderr, self.told(result))
+        self.assertIn("File too large", result.stderr, self.told(result))
+        figures = self.folder / "results" / "figures"
+        self.assertEqual({path.stem for path in figures.glob("*.json")}, {"aether-figure-10"})
 
     def test_report(self):
         told = self.measure("--runs", 1, figures=FIGURES)

@@ -91,12 +91,12 @@ class RemovedDirectory(EndToEndTest):
 
 
 class LittleMemory(TroubledTest):
-    def run_within(self, mebibytes, *arguments):
+    def run_within(self, mebibytes, *arguments, workload="smallbank"):
         def limit():
             resource.setrlimit(resource.RLIMIT_AS, (mebibytes * MIB, mebibytes * MIB))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-        command = [BINARY, "run", "smallbank", "--threads", "2", *map(str, arguments)]
+        command = [BINARY, "run", workload, "--threads", "2", *map(str, arguments)]
         return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, preexec_fn=limit, check=False)
 
     def test_ends_with_a_sentence_and_leaves_what_was_acknowledged(self):
@@ -118,6 +118,33 @@ class LittleMemory(TroubledTest):
         self.assertGreater(refused, 0, "no limit was too little: the test says nothing")
         self.assertEqual(done, 1, "no limit was enough")
         self.assertGreaterEqual(self.recover_alike(database)["durable_lsn"], whole["acknowledged_lsn"])
+        self.assertTrue(self.report("verify", database)["ok"])
+
+    def test_a_population_that_does_not_fit_leaves_no_database(self):
+        database = self.folder / "database"
+        result = self.run_within(400, "--scale", 8, "--transactions", 10, "--data-dir", database, workload="tpcc")
+        self.assertEqual(result.returncode, FAILED, self.told(result))
+        self.assertIn("the memory does not hold the population of tpcc: choose a smaller one", result.stderr, self.told(result))
+        self.assertFalse((database / "MANIFEST").exists())
+
+    def test_a_call_for_which_there_is_no_row(self):
+        database = self.folder / "database"
+        command = [BINARY, "run", "tpcb", "--data-dir", database, "--duration", "100", "--threads", "1", "--execution", "interpreted",
+                   "--touch-ahead", "off", "--quiet"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
+            try:
+                deadline = time.monotonic() + 60
+                while not has_records(database) and run.poll() is None and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                self.assertIsNone(run.poll(), "the run ended before its memory was taken")
+                pages = int(pathlib.Path(f"/proc/{run.pid}/statm").read_text().split()[0])
+                now = pages * resource.getpagesize()
+                resource.prlimit(run.pid, resource.RLIMIT_AS, (now, now))
+                told = run.communicate(timeout=LONGEST_COMMAND_SECONDS)[1]
+            finally:
+                run.kill()
+        self.assertEqual(run.returncode, FAILED, told)
+        self.assertIn("a call was not run: the database is full: there is no room for another row", told)
         self.assertTrue(self.report("verify", database)["ok"])
 
     def test_what_was_acknowledged_before_an_engine_at_work_ran_out_of_it(self):

@@ -154,6 +154,16 @@ class Sql(EndToEndTest):
         self.report("run", "smallbank", "--data-dir", directory, "--resume", "--transactions", 2000)
         self.check_recovery(directory, "all")
 
+    def test_verify_tells_what_a_statement_broke(self):
+        database = self.folder / "database"
+        self.succeed("run", "tpcb", "--data-dir", database, "--transactions", 100)
+        self.succeed("sql", database, "--command", "UPDATE account SET a_balance = a_balance + 1 WHERE a_id = 1;")
+        result = mneme("verify", database)
+        self.assertEqual(result.returncode, FAILED, self.told(result))
+        self.assertIn(f"2 of 9 checks of {database} do not hold", result.stderr, self.told(result))
+        broken = [line.split()[1] for line in result.stdout.splitlines() if not line.startswith("ok ")]
+        self.assertEqual(broken, ["branch_accounts:", "accounts:"], self.told(result))
+
     def test_what_others_need_is_not_dropped(self):
         directory = self.folder / "database"
         self.sql(directory, "--create", "--command", SCHEMA)
