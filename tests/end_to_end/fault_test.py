@@ -122,7 +122,7 @@ class LittleMemory(TroubledTest):
 
     def test_a_population_that_does_not_fit_leaves_no_database(self):
         database = self.folder / "database"
-        result = self.run_within(400, "--scale", 8, "--transactions", 10, "--data-dir", database, workload="tpcc")
+        result = self.run_within(1000, "--scale", 16, "--transactions", 10, "--data-dir", database, workload="tpcc")
         self.assertEqual(result.returncode, FAILED, self.told(result))
         self.assertIn("the memory does not hold the population of tpcc: choose a smaller one", result.stderr, self.told(result))
         self.assertFalse((database / "MANIFEST").exists())
