@@ -21,12 +21,6 @@ const char* name_of(ReplicatedLogKind kind) {
   return kind == ReplicatedLogKind::kNats ? "nats" : "kafka";
 }
 
-Result<ReplicatedLogKind> replicated_log_kind(std::string_view name) {
-  if (name == "nats") return ReplicatedLogKind::kNats;
-  if (name == "kafka") return ReplicatedLogKind::kKafka;
-  return invalid_argument("there is no replicated log \"{}\": there are nats and kafka", name);
-}
-
 Result<uint64_t> ReplicatedClaimant::fence(uint64_t term) {
   std::random_device random;
   return begin_term({static_cast<uint32_t>(term), uint64_t{random()} << 32 | random() | 1});

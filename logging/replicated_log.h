@@ -32,7 +32,6 @@ namespace mneme {
 enum class ReplicatedLogKind : uint8_t { kNats, kKafka };
 // "nats", "kafka".
 const char* name_of(ReplicatedLogKind kind);
-Result<ReplicatedLogKind> replicated_log_kind(std::string_view name);
 
 struct ReplicatedLogOptions {
   ReplicatedLogKind kind = ReplicatedLogKind::kNats;

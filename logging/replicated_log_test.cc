@@ -10,7 +10,6 @@
 #include <optional>
 #include <thread>
 
-#include "base/test_refusal.h"
 #include "logging/replicated_message.h"
 #include "logging/test_kafka_brokers.h"
 #include "logging/test_nats_servers.h"
@@ -30,14 +29,6 @@ using test::must;
 using test::NatsServers;
 using test::open_remote;
 using test::TemporaryDirectory;
-
-TEST(ReplicatedLog, KindsHaveTheirNamesAndNoOthers) {
-  for (const ReplicatedLogKind kind : {ReplicatedLogKind::kNats, ReplicatedLogKind::kKafka}) {
-    EXPECT_EQ(must(replicated_log_kind(name_of(kind))), kind);
-  }
-  test::expect_refused(replicated_log_kind("pulsar"), ErrorKind::kInvalidArgument,
-                       "there is no replicated log \"pulsar\": there are nats and kafka");
-}
 
 TEST(ReplicatedMessage, IsReadAsWrittenAndNoOtherwise) {
   const auto content = test::payload_of(7, 5000);
