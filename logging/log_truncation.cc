@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/aligned_bytes.h"
+#include "base/directory_entries.h"
 #include "base/file.h"
 #include "logging/block_format.h"
 #include "logging/epoch_lsn.h"
@@ -122,16 +123,16 @@ Result<std::vector<std::string>> unlisted_files(const std::string& directory, co
   const std::string others = fmt::format("{:016x}-log-", manifest.database_id);
   std::vector<std::string> unlisted;
   for (const std::string& place : places) {
-    std::error_code error;
-    for (const auto& file : fs::directory_iterator(path_in(directory, place), error)) {
-      const std::string name = file.path().filename();
+    const auto paths = paths_in(path_in(directory, place));
+    if (!paths) return paths.error();
+    for (const fs::path file : *paths) {
+      const std::string name = file.filename();
       const bool is_ours = place.starts_with('/')
                                ? names_segment(name, others)
                                : names_segment(name, "log-") || (place.empty() && names_checkpoint(name));
-      const std::string path = file.path().lexically_normal();
+      const std::string path = file.lexically_normal();
       if (is_ours && !listed.contains(path)) unlisted.push_back(path);
     }
-    if (error) return failed("cannot look through {}: {}", path_in(directory, place), error.message());
   }
   return unlisted;
 }

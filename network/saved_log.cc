@@ -7,16 +7,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "base/crc32c.h"
+#include "base/directory_entries.h"
 #include "base/file.h"
 
 namespace mneme {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'M', 'N', 'L', 'O', 'G', 'S', 'R', 'V'};
 constexpr uint32_t kVersion = 1;
@@ -166,9 +164,9 @@ Result<void> keep_term(const std::string& directory, uint64_t database_id, const
 Result<std::map<uint64_t, LogStore>> load_logs(const std::string& directory) {
   std::map<uint64_t, LogStore> logs;
   std::map<uint64_t, LogTerm> terms;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    const std::string path = entry.path();
+  const auto paths = paths_in(directory);
+  if (!paths) return paths.error();
+  for (const std::string& path : *paths) {
     const bool is_log = path.ends_with(kLogSuffix);
     if (!is_log && !path.ends_with(kTermSuffix)) continue;
     uint64_t database_id = 0;
@@ -183,7 +181,6 @@ Result<std::map<uint64_t, LogStore>> load_logs(const std::string& directory) {
       terms[database_id] = log->term();
     }
   }
-  if (error) return failed("cannot look through {}: {}", directory, error.message());
   // One that is older than its log's says nothing new.
   for (const auto& [database_id, term] : terms) (void)logs[database_id].claim(term);
   return logs;

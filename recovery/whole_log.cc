@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/directory_entries.h"
 #include "base/file.h"
 #include "engine/checkpoint_format.h"
 #include "logging/block_format.h"
@@ -62,10 +63,10 @@ Result<Manifest> with_archive(Manifest manifest, const std::string& archive) {
         "{} holds nothing of this database, as it has no folder {:016x}: give the archive of its runs",
         archive, manifest.database_id);
   }
-  std::error_code error;
-  for (const auto& file : fs::directory_iterator(folder, error)) {
-    const std::string path = file.path();
-    const std::string name = file.path().filename();
+  const auto paths = paths_in(folder);
+  if (!paths) return paths.error();
+  for (const std::string& path : *paths) {
+    const std::string name = fs::path(path).filename();
     if (path.ends_with(".tmp")) continue;
     const auto page = first_page(path);
     if (!page) return page.error();
@@ -75,7 +76,6 @@ Result<Manifest> with_archive(Manifest manifest, const std::string& archive) {
       RETURN_IF_ERROR(add_segment(manifest, path, *page));
     }
   }
-  if (error) return failed("cannot look through {}: {}", folder, error.message());
   return manifest;
 }
 
