@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <ranges>
-#include <vector>
+
+#include "base/directory.h"
 
 namespace mneme {
 
@@ -124,38 +124,6 @@ bool File::is_removed() const {
   return is_open() && ::fstat(descriptor_, &facts) == 0 && facts.st_nlink == 0;
 }
 
-Result<void> sync_directory(const std::string& path) {
-  auto directory = File::open(path, O_RDONLY | O_DIRECTORY);
-  if (!directory.ok()) return directory.error();
-  if (::fsync(directory->descriptor()) != 0) return file_error("sync the directory", path, errno);
-  return {};
-}
-
-Result<void> make_directories(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  fs::path there = fs::absolute(path, error).lexically_normal();
-  if (!there.has_filename()) there = there.parent_path();
-  std::vector<fs::path> missing;  // from below
-  for (; !fs::is_directory(there, error) && there.has_relative_path(); there = there.parent_path()) missing.push_back(there);
-  // A process may have made this one, and been killed before its entry was durable. No user's process who can't write there.
-  const fs::path above = there.parent_path();
-  if (::access(above.c_str(), R_OK | W_OK) == 0) RETURN_IF_ERROR(sync_directory(above.string()));
-  for (const fs::path& each : std::views::reverse(missing)) {
-    if (::mkdir(each.c_str(), 0777) != 0) {
-      const int reason = errno;
-      // Somebody else may have been quicker; a file in its place is in the way.
-      if (reason != EEXIST || !fs::is_directory(each, error)) return file_error("make the directory", each.string(), reason);
-    }
-    const auto synced = sync_directory(each.parent_path().string());
-    if (synced.ok()) continue;
-    // Whether a later sync would cover what this one has not, nobody can tell: whoever tries again makes it anew.
-    ::rmdir(each.c_str());
-    return synced;
-  }
-  return {};
-}
-
 Result<std::string> read_text_file(const std::string& path) {
   auto file = File::open(path, O_RDONLY);
   if (!file.ok()) return file.error();
@@ -169,6 +137,7 @@ Result<std::string> read_text_file(const std::string& path) {
 }
 
 Result<void> replace_text_file(const std::string& path, std::string_view text) {
+  const DirectoryChanges changes(std::filesystem::path(path).parent_path().string());
   const std::string temporary = path + ".tmp";
   {
     auto file = File::open(temporary, O_WRONLY | O_CREAT | O_TRUNC);
@@ -177,8 +146,7 @@ Result<void> replace_text_file(const std::string& path, std::string_view text) {
     if (::fsync(file->descriptor()) != 0) return file_error("sync", temporary, errno);
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) return file_error("rename to", path, errno);
-  const auto parent = std::filesystem::path(path).parent_path();
-  return sync_directory(parent.empty() ? "." : parent.string());
+  return changes.sync();
 }
 
 }  // namespace mneme

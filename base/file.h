@@ -55,13 +55,6 @@ class File {
   std::string path_;
 };
 
-// Makes the directory's entries (created, renamed, removed files) durable.
-Result<void> sync_directory(const std::string& path);
-
-// Makes the directory, and those above it that are not there. Each is durable before anything is made in it, also where a process that
-// was killed made it before.
-Result<void> make_directories(const std::string& path);
-
 Result<std::string> read_text_file(const std::string& path);
 
 // Replaces the file's content, so that a crash leaves the old content or the new, never a mixture: written under a

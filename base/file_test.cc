@@ -1,6 +1,6 @@
 // Goal: what is made or replaced survives a power failure.
 // Method: the order of the steps that make it durable.
-#include "base/file.h"
+#include "base/directory.h"
 
 #include <gtest/gtest.h>
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "cli/number_checks.h"
 #include "logging/manifest.h"

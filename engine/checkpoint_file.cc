@@ -22,10 +22,11 @@ Result<std::unique_ptr<CheckpointFile>> CheckpointFile::create(const std::string
                                                                const CheckpointIdentity& identity,
                                                                CachedPages cached) {
   std::string name = fmt::format("checkpoint-{:016x}", identity.lsn.value);
+  DirectoryChanges changes(directory);
   auto file = File::open(directory + "/" + name, O_RDWR | O_CREAT | O_TRUNC);
   if (!file) return file.error();
   return std::unique_ptr<CheckpointFile>(
-      new CheckpointFile(directory, std::move(name), identity, cached, std::move(*file)));
+      new CheckpointFile(std::move(changes), std::move(name), identity, cached, std::move(*file)));
 }
 
 CheckpointFile::~CheckpointFile() {
@@ -77,7 +78,7 @@ Result<WrittenCheckpoint> CheckpointFile::complete() {
   header.encode(page.data());
   RETURN_IF_ERROR(file_.write_at(page, 0));
   RETURN_IF_ERROR(file_.sync_data());
-  RETURN_IF_ERROR(sync_directory(directory_));
+  RETURN_IF_ERROR(directory_changes_.sync());
   is_complete_ = true;
   return WrittenCheckpoint{name_, header.file_bytes, header.rows};
 }

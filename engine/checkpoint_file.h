@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "engine/checkpoint_format.h"
@@ -54,9 +55,9 @@ class CheckpointFile {
   Result<WrittenCheckpoint> complete();
 
  private:
-  CheckpointFile(const std::string& directory, std::string name, const CheckpointIdentity& identity,
+  CheckpointFile(DirectoryChanges changes, std::string name, const CheckpointIdentity& identity,
                  CachedPages cached, File file)
-      : directory_(directory),
+      : directory_changes_(std::move(changes)),
         name_(std::move(name)),
         identity_(identity),
         cached_(cached),
@@ -64,7 +65,7 @@ class CheckpointFile {
   // Hints to the system, so what it answers is of no consequence.
   void write_back(uint64_t offset, uint64_t bytes) const;
 
-  const std::string directory_;
+  const DirectoryChanges directory_changes_;
   const std::string name_;
   const CheckpointIdentity identity_;
   const CachedPages cached_;

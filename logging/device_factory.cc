@@ -9,6 +9,7 @@
 
 #include "base/aligned_bytes.h"
 #include "base/check.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "logging/block_format.h"
 #include "logging/delayed_device.h"
@@ -147,6 +148,7 @@ std::string durability_text(LogDeviceKind kind, const RemoteLogOptions& remote) 
 
 Result<void> prepare_directories(const std::string& data_directory,
                                  const std::vector<std::string>& directories) {
+  const DirectoryChanges changes(data_directory);
   for (const std::string& directory : directories) {
     if (directory.empty()) continue;
     const std::string path = path_in(data_directory, directory);
@@ -157,7 +159,7 @@ Result<void> prepare_directories(const std::string& data_directory,
     if (::stat(path.c_str(), &status) != 0) return file_error("use the log's directory", path, errno);
     if (!S_ISDIR(status.st_mode)) return file_error("use the log's directory", path, ENOTDIR);
   }
-  return sync_directory(data_directory);
+  return changes.sync();
 }
 
 Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_directory,

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/directory.h"
 #include "base/file.h"
 
 namespace mneme {
@@ -34,6 +35,7 @@ std::string archive_folder(const std::string& archive, uint64_t database_id) {
 
 Result<void> keep_in_archive(const std::string& folder, const std::string& path) {
   RETURN_IF_ERROR(make_directories(folder));
+  const DirectoryChanges changes(folder);
   const std::string kept = folder + "/" + fs::path(path).filename().string();
   // One that is there already is from an attempt that a crash ended, and may be half a copy.
   const std::string incoming = kept + ".tmp";
@@ -46,7 +48,7 @@ Result<void> keep_in_archive(const std::string& folder, const std::string& path)
   // Of two names of one file, rename() keeps both.
   fs::remove(kept, error);
   if (std::rename(incoming.c_str(), kept.c_str()) != 0) return file_error("archive", path, errno);
-  return sync_directory(folder);
+  return changes.sync();
 }
 
 }  // namespace mneme

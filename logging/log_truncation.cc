@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/aligned_bytes.h"
-#include "base/directory_entries.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "logging/block_format.h"
 #include "logging/epoch_lsn.h"

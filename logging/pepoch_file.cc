@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/crc32c.h"
+#include "base/directory.h"
 #include "logging/format_version.h"
 #include "logging/segment_reader.h"
 
@@ -37,6 +38,7 @@ bool is_unwritten(ByteSpan slot) {
 
 // The file that the slots are written to, with zeros in them where it is new.
 Result<File> open_or_make(const std::string& directory, bool direct_io) {
+  const DirectoryChanges changes(directory);
   const std::string path = directory + "/" + kPepochFile;
   auto file = File::open(path, O_RDWR | O_CREAT | (direct_io ? O_DIRECT : 0));
   if (!file.ok()) return file.error();
@@ -48,7 +50,7 @@ Result<File> open_or_make(const std::string& directory, bool direct_io) {
     const AlignedBytes zeros(kSlots * kSlotBytes);
     RETURN_IF_ERROR(file->write_at(zeros.span(), 0));
     if (::fsync(file->descriptor()) != 0) return file_error("sync", path, errno);
-    RETURN_IF_ERROR(sync_directory(directory));
+    RETURN_IF_ERROR(changes.sync());
   }
   return file;
 }

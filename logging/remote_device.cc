@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <map>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/random_number.h"
 #include "logging/block_format.h"
@@ -16,10 +17,11 @@ namespace mneme {
 namespace {
 
 Result<void> make_folder(const std::string& directory) {
+  const DirectoryChanges changes(directory);
   const std::string folder = path_in(directory, kRemoteFolder);
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
     return file_error("make the directory", folder, errno);
-  return sync_directory(directory);
+  return changes.sync();
 }
 
 LogTerm term_of(const Manifest& manifest, const RemoteLogOptions& remote) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/check.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "logging/block_format.h"
 #include "logging/remote_options.h"
@@ -101,9 +102,10 @@ std::shared_ptr<SegmentCopy> RemoteSegments::free_copy() {
 // A file that a crash has left would pass for the segment of its name, in place of the servers' memories. One that was removed already,
 // as of no use to the last incarnation, may be back after a power failure until the directory is synced.
 Result<void> RemoteSegments::remove_leftover(const std::string& file) {
+  const DirectoryChanges changes(path_in(manifest_.directory(), kRemoteFolder));
   const std::string path = path_in(manifest_.directory(), file);
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return file_error("remove", path, errno);
-  return sync_directory(path_in(manifest_.directory(), kRemoteFolder));
+  return changes.sync();
 }
 
 Result<std::shared_ptr<Segment>> RemoteSegments::make(uint32_t number, FunctionRef<bool()> closing) {
@@ -182,10 +184,11 @@ Result<void> RemoteSegments::save() {
     has_ended_ = true;
     for (const Entry& each : entries_) copies.push_back(each.copy);
   }
+  const DirectoryChanges changes(path_in(manifest_.directory(), kRemoteFolder));
   for (const auto& copy : copies) {
     RETURN_IF_ERROR(save_copy(path_in(manifest_.directory(), remote_segment_file(copy->number)), *copy));
   }
-  return sync_directory(path_in(manifest_.directory(), kRemoteFolder));
+  return changes.sync();
 }
 
 Error RemoteSegments::save_after(const std::string& why) {

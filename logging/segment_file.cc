@@ -9,6 +9,7 @@
 
 #include "base/aligned_bytes.h"
 #include "base/check.h"
+#include "base/directory.h"
 #include "base/huge_pages.h"
 
 namespace mneme {
@@ -65,13 +66,14 @@ Result<File> make_listed_segment(ManifestFile& manifest, const SegmentHeader& he
   const SegmentEntry entry{segment_name(options.directory, header), header.number, header.incarnation,
                            header.logger, header.is_ring};
   const std::string path = path_in(manifest.directory(), entry.file);
+  const DirectoryChanges changes(path_in(manifest.directory(), options.directory));
   auto file = open_empty(path, options.direct_io);
   if (!file.ok()) return file.error();
   if (auto filled = fill(*file, header, options.segment_bytes); !filled.ok()) {
     ::unlink(path.c_str());  // it isn't listed, and a full disk needs the room
     return filled.error();
   }
-  RETURN_IF_ERROR(sync_directory(path_in(manifest.directory(), options.directory)));
+  RETURN_IF_ERROR(changes.sync());
   RETURN_IF_ERROR(manifest.update([&](Manifest& m) {
     const auto after =
         std::ranges::find_if(m.segments, [&](const auto& s) { return s.number > entry.number; });

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "logging/block_format.h"
 #include "logging/remote_holder.h"
@@ -226,10 +227,11 @@ class ServerHolder : public RemoteHolder {
     Answers answers = ask(servers_, hello);
     const auto copy = longest_copy(servers_, answers, manifest, missing);
     if (!copy.ok()) return copy.error();
+    const DirectoryChanges changes(folder);
     for (const SegmentEntry& each : missing) {
       RETURN_IF_ERROR(bring_segment(manifest, each, *copy, path_of(folder, each)));
     }
-    return sync_directory(folder);
+    return changes.sync();
   }
 
  private:

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "network/saved_log.h"
 
 namespace mneme {

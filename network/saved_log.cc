@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/crc32c.h"
-#include "base/directory_entries.h"
+#include "base/directory.h"
 #include "base/file.h"
 
 namespace mneme {
@@ -53,6 +53,7 @@ Result<void> replace(const std::string& directory, const std::string& path, Byte
   for (const ByteSpan each : contents) checksum = crc32c(each, checksum);
   store(head.data() + kChecksumAt, checksum);
 
+  const DirectoryChanges changes(directory);
   const std::string incoming = path + ".tmp";
   auto file = File::open(incoming, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (!file.ok()) return file.error();
@@ -64,7 +65,7 @@ Result<void> replace(const std::string& directory, const std::string& path, Byte
   }
   RETURN_IF_ERROR(file->sync_data());
   if (std::rename(incoming.c_str(), path.c_str()) != 0) return file_error("put in place", path, errno);
-  return sync_directory(directory);
+  return changes.sync();
 }
 
 Error damaged_log(const std::string& path, std::string_view how) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "engine/checkpoint_writer.h"
 #include "engine/page_split.h"

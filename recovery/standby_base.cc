@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "logging/directory_lock.h"
 #include "logging/incarnation.h"
@@ -22,14 +23,16 @@ namespace fs = std::filesystem;
 constexpr int kTries = 5;
 
 Result<void> copy_file(const std::string& from, const std::string& to) {
-  RETURN_IF_ERROR(make_directories(fs::path(to).parent_path().string()));
+  const std::string folder = fs::path(to).parent_path().string();
+  RETURN_IF_ERROR(make_directories(folder));
+  const DirectoryChanges changes(folder);
   std::error_code error;
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
   if (error) return failed("cannot copy {} to {}: {}", from, to, error.message());
   auto file = File::open(to, O_RDONLY);
   if (!file) return file.error();
   RETURN_IF_ERROR(file->sync_data());
-  return sync_directory(fs::path(to).parent_path().string());
+  return changes.sync();
 }
 
 // The files of a data directory that are there, by their paths in it.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/directory_entries.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "engine/checkpoint_format.h"
 #include "logging/block_format.h"

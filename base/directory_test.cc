@@ -1,4 +1,4 @@
-#include "base/directory_entries.h"
+#include "base/directory.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -36,7 +36,7 @@ namespace {
 
 using test::TemporaryDirectory;
 
-TEST(DirectoryEntries, AreToldInTheOrderOfTheirNames) {
+TEST(Directory, AreToldInTheOrderOfTheirNames) {
   const TemporaryDirectory directory;
   EXPECT_TRUE(paths_in(directory.path())->empty());
   for (const char* name : {"log-2", "MANIFEST", "log-1", ".hidden"}) std::ofstream(directory.path() + "/" + name) << name;
@@ -45,7 +45,7 @@ TEST(DirectoryEntries, AreToldInTheOrderOfTheirNames) {
   EXPECT_EQ(*paths_in(directory.path()), expected);
 }
 
-TEST(DirectoryEntries, NoDirectoryAndHalfOfOneAreErrors) {
+TEST(Directory, NoDirectoryAndHalfOfOneAreErrors) {
   test::expect_refused(paths_in("/nowhere"), ErrorKind::kFailed, "cannot look through /nowhere: No such file or directory");
   const TemporaryDirectory directory;
   for (const char* name : {"a", "b", "c"}) std::ofstream(directory.path() + "/" + name) << name;
