@@ -17,6 +17,9 @@ using test::expect_refused;
 using test::KafkaBrokers;
 using test::must;
 
+// Of tests that wait it out, and long enough for a busy machine to connect.
+constexpr milliseconds kPatience(4000);
+
 // Requests by their numbers.
 constexpr int16_t kFetch = 1;
 constexpr int16_t kListOffsets = 2;
@@ -30,7 +33,7 @@ class KafkaRefusal : public ::testing::Test {
             .servers = brokers_.addresses(),
             .stream = stream,
             .database_id = 7,
-            .patience = milliseconds(2000)};
+            .patience = kPatience};
   }
   Result<std::unique_ptr<ReplicatedAppender>> append_to(const ReplicatedLogOptions& log, uint32_t replicas = 3) const {
     return open_replicated_appender(
@@ -60,10 +63,8 @@ TEST_F(KafkaRefusal, TopicsThatNoEngineMade) {
                  "the topic log has 3 copies, and --log-replicas asks for 1: say --log-replicas 3");
   take_away("gone");
   expect_refused(open_replicated_reader(log("gone")), ErrorKind::kDamaged, "have no topic gone");
-  ReplicatedLogOptions impatient = log("closed");
-  impatient.patience = milliseconds(300);
   make_topic("closed", 0, 3);
-  expect_refused(append_to(impatient), ErrorKind::kFailed, "have no leader for the topic closed");
+  expect_refused(append_to(log("closed")), ErrorKind::kFailed, "have no leader for the topic closed");
 }
 
 TEST_F(KafkaRefusal, TopicsThatCannotBeMade) {
@@ -72,9 +73,7 @@ TEST_F(KafkaRefusal, TopicsThatCannotBeMade) {
   expect_refused(append_to(log("new"), 5), ErrorKind::kInvalidArgument,
                  "and 5 copies are asked for: start more, or ask for fewer with --log-replicas");
   // The mock does not know the request.
-  ReplicatedLogOptions impatient = log("new");
-  impatient.patience = milliseconds(500);
-  expect_refused(append_to(impatient), ErrorKind::kFailed, "don't make the topic new: no answer");
+  expect_refused(append_to(log("new")), ErrorKind::kFailed, "don't make the topic new: no answer");
 }
 
 TEST_F(KafkaRefusal, ATopicThatTellsNothing) {
@@ -85,9 +84,7 @@ TEST_F(KafkaRefusal, ATopicThatTellsNothing) {
   expect_refused(reader->first(), ErrorKind::kFailed, "don't tell where the topic log ends: ");
   stop_refusing(kListOffsets);
   expect_refused(reader->read(1000, milliseconds(2000)), ErrorKind::kDamaged, "message 1000 of the topic log is not there");
-  ReplicatedLogOptions impatient = log();
-  impatient.patience = milliseconds(300);
-  const auto claimant = must(open_replicated_claimant(impatient));
+  const auto claimant = must(open_replicated_claimant(log()));
   refuse(kFetch, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 10'000);
   expect_refused(claimant->newest(), ErrorKind::kFailed, "don't give the last messages of the topic log");
 }

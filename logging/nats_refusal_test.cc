@@ -77,7 +77,7 @@ class Stranger {
 class NatsRefusal : public ::testing::Test {
  protected:
   ReplicatedLogOptions log() const {
-    return {.servers = servers_.addresses(), .stream = "log", .database_id = 7, .patience = milliseconds(1500)};
+    return {.servers = servers_.addresses(), .stream = "log", .database_id = 7, .patience = milliseconds(5000)};
   }
   Result<std::unique_ptr<ReplicatedAppender>> append_to(const ReplicatedLogOptions& log, uint32_t replicas = 1) const {
     return open_replicated_appender({.log = log, .term = {1, 42}, .replicas = replicas});
