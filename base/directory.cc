@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <map>
@@ -17,25 +18,23 @@ namespace mneme {
 
 class DirectorySyncs {
  public:
-  uint64_t failures() {
-    const std::lock_guard guard(mutex_);
-    return failures_;
-  }
+  // Without the lock, behind which a sync may take long. Read too early it only refuses more: sync() compares under the lock.
+  uint64_t failures() const { return failures_.load(std::memory_order_acquire); }
 
   Result<void> sync(const File& directory, uint64_t failures_before) {
     const std::lock_guard guard(mutex_);
     if (::fsync(directory.descriptor()) != 0) {
       const int reason = errno;
-      ++failures_;
+      failures_.fetch_add(1, std::memory_order_release);
       return file_error("sync the directory", directory.path(), reason);
     }
-    if (failures_ == failures_before) return {};
+    if (failures() == failures_before) return {};
     return failed("cannot sync the directory {}: another sync of it has failed meanwhile, and may have lost what was changed there", directory.path());
   }
 
  private:
   std::mutex mutex_;
-  uint64_t failures_ = 0;
+  std::atomic<uint64_t> failures_ = 0;
 };
 
 namespace {

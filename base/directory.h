@@ -3,7 +3,8 @@
 // Invariant   Where DirectoryChanges::sync() has succeeded, all changes made since its construction are durable. One sync covers the changes
 //             of all threads, and one that fails may have taken other threads' changes with it: what it leaves behind no later sync is known
 //             to cover, though it succeed (Rebello and others, Can Applications Recover from fsync Failures?, ATC 2020). So a sync fails,
-//             too, where any other of the directory has failed since the construction. Who tries again makes the changes anew.
+//             too, where another of the directory has failed since the construction, by this class in this process. Who tries again makes
+//             the changes anew.
 // Threads     any; those that sync one directory do so one after the other. The argument: a failure is counted before the next sync begins,
 //             so one that succeeds after it finds the count changed, unless its changes were begun, and so made, after the failure.
 // Errors      failed

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <fstream>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "base/test_directory.h"
 #include "base/test_refusal.h"

@@ -149,17 +149,26 @@ std::string durability_text(LogDeviceKind kind, const RemoteLogOptions& remote) 
 Result<void> prepare_directories(const std::string& data_directory,
                                  const std::vector<std::string>& directories) {
   const DirectoryChanges changes(data_directory);
+  std::vector<std::string> made;
   for (const std::string& directory : directories) {
     if (directory.empty()) continue;
     const std::string path = path_in(data_directory, directory);
-    if (!directory.starts_with('/') && ::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
-      return file_error("make the directory", path, errno);
+    if (!directory.starts_with('/')) {
+      if (::mkdir(path.c_str(), 0755) == 0)
+        made.push_back(path);
+      else if (errno != EEXIST)
+        return file_error("make the directory", path, errno);
     }
     struct stat status;
     if (::stat(path.c_str(), &status) != 0) return file_error("use the log's directory", path, errno);
     if (!S_ISDIR(status.st_mode)) return file_error("use the log's directory", path, ENOTDIR);
   }
-  return changes.sync();
+  auto synced = changes.sync();
+  if (!synced.ok()) {
+    // No later sync is known to cover their names.
+    for (const std::string& path : made) ::rmdir(path.c_str());
+  }
+  return synced;
 }
 
 Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_directory,

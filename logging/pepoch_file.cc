@@ -50,7 +50,10 @@ Result<File> open_or_make(const std::string& directory, bool direct_io) {
     const AlignedBytes zeros(kSlots * kSlotBytes);
     RETURN_IF_ERROR(file->write_at(zeros.span(), 0));
     if (::fsync(file->descriptor()) != 0) return file_error("sync", path, errno);
-    RETURN_IF_ERROR(changes.sync());
+    if (auto synced = changes.sync(); !synced.ok()) {
+      ::unlink(path.c_str());  // no later sync is known to cover its name: the next try makes it anew
+      return synced.error();
+    }
   }
   return file;
 }

@@ -19,9 +19,11 @@ namespace {
 Result<void> make_folder(const std::string& directory) {
   const DirectoryChanges changes(directory);
   const std::string folder = path_in(directory, kRemoteFolder);
-  if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
-    return file_error("make the directory", folder, errno);
-  return changes.sync();
+  const bool is_new = ::mkdir(folder.c_str(), 0755) == 0;
+  if (!is_new && errno != EEXIST) return file_error("make the directory", folder, errno);
+  auto synced = changes.sync();
+  if (!synced.ok() && is_new) ::rmdir(folder.c_str());  // no later sync is known to cover its name
+  return synced;
 }
 
 LogTerm term_of(const Manifest& manifest, const RemoteLogOptions& remote) {

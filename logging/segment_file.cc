@@ -73,7 +73,10 @@ Result<File> make_listed_segment(ManifestFile& manifest, const SegmentHeader& he
     ::unlink(path.c_str());  // it isn't listed, and a full disk needs the room
     return filled.error();
   }
-  RETURN_IF_ERROR(changes.sync());
+  if (auto synced = changes.sync(); !synced.ok()) {
+    ::unlink(path.c_str());  // no later sync is known to cover its name
+    return synced.error();
+  }
   RETURN_IF_ERROR(manifest.update([&](Manifest& m) {
     const auto after =
         std::ranges::find_if(m.segments, [&](const auto& s) { return s.number > entry.number; });

@@ -1,6 +1,7 @@
 #include "recovery/standby_base.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -27,6 +28,8 @@ Result<void> copy_file(const std::string& from, const std::string& to) {
   RETURN_IF_ERROR(make_directories(folder));
   const DirectoryChanges changes(folder);
   std::error_code error;
+  // A name that an attempt before has left may never have become durable.
+  ::unlink(to.c_str());
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
   if (error) return failed("cannot copy {} to {}: {}", from, to, error.message());
   auto file = File::open(to, O_RDONLY);
