@@ -18,7 +18,8 @@ namespace mneme {
 
 class DirectorySyncs {
  public:
-  // Without the lock, behind which a sync may take long. Read too early it only refuses more: sync() compares under the lock.
+  // Without the lock, behind which a sync may take long: sync() compares under it, so what is read too early only refuses more. Acquire: the
+  // changes that the caller makes come behind it.
   uint64_t failures() const { return failures_.load(std::memory_order_acquire); }
 
   Result<void> sync(const File& directory, uint64_t failures_before) {
@@ -34,7 +35,7 @@ class DirectorySyncs {
 
  private:
   std::mutex mutex_;
-  std::atomic<uint64_t> failures_ = 0;
+  std::atomic<uint64_t> failures_ = 0;  // sync() counts, under the lock
 };
 
 namespace {
