@@ -75,6 +75,9 @@ Result<void> DirectoryChanges::sync() const {
 }
 
 Result<void> make_directories(const std::string& path) {
+  // One thread at a time: who finds a directory that another has just made must not take it for durable before that one's sync.
+  static std::mutex mutex;
+  const std::lock_guard guard(mutex);
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path there = fs::absolute(path, error).lexically_normal();

@@ -1,9 +1,9 @@
-// For tests: in which order this process makes, syncs and renames files and directories. No test can see whether a sync was called by what
-// it finds afterwards.
+// For tests: in which order this process makes, syncs and renames files and directories, and syncs that fail. No test can see whether a
+// sync was called by what it finds afterwards.
 //
 // How         the C library's calls are defined here anew, write down what they are asked, and ask the kernel. So one source file of a
 //             test program includes this.
-// Threads     one, while steps are recorded.
+// Threads     one, while steps are recorded. The syncs that fail are those of the thread that asked for it.
 #pragma once
 
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -29,6 +30,18 @@ inline std::string name_of(int descriptor) {
 }
 inline void record(const char* what, const std::string& name) {
   if (recorded != nullptr) recorded->push_back(std::string(what) + " " + std::filesystem::path(name).filename().string());
+}
+
+inline thread_local const std::string* failing = nullptr;
+
+inline int synced(int descriptor, long call) {
+  const std::string name = name_of(descriptor);
+  record("sync", name);
+  if (failing != nullptr && name == *failing) {
+    errno = EIO;
+    return -1;
+  }
+  return static_cast<int>(::syscall(call, descriptor));
 }
 
 }  // namespace mneme::test::steps
@@ -49,18 +62,28 @@ class DurableSteps {
   std::vector<std::string> steps_;
 };
 
+// While it lives, this thread's syncs of files and directories of that name (a path's last part) fail.
+class FailingSyncs {
+ public:
+  explicit FailingSyncs(std::string name) : name_(std::move(name)) { steps::failing = &name_; }
+  ~FailingSyncs() { steps::failing = nullptr; }
+  FailingSyncs(const FailingSyncs&) = delete;
+  FailingSyncs& operator=(const FailingSyncs&) = delete;
+
+ private:
+  const std::string name_;
+};
+
 }  // namespace mneme::test
 
 extern "C" {
 
 int fdatasync(int descriptor) {
-  mneme::test::steps::record("sync", mneme::test::steps::name_of(descriptor));
-  return static_cast<int>(::syscall(SYS_fdatasync, descriptor));
+  return mneme::test::steps::synced(descriptor, SYS_fdatasync);
 }
 
 int fsync(int descriptor) {
-  mneme::test::steps::record("sync", mneme::test::steps::name_of(descriptor));
-  return static_cast<int>(::syscall(SYS_fsync, descriptor));
+  return mneme::test::steps::synced(descriptor, SYS_fsync);
 }
 
 int rename(const char* from, const char* to) noexcept {

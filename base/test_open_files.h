@@ -1,17 +1,29 @@
-// For tests: no file, pipe or socket can be opened while this lives.
+// For tests: no file, pipe or socket can be opened while this lives, besides so many.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
 
 namespace mneme::test {
 
 class NoOpenFiles {
  public:
-  NoOpenFiles() {
+  explicit NoOpenFiles(size_t besides = 0) {
     EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
-    const rlimit none{0, before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    rlimit below{0, before_.rlim_max};
+    // The system gives the lowest descriptors that are free.
+    std::vector<int> free(besides);
+    for (int& each : free) {
+      each = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+      below.rlim_cur = std::max(below.rlim_cur, static_cast<rlim_t>(each) + 1);
+    }
+    for (const int each : free) ::close(each);
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &below), 0);
   }
   ~NoOpenFiles() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
   NoOpenFiles(const NoOpenFiles&) = delete;

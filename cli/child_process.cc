@@ -17,12 +17,17 @@ namespace mneme {
 Result<ChildProcess> ChildProcess::start(std::vector<std::string> arguments, size_t channel_count) {
   std::vector<CallChannel> channels;
   std::vector<int> child_ends;
+  const auto close_child_ends = [&] {
+    for (const int descriptor : child_ends) close(descriptor);
+  };
   for (size_t i = 0; i < channel_count; ++i) {
     int ends[2];
     // Close-on-exec on ours only: the kernel must close the parent's end in the child, or no end of file would tell
     // the parent that the child has died.
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-      return failed("cannot make a socket pair for the child process: {}", std::strerror(errno));
+      const int reason = errno;
+      close_child_ends();
+      return failed("cannot make a socket pair for the child process: {}", std::strerror(reason));
     }
     fcntl(ends[1], F_SETFD, 0);
     channels.emplace_back(ends[0]);
@@ -42,7 +47,7 @@ Result<ChildProcess> ChildProcess::start(std::vector<std::string> arguments, siz
 
   pid_t pid = -1;
   const int error = posix_spawn(&pid, program.c_str(), nullptr, nullptr, argv.data(), environ);
-  for (const int descriptor : child_ends) close(descriptor);
+  close_child_ends();
   if (error != 0) return failed("cannot start {}: {}", program, std::strerror(error));
   return ChildProcess(pid, std::move(channels));
 }

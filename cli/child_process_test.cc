@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
+
 #include "base/test_open_files.h"
 #include "base/test_refusal.h"
 
@@ -14,6 +17,19 @@ TEST(ChildProcess, TellsThatNoMoreFilesMayBeOpen) {
   const test::NoOpenFiles none;
   test::expect_refused(ChildProcess::start({"--help"}, 1), ErrorKind::kFailed,
                        "cannot make a socket pair for the child process: Too many open files");
+}
+
+TEST(ChildProcess, KeepsNoDescriptorsOfAChildThatWasNotStarted) {
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  };
+  const auto before = open_files();
+  {
+    const test::NoOpenFiles none(/*besides=*/2);
+    test::expect_refused(ChildProcess::start({"--help"}, 2), ErrorKind::kFailed, "cannot make a socket pair for the child process: ");
+  }
+  EXPECT_EQ(open_files(), before);
 }
 
 TEST(ChildProcess, TellsThatItCannotBeStarted) {

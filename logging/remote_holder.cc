@@ -1,5 +1,7 @@
 #include "logging/remote_holder.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "base/aligned_bytes.h"
@@ -9,6 +11,13 @@ namespace mneme {
 
 std::string path_of(const std::string& folder, const SegmentEntry& entry) {
   return folder + "/" + std::filesystem::path(entry.file).filename().string();
+}
+
+Result<void> keep_brought(const DirectoryChanges& changes, const std::string& folder, const std::vector<SegmentEntry>& segments) {
+  auto synced = changes.sync();
+  if (synced.ok()) return synced;
+  for (const SegmentEntry& each : segments) ::unlink(path_of(folder, each).c_str());
+  return synced;
 }
 
 Result<void> write_empty_segment(const File& file, const Manifest& manifest, const SegmentEntry& entry) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "logging/durable_log.h"
@@ -41,6 +42,9 @@ Result<std::unique_ptr<RemoteHolder>> make_replicated_holder(LogDeviceKind kind,
 
 // Where bring() writes a segment.
 std::string path_of(const std::string& folder, const SegmentEntry& entry);
+// Makes their names in the folder durable. Those that can't be are removed: a later opening would take the files for brought home, and no
+// later sync is known to cover them.
+Result<void> keep_brought(const DirectoryChanges& changes, const std::string& folder, const std::vector<SegmentEntry>& segments);
 // One that was never begun: nobody has heard of it.
 Result<void> write_empty_segment(const File& file, const Manifest& manifest, const SegmentEntry& entry);
 Error older_than_log();

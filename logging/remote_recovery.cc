@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/random_number.h"
 #include "logging/remote_holder.h"
@@ -45,6 +46,15 @@ Result<std::unique_ptr<RemoteHolder>> next_holder(const DurableLogOptions& log) 
   return make_server_holder(log.remote);
 }
 
+// Segments that were brought home by an opening that was killed may not have durable names yet, and their servers forget them once the
+// next term has begun.
+Result<void> keep_segments_at_home(const std::string& directory, const Manifest& manifest) {
+  const bool some_are = std::ranges::any_of(manifest.segments, [&](const SegmentEntry& each) {
+    return each.file == remote_segment_file(each.number) && !is_in_memories(directory, each);
+  });
+  return some_are ? DirectoryChanges(path_in(directory, kRemoteFolder)).sync() : Result<void>();
+}
+
 }  // namespace
 
 Result<void> check_log_servers(const DurableLogOptions& log) {
@@ -58,6 +68,7 @@ Result<void> check_log_servers(const DurableLogOptions& log) {
 Result<RemoteClaim> claim_remote_log(const std::string& directory, const DurableLogOptions& log) {
   const auto manifest = read_manifest(directory);
   if (!manifest.ok()) return manifest.error();
+  RETURN_IF_ERROR(keep_segments_at_home(directory, *manifest));
   const std::vector<SegmentEntry> missing = segments_in_memories(directory, *manifest);
   std::unique_ptr<RemoteHolder> former;
   if (!missing.empty()) {

@@ -99,12 +99,13 @@ std::shared_ptr<SegmentCopy> RemoteSegments::free_copy() {
   return std::make_shared<SegmentCopy>(segment_bytes_);
 }
 
-// A file that a crash has left would pass for the segment of its name, in place of the servers' memories. One that was removed already,
-// as of no use to the last incarnation, may be back after a power failure until the directory is synced.
+// A file that a crash has left would pass for the segment of its name, in place of the servers' memories. One that was removed already
+// may be back after a power failure, and where the sync of that removal failed, a sync alone would not cover it: so it is made first.
 Result<void> RemoteSegments::remove_leftover(const std::string& file) {
   const DirectoryChanges changes(path_in(manifest_.directory(), kRemoteFolder));
   const std::string path = path_in(manifest_.directory(), file);
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return file_error("remove", path, errno);
+  if (auto made = File::open(path, O_WRONLY | O_CREAT); !made.ok()) return made.error();
+  if (::unlink(path.c_str()) != 0) return file_error("remove", path, errno);
   return changes.sync();
 }
 

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/directory.h"
 #include "logging/remote_holder.h"
 #include "logging/replicated_log.h"
 
@@ -45,7 +44,7 @@ uint32_t last_listed(const Manifest& manifest, uint32_t term) {
 class Incoming {
  public:
   Incoming(const Manifest& manifest, const std::vector<SegmentEntry>& missing, const std::string& folder)
-      : manifest_(manifest), folder_(folder), folder_changes_(folder) {
+      : manifest_(manifest), folder_(folder), missing_(missing), folder_changes_(folder) {
     for (const SegmentEntry& each : missing) segments_[each.number].entry = each;
   }
 
@@ -82,7 +81,7 @@ class Incoming {
       if (std::rename((path + ".tmp").c_str(), path.c_str()) != 0)
         return file_error("put in place", path, errno);
     }
-    return folder_changes_.sync();
+    return keep_brought(folder_changes_, folder_, missing_);
   }
 
  private:
@@ -101,6 +100,7 @@ class Incoming {
 
   const Manifest& manifest_;
   const std::string folder_;
+  const std::vector<SegmentEntry>& missing_;
   const DirectoryChanges folder_changes_;
   std::map<uint32_t, Segment> segments_;  // by number
 };

@@ -276,7 +276,7 @@ TEST(NatsLog, GoesOnWithAMajorityAndEndsInOrderWithoutOne) {
 
   opened.reset();
   options.remote.silence = milliseconds(5000);
-  opened = must(open_remote(directory.path(), options));
+  opened.emplace(must(open_remote(directory.path(), options)));
   ASSERT_TRUE(append_durably(*opened->log, 1000, 1100));
   ReplicatedLogOptions impatient = reading(options);
   impatient.patience = milliseconds(5000);

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/directory.h"
 #include "base/file.h"
 #include "logging/block_format.h"
 #include "logging/remote_holder.h"
@@ -231,7 +230,7 @@ class ServerHolder : public RemoteHolder {
     for (const SegmentEntry& each : missing) {
       RETURN_IF_ERROR(bring_segment(manifest, each, *copy, path_of(folder, each)));
     }
-    return changes.sync();
+    return keep_brought(changes, folder, missing);
   }
 
  private:
