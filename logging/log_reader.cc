@@ -372,8 +372,10 @@ std::string first_blocks_behind(const Chain& chain, const std::vector<LoadedSegm
   return places;
 }
 
-// Whether the record at the log's end is cut off by the chain's end: missing, then, rather than bad.
-bool reaches_past_chain(const RecordWalk& last, const Chain& chain) {
+// Whether the record at the log's end is cut off by the chain's end: missing, then, rather than bad. One in a run that others follow was
+// whole, whatever its length says now.
+bool reaches_past_chain(const RecordWalk& last, const Chain& chain, const LogContents& log) {
+  if (last.end < log.runs.back().begin) return false;
   if (!last.next) return true;
   return last.next->lsn == last.end && last.end + last.next->record_bytes > chain.end;
 }
@@ -473,7 +475,7 @@ Result<LogContents> read_log(const std::string& directory, const Manifest& manif
 
   // In a bad block the record may claim any length; and it may begin in the block before, of another file.
   const bool is_bad = chain.bad_block && log.end < chain.end;
-  const bool missing = log.end == chain.end || (!is_bad && reaches_past_chain(*last, chain));
+  const bool missing = log.end == chain.end || (!is_bad && reaches_past_chain(*last, chain, log));
   Place place = missing ? chain.gap : log.place_of(log.end);
   if (is_bad && place.file != chain.bad_block->file) place = *chain.bad_block;
   if (log.end < log.durable_seen) {

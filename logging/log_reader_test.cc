@@ -184,6 +184,23 @@ TEST_F(LogReader, AFlippedBitInAnyRecordsHeaderIsDamageOfItsFile) {
   EXPECT_GT(files.size(), 3u);
 }
 
+// Nor does any block say that a life's last records were durable: the next life does, which built on them.
+TEST_F(LogReader, AFlippedBitInAFormerLifesLastRecordsIsDamageOfTheirFile) {
+  for (int life = 0; life < 3; ++life) write_records(7);
+  const LogContents log = must(read_directory(directory_.path()));
+  std::set<std::string> files;
+  for (const size_t i : {5, 6, 12, 13}) {
+    const LogContents::Place place = log.place_of(lsns_[i]);
+    files.insert(place.file);
+    for (uint64_t bit = 0; bit < 8 * kRecordHeaderBytes; ++bit) {
+      flip_bit(place.file, place.offset + bit / 8, static_cast<int>(bit % 8));
+      expect_damaged(place.file);
+      flip_bit(place.file, place.offset + bit / 8, static_cast<int>(bit % 8));
+    }
+  }
+  EXPECT_GE(files.size(), 2u);
+}
+
 TEST_F(LogReader, ADurableBlockThatIsMissingIsDamage) {
   write_records(6);
   const LogContents::Place place = must(read_directory(directory_.path())).place_of(lsns_[2]);

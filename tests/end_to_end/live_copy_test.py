@@ -106,11 +106,12 @@ class LiveCopy(EndToEndTest):
         # A segment that was begun after cp had listed the files is in the manifest that it copies later, and not in the copy.
         self.check(most_are_recovered=True)
 
+    # So few calls that the first segment has a block for each: a checkpoint lets go of those that it has passed, and with them of calls.
     def test_beside_checkpoints(self):
-        self.check("--checkpoint-every", 0.3, threads=1)
+        self.check("--checkpoint-every", 0.3, threads=1, rate=1500)
 
     def test_rows_beside_checkpoints(self):
-        self.check("--checkpoint-every", 0.3, log="logical", threads=1)
+        self.check("--checkpoint-every", 0.3, log="logical", threads=1, rate=1500)
 
     # Where the log's end lies in several files, cp finds them at different times, which most copies are refused for: so each of the
     # next tests gives it time to find them as they were together.
