@@ -9,7 +9,6 @@
 #include <random>
 #include <thread>
 
-#include "base/test_durable_steps.h"
 #include "base/test_refusal.h"
 #include "logging/crash_child.h"
 #include "logging/remote_recovery.h"
@@ -142,28 +141,6 @@ TEST(RemoteLog, ALeftoverFilePassesForNoSegment) {
     ASSERT_TRUE(append_durably(*opened.log, 0, 100));
   }
   EXPECT_EQ(end_on(directory.path()), 100u);
-}
-
-// Of a log that was brought home, names whose sync failed are not taken for durable by the next opening: it brings them home again.
-TEST(RemoteLog, NamesThatMayBeLostAreNotTakenForBroughtHome) {
-  const Servers servers = start_servers(1);
-  const TemporaryDirectory directory;
-  {
-    auto opened = must(open_remote(directory.path(), remote_log(servers)));
-    ASSERT_TRUE(append_durably(*opened.log, 0, 2000));
-  }
-  {
-    const test::FailingSyncs failing(kRemoteFolder);
-    test::expect_refused(claim_remote_log(directory.path(), remote_log(servers)), ErrorKind::kFailed,
-                         "cannot sync the directory " + directory.path() + "/" + kRemoteFolder);
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path() + "/" + kRemoteFolder));
-  must(claim_remote_log(directory.path(), remote_log(servers)));
-  EXPECT_EQ(end_on(directory.path()), 2000u);
-  // And whoever finds them at home makes sure of their names, as who brought them may have been killed before that.
-  const test::DurableSteps steps;
-  must(claim_remote_log(directory.path(), remote_log(servers)));
-  EXPECT_EQ(std::ranges::count(steps.get(), std::string("sync ") + kRemoteFolder), 1);
 }
 
 // 6.1.1: the engine dies. Both with the server up all the time, and ended and started again before recovery.
