@@ -367,8 +367,16 @@ FilesMessage files_on(const ServerProcess& server) {
   return must(must(LogConnection::open(server.address(), nullptr, hello, std::chrono::seconds(5))).list());
 }
 
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
 // Neither to read nor to work with, and nothing is claimed or written for it.
 void expect_too_old(const std::string& directory, const Servers& servers) {
+  const std::vector<std::string> before = names_in(directory + "/" + kRemoteFolder);
   const auto read = test::read_directory(directory);
   ASSERT_FALSE(read.ok()) << "records that were acknowledged would be missing";
   EXPECT_EQ(read.error().kind, ErrorKind::kDamaged);
@@ -376,7 +384,7 @@ void expect_too_old(const std::string& directory, const Servers& servers) {
   const auto claim = claim_remote_log(directory, remote_log(servers));
   ASSERT_FALSE(claim.ok());
   EXPECT_NE(claim.error().message.find("older than its log"), std::string::npos) << claim.error().message;
-  EXPECT_TRUE(std::filesystem::is_empty(directory + "/" + kRemoteFolder));
+  EXPECT_EQ(names_in(directory + "/" + kRemoteFolder), before);
 }
 
 // A copy of the directory doesn't know the segments that were begun after it was made: it must not pass for the database.
@@ -421,6 +429,22 @@ TEST(RemoteLog, RefusesACopyWhoseSegmentsTheLogHasLetGoOf) {
   EXPECT_LE(left.files.back().number, last_segment(must(read_manifest(older.path()))));
   expect_too_old(older.path(), servers);
   EXPECT_TRUE(append_durably(*opened.log, number + 2, number + 3)) << "nobody was deposed";
+}
+
+// An engine at work makes a segment's name and removes it, to be sure that it is gone: a copy of its directory may have caught that.
+TEST(RemoteLog, AnEmptyFileDoesNotPassForASegment) {
+  const Servers servers = start_servers(3);
+  const TemporaryDirectory directory;
+  auto opened = must(open_remote(directory.path(), remote_log(servers)));
+  ASSERT_TRUE(append_durably(*opened.log, 0, 300));
+  const TemporaryDirectory copied;
+  copy_directory(directory.path(), copied.path());
+  opened.log.reset();
+  for (const SegmentEntry& each : must(read_manifest(copied.path())).segments) {
+    ASSERT_TRUE(std::ofstream(copied.path() + "/" + each.file).good());
+  }
+  EXPECT_EQ(end_on(copied.path()), 300u);
+  EXPECT_EQ(must(open_remote(copied.path(), remote_log(servers))).manifest->current().incarnations.size(), 2u);
 }
 
 // The log goes round: without a checkpoint it stops before it writes over anything; each checkpoint lets it go on.

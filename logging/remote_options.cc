@@ -53,8 +53,10 @@ std::string remote_segment_file(uint32_t number) {
 }
 
 bool is_in_memories(const std::string& directory, const SegmentEntry& entry) {
-  return entry.file == remote_segment_file(entry.number) &&
-         !std::filesystem::exists(path_in(directory, entry.file));
+  if (entry.file != remote_segment_file(entry.number)) return false;
+  std::error_code error;
+  const uintmax_t bytes = std::filesystem::file_size(path_in(directory, entry.file), error);
+  return error == std::errc::no_such_file_or_directory || (!error && bytes == 0);
 }
 
 std::vector<SegmentEntry> segments_in_memories(const std::string& directory, const Manifest& manifest) {

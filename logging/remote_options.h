@@ -63,7 +63,8 @@ Result<void> check_stream_name(const std::string& name);
 std::string attribute_of(const Manifest& manifest, const char* name);
 
 std::string remote_segment_file(uint32_t number);
-// Whether the segment lies at the servers alone.
+// Whether the segment lies at the servers alone. An empty file of its name is not it: segments get their names here when they are
+// whole, and RemoteSegments makes and removes a name to be sure that it is gone, which a copy of the directory may catch.
 bool is_in_memories(const std::string& directory, const SegmentEntry& entry);
 std::vector<SegmentEntry> segments_in_memories(const std::string& directory, const Manifest& manifest);
 
