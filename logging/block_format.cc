@@ -1,5 +1,6 @@
 #include "logging/block_format.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
@@ -16,6 +17,8 @@ constexpr char kLoggerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'L', 'G', 'R'};
 constexpr char kRingMagic[8] = {'M', 'N', 'E', 'M', 'E', 'R', 'N', 'G'};
 constexpr uint32_t kBlockMagic = 'M' | 'N' << 8 | 'B' << 16 | 'K' << 24;
 constexpr size_t kPageChecksumAt = 12;
+// A header has no fewer bytes than these that aren't zero: four of the magic, and one of each number but the index and progress.
+constexpr size_t kLeastWritten = 8;
 
 uint32_t page_checksum(const std::byte* page) {
   const uint32_t before = crc32c({page, kPageChecksumAt});
@@ -27,6 +30,10 @@ const char* magic_of(const SegmentHeader& header) {
   if (header.is_ring) return kRingMagic;
   if (header.nvm) return kNvmMagic;
   return header.logger ? kLoggerMagic : kSegmentMagic;
+}
+
+bool is_zeros(ByteSpan bytes) {
+  return std::ranges::all_of(bytes, [](std::byte each) { return each == std::byte{0}; });
 }
 
 uint32_t header_checksum(const std::byte* block) {
@@ -126,6 +133,18 @@ std::optional<BlockHeader> BlockHeader::decode(ByteSpan block) {
 bool BlockHeader::payload_is_intact(ByteSpan block) const {
   if (block.size() < kBlockBytes) return false;
   return payload_checksum == crc32c(block.subspan(kBlockHeaderBytes, kBlockPayloadBytes));
+}
+
+bool may_be_torn(ByteSpan block, const std::optional<BlockHeader>& header) {
+  if (block.size() < kBlockBytes) return true;
+  // Bytes that rotted where nobody had written are not worth a refusal.
+  if (!header) return kSectorBytes - static_cast<size_t>(std::ranges::count(block.first(kSectorBytes), std::byte{0})) < kLeastWritten;
+  const size_t used = kBlockHeaderBytes + header->used_bytes;
+  if (!is_zeros(block.subspan(used))) return false;
+  for (size_t at = kSectorBytes; at < used; at += kSectorBytes) {
+    if (is_zeros(block.subspan(at, kSectorBytes))) return true;
+  }
+  return false;
 }
 
 }  // namespace mneme

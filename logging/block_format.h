@@ -24,6 +24,8 @@
 //             records below it were durable, in whichever stream; progress is how far past it the stream's clock
 //             stood: no record of an earlier flush of the stream has an LSN at or above their sum. Elsewhere
 //             progress is 0.
+//             A disk writes a sector of 512 bytes whole or not at all, and a fresh segment is zeros: so a crash leaves of each of a
+//             block's sectors what was written or zeros. A block that is neither whole nor so torn has rotted.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +41,7 @@ namespace mneme {
 
 inline constexpr size_t kBlockBytes = 4096;
 inline constexpr size_t kBlockHeaderBytes = 48;
+inline constexpr size_t kSectorBytes = 512;
 // Of a stream whose clock is further ahead than fits.
 inline constexpr uint32_t kUnknownProgress = ~uint32_t{0};
 inline constexpr size_t kBlockPayloadBytes = kBlockBytes - kBlockHeaderBytes;
@@ -85,6 +88,10 @@ struct BlockHeader {
   // Whether the payload and its padding are what was written under this header.
   bool payload_is_intact(ByteSpan block) const;
 };
+
+// Of a block that is not what was written, by its header (nothing: it has none) or by its payload: whether a crash may have left
+// it so. Otherwise its bytes have changed since, or are another place's. Of one that its file's end cuts off it may.
+bool may_be_torn(ByteSpan block, const std::optional<BlockHeader>& header);
 
 inline constexpr size_t kSegmentHeaderBytes = kBlockBytes;
 

@@ -110,6 +110,27 @@ TEST(BlockFormat, HeaderPageOfPersistentMemoryRoundTripAndEveryFlippedBitIsSeen)
   }
 }
 
+// Sectors are whole or still zeros.
+TEST(BlockFormat, WhatACrashMayLeaveOfABlock) {
+  Page block = test::payload_of(7, kBlockBytes);
+  const size_t used = 2000;
+  std::fill(block.begin() + kBlockHeaderBytes + used, block.end(), std::byte{0});
+  BlockHeader header{.used_bytes = used, .begin = Lsn{64}, .durable = Lsn{64}, .incarnation = 1, .segment = 1};
+  header.encode(block.data());
+  for (size_t lost = 0; lost < kBlockBytes; lost += kSectorBytes) {
+    Page torn = block;
+    std::fill_n(torn.begin() + static_cast<ptrdiff_t>(lost), kSectorBytes, std::byte{0});
+    EXPECT_EQ(may_be_torn(torn, BlockHeader::decode(torn)), lost < kBlockHeaderBytes + used) << lost;
+  }
+  for (size_t byte = 0; byte < kBlockBytes; byte += 13) {
+    Page rotten = block;
+    flip(rotten, 8 * byte + byte % 8);
+    EXPECT_FALSE(may_be_torn(rotten, BlockHeader::decode(rotten))) << byte;
+  }
+  EXPECT_TRUE(may_be_torn(Page(kBlockBytes), std::nullopt));
+  EXPECT_TRUE(may_be_torn(ByteSpan(block).first(kBlockBytes - 1), std::nullopt)) << "the file ends there";
+}
+
 TEST(BlockFormat, HeaderPageOfAForeignFileAndOfAnotherVersion) {
   const auto foreign = SegmentHeader::decode(test::payload_of(1, kBlockBytes), "DIR/log");
   ASSERT_FALSE(foreign.ok());

@@ -31,6 +31,8 @@ class DistributedLogReader {
     records_ = std::move(*records);
     for (const Incarnation& each : manifest_.incarnations) RETURN_IF_ERROR(merge(each.number));
     if (log_.end < log_.durable_seen) return hole(log_.end, last().number);
+    for (size_t s = 0; s < manifest_.segments.size(); ++s)
+      RETURN_IF_ERROR(refuse_rot(directory_, manifest_, manifest_.segments[s], segments_.loaded(s)));
     segments_.cut(records_, [this](const RecordView& each) { return without_part(each.lsn) < log_.end; });
     if (log_.dropped_bytes > 0) {
       log_.dropped_reason = fmt::format(

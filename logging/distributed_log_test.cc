@@ -266,6 +266,20 @@ class CutDistributedLog : public ::testing::Test {
     stream.seekp(static_cast<std::streamoff>(offset));
     stream.put(with);
   }
+  // As a crash leaves it that took this block. Returns what was there.
+  std::string lose_block(const LogContents::Place& place) const {
+    std::string bytes(kBlockBytes, '\0');
+    std::ifstream(path(place.file), std::ios::binary).seekg(begin_of_block(place)).read(bytes.data(), kBlockBytes);
+    put_block(place, std::string(kBlockBytes, '\0'));
+    return bytes;
+  }
+  void put_block(const LogContents::Place& place, const std::string& bytes) const {
+    std::fstream stream(path(place.file), std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(begin_of_block(place)).write(bytes.data(), kBlockBytes);
+  }
+  static std::streamoff begin_of_block(const LogContents::Place& place) {
+    return static_cast<std::streamoff>(place.offset / kBlockBytes * kBlockBytes);
+  }
 
   TemporaryDirectory directory_;
   std::vector<Lsn> lsns_;
@@ -287,20 +301,42 @@ TEST_F(CutDistributedLog, AFlippedByteBelowWhatWasDurableIsRefused) {
       flip(place.file, offset);
     }
   }
-  // Of a segment whose first block is bad, that one is named, not the segment before.
-  size_t refused = 0;
+  // Of a segment whose first block is bad, or all are, that one is named, not the segment before.
+  size_t tried = 0;
   for (const LogContents::Segment& segment : log.segments) {
     if (segment.blocks.empty()) continue;
     const uint64_t block = segment.blocks.front().offset - kBlockHeaderBytes;
-    flip(segment.file, block + 50);
-    const auto read = read_directory(directory_.path());
-    flip(segment.file, block + 50);
-    if (read.ok()) continue;  // the last flush of all: a torn end
-    EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", segment.file, block)), std::string::npos)
-        << read.error().message;
-    ++refused;
+    for (const bool all : {false, true}) {
+      const auto flip_some = [&] {
+        if (!all) return flip(segment.file, block + 50);
+        for (const LogContents::Block& each : segment.blocks) flip(segment.file, each.offset - kBlockHeaderBytes + 20);
+      };
+      flip_some();
+      const auto read = read_directory(directory_.path());
+      flip_some();
+      ASSERT_FALSE(read.ok());
+      EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", segment.file, block)), std::string::npos)
+          << read.error().message;
+      ++tried;
+    }
   }
-  EXPECT_GT(refused, 3u);
+  EXPECT_GT(tried, 6u);
+  expect_records(must(read_directory(directory_.path())), lsns_);
+}
+
+TEST_F(CutDistributedLog, ABlockBelowWhatWasDurableThatIsMissingIsRefused) {
+  write(2);
+  const LogContents log = must(read_directory(directory_.path()));
+  for (const size_t record : {size_t{0}, log.records.size() / 2, size_t{900}}) {
+    const LogContents::Place place = log.place_of(log.records[record]);
+    const std::string lost = lose_block(place);
+    const auto read = read_directory(directory_.path());
+    put_block(place, lost);
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().kind, ErrorKind::kDamaged);
+    EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", place.file, begin_of_block(place))), std::string::npos)
+        << read.error().message;
+  }
   expect_records(must(read_directory(directory_.path())), lsns_);
 }
 
@@ -319,7 +355,7 @@ TEST_F(CutDistributedLog, TheHeaderOfAStreamsLastBlockIsNamedWhereItWasDurable) 
     flip(segment.file, block + 20);
     const auto read = read_directory(directory_.path());
     flip(segment.file, block + 20);
-    if (read.ok()) continue;  // the last flush of all: a torn end
+    ASSERT_FALSE(read.ok());
     EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", segment.file, block)), std::string::npos)
         << read.error().message;
     refused += read.error().message.find(", or ") != std::string::npos ? 1 : 0;
@@ -327,10 +363,10 @@ TEST_F(CutDistributedLog, TheHeaderOfAStreamsLastBlockIsNamedWhereItWasDurable) 
     const LogContents::Place end = log.place_of(log.records.back());
     if (end.file == segment.file) continue;
     flip(segment.file, block + 20);
-    flip(end.file, end.offset / kBlockBytes * kBlockBytes + 50);
+    const std::string lost = lose_block(end);
     const auto beside_torn = read_directory(directory_.path());
     flip(segment.file, block + 20);
-    flip(end.file, end.offset / kBlockBytes * kBlockBytes + 50);
+    put_block(end, lost);
     ASSERT_FALSE(beside_torn.ok());
     EXPECT_NE(beside_torn.error().message.find(fmt::format("{} at byte {}", segment.file, block)), std::string::npos)
         << beside_torn.error().message;
@@ -355,8 +391,7 @@ TEST_F(CutDistributedLog, EndsAtTheFirstHoleOverAllStreams) {
   }
   const LogContents whole = must(read_directory(directory_.path()));
   const LogContents::Place place = whole.place_of(whole.records[whole.records.size() - 1]);
-  const uint64_t block = place.offset / kBlockBytes * kBlockBytes;
-  flip(place.file, block + 50);
+  const std::string lost = lose_block(place);
   const LogContents cut = must(read_directory(directory_.path()));
   ASSERT_LT(cut.records.size(), lsns_.size());
   ASSERT_GT(cut.records.size(), 900u);
@@ -371,7 +406,7 @@ TEST_F(CutDistributedLog, EndsAtTheFirstHoleOverAllStreams) {
     EXPECT_EQ(news.front(), lsns_.back() + 1);
     lsns_.insert(lsns_.end(), news.begin(), news.end());
   }
-  flip(place.file, block + 50);  // it turns up again: too late
+  put_block(place, lost);  // it turns up again: too late
   expect_records(must(read_directory(directory_.path())), lsns_);
 }
 
@@ -391,7 +426,7 @@ TEST_F(CutDistributedLog, APartThatIsMissingIsAHole) {
       whole.joined, [&](const auto& each) { return without_part(each.first_part.lsn) == lsns_.back(); });
   ASSERT_NE(in_parts, whole.joined.end());
   const LogContents::Place place = whole.place_of(in_parts->first_part);
-  flip(place.file, place.offset / kBlockBytes * kBlockBytes + 50);
+  lose_block(place);
   const LogContents cut = must(read_directory(directory_.path()));
   lsns_.pop_back();
   expect_records(cut, lsns_);

@@ -11,8 +11,6 @@ namespace {
 
 using namespace test;
 
-constexpr WorkerId kWorker{0};
-
 TEST(DurableLog, ReadsBackWhatWasAppendedOverSegments) {
   TemporaryDirectory directory;
   std::vector<Lsn> lsns;

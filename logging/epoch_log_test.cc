@@ -258,6 +258,22 @@ TEST_F(DamagedEpochLog, AFlippedByteBelowThePepochIsRefusedWithItsPlace) {
   expect_records(must(read_directory(directory_.path())), lsns_);
 }
 
+// Where no block of a segment is intact, the missing one was to lie there, not behind the end of the segment before it.
+TEST_F(DamagedEpochLog, ASegmentOfWhichNothingIsIntactIsNamed) {
+  const LogContents log = must(read_directory(directory_.path()));
+  size_t later = 0;
+  for (size_t s = 0; s < log.segments.size(); ++s) {
+    const LogContents::Segment& segment = log.segments[s];
+    if (segment.blocks.empty()) continue;
+    for (const LogContents::Block& block : segment.blocks) flip(segment.file, block.offset - kBlockHeaderBytes + 20);
+    expect_refused(fmt::format("{} at byte {}", segment.file, kSegmentHeaderBytes));
+    for (const LogContents::Block& block : segment.blocks) flip(segment.file, block.offset - kBlockHeaderBytes + 20);
+    later += segment.blocks.front().begin > kFirstLsn ? 1 : 0;
+  }
+  EXPECT_GT(later, 2u);
+  expect_records(must(read_directory(directory_.path())), lsns_);
+}
+
 TEST_F(DamagedEpochLog, AMissingOrForeignFileIsRefused) {
   const Manifest manifest = must(read_manifest(directory_.path()));
   for (const std::string& file :
@@ -317,11 +333,29 @@ TEST_F(DamagedEpochLog, AStalePepochIsRefused) {
   expect_refused(kPepochFile);
 }
 
-TEST_F(DamagedEpochLog, ATornSlotIsNoHarmAndTwoAre) {
-  const PepochSlot newest = newest_slot();
-  flip(kPepochFile, (newest.number + 1) % 2 * 4096 + 100);  // the next write would go there
+// A disk writes a sector whole or not at all, and these loggers' numbers fit one.
+TEST_F(DamagedEpochLog, AFlippedByteOfASlotIsRefused) {
+  for (const uint64_t slot : {uint64_t{0}, uint64_t{4096}}) {
+    for (const uint64_t at : {0, 5, 12, 13, 33, 50, 70, 100, 600, 4095}) {
+      flip(kPepochFile, slot + at);
+      expect_refused(fmt::format("{} is damaged at byte {}", kPepochFile, slot));
+      flip(kPepochFile, slot + at);
+    }
+  }
   expect_records(must(read_directory(directory_.path())), lsns_);
-  flip(kPepochFile, newest.number % 2 * 4096 + 100);
+}
+
+// Many loggers' don't. Then a crash may leave some sectors of the slot that is being written as they were.
+TEST_F(DamagedEpochLog, ATornSlotOfManyLoggersIsNoHarmAndTwoAre) {
+  const Manifest manifest = must(read_manifest(directory_.path()));
+  PepochSlot slot = newest_slot();
+  slot.stream_ends.resize(kMostLoggers, Lsn{64});
+  write_both_slots(slot);
+  flip(kPepochFile, 600);
+  const auto read = must(read_pepoch(directory_.path(), manifest, LogReadOptions().patience));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->stream_ends, slot.stream_ends);
+  flip(kPepochFile, 4096 + 600);
   expect_refused("neither slot");
 }
 

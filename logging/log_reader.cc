@@ -498,6 +498,8 @@ Result<LogContents> read_log(const std::string& directory, const Manifest& manif
         directory, chain.new_hole->file, chain.new_hole->offset, log.hole_bytes(), log.holes.size(),
         loaded.back().nvm->writers);
   }
+  for (size_t s = 0; s < loaded.size(); ++s)
+    RETURN_IF_ERROR(refuse_rot(directory, manifest, manifest.segments[s], loaded[s]));
   if (log.dropped_bytes > 0) {
     log.dropped_reason = fmt::format(
         "the log ends at LSN {}: in {} at byte {} the next record is {}; nothing from there on was known to "

@@ -4,8 +4,8 @@
 // Invariants  Where a flusher wrote it, it ends before the first missing or bad record in commit order. `durable_seen`, the
 //             highest durable LSN that any intact block header of the log carries, also past a bad record, tells the
 //             two cases apart: a bad or missing record at or above it is a torn tail, the end of the log; one below it
-//             is damage. (No later block covers the very last flushes before a crash: damage there looks like a torn
-//             tail.)
+//             is damage. No later block covers the very last flushes before a crash: there a block is damage that no crash can
+//             have left (block_format.h); with a sector of zeros in its place it looks like a torn tail.
 //             In persistent memory (nvm_log.h) it ends behind the last record, and has holes where a crash left some:
 //             as many and as long as the last incarnation's workers can leave, none where that was closed in order, and
 //             those that the manifest notes of former ones. Another is damage.

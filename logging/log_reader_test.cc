@@ -10,6 +10,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <span>
 #include <thread>
 
 #include "base/file.h"
@@ -22,7 +23,6 @@ namespace {
 
 using namespace test;
 
-constexpr WorkerId kWorker{0};
 constexpr size_t kPayload = 500;
 
 // A directory with one record a flush, each made durable before the next: all but the last are known to be durable.
@@ -52,6 +52,12 @@ class LogReader : public ::testing::Test {
       header.durable = lsns_[first - 1];
       header.encode(block);
     }
+    replace(file, text);
+  }
+  // As a crash leaves it where it takes this one of a block's sectors.
+  void lose_sector(const std::string& file, uint64_t byte) const {
+    std::string text = content(file);
+    std::fill_n(text.begin() + static_cast<ptrdiff_t>(byte / kSectorBytes * kSectorBytes), kSectorBytes, '\0');
     replace(file, text);
   }
   void flip_bit(const std::string& file, uint64_t byte, int bit = 0) const {
@@ -140,7 +146,7 @@ TEST_F(LogReader, ATruncatedLastRecordEndsTheLogJustBeforeIt) {
 TEST_F(LogReader, ATornLastRecordOverSeveralBlocksEndsTheLogJustBeforeIt) {
   write_records(5, 10000);
   const LogContents::Place last = must(read_directory(directory_.path())).place_of(lsns_.back());
-  flip_bit(last.file, last.offset + 9000);
+  lose_sector(last.file, last.offset + 9000);
   expect_records(4);
 }
 
@@ -201,6 +207,57 @@ TEST_F(LogReader, AFlippedBitInAFormerLifesLastRecordsIsDamageOfTheirFile) {
   EXPECT_GE(files.size(), 2u);
 }
 
+// No block tells that the last ones were durable. But no crash leaves them so.
+TEST_F(LogReader, AFlippedBitAnywhereInTheLastBlocksIsDamage) {
+  write_records(6);
+  write_records(1, 10000);
+  const LogContents log = must(read_directory(directory_.path()));
+  const LogContents::Segment& segment = log.segments[log.run_of(lsns_.back())->segment];
+  ASSERT_GE(segment.blocks.size(), 3u);
+  for (const LogContents::Block& block : std::span(segment.blocks).last(3)) {
+    const uint64_t begin = block.offset - kBlockHeaderBytes;
+    for (uint64_t at = 0; at < kBlockBytes; at += at < 600 ? 7 : 61) {
+      flip_bit(segment.file, begin + at, static_cast<int>(at % 8));
+      expect_damaged(fmt::format("{} at byte {}", segment.file, begin));
+      flip_bit(segment.file, begin + at, static_cast<int>(at % 8));
+    }
+  }
+  expect_records(7);
+}
+
+TEST_F(LogReader, ABlockThatWentAstrayPastTheLastIsDamage) {
+  write_records(5);
+  const LogContents::Place last = must(read_directory(directory_.path())).place_of(lsns_.back());
+  const size_t behind = last.offset - kBlockHeaderBytes + kBlockBytes;
+  const std::string saved = content(last.file);
+  ASSERT_LE(behind + kBlockBytes, saved.size());
+  replace(last.file, saved.substr(0, behind) + saved.substr(behind - kBlockBytes, kBlockBytes) + saved.substr(behind + kBlockBytes));
+  expect_damaged(fmt::format("{} at byte {}", last.file, behind));
+  replace(last.file, saved);
+  // A few bytes that rotted where nothing has been written say nothing.
+  for (const uint64_t at : {0, 5, 16}) flip_bit(last.file, behind + at);
+  expect_records(5);
+}
+
+// Whichever sectors of the last blocks a crash took: the log ends before the record that lay there.
+TEST_F(LogReader, AnySectorsOfTheLastBlocksMayBeLost) {
+  write_records(4);
+  write_records(1, 3500);
+  const LogContents::Place last = must(read_directory(directory_.path())).place_of(lsns_.back());
+  const uint64_t block = last.offset - kBlockHeaderBytes;
+  const std::string saved = content(last.file);
+  for (unsigned lost = 1; lost < 1u << kBlockBytes / kSectorBytes; ++lost) {
+    for (uint64_t i = 0; i < kBlockBytes / kSectorBytes; ++i) {
+      if (lost >> i & 1) lose_sector(last.file, block + i * kSectorBytes);
+    }
+    const auto log = read_directory(directory_.path());
+    ASSERT_TRUE(log.ok()) << log.error().message;
+    // The last sector is padding alone.
+    EXPECT_EQ(log->records.size(), lost == 1u << 7 ? 5u : 4u);
+    replace(last.file, saved);
+  }
+}
+
 TEST_F(LogReader, ADurableBlockThatIsMissingIsDamage) {
   write_records(6);
   const LogContents::Place place = must(read_directory(directory_.path())).place_of(lsns_[2]);
@@ -232,7 +289,7 @@ TEST_F(LogReader, ABadRecordAboveTheDurableLsnIsATornTailThoughIntactOnesFollow)
   write_records(20);
   forget_durable_from(15);
   const LogContents::Place bad = must(read_directory(directory_.path())).place_of(lsns_[16]);
-  flip_bit(bad.file, bad.offset + 20);
+  lose_sector(bad.file, bad.offset + kPayload);
   expect_records(16);
   const LogContents cut = must(read_directory(directory_.path()));
   EXPECT_EQ(cut.durable_seen, lsns_[14]);
@@ -284,7 +341,7 @@ TEST_F(LogReader, BlocksPastTheRecoveredEndAreNeverReadAgain) {
   // The crash: the last record was durable for nobody, and is torn. Keep the intact bytes to bring them back later.
   const LogContents::Place place = log.place_of(lsns_[9]);
   const std::string intact = content(place.file);
-  flip_bit(place.file, place.offset + 30);
+  lose_sector(place.file, place.offset + kPayload);
   expect_records(9);
   {
     OpenLog opened = open_for_work(directory_.path(), small_log());
@@ -304,7 +361,7 @@ TEST_F(LogReader, NorAreThoseFarPastIt) {
   forget_durable_from(15);
   const LogContents::Place place = must(read_directory(directory_.path())).place_of(lsns_[16]);
   const std::string intact = content(place.file);
-  flip_bit(place.file, place.offset + 20);
+  lose_sector(place.file, place.offset + kPayload);
   expect_records(16);
   { open_for_work(directory_.path(), small_log()); }
   replace(place.file, intact);

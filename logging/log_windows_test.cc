@@ -18,8 +18,6 @@ namespace {
 
 using namespace test;
 
-constexpr WorkerId kWorker{0};
-
 struct Record {
   Lsn lsn;
   RecordKind kind;

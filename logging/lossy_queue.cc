@@ -6,11 +6,12 @@
 #include <cerrno>
 #include <chrono>
 
+#include "logging/block_format.h"
+
 namespace mneme {
 
 namespace {
 
-constexpr size_t kSectorBytes = 512;
 // The cache's size: beyond it the oldest write reaches the file, as in a real disk.
 constexpr size_t kCachedWrites = 256;
 

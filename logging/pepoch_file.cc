@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/directory.h"
+#include "logging/block_format.h"
 #include "logging/format_version.h"
 #include "logging/segment_reader.h"
 
@@ -32,8 +33,15 @@ uint32_t slot_checksum(const std::byte* slot) {
   return crc32c({slot + sizeof(uint32_t), kSlotBytes - sizeof(uint32_t)});
 }
 
-bool is_unwritten(ByteSpan slot) {
-  return std::ranges::all_of(slot, [](std::byte each) { return each == std::byte{0}; });
+bool is_zeros(ByteSpan bytes) {
+  return std::ranges::all_of(bytes, [](std::byte each) { return each == std::byte{0}; });
+}
+
+// Whether what a slot that isn't intact says may lie in several sectors, of which a crash may have left some as they were. A disk
+// writes one sector whole or not at all: of up to 57 loggers a slot is what was written or what was there before.
+bool may_be_torn(ByteSpan slot) {
+  const auto loggers = load<uint32_t>(slot.data() + 12);
+  return kSlotHeaderBytes + loggers * sizeof(uint64_t) > kSectorBytes && !is_zeros(slot.subspan(kSectorBytes));
 }
 
 // The file that the slots are written to, with zeros in them where it is new.
@@ -115,7 +123,12 @@ Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, cons
     const ByteSpan at = ByteSpan(bytes).subspan(i * kSlotBytes, kSlotBytes);
     std::optional<PepochSlot> slot = PepochSlot::decode(at);
     if (!slot) {
-      bad += is_unwritten(at) ? 0 : 1;
+      if (is_zeros(at)) continue;
+      if (!may_be_torn(at)) {
+        return damaged("{} is damaged at byte {}: the slot doesn't match its checksum, and no crash leaves it so; nothing was changed", path,
+                       i * kSlotBytes);
+      }
+      ++bad;
       continue;
     }
     if (slot->database_id != manifest.database_id) {

@@ -7,10 +7,12 @@
 //                    40 u64 pepoch: the last epoch that all loggers have persisted
 //                    48 u64 the LSN where the log ends: its epoch is the next, its place counts all records before it
 //                    56 u64 for each logger: where that end is in its stream; then zeros
+//             What fits a slot's first sector of 512 bytes, as what up to 57 loggers say does, a crash can't tear: there a slot that is
+//             neither intact nor zeros is damage.
 // Invariants  a slot is written only after all that it counts is durable. Nobody hears of an epoch before its slot is.
 //             Slots of former incarnations mean nothing: the manifest says where those ended.
 // Threads     PepochFile: the pepoch thread. read_pepoch(): any.
-// Errors      missing, foreign, or neither slot what was written: kDamaged, with the path.
+// Errors      missing, foreign, a slot that no crash leaves so, or neither what was written: kDamaged, with the path.
 // Source      PACMAN, appendices A.1 and A.2, whose file holds the epoch's number.
 #pragma once
 

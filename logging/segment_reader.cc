@@ -48,21 +48,26 @@ Result<void> check_header(const SegmentHeader& header, const Manifest& manifest,
   return {};
 }
 
+// The header of the block at this place. A block of another place is a write that went astray: as bad as no block.
+std::optional<BlockHeader> header_of(ByteSpan block, uint32_t index, const SegmentEntry& entry) {
+  auto header = BlockHeader::decode(block);
+  const bool is_of_place = header && header->segment == entry.number && header->incarnation == entry.incarnation &&
+                           header->index == index;
+  return is_of_place ? header : std::nullopt;
+}
+
 // Adds the block at `index` to the segment, if it is intact and in the range.
 void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn begin, Lsn end,
                 LoadedSegment& to) {
-  const auto header = BlockHeader::decode(bytes);
-  // A block of another place is a write that went astray: as bad as no block.
-  if (!header || header->segment != entry.number || header->incarnation != entry.incarnation ||
-      header->index != index) {
-    return;
-  }
-  if (header->begin < begin || header->begin >= end) return;
+  const auto header = header_of(bytes, index, entry);
+  const bool is_intact = header && header->payload_is_intact(bytes);
+  if (!is_intact && !to.rotten_at && !may_be_torn(bytes, header)) to.rotten_at = block_offset(index);
+  if (!header || header->begin < begin || header->begin >= end) return;
   LoadedBlock block;
   block.begin = header->begin;
   block.used_bytes = static_cast<uint32_t>(std::min(header->end(), end).value - header->begin.value);
   block.offset = block_offset(index) + kBlockHeaderBytes;
-  block.payload_is_intact = header->payload_is_intact(bytes);
+  block.payload_is_intact = is_intact;
   to.blocks.push_back(block);
   to.durable = std::max(to.durable, header->durable);
   to.progress = std::max(to.progress, header->progress);
@@ -130,6 +135,17 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
     }
     if (*count < kReadBytes) return segment;
   }
+}
+
+Result<void> refuse_rot(const std::string& directory, const Manifest& manifest, const SegmentEntry& entry,
+                        const LoadedSegment& loaded) {
+  const bool is_last = !manifest.incarnations.empty() && entry.incarnation == manifest.incarnations.back().number;
+  const bool is_destaged = loaded.layout.is_seeded_by_place;
+  if (!is_last || is_destaged || !loaded.rotten_at) return {};
+  return damaged(
+      "the log is damaged: {}/{} at byte {}: the block is not what was written, and no crash leaves it so: a disk writes a sector of {} "
+      "bytes whole or not at all; nothing was changed",
+      directory, entry.file, *loaded.rotten_at, kSectorBytes);
 }
 
 }  // namespace mneme

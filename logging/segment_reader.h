@@ -36,6 +36,7 @@ struct LoadedSegment {
   std::vector<std::byte> bytes;  // the blocks' payload bytes, one block's after the other's
   Lsn durable;                   // the highest durable LSN in their headers
   uint32_t progress = 0;  // the highest in their headers
+  std::optional<uint64_t> rotten_at;  // where the first block lies that is not what was written, and that no crash leaves so
   uint64_t file_bytes = 0;
   RecordLayout layout;
   std::optional<NvmExtent> nvm;  // of a segment in persistent memory
@@ -51,6 +52,11 @@ Result<void> wait_until_quiet(const File& file, std::chrono::milliseconds patien
 Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
                                    const SegmentEntry& entry, Lsn begin, Lsn end,
                                    std::chrono::milliseconds patience);
+
+// Damage, where one of the last incarnation's segments has a rotten block: it may have been durable, though no other block tells so.
+// Of former incarnations' blocks that matter the manifest tells it; and what was destaged from a ring the ring may still have.
+Result<void> refuse_rot(const std::string& directory, const Manifest& manifest, const SegmentEntry& entry,
+                        const LoadedSegment& loaded);
 
 // Counts, for LogReadOptions::progress, the segments that threads have loaded.
 class LoadedCount {

@@ -93,9 +93,19 @@ Result<void> StreamSegments::link(const LogStream& stream, uint32_t incarnation)
   Place gap{"MANIFEST", 0};
   if (!stream.segments.empty()) gap = {log_.segments[stream.segments.front()].file, block_offset(0)};
   bool broken = false;
+  bool is_full = false;  // the segment that `gap` lies in
+  std::optional<Place> empty;  // where the first block is missing of a segment before, which has none
   for (const size_t s : stream.segments) {
     LoadedSegment& loaded = loaded_[s];
     LogContents::Segment& segment = log_.segments[s];
+    // Where the one before it is full, what comes next was to lie in this one.
+    if (!broken && is_full) gap = {segment.file, block_offset(0)};
+    // A stream goes on in the next segment only once it has written to this one.
+    if (!broken && empty && !loaded.blocks.empty()) {
+      broken = true;
+      gap = *empty;
+    }
+    if (!empty && loaded.blocks.empty()) empty = {segment.file, block_offset(0)};
     size_t kept_bytes = 0;
     for (const LoadedBlock& block : loaded.blocks) {
       const bool is_first = block.offset == block_offset(0) + kBlockHeaderBytes;
@@ -119,6 +129,7 @@ Result<void> StreamSegments::link(const LogStream& stream, uint32_t incarnation)
       kept_bytes += kept;
       gap = {segment.file, block.offset - kBlockHeaderBytes + kBlockBytes};
     }
+    is_full = !loaded.blocks.empty() && gap.offset + kBlockBytes > loaded.file_bytes;
     segment.bytes = std::move(loaded.bytes);
     segment.bytes.resize(kept_bytes);
     segment.layout = loaded.layout;

@@ -19,6 +19,9 @@
 
 namespace mneme::test {
 
+// Of a log with one.
+inline constexpr WorkerId kWorker{0};
+
 // Fails the test with the error's sentence.
 template <typename T>
 T must(Result<T> result) {

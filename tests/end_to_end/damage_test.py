@@ -162,7 +162,7 @@ class Damage(EndToEndTest):
         # A flip in the manifest may make it one of another format or version, which is no damage but another refusal.
         places = [
             ("used log", self.segment, 4096, tail, 14, (DAMAGED,)),
-            ("unused log", self.segment, tail, self.segment.stat().st_size, 4, ()),
+            ("unused log", self.segment, (tail + 4095) // 4096 * 4096, self.segment.stat().st_size, 4, ()),
             ("segment header", self.segment, 0, 4096, 6, (DAMAGED,)),
             ("checkpoint", checkpoint, 0, checkpoint.stat().st_size, 12, (DAMAGED,)),
             ("catalog", catalog, 0, catalog.stat().st_size, 6, (DAMAGED,)),

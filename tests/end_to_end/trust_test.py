@@ -20,7 +20,7 @@ with open(folder / "seeds", "a") as seeds:
 if (folder / "lose").exists():
     print("after life 1: 1 lost", file=sys.stderr)
     sys.exit(1)
-print(json.dumps({"rotten_bytes": 3, "rot_refused": 2, "rot_at_the_end": 1, "rot_unsaid": 0, "settings": [
+print(json.dumps({"rotten_bytes": 3, "rot_refused": 2, "rot_at_the_end": 1, "settings": [
     {"log": "command", "log_buffer": "mutex", "log_device": "simulated", "checkpoints": True, "databases": count,
      "power_failures": 2 * count, "acknowledged": 10 * count}]}))
 """

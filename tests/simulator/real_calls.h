@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <string_view>
 
@@ -27,3 +28,13 @@ Function* real(const char* name) {
     static const auto found = ::mneme::simulator::real<decltype(name)>(#name);           \
     return found;                                                                        \
   }())
+
+namespace mneme::simulator {
+
+// Below the C library, so that nobody is called back.
+template <typename... Arguments>
+long system_call(long number, Arguments... arguments) {
+  return REAL(syscall)(number, arguments...);
+}
+
+}  // namespace mneme::simulator

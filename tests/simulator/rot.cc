@@ -76,14 +76,13 @@ bool has_checksum(const std::string& bytes, size_t begin, size_t end) {
 struct Block {
   std::string path;
   uint64_t offset = 0;
-  uint64_t begin = 0;
   uint64_t durable = 0;
   uint32_t incarnation = 0;
-  uint32_t stream = 0;
 
-  bool has_in_header(const Byte& byte) const {
-    return path == byte.path && byte.offset >= offset && byte.offset < offset + kBlockHeaderBytes;
-  }
+  std::string bytes;
+
+  bool has(const Byte& byte) const { return path == byte.path && byte.offset >= offset && byte.offset < offset + kBlockBytes; }
+  bool has_in_header(const Byte& byte) const { return has(byte) && byte.offset < offset + kBlockHeaderBytes; }
 };
 
 std::vector<Block> blocks_of(const std::string& directory, const Manifest& manifest) {
@@ -97,28 +96,27 @@ std::vector<Block> blocks_of(const std::string& directory, const Manifest& manif
                             number_at<uint32_t>(bytes, at + 32) == segment.incarnation &&
                             number_at<uint32_t>(bytes, at + 36) == segment.number && number_at<uint32_t>(bytes, at + 40) == at / kBlockBytes - 1;
       if (!is_right) continue;
-      const bool is_one_stream = manifest.layout == LogLayout::kStream;
-      blocks.push_back({path, at, number_at<uint64_t>(bytes, at + 16), number_at<uint64_t>(bytes, at + 24), segment.incarnation,
-                        is_one_stream ? 0 : number_at<uint32_t>(bytes, 40)});
+      blocks.push_back({path, at, number_at<uint64_t>(bytes, at + 24), segment.incarnation, bytes.substr(at, kBlockBytes)});
     }
   }
   return blocks;
 }
 
-// What the file says besides the slot that the byte lies in; nothing: no epoch of the last incarnation.
-std::optional<uint64_t> other_slots_end(const Byte& byte, const Manifest& manifest) {
-  const std::string bytes = content_of(byte.path);
-  const size_t other = byte.offset < kBlockBytes ? kBlockBytes : 0;
-  if (bytes.size() < other + kBlockBytes || !has_checksum(bytes, other, other + kBlockBytes)) return std::nullopt;
-  if (manifest.incarnations.empty()) return std::nullopt;
-  if (number_at<uint32_t>(bytes, other + 24) != manifest.incarnations.back().number) return std::nullopt;
-  return number_at<uint64_t>(bytes, other + 48);
+// Whether the block, which is whole, has with this byte changed a sector of zeros where there were others: a crash may leave it so.
+bool may_pass_for_torn(const Block& block, const Byte& byte) {
+  std::string changed = block.bytes;
+  changed[byte.offset - block.offset] = static_cast<char>(static_cast<unsigned char>(changed[byte.offset - block.offset]) ^ byte.mask);
+  const size_t used = kBlockHeaderBytes + number_at<uint32_t>(block.bytes, 12);
+  for (size_t at = 0; at < used; at += kSectorBytes) {
+    if (changed.find_first_not_of('\0', at) >= at + kSectorBytes) return true;
+  }
+  return false;
 }
 
 // What may become of the log where this byte has rotted.
 struct Bounds {
   uint64_t least_end = std::numeric_limits<uint64_t>::max();  // it must not end sooner
-  bool may_be_unsaid = false;
+  bool must_be_refused = false;
 };
 
 Bounds bounds_of(const Byte& byte, const std::string& directory, const Manifest& manifest) {
@@ -127,23 +125,21 @@ Bounds bounds_of(const Byte& byte, const std::string& directory, const Manifest&
   const uint64_t begin = manifest.incarnations.empty() ? manifest.checkpoint_lsn.value
                                                        : std::max(manifest.checkpoint_lsn.value, manifest.incarnations.back().begin.value);
   if (byte.path == directory + "/" + kPepochFile) {
-    bounds.least_end = std::max(begin, other_slots_end(byte, manifest).value_or(0));
-    bounds.may_be_unsaid = true;
+    // Where the last life wrote no segment, nobody asks that file.
+    bounds.must_be_refused = std::ranges::any_of(
+        manifest.segments, [&](const SegmentEntry& each) { return each.incarnation == manifest.incarnations.back().number; });
     return bounds;
   }
   // What loggers' streams hold is all covered by that file.
   if (manifest.layout == LogLayout::kEpoch) return bounds;
   const std::vector<Block> blocks = blocks_of(directory, manifest);
-  const auto rotten = std::ranges::find_if(
-      blocks, [&](const Block& each) { return each.path == byte.path && byte.offset >= each.offset && byte.offset < each.offset + kBlockBytes; });
+  const auto rotten = std::ranges::find_if(blocks, [&](const Block& each) { return each.has(byte); });
   if (rotten == blocks.end()) return bounds;
+  const bool is_whole = crc32c(std::as_bytes(std::span(rotten->bytes).subspan(kBlockHeaderBytes))) == number_at<uint32_t>(rotten->bytes, 8);
+  bounds.must_be_refused = is_whole && rotten->incarnation == manifest.incarnations.back().number && !may_pass_for_torn(*rotten, byte);
   bounds.least_end = begin;
-  bounds.may_be_unsaid = rotten->has_in_header(byte);
   for (const Block& each : blocks) {
-    if (each.has_in_header(byte)) continue;
-    bounds.least_end = std::max(bounds.least_end, each.durable);
-    const bool is_behind = each.stream == rotten->stream && each.incarnation == rotten->incarnation && each.begin > rotten->begin;
-    if (is_behind) bounds.may_be_unsaid = false;
+    if (!each.has_in_header(byte)) bounds.least_end = std::max(bounds.least_end, each.durable);
   }
   return bounds;
 }
@@ -204,6 +200,7 @@ class RotExamination {
       ++counts_.rot_refused;
       return std::nullopt;
     }
+    if (bounds.must_be_refused) return "it is not refused, though no crash leaves such a file";
     const std::vector<uint64_t> found = hashes_of(recovered->log);
     if (found == hashes) {
       if (digest_text(*recovered->database, 1) != setting_.digest) return "another state is recovered";
@@ -214,10 +211,9 @@ class RotExamination {
     const uint64_t gone = hashes.size() - found.size();
     if (recovered->log.end.value < bounds.least_end)
       return fmt::format("the log ends {} records sooner, at LSN {}, though it was durable beyond", gone, recovered->log.end.value);
-    const bool is_said = !recovered->report.dropped_reason.empty();
-    if (!is_said && !bounds.may_be_unsaid) return fmt::format("the log ends {} records sooner and doesn't say so", gone);
+    if (recovered->report.dropped_reason.empty()) return fmt::format("the log ends {} records sooner and doesn't say so", gone);
     if (auto trouble = setting_.judge.compare_without_last(gone, *recovered->database)) return trouble;
-    ++(is_said ? counts_.rot_at_the_end : counts_.rot_unsaid);
+    ++counts_.rot_at_the_end;
     return std::nullopt;
   }
 

@@ -135,7 +135,6 @@ nlohmann::ordered_json json(const LifeCounts& counts, uint64_t databases, bool i
           {"rotten_bytes", counts.rotten},
           {"rot_refused", counts.rot_refused},
           {"rot_at_the_end", counts.rot_at_the_end},
-          {"rot_unsaid", counts.rot_unsaid},
           {"steps", counts.steps},
           {"good", is_good}};
 }
@@ -184,9 +183,9 @@ int run(const Settings& settings) {
   } else {
     fmt::print(
         "{} databases: {} power failures and {} kills; {} lives ended by faults; {} calls acknowledged, {} unanswered ones lost; {} bytes "
-        "rotten, {} refused, {} and {} (unsaid) at the log's end; {} steps, {:.1f} s: {}\n",
+        "rotten, {} refused, {} at the log's end; {} steps, {:.1f} s: {}\n",
         done, counts.power_failures, counts.kills, counts.ended_by_faults, counts.acknowledged, counts.lost_calls, counts.rotten,
-        counts.rot_refused, counts.rot_at_the_end, counts.rot_unsaid, counts.steps, seconds(), is_good ? "nothing lost" : "FAULTY");
+        counts.rot_refused, counts.rot_at_the_end, counts.steps, seconds(), is_good ? "nothing lost" : "FAULTY");
     for (const auto& [name, count] : troubles_of(counts)) fmt::print("  {}: {}\n", name, count);
   }
   if (settings.wants_all) {

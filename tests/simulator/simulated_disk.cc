@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "logging/block_format.h"
 #include "tests/simulator/real_calls.h"
 #include "tests/simulator/simulated_threads.h"
 
@@ -28,16 +29,9 @@ namespace mneme::simulator {
 
 namespace {
 
-constexpr size_t kSectorBytes = 512;
 constexpr uint64_t kLongestSyncNs = 3'000'000;
 constexpr uint64_t kLongestWriteNs = 50'000;
 constexpr uint64_t kSlowSyncNs = 50'000'000;
-
-// Below the C library, so that nobody is called back.
-template <typename... Arguments>
-long system_call(long number, Arguments... arguments) {
-  return REAL(syscall)(number, arguments...);
-}
 
 using Bytes = std::vector<char>;
 

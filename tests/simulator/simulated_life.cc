@@ -476,7 +476,6 @@ LifeCounts& LifeCounts::operator+=(const LifeCounts& other) {
   rotten += other.rotten;
   rot_refused += other.rot_refused;
   rot_at_the_end += other.rot_at_the_end;
-  rot_unsaid += other.rot_unsaid;
   return *this;
 }
 

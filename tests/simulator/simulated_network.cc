@@ -31,7 +31,6 @@ namespace {
 // Beyond all that the kernel gives out.
 constexpr int kFirstDescriptor = 1 << 24;
 constexpr uint64_t kMicrosecond = 1000;
-constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kShortDelayNs = 100 * kMicrosecond;
 constexpr uint64_t kLongDelayNs = 5 * kMillisecond;
 // Of the sockets' options, as prepare_socket() sets them: unanswered for so long, and a connection is given up.
@@ -389,11 +388,6 @@ Socket* find_socket(int descriptor) { return is_network_there() ? network->find(
 uint16_t port_of(const sockaddr* address) {
   CHECK(address->sa_family == AF_INET && "an address that is not simulated");
   return ntohs(reinterpret_cast<const sockaddr_in*>(address)->sin_port);
-}
-
-template <typename... Arguments>
-long system_call(long number, Arguments... arguments) {
-  return REAL(syscall)(number, arguments...);
 }
 
 }  // namespace

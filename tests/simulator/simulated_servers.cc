@@ -25,7 +25,6 @@ constexpr uint64_t kEngine = 0;
 constexpr uint64_t kFirstServer = 1;
 constexpr uint64_t kWatcher = kMachines;
 constexpr uint16_t kFirstPort = 7433;
-constexpr uint64_t kMillisecond = 1'000'000;
 // Most faults are over soon; some last longer than a connection, or an engine's patience.
 constexpr uint64_t kShortWhileNs = 20 * kMillisecond;
 constexpr uint64_t kLongWhileNs = 14'000 * kMillisecond;

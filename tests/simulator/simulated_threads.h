@@ -44,6 +44,7 @@ uint64_t draw(uint64_t below);
 void pass(uint64_t ns);  // others may run meanwhile
 void crash_within(uint64_t steps);  // of the next so many, at one that is drawn
 uint64_t now_ns();
+inline constexpr uint64_t kMillisecond = 1'000'000;
 // Until somebody wakes who waits for it; false: the time has come before.
 bool wait_for(const void* what, uint64_t until_ns);
 void wake_all(const void* what);
