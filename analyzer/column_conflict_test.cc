@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::string_view kSchema = R"(
+constexpr std::string_view kConflictSchema = R"(
 CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, w INT NOT NULL, o INT, big BIGINT NOT NULL, n NUMERIC(6,2) NOT NULL,
                 wide NUMERIC(30,2) NOT NULL, d DOUBLE PRECISION NOT NULL, k INT NOT NULL, PRIMARY KEY (id));
 CREATE INDEX a_by_k ON a (k);
@@ -36,7 +36,7 @@ std::string procedure(std::string_view name, std::string_view body) {
       name, body);
 }
 
-struct Case {
+struct ConflictCase {
   const char* name;
   AnalysisOptions options;
   const char* first;
@@ -44,15 +44,15 @@ struct Case {
   const char* blocks;
 };
 
-class ColumnBlocks : public testing::TestWithParam<Case> {};
+class ColumnBlocks : public testing::TestWithParam<ConflictCase> {};
 
 TEST_P(ColumnBlocks, AreAsExpected) {
-  const auto program = compile_or_die(std::string(kSchema) + procedure("t", GetParam().first) +
+  const auto program = compile_or_die(std::string(kConflictSchema) + procedure("t", GetParam().first) +
                                       procedure("u", GetParam().second));
   EXPECT_EQ(describe_blocks(analyze(*program, GetParam().options)), GetParam().blocks);
 }
 
-constexpr Case kCases[] = {
+constexpr ConflictCase kConflictCases[] = {
     {"other_columns", kColumns, "UPDATE a SET v = 1 WHERE id = p;", "UPDATE a SET w = 1 WHERE id = p;", "α{T1} β{U1};"},
     {"one_column", kColumns, "UPDATE a SET v = 1, w = 1 WHERE id = p;", "UPDATE a SET w = 2 WHERE id = p;", "α{T1 U1};"},
     {"reads_another_column", kColumns,
@@ -118,12 +118,12 @@ constexpr Case kCases[] = {
      "UPDATE a SET v = 1 WHERE id = p; UPDATE b SET v = 1 WHERE id = p;", "α{T1 U1};"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Table, ColumnBlocks, testing::ValuesIn(kCases),
-                         [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, ColumnBlocks, testing::ValuesIn(kConflictCases),
+                         [](const testing::TestParamInfo<ConflictCase>& info) { return info.param.name; });
 
 // The columns that the one update of a procedure adds to.
 std::vector<std::string> added(const std::string& update) {
-  const auto program = compile_or_die(std::string(kSchema) + procedure("t", update + ";"));
+  const auto program = compile_or_die(std::string(kConflictSchema) + procedure("t", update + ";"));
   const TableDefinition& table = program->catalog.tables()[0];
   std::vector<std::string> names;
   const std::vector<TableUse> uses = table_uses(program->catalog, program->procedures[0].operations[0]);
@@ -152,7 +152,7 @@ TEST(Additions, AreOfWholeUnitsAndNothingElse) {
 }
 
 TEST(Additions, AreMadeAtomicallyOnlyWhereBlocksShareTheColumn) {
-  const auto program = compile_or_die(std::string(kSchema) +
+  const auto program = compile_or_die(std::string(kConflictSchema) +
                                       procedure("t", "UPDATE a SET v = v - p, w = w + 1 WHERE id = q;") +
                                       procedure("u", "UPDATE a SET v = v + 1 WHERE id = p;"));
   const DependencyGraph graph = analyze(*program, kColumns);
@@ -168,7 +168,7 @@ TEST(Additions, AreMadeAtomicallyOnlyWhereBlocksShareTheColumn) {
 
 TEST(Reasons, NameColumnProceduresLinesAndWhatTheyDo) {
   const auto program = compile_or_die(
-      std::string(kSchema) + procedure("t", "UPDATE a SET v = 1 WHERE id = p;\nUPDATE a SET v = 2 WHERE id = q;") +
+      std::string(kConflictSchema) + procedure("t", "UPDATE a SET v = 1 WHERE id = p;\nUPDATE a SET v = 2 WHERE id = q;") +
       procedure("u", "SELECT v INTO x FROM a WHERE id = p;\nUPDATE b SET v = x WHERE id = p;"));
   const DependencyGraph graph = analyze(*program, kColumns);
   ASSERT_EQ(graph.procedures[0].slices.size(), 1u);
@@ -178,7 +178,7 @@ TEST(Reasons, NameColumnProceduresLinesAndWhatTheyDo) {
 }
 
 TEST(Reasons, TellWhatACycleRunsThrough) {
-  const auto program = compile_or_die(std::string(kSchema) + procedure("t", R"(
+  const auto program = compile_or_die(std::string(kConflictSchema) + procedure("t", R"(
     x := p;
     FOR i IN 1..3 LOOP
       SELECT w INTO y FROM a WHERE id = x;

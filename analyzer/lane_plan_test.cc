@@ -8,7 +8,7 @@
 namespace mneme {
 namespace {
 
-constexpr std::string_view kSchema = R"(
+constexpr std::string_view kLaneSchema = R"(
 CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
 CREATE TABLE d (x1 INT NOT NULL, x2 INT NOT NULL, v INT NOT NULL, n NUMERIC(6,2), PRIMARY KEY (x1, x2));
 CREATE INDEX d_by_v ON d (v);
@@ -19,17 +19,17 @@ CREATE UNIQUE INDEX u_by_k ON u (k);
 CREATE TABLE f (f1 NUMERIC(6,2) NOT NULL, v INT, PRIMARY KEY (f1));
 )";
 
-struct Case {
+struct LaneCase {
   const char* name;
   const char* body;
   const char* lanes;  // "table(columns)" of each table written, "table(*)" for any lane
 };
 
-class Lanes : public testing::TestWithParam<Case> {};
+class Lanes : public testing::TestWithParam<LaneCase> {};
 
 TEST_P(Lanes, AreAsExpected) {
   const auto program =
-      compile_or_die(std::string(kSchema) +
+      compile_or_die(std::string(kLaneSchema) +
                      "CREATE PROCEDURE t(p INT, q INT, ps INT[], m NUMERIC(8,4)) LANGUAGE plpgsql AS $$\n"
                      "DECLARE x INT; y INT; w RECORD;\nBEGIN\n" +
                      GetParam().body + "\nEND; $$;");
@@ -48,7 +48,7 @@ TEST_P(Lanes, AreAsExpected) {
   EXPECT_EQ(lanes, GetParam().lanes);
 }
 
-constexpr Case kCases[] = {
+constexpr LaneCase kLaneCases[] = {
     {"whole_key", "UPDATE d SET v = 1 WHERE x1 = p AND x2 = q;", "d(x1 x2)"},
     {"shared_prefix", "UPDATE d SET v = 1 WHERE x1 = p AND x2 = q; DELETE FROM d WHERE x1 = q;", "d(x1)"},
     {"no_shared_column", "UPDATE d SET n = 1 WHERE x1 = p AND x2 = q; DELETE FROM d WHERE v = p;", "d()"},
@@ -97,8 +97,8 @@ constexpr Case kCases[] = {
     {"another_scale", "UPDATE f SET v = 1 WHERE f1 = m;", "f()"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Table, Lanes, testing::ValuesIn(kCases),
-                         [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, Lanes, testing::ValuesIn(kLaneCases),
+                         [](const testing::TestParamInfo<LaneCase>& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace mneme

@@ -35,7 +35,7 @@ TEST(Replay, SmallbankEqualsWholeRuns) {
   expect_replay_equal(source_file("workloads/smallbank.sql"), 20);
 }
 
-constexpr std::string_view kSchema = R"(
+constexpr std::string_view kReplaySchema = R"(
 CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
 CREATE TABLE b (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
 CREATE TABLE c (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
@@ -244,7 +244,7 @@ std::string text_of(const Nasty& nasty) {
 class NastyReplay : public testing::TestWithParam<Nasty> {};
 
 TEST_P(NastyReplay, AloneEqualsWholeRuns) {
-  expect_replay_equal(std::string(kSchema) + text_of(GetParam()), 10);
+  expect_replay_equal(std::string(kReplaySchema) + text_of(GetParam()), 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, NastyReplay, testing::ValuesIn(kNasty),
@@ -255,12 +255,12 @@ TEST(Replay, TwoNastyProceduresEqualWholeRuns) {
     const size_t j = (i * 7 + 5) % std::size(kNasty);
     if (i == j) continue;
     SCOPED_TRACE(testing::Message() << kNasty[i].name << " with " << kNasty[j].name);
-    expect_replay_equal(std::string(kSchema) + text_of(kNasty[i]) + text_of(kNasty[j]), 4);
+    expect_replay_equal(std::string(kReplaySchema) + text_of(kNasty[i]) + text_of(kNasty[j]), 4);
   }
 }
 
 TEST(Replay, AllNastyProceduresEqualWholeRuns) {
-  std::string sql(kSchema);
+  std::string sql(kReplaySchema);
   for (const Nasty& nasty : kNasty) sql += text_of(nasty);
   expect_replay_equal(sql, 10);
 }

@@ -9,13 +9,13 @@
 namespace mneme {
 namespace {
 
-constexpr std::string_view kSchema = R"(
+constexpr std::string_view kSlicingSchema = R"(
 CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
 CREATE TABLE b (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
 CREATE TABLE c (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
 )";
 
-std::string procedure(std::string_view name, std::string_view body) {
+std::string sliced_procedure(std::string_view name, std::string_view body) {
   return std::string("CREATE PROCEDURE ") + std::string(name) +
          "(p INT, q INT, ps INT[], INOUT r INT) LANGUAGE plpgsql AS $$\n"
          "DECLARE x INT; y INT; z INT; w RECORD; xs INT[] := '{}';\n"
@@ -23,21 +23,21 @@ std::string procedure(std::string_view name, std::string_view body) {
          std::string(body) + "\nEND; $$;\n";
 }
 
-struct Case {
+struct SlicingCase {
   const char* name;
   const char* body;
   const char* slices;
 };
 
-class LocalSlices : public testing::TestWithParam<Case> {};
+class LocalSlices : public testing::TestWithParam<SlicingCase> {};
 
 TEST_P(LocalSlices, AreAsExpected) {
-  const auto program = compile_or_die(std::string(kSchema) + procedure("t", GetParam().body));
+  const auto program = compile_or_die(std::string(kSlicingSchema) + sliced_procedure("t", GetParam().body));
   const DependencyGraph graph = analyze(*program, AnalysisOptions::paper());
   EXPECT_EQ(describe(graph.procedures[0]), GetParam().slices);
 }
 
-constexpr Case kCases[] = {
+constexpr SlicingCase kSlicingCases[] = {
     {"independent_writes", R"(
        UPDATE a SET v = 1 WHERE id = p;
        UPDATE b SET v = 1 WHERE id = p;)",
@@ -193,8 +193,8 @@ constexpr Case kCases[] = {
      "T1{1 2 3};"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Table, LocalSlices, testing::ValuesIn(kCases),
-                         [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, LocalSlices, testing::ValuesIn(kSlicingCases),
+                         [](const testing::TestParamInfo<SlicingCase>& info) { return info.param.name; });
 
 struct GlobalCase {
   const char* name;
@@ -208,8 +208,8 @@ struct GlobalCase {
 class GlobalBlocks : public testing::TestWithParam<GlobalCase> {};
 
 TEST_P(GlobalBlocks, AreAsExpected) {
-  const auto program = compile_or_die(std::string(kSchema) + procedure("t", GetParam().first) +
-                                      procedure("u", GetParam().second));
+  const auto program = compile_or_die(std::string(kSlicingSchema) + sliced_procedure("t", GetParam().first) +
+                                      sliced_procedure("u", GetParam().second));
   const DependencyGraph graph = analyze(*program, AnalysisOptions::paper());
   EXPECT_EQ(describe(graph.procedures[0]), GetParam().first_slices);
   EXPECT_EQ(describe(graph.procedures[1]), GetParam().second_slices);

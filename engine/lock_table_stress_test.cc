@@ -14,13 +14,13 @@
 namespace mneme {
 namespace {
 
-constexpr uint32_t kThreads = 4;
-constexpr size_t kRows = 6;
+constexpr uint32_t kLockers = 4;
+constexpr size_t kLockedRows = 6;
 constexpr int kTransactionsEach = 4'000;
 
 struct Shelf {
-  std::array<Row, kRows> rows;
-  std::array<int64_t, kRows> numbers{};  // each guarded by the lock of its row
+  std::array<Row, kLockedRows> rows;
+  std::array<int64_t, kLockedRows> numbers{};  // each guarded by the lock of its row
 };
 
 struct Step {
@@ -31,7 +31,7 @@ struct Step {
 std::vector<Step> random_steps(std::mt19937_64& random) {
   std::vector<Step> steps(2 + random() % 4);
   for (Step& step : steps)
-    step = {random() % kRows, random() % 3 == 0 ? LockMode::kShared : LockMode::kExclusive};
+    step = {random() % kLockedRows, random() % 3 == 0 ? LockMode::kShared : LockMode::kExclusive};
   return steps;
 }
 
@@ -56,11 +56,11 @@ TEST(LockTableStress, AllTransactionsEnd) {
   LockTable table;
   CountingLog log;
   Shelf shelf;
-  std::array<int64_t, kThreads> added{};
-  std::array<uint64_t, kThreads> died{};
+  std::array<int64_t, kLockers> added{};
+  std::array<uint64_t, kLockers> died{};
   {
     std::vector<std::jthread> threads;
-    for (uint32_t thread = 0; thread < kThreads; ++thread) {
+    for (uint32_t thread = 0; thread < kLockers; ++thread) {
       threads.emplace_back([&, thread] {
         std::mt19937_64 random(thread + 1);
         RowLocks locks(table, WorkerId{thread}, /*early_release=*/true);
@@ -81,7 +81,7 @@ TEST(LockTableStress, AllTransactionsEnd) {
   int64_t sum = 0, expected = 0;
   uint64_t deaths = 0;
   for (const int64_t number : shelf.numbers) sum += number;
-  for (uint32_t thread = 0; thread < kThreads; ++thread) {
+  for (uint32_t thread = 0; thread < kLockers; ++thread) {
     expected += added[thread];
     deaths += died[thread];
   }

@@ -23,10 +23,6 @@ constexpr std::chrono::microseconds kPollInterval{200};
 // Rows between two looks at the clock.
 constexpr uint64_t kRowsAtATime = 64;
 
-double seconds_since(uint64_t begin_ns) {
-  return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;
-}
-
 // Keeps older images for as long as it lives.
 class Keeping {
  public:

@@ -12,10 +12,10 @@
 namespace mneme {
 namespace {
 
-constexpr uint32_t kThreads = 4;
-constexpr int64_t kRows = 3;
+constexpr uint32_t kAccessors = 4;
+constexpr int64_t kWideRows = 3;
 constexpr uint32_t kPairs = WideTable::kTexts / 2;
-constexpr int kTransactions = 1500;
+constexpr int kTransactionsOfEach = 1500;
 
 uint64_t number_in(std::string_view text) {
   return std::stoull(std::string(text.substr(text.size() - 10)));
@@ -27,7 +27,7 @@ struct Stresser {
   std::mt19937 random;
 
   AccessStatus raise(bool together, bool into_image) {
-    const int64_t id = random() % kRows;
+    const int64_t id = random() % kWideRows;
     const uint32_t one = random() % kPairs;
     const uint32_t other = one + kPairs;
     RowRef row;
@@ -56,7 +56,7 @@ struct Stresser {
   AccessStatus compare() {
     const uint32_t one = random() % kPairs;
     RowRef row;
-    const AccessStatus status = t.find(x, random() % kRows, t.parts(one) | t.parts(one + kPairs), row);
+    const AccessStatus status = t.find(x, random() % kWideRows, t.parts(one) | t.parts(one + kPairs), row);
     if (status == AccessStatus::kOk) {
       EXPECT_EQ(t.get(row, one), t.get(row, one + kPairs));
     }
@@ -65,14 +65,14 @@ struct Stresser {
 };
 
 TEST(PartialAccessStress, PairsStayPairs) {
-  WideTable t(kThreads);
-  for (int64_t id = 0; id < kRows; ++id) t.load(id, 0);
-  std::vector<uint64_t> raised(kThreads, 0);
+  WideTable t(kAccessors);
+  for (int64_t id = 0; id < kWideRows; ++id) t.load(id, 0);
+  std::vector<uint64_t> raised(kAccessors, 0);
   std::vector<std::thread> threads;
-  for (uint32_t thread = 0; thread < kThreads; ++thread) {
+  for (uint32_t thread = 0; thread < kAccessors; ++thread) {
     threads.emplace_back([&, thread] {
       Stresser s{t, Transaction(t.db, t.db.worker(WorkerId{thread})), std::mt19937(thread)};
-      for (int i = 0; i < kTransactions; ++i) {
+      for (int i = 0; i < kTransactionsOfEach; ++i) {
         s.x.begin();
         const bool writes = s.random() % 4 != 0;
         const AccessStatus status = writes ? s.raise(s.random() % 2 == 0, s.random() % 2 == 0) : s.compare();
@@ -93,7 +93,7 @@ TEST(PartialAccessStress, PairsStayPairs) {
   uint64_t sum = 0;
   Transaction x(t.db, t.db.worker(WorkerId{0}));
   x.begin();
-  for (int64_t id = 0; id < kRows; ++id) {
+  for (int64_t id = 0; id < kWideRows; ++id) {
     RowRef row;
     ASSERT_EQ(t.find(x, id, ImageParts::all(), row), AccessStatus::kOk);
     for (uint32_t text = 0; text < kPairs; ++text) {

@@ -13,7 +13,7 @@
 namespace mneme {
 namespace {
 
-constexpr int64_t kRows = 64;
+constexpr int64_t kPrefetchedRows = 64;
 constexpr int kChanges = 20'000;
 
 class PrefetcherStress : public testing::TestWithParam<bool> {};
@@ -21,7 +21,7 @@ class PrefetcherStress : public testing::TestWithParam<bool> {};
 TEST_P(PrefetcherStress, LooksUpAndPeeksBesideWriters) {
   TestDatabase t(3, GetParam());
   UnloggedWriter loader(t.db);
-  for (int64_t id = 0; id < kRows; id += 2)
+  for (int64_t id = 0; id < kPrefetchedRows; id += 2)
     CHECK(loader.insert(t.kItem, t.values(id, id % 10, id, 0)) == AccessStatus::kOk);
 
   std::atomic<bool> done{false};
@@ -33,13 +33,13 @@ TEST_P(PrefetcherStress, LooksUpAndPeeksBesideWriters) {
     while (!done.load(std::memory_order_relaxed)) {
       transaction.begin();
       prefetcher.forget();
-      for (const int64_t first : {int64_t{0}, kRows / 2}) {
+      for (const int64_t first : {int64_t{0}, kPrefetchedRows / 2}) {
         std::vector<RowLookup> lookups;
-        for (int64_t id = first; id < first + kRows / 2; ++id)
+        for (int64_t id = first; id < first + kPrefetchedRows / 2; ++id)
           lookups.push_back({TestDatabase::kById, ImageParts::all(), t.id_key(id)});
         prefetcher.add(t.db, lookups);
         while (!prefetcher.done()) prefetcher.step();
-        for (int64_t id = first; id < first + kRows / 2; ++id) {
+        for (int64_t id = first; id < first + kPrefetchedRows / 2; ++id) {
           const auto at = static_cast<size_t>(id);
           const bool found = prefetcher.peek(at, ImageParts::all(), image.data());
           // A writer in the way may hide a row, and in a tree show the one beside it.
@@ -55,7 +55,7 @@ TEST_P(PrefetcherStress, LooksUpAndPeeksBesideWriters) {
 
   Transaction writer(t.db, t.db.worker(WorkerId{0}));
   for (int i = 0; i < kChanges; ++i) {
-    const int64_t id = i * 7 % kRows;
+    const int64_t id = i * 7 % kPrefetchedRows;
     writer.begin();
     AccessStatus status;
     if (id % 2 == 0) {

@@ -10,7 +10,7 @@ namespace mneme {
 namespace {
 
 // A transaction takes microseconds; a block whose user thinks takes longer than any interval.
-constexpr std::chrono::microseconds kPollInterval{50};
+constexpr std::chrono::microseconds kInsidePollInterval{50};
 
 }  // namespace
 
@@ -40,7 +40,7 @@ void SchemaLatch::set_closed(bool closed) {
 void SchemaLatch::Change::stop() {
   latch_.set_closed(true);
   for (CachePadded<std::atomic<uint32_t>>& inside : latch_.inside_) {
-    while (inside->fetch_or(0, std::memory_order_acq_rel) != 0) std::this_thread::sleep_for(kPollInterval);
+    while (inside->fetch_or(0, std::memory_order_acq_rel) != 0) std::this_thread::sleep_for(kInsidePollInterval);
   }
 }
 

@@ -15,7 +15,7 @@
 namespace mneme {
 namespace {
 
-constexpr int kThreads = 4;
+constexpr int kInserters = 4;
 constexpr int kRowsEach = 20000;
 
 thread_local uint32_t made_up_node = 0;
@@ -25,10 +25,10 @@ TEST(TableStress, SlotsAreTakenOnce) {
   for (const size_t image_bytes : {8u, 1000u, 30000u}) {  // chunks of many runs, of few, and of one
     const int rows_each = image_bytes > 10000 ? kRowsEach / 50 : kRowsEach;
     Table table(image_bytes, memory);
-    std::vector<uint64_t> slots[kThreads];
+    std::vector<uint64_t> slots[kInserters];
     {
       std::vector<std::jthread> threads;
-      for (int t = 0; t < kThreads; ++t) {
+      for (int t = 0; t < kInserters; ++t) {
         threads.emplace_back([&, t] {
           std::mt19937 random(static_cast<uint32_t>(t));
           SlotCache cache;
@@ -52,7 +52,7 @@ TEST(TableStress, SlotsAreTakenOnce) {
     EXPECT_EQ(live, all.size());
     EXPECT_LT(all.back(), table.slot_end());
     // Nothing is left out but the rest of a run a thread, and of the chunk of the node whose slots end lower.
-    EXPECT_LE(table.slot_end(), all.size() + kThreads * 64 + kHugePageBytes / table.slot_bytes());
+    EXPECT_LE(table.slot_end(), all.size() + kInserters * 64 + kHugePageBytes / table.slot_bytes());
   }
 }
 
@@ -61,14 +61,14 @@ TEST(TableStress, RestoredSlotsAreBelowTheEnd) {
   for (const size_t image_bytes : {8u, 1000u, 30000u}) {
     Table table(image_bytes, memory);
     const uint64_t most = image_bytes > 10000 ? 1000 : 50000;
-    std::vector<std::set<uint64_t>> slots(kThreads);
+    std::vector<std::set<uint64_t>> slots(kInserters);
     {
       std::vector<std::jthread> threads;
-      for (int t = 0; t < kThreads; ++t) {
+      for (int t = 0; t < kInserters; ++t) {
         threads.emplace_back([&, t] {
           std::mt19937 random(static_cast<uint32_t>(t));
           for (uint64_t i = 0; i < most / 10; ++i) {
-            const uint64_t slot = random() % most / kThreads * kThreads + static_cast<uint64_t>(t);
+            const uint64_t slot = random() % most / kInserters * kInserters + static_cast<uint64_t>(t);
             Row* row = table.restore(slot);
             ASSERT_NE(row, nullptr);
             row->set_word(RowWord::live(kCheckpointLsn));

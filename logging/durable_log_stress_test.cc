@@ -14,34 +14,34 @@ namespace {
 
 using namespace test;
 
-constexpr uint32_t kWorkers = 4;
+constexpr uint32_t kAppenders = 4;
 
-struct Case {
+struct LogCase {
   LogDeviceKind device;
   LogBufferKind buffer;
 };
-class DurableLogStress : public ::testing::TestWithParam<Case> {};
+class DurableLogStress : public ::testing::TestWithParam<LogCase> {};
 
 TEST_P(DurableLogStress, EveryRecordIsThereOnceAndWhereItWasTold) {
   constexpr uint64_t kRecords = 3000;
   TemporaryDirectory directory;
   std::vector<Written> written;
   {
-    DurableLogOptions options = small_log(kWorkers);
+    DurableLogOptions options = small_log(kAppenders);
     options.largest_payload_bytes = 300;
     options.ring_bytes = 8192;
     options.device = GetParam().device;
     options.buffer = GetParam().buffer;
     options.group.interval = std::chrono::microseconds(100);
     OpenLog opened = open_for_work(directory.path(), options);
-    std::vector<std::vector<Written>> by_worker(kWorkers);
+    std::vector<std::vector<Written>> by_worker(kAppenders);
     std::vector<std::thread> workers;
-    for (uint32_t w = 0; w < kWorkers; ++w) {
+    for (uint32_t w = 0; w < kAppenders; ++w) {
       workers.emplace_back([&, w] { by_worker[w] = work(*opened.log, WorkerId{w}, kRecords, nullptr); });
     }
     for (std::thread& worker : workers) worker.join();
     for (const auto& each : by_worker) written.insert(written.end(), each.begin(), each.end());
-    EXPECT_EQ(opened.log->counters().log_records, kWorkers * kRecords);
+    EXPECT_EQ(opened.log->counters().log_records, kAppenders * kRecords);
   }
   std::ranges::sort(written, {}, &Written::lsn);
   const LogContents log = must(read_directory(directory.path(), {.threads = 2, .with_skips = true}));
@@ -70,8 +70,8 @@ TEST(DurableLogClose, KeepsWhatWasFilledJustBefore) {
 }
 
 // Every buffer on a good device, and the default one on every device.
-std::vector<Case> cases() {
-  std::vector<Case> all{{LogDeviceKind::kLossy, kDefaultLogBuffer}};
+std::vector<LogCase> cases() {
+  std::vector<LogCase> all{{LogDeviceKind::kLossy, kDefaultLogBuffer}};
   for (const LogBufferKind buffer : log_buffer_kinds()) all.push_back({LogDeviceKind::kFile, buffer});
   return all;
 }

@@ -17,20 +17,20 @@ namespace {
 
 using namespace test;
 
-constexpr uint32_t kWorkers = 4;
+constexpr uint32_t kBufferWorkers = 4;
 constexpr uint32_t kLargest = 400;
 
 // A kind of buffer, in one of its ways to work.
-struct Case {
+struct BufferCase {
   const char* name;
   LogBufferKind kind;
   LogBufferTuning tuning{};
 };
-std::ostream& operator<<(std::ostream& to, const Case& from) {
+std::ostream& operator<<(std::ostream& to, const BufferCase& from) {
   return to << from.name;
 }
 
-const Case kCases[] = {
+const BufferCase kCases[] = {
     {"mutex", LogBufferKind::kMutex},
     {"consolidation", LogBufferKind::kConsolidation},
     {"consolidation_one_slot", LogBufferKind::kConsolidation, {.slots = 1}},
@@ -48,7 +48,7 @@ const Case kCases[] = {
     {"extents", LogBufferKind::kExtents},
 };
 
-std::unique_ptr<LogBuffer> make_tiny(const Case& from, uint32_t workers = kWorkers) {
+std::unique_ptr<LogBuffer> make_tiny(const BufferCase& from, uint32_t workers = kBufferWorkers) {
   LogBufferOptions options;
   options.workers = workers;
   options.ring_bytes = 8192;
@@ -70,11 +70,11 @@ bool waits_for_others(LogBufferKind kind) {
   }
 }
 
-class LogBufferStress : public ::testing::TestWithParam<Case> {};
+class LogBufferStress : public ::testing::TestWithParam<BufferCase> {};
 
 TEST(LogBufferCases, CoverEveryKind) {
   for (const LogBufferKind kind : log_buffer_kinds()) {
-    EXPECT_NE(std::ranges::find(kCases, kind, &Case::kind), std::end(kCases)) << name_of(kind);
+    EXPECT_NE(std::ranges::find(kCases, kind, &BufferCase::kind), std::end(kCases)) << name_of(kind);
   }
 }
 
@@ -84,15 +84,15 @@ struct Reservation {
   uint32_t worker = 0;
   uint64_t attempt = 0;                 // the worker's count, announced before it reserved
   Lsn returned_before;                  // the highest LSN that somebody had been given before it reserved
-  std::array<uint64_t, kWorkers> seen;  // the announcements that it saw after it reserved
+  std::array<uint64_t, kBufferWorkers> seen;  // the announcements that it saw after it reserved
 };
 
 struct Observation {
-  CachePadded<std::atomic<uint64_t>> announced[kWorkers];
+  CachePadded<std::atomic<uint64_t>> announced[kBufferWorkers];
   std::atomic<uint64_t> highest_returned{0};
 };
 
-std::vector<Reservation> work(LogBuffer& buffer, Observation& observation, WorkerId worker,
+std::vector<Reservation> work_on(LogBuffer& buffer, Observation& observation, WorkerId worker,
                               uint64_t records) {
   std::mt19937_64 random(worker.value);
   std::vector<Reservation> reservations;
@@ -104,7 +104,7 @@ std::vector<Reservation> work(LogBuffer& buffer, Observation& observation, Worke
     mine.returned_before = Lsn{observation.highest_returned.load(std::memory_order_acquire)};
     observation.announced[worker.value]->store(i, std::memory_order_relaxed);
     mine.lsn = buffer.reserve(worker, bytes);
-    for (uint32_t w = 0; w < kWorkers; ++w) {
+    for (uint32_t w = 0; w < kBufferWorkers; ++w) {
       mine.seen[w] = observation.announced[w]->load(std::memory_order_relaxed);
     }
     uint64_t highest = observation.highest_returned.load(std::memory_order_relaxed);
@@ -122,10 +122,10 @@ std::vector<Reservation> work(LogBuffer& buffer, Observation& observation, Worke
 // LSNs agree with the order of the calls, and with what they made visible (log_buffer.h, "Order, exactly").
 void check_order(std::vector<Reservation>& reservations) {
   std::ranges::sort(reservations, {}, &Reservation::lsn);
-  std::array<uint64_t, kWorkers> attempts{};
+  std::array<uint64_t, kBufferWorkers> attempts{};
   for (const Reservation& each : reservations) {
     EXPECT_LT(each.returned_before, each.lsn);
-    for (uint32_t w = 0; w < kWorkers; ++w) EXPECT_GE(each.seen[w], attempts[w]);
+    for (uint32_t w = 0; w < kBufferWorkers; ++w) EXPECT_GE(each.seen[w], attempts[w]);
     EXPECT_LT(attempts[each.worker], each.attempt);
     attempts[each.worker] = each.attempt;
   }
@@ -135,18 +135,18 @@ TEST_P(LogBufferStress, PrefixCoversEveryRecordInOrder) {
   constexpr uint64_t kRecords = 4000;
   const auto buffer = make_tiny(GetParam());
   Observation observation;
-  std::vector<std::vector<Reservation>> by_worker(kWorkers);
+  std::vector<std::vector<Reservation>> by_worker(kBufferWorkers);
   std::vector<std::thread> workers;
-  for (uint32_t w = 0; w < kWorkers; ++w) {
-    workers.emplace_back([&, w] { by_worker[w] = work(*buffer, observation, WorkerId{w}, kRecords); });
+  for (uint32_t w = 0; w < kBufferWorkers; ++w) {
+    workers.emplace_back([&, w] { by_worker[w] = work_on(*buffer, observation, WorkerId{w}, kRecords); });
   }
   Drainer drainer(*buffer, kFirstLsn, kLargest);
-  while (drainer.records() < kWorkers * kRecords) {
+  while (drainer.records() < kBufferWorkers * kRecords) {
     drainer.drain();
     std::this_thread::yield();
   }
   for (std::thread& worker : workers) worker.join();
-  EXPECT_EQ(drainer.records(), kWorkers * kRecords);
+  EXPECT_EQ(drainer.records(), kBufferWorkers * kRecords);
   EXPECT_TRUE(buffer->quiescent(drainer.at()));
   std::vector<Reservation> all;
   for (const auto& each : by_worker) all.insert(all.end(), each.begin(), each.end());
@@ -159,7 +159,7 @@ TEST_P(LogBufferStress, FullRingHoldsWorkersBack) {
   const auto buffer = make_tiny(GetParam());
   std::atomic<uint64_t> appended{0};
   std::vector<std::thread> workers;
-  for (uint32_t w = 0; w < kWorkers; ++w) {
+  for (uint32_t w = 0; w < kBufferWorkers; ++w) {
     workers.emplace_back([&, w] {
       for (uint64_t i = 0; i < kRecords; ++i) {
         append(*buffer, WorkerId{w}, 100);
@@ -174,8 +174,8 @@ TEST_P(LogBufferStress, FullRingHoldsWorkersBack) {
     drainer.check_published();
   }
   EXPECT_LE(drainer.at().value, kFirstLsn.value + buffer->capacity());
-  EXPECT_LT(appended.load(std::memory_order_relaxed), kWorkers * kRecords);
-  while (drainer.records() < kWorkers * kRecords) {
+  EXPECT_LT(appended.load(std::memory_order_relaxed), kBufferWorkers * kRecords);
+  while (drainer.records() < kBufferWorkers * kRecords) {
     drainer.drain();
     std::this_thread::yield();
   }
@@ -203,7 +203,7 @@ TEST_P(LogBufferStress, StoppedWorkerHoldsBackThePrefixAndLosesNothing) {
   const Lsn stopped = buffer->reserve(WorkerId{0}, 100);
   std::atomic<uint64_t> published{0};
   std::vector<std::thread> others;
-  for (uint32_t w = 1; w < kWorkers; ++w) {
+  for (uint32_t w = 1; w < kBufferWorkers; ++w) {
     others.emplace_back([&, w] {
       for (uint64_t i = 0; i < kRecords; ++i) {
         append(*buffer, WorkerId{w}, 100);
@@ -211,7 +211,7 @@ TEST_P(LogBufferStress, StoppedWorkerHoldsBackThePrefixAndLosesNothing) {
       }
     });
   }
-  constexpr uint64_t kOthers = (kWorkers - 1) * kRecords;
+  constexpr uint64_t kOthers = (kBufferWorkers - 1) * kRecords;
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
   while (waits_for_others(GetParam().kind) ? std::chrono::steady_clock::now() < end
                                            : published.load(std::memory_order_relaxed) < kOthers) {

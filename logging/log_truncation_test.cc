@@ -12,14 +12,14 @@
 namespace mneme {
 namespace {
 
-struct Case {
+struct TruncationCase {
   std::string_view name;
   std::vector<uint32_t> lives_with_segments;
   std::vector<uint32_t> stay;
   std::vector<LogHole> holes;
 };
 
-class FormerLives : public testing::TestWithParam<Case> {};
+class FormerLives : public testing::TestWithParam<TruncationCase> {};
 
 TEST_P(FormerLives, AreForgottenUpToTheFirstThatIsLeft) {
   Manifest manifest;
@@ -38,14 +38,14 @@ TEST_P(FormerLives, AreForgottenUpToTheFirstThatIsLeft) {
 
 INSTANTIATE_TEST_SUITE_P(
     Lives, FormerLives,
-    testing::Values(Case{"all",
+    testing::Values(TruncationCase{"all",
                          {1, 2, 4, 7},
                          {1, 2, 4, 7},
                          {{Lsn{120}, Lsn{130}}, {Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}}},
                     // Where a life ends says the next one.
-                    Case{"one_between", {2, 7}, {2, 4, 7}, {{Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}}},
-                    Case{"a_former_one", {4}, {4, 7}, {{Lsn{450}, Lsn{460}}}},
-                    Case{"the_last", {7, 7}, {7}, {}}, Case{"none", {}, {7}, {}}),
+                    TruncationCase{"one_between", {2, 7}, {2, 4, 7}, {{Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}}},
+                    TruncationCase{"a_former_one", {4}, {4, 7}, {{Lsn{450}, Lsn{460}}}},
+                    TruncationCase{"the_last", {7, 7}, {7}, {}}, TruncationCase{"none", {}, {7}, {}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(LogTruncation, WhatCannotBeLookedThroughOrRemovedIsNamed) {

@@ -72,7 +72,7 @@ TEST(Manifest, NumbersOfSegmentsThatAreGoneDoNotComeUpAgain) {
 }
 
 TEST(Manifest, SaysWhatIsWrong) {
-  struct Case {
+  struct ManifestCase {
     std::string text;
     ErrorKind kind;
     std::string words;
@@ -86,7 +86,7 @@ TEST(Manifest, SaysWhatIsWrong) {
   whole_other_version += fmt::format("crc32c {:08x}\n", crc32c(std::as_bytes(std::span(whole_other_version))));
   std::string other_format = full_manifest().encode();
   other_format.replace(other_format.find("mneme data"), 5, "mnemo");
-  const Case cases[] = {
+  const ManifestCase cases[] = {
       {other_format, ErrorKind::kDamaged, "isn't the JSON that Mneme writes"},
       {whole_other_version, ErrorKind::kInvalidArgument, "has format version 9"},
       {"hello", ErrorKind::kInvalidArgument, "was not written by Mneme"},
@@ -94,7 +94,7 @@ TEST(Manifest, SaysWhatIsWrong) {
       {other_version, ErrorKind::kDamaged, "says format version 9"},
       {other_value, ErrorKind::kDamaged, "its checksum doesn't match"},
   };
-  for (const Case& each : cases) {
+  for (const ManifestCase& each : cases) {
     const auto result = Manifest::decode(each.text, "DIR/MANIFEST");
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().kind, each.kind) << result.error().message;

@@ -15,9 +15,9 @@ namespace {
 
 using namespace test;
 
-constexpr uint32_t kWorkers = 5;
+constexpr uint32_t kStreamWorkers = 5;
 
-struct Case {
+struct StreamsCase {
   LogDeviceKind device;
   LogLayout layout;
   uint32_t streams;
@@ -33,14 +33,14 @@ void split_evenly(RecordKind, ByteSpan payload,
     piece(std::min(begin + 20, payload.size()), begin / 20);
 }
 
-class ManyStreamsStress : public ::testing::TestWithParam<Case> {};
+class ManyStreamsStress : public ::testing::TestWithParam<StreamsCase> {};
 
 TEST_P(ManyStreamsStress, EveryRecordIsThereOnceAndInOrder) {
   constexpr uint64_t kRecords = 2000;
   TemporaryDirectory directory;
   std::vector<Written> written;
   for (uint32_t life = 0; life < 2; ++life) {
-    DurableLogOptions options = small_log(kWorkers);
+    DurableLogOptions options = small_log(kStreamWorkers);
     options.layout = GetParam().layout;
     options.epoch.loggers = GetParam().streams;
     options.epoch.interval = std::chrono::microseconds(300);
@@ -61,14 +61,14 @@ TEST_P(ManyStreamsStress, EveryRecordIsThereOnceAndInOrder) {
     options.device = GetParam().device;
     OpenLog opened = open_for_work(directory.path(), options);
     std::atomic<uint64_t> highest{0};
-    std::vector<std::vector<Written>> by_worker(kWorkers);
+    std::vector<std::vector<Written>> by_worker(kStreamWorkers);
     std::vector<std::thread> workers;
-    for (uint32_t w = 0; w < kWorkers; ++w) {
+    for (uint32_t w = 0; w < kStreamWorkers; ++w) {
       workers.emplace_back([&, w] { by_worker[w] = work(*opened.log, WorkerId{w}, kRecords, &highest); });
     }
     for (std::thread& worker : workers) worker.join();
     for (const auto& each : by_worker) written.insert(written.end(), each.begin(), each.end());
-    EXPECT_GE(opened.log->counters().log_records, kWorkers * kRecords);  // a part counts as one
+    EXPECT_GE(opened.log->counters().log_records, kStreamWorkers * kRecords);  // a part counts as one
   }
   std::ranges::sort(written, {}, &Written::lsn);
   const LogContents log = must(read_directory(directory.path(), {.threads = 2, .with_skips = true}));
@@ -86,24 +86,24 @@ TEST_P(ManyStreamsStress, EveryRecordIsThereOnceAndInOrder) {
 
 INSTANTIATE_TEST_SUITE_P(
     DevicesAndLayouts, ManyStreamsStress,
-    ::testing::Values(Case{LogDeviceKind::kFile, LogLayout::kEpoch, 1},
-                      Case{LogDeviceKind::kFile, LogLayout::kEpoch, 3},
-                      Case{LogDeviceKind::kLossy, LogLayout::kEpoch, 2},
-                      Case{LogDeviceKind::kFile, LogLayout::kDistributed, 1},
-                      Case{LogDeviceKind::kFile, LogLayout::kDistributed, 3},
-                      Case{LogDeviceKind::kLossy, LogLayout::kDistributed, 2},
-                      Case{LogDeviceKind::kFile, LogLayout::kDistributed, 8},
-                      Case{LogDeviceKind::kFile, LogLayout::kDistributed, 4, LogBufferKind::kMutex},
-                      Case{LogDeviceKind::kFile, LogLayout::kDistributed, 5, LogBufferKind::kDelegated},
-                      Case{LogDeviceKind::kFile, LogLayout::kDistributed, 6, LogBufferKind::kGrasshopper},
-                      Case{LogDeviceKind::kLossy, LogLayout::kDistributed, 4, kDefaultLogBuffer,
+    ::testing::Values(StreamsCase{LogDeviceKind::kFile, LogLayout::kEpoch, 1},
+                      StreamsCase{LogDeviceKind::kFile, LogLayout::kEpoch, 3},
+                      StreamsCase{LogDeviceKind::kLossy, LogLayout::kEpoch, 2},
+                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 1},
+                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 3},
+                      StreamsCase{LogDeviceKind::kLossy, LogLayout::kDistributed, 2},
+                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 8},
+                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 4, LogBufferKind::kMutex},
+                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 5, LogBufferKind::kDelegated},
+                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 6, LogBufferKind::kGrasshopper},
+                      StreamsCase{LogDeviceKind::kLossy, LogLayout::kDistributed, 4, kDefaultLogBuffer,
                            StreamPartition::kPage},
-                      Case{LogDeviceKind::kNvm, LogLayout::kDistributed, 1},
-                      Case{LogDeviceKind::kNvm, LogLayout::kDistributed, 3},
-                      Case{LogDeviceKind::kNvmLossy, LogLayout::kDistributed, 2},
-                      Case{LogDeviceKind::kNvmLossy, LogLayout::kDistributed, 4, kDefaultLogBuffer,
+                      StreamsCase{LogDeviceKind::kNvm, LogLayout::kDistributed, 1},
+                      StreamsCase{LogDeviceKind::kNvm, LogLayout::kDistributed, 3},
+                      StreamsCase{LogDeviceKind::kNvmLossy, LogLayout::kDistributed, 2},
+                      StreamsCase{LogDeviceKind::kNvmLossy, LogLayout::kDistributed, 4, kDefaultLogBuffer,
                            StreamPartition::kPage},
-                      Case{LogDeviceKind::kNvm, LogLayout::kDistributed, 2, kDefaultLogBuffer,
+                      StreamsCase{LogDeviceKind::kNvm, LogLayout::kDistributed, 2, kDefaultLogBuffer,
                            StreamPartition::kTransaction, StreamCommit::kDurableCache}),
     [](const auto& info) {
       std::string name = std::string(name_of(info.param.layout)) + "_" + std::string(name_of(info.param.device)) + "_" +

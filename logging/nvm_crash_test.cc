@@ -17,15 +17,15 @@ namespace {
 
 using namespace test;
 
-constexpr uint32_t kWorkers = 3;
+constexpr uint32_t kNvmWorkers = 3;
 
 [[noreturn]] void run_child(const std::string& directory, LogDeviceKind device, uint64_t life, int reports) {
-  DurableLogOptions options = small_nvm_log(kWorkers);
+  DurableLogOptions options = small_nvm_log(kNvmWorkers);
   options.device = device;
   options.lossy_seed = life;
   OpenLog opened = open_for_work(directory, options);
   std::vector<std::thread> threads;
-  for (uint32_t w = 0; w < kWorkers; ++w) {
+  for (uint32_t w = 0; w < kNvmWorkers; ++w) {
     threads.emplace_back([&, w] {
       for (uint64_t index = life << 32 | uint64_t{w} << 24;; ++index) {
         const ReportedRecord report{index,

@@ -17,7 +17,7 @@ namespace {
 
 using namespace test;
 
-constexpr uint32_t kWorkers = 4;
+constexpr uint32_t kNvmWorkers = 4;
 constexpr uint32_t kStopped = 2;
 constexpr uint64_t kRecords = 3000;
 
@@ -45,17 +45,17 @@ class NvmLogStress : public ::testing::TestWithParam<LogDeviceKind> {};
 
 TEST_P(NvmLogStress, ACrashTakesOnlyWhatWasNotFilled) {
   TemporaryDirectory directory;
-  DurableLogOptions options = small_nvm_log(kWorkers);
+  DurableLogOptions options = small_nvm_log(kNvmWorkers);
   options.device = GetParam();
   options.largest_payload_bytes = 400;
   OpenLog opened = open_for_work(directory.path(), options);
-  std::vector<Records> written(kWorkers);
+  std::vector<Records> written(kNvmWorkers);
   std::vector<Lsn> reserved(kStopped);
   {
     // Nobody stops while others still need many segments: they would wait for him.
-    std::barrier almost_done(kWorkers);
+    std::barrier almost_done(kNvmWorkers);
     std::vector<std::jthread> threads;
-    for (uint32_t w = 0; w < kWorkers; ++w) {
+    for (uint32_t w = 0; w < kNvmWorkers; ++w) {
       threads.emplace_back([&, w] {
         std::mt19937_64 random(w + 1);
         append_some(*opened.log, WorkerId{w}, kRecords, random, written[w]);

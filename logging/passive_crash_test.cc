@@ -15,10 +15,10 @@ namespace {
 
 using namespace test;
 
-constexpr uint32_t kWorkers = 4;
+constexpr uint32_t kPassiveWorkers = 4;
 
 DurableLogOptions options_of(LogDeviceKind device, std::optional<StreamCommit> commit, uint64_t life) {
-  DurableLogOptions options = small_log(kWorkers);
+  DurableLogOptions options = small_log(kPassiveWorkers);
   options.layout = LogLayout::kDistributed;
   options.device = device;
   options.largest_payload_bytes = 1000;
@@ -33,7 +33,7 @@ DurableLogOptions options_of(LogDeviceKind device, std::optional<StreamCommit> c
 [[noreturn]] void run_child(const std::string& directory, const DurableLogOptions& options, uint64_t life, int reports) {
   OpenLog opened = open_for_work(directory, options);
   std::vector<std::thread> threads;
-  for (uint32_t w = 0; w < kWorkers; ++w) {
+  for (uint32_t w = 0; w < kPassiveWorkers; ++w) {
     threads.emplace_back([&, w] {
       for (uint64_t index = life << 32 | uint64_t{w} << 24;; ++index) {
         const bool is_skip = index % 5 == 0;  // not fenced

@@ -47,10 +47,6 @@ DurableLogOptions remote_log(const Servers& servers) {
   return options;
 }
 
-bool has_file(const std::string& directory, uint32_t segment) {
-  return std::filesystem::exists(directory + "/" + remote_segment_file(segment));
-}
-
 // Runs an engine that is killed while it appends, from record `begin` on; returns behind the last that it knew to be durable.
 uint64_t run_killed_engine(const std::string& directory, const DurableLogOptions& options, uint64_t begin,
                            uint64_t seed, uint64_t batch = 3, const std::function<void()>& meanwhile = [] {}) {

@@ -27,7 +27,7 @@ using test::LinkedServer;
 using test::must;
 
 constexpr uint32_t kBlocksOfSegment = 3;
-constexpr size_t kSegmentBytes = block_offset(kBlocksOfSegment);
+constexpr size_t kScheduledSegmentBytes = block_offset(kBlocksOfSegment);
 constexpr auto kPatience = std::chrono::seconds(10);  // for what must happen
 
 // In memory where that is to be had: thousands of syncs are no part of the test.
@@ -76,7 +76,7 @@ class Engine {
     options.servers.hello.database_id = database_id;
     options.servers.hello.role = LogRole::kWriter;
     options.servers.hello.term = claim->term;
-    options.segment_bytes = kSegmentBytes;
+    options.segment_bytes = kScheduledSegmentBytes;
     auto queue = RemoteQueue::open(options, engine->segments_);
     if (!queue.ok()) return queue.error();
     engine->queue_ = std::move(*queue);
@@ -136,11 +136,11 @@ class Engine {
   Engine(const std::string& directory, const LogTerm& term)
       : term_(term),
         manifest_(must(ManifestFile::open(directory))),
-        segments_(*manifest_, kSegmentBytes, /*files=*/200),
+        segments_(*manifest_, kScheduledSegmentBytes, /*files=*/200),
         next_segment_(manifest_->current().next_segment_number()) {
     must(manifest_->update([&](Manifest& manifest) {
       if (!manifest.incarnations.empty())
-        next_lsn_ = manifest.incarnations.back().begin + kSegmentBytes * 100;
+        next_lsn_ = manifest.incarnations.back().begin + kScheduledSegmentBytes * 100;
       manifest.incarnations.push_back({.number = term.number, .begin = next_lsn_});
     }));
     std::filesystem::create_directory(directory + "/" + kRemoteFolder);

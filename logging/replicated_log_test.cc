@@ -82,10 +82,6 @@ std::map<uint32_t, uint64_t> read_all(ReplicatedReader& reader, uint64_t end, ui
   return segments;
 }
 
-bool has_file(const std::string& directory, uint32_t segment) {
-  return std::filesystem::exists(directory + "/" + remote_segment_file(segment));
-}
-
 TEST(NatsLog, IsReadByAStandbyAndComesHomeWithTheNextOpening) {
   const NatsServers servers(1);
   const TemporaryDirectory directory;

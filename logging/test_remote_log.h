@@ -34,6 +34,10 @@ inline Result<OpenLog> open_remote(const std::string& directory, const DurableLo
   return opened;
 }
 
+inline bool has_file(const std::string& directory, uint32_t segment) {
+  return std::filesystem::exists(directory + "/" + remote_segment_file(segment));
+}
+
 inline std::vector<std::byte> payload(uint64_t number) {
   std::vector<std::byte> bytes = payload_of(number, 8 + number % 700);
   store(bytes.data(), number);

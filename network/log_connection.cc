@@ -14,7 +14,7 @@ namespace mneme {
 
 namespace {
 
-constexpr size_t kReceiveBytes = size_t{256} << 10;
+constexpr size_t kAnswerBytes = size_t{256} << 10;
 constexpr size_t kReadsInFlight = 8;
 
 }  // namespace
@@ -109,7 +109,7 @@ Result<LogMessage> LogConnection::await() {
     if (!message.ok()) return broken(message.error().message);
     if (*message) return std::move(**message);
     RETURN_IF_ERROR(await_ready(POLLIN));
-    arrived.resize(kReceiveBytes);
+    arrived.resize(kAnswerBytes);
     const ssize_t count = ::recv(descriptor_, arrived.data(), arrived.size(), MSG_DONTWAIT);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0) return broken(std::strerror(errno));

@@ -15,7 +15,7 @@ namespace mneme {
 
 namespace {
 
-constexpr size_t kReceiveBytes = size_t{256} << 10;
+constexpr size_t kPolledBytes = size_t{256} << 10;
 
 timespec time_of(std::chrono::nanoseconds limit) {
   return {limit.count() / 1'000'000'000, limit.count() % 1'000'000'000};
@@ -109,7 +109,7 @@ void PollLoop::serve(SocketId id, short ready, std::vector<SocketEvent>& events)
   ssize_t count = 1;
   int error_number = send_error;
   if (send_error == 0 && (ready & (POLLIN | POLLERR | POLLHUP)) != 0) {
-    socket.received.resize(kReceiveBytes);
+    socket.received.resize(kPolledBytes);
     count = ::recv(socket.descriptor, socket.received.data(), socket.received.size(), 0);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count < 0) error_number = errno;

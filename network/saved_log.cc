@@ -16,9 +16,9 @@ namespace mneme {
 
 namespace {
 
-constexpr char kMagic[8] = {'M', 'N', 'L', 'O', 'G', 'S', 'R', 'V'};
+constexpr char kSavedMagic[8] = {'M', 'N', 'L', 'O', 'G', 'S', 'R', 'V'};
 constexpr uint32_t kVersion = 1;
-constexpr size_t kChecksumAt = 8;
+constexpr size_t kSavedChecksumAt = 8;
 constexpr size_t kBodyAt = 12;
 constexpr std::string_view kLogSuffix = ".log";
 constexpr std::string_view kTermSuffix = ".term";
@@ -30,7 +30,7 @@ std::string path_of(const std::string& directory, uint64_t database_id, std::str
 // All but the files' bytes.
 ByteBuffer head_of(uint64_t database_id, const LogTerm& term, const FilesMessage& files) {
   ByteBuffer head;
-  head.put_bytes(as_bytes({kMagic, sizeof kMagic}));
+  head.put_bytes(as_bytes({kSavedMagic, sizeof kSavedMagic}));
   head.put(uint32_t{0});  // the checksum's place
   head.put(kVersion);
   head.put(database_id);
@@ -51,7 +51,7 @@ Result<void> replace(const std::string& directory, const std::string& path, Byte
                      const std::vector<ByteSpan>& contents) {
   uint32_t checksum = crc32c(head.span().subspan(kBodyAt));
   for (const ByteSpan each : contents) checksum = crc32c(each, checksum);
-  store(head.data() + kChecksumAt, checksum);
+  store(head.data() + kSavedChecksumAt, checksum);
 
   const DirectoryChanges changes(directory);
   const std::string incoming = path + ".tmp";
@@ -95,11 +95,11 @@ class Mapped {
 };
 
 Result<LogStore> decode(ByteSpan bytes, const std::string& path, uint64_t& database_id) {
-  if (bytes.size() < kBodyAt || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) {
+  if (bytes.size() < kBodyAt || std::memcmp(bytes.data(), kSavedMagic, sizeof kSavedMagic) != 0) {
     return damaged_log(path, "it begins with other bytes");
   }
   const ByteSpan body = bytes.subspan(kBodyAt);
-  if (load<uint32_t>(bytes.data() + kChecksumAt) != crc32c(body)) {
+  if (load<uint32_t>(bytes.data() + kSavedChecksumAt) != crc32c(body)) {
     return damaged_log(path, "its checksum doesn't match");
   }
   ByteReader from(body);

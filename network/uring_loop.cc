@@ -17,7 +17,7 @@ namespace mneme {
 namespace {
 
 constexpr unsigned kEntries = 256;
-constexpr size_t kReceiveBytes = size_t{256} << 10;
+constexpr size_t kReceivedBytes = size_t{256} << 10;
 // How long a loop that ends waits for the kernel to let go of its buffers.
 constexpr int kMostFarewells = 20;
 constexpr std::chrono::milliseconds kFarewell{50};
@@ -65,7 +65,7 @@ SocketId UringLoop::add(int descriptor) {
   const SocketId id{next_id_++};
   Socket& socket = sockets_[id];
   socket.descriptor = descriptor;
-  socket.received.resize(kReceiveBytes);
+  socket.received.resize(kReceivedBytes);
   return id;
 }
 

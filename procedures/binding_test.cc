@@ -7,13 +7,13 @@
 namespace mneme {
 namespace {
 
-struct Row {
+struct BindingRow {
   const char* text;
   const char* ir;
 };
 
 // clang-format off
-const Row kRows[] = {
+const BindingRow kBindingRows[] = {
     {R"(SELECT balance INTO n FROM account WHERE id = p_id;)",
      R"(
 #0 select account point account_pkey(id = p_id)
@@ -451,7 +451,7 @@ v := 1
 // clang-format on
 
 TEST(Binding, GivesEachConstructItsMeaning) {
-  for (const Row& row : kRows) EXPECT_EQ(bound_text(row.text), row.ir) << row.text;
+  for (const BindingRow& row : kBindingRows) EXPECT_EQ(bound_text(row.text), row.ir) << row.text;
 }
 
 }  // namespace

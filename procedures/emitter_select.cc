@@ -13,7 +13,7 @@ using ir::Statement;
 
 namespace {
 
-const char* kind_literal(const Type& type) {
+const char* kind_of_sum(const Type& type) {
   return type.kind == TypeKind::kNumeric ? "TypeKind::kNumeric"
          : type.kind == TypeKind::kInt   ? "TypeKind::kInt"
                                          : "TypeKind::kBigInt";
@@ -311,7 +311,7 @@ void OperationEmitter::add_value(const Operation& operation, size_t i, const Ope
       if (value.rep == Rep::kWide) {
         text_.fail_if(
             fmt::format("!has_digits({}, kMaxNumericPrecision)", name),
-            fmt::format("raise_out_of_range(run, {}, {})", scope_.where, kind_literal(aggregate.type)));
+            fmt::format("raise_out_of_range(run, {}, {})", scope_.where, kind_of_sum(aggregate.type)));
       }
       return;
     case Aggregate::Kind::kMin:
@@ -353,7 +353,7 @@ void OperationEmitter::finish_aggregates(const Operation& operation) {
           const unsigned bytes = aggregate.type.kind == TypeKind::kBigInt ? 8 : 4;
           text_.fail_if(
               fmt::format("!fits<{}>({})", bytes, name),
-              fmt::format("raise_out_of_range(run, {}, {})", scope_.where, kind_literal(aggregate.type)));
+              fmt::format("raise_out_of_range(run, {}, {})", scope_.where, kind_of_sum(aggregate.type)));
           sum = converted(sum, Rep::kInt);
         }
         scope_.aggregates.push_back(std::move(sum));

@@ -17,7 +17,7 @@
 namespace mneme {
 namespace {
 
-constexpr const char* kSql = R"sql(
+constexpr const char* kInterpretedSql = R"sql(
 CREATE TABLE item (
     i_id    INT NOT NULL,
     i_group INT NOT NULL,
@@ -351,7 +351,7 @@ const std::vector<std::string> kLineRows = {"1|1|1|3",  "1|2|2|6",  "1|3|4|9",
 const std::vector<std::string> kNoteRows = {"dividing|-7", "dividing|10"};
 
 std::unique_ptr<Program> compiled() {
-  Result<std::unique_ptr<Program>> program = compile(kSql, "test.sql");
+  Result<std::unique_ptr<Program>> program = compile(kInterpretedSql, "test.sql");
   CHECK(program.ok());
   return std::move(program).value();
 }

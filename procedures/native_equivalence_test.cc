@@ -38,7 +38,7 @@ constexpr int kPrograms = 1;
 constexpr int kProcedures = 10;
 #endif
 constexpr int kCallsEach = 50;
-constexpr int kRows = 25;  // of a table, at first
+constexpr int kRowsAtFirst = 25;  // of a table, at first
 
 // What slices report, as text, and what they hand on.
 class Notes final : public Recording, public LocateSink {
@@ -345,7 +345,7 @@ void Equivalence::compare(const ir::Procedure& procedure, size_t unit, std::span
 void Equivalence::compare_calls(const ir::Procedure& procedure) {
   std::vector<std::vector<std::string>> lines;
   for (size_t table = 0; table < program_->catalog.tables().size(); ++table) {
-    for (int i = 0; i < kRows; ++i) {
+    for (int i = 0; i < kRowsAtFirst; ++i) {
       std::vector<std::string> line = {fmt::format("{}", table)};
       for (size_t column = 0; column < sql_.column_count(table); ++column) {
         line.push_back(sql_.column_value(table, column));

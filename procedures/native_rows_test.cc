@@ -13,7 +13,7 @@
 namespace mneme::native {
 namespace {
 
-constexpr const char* kSql =
+constexpr const char* kNativeSql =
     "CREATE TABLE t (flag BOOLEAN NOT NULL, word VARCHAR(11) NOT NULL, small SMALLINT NOT NULL, wide "
     "NUMERIC(30,2) NOT "
     "NULL, num INT NOT NULL, code CHAR(3) NOT NULL, big BIGINT NOT NULL, narrow NUMERIC(9,2) NOT NULL, at "
@@ -27,7 +27,7 @@ constexpr const char* kSql =
 
 class NativeRowsTest : public testing::Test {
  protected:
-  NativeRowsTest() : program_(std::move(compile(kSql, "t.sql")).value()), schema_(program_->catalog) {}
+  NativeRowsTest() : program_(std::move(compile(kNativeSql, "t.sql")).value()), schema_(program_->catalog) {}
 
   std::string text(size_t most) {
     std::string text;

@@ -7,13 +7,13 @@
 namespace mneme {
 namespace {
 
-struct Row {
+struct RefusalRow {
   const char* text;
   const char* error;
 };
 
 // clang-format off
-const Row kStatements[] = {
+const RefusalRow kStatements[] = {
     {R"(COMMIT;)",
      R"(2:1: COMMIT is not supported inside a procedure: a call is one transaction, which commits at its end)"},
     {R"(ROLLBACK;)",
@@ -318,7 +318,7 @@ const Row kStatements[] = {
      R"(2:46: ORDER BY a position is not supported; write the column's name)"},
 };
 
-const Row kDefinitions[] = {
+const RefusalRow kDefinitions[] = {
     {R"(CREATE TABLE t (a INT REFERENCES u (b));)",
      R"(1:23: FOREIGN KEY (REFERENCES) is not supported: leave it out, and check in the procedures what must hold)"},
     {R"(CREATE TABLE t (a INT, FOREIGN KEY (a) REFERENCES u (b));)",
@@ -441,11 +441,11 @@ const Row kDefinitions[] = {
 // clang-format on
 
 TEST(Refusal, SaysWhereAndWhyOfEachStatement) {
-  for (const Row& row : kStatements) EXPECT_EQ(refusal_of(test_procedure(row.text)), row.error) << row.text;
+  for (const RefusalRow& row : kStatements) EXPECT_EQ(refusal_of(test_procedure(row.text)), row.error) << row.text;
 }
 
 TEST(Refusal, SaysWhereAndWhyOfEachDefinition) {
-  for (const Row& row : kDefinitions) {
+  for (const RefusalRow& row : kDefinitions) {
     EXPECT_EQ(refusal_of(std::string(row.text) + "\n"), row.error) << row.text;
   }
 }

@@ -20,7 +20,7 @@ using ir::OperationMode;
 using ir::Statement;
 using testing::ElementsAre;
 
-constexpr const char* kSql = R"sql(
+constexpr const char* kSlicedSql = R"sql(
 CREATE TABLE price (p_item INT NOT NULL, p_price INT NOT NULL, PRIMARY KEY (p_item));
 CREATE TABLE sold (s_item INT NOT NULL, s_sum INT NOT NULL, PRIMARY KEY (s_item));
 CREATE PROCEDURE sell(p_items INT[], p_times INT) LANGUAGE plpgsql AS $$
@@ -98,7 +98,7 @@ class SliceRun : public testing::Test {
   }
   std::vector<std::string> sums() const { return rows_.dump(TableId{1}); }
 
-  const std::unique_ptr<Program> program_ = compile(kSql, "test.sql").value();
+  const std::unique_ptr<Program> program_ = compile(kSlicedSql, "test.sql").value();
   const ir::Procedure& sell_ = program_->procedures[0];
   const Schema schema_{program_->catalog};
   MapAccess rows_{schema_};

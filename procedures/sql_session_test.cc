@@ -11,7 +11,7 @@
 namespace mneme {
 namespace {
 
-constexpr const char* kSql = R"sql(
+constexpr const char* kSessionSql = R"sql(
 CREATE TABLE account (id INT PRIMARY KEY, branch INT NOT NULL, name VARCHAR(20), balance NUMERIC(12,2) NOT NULL);
 CREATE INDEX account_by_branch ON account (branch);
 CREATE TABLE entry (account INT, number INT, amount NUMERIC(8,2) NOT NULL, PRIMARY KEY (account, number));
@@ -30,7 +30,7 @@ BEGIN r_count := cardinality(p_ids); r_ids := p_ids; END $$;
 class SqlSessionTest : public testing::Test {
  protected:
   SqlSessionTest()
-      : program_(*compile(kSql, "test.sql")),
+      : program_(*compile(kSessionSql, "test.sql")),
         database_(program_->catalog, 2),
         session_(*program_, database_, WorkerId{0}),
         other_(*program_, database_, WorkerId{1}) {

@@ -46,10 +46,6 @@ class WorkingDatabaseMaker {
 
 namespace {
 
-double seconds_since(uint64_t begin_ns) {
-  return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;
-}
-
 // A database can't be made where there is one; nor where a file of somebody else's has the manifest's name.
 Result<void> check_free(const std::string& directory) {
   if (!holds_database(directory)) return {};

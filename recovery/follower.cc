@@ -19,8 +19,6 @@ constexpr milliseconds kTakeLimit(50);
 constexpr milliseconds kFenceLimit(30'000);
 constexpr milliseconds kReceiveLimit(1000);
 
-double seconds_since(uint64_t begin_ns) { return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9; }
-
 // Where the pieces begin that the directory does not hold; some before it hold nothing new.
 Result<uint64_t> first_position(ReplicatedReader& reader, const Manifest& manifest) {
   const auto first = reader.first();

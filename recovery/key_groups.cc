@@ -8,7 +8,7 @@ namespace mneme {
 
 namespace {
 
-constexpr uint64_t kSeed = 0x2545f4914f6cdd1d;
+constexpr uint64_t kGroupSeed = 0x2545f4914f6cdd1d;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void KeyGroups::gather(std::span<const ChangeBucket* const> buckets, size_t key_
 
 uint32_t KeyGroups::group_of(const ShuffledChange* change, size_t key_words) {
   const uint64_t* key = change->key();
-  for (uint64_t at = hash_of_words(key, key_words, kSeed) >> 20;; ++at) {
+  for (uint64_t at = hash_of_words(key, key_words, kGroupSeed) >> 20;; ++at) {
     uint32_t& place = table_[at & mask_];
     if (place == 0) {
       firsts_.push_back(change);

@@ -12,7 +12,7 @@ namespace mneme {
 
 namespace {
 
-constexpr uint64_t kSeed = 0x9e3779b97f4a7c15;
+constexpr uint64_t kPartitionSeed = 0x9e3779b97f4a7c15;
 constexpr size_t kSampledRecords = 1024;
 // Of neighbours, in the sample: so many that partitions come out alike.
 constexpr size_t kGroupsPerPartition = 4;
@@ -24,7 +24,7 @@ struct SampledKey {
 };
 
 uint64_t hash_of_leading(const IndexKey& key) {
-  return hash_of_words(key.words.data(), key.word_count - 1, kSeed);
+  return hash_of_words(key.words.data(), key.word_count - 1, kPartitionSeed);
 }
 
 // Of sorted keys, groups that agree in all but the bits that are left out.

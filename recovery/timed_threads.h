@@ -37,10 +37,6 @@ class TimedThreads {
   const std::vector<ThreadTime>& times() const { return times_; }
 
  private:
-  static double seconds_since(uint64_t begin_ns) {
-    return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;
-  }
-
   std::vector<ThreadTime> times_;
 };
 

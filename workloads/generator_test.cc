@@ -14,7 +14,7 @@
 namespace mneme {
 namespace {
 
-constexpr int kCalls = 100'000;
+constexpr int kTpccCalls = 100'000;
 
 std::unique_ptr<Workload> tpcc_of(int64_t warehouses, std::string_view mix = "default") {
   return std::move(tpcc::Tpcc::make({.warehouses = warehouses}, 1, mix)).value();
@@ -61,17 +61,17 @@ TEST(TpccGenerator, ACallDependsOnItsStreamAndPositionAlone) {
 TEST(TpccGenerator, CallsAreMixedAsSpecified) {
   const auto generator = tpcc_of(1)->generator({});
   std::array<int, 5> called{};
-  for (uint64_t position = 0; position < kCalls; ++position)
+  for (uint64_t position = 0; position < kTpccCalls; ++position)
     ++called[generator->call(position).procedure.value];
-  EXPECT_NEAR(called[0], kCalls * 0.45, kCalls * 0.01);
-  EXPECT_NEAR(called[1], kCalls * 0.43, kCalls * 0.01);
-  for (const size_t rare : {2, 3, 4}) EXPECT_NEAR(called[rare], kCalls * 0.04, kCalls * 0.005);
+  EXPECT_NEAR(called[0], kTpccCalls * 0.45, kTpccCalls * 0.01);
+  EXPECT_NEAR(called[1], kTpccCalls * 0.43, kTpccCalls * 0.01);
+  for (const size_t rare : {2, 3, 4}) EXPECT_NEAR(called[rare], kTpccCalls * 0.04, kTpccCalls * 0.005);
 }
 
 TEST(TpccGenerator, NewOrderIsAsSpecified) {
   const auto generator = tpcc_of(10, "new_order=100")->generator({});
   int64_t lines = 0, remote_lines = 0, rolled_back = 0;
-  for (uint64_t position = 0; position < kCalls / 4; ++position) {
+  for (uint64_t position = 0; position < kTpccCalls / 4; ++position) {
     const Call& call = generator->call(position);
     ASSERT_EQ(call.arguments.size(), 19u);
     const int64_t warehouse = call.arguments[0].scalar.as_int();
@@ -90,7 +90,7 @@ TEST(TpccGenerator, NewOrderIsAsSpecified) {
     for (size_t line = 0; line + 1 < items.size(); ++line) EXPECT_LE(items[line].as_int(), 100'000);
     rolled_back += items.back().as_int() > 100'000;
   }
-  const double calls = kCalls / 4;
+  const double calls = kTpccCalls / 4;
   EXPECT_NEAR(static_cast<double>(lines) / calls, 10.0, 0.1);
   EXPECT_NEAR(static_cast<double>(remote_lines) / static_cast<double>(lines), 0.01, 0.002);
   EXPECT_NEAR(static_cast<double>(rolled_back) / calls, 0.01, 0.003);
@@ -100,7 +100,7 @@ TEST(TpccGenerator, PaymentIsAsSpecified) {
   const auto generator = tpcc_of(10, "payment=100")->generator({});
   int remote = 0, by_name = 0;
   int64_t last_time = 0;
-  for (uint64_t position = 0; position < kCalls / 4; ++position) {
+  for (uint64_t position = 0; position < kTpccCalls / 4; ++position) {
     const Call& call = generator->call(position);
     ASSERT_EQ(call.arguments.size(), 34u);
     const bool is_remote = call.arguments[2].scalar.as_int() != call.arguments[0].scalar.as_int();
@@ -115,8 +115,8 @@ TEST(TpccGenerator, PaymentIsAsSpecified) {
     EXPECT_GT(call.arguments[7].scalar.as_int(), last_time);
     last_time = call.arguments[7].scalar.as_int();
   }
-  EXPECT_NEAR(remote, kCalls / 4 * 0.15, kCalls / 4 * 0.01);
-  EXPECT_NEAR(by_name, kCalls / 4 * 0.60, kCalls / 4 * 0.012);
+  EXPECT_NEAR(remote, kTpccCalls / 4 * 0.15, kTpccCalls / 4 * 0.01);
+  EXPECT_NEAR(by_name, kTpccCalls / 4 * 0.60, kTpccCalls / 4 * 0.012);
 }
 
 TEST(TpccGenerator, WorkersServeAllWarehousesAndNoneTwice) {
@@ -145,7 +145,7 @@ TEST(SmallbankGenerator, HotspotTakesItsShareOfCallsAndCustomersDiffer) {
   const auto generator = workload->generator({});
   const std::string last_hot = smallbank::customer_name(100);
   int hot = 0;
-  for (uint64_t position = 0; position < kCalls; ++position) {
+  for (uint64_t position = 0; position < kTpccCalls; ++position) {
     const Call& call = generator->call(position);
     ASSERT_EQ(call.arguments.size(), 3u);
     const std::string_view from = call.arguments[0].scalar.as_text();
@@ -155,17 +155,17 @@ TEST(SmallbankGenerator, HotspotTakesItsShareOfCallsAndCustomersDiffer) {
     EXPECT_LE(to, smallbank::customer_name(18'000));
     hot += from <= last_hot;
   }
-  EXPECT_NEAR(hot, kCalls * 0.9, kCalls * 0.01);
+  EXPECT_NEAR(hot, kTpccCalls * 0.9, kTpccCalls * 0.01);
 }
 
 TEST(SmallbankGenerator, CallsAreMixedAsGiven) {
   const auto workload = std::move(smallbank::Smallbank::make(18'000, {}, 1, "default")).value();
   const auto generator = workload->generator({});
   std::array<int, 6> called{};
-  for (uint64_t position = 0; position < kCalls; ++position)
+  for (uint64_t position = 0; position < kTpccCalls; ++position)
     ++called[generator->call(position).procedure.value];
-  for (const size_t procedure : {0, 1, 2, 3, 4}) EXPECT_NEAR(called[procedure], kCalls * 0.15, kCalls * 0.01);
-  EXPECT_NEAR(called[5], kCalls * 0.25, kCalls * 0.01);
+  for (const size_t procedure : {0, 1, 2, 3, 4}) EXPECT_NEAR(called[procedure], kTpccCalls * 0.15, kTpccCalls * 0.01);
+  EXPECT_NEAR(called[5], kTpccCalls * 0.25, kTpccCalls * 0.01);
 }
 
 TEST(SmallbankGenerator, WithoutAHotspotAllCustomersAreAlike) {
@@ -175,10 +175,10 @@ TEST(SmallbankGenerator, WithoutAHotspotAllCustomersAreAlike) {
   const auto generator = workload->generator({});
   const std::string middle = smallbank::customer_name(1'000);
   int low = 0;
-  for (uint64_t position = 0; position < kCalls; ++position) {
+  for (uint64_t position = 0; position < kTpccCalls; ++position) {
     low += generator->call(position).arguments[0].scalar.as_text() <= middle;
   }
-  EXPECT_NEAR(low, kCalls * 0.5, kCalls * 0.01);
+  EXPECT_NEAR(low, kTpccCalls * 0.5, kTpccCalls * 0.01);
 }
 
 TEST(SmallbankGenerator, RefusesAHotspotThatIsNotInside) {

@@ -11,12 +11,12 @@
 namespace mneme {
 namespace {
 
-std::unique_ptr<Workload> small_tpcc(uint64_t seed) {
+std::unique_ptr<Workload> tpcc_to_load(uint64_t seed) {
   return std::move(tpcc::Tpcc::make({.warehouses = 2, .items = 200, .customers = 40}, seed, "default"))
       .value();
 }
 
-std::unique_ptr<Workload> small_smallbank(uint64_t seed) {
+std::unique_ptr<Workload> smallbank_to_load(uint64_t seed) {
   return std::move(smallbank::Smallbank::make(25'000, {}, seed, "default")).value();
 }
 
@@ -36,14 +36,14 @@ Digest digest_of_loaded(const Workload& workload, uint32_t threads) {
 }
 
 TEST(Load, DoesNotDependOnTheNumberOfThreads) {
-  const Digest tpcc = digest_of_loaded(*small_tpcc(1), 1);
-  const Digest smallbank = digest_of_loaded(*small_smallbank(1), 1);
+  const Digest tpcc = digest_of_loaded(*tpcc_to_load(1), 1);
+  const Digest smallbank = digest_of_loaded(*smallbank_to_load(1), 1);
   for (const uint32_t threads : {2, 5}) {
-    EXPECT_EQ(digest_of_loaded(*small_tpcc(1), threads), tpcc);
-    EXPECT_EQ(digest_of_loaded(*small_smallbank(1), threads), smallbank);
+    EXPECT_EQ(digest_of_loaded(*tpcc_to_load(1), threads), tpcc);
+    EXPECT_EQ(digest_of_loaded(*smallbank_to_load(1), threads), smallbank);
   }
-  EXPECT_NE(digest_of_loaded(*small_tpcc(2), 1), tpcc);
-  EXPECT_NE(digest_of_loaded(*small_smallbank(2), 1), smallbank);
+  EXPECT_NE(digest_of_loaded(*tpcc_to_load(2), 1), tpcc);
+  EXPECT_NE(digest_of_loaded(*smallbank_to_load(2), 1), smallbank);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 using testing::IsEmpty;
 using testing::UnorderedElementsAreArray;
 
-constexpr int kCalls = 100'000;
+constexpr int kTatpCalls = 100'000;
 
 std::unique_ptr<Workload> tatp_of(int64_t subscribers, std::string_view mix = "default") {
   return std::move(tatp::Tatp::make(subscribers, 1, mix)).value();
@@ -51,17 +51,17 @@ TEST(TatpGenerator, ACallDependsOnItsStreamAndPositionAlone) {
 TEST(TatpGenerator, CallsAreMixedAsDescribed) {
   const auto generator = tatp_of(100'000)->generator({});
   std::array<int, 7> called{};
-  for (uint64_t position = 0; position < kCalls; ++position) {
+  for (uint64_t position = 0; position < kTatpCalls; ++position) {
     ++called[generator->call(position).procedure.value];
   }
   const std::array<double, 7> shares = {0.35, 0.10, 0.35, 0.02, 0.14, 0.02, 0.02};
-  for (size_t i = 0; i < shares.size(); ++i) EXPECT_NEAR(called[i], kCalls * shares[i], kCalls * 0.005) << i;
+  for (size_t i = 0; i < shares.size(); ++i) EXPECT_NEAR(called[i], kTatpCalls * shares[i], kTatpCalls * 0.005) << i;
 }
 
 TEST(TatpGenerator, ArgumentsAreWithinTheirBoundsAndReachThem) {
   const auto generator = tatp_of(100'000, "insert_call_forwarding=100")->generator({});
   std::map<int64_t, int> types, starts, ends;
-  for (uint64_t position = 0; position < kCalls; ++position) {
+  for (uint64_t position = 0; position < kTatpCalls; ++position) {
     const Call& call = generator->call(position);
     ASSERT_EQ(call.arguments.size(), 6u);
     const int64_t subscriber = std::stoll(std::string(call.arguments[0].scalar.as_text()));
@@ -74,7 +74,7 @@ TEST(TatpGenerator, ArgumentsAreWithinTheirBoundsAndReachThem) {
   EXPECT_EQ(types.size(), 4u);
   EXPECT_EQ(types.begin()->first, 1);
   ASSERT_EQ(starts.size(), 3u);
-  for (const int64_t start : {0, 8, 16}) EXPECT_NEAR(starts[start], kCalls / 3, kCalls * 0.01);
+  for (const int64_t start : {0, 8, 16}) EXPECT_NEAR(starts[start], kTatpCalls / 3, kTatpCalls * 0.01);
   EXPECT_EQ(ends.size(), 24u);
   EXPECT_EQ(ends.begin()->first, 1);
 }
@@ -83,10 +83,10 @@ TEST(TatpGenerator, ArgumentsAreWithinTheirBoundsAndReachThem) {
 TEST(TatpGenerator, SomeSubscribersArePreferred) {
   const auto generator = tatp_of(1'000'000, "get_subscriber_data=100")->generator({});
   int low_byte_of_ones = 0;
-  for (uint64_t position = 0; position < kCalls; ++position) {
+  for (uint64_t position = 0; position < kTatpCalls; ++position) {
     low_byte_of_ones += ((generator->call(position).arguments[0].scalar.as_int() - 1) & 255) == 255;
   }
-  EXPECT_NEAR(low_byte_of_ones, kCalls * std::pow(0.75, 8), kCalls * 0.01);
+  EXPECT_NEAR(low_byte_of_ones, kTatpCalls * std::pow(0.75, 8), kTatpCalls * 0.01);
 }
 
 class TatpChecks : public testing::Test {

@@ -19,7 +19,7 @@ namespace {
 using testing::IsEmpty;
 using testing::UnorderedElementsAreArray;
 
-constexpr int kCalls = 100'000;
+constexpr int kTpcbCalls = 100'000;
 
 std::unique_ptr<Workload> tpcb_of(const tpcb::Scale& scale, double skew = 0) {
   return std::move(tpcb::Tpcb::make(scale, skew, 1, "default")).value();
@@ -50,7 +50,7 @@ TEST(TpcbGenerator, CallsAreAsSpecified) {
   std::map<int64_t, int> branches, tellers, accounts;
   int remote = 0;
   int64_t last_time = 0, sum = 0;
-  for (uint64_t position = 0; position < kCalls; ++position) {
+  for (uint64_t position = 0; position < kTpcbCalls; ++position) {
     const Call& call = generator->call(position);
     ASSERT_EQ(call.arguments.size(), 6u);
     const int64_t account = call.arguments[0].scalar.as_int();
@@ -67,14 +67,14 @@ TEST(TpcbGenerator, CallsAreAsSpecified) {
     EXPECT_GT(call.arguments[4].scalar.as_int(), last_time);
     last_time = call.arguments[4].scalar.as_int();
   }
-  EXPECT_NEAR(remote, kCalls * 0.15, kCalls * 0.005);
+  EXPECT_NEAR(remote, kTpcbCalls * 0.15, kTpcbCalls * 0.005);
   ASSERT_EQ(branches.size(), 4u);
-  for (const auto& [branch, count] : branches) EXPECT_NEAR(count, kCalls / 4, kCalls * 0.01) << branch;
+  for (const auto& [branch, count] : branches) EXPECT_NEAR(count, kTpcbCalls / 4, kTpcbCalls * 0.01) << branch;
   EXPECT_EQ(tellers.size(), 40u);
   EXPECT_EQ(accounts.begin()->first, 1);
   EXPECT_EQ(accounts.rbegin()->first, 4'000);
   EXPECT_GT(accounts.size(), 3'990u);
-  EXPECT_NEAR(static_cast<double>(sum) / kCalls, 0, 10'000);
+  EXPECT_NEAR(static_cast<double>(sum) / kTpcbCalls, 0, 10'000);
 }
 
 TEST(TpcbGenerator, ALoneBranchHasNoRemoteAccounts) {
@@ -90,7 +90,7 @@ TEST(TpcbGenerator, SkewPrefersSomeBranchesAndAccounts) {
   const auto generator = tpcb_of(scale, 0.8)->generator({});
   std::map<int64_t, int> branches;
   int first_accounts = 0, remote = 0;
-  for (uint64_t position = 0; position < kCalls; ++position) {
+  for (uint64_t position = 0; position < kTpcbCalls; ++position) {
     const Call& call = generator->call(position);
     const int64_t account = call.arguments[0].scalar.as_int();
     ++branches[call.arguments[2].scalar.as_int()];
@@ -98,9 +98,9 @@ TEST(TpcbGenerator, SkewPrefersSomeBranchesAndAccounts) {
     remote += scale.branch_of_account(account) != call.arguments[2].scalar.as_int();
   }
   EXPECT_EQ(branches.size(), 10u);
-  EXPECT_NEAR(branches[1], kCalls * Zipf(10, 0.8).highest_probability(), kCalls * 0.01);
-  EXPECT_NEAR(first_accounts, kCalls * Zipf(1'000, 0.8).highest_probability(), kCalls * 0.005);
-  EXPECT_NEAR(remote, kCalls * 0.15, kCalls * 0.005);
+  EXPECT_NEAR(branches[1], kTpcbCalls * Zipf(10, 0.8).highest_probability(), kTpcbCalls * 0.01);
+  EXPECT_NEAR(first_accounts, kTpcbCalls * Zipf(1'000, 0.8).highest_probability(), kTpcbCalls * 0.005);
+  EXPECT_NEAR(remote, kTpcbCalls * 0.15, kTpcbCalls * 0.005);
 }
 
 class TpcbChecks : public testing::Test {

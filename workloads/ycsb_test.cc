@@ -23,7 +23,7 @@ using testing::IsEmpty;
 using testing::UnorderedElementsAreArray;
 using ycsb::Procedure;
 
-constexpr int kCalls = 100'000;
+constexpr int kYcsbCalls = 100'000;
 
 std::unique_ptr<Workload> ycsb_of(const ycsb::Settings& settings, std::string_view mix = "default") {
   return std::move(ycsb::Ycsb::make(settings, 1, mix)).value();
@@ -107,11 +107,11 @@ TEST(YcsbGenerator, CallsAreMixedAsTheCoreWorkloadsAre) {
     const auto generator =
         ycsb_of({.core_workload = core_workload, .records = 1'000, .field_bytes = 16})->generator({});
     std::array<int, 5> called{};
-    for (uint64_t position = 0; position < kCalls / 4; ++position) {
+    for (uint64_t position = 0; position < kYcsbCalls / 4; ++position) {
       ++called[generator->call(position).procedure.value];
     }
     for (size_t i = 0; i < shares.size(); ++i) {
-      EXPECT_NEAR(called[i], kCalls / 4 * shares[i], kCalls / 4 * 0.01) << core_workload << i;
+      EXPECT_NEAR(called[i], kYcsbCalls / 4 * shares[i], kYcsbCalls / 4 * 0.01) << core_workload << i;
     }
   }
 }
@@ -119,7 +119,7 @@ TEST(YcsbGenerator, CallsAreMixedAsTheCoreWorkloadsAre) {
 TEST(YcsbGenerator, PopularRecordsAreScatteredOverThePopulation) {
   const auto generator = ycsb_of({.core_workload = 'C', .records = 1'000})->generator({});
   std::map<uint64_t, int> read;
-  for (uint64_t position = 0; position < kCalls; ++position) {
+  for (uint64_t position = 0; position < kYcsbCalls; ++position) {
     const Call& call = generator->call(position);
     ++read[ycsb::record_of(call.arguments[0].scalar.as_int())];
   }
@@ -128,7 +128,7 @@ TEST(YcsbGenerator, PopularRecordsAreScatteredOverThePopulation) {
   std::vector<std::pair<int, uint64_t>> by_popularity;
   for (const auto& [record, count] : read) by_popularity.emplace_back(-count, record);
   std::ranges::sort(by_popularity);
-  EXPECT_NEAR(-by_popularity[0].first, kCalls * Zipf(1'000, 0.99).highest_probability(), kCalls * 0.01);
+  EXPECT_NEAR(-by_popularity[0].first, kYcsbCalls * Zipf(1'000, 0.99).highest_probability(), kYcsbCalls * 0.01);
   std::set<uint64_t> hundreds;
   for (size_t i = 0; i < 20; ++i) hundreds.insert(by_popularity[i].second / 100);
   EXPECT_GE(hundreds.size(), 5u);
@@ -168,7 +168,7 @@ TEST(YcsbGenerator, TheLatestRecordsAreTheMostPopular) {
   const auto generator = ycsb_of({.core_workload = 'D', .records = 1'000, .field_bytes = 16})->generator({});
   int newest = 0, reads = 0;
   uint64_t inserted = 0;
-  for (uint64_t position = 0; position < kCalls; ++position) {
+  for (uint64_t position = 0; position < kYcsbCalls; ++position) {
     const Call& call = generator->call(position);
     const uint64_t record = ycsb::record_of(call.arguments[0].scalar.as_int());
     if (call.procedure == ycsb::id_of(Procedure::kInsertRecord)) {
@@ -178,7 +178,7 @@ TEST(YcsbGenerator, TheLatestRecordsAreTheMostPopular) {
       newest += ycsb::is_inserted(record) && ycsb::insertion_of(record).ordinal == inserted - 1;
     }
   }
-  EXPECT_EQ(inserted, kCalls / 20u);
+  EXPECT_EQ(inserted, kYcsbCalls / 20u);
   EXPECT_NEAR(newest, reads * Zipf(1'000, 0.99).highest_probability(), reads * 0.01);
 }
 
