@@ -20,7 +20,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-char lower(char c) {
+char lower_case(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
@@ -62,7 +62,7 @@ bool parse_boolean(const Type& type, std::string_view text, Arena& arena, Value&
   for (const Name& name : kNames) {
     if (word.size() < name.least || word.size() > name.whole.size()) continue;
     size_t same = 0;
-    while (same < word.size() && lower(word[same]) == name.whole[same]) ++same;
+    while (same < word.size() && lower_case(word[same]) == name.whole[same]) ++same;
     if (same < word.size()) continue;
     value = Value::of_bool(name.value);
     return true;
