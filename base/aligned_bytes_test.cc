@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/huge_pages.h"
 
 namespace mneme {
@@ -20,7 +20,7 @@ TEST(AlignedBytes, AreAlignedZeroedAndOfTheSizeAskedFor) {
     EXPECT_EQ(memory.size(), bytes);
     const size_t alignment = bytes < kHugePageBytes ? kPage : kHugePageBytes;
     EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.data()) % alignment, 0u) << bytes << " bytes";
-    EXPECT_TRUE(std::ranges::all_of(memory.span(), [](std::byte each) { return each == std::byte{0}; }));
+    EXPECT_TRUE(is_zeros(memory.span()));
     memory.span().back() = std::byte{1};
   }
 }

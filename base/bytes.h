@@ -4,6 +4,7 @@
 // every later read returns zero, and the caller asks once, at the end. So decoding needs one check, not one a field.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,10 @@ inline ByteSpan as_bytes(std::string_view text) {
 }
 inline std::string_view as_text(ByteSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+inline bool is_zeros(ByteSpan bytes) {
+  return std::ranges::all_of(bytes, [](std::byte each) { return each == std::byte{0}; });
 }
 
 // Signed integers near zero become small unsigned ones: 0, -1, 1, -2, ... -> 0, 1, 2, 3, ...

@@ -32,10 +32,6 @@ const char* magic_of(const SegmentHeader& header) {
   return header.logger ? kLoggerMagic : kSegmentMagic;
 }
 
-bool is_zeros(ByteSpan bytes) {
-  return std::ranges::all_of(bytes, [](std::byte each) { return each == std::byte{0}; });
-}
-
 uint32_t header_checksum(const std::byte* block) {
   return crc32c({block + sizeof(uint32_t), kBlockHeaderBytes - sizeof(uint32_t)});
 }

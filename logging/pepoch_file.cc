@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -31,10 +30,6 @@ static_assert(kSlotBytes % AlignedBytes::kAlignment == 0);
 
 uint32_t slot_checksum(const std::byte* slot) {
   return crc32c({slot + sizeof(uint32_t), kSlotBytes - sizeof(uint32_t)});
-}
-
-bool is_zeros(ByteSpan bytes) {
-  return std::ranges::all_of(bytes, [](std::byte each) { return each == std::byte{0}; });
 }
 
 // Whether what a slot that isn't intact says may lie in several sectors, of which a crash may have left some as they were. A disk
