@@ -17,7 +17,8 @@ constexpr char kLoggerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'L', 'G', 'R'};
 constexpr char kRingMagic[8] = {'M', 'N', 'E', 'M', 'E', 'R', 'N', 'G'};
 constexpr uint32_t kBlockMagic = 'M' | 'N' << 8 | 'B' << 16 | 'K' << 24;
 constexpr size_t kPageChecksumAt = 12;
-// A header has no fewer bytes than these that aren't zero: four of the magic, and one of each number but the index and progress.
+// A header has nine bytes at least that aren't zero: the magic, and one of each number that can't be 0, which are all but the index, the
+// progress, and the checksums. Of nine one may have rotted to zero.
 constexpr size_t kLeastWritten = 8;
 
 uint32_t page_checksum(const std::byte* page) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/file.h"
 #include "logging/log_truncation.h"
 #include "logging/pepoch_file.h"
 #include "logging/test_checkpoint.h"
@@ -347,16 +348,43 @@ TEST_F(DamagedEpochLog, AFlippedByteOfASlotIsRefused) {
 
 // Many loggers' don't. Then a crash may leave some sectors of the slot that is being written as they were.
 TEST_F(DamagedEpochLog, ATornSlotOfManyLoggersIsNoHarmAndTwoAre) {
-  const Manifest manifest = must(read_manifest(directory_.path()));
+  Manifest manifest = must(read_manifest(directory_.path()));
+  manifest.segments.back().logger = 63;
   PepochSlot slot = newest_slot();
-  slot.stream_ends.resize(kMostLoggers, Lsn{64});
-  write_both_slots(slot);
-  flip(kPepochFile, 600);
-  const auto read = must(read_pepoch(directory_.path(), manifest, LogReadOptions().patience));
-  ASSERT_TRUE(read.has_value());
-  EXPECT_EQ(read->stream_ends, slot.stream_ends);
+  slot.stream_ends.resize(64, Lsn{64});
+  const auto read = [&] { return read_pepoch(directory_.path(), manifest, LogReadOptions().patience); };
+  for (const uint64_t sector : {0, 512}) {
+    write_both_slots(slot);
+    for (uint64_t i = 0; i < 512; ++i) change(kPepochFile, sector + i, 0);  // the first write, over zeros
+    const auto whole = must(read());
+    ASSERT_TRUE(whole.has_value());
+    EXPECT_EQ(whole->stream_ends, slot.stream_ends);
+  }
   flip(kPepochFile, 4096 + 600);
-  expect_refused("neither slot");
+  const auto refused = read();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("neither slot"), std::string::npos) << refused.error().message;
+}
+
+TEST_F(DamagedEpochLog, ASlotThatIsEmptyAgainIsRefused) {
+  ASSERT_GT(newest_slot().number, 2u);
+  const std::string saved = must(read_text_file(path(kPepochFile)));
+  for (const uint64_t slot : {uint64_t{0}, uint64_t{4096}}) {
+    for (uint64_t i = 0; i < 4096; ++i) change(kPepochFile, slot + i, 0);
+    expect_refused(fmt::format("{} is damaged at byte {}: the slot is empty", kPepochFile, slot));
+    std::ofstream(path(kPepochFile), std::ios::binary) << saved;
+  }
+  expect_records(must(read_directory(directory_.path())), lsns_);
+}
+
+// Of former lives' slots nothing is left that a crash could mix with what is written now, of other loggers.
+TEST_F(DamagedEpochLog, AnOpeningBeginsWithEmptySlots) {
+  ASSERT_GT(newest_slot().number, 0u);
+  const auto manifest = must(ManifestFile::open(directory_.path()));
+  must(PepochFile::open(*manifest, LogDeviceKind::kFile, {}));
+  const std::string bytes = must(read_text_file(path(kPepochFile)));
+  EXPECT_EQ(bytes.size(), 2u * 4096);
+  EXPECT_TRUE(is_zeros(as_bytes(bytes)));
 }
 
 // As if the crash had come before the last pepoch was written: what the loggers had of it is a torn tail, intact or not.

@@ -32,14 +32,18 @@ uint32_t slot_checksum(const std::byte* slot) {
   return crc32c({slot + sizeof(uint32_t), kSlotBytes - sizeof(uint32_t)});
 }
 
-// Whether what a slot that isn't intact says may lie in several sectors, of which a crash may have left some as they were. A disk
-// writes one sector whole or not at all: of up to 57 loggers a slot is what was written or what was there before.
-bool may_be_torn(ByteSpan slot) {
-  const auto loggers = load<uint32_t>(slot.data() + 12);
-  return kSlotHeaderBytes + loggers * sizeof(uint64_t) > kSectorBytes && !is_zeros(slot.subspan(kSectorBytes));
+// Whether a crash may leave some of a slot's sectors as they were, and others as they are written. Each of the incarnation's slots has as many
+// loggers', and was zeros before the first.
+bool may_be_torn(const Manifest& manifest) {
+  uint32_t loggers = 0;
+  for (const SegmentEntry& each : manifest.segments) {
+    if (each.incarnation == manifest.incarnations.back().number) loggers = std::max(loggers, each.logger.value_or(0) + 1);
+  }
+  return kSlotHeaderBytes + loggers * sizeof(uint64_t) > kSectorBytes;
 }
 
-// The file that the slots are written to, with zeros in them where it is new.
+// The file that the slots are written to, with zeros in them: what former incarnations wrote means nothing any more, and must not stand
+// under what a crash tears.
 Result<File> open_or_make(const std::string& directory, bool direct_io) {
   const DirectoryChanges changes(directory);
   const std::string path = directory + "/" + kPepochFile;
@@ -47,16 +51,12 @@ Result<File> open_or_make(const std::string& directory, bool direct_io) {
   if (!file.ok()) return file.error();
   // A reader can tell by it when the last request of a killed process has ended.
   if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return file_error("lock", path, errno);
-  const auto bytes = file->size();
-  if (!bytes.ok()) return bytes.error();
-  if (*bytes < kSlots * kSlotBytes) {
-    const AlignedBytes zeros(kSlots * kSlotBytes);
-    RETURN_IF_ERROR(file->write_at(zeros.span(), 0));
-    if (::fsync(file->descriptor()) != 0) return file_error("sync", path, errno);
-    if (auto synced = changes.sync(); !synced.ok()) {
-      ::unlink(path.c_str());  // no later sync is known to cover its name: the next try makes it anew
-      return synced.error();
-    }
+  const AlignedBytes zeros(kSlots * kSlotBytes);
+  RETURN_IF_ERROR(file->write_at(zeros.span(), 0));
+  if (::fsync(file->descriptor()) != 0) return file_error("sync", path, errno);
+  if (auto synced = changes.sync(); !synced.ok()) {
+    ::unlink(path.c_str());  // no later sync is known to cover its name: the next try makes it anew
+    return synced.error();
   }
   return file;
 }
@@ -113,13 +113,17 @@ Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, cons
   const auto count = file->read_at(bytes, 0);
   if (!count.ok()) return count.error();
   size_t bad = 0;
+  std::optional<size_t> unwritten;
   std::optional<PepochSlot> newest;
   for (size_t i = 0; i < kSlots; ++i) {
     const ByteSpan at = ByteSpan(bytes).subspan(i * kSlotBytes, kSlotBytes);
     std::optional<PepochSlot> slot = PepochSlot::decode(at);
     if (!slot) {
-      if (is_zeros(at)) continue;
-      if (!may_be_torn(at)) {
+      if (is_zeros(at)) {
+        unwritten = i;
+        continue;
+      }
+      if (!may_be_torn(manifest)) {
         return damaged("{} is damaged at byte {}: the slot doesn't match its checksum, and no crash leaves it so; nothing was changed", path,
                        i * kSlotBytes);
       }
@@ -133,6 +137,10 @@ Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, cons
     }
     if (slot->incarnation != manifest.incarnations.back().number) continue;
     if (!newest || newest->number < slot->number) newest = std::move(slot);
+  }
+  if (newest && newest->number >= kSlots && unwritten) {
+    return damaged("{} is damaged at byte {}: the slot is empty, though write {} of the file had it; nothing was changed", path,
+                   *unwritten * kSlotBytes, newest->number - 1);
   }
   // A crash tears the slot that is being written, and no other.
   if (bad == kSlots) {

@@ -7,8 +7,8 @@
 //                    40 u64 pepoch: the last epoch that all loggers have persisted
 //                    48 u64 the LSN where the log ends: its epoch is the next, its place counts all records before it
 //                    56 u64 for each logger: where that end is in its stream; then zeros
-//             What fits a slot's first sector of 512 bytes, as what up to 57 loggers say does, a crash can't tear: there a slot that is
-//             neither intact nor zeros is damage.
+//             An incarnation begins with zeros in both. What fits a slot's first sector of 512 bytes, as what up to 57 loggers say does, a
+//             crash can't tear: there a slot that is neither intact nor zeros is damage. So are zeros beside a slot with n above 1.
 // Invariants  a slot is written only after all that it counts is durable. Nobody hears of an epoch before its slot is.
 //             Slots of former incarnations mean nothing: the manifest says where those ended.
 // Threads     PepochFile: the pepoch thread. read_pepoch(): any.

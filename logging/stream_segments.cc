@@ -100,12 +100,13 @@ Result<void> StreamSegments::link(const LogStream& stream, uint32_t incarnation)
     LogContents::Segment& segment = log_.segments[s];
     // Where the one before it is full, what comes next was to lie in this one.
     if (!broken && is_full) gap = {segment.file, block_offset(0)};
-    // A stream goes on in the next segment only once it has written to this one.
-    if (!broken && empty && !loaded.blocks.empty()) {
+    // A stream goes on in the next segment only once it has written to this one. Its ring may have what is missing.
+    if (!broken && !stream.ring && empty && !loaded.blocks.empty()) {
       broken = true;
       gap = *empty;
     }
     if (!empty && loaded.blocks.empty()) empty = {segment.file, block_offset(0)};
+    if (!broken && loaded.blocks.empty() && loaded.rotten_at) gap = {segment.file, *loaded.rotten_at};
     size_t kept_bytes = 0;
     for (const LoadedBlock& block : loaded.blocks) {
       const bool is_first = block.offset == block_offset(0) + kBlockHeaderBytes;
