@@ -392,6 +392,8 @@ std::optional<std::string> examine_creation(const Scenario& scenario, const Fold
   if (manifest.ok()) return examine(scenario, 0, LifesEnd::kPowerFailed, folders, shared);
   if (shared.has_opened) return fmt::format("a database that was made is not there: {}", manifest.error().message);
   if (manifest.error().kind == ErrorKind::kDamaged) return fmt::format("one that was being made is taken for damaged: {}", manifest.error().message);
+  // Simulated: how its threads run, and the numbers that it draws, are the seed's, too.
+  begin({.seed = scenario.seed});
   const auto made = make_database(scenario, folders);
   if (!made.ok()) return fmt::format("it can't be made again: {}", made.error().message);
   return std::nullopt;
