@@ -97,11 +97,18 @@ Result<TopicState> find_topic(const KafkaClient& client, const ReplicatedLogOpti
   TopicPointer topic;
   if (!options.stream.empty()) topic.reset(rd_kafka_topic_new(client.get(), options.stream.c_str(), nullptr));
   const auto deadline = Clock::now() + options.patience;
+  std::optional<rd_kafka_resp_err_t> last_answer;  // of brokers that may give the topic a leader yet
   for (;;) {
+    // What was answered before counts more than that the last question, for which little time is left, was not.
+    if (last_answer && left_until(deadline) == 0) {
+      return failed("the Kafka brokers {} have no leader for the topic {}: {}", options.servers,
+                    options.stream, rd_kafka_err2str(*last_answer));
+    }
     const rd_kafka_metadata_t* metadata = nullptr;
     const rd_kafka_resp_err_t error =
         rd_kafka_metadata(client.get(), 0, topic.get(), &metadata, std::max(1, left_until(deadline)));
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      if (last_answer && left_until(deadline) == 0) continue;
       return failed("no Kafka broker answers at {}: {}", options.servers, rd_kafka_err2str(error));
     }
     TopicState state;
@@ -120,10 +127,7 @@ Result<TopicState> find_topic(const KafkaClient& client, const ReplicatedLogOpti
           "--log-stream",
           options.stream, partitions);
     }
-    if (left_until(deadline) == 0) {
-      return failed("the Kafka brokers {} have no leader for the topic {}: {}", options.servers,
-                    options.stream, rd_kafka_err2str(trouble));
-    }
+    last_answer = trouble;
     std::this_thread::sleep_for(kRetryInterval);
   }
 }
