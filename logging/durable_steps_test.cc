@@ -12,6 +12,7 @@
 #include "base/test_durable_steps.h"
 #include "base/test_refusal.h"
 #include "logging/log_archive.h"
+#include "logging/log_truncation.h"
 #include "logging/remote_options.h"
 #include "logging/remote_segments.h"
 #include "logging/segment_file.h"
@@ -87,6 +88,22 @@ TEST_F(LogSteps, WhatAFormerLifeLeftIsWrittenAgainAndSyncedBeforeTheNextLifeBegi
   EXPECT_GT(facts.st_mtim.tv_sec, 1) << "not written";
   EXPECT_THAT(steps.get(), ElementsAre("sync " + segment, "sync MANIFEST.tmp", "rename MANIFEST", "sync " + directory_.name()));
   EXPECT_EQ(test::end_on(directory_.path()), 5u);
+}
+
+// What it replaced may list the file, and be back after a power failure.
+TEST_F(LogSteps, WhatAManifestDoesNotListStaysUntilThatIsDurable) {
+  const auto manifest = make_manifest();
+  must(remove_unlisted_files(*manifest));
+  { std::ofstream(path("log-000003.segment")) << "of a life whose end came before the manifest's last change was durable"; }
+  {
+    const test::FailingSyncs failing(directory_.name());
+    EXPECT_FALSE(remove_unlisted_files(*manifest).ok());
+  }
+  EXPECT_TRUE(std::filesystem::exists(path("log-000003.segment")));
+  const DurableSteps steps;
+  must(remove_unlisted_files(*manifest));
+  EXPECT_FALSE(std::filesystem::exists(path("log-000003.segment")));
+  EXPECT_THAT(steps.get(), ElementsAre("sync MANIFEST.tmp", "rename MANIFEST", "sync " + directory_.name()));
 }
 
 // Of a log that was brought home, names whose sync failed are not taken for durable by the next opening: it brings them home again.

@@ -137,9 +137,11 @@ Result<std::vector<std::string>> unlisted_files(const std::string& directory, co
   return unlisted;
 }
 
-Result<void> remove_unlisted_files(const std::string& directory, const Manifest& manifest) {
-  const auto leftovers = unlisted_files(directory, manifest);
+Result<void> remove_unlisted_files(ManifestFile& manifest) {
+  const auto leftovers = unlisted_files(manifest.directory(), manifest.current());
   if (!leftovers.ok()) return leftovers.error();
+  if (leftovers->empty()) return {};
+  RETURN_IF_ERROR(manifest.update([](Manifest&) {}));
   for (const std::string& path : *leftovers) {
     std::error_code error;
     if (!fs::remove(path, error) && error) return failed("cannot remove {}: {}", path, error.message());

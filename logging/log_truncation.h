@@ -35,7 +35,8 @@ void forget_former_lives(Manifest& manifest);
 // Checkpoints and segments of this database, by their names, that the manifest does not list: paths. They are looked for
 // in the data directory and wherever listed segments lie.
 Result<std::vector<std::string>> unlisted_files(const std::string& directory, const Manifest& manifest);
-// They go: what a crash left in the middle of a checkpoint, the attempt, or what a later one has replaced.
-Result<void> remove_unlisted_files(const std::string& directory, const Manifest& manifest);
+// They go: what a crash left in the middle of a checkpoint, the attempt, or what a later one has replaced. Before that the manifest is written
+// anew, durably: that of a process which was killed may be in a cache alone, and a power failure bring back the one before, which lists them.
+Result<void> remove_unlisted_files(ManifestFile& manifest);
 
 }  // namespace mneme

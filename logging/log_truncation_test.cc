@@ -50,13 +50,13 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(LogTruncation, WhatCannotBeLookedThroughOrRemovedIsNamed) {
   const test::TemporaryDirectory directory;
-  Manifest manifest;
+  const auto manifest = test::must(ManifestFile::create(directory.path(), {}));
   // In the place of a leftover segment, a folder that holds something.
   std::filesystem::create_directories(directory.path() + "/log-000007.segment/inside");
-  test::expect_refused(remove_unlisted_files(directory.path(), manifest), ErrorKind::kFailed,
+  test::expect_refused(remove_unlisted_files(*manifest), ErrorKind::kFailed,
                        "cannot remove " + directory.path() + "/log-000007.segment: ");
   const std::string nowhere = directory.path() + "/nowhere";
-  test::expect_refused(unlisted_files(nowhere, manifest), ErrorKind::kFailed, "cannot look through " + nowhere);
+  test::expect_refused(unlisted_files(nowhere, manifest->current()), ErrorKind::kFailed, "cannot look through " + nowhere);
 }
 
 TEST(LogTruncation, ADatabaseThatNobodyOpenedHasNoLives) {

@@ -148,7 +148,7 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   if (!recovered) return recovered.error();
   Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);
   if (!manifest) return manifest.error();
-  RETURN_IF_ERROR(remove_unlisted_files(directory, (*manifest)->current()));
+  RETURN_IF_ERROR(remove_unlisted_files(**manifest));
   OpenedDatabase opened{std::move(*working), std::move(recovered->report)};
   RETURN_IF_ERROR(WorkingDatabaseMaker::start(opened.working, std::move(*manifest),
                                               std::move(recovered->program), std::move(recovered->database),

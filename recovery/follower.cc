@@ -55,8 +55,8 @@ Result<std::unique_ptr<Follower>> Follower::open(const std::string& directory, s
   if (!manifest) return manifest.error();
   follower->manifest_ = std::move(*manifest);
   RETURN_IF_ERROR(adopt_base(*follower->manifest_));
+  RETURN_IF_ERROR(remove_unlisted_files(*follower->manifest_));
   const Manifest current = follower->manifest_->current();
-  RETURN_IF_ERROR(remove_unlisted_files(directory, current));
   const auto from = first_position(*reader, current);
   if (!from.ok()) return from.error();
 

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import tomllib
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -18,6 +19,13 @@ class Sabotages(unittest.TestCase):
         done = sabotage("validated")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("3 of 3 sabotages were noticed", done.stdout)
+
+    def test_each_finds_what_it_changes(self):
+        entries = tomllib.loads((ROOT / "tests" / "sabotages.toml").read_text())["sabotage"]
+        self.assertGreater(len(entries), 70)
+        for entry in entries:
+            with self.subTest(entry["what"]):
+                self.assertEqual((ROOT / entry["file"]).read_text().count(entry["old"]), 1)
 
     def test_no_sabotage_of_that_name_is_said(self):
         done = sabotage("nonesuch")
