@@ -199,13 +199,17 @@ struct CrashCommand {
     from_checkpoints += examination.checkpoint_lsn == kCheckpointLsn ? 0 : 1;
     in_checkpoints += examination.in_checkpoint ? 1 : 0;
     const bool is_last = (round + 1) % kRoundsOnOneDirectory == 0;
-    acknowledged += examination.verdict.acknowledged - acknowledged_before_;
+    const uint64_t acknowledged_now = examination.verdict.acknowledged - acknowledged_before_;
+    acknowledged += acknowledged_now;
     acknowledged_before_ = is_last ? 0 : examination.verdict.acknowledged;
     holes += holes_found - holes_before_;
     holes_before_ = is_last ? 0 : holes_found;
     const uint64_t ad_hoc_found = examination.schemes.front().report.replay.ad_hoc;
     ad_hoc += ad_hoc_found - ad_hoc_before_;
     ad_hoc_before_ = is_last ? 0 : ad_hoc_found;
+    const uint64_t logged = examination.schemes.front().report.replay.transactions;
+    const uint64_t logged_now = logged - std::min(logged, logged_before_);
+    logged_before_ = is_last ? 0 : logged;
     lost += examination.verdict.lost;
     invented += examination.verdict.invented;
     wrong_results += examination.verdict.wrong_results;
@@ -217,9 +221,10 @@ struct CrashCommand {
       total.seconds += scheme.report.total_seconds;
       times += fmt::format(", {} {}", scheme.name, seconds_text(scheme.report.total_seconds));
     }
-    output.text(fmt::format("round {:>3}: {} after {}, {} answered, {} in the log{}: {}\n", round + 1,
-                            killed.ended_by_itself ? "ended" : "killed", seconds_text(killed.seconds), thousands(killed.answered),
-                            thousands(examination.schemes.front().report.replay.transactions), times,
+    // Calls that only read, or were rolled back, are answered and leave no record; some that were not answered have left one.
+    output.text(fmt::format("round {:>3}: {} after {}, {} calls answered, {} of them logged; {} logged in this round, {} in all{}: {}\n",
+                            round + 1, killed.ended_by_itself ? "ended" : "killed", seconds_text(killed.seconds),
+                            thousands(killed.answered), thousands(acknowledged_now), thousands(logged_now), thousands(logged), times,
                             examination.good() ? "good" : "BAD"));
   }
 
@@ -251,6 +256,7 @@ struct CrashCommand {
   }
 
   uint64_t acknowledged_before_ = 0;
+  uint64_t logged_before_ = 0;  // by the round before on the same directory
   uint64_t holes_before_ = 0;
   uint64_t ad_hoc_before_ = 0;
   LogContent content_;

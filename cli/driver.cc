@@ -70,6 +70,8 @@ class DriverWorker {
 
   const std::optional<Error>& error() const { return error_; }
   RunReport& report() { return report_; }
+  // When its last measured call ended; 0: none did.
+  uint64_t last_end_ns() const { return last_end_ns_; }
   uint64_t committed() const { return committed_.load(std::memory_order_relaxed); }
 
  private:
@@ -91,14 +93,10 @@ class DriverWorker {
 
   bool run_call(const Call& call, uint64_t begin_ns) {
     const CallResult result = session_.run(call);
-    ProcedureReport& procedure = report_.procedures[call.procedure.value];
-    const bool measured = begin_ns >= shared_.measure_from_ns;
-    if (result.attempts > 1) count_conflicts(procedure, result.attempts - 1, measured);
+    if (result.attempts > 1) count_conflicts(report_.procedures[call.procedure.value], result.attempts - 1);
     switch (result.status) {
       case CallResult::Status::kCommitted:
-        break;
       case CallResult::Status::kRolledBack:
-        if (measured) ++procedure.user_aborts;
         break;
       case CallResult::Status::kLogFailed:
         error_ = log_.failure();
@@ -109,8 +107,7 @@ class DriverWorker {
         error_ = failed("a call was not run: {}", result.message);
         return false;
     }
-    const bool committed = result.committed();
-    const AckQueue::Entry entry{result.lsn, begin_ns, call.procedure.value * 2 + (committed && measured ? 1 : 0)};
+    const AckQueue::Entry entry{result.lsn, begin_ns, call.procedure.value * 2 + (result.committed() ? 1 : 0)};
     switch (options_.commit) {
       case CommitMode::kAsync:
         acknowledge(entry, monotonic_ns());
@@ -132,9 +129,9 @@ class DriverWorker {
     return true;
   }
 
-  void count_conflicts(ProcedureReport& procedure, uint32_t aborted, bool measured) {
+  void count_conflicts(ProcedureReport& procedure, uint32_t aborted) {
     const ConflictCounts& now = worker_.conflicts();
-    if (measured) {
+    if (monotonic_ns() >= shared_.measure_from_ns) {
       procedure.aborted += aborted;
       for (size_t i = 0; i < now.size(); ++i) procedure.conflicts[i] += now[i] - conflicts_before_[i];
     }
@@ -159,8 +156,13 @@ class DriverWorker {
 
   void acknowledge(const AckQueue::Entry& entry, uint64_t now) {
     report_.acknowledged = std::max(report_.acknowledged, entry.lsn);
-    if ((entry.tag & 1) == 0) return;
+    if (now < shared_.measure_from_ns) return;
+    last_end_ns_ = now;
     ProcedureReport& procedure = report_.procedures[entry.tag / 2];
+    if ((entry.tag & 1) == 0) {
+      ++procedure.user_aborts;
+      return;
+    }
     ++procedure.committed;
     procedure.latency_ns.record(now - entry.begin_ns);
     committed_.store(committed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -178,6 +180,7 @@ class DriverWorker {
   uint64_t call_limit_ = std::numeric_limits<uint64_t>::max();
   uint64_t interval_ns_ = 0;
   uint64_t next_arrival_ns_ = 0;
+  uint64_t last_end_ns_ = 0;
   RunReport report_;
   std::optional<Error> error_;
   // Written by this worker, read by the caller's thread for progress. Relaxed: a number to look at.
@@ -282,8 +285,13 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
     }
   }
   for (std::thread& thread : threads) thread.join();
-  const uint64_t stopped_ns = std::min(monotonic_ns(), shared.end_ns);
-  throughput.look(stopped_ns, committed_by_all());
+  uint64_t stopped_ns = monotonic_ns();
+  throughput.look(std::min(stopped_ns, shared.end_ns), committed_by_all());
+  // No call begins after the end, and those that began before are measured until the last of them is acknowledged.
+  if (!options.transactions) {
+    stopped_ns = std::min(stopped_ns, shared.end_ns);
+    for (auto& worker : workers) stopped_ns = std::max(stopped_ns, (*worker)->last_end_ns());
+  }
 
   RunReport report;
   if (kept_off.load(std::memory_order_relaxed)) report.cores_kept_off = options.interrupted_cores;

@@ -1,10 +1,13 @@
 // mneme: the program. Exit status: 0 done; 1 the run or a check failed; 2 bad arguments; 3 the data is damaged.
 
+#include <fmt/format.h>
+
 #include <csignal>
 #include <cstdio>
 
 #include "base/exhaustion.h"
 #include "cli/commands.h"
+#include "cli/parse_error_text.h"
 
 namespace {
 
@@ -29,6 +32,9 @@ int main(int argc, char** argv) {
 
   CLI::App program("Mneme: a main-memory OLTP engine with a command log and parallel recovery", "mneme");
   program.require_subcommand(1);
+  program.failure_message([](const CLI::App* app, const CLI::Error& error) {
+    return fmt::format("mneme: {}\n", mneme::parse_error_text(*app, error));
+  });
   program.set_version_flag("--version", "mneme " MNEME_VERSION);
   mneme::Action chosen;
   mneme::add_demo_command(program, chosen);

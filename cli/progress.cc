@@ -17,15 +17,22 @@ namespace {
 constexpr std::chrono::milliseconds kInterval(500);
 constexpr std::array<std::string_view, 4> kStyleNames = {"auto", "lines", "json", "off"};
 
-// A line that wraps could not be drawn over.
-std::string fitted(std::string line) {
+// How many characters a line may have that can be drawn over: one that wraps can't.
+size_t most_characters() {
   winsize window{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 && line.size() >= window.ws_col)
-    line.resize(window.ws_col - 1u);
-  return line;
+  const bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1;
+  return is_known ? window.ws_col - 1u : std::string::npos;
 }
 
 }  // namespace
+
+std::string fitted_line(std::string line, size_t most) {
+  if (line.size() <= most) return line;
+  // A part of it that is cut would be read as another number.
+  const size_t end = line.rfind(", ", most);
+  line.resize(end != std::string::npos ? end : most);
+  return line;
+}
 
 Result<ProgressStyle> progress_style(std::string_view name) {
   for (size_t i = 0; i < kStyleNames.size(); ++i) {
@@ -174,7 +181,7 @@ nlohmann::ordered_json Progress::json(const Pace& pace, double threads_busy) con
 
 void Progress::write(const std::string& line) {
   if (form_ == Form::kTerminalLine) {
-    std::fputs(("\r\x1b[K" + fitted(line)).c_str(), stderr);
+    std::fputs(("\r\x1b[K" + fitted_line(line, most_characters())).c_str(), stderr);
     drawn_ = true;
   } else {
     std::fputs((line + "\n").c_str(), stderr);

@@ -26,6 +26,9 @@ enum class ProgressStyle : uint8_t { kAuto, kLines, kJson, kOff };
 // "auto", "lines", "json", "off".
 Result<ProgressStyle> progress_style(std::string_view name);
 
+// `line`, or as many of its parts, which commas part, as have `most` characters together: no number is cut.
+std::string fitted_line(std::string line, size_t most);
+
 class Progress {
  public:
   explicit Progress(ProgressStyle style);

@@ -56,6 +56,14 @@ TEST(Progress, TellsScriptsEachHalfSecond) {
   EXPECT_LT(lines[0]["seconds"], lines[1]["seconds"]);
 }
 
+TEST(Progress, CutsNoNumber) {
+  const std::string line = "recover: replay 1,234 transactions, 5.0 threads busy, LSN 123456789";
+  EXPECT_EQ(fitted_line(line, line.size()), line);
+  EXPECT_EQ(fitted_line(line, line.size() - 1), "recover: replay 1,234 transactions, 5.0 threads busy");
+  EXPECT_EQ(fitted_line(line, 40), "recover: replay 1,234 transactions");
+  EXPECT_EQ(fitted_line(line, 10), "recover: r");
+}
+
 TEST(Progress, TellsPeopleInLines) {
   const std::string text = told(ProgressStyle::kLines);
   EXPECT_NE(text.find("recover: replay 25%, 100/400 transactions, "), std::string::npos) << text;

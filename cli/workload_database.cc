@@ -34,6 +34,27 @@ Result<void> check_procedures(const Workload& workload, const Program& program, 
   return {};
 }
 
+// Rows that a call changes are named by their primary keys in some logs: a call that could not be logged there would end the run
+// in its middle.
+Result<void> check_rows_have_names(const Workload& workload, const Program& program, RecordContent records) {
+  if (!holds_keys(records) && holds_images(records)) return {};
+  for (const ir::Procedure& procedure : program.procedures) {
+    if (!workload.calls(procedure.id) || (!holds_keys(records) && !procedure.is_logged_by_rows())) continue;
+    for (const ir::Operation& operation : procedure.operations) {
+      if (operation.kind != ir::OperationKind::kUpdate && operation.kind != ir::OperationKind::kDelete) continue;
+      const TableDefinition& table = program.catalog.table(operation.access.front().table);
+      if (table.primary_key) continue;
+      const std::string why = holds_keys(records)
+                                  ? fmt::format("--log {} names rows", name_of(records))
+                                  : fmt::format("what it does depends on chance ({}), so that its rows are logged, and named",
+                                                procedure.by_chance);
+      return invalid_argument("procedure {} changes rows of table {}, which has no primary key, and {} by it: give the table one, "
+                              "or choose --log physical", procedure.name, table.name, why);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 WorkloadDatabase::WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload,
@@ -59,6 +80,7 @@ Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory, 
   if (!workload) return workload.error();
   Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
   if (!program) return program.error();
+  RETURN_IF_ERROR(check_rows_have_names(**workload, **program, content.records));
   // Where there is a database already, its files stay: it will be refused below.
   if (!holds_database(directory)) RETURN_IF_ERROR(settings.keep_files(directory));
   CreateOptions options;

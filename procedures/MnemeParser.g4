@@ -80,12 +80,12 @@ statement
   | IF expression THEN statements (ELSIF expression THEN statements | ELSEIF expression THEN statements)*
     (ELSE statements)? END IF SEMICOLON                                   # ifStatement
   | CASE subject=expression? caseBranch+ (ELSE statements)? END CASE SEMICOLON  # caseStatement
-  | label? LOOP statements END LOOP name? SEMICOLON                       # loopStatement
-  | label? WHILE expression LOOP statements END LOOP name? SEMICOLON      # whileStatement
+  | label? LOOP statements END LOOP labelName? SEMICOLON                  # loopStatement
+  | label? WHILE expression LOOP statements END LOOP labelName? SEMICOLON # whileStatement
   | label? FOR name IN_ REVERSE? expression DOT_DOT expression (BY expression)?
-    LOOP statements END LOOP name? SEMICOLON                              # forRangeStatement
-  | label? FOR target (COMMA target)* IN_ select LOOP statements END LOOP name? SEMICOLON  # forQueryStatement
-  | (EXIT | CONTINUE) name? (WHEN expression)? SEMICOLON                  # leaveStatement
+    LOOP statements END LOOP labelName? SEMICOLON                         # forRangeStatement
+  | label? FOR target (COMMA target)* IN_ select LOOP statements END LOOP labelName? SEMICOLON  # forQueryStatement
+  | (EXIT | CONTINUE) labelName? (WHEN expression)? SEMICOLON                  # leaveStatement
   | RETURN SEMICOLON                                                      # returnStatement
   | RAISE EXCEPTION? STRING (COMMA expression)* SEMICOLON                 # raiseStatement
   | NULL_ SEMICOLON                                                       # nullStatement
@@ -98,7 +98,15 @@ statement
 
 statements : statement* ;
 
-label : LABEL_OPEN name LABEL_CLOSE ;
+label : LABEL_OPEN labelName LABEL_CLOSE ;
+
+// A label may be any word that PL/pgSQL itself does not reserve: SQL's reserved words are ordinary ones to it.
+labelName
+  : name
+  | AND | ANY | ARRAY | AS | ASC | BETWEEN | CAST | CHARACTER | CHECK_ | COLLATE | CONSTRAINT | CONTINUE | CREATE | DEFAULT
+  | DELETE_ | DESC | DISTINCT | DOUBLE_ | ELSEIF | ELSIF | EXCEPTION | EXIT | FALSE_ | INNER | INOUT | INSERT | IS | JOIN | LIMIT
+  | OFFSET | ON | ORDER | OUT_ | PERFORM | PRECISION | PRIMARY | RAISE | RETURN | RETURNING | SELECT | SET | TABLE | TRUE_ | UNIQUE
+  | UPDATE | VALUES | WHERE | WITHOUT ;
 
 caseBranch : WHEN expression (COMMA expression)* THEN statements ;
 

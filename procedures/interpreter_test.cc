@@ -185,11 +185,11 @@ DECLARE
     v_k INT := 0;
 BEGIN
     r_trace := '';
-    <<outer_loop>>
+    <<outer>>
     FOR v_i IN REVERSE p_n..1 BY 2 LOOP
         FOR v_j IN 1..p_n LOOP
-            CONTINUE outer_loop WHEN v_j = v_i;
-            EXIT outer_loop WHEN v_j > 3;
+            CONTINUE outer WHEN v_j = v_i;
+            EXIT outer WHEN v_j > 3;
             EXIT WHEN v_i + v_j = 6;
             r_trace := r_trace || v_i || v_j || ' ';
         END LOOP;

@@ -20,6 +20,7 @@ std::string lower(std::string text) {
 struct Surroundings {
   std::vector<antlr4::Token*> tokens_before;  // of the same statement, nearest first
   std::vector<std::string> words_before;
+  bool in_body = false;  // between a procedure's dollar quotes
 };
 
 Surroundings look_around(antlr4::TokenStream& tokens, antlr4::Token* offending) {
@@ -34,6 +35,9 @@ Surroundings look_around(antlr4::TokenStream& tokens, antlr4::Token* offending) 
     }
     result.tokens_before.push_back(token);
     result.words_before.push_back(lower(token->getText()));
+  }
+  for (size_t i = 0; i < offending->getTokenIndex(); ++i) {
+    if (tokens.get(i)->getType() == MnemeLexer::DOLLAR_QUOTE) result.in_body = !result.in_body;
   }
   return result;
 }
@@ -87,8 +91,8 @@ std::string describe_expected(const antlr4::Parser& parser, const antlr4::misc::
 // Turns the first syntax error into a SourceError.
 class ErrorListener : public antlr4::BaseErrorListener {
  public:
-  // `at_end`: what to say where the text ends too early.
-  explicit ErrorListener(const char* at_end) : at_end_(at_end) {}
+  // `at_end`: what to say where the text ends too early. `is_command`: the text is a session's statement, not a file.
+  ErrorListener(const char* at_end, bool is_command) : at_end_(at_end), is_command_(is_command) {}
 
   void syntaxError(antlr4::Recognizer* recognizer, antlr4::Token* offending, size_t, size_t,
                    const std::string&, std::exception_ptr) override {
@@ -100,7 +104,10 @@ class ErrorListener : public antlr4::BaseErrorListener {
     const bool wants_name = expected.contains(static_cast<size_t>(MnemeLexer::IDENTIFIER));
     const bool wants_value = wants_name && expected.contains(static_cast<size_t>(MnemeLexer::DECIMAL));
     const bool reserved_as_name = wants_name && !wants_value && is_reserved_word(word);
-    const SyntaxAdvice advice = advice_for({word, reserved_as_name, around.words_before});
+    const SyntaxAdvice advice = advice_for({.offending = word,
+                                            .reserved_as_name = reserved_as_name,
+                                            .in_session = is_command_ && !around.in_body,
+                                            .before = around.words_before});
     if (!advice.text.empty()) {
       antlr4::Token* about = advice.at < 0 ? offending : around.tokens_before[static_cast<size_t>(advice.at)];
       throw SourceError{location(about), std::string(advice.text)};
@@ -133,6 +140,7 @@ class ErrorListener : public antlr4::BaseErrorListener {
 
  private:
   const std::string at_end_;
+  const bool is_command_;
 };
 
 bool is_operator(size_t type) {
@@ -425,8 +433,8 @@ class FileReader {
 // What ANTLR makes of a text, for as long as its tree is read.
 class ParsedText {
  public:
-  ParsedText(std::string_view source, const char* at_end)
-      : input_(ascii(source)), lexer_(&input_), tokens_(&lexer_), parser_(&tokens_), errors_(at_end) {
+  ParsedText(std::string_view source, const char* at_end, bool is_command)
+      : input_(ascii(source)), lexer_(&input_), tokens_(&lexer_), parser_(&tokens_), errors_(at_end, is_command) {
     lexer_.removeErrorListeners();
     tokens_.fill();
     std::vector<antlr4::Token*> visible;
@@ -465,12 +473,12 @@ class ParsedText {
 }  // namespace
 
 syntax::File parse(std::string_view source) {
-  ParsedText text(source, "the file ends in the middle of a definition");
+  ParsedText text(source, "the file ends in the middle of a definition", /*is_command=*/false);
   return FileReader(source, text.tokens()).read(text.parser().file());
 }
 
 syntax::Command parse_command(std::string_view source) {
-  ParsedText text(source, "the statement ends too early");
+  ParsedText text(source, "the statement ends too early", /*is_command=*/true);
   return FileReader(source, text.tokens()).read(text.parser().command());
 }
 

@@ -8,6 +8,9 @@ namespace mneme {
 // Words that PostgreSQL 15 reserves (pg_get_keywords(), categories R and T), and with them PL/pgSQL's own.
 bool is_reserved_word(std::string_view lower_case_word);
 
+// Words that PL/pgSQL itself reserves (its pl_reserved_kwlist.h): no label has one of them for its name.
+bool is_reserved_in_plpgsql(std::string_view lower_case_word);
+
 // Words that can name a table or column, but no procedure (category C).
 bool is_reserved_for_procedures(std::string_view lower_case_word);
 
@@ -15,6 +18,7 @@ bool is_reserved_for_procedures(std::string_view lower_case_word);
 bool is_function_without_parentheses(std::string_view lower_case_word);
 
 // What is not supported about the construct that the word stands for, and what to use instead. Empty: nothing to say.
-std::string_view advice_for_word(std::string_view lower_case_word);
+// `in_session`: of a statement of its own, not of one inside a procedure.
+std::string_view advice_for_word(std::string_view lower_case_word, bool in_session = false);
 
 }  // namespace mneme

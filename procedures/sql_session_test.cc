@@ -74,6 +74,28 @@ class SqlSessionTest : public testing::Test {
   SqlSession other_;
 };
 
+// What a session's statement lacks is not said as if it stood in a procedure.
+TEST_F(SqlSessionTest, RefusalsSpeakOfTheSession) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"CALL nothing", "a CALL is written CALL name(argument, ...)"},
+      {"ROLLBACK TO here", "savepoints and prepared transactions are not supported: ROLLBACK, alone"},
+      {"ROLLBACK PREPARED 'x'", "savepoints and prepared transactions are not supported"},
+      {"SAVEPOINT here", "savepoints are not supported"},
+      {"RELEASE here", "savepoints are not supported"},
+      {"SELECT * FROM generate_series(1, 3)", "functions in FROM are not supported"},
+      {"SELECT * FROM account, generate_series(1, 3)", "functions in FROM are not supported"},
+      {"SELECT * FROM account JOIN unnest('{1}') ON true", "functions in FROM are not supported"},
+      {"SELECT * FROM (SELECT 1)", "subqueries are not supported"},
+      {"DELETE FROM account WHERE id IN (SELECT id FROM entry)", "subqueries are not supported; select the inner rows first"},
+      {"EXECUTE plan(1)", "prepared statements are not supported"},
+      {"DO $$ BEGIN NULL; END $$", "DO blocks are not supported; create a procedure"},
+      {"SELECT branch FROM account GROUP BY branch", "GROUP BY is not supported; use one SELECT with aggregates a group"},
+      {"CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN CALL q(); END $$", "CALL inside a procedure is not supported"},
+      {"CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN ROLLBACK; END $$", "ROLLBACK is not supported inside a procedure"},
+  };
+  for (const auto& [statement, told] : kRows) EXPECT_THAT(sql(statement), testing::HasSubstr(told)) << statement;
+}
+
 TEST_F(SqlSessionTest, SelectsByAnyIndexAndWithoutOne) {
   fill();
   EXPECT_EQ(sql("SELECT id, balance FROM account WHERE id = 2;"), "id|balance\n2|40.00");

@@ -1,5 +1,7 @@
 #include "procedures/syntax_advice.h"
 
+#include <algorithm>
+
 #include "procedures/reserved_words.h"
 
 namespace mneme {
@@ -58,9 +60,22 @@ bool begins_accepted_statement(std::string_view word) {
   return word == "select";
 }
 
+// A call where a table's name stands: FROM f(, JOIN f(, or a comma in a list that FROM began.
+bool calls_in_from(const ErrorContext& context) {
+  const auto& before = context.before;
+  if (context.offending != "(" || before.size() < 2) return false;
+  if (before[1] == "from" || before[1] == "join") return true;
+  return before[1] == "," && std::ranges::find(before, "from") != before.end();
+}
+
 }  // namespace
 
 SyntaxAdvice advice_for(const ErrorContext& context) {
+  const auto advice_for_word = [&](std::string_view word) { return mneme::advice_for_word(word, context.in_session); };
+  if (calls_in_from(context)) {
+    return {context.in_session ? "functions in FROM are not supported; name a table, or select the values in a procedure's loop"
+                               : "functions in FROM are not supported; use FOR i IN a..b LOOP", 0};
+  }
   if (const auto text = statement_advice(context); !text.empty()) return {text, -1};
   if (context.reserved_as_name) return {};
   const auto& before = context.before;

@@ -11,6 +11,7 @@ namespace mneme {
 struct ErrorContext {
   std::string offending;
   bool reserved_as_name = false;        // the offending word is reserved and stands where a name is expected
+  bool in_session = false;              // in a session's statement, not in a file or a procedure's body
   std::span<const std::string> before;  // of the same statement, nearest first
 };
 

@@ -288,28 +288,48 @@ syntax::SourceLocation location(antlr4::ParserRuleContext* context) {
   return location(context->getStart());
 }
 
-syntax::Name read_name(MnemeParser::NameContext* context) {
-  const auto where = location(context);
+namespace {
+
+// A name without its quotes, or in lower case; any word.
+std::string plain_name(antlr4::ParserRuleContext* context, antlr4::tree::TerminalNode* quoted) {
   std::string text = context->getText();
-  if (context->QUOTED_IDENTIFIER()) {
+  if (!quoted) {
+    text = lower(text);
+  } else {
     text = text.substr(1, text.size() - 2);
     if (!is_plain_name(text)) {
-      refuse(where,
-             "the quoted name \"{}\" is not supported: names are lower-case letters, digits and _; rename it",
-             text);
+      refuse(location(context),
+             "the quoted name \"{}\" is not supported: names are lower-case letters, digits and _; rename it", text);
     }
-    return {text, where};
   }
-  text = lower(text);
+  if (text.size() > 63) {
+    refuse(location(context), "the name \"{}\" is longer than the 63 characters that PostgreSQL keeps", text);
+  }
+  return text;
+}
+
+}  // namespace
+
+syntax::Name read_name(MnemeParser::NameContext* context) {
+  const auto where = location(context);
+  std::string text = plain_name(context, context->QUOTED_IDENTIFIER());
+  if (context->QUOTED_IDENTIFIER()) return {text, where};
   if (is_reserved_word(text)) {
     const std::string_view advice = advice_for_word(text);
     if (!advice.empty()) refuse(where, "{}", advice);
     refuse(where, "\"{}\" is a word that PostgreSQL reserves and can't be a name here; choose another name",
            text);
   }
-  if (text.size() > 63)
-    refuse(where, "the name \"{}\" is longer than the 63 characters that PostgreSQL keeps", text);
   return {text, where};
+}
+
+syntax::Name read_label(MnemeParser::LabelNameContext* context) {
+  antlr4::tree::TerminalNode* quoted = context->name() ? context->name()->QUOTED_IDENTIFIER() : nullptr;
+  std::string text = plain_name(context, quoted);
+  if (!quoted && is_reserved_in_plpgsql(text)) {
+    refuse(location(context), "\"{}\" is a word that PL/pgSQL reserves and can't be a label; choose another", text);
+  }
+  return {text, location(context)};
 }
 
 std::string read_string(antlr4::tree::TerminalNode* literal) {

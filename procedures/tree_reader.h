@@ -24,6 +24,8 @@ syntax::SourceLocation location(antlr4::ParserRuleContext* context);
 
 // An identifier in lower case. Words that PostgreSQL reserves, and quoted names that are not plain, are refused.
 syntax::Name read_name(MnemeParser::NameContext* context);
+// Likewise of a label, of which PL/pgSQL's own reserved words alone are refused.
+syntax::Name read_label(MnemeParser::LabelNameContext* context);
 std::string read_string(antlr4::tree::TerminalNode* literal);
 syntax::TypeName read_type(MnemeParser::TypeNameContext* context);
 syntax::Expr read_expression(MnemeParser::ExpressionContext* context);

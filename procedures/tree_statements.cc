@@ -52,15 +52,15 @@ class StatementReader {
 };
 
 // A loop's closing label, where it has one, repeats its opening one.
-void check_label(const syntax::Name& label, MnemeParser::NameContext* closing) {
+void check_label(const syntax::Name& label, MnemeParser::LabelNameContext* closing) {
   if (!closing) return;
-  const syntax::Name end = read_name(closing);
+  const syntax::Name end = read_label(closing);
   if (end.text != label.text)
     refuse(end.where, "END LOOP {} ends a loop that is not labelled <<{}>>", end.text, end.text);
 }
 
 syntax::Name loop_label(MnemeParser::LabelContext* context) {
-  return context ? read_name(context->name()) : syntax::Name();
+  return context ? read_label(context->labelName()) : syntax::Name();
 }
 
 // The text without comments, runs of blanks made one.
@@ -238,8 +238,8 @@ Statement StatementReader::for_range(MnemeParser::ForRangeStatementContext* cont
   Statement statement;
   statement.kind = StatementKind::kForRange;
   statement.label = loop_label(context->label());
-  statement.target.name = read_name(context->name(0));
-  check_label(statement.label, context->name().size() == 2 ? context->name(1) : nullptr);
+  statement.target.name = read_name(context->name());
+  check_label(statement.label, context->labelName());
   statement.reverse = context->REVERSE() != nullptr;
   statement.expr = read_expression(context->expression(0));
   statement.limit = read_expression(context->expression(1));
@@ -255,7 +255,7 @@ Statement StatementReader::for_query(MnemeParser::ForQueryStatementContext* cont
            "INTO has no place in a FOR loop's query; the loop's own variables take the rows");
   }
   statement.label = loop_label(context->label());
-  check_label(statement.label, context->name());
+  check_label(statement.label, context->labelName());
   for (auto* item : context->target()) statement.targets.push_back(target(item));
   statement.body = statements(context->statements());
   return statement;
@@ -264,7 +264,7 @@ Statement StatementReader::for_query(MnemeParser::ForQueryStatementContext* cont
 Statement StatementReader::leave(MnemeParser::LeaveStatementContext* context) {
   Statement statement;
   statement.kind = context->EXIT() ? StatementKind::kExit : StatementKind::kContinue;
-  if (context->name()) statement.label = read_name(context->name());
+  if (context->labelName()) statement.label = read_label(context->labelName());
   if (context->expression()) statement.expr = read_expression(context->expression());
   return statement;
 }
@@ -292,12 +292,12 @@ Statement StatementReader::statement(MnemeParser::StatementContext* context) {
   } else if (auto* loop = dynamic_cast<MnemeParser::LoopStatementContext*>(context)) {
     result.kind = StatementKind::kLoop;
     result.label = loop_label(loop->label());
-    check_label(result.label, loop->name());
+    check_label(result.label, loop->labelName());
     result.body = statements(loop->statements());
   } else if (auto* while_loop = dynamic_cast<MnemeParser::WhileStatementContext*>(context)) {
     result.kind = StatementKind::kWhile;
     result.label = loop_label(while_loop->label());
-    check_label(result.label, while_loop->name());
+    check_label(result.label, while_loop->labelName());
     result.expr = read_expression(while_loop->expression());
     result.body = statements(while_loop->statements());
   } else if (auto* range = dynamic_cast<MnemeParser::ForRangeStatementContext*>(context)) {

@@ -60,19 +60,28 @@ constexpr size_t kFewestToCompile = 20'000;
 // Machine code of graphs that no folder of their own has: of analyses that were asked for, say. Each takes up to a MiB.
 constexpr size_t kMostKeptForUser = 64;
 
-// The units as machine code, if that is wanted; the report says what came of it. `calls` is how many are to be replayed.
-CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUnit> units, size_t calls,
-                         const RecoverOptions& options, const NativeFolders& folders) {
-  if (options.execution == Execution::kInterpreted) return {};
-  const bool is_stretch = calls < recovered.log.record_count();
-  if (is_stretch && calls < kFewestToCompile) {
-    const std::string notice =
-        "between changes of the schema, procedures that were called a few times were interpreted";
-    if (calls > 0 && std::ranges::find(recovered.report.notices, notice) == recovered.report.notices.end()) {
-      recovered.report.notices.push_back(notice);
-    }
-    return {};
+// Whether a stretch of so many records, between two changes of the schema, is too short to compile for.
+bool is_short_stretch(const RecoveredDatabase& recovered, uint64_t records) {
+  return records < recovered.log.record_count() && records < kFewestToCompile;
+}
+
+void add_notice(RecoveryReport& report, const std::string& notice) {
+  if (std::ranges::find(report.notices, notice) == report.notices.end()) report.notices.push_back(notice);
+}
+
+// Replay of calls that machine code was wanted for, and not compiled.
+void note_interpreted_calls(RecoveredDatabase& recovered, uint64_t records, const Result<ReplayStatistics>& replayed,
+                            const RecoverOptions& options) {
+  const bool had_calls = replayed && replayed->transactions > replayed->ad_hoc;
+  if (had_calls && options.execution == Execution::kNative && is_short_stretch(recovered, records)) {
+    add_notice(recovered.report, "between changes of the schema, procedures that were called a few times were interpreted");
   }
+}
+
+// The units as machine code, if that is wanted; the report says what came of it. `records` is how many are to be replayed.
+CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUnit> units, uint64_t records,
+                         const RecoverOptions& options, const NativeFolders& folders) {
+  if (options.execution == Execution::kInterpreted || units.empty() || is_short_stretch(recovered, records)) return {};
   const Stopwatch watch;
   CompiledUnits code = CompiledUnits::load(*recovered.program, recovered.database->schema(), units, folders,
                                            [&](size_t count) {
@@ -85,9 +94,7 @@ CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUni
   if (code.was_compiled() && folders.keep.empty()) {
     report.notices.push_back("machine code was compiled for this once: neither XDG_CACHE_HOME nor HOME says where to keep it");
   }
-  for (const std::string& notice : code.notices()) {
-    if (std::ranges::find(report.notices, notice) == report.notices.end()) report.notices.push_back(notice);
-  }
+  for (const std::string& notice : code.notices()) add_notice(report, notice);
   return code;
 }
 
@@ -177,6 +184,7 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
     return Stopwatch();
   };
   const auto end = [&](const Stopwatch& watch, const Result<ReplayStatistics>& statistics) {
+    if (replays_calls(recovered.report.scheme)) note_interpreted_calls(recovered, stretch.size(), statistics, options);
     recovered.report.replay_seconds += end_stage(recovered.report, kReplayStage, watch);
     if (statistics && replay.progress) replay.progress(stretch.size(), last_lsn);
   };

@@ -1,5 +1,7 @@
 #include "workloads/drawn_value.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -56,7 +58,7 @@ Result<DrawnValue> DrawnValue::parse(const Type& type, std::string_view field, i
   if (field.starts_with('=') && !field.starts_with("==")) {
     field.remove_prefix(1);
     if (type.is_array) return parse_elements(type, field, most, kept);
-    return type.is_string() ? parse_template(type, field, most, kept) : parse_rule(type, trimmed(field), most, kept);
+    return type.is_string() ? parse_text(type, field, most, kept) : parse_rule(type, trimmed(field), most, kept);
   }
   if (field.starts_with("==")) field.remove_prefix(1);
   const Result<Argument> value = parse_argument(type, kept.copy(field), kept);
@@ -177,6 +179,15 @@ Result<DrawnValue> DrawnValue::parse_braces(std::string_view rule, int64_t most,
     return parse_rule(Type{.kind = TypeKind::kVarchar, .is_text = true}, rule, most, kept);
   }
   return parse_rule(Type{.kind = TypeKind::kBigInt}, rule, most, kept);
+}
+
+Result<DrawnValue> DrawnValue::parse_text(const Type& type, std::string_view text, int64_t most, Arena& kept) {
+  if (text.find('{') != std::string_view::npos) return parse_template(type, text, most, kept);
+  // A rule alone needs no braces.
+  Result<DrawnValue> drawn = parse_template(type, fmt::format("{{{}}}", text), most, kept);
+  const bool looks_like_a_rule = text.find('|') != std::string_view::npos || text.find(kRange) != std::string_view::npos;
+  if (!drawn && !looks_like_a_rule) return no_rule(type, text);
+  return drawn;
 }
 
 Result<DrawnValue> DrawnValue::parse_template(const Type& type, std::string_view text, int64_t most, Arena& kept) {

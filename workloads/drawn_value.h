@@ -9,7 +9,7 @@
 //                                         no other call of the database's life has
 //                 =letters 8, =letters 8..16, =digits 4
 //                 =5..15 of 1..1000       of an array: so many elements by the rule behind "of"
-//             For text the rules stand in braces, in the midst of what stays: =user-{1..1000}. Two == are a =.
+//             For text a rule may stand in braces, in the midst of what stays: =user-{1..1000}. Two == are a =.
 // Invariants  a value that was parsed fits its type, and so does all that its rule draws.
 // Threads     constant once made.
 #pragma once
@@ -80,6 +80,7 @@ class DrawnValue {
 
   static Result<DrawnValue> parse_rule(const Type& type, std::string_view rule, int64_t most, Arena& kept);
   static Result<DrawnValue> parse_range(const Type& type, std::string_view rule, Arena& kept);
+  static Result<DrawnValue> parse_text(const Type& type, std::string_view text, int64_t most, Arena& kept);
   static Result<DrawnValue> parse_template(const Type& type, std::string_view text, int64_t most, Arena& kept);
   static Result<DrawnValue> parse_elements(const Type& type, std::string_view rule, int64_t most, Arena& kept);
   static Result<DrawnValue> parse_braces(std::string_view rule, int64_t most, Arena& kept);

@@ -257,6 +257,12 @@ void OwnWorkload::populate(uint32_t part, RowSink sink) const {
   }
 }
 
+bool OwnWorkload::calls(ProcedureId procedure) const {
+  return std::ranges::any_of(calls_, [&](const Lines& lines) {
+    return std::ranges::find(lines.lines, procedure, &CallLine::procedure) != lines.lines.end();
+  });
+}
+
 std::unique_ptr<CallGenerator> OwnWorkload::generator(const StreamId& stream) const {
   return std::make_unique<OwnGenerator>(*this, stream);
 }

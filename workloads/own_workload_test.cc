@@ -113,6 +113,18 @@ TEST(DrawnValue, TextIsWhatStaysAndWhatIsDrawn) {
   EXPECT_EQ(drawn(fixed, "={a|b} ").size(), 2u);
 }
 
+TEST(DrawnValue, ARuleAloneIsATextWithoutBraces) {
+  EXPECT_EQ(drawn(kName, "=red|green|blue").size(), 3u);
+  EXPECT_EQ(drawn(kName, "=1..20").size(), 20u);
+  EXPECT_GT(drawn(kName, "=1..20 zipf 0.9").at("1"), 100);
+  EXPECT_EQ(drawn(kName, "=number").size(), 1000u);
+  for (const auto& [name, count] : drawn(kName, "=letters 2..4")) EXPECT_THAT(name, testing::MatchesRegex("[A-Z]{2,4}"));
+  for (const auto& [name, count] : drawn(kName, "=digits 4")) EXPECT_THAT(name, testing::MatchesRegex("[0-9]{4}"));
+  Type list = kName;
+  list.is_array = true;
+  EXPECT_EQ(drawn(list, "=1 of red|green").size(), 2u);
+}
+
 TEST(DrawnValue, ArraysAreOfSoManyElements) {
   Type list = kInt;
   list.is_array = true;

@@ -60,6 +60,8 @@ class Workload {
   virtual void populate(uint32_t part, RowSink sink) const = 0;
 
   virtual std::unique_ptr<CallGenerator> generator(const StreamId& stream) const = 0;
+  // Whether a generator may give a call of it.
+  virtual bool calls(ProcedureId) const { return true; }
 
   // By how much a committed call changed what the workload conserves (Smallbank: money, in hundredths).
   // `results` has one argument for each INOUT parameter, in order. Zero for a workload without such a

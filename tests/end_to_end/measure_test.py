@@ -146,6 +146,13 @@ class Measure(EndToEndTest):
         self.assertGreater(run["latency_us"]["max"], seconds * 0.8 * 1e6)
         self.assertLess(run["latency_us"]["max"], (seconds + 60) * 1e6)
 
+    def test_an_overloaded_run_counts_calls_that_were_due_in_the_warm_up(self):
+        # All that it comes to was due long before the warm-up's end, and ends after it.
+        run = self.run_smallbank("--threads", 1, "--commit", "sync", "--rate", 10_000_000, "--warmup", 0.5, "--duration", 1)
+        self.assertGreater(run["committed"] + run["user_aborts"], 0)
+        self.assertGreater(run["throughput_tps"], 0)
+        self.assertGreater(run["latency_us"]["p50"], 100_000)
+
     def test_a_call_due_after_the_end_is_not_made(self):
         run = self.run_smallbank("--threads", 2, "--rate", 1, "--duration", 0.5, "--warmup", 0)
         self.assertLessEqual(run["committed"] + run["user_aborts"], 1)

@@ -61,6 +61,31 @@ class OwnWorkload(EndToEndTest):
         called = sorted(record["call"] for record in shown["records"])
         self.assertEqual(called, sorted(f"CALL restock('{article}'::int, '1'::int)" for article in range(1, 11)))
 
+    def test_a_procedure_whose_rows_have_no_names_is_refused_before_the_run(self):
+        schema = self.folder / "inn.sql"
+        schema.write_text("""CREATE TABLE guest (room INT, nights INT);
+CREATE INDEX guest_by_room ON guest (room);
+CREATE PROCEDURE come(p INT) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO guest VALUES (p, 1); END $$;
+CREATE PROCEDURE stay(p INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE guest SET nights = nights + 1 WHERE room = p; END $$;
+CREATE PROCEDURE swap(p INT) LANGUAGE plpgsql AS $$ DECLARE v INT;
+BEGIN SELECT nights INTO v FROM guest WHERE room = p; UPDATE guest SET nights = v WHERE room = 1; END $$;
+""")
+        come, stay, swap = (self.folder / f"{name}.csv" for name in ("come", "stay", "swap"))
+        come.write_text("come,=1..5\n")
+        stay.write_text("come,=1..5\nstay,=1..5\n")
+        swap.write_text("come,=1..5\nswap,=1..5\n")
+        directory = self.folder / "database"
+
+        def run(calls, log):
+            return ("run", schema, "--calls", calls, "--data-dir", directory, "--log", log, "--transactions", 200, *INTERPRETED)
+        for calls, log, procedure in ((stay, "all", "stay"), (stay, "logical", "stay"), (swap, "logical", "swap"), (swap, "command", "swap")):
+            self.refuse(BAD_ARGUMENTS, [f"procedure {procedure} changes rows of table guest, which has no primary key", "--log physical"],
+                        *run(calls, log))
+            self.assertFalse(directory.exists())
+        for calls, log in ((come, "all"), (stay, "command"), (stay, "physical"), (swap, "physical")):
+            self.assertGreater(self.report(*run(calls, log))["committed"], 0)
+            shutil.rmtree(directory)
+
     def test_refuses_what_does_not_fit(self):
         directory = self.folder / "database"
         self.refuse(BAD_ARGUMENTS, ["--calls FILE.csv"], "run", FILES[0], "--data-dir", directory)

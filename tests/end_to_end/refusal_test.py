@@ -52,8 +52,13 @@ OPTIONS = (
     ("run smallbank --data-dir NEW --threads 0", "--threads"),
     ("run smallbank --data-dir NEW --duration -1", "--duration"),
     ("run smallbank --data-dir NEW --json /nowhere/report", "there is no folder /nowhere for /nowhere/report"),
-    ("run smallbank --data-dir NEW --nonesuch", "Run with --help for more information"),
-    ("nonesuch", "Run with --help for more information"),
+    ("run smallbank --data-dir NEW --nonesuch", "mneme run has no option --nonesuch\nRun `mneme run --help`"),
+    ("run smallbank --data-dir NEW --thread=2 5", "mneme run has no option --thread; did you mean --threads?"),
+    ("run smallbank NEW 5", 'mneme run has no use for "NEW 5"'),
+    ("nonesuch", "there is no command nonesuch\nRun `mneme --help`"),
+    ("verfy DB", "there is no command verfy; did you mean verify?"),
+    ("--nonesuch", "mneme has no option --nonesuch"),
+    ("", "say what to do: one of demo, run, crash, recover, verify"),
 )
 FAILURES = (
     ("slice DB", "check that it is a file and that you may read it"),

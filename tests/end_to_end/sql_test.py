@@ -104,6 +104,16 @@ class Sql(EndToEndTest):
         self.check_recovery(directory, log)
         self.assertEqual(self.rows(directory, "SELECT balance FROM account WHERE branch = 20"), [["103"]])
 
+    def test_an_opening_speaks_of_interpreted_procedures_only_where_calls_were(self):
+        without, uncalled, called = (self.folder / name for name in ("without", "uncalled", "called"))
+        rows = "INSERT INTO account VALUES (9, 1, 1); UPDATE account SET balance = 2;"
+        self.sql(without, "--create", "--command", "CREATE TABLE account (id INT PRIMARY KEY, branch INT, balance INT);" + rows)
+        self.sql(uncalled, "--create", "--command", SCHEMA + rows)
+        self.sql(called, "--create", "--command", SCHEMA + rows + "CALL deposit(9, 1); CREATE TABLE other (id INT PRIMARY KEY);")
+        for directory, is_said in ((without, False), (uncalled, False), (called, True)):
+            told = self.succeed("sql", directory, "--command", "SELECT balance FROM account").stderr
+            self.assertEqual("were interpreted" in told, is_said, told)
+
     def refuse_statement(self, directory, text, sqlstate, words):
         result = mneme("sql", directory, "--command", text)
         self.assertEqual(result.returncode, FAILED, self.told(result))

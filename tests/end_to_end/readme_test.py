@@ -1,0 +1,120 @@
+"""Goal: what the README and the tour say to type works in a clone in which nothing but scripts/demo has been run.
+
+Method: the files of this source tree are copied, as a clone has them; scripts/demo is run there; then each command line of the README, in
+its order, shortened where it would go on for long, and the tour. A line that is not run has its reason in a table.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+from program import REPOSITORY, EndToEndTest
+
+LONGEST_BUILD_SECONDS = 1700
+PAGE = pathlib.Path("experiments") / "page" / "node_modules"
+
+# What a line begins with, and why it is not run here.
+NOT_RUN = {
+    "scripts/demo": "was run before",
+    "scripts/test": "runs this test",
+    "scripts/experiments": "takes many minutes; experiment_test runs the command behind it",
+    "build/mneme logd": "serves until it is stopped; remote_test starts servers",
+    "build/mneme run tpcc --log-device remote": "needs a log server at that address; remote_test has one",
+    "build/mneme run tpcc --log-device nats": "needs a NATS server at that address; replicated_test has one",
+    "build/mneme follow": "follows until it is stopped; follow_test has standbys",
+    "build/mneme experiment --all": "takes many minutes; experiment_test runs a part of it",
+}
+# What is put behind a line that begins so, to be done soon.
+SHORTENED = (
+    ("build/mneme run", "--duration 0.3 --warmup 0"),
+    ("build/mneme crash", "--longest-run 0.2"),
+    ("build/mneme experiment pacman-figure-16", "--quick"),
+)
+
+
+def lines_to_type(text):
+    """The indented command lines, without their comments; statements typed at a prompt are no such lines."""
+    for line in re.findall(r"^    ((?:build/|scripts/|cmake ).*)$", text, re.MULTILINE):
+        yield re.sub(r"\s+#.*", "", line)
+
+
+def session(text):
+    """What is typed at the README's prompt, and what it shows."""
+    (shown,) = re.findall(r"^    \$ build/mneme sql (\S+) --create\n((?:    .*\n)+)", text, re.MULTILINE)[:1]
+    lines = [line[4:] for line in shown[1].splitlines()]
+    typed = [re.sub(r"^mneme[=-]> ", "", line) for line in lines if re.match(r"mneme[=-]> ", line)]
+    printed = [line for line in lines if not re.match(r"mneme[=-]> ", line)]
+    return shown[0], "\n".join(typed) + "\n", printed
+
+
+class Readme(EndToEndTest):
+    def clone(self):
+        listed = subprocess.run(["git", "-C", REPOSITORY, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                                capture_output=True, check=False)
+        if listed.returncode != 0:
+            self.skipTest("this source tree is no repository")
+        clone = self.folder / "clone"
+        for name in filter(None, os.fsdecode(listed.stdout).split("\0")):
+            if (REPOSITORY / name).is_file():
+                (clone / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(REPOSITORY / name, clone / name)
+        # What npm fetches was fetched for this tree: nothing is fetched twice.
+        if (REPOSITORY / PAGE).is_dir():
+            shutil.copytree(REPOSITORY / PAGE, clone / PAGE, symlinks=True)
+            os.utime(clone / PAGE / ".package-lock.json")
+        return clone
+
+    def do(self, command, clone, seconds=300, **popen):
+        # What this tree has compiled serves the clone, too.
+        environment = {**os.environ, "CCACHE_BASEDIR": str(clone), "CCACHE_NOHASHDIR": "1"}
+        result = subprocess.run(["bash", "-c", command], cwd=clone, env=environment, capture_output=True, text=True, timeout=seconds,
+                                check=False, **popen)
+        self.assertEqual(result.returncode, 0, self.told(result))
+        return result.stdout
+
+    def test_all_that_can_be_typed_after_the_demo(self):
+        clone = self.clone()
+        self.do("scripts/demo --duration 0.5", clone, LONGEST_BUILD_SECONDS)
+        text = (clone / "README.md").read_text()
+        for name in ("shop.sql", "calls.csv", "rows.csv"):
+            shutil.copy(clone / "examples" / "shop" / name, clone / name.replace("shop.sql", "my.sql"))
+        left_out = set()
+        ran = 0
+        for line in lines_to_type(text):
+            reason = next((begin for begin in NOT_RUN if line.startswith(begin)), None)
+            if reason:
+                left_out.add(reason)
+                continue
+            more = next((more for begin, more in SHORTENED if line.startswith(begin)), "")
+            command = f"{line} {more}".replace("/tmp/", f"{self.folder}/").replace("/opt/mneme", f"{self.folder}/installed")
+            if line.startswith("build/mneme run") and "--data-dir" not in line:
+                command += f" --data-dir {self.folder}/run{ran}"
+            if line.startswith("build/mneme crash"):
+                command += f" --data-dir {self.folder}/crashes"
+            if line.startswith("build/mneme experiment pacman"):
+                command += f" --output {self.folder}/figure"
+            with self.subTest(command=command):
+                self.do(command, clone)
+                ran += 1
+        self.assertEqual(left_out, set(NOT_RUN))
+        self.assertGreater(ran, 20)
+
+        with self.subTest("cpack"):
+            self.do("cd build && cpack", clone)
+        with self.subTest("mneme_bench"):
+            self.do("build/mneme_bench --benchmark_filter=index --region 2MiB --entries 2000 --benchmark_min_time=0.002", clone)
+            self.do(f"build/mneme logbench --duration 0.05 --threads 2 --data-dir {self.folder}/bench", clone)
+        with self.subTest("the session"):
+            directory, typed, printed = session(text)
+            shown = self.do(f"build/mneme sql {directory} --create".replace("/tmp/", f"{self.folder}/"), clone, input=typed)
+            self.assertEqual(shown.rstrip("\n").split("\n"), [line.rstrip() if not line.strip(" -+") else line for line in printed])
+        with self.subTest("the tour"):
+            self.do(f"MNEME=$PWD/build/mneme {sys.executable} -B tests/end_to_end/tour_test.py Tour.test_every_chapter", clone)
+
+
+if __name__ == "__main__":
+    unittest.main()
