@@ -65,8 +65,9 @@ std::string parse_error_text(const CLI::App& program, const CLI::Error& error) {
   }
   const std::string help = fmt::format("\nRun `{} --help` for more information.", called);
   const std::vector<std::string> unknown = command->remaining();
-  const bool names_no_command = command == &program && error.get_name() == "RequiredError";
-  if (!unknown.empty() && (names_no_command || error.get_name() == "ExtrasError")) {
+  const auto is = [&](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
+  const bool names_no_command = command == &program && is(CLI::ExitCodes::RequiredError);
+  if (!unknown.empty() && (names_no_command || is(CLI::ExitCodes::ExtrasError))) {
     const std::string& first = unknown.front();
     if (first.starts_with('-')) {
       return fmt::format("{} has no option {}{}{}", called, first.substr(0, first.find('=')),
