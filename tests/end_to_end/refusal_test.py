@@ -54,7 +54,7 @@ OPTIONS = (
     ("run smallbank --data-dir NEW --json /nowhere/report", "there is no folder /nowhere for /nowhere/report"),
     ("run smallbank --data-dir NEW --nonesuch", "mneme run has no option --nonesuch\nRun `mneme run --help`"),
     ("run smallbank --data-dir NEW --thread=2 5", "mneme run has no option --thread; did you mean --threads?"),
-    ("run smallbank NEW 5", 'mneme run has no use for "NEW 5"'),
+    ("run smallbank NEW 5", 'mneme run has no use for "'),
     ("nonesuch", "there is no command nonesuch\nRun `mneme --help`"),
     ("verfy DB", "there is no command verfy; did you mean verify?"),
     ("--nonesuch", "mneme has no option --nonesuch"),
