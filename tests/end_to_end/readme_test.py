@@ -68,17 +68,18 @@ class Readme(EndToEndTest):
             os.utime(clone / PAGE / ".package-lock.json")
         return clone
 
-    def do(self, command, clone, seconds=300, **popen):
-        # What this tree has compiled serves the clone, too.
-        environment = {**os.environ, "CCACHE_BASEDIR": str(clone), "CCACHE_NOHASHDIR": "1"}
-        result = subprocess.run(["bash", "-c", command], cwd=clone, env=environment, capture_output=True, text=True, timeout=seconds,
+    def do(self, command, clone, seconds=300, environment=None, **popen):
+        result = subprocess.run(["bash", "-c", command], cwd=clone, env=environment or os.environ, capture_output=True, text=True, timeout=seconds,
                                 check=False, **popen)
         self.assertEqual(result.returncode, 0, self.told(result))
         return result.stdout
 
     def test_all_that_can_be_typed_after_the_demo(self):
         clone = self.clone()
-        self.do("scripts/demo --duration 0.5", clone, LONGEST_BUILD_SECONDS)
+        # What this tree has compiled serves the clone, too: by the compiler's cache, which lies where the user's lies.
+        environment = {**os.environ, "CCACHE_BASEDIR": str(clone), "CCACHE_NOHASHDIR": "1"}
+        del environment["XDG_CACHE_HOME"]
+        self.do("scripts/demo --duration 0.5", clone, LONGEST_BUILD_SECONDS, environment)
         text = (clone / "README.md").read_text()
         for name in ("shop.sql", "calls.csv", "rows.csv"):
             shutil.copy(clone / "examples" / "shop" / name, clone / name.replace("shop.sql", "my.sql"))
