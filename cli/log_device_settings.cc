@@ -97,11 +97,11 @@ void LogDeviceSettings::add_options(CLI::App& command) {
       ->capture_default_str();
   command.add_option(
       "--log-server", remote_.servers,
-      "of the devices remote, nats and kafka: HOST:PORT of a server, or of several, with commas between: a record is "
-      "acknowledged when a majority of the copies has it");
+      "of the devices remote, nats and kafka: HOST:PORT of a server, of remote also unix:PATH, or of several, with commas between: a "
+      "record is acknowledged when a majority of the copies has it");
   command.add_option(
       "--log-key", remote_.key_file,
-      "of the device remote: the file with the servers' key, for TLS; without it, servers on loopback only");
+      "of the device remote: the file with the servers' key, for TLS; without it, servers on Unix sockets and loopback only");
   command
       .add_option("--log-files", remote_.files,
                   "of the devices remote, nats and kafka: in so many segments the log goes round; half full, it has a "
@@ -203,7 +203,7 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
   }
   if (is_remote(kind) && remote_.servers.empty()) {
     return has_our_servers(kind)
-               ? invalid_argument("--log-device remote needs --log-server HOST:PORT: start one by `mneme logd`")
+               ? invalid_argument("--log-device remote needs --log-server HOST:PORT or unix:PATH: start one by `mneme logd`")
                : invalid_argument("--log-device {} needs --log-server HOST:PORT[,...]", device_);
   }
   if (command.count("--log-stream") > 0) RETURN_IF_ERROR(check_stream_name(remote_.stream));
@@ -294,11 +294,12 @@ Result<void> LogDeviceSettings::choose(const CLI::App& command, DurableLogOption
   if (!least) return least.error();
   log.device = *kind;
   if (is_remote(*kind)) {
+    log.remote = remote_;
     if (has_our_servers(*kind)) {
       const auto servers = log_server_addresses(remote_.servers);
       if (!servers) return servers.error();
+      log.remote.servers = text_of(*servers);
     }
-    log.remote = remote_;
     log.remote.silence = std::chrono::seconds(patience_seconds_);
     // The manifest names it for later commands, wherever those are started.
     if (!remote_.key_file.empty()) log.remote.key_file = std::filesystem::absolute(remote_.key_file).string();

@@ -1,6 +1,9 @@
 // mneme logd: the remote log server (SepLog): engines' logs in this machine's memory.
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
+#include <climits>
 #include <csignal>
 #include <memory>
 
@@ -12,6 +15,10 @@
 namespace mneme {
 namespace {
 
+constexpr const char* kTcpPlace = "127.0.0.1:7433";
+// A pipe that is ready takes so many bytes at once.
+constexpr size_t kMostLineBytes = PIPE_BUF;
+
 // Whom the signals stop.
 LogServer* serving = nullptr;
 
@@ -19,10 +26,12 @@ void stop_serving(int) {
   serving->stop();
 }
 
-// A line at once, also into a file or a pipe: who started the server waits for it. Where nobody listens any more, or the disk
-// is full, the server goes on without: logs are worth more than its words.
+// A line at once, also into a file or a pipe: who started the server waits for it. Where nobody listens any more, the disk is full, or a
+// pipe that nobody reads, the server goes on without: logs are worth more than its words.
 void tell(const std::string& sentence) {
-  const std::string line = sentence + '\n';
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  if (::poll(&output, 1, 0) == 0) return;
+  const std::string line = sentence.substr(0, kMostLineBytes - 1) + '\n';
   (void)std::fwrite(line.data(), 1, line.size(), stdout);
   (void)std::fflush(stdout);
 }
@@ -36,14 +45,17 @@ void handle_signals() {
 }
 
 struct LogdCommand {
-  std::string listen = "127.0.0.1:7433";
+  std::string listen;
+  std::string socket;
   std::string directory = "./mneme-logd";
   std::string key_file;
+  bool without_key = false;
   uint64_t memory_mib = 4096;
   std::string network = "uring";
   std::string shut_down;
 
   Result<void> run(const CLI::App& command) const {
+    if (without_key && !key_file.empty()) return invalid_argument("--no-key and --key FILE say the opposite: leave one of them out");
     std::shared_ptr<const PreSharedKey> key;
     if (!key_file.empty()) {
       auto read = read_key_file(key_file);
@@ -51,10 +63,11 @@ struct LogdCommand {
       key = std::move(*read);
     }
     if (!shut_down.empty()) return end_another(command, key);
-    const auto address = server_address(listen);
+    const auto address = place(command);
     if (!address) return address.error();
     LogServerOptions options;
     options.listen = *address;
+    options.without_key = without_key;
     options.directory = directory;
     options.key = key;
     options.memory_bytes = memory_mib << 20;
@@ -64,14 +77,26 @@ struct LogdCommand {
     if (!server) return server.error();
     serving = server->get();
     handle_signals();
-    tell(fmt::format("listening on {}{}", ServerAddress{address->host, (*server)->port()}.text(),
-                     key == nullptr ? "" : ", with TLS"));
+    tell(fmt::format("listening on {}{}", (*server)->address().text(), key == nullptr ? "" : ", with TLS"));
     return (*server)->run();
   }
 
  private:
+  // A Unix socket, unless something is said of TCP.
+  Result<ServerAddress> place(const CLI::App& command) const {
+    const bool says_tcp = !listen.empty() || !key_file.empty() || without_key;
+    auto address = says_tcp && socket.empty() ? server_address(listen.empty() ? kTcpPlace : listen)
+                                              : server_address("unix:" + (socket.empty() ? directory + "/socket" : socket));
+    if (!address || !address->is_local()) return address;
+    for (const char* option : {"--listen", "--key", "--no-key"}) {
+      if (command.count(option) == 0 || (option == std::string("--listen") && socket.empty())) continue;
+      return invalid_argument("a Unix socket is for its own user's engines, and has no use for {}: leave it or the socket out", option);
+    }
+    return address;
+  }
+
   Result<void> end_another(const CLI::App& command, const std::shared_ptr<const PreSharedKey>& key) const {
-    for (const char* option : {"--listen", "--data-dir", "--memory", "--network"}) {
+    for (const char* option : {"--listen", "--socket", "--no-key", "--data-dir", "--memory", "--network"}) {
       if (command.count(option) > 0) {
         return invalid_argument(
             "--shut-down ends another server, and {} is for one that starts: leave one of them out", option);
@@ -94,14 +119,19 @@ void add_logd_command(CLI::App& program, Action& chosen) {
   CLI::App* app =
       program.add_subcommand("logd", "the remote log server: engines' logs in this machine's memory");
   app->add_option("--listen", command->listen,
-                  "HOST:PORT; port 0: one that is free. Beyond loopback only with --key")
-      ->capture_default_str();
+                  "HOST:PORT, of TCP, with --key or, on loopback, --no-key; port 0: one that is free. With one of those two alone "
+                  "127.0.0.1:7433");
+  app->add_option("--socket", command->socket,
+                  "PATH of a Unix socket, for this user's engines and root's, in a directory that nobody else can write; where nothing is "
+                  "said of TCP, `socket` in the data directory");
   app->add_option("--data-dir", command->directory,
                   "where logs are saved when their engine or the server ends")
       ->capture_default_str();
   app->add_option("--key", command->key_file,
                   "a file with the key that engines share, 32 bytes or more: everybody must have it then, "
                   "and TLS is spoken");
+  app->add_flag("--no-key", command->without_key,
+                "TCP without a key: every user of this machine can then read, overwrite and end the logs");
   app->add_option("--memory", command->memory_mib, "MiB for all logs together")
       ->check(positive())
       ->capture_default_str();
@@ -109,7 +139,7 @@ void add_logd_command(CLI::App& program, Action& chosen) {
       ->check(CLI::IsMember({"uring", "poll"}))
       ->capture_default_str();
   app->add_option("--shut-down", command->shut_down,
-                  "HOST:PORT of another server, which saves its logs and ends");
+                  "unix:PATH or HOST:PORT of another server, which saves its logs and ends");
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

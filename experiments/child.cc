@@ -129,7 +129,7 @@ Result<Json> measure_command(const std::vector<std::string>& arguments) {
 
 Result<LogServerChild> LogServerChild::start(const std::filesystem::path& directory) {
   const Result<Started> child =
-      mneme::start({"logd", "--listen", "127.0.0.1:0", "--data-dir", directory.string()});
+      mneme::start({"logd", "--listen", "127.0.0.1:0", "--no-key", "--data-dir", directory.string()});
   if (!child) return child.error();
   close(child->errors);
   LogServerChild server(child->pid, child->output);

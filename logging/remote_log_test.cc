@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <limits>
 #include <random>
 #include <thread>
 
@@ -14,6 +15,8 @@
 #include "logging/remote_recovery.h"
 #include "logging/test_remote_log.h"
 #include "network/log_connection.h"
+#include "network/log_server.h"
+#include "network/saved_log.h"
 #include "network/test_log_server.h"
 
 namespace mneme {
@@ -384,6 +387,49 @@ void expect_too_old(const std::string& directory, const Servers& servers) {
 }
 
 // A copy of the directory doesn't know the segments that were begun after it was made: it must not pass for the database.
+// There is none above it: 0 would be one that nobody claimed.
+TEST(RemoteLog, TheLastTermOfAllIsFollowedByNone) {
+  const auto servers = start_servers(1);
+  const TemporaryDirectory directory;
+  const DurableLogOptions options = remote_log(servers);
+  uint64_t database_id = 0;
+  {
+    auto opened = must(open_remote(directory.path(), options));
+    ASSERT_TRUE(append_durably(*opened.log, 0, 10));
+    database_id = opened.manifest->current().database_id;
+  }
+  ASSERT_TRUE(servers[0]->terminate());
+  ASSERT_TRUE(keep_term(servers[0]->directory(), database_id, {std::numeric_limits<uint32_t>::max(), 66}).ok());
+  servers[0]->start();
+  test::expect_refused(claim_remote_log(directory.path(), options), ErrorKind::kFailed, "and there is none above it");
+  ASSERT_TRUE(servers[0]->terminate());
+  std::filesystem::remove(fmt::format("{}/{:016x}.term", servers[0]->directory(), database_id));
+  servers[0]->start();
+  auto opened = must(open_remote(directory.path(), options));
+  ASSERT_TRUE(append_durably(*opened.log, 10, 20));
+}
+
+TEST(RemoteLog, LiesBehindAUnixSocketToo) {
+  const TemporaryDirectory directory;
+  LogServerOptions served;
+  served.directory = directory.path() + "/logd";
+  served.listen.path = directory.path() + "/socket";
+  auto server = must(LogServer::start(served));
+  std::thread thread([&] { EXPECT_TRUE(server->run().ok()); });
+  {
+    DurableLogOptions options = remote_log({});
+    options.remote.servers = server->address().text();
+    const std::string database = directory.path() + "/database";
+    std::filesystem::create_directory(database);
+    auto opened = must(open_remote(database, options));
+    ASSERT_TRUE(append_durably(*opened.log, 0, 100));
+    opened.log.reset();
+    EXPECT_EQ(end_on(database), 100u);
+  }
+  server->stop();
+  thread.join();
+}
+
 TEST(RemoteLog, RefusesACopyThatTheLogHasGoneOnWithout) {
   const Servers servers = start_servers(3);
   const TemporaryDirectory directory;

@@ -18,8 +18,8 @@
 namespace mneme {
 
 struct RemoteLogOptions {
-  std::string servers{};   // HOST:PORT, with commas between several; of NATS also nats://HOST:PORT
-  std::string key_file{};  // an absolute path; empty: loopback servers, in the clear
+  std::string servers{};   // HOST:PORT, with commas between several; of our own also unix:PATH, of NATS nats://HOST:PORT
+  std::string key_file{};  // an absolute path; empty: servers on Unix sockets, and on loopback in the clear
   uint32_t files = 8;      // that the log goes round in; at least 3
   uint64_t owner = 0;  // of the term, as claim_remote_log() drew it; 0: nobody claimed one, so it is drawn
   std::chrono::milliseconds patience{3000};  // for each of a server's answers, while the log is opened

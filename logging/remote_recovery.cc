@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -92,6 +93,12 @@ Result<RemoteClaim> claim_remote_log(const std::string& directory, const Durable
     const auto known = (*next)->look_to_write(*manifest);
     if (!known.ok()) return known.error();
     highest = std::max(highest, *known);
+  }
+  if (highest == std::numeric_limits<uint32_t>::max()) {
+    return failed(
+        "a log server knows term {} of the database {:016x}, and there is none above it: if no engine of that term is at work, end the server, "
+        "remove {:016x}.term from its data directory and start it again; nothing was changed here",
+        highest, manifest->database_id, manifest->database_id);
   }
   const LogTerm term{highest + 1, unforeseen_number() | 1};
   if (*next != nullptr) RETURN_IF_ERROR((*next)->claim(*manifest, term));

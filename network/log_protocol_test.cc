@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <random>
 
+#include "network/message_channel.h"
+
 namespace mneme {
 namespace {
 
@@ -89,6 +91,18 @@ TEST(LogProtocol, AnyChangedByteIsAnError) {
     // A length that grew within the bound waits for bytes that don't come.
     EXPECT_TRUE(!again.ok() || again->empty()) << "byte " << at;
   }
+}
+
+// A terminal shows them.
+TEST(LogProtocol, ARefusalsWordsAreNoCommandsToATerminal) {
+  std::vector<std::byte> bytes = encoded(RefusedMessage{RefusedMessage::Reason::kNotAllowed, "no\x1b[2J\r\n\xc2\x9b" + std::string(100'000, 'x')});
+  MessageChannel channel(TlsSide::kClient, nullptr);
+  ASSERT_TRUE(channel.receive(bytes).ok());
+  const auto message = channel.next();
+  ASSERT_TRUE(message.ok() && message->has_value());
+  const std::string& text = std::get<RefusedMessage>(**message).text;
+  EXPECT_TRUE(text.starts_with("no?[2J????xxx")) << text;
+  EXPECT_LE(text.size(), 1000u);
 }
 
 TEST(LogProtocol, AHugeLengthIsRefusedByTheHeaderAlone) {

@@ -7,13 +7,19 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include <cstring>
+#include <deque>
 #include <fstream>
+#include <mutex>
 #include <random>
+#include <thread>
 
+#include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "base/test_refusal.h"
 #include "network/log_connection.h"
 #include "network/saved_log.h"
 #include "network/test_log_server.h"
@@ -26,29 +32,119 @@ using test::ServerProcess;
 
 constexpr uint64_t kDatabase = 0x1234;
 constexpr std::chrono::milliseconds kPatience{5000};
+// For what comes within a tenth of it, however busy the machine is.
+constexpr int kGenerousMs = 120'000;
 
 std::shared_ptr<const PreSharedKey> key_of(char letter) {
   return std::make_shared<const PreSharedKey>(PreSharedKey{std::string(32, letter)});
 }
 
-HelloMessage hello(LogRole role, LogTerm term = {}) {
+HelloMessage hello(LogRole role, LogTerm term = {}, uint64_t database = kDatabase) {
   HelloMessage message;
-  message.database_id = kDatabase;
+  message.database_id = database;
   message.role = role;
   message.term = term;
   return message;
 }
 
-Result<LogConnection> connect(const ServerProcess& server, const HelloMessage& greeting,
+// A server on a thread of this process, with limits of its own, whose words are kept.
+class ServerThread {
+ public:
+  explicit ServerThread(LogServerOptions options) : options_(std::move(options)) {
+    std::string name = testing::TempDir() + "/mneme-logd-XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+    options_.directory = folder_ + "/logd";
+    options_.without_key = options_.key == nullptr;
+    options_.tell = [this](const std::string& sentence) {
+      const std::lock_guard guard(mutex_);
+      told_.push_back(sentence);
+    };
+    start();
+  }
+  ~ServerThread() {
+    stop();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void start() {
+    auto started = LogServer::start(options_);
+    if (!started.ok()) {
+      ADD_FAILURE() << started.error().message;
+      std::abort();
+    }
+    server_ = std::move(*started);
+    address_ = server_->address();
+    thread_ = std::thread([this] { EXPECT_TRUE(server_->run().ok()); });
+  }
+  void stop() {
+    if (server_ == nullptr) return;
+    server_->stop();
+    thread_.join();
+    server_.reset();
+  }
+  ServerAddress address() const { return address_; }
+  const std::string& directory() const { return options_.directory; }
+  std::vector<std::string> told() {
+    const std::lock_guard guard(mutex_);
+    return told_;
+  }
+
+ private:
+  LogServerOptions options_;
+  std::string folder_;
+  std::mutex mutex_;  // guards told_
+  std::vector<std::string> told_;
+  std::unique_ptr<LogServer> server_;
+  ServerAddress address_;
+  std::thread thread_;
+};
+
+template <typename Server>
+Result<LogConnection> connect(const Server& server, const HelloMessage& greeting,
                               std::shared_ptr<const PreSharedKey> key = nullptr) {
   return LogConnection::open(server.address(), std::move(key), greeting, kPatience);
 }
 
+// A connection without a word.
+class Stranger {
+ public:
+  explicit Stranger(const ServerAddress& to) : descriptor_(connect_to(to, kPatience).value()) {}
+  Stranger(Stranger&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  ~Stranger() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  // Sends a byte each five milliseconds, until the server hangs up. False: all were sent before.
+  bool is_hung_up_on_while_sending(ByteSpan bytes) {
+    for (const std::byte& each : bytes) {
+      ::send(descriptor_, &each, 1, MSG_NOSIGNAL);
+      if (has_ended(5)) return true;
+    }
+    return false;
+  }
+  bool is_hung_up_on() { return has_ended(kGenerousMs); }
+  void send(ByteSpan bytes) { ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+
+ private:
+  bool has_ended(int patience_ms) {
+    std::byte some[4096];
+    pollfd watched{descriptor_, POLLIN, 0};
+    while (::poll(&watched, 1, patience_ms) == 1) {
+      const ssize_t count = ::recv(descriptor_, some, sizeof some, MSG_DONTWAIT);
+      if (count == 0 || (count < 0 && errno != EAGAIN)) return true;
+    }
+    return false;
+  }
+
+  int descriptor_;
+};
+
 // An engine, message by message.
 class Engine {
  public:
-  Engine(const ServerProcess& server, LogTerm term, std::shared_ptr<const PreSharedKey> key = nullptr)
-      : connection_(connect(server, hello(LogRole::kWriter, term), std::move(key))) {
+  template <typename Server>
+  Engine(const Server& server, LogTerm term, std::shared_ptr<const PreSharedKey> key = nullptr, uint64_t database = kDatabase)
+      : connection_(connect(server, hello(LogRole::kWriter, term, database), std::move(key))) {
     if (!connection_.ok()) {
       ADD_FAILURE() << connection_.error().message;
       std::abort();
@@ -97,6 +193,16 @@ class Engine {
     return false;
   }
 
+  // Waits for the end, and reads nothing.
+  bool is_hung_up() const {
+    pollfd watched{descriptor_, POLLRDHUP, 0};
+    return ::poll(&watched, 1, kGenerousMs) == 1;
+  }
+  void take_little() {
+    const int bytes = 4096;
+    ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+  }
+
  private:
   Result<LogConnection> connection_;
   int descriptor_;
@@ -123,7 +229,8 @@ void write_log(Engine& engine, const std::vector<std::byte>& bytes) {
   EXPECT_EQ(std::get<FlushedMessage>(answer).sequence, 1u);
 }
 
-void expect_log(const ServerProcess& server, const std::vector<std::byte>& bytes, uint32_t whole_term) {
+template <typename Server>
+void expect_log(const Server& server, const std::vector<std::byte>& bytes, uint32_t whole_term) {
   auto reader = connect(server, hello(LogRole::kReader));
   ASSERT_TRUE(reader.ok()) << reader.error().message;
   const auto files = reader->list();
@@ -289,6 +396,272 @@ TEST_P(LogServerOn, CutsOffWhoAsksForMoreThanItReads) {
   }
 }
 
+// More than there is place for, all silent: an engine comes in, and the first of them are gone.
+TEST_P(LogServerOn, SilentConnectionsKeepNobodyOut) {
+  for (const auto& key : {std::shared_ptr<const PreSharedKey>(), key_of('k')}) {
+    LogServerOptions options;
+    options.network = GetParam();
+    options.key = key;
+    options.hello_patience = std::chrono::hours(1);
+    const ServerThread server(options);
+    std::deque<Stranger> silent;
+    for (int i = 0; i < 300; ++i) silent.emplace_back(server.address());
+    Engine engine(server, {1, 11}, key);
+    write_log(engine, content(18, 1000));
+    EXPECT_TRUE(silent.front().is_hung_up_on());
+  }
+}
+
+TEST_P(LogServerOn, AStrangersTimeIsLimited) {
+  for (const auto& key : {std::shared_ptr<const PreSharedKey>(), key_of('k')}) {
+    LogServerOptions options;
+    options.network = GetParam();
+    options.key = key;
+    options.hello_patience = std::chrono::milliseconds(300);
+    const ServerThread server(options);
+    Engine engine(server, {1, 11}, key);
+    Stranger silent(server.address());
+    Stranger slow(server.address());
+    // As it should be, as far as it goes: a frame, or a record of TLS with a client's first message; ten seconds of it.
+    std::vector<std::byte> bytes;
+    append_frame(bytes, 1, std::vector<std::byte>(2000));
+    if (key != nullptr) {
+      const auto record = as_bytes(std::string_view("\x16\x03\x01\x40\x00\x01\x00\x3f\xfc\x03\x03", 11));
+      std::ranges::copy(record, bytes.begin());
+    }
+    ASSERT_TRUE(slow.is_hung_up_on_while_sending(bytes));
+    EXPECT_TRUE(silent.is_hung_up_on());
+    write_log(engine, content(19, 1000));  // it may be silent
+  }
+}
+
+// All that it sends is in order, and no HELLO.
+TEST_P(LogServerOn, AStrangersBytesAreLimited) {
+  LogServerOptions options;
+  options.network = GetParam();
+  options.hello_patience = std::chrono::hours(1);
+  ServerThread server(options);
+  Stranger loud(server.address());
+  std::vector<std::byte> bytes;
+  append_frame(bytes, 5, std::vector<std::byte>(kLargestPayloadBytes));
+  loud.send(ByteSpan(bytes).first(size_t{64} << 10));
+  EXPECT_TRUE(loud.is_hung_up_on());
+}
+
+TEST_P(LogServerOn, OneHelloUsesUpNoTerms) {
+  constexpr uint32_t kLast = std::numeric_limits<uint32_t>::max();
+  LogServerOptions options;
+  options.network = GetParam();
+  ServerThread server(options);
+  {
+    Engine engine(server, {3, 11});
+    write_log(engine, content(20, 1000));
+  }
+  for (const LogRole role : {LogRole::kClaimant, LogRole::kWriter}) {
+    for (const uint32_t term : {kLast, kLast / 2, 3u + 10'001, 0u}) {
+      EXPECT_FALSE(connect(server, hello(role, {term, 66})).ok()) << term;
+    }
+    EXPECT_FALSE(connect(server, hello(role, {kLast, 66}, kDatabase + 1)).ok()) << "of a database that the server doesn't know";
+  }
+  EXPECT_TRUE(connect(server, hello(LogRole::kClaimant, {3 + 10'000, 12})).ok());
+  server.stop();
+  server.start();
+  Engine engine(server, {3 + 10'001, 13});
+  write_log(engine, content(21, 1000));
+}
+
+// Of a server that took any term.
+TEST_P(LogServerOn, ALogWhoseTermIsHighGoesOn) {
+  constexpr uint32_t kLast = std::numeric_limits<uint32_t>::max();
+  ServerProcess server(GetParam());
+  {
+    Engine engine(server, {1, 11});
+    write_log(engine, content(22, 1000));
+  }
+  expect_log(server, content(22, 1000), 1);
+  server.kill_now();
+  ASSERT_TRUE(keep_term(server.directory(), kDatabase, {kLast - 1, 66}).ok());
+  server.start();
+  EXPECT_FALSE(connect(server, hello(LogRole::kWriter, {kLast - 2, 12})).ok());
+  EXPECT_FALSE(connect(server, hello(LogRole::kWriter, {1, 11})).ok()) << "terms don't begin anew";
+  expect_log(server, content(22, 1000), 1);
+  Engine engine(server, {kLast, 12});
+  write_log(engine, content(23, 1000));
+  expect_log(server, content(23, 1000), kLast);
+}
+
+size_t files_in(const std::string& directory, std::string_view suffix) {
+  size_t count = 0;
+  for (const auto& each : std::filesystem::directory_iterator(directory)) {
+    count += each.path().string().ends_with(suffix) ? 1 : 0;
+  }
+  return count;
+}
+
+// Claims of databases that there aren't, as claimants and as engines that create files: none lasts, and none keeps anybody out.
+TEST_P(LogServerOn, ClaimsOfInventedDatabasesFillNothing) {
+  LogServerOptions options;
+  options.network = GetParam();
+  options.memory_bytes = 1 << 20;
+  ServerThread server(options);
+  for (uint64_t i = 0; i < 400; ++i) {
+    ASSERT_TRUE(connect(server, hello(LogRole::kClaimant, {7, 66}, 0x10000 + i)).ok()) << i;
+    Engine invented(server, {7, 66}, nullptr, 0x20000 + i);
+    invented.send(CreateMessage{1, 1 << 20});
+    invented.send(FlushMessage{1});
+    ASSERT_TRUE(std::holds_alternative<FlushedMessage>(invented.answer()));
+  }
+  EXPECT_EQ(files_in(server.directory(), ".log") + files_in(server.directory(), ".term"), 0u);
+  {
+    // All that they took is free again, also of one that is there yet.
+    Engine invented(server, {7, 66}, nullptr, 0x30000);
+    invented.send(CreateMessage{1, 1 << 20});
+    invented.send(FlushMessage{1, true});
+    ASSERT_TRUE(std::holds_alternative<FlushedMessage>(invented.answer()));
+    Engine engine(server, {1, 11});
+    write_log(engine, content(24, 1000));
+  }
+  server.stop();
+  server.start();
+  Engine engine(server, {2, 12});
+  write_log(engine, content(25, 1000));
+}
+
+// A log that was said to be whole is a promise, without a byte, too; but of many the oldest give way.
+TEST_P(LogServerOn, LogsWithoutAByteGiveWayToOthers) {
+  ServerProcess server(GetParam());
+  for (uint64_t i = 0; i < 300; ++i) {
+    Engine invented(server, {7, 66}, nullptr, 0x10000 + i);
+    invented.send(FlushMessage{1, true});
+    ASSERT_TRUE(std::holds_alternative<FlushedMessage>(invented.answer()));
+  }
+  {
+    Engine engine(server, {1, 11});
+    write_log(engine, content(26, 1000));
+  }
+  expect_log(server, content(26, 1000), 1);
+  EXPECT_LE(files_in(server.directory(), ".log"), 257u);
+  EXPECT_TRUE(server.terminate());
+  server.start();
+  expect_log(server, content(26, 1000), 1);
+  auto reader = connect(server, hello(LogRole::kReader, {}, 0x10000 + 299));
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(reader->list()->whole_term, 7u);
+}
+
+TEST_P(LogServerOn, IdleClientsGiveWayToEngines) {
+  const ServerProcess server(GetParam());
+  std::deque<Result<LogConnection>> idle;
+  for (uint64_t i = 0; i < 64; ++i) {
+    idle.push_back(connect(server, hello(i % 2 == 0 ? LogRole::kReader : LogRole::kWriter, {1, 66}, 0x10000 + i)));
+    ASSERT_TRUE(idle.back().ok()) << idle.back().error().message;
+  }
+  std::deque<Engine> engines;
+  for (uint64_t i = 0; i < 64; ++i) {
+    Engine& engine = engines.emplace_back(server, LogTerm{1, 11}, nullptr, 0x20000 + i);
+    write_log(engine, content(27, 100));
+  }
+  const auto one_more = connect(server, hello(LogRole::kReader));
+  ASSERT_FALSE(one_more.ok()) << "engines at work give way to nobody";
+  EXPECT_NE(one_more.error().message.find("place for no more"), std::string::npos) << one_more.error().message;
+  engines.front().send(FlushMessage{2});
+  EXPECT_TRUE(std::holds_alternative<FlushedMessage>(engines.front().answer()));
+}
+
+TEST_P(LogServerOn, WhoSaysNothingIsEndedUnlessItIsAnEngineAtWork) {
+  LogServerOptions options;
+  options.network = GetParam();
+  options.idle_patience = std::chrono::milliseconds(200);
+  const ServerThread server(options);
+  Engine engine(server, {1, 11});
+  write_log(engine, content(28, 100));
+  Engine without_a_byte(server, {1, 12}, nullptr, kDatabase + 1);
+  EXPECT_TRUE(without_a_byte.is_hung_up());
+  engine.send(FlushMessage{2});
+  EXPECT_TRUE(std::holds_alternative<FlushedMessage>(engine.answer()));
+}
+
+// Less than what ends a client at once, but for ever.
+TEST_P(LogServerOn, WhoReadsNothingIsEnded) {
+  for (const auto& key : {std::shared_ptr<const PreSharedKey>(), key_of('k')}) {
+    LogServerOptions options;
+    options.network = GetParam();
+    options.key = key;
+    options.answer_patience = std::chrono::milliseconds(300);
+    const ServerThread server(options);
+    Engine stubborn(server, {1, 11}, key);
+    stubborn.take_little();
+    write_log(stubborn, content(29, kMostContentBytes));
+    stubborn.send_all(std::vector<LogMessage>(56, ReadMessage{1, 0, kMostContentBytes}));
+    EXPECT_TRUE(stubborn.is_hung_up());
+  }
+}
+
+// The output of a server is no client's to fill.
+TEST_P(LogServerOn, SaysOnlySoMuchOfClients) {
+  LogServerOptions options;
+  options.network = GetParam();
+  ServerThread server(options);
+  const uint64_t began = monotonic_ns();
+  for (int i = 0; i < 200; ++i) {
+    Stranger stranger(server.address());
+    stranger.send(as_bytes("\x1b[2J no frame \r\n"));
+    ASSERT_TRUE(stranger.is_hung_up_on());
+  }
+  // So many in ten seconds, and one of those that were left out.
+  const uint64_t intervals = (monotonic_ns() - began) / 10'000'000'000 + 1;
+  const std::vector<std::string> told = server.told();
+  EXPECT_LE(told.size(), 21 * (intervals + 1) + 2);
+  EXPECT_LT(told.size(), 200u);
+  for (const std::string& each : told) {
+    EXPECT_TRUE(std::ranges::none_of(each, [](unsigned char c) { return c < ' ' || c == 0x7f; })) << each;
+  }
+}
+
+// A Unix socket in a directory of its own.
+class LocalPlace {
+ public:
+  LocalPlace() {
+    std::string name = testing::TempDir() + "/mneme-socket-XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+    // Longer than the kernel takes as an address.
+    folder_ += "/" + std::string(120, 'd');
+    std::filesystem::create_directory(folder_);
+  }
+  ~LocalPlace() { std::filesystem::remove_all(std::filesystem::path(folder_).parent_path()); }
+
+  const std::string& folder() const { return folder_; }
+  std::string path() const { return folder_ + "/socket"; }
+  LogServerOptions options(SocketMethod network = SocketMethod::kPoll) const {
+    LogServerOptions options;
+    options.network = network;
+    options.listen.path = path();
+    return options;
+  }
+
+ private:
+  std::string folder_;
+};
+
+TEST_P(LogServerOn, ServesItsOwnUserOnAUnixSocket) {
+  const LocalPlace place;
+  ServerThread server(place.options(GetParam()));
+  struct stat file = {};
+  ASSERT_EQ(::lstat(place.path().c_str(), &file), 0);
+  EXPECT_TRUE(S_ISSOCK(file.st_mode));
+  EXPECT_EQ(file.st_mode & 0777, 0600u);
+  {
+    Engine engine(server, {1, 11});
+    write_log(engine, content(30, 700'000));
+  }
+  expect_log(server, content(30, 700'000), 1);
+  server.stop();
+  EXPECT_FALSE(std::filesystem::exists(place.path()));
+  EXPECT_FALSE(connect(server, hello(LogRole::kReader)).ok());
+  server.start();
+  expect_log(server, content(30, 700'000), 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Networks, LogServerOn, testing::Values(SocketMethod::kUring, SocketMethod::kPoll));
 
 TEST(LogServer, ObeysTheNewestTermAlone) {
@@ -320,6 +693,10 @@ TEST(LogServer, ObeysAnEnginesNewestConnectionAlone) {
 
 TEST(LogServer, APromisedTermOutlastsTheServer) {
   ServerProcess server;
+  {
+    Engine engine(server, {1, 11});
+    write_log(engine, content(17, 100));
+  }
   ASSERT_TRUE(connect(server, hello(LogRole::kClaimant, {7, 12})).ok());
   server.kill_now();
   server.start();
@@ -444,6 +821,73 @@ TEST(LogServer, ListensBeyondLoopbackOnlyWithAKey) {
   std::filesystem::remove_all(options.directory);
 }
 
+TEST(LogServer, ListensOnTcpOnlyWithAKeyOrIfThatIsAccepted) {
+  LogServerOptions options;
+  std::string directory = testing::TempDir() + "/without-a-key-XXXXXX";
+  options.directory = ::mkdtemp(directory.data());
+  std::string told;
+  options.tell = [&](const std::string& sentence) { told += sentence; };
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "can be reached by every user of this machine");
+  options.without_key = true;
+  EXPECT_TRUE(LogServer::start(options).ok());
+  EXPECT_NE(told.find("can read, overwrite and end these logs"), std::string::npos) << told;
+  options.listen.host = "0.0.0.0";
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "can be reached from other machines");
+  std::filesystem::remove_all(options.directory);
+}
+
+// As a server that was killed leaves it.
+void leave_a_socket(const std::string& path) {
+  const int descriptor = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // By the folder's number: the path may be too long.
+  const int folder = ::open(std::filesystem::path(path).parent_path().c_str(), O_PATH | O_DIRECTORY);
+  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, std::filesystem::path(path).filename().c_str());
+  ASSERT_EQ(::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0) << std::strerror(errno);
+  ::close(descriptor);
+  ::close(folder);
+}
+
+TEST(LogServer, TakesThePlaceOfASocketLeftBehindAndOfNothingElse) {
+  const LocalPlace place;
+  leave_a_socket(place.path());
+  {
+    const ServerThread server(place.options());
+    EXPECT_TRUE(connect(server, hello(LogRole::kReader)).ok());
+    LogServerOptions other = place.options();
+    other.directory = place.folder() + "/other";
+    test::expect_refused(LogServer::start(other), ErrorKind::kInvalidArgument, "another log server listens on unix:");
+    EXPECT_TRUE(connect(server, hello(LogRole::kReader)).ok()) << "its socket is there yet";
+  }
+  LogServerOptions options = place.options();
+  options.directory = place.folder() + "/logd";
+  const std::string elsewhere = place.folder() + "/elsewhere";
+  { std::ofstream(elsewhere) << "mine"; }
+  std::filesystem::create_symlink(elsewhere, place.path());
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "is no socket, and stays as it is");
+  std::filesystem::remove(place.path());
+  std::filesystem::rename(elsewhere, place.path());
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "is no socket, and stays as it is");
+  EXPECT_EQ(*read_text_file(place.path()), "mine");
+}
+
+TEST(LogServer, WorksInDirectoriesOfItsOwnAlone) {
+  const LocalPlace place;
+  LogServerOptions options = place.options();
+  options.directory = place.folder() + "/logd";
+  std::filesystem::permissions(place.folder(), std::filesystem::perms::others_write, std::filesystem::perm_options::add);
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "can be written by others than its owner");
+  std::filesystem::permissions(place.folder(), std::filesystem::perms::others_write, std::filesystem::perm_options::remove);
+  std::filesystem::permissions(options.directory, std::filesystem::perms::group_write, std::filesystem::perm_options::add);
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "can be written by others than its owner");
+  std::filesystem::permissions(options.directory, std::filesystem::perms::group_write, std::filesystem::perm_options::remove);
+  EXPECT_TRUE(LogServer::start(options).ok());
+  struct stat made = {};
+  ASSERT_EQ(::stat(options.directory.c_str(), &made), 0);
+  EXPECT_EQ(made.st_mode & 0777, 0700u);
+}
+
 TEST(LogServer, AnEngineSendsNoLogInTheClear) {
   const auto connection = LogConnection::open({"192.0.2.1", 7433}, nullptr, HelloMessage{}, kPatience);
   ASSERT_FALSE(connection.ok());
@@ -509,6 +953,10 @@ TEST(LogServer, AKeyFileIsASecret) {
   EXPECT_EQ((*key)->secret, std::string(40, 'k'));
   { std::ofstream(path) << "short\n"; }
   EXPECT_FALSE(read_key_file(path).ok());
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  test::expect_refused(read_key_file(path), ErrorKind::kInvalidArgument, "is no regular file");
+  test::expect_refused(read_key_file("/dev/zero"), ErrorKind::kInvalidArgument, "is no regular file");
   std::filesystem::remove_all(directory);
 }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.h"
+
 namespace mneme {
 
 namespace {
@@ -106,6 +108,16 @@ LogStore::Refusal LogStore::close(const LogTerm& by, const CloseMessage& close) 
   bytes_ -= file->second.memory.span().size();
   files_.erase(file);
   return {};
+}
+
+bool LogStore::has_content() const {
+  return std::ranges::any_of(files_, [](const auto& each) { return each.second.end > 0; });
+}
+
+void LogStore::drop_unwritten() {
+  CHECK(!has_content());
+  files_.clear();
+  bytes_ = 0;
 }
 
 LogStore::Refusal LogStore::set_whole(const LogTerm& by) {

@@ -63,6 +63,10 @@ class LogStore {
   Refusal create(const LogTerm& by, const CreateMessage& create, uint64_t most_bytes);
   Refusal write(const LogTerm& by, const WriteMessage& write);
   Refusal close(const LogTerm& by, const CloseMessage& close);
+  // Frees all files, in none of which there is a byte.
+  void drop_unwritten();
+  // Whether anything was ever written into the files that are there.
+  bool has_content() const;
   // The owner says that the log of its term is here, whole.
   Refusal set_whole(const LogTerm& by);
   // Whether it is still the one who may write.

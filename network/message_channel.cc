@@ -1,8 +1,23 @@
 #include "network/message_channel.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace mneme {
+
+namespace {
+
+constexpr size_t kMostRefusalBytes = 1000;
+
+// Another machine's words, as a terminal may see them: what is no printable ASCII could be a command to it.
+std::string printable(std::string_view text) {
+  std::string shown(text.substr(0, kMostRefusalBytes));
+  std::ranges::replace_if(shown, [](char each) { return each < ' ' || each > '~'; }, '?');
+  return shown;
+}
+
+}  // namespace
 
 MessageChannel::MessageChannel(TlsSide side, std::shared_ptr<const PreSharedKey> key)
     : tls_(key == nullptr ? nullptr : std::make_unique<TlsSession>(side, std::move(key))) {}
@@ -24,6 +39,7 @@ Result<std::optional<LogMessage>> MessageChannel::next() {
   if (!*frame) return std::optional<LogMessage>();
   auto message = decode_message(**frame);
   if (!message.ok()) return message.error();
+  if (auto* refused = std::get_if<RefusedMessage>(&*message)) refused->text = printable(refused->text);
   return std::optional(std::move(*message));
 }
 

@@ -22,7 +22,7 @@ class MessageChannel {
   MessageChannel(TlsSide side, std::shared_ptr<const PreSharedKey> key);
 
   Result<void> receive(ByteSpan arrived);
-  // What bytes it points to stays until the next receive(). Nothing: no whole message is there.
+  // A refusal's words are printable ASCII, and not too many. What bytes it points to stays until the next receive(). Nothing: no whole message is there.
   Result<std::optional<LogMessage>> next();
   Result<void> send(const LogMessage& message);
   // What is to go to the socket; after receive(), too, as the handshake answers.

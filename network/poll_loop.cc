@@ -6,16 +6,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "base/clock.h"
 #include "network/server_address.h"
 
 namespace mneme {
 
 namespace {
-
-constexpr size_t kPolledBytes = size_t{256} << 10;
 
 timespec time_of(std::chrono::nanoseconds limit) {
   return {limit.count() / 1'000'000'000, limit.count() % 1'000'000'000};
@@ -43,7 +43,7 @@ void PollLoop::listen(int descriptor) {
 SocketId PollLoop::add(int descriptor) {
   ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
   const SocketId id{next_id_++};
-  sockets_.emplace(id, Socket{descriptor, {}, 0, false, {}});
+  sockets_.emplace(id, Socket{.descriptor = descriptor, .unsent = {}, .received = {}});
   return id;
 }
 
@@ -55,6 +55,7 @@ int PollLoop::send_some(Socket& socket) {
     if (count < 0) return errno == EAGAIN ? 0 : errno;
     socket.sent += static_cast<size_t>(count);
   }
+  socket.sent_before += socket.sent;
   socket.unsent.clear();
   socket.sent = 0;
   return 0;
@@ -71,6 +72,16 @@ void PollLoop::send(SocketId socket, std::vector<std::byte> bytes) {
 size_t PollLoop::unsent_bytes(SocketId socket) const {
   const auto at = sockets_.find(socket);
   return at == sockets_.end() ? 0 : at->second.unsent.size() - at->second.sent;
+}
+
+uint64_t PollLoop::sent_bytes(SocketId socket) const {
+  const auto at = sockets_.find(socket);
+  return at == sockets_.end() ? 0 : at->second.sent_before + at->second.sent;
+}
+
+int PollLoop::descriptor(SocketId socket) const {
+  const auto at = sockets_.find(socket);
+  return at == sockets_.end() ? -1 : at->second.descriptor;
 }
 
 void PollLoop::drop(SocketId id) {
@@ -91,8 +102,12 @@ void PollLoop::abort(SocketId socket) {
 }
 
 void PollLoop::accept_all(std::vector<SocketEvent>& events) {
-  for (;;) {
+  for (size_t i = 0; i < kMostAcceptedAtOnce; ++i) {
     const int descriptor = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (descriptor < 0 && is_short_of_room(errno)) {
+      events.push_back({.kind = SocketEvent::Kind::kNotAccepted, .socket = {}, .error_number = errno});
+      accepts_from_ns_ = monotonic_ns() + static_cast<uint64_t>(std::chrono::nanoseconds(kAcceptPause).count());
+    }
     if (descriptor < 0) return;  // none is left, or one that gave up; others will be told of again
     prepare_socket(descriptor);
     events.push_back({SocketEvent::Kind::kAccepted, add(descriptor)});
@@ -109,11 +124,12 @@ void PollLoop::serve(SocketId id, short ready, std::vector<SocketEvent>& events)
   ssize_t count = 1;
   int error_number = send_error;
   if (send_error == 0 && (ready & (POLLIN | POLLERR | POLLHUP)) != 0) {
-    socket.received.resize(kPolledBytes);
+    socket.received.resize(socket.receive_bytes);
     count = ::recv(socket.descriptor, socket.received.data(), socket.received.size(), 0);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count < 0) error_number = errno;
     if (count > 0) {
+      socket.receive_bytes = next_receive_bytes(socket.receive_bytes, static_cast<size_t>(count));
       events.push_back(
           {SocketEvent::Kind::kReceived, id, ByteSpan(socket.received).first(static_cast<size_t>(count))});
     }
@@ -125,7 +141,10 @@ void PollLoop::serve(SocketId id, short ready, std::vector<SocketEvent>& events)
 
 void PollLoop::wait(std::chrono::nanoseconds limit, std::vector<SocketEvent>& events) {
   std::vector<pollfd> watched{{wake_descriptor_, POLLIN, 0}};
-  if (listening_ >= 0) watched.push_back({listening_, POLLIN, 0});
+  const uint64_t now = monotonic_ns();
+  const bool accepts = listening_ >= 0 && now >= accepts_from_ns_;
+  if (accepts) watched.push_back({listening_, POLLIN, 0});
+  if (listening_ >= 0 && !accepts) limit = std::min(limit, std::chrono::nanoseconds(accepts_from_ns_ - now));
   const size_t first_socket = watched.size();
   std::vector<SocketId> ids;
   for (const auto& [id, socket] : sockets_) {
@@ -144,7 +163,7 @@ void PollLoop::wait(std::chrono::nanoseconds limit, std::vector<SocketEvent>& ev
     const short ready = watched[first_socket + i].revents;
     if (ready != 0) serve(ids[i], ready, events);
   }
-  if (listening_ >= 0 && watched[1].revents != 0) accept_all(events);
+  if (accepts && watched[1].revents != 0) accept_all(events);
 }
 
 void PollLoop::wake() {

@@ -19,6 +19,8 @@ class PollLoop : public SocketLoop {
   SocketId add(int descriptor) override;
   void send(SocketId socket, std::vector<std::byte> bytes) override;
   size_t unsent_bytes(SocketId socket) const override;
+  uint64_t sent_bytes(SocketId socket) const override;
+  int descriptor(SocketId socket) const override;
   void close(SocketId socket) override;
   void abort(SocketId socket) override;
   void wait(std::chrono::nanoseconds limit, std::vector<SocketEvent>& events) override;
@@ -31,6 +33,8 @@ class PollLoop : public SocketLoop {
     size_t sent = 0;  // of `unsent`
     bool is_closing = false;
     std::vector<std::byte> received;
+    size_t receive_bytes = kFirstReceiveBytes;  // of the next receive
+    uint64_t sent_before = 0;                   // of former `unsent`
   };
 
   explicit PollLoop(int wake_descriptor) : wake_descriptor_(wake_descriptor) {}
@@ -42,6 +46,7 @@ class PollLoop : public SocketLoop {
 
   const int wake_descriptor_;
   int listening_ = -1;
+  uint64_t accepts_from_ns_ = 0;  // before it none is accepted
   uint64_t next_id_ = 0;
   std::map<SocketId, Socket> sockets_;
 };

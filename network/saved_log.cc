@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -162,6 +163,16 @@ Result<void> keep_term(const std::string& directory, uint64_t database_id, const
                  head_of(database_id, term, FilesMessage{}), {});
 }
 
+Result<void> remove_log(const std::string& directory, uint64_t database_id) {
+  const DirectoryChanges changes(directory);
+  for (const std::string_view suffix : {kTermSuffix, kLogSuffix}) {
+    const std::string path = path_of(directory, database_id, suffix);
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return file_error("remove", path, errno);
+  }
+  RETURN_IF_ERROR(changes.sync());
+  return {};
+}
+
 Result<std::map<uint64_t, LogStore>> load_logs(const std::string& directory) {
   std::map<uint64_t, LogStore> logs;
   std::map<uint64_t, LogTerm> terms;
@@ -182,8 +193,14 @@ Result<std::map<uint64_t, LogStore>> load_logs(const std::string& directory) {
       terms[database_id] = log->term();
     }
   }
-  // One that is older than its log's says nothing new.
-  for (const auto& [database_id, term] : terms) (void)logs[database_id].claim(term);
+  for (const auto& [database_id, term] : terms) {
+    const auto log = logs.find(database_id);
+    if (log == logs.end()) {
+      (void)remove_log(directory, database_id);  // the next start tries again
+      continue;
+    }
+    (void)log->second.claim(term);  // one that is older than its log's says nothing new
+  }
   return logs;
 }
 

@@ -27,7 +27,11 @@ Result<void> save_log(const std::string& directory, uint64_t database_id, const 
 Result<void> note_serving(const std::string& directory, uint64_t database_id, const LogTerm& term);
 Result<void> keep_term(const std::string& directory, uint64_t database_id, const LogTerm& term);
 
-// All logs that the directory holds, by their database's id.
+// Forgets the log and its term. A crash may leave what was there.
+Result<void> remove_log(const std::string& directory, uint64_t database_id);
+
+// All logs that the directory holds, by their database's id. A term without a log is none: it was promised to an engine that never wrote,
+// and its file is removed.
 Result<std::map<uint64_t, LogStore>> load_logs(const std::string& directory);
 
 }  // namespace mneme

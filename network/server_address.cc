@@ -12,8 +12,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <thread>
+
+#include "network/local_socket.h"
 
 namespace mneme {
 
@@ -22,7 +25,7 @@ namespace {
 // The kernel ends the requests of an io_uring a moment after its process has died, and holds the port until then.
 constexpr std::chrono::seconds kPortPatience{3};
 constexpr std::chrono::milliseconds kPortInterval{10};
-constexpr int kWaitingConnections = 64;
+constexpr int kWaitingConnections = 256;
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
@@ -78,13 +81,22 @@ uint16_t bound_port(int descriptor) {
 }  // namespace
 
 std::string ServerAddress::text() const {
+  if (is_local()) return "unix:" + path;
   return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)
                                              : fmt::format("[{}]:{}", host, port);
 }
 
 Result<ServerAddress> server_address(std::string_view text) {
-  const size_t colon = text.rfind(':');
+  constexpr std::string_view kLocal = "unix:";
   ServerAddress address;
+  if (text.starts_with(kLocal) || text.starts_with('/')) {
+    const std::filesystem::path path(text.substr(text.starts_with('/') ? 0 : kLocal.size()));
+    std::error_code error;
+    if (path.has_filename()) address.path = std::filesystem::absolute(path, error).lexically_normal().string();
+    if (path.has_filename() && !error) return address;
+    return invalid_argument("\"{}\" names no socket: say unix:PATH, as in unix:/tmp/logd/socket", text);
+  }
+  const size_t colon = text.rfind(':');
   if (colon != std::string_view::npos) {
     std::string_view host = text.substr(0, colon);
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
@@ -95,7 +107,7 @@ Result<ServerAddress> server_address(std::string_view text) {
       return address;
     }
   }
-  return invalid_argument("\"{}\" names no server: say HOST:PORT, as in 127.0.0.1:7433", text);
+  return invalid_argument("\"{}\" names no server: say HOST:PORT, as in 127.0.0.1:7433, or unix:PATH", text);
 }
 
 Result<std::vector<ServerAddress>> server_addresses(std::string_view text) {
@@ -114,7 +126,14 @@ Result<std::vector<ServerAddress>> server_addresses(std::string_view text) {
   }
 }
 
+std::string text_of(const std::vector<ServerAddress>& addresses) {
+  std::string text;
+  for (const ServerAddress& each : addresses) text += (text.empty() ? "" : ",") + each.text();
+  return text;
+}
+
 Result<bool> is_loopback(const ServerAddress& address) {
+  if (address.is_local()) return true;
   auto found = resolve(address, /*to_listen=*/false);
   if (!found.ok()) return found.error();
   for (const addrinfo* each = found->get(); each != nullptr; each = each->ai_next) {
@@ -145,6 +164,30 @@ Result<ListeningSocket> listen_on(const ServerAddress& address) {
   return ListeningSocket{descriptor, bound_port(descriptor)};
 }
 
+Peer peer_of(int descriptor) {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof address;
+  char text[INET6_ADDRSTRLEN] = {};
+  if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return {"who left at once", ""};
+  if (address.ss_family == AF_UNIX) {
+    const auto user = peer_user(descriptor);
+    const std::string name = user ? fmt::format("of the user {}", *user) : "of a user that the system doesn't tell";
+    return {name, name, user};
+  }
+  if (address.ss_family == AF_INET) {
+    const auto& ip = reinterpret_cast<const sockaddr_in&>(address);
+    ::inet_ntop(AF_INET, &ip.sin_addr, text, sizeof text);
+    return {fmt::format("at {}:{}", text, ntohs(ip.sin_port)), text};
+  }
+  const auto& ip = reinterpret_cast<const sockaddr_in6&>(address);
+  ::inet_ntop(AF_INET6, &ip.sin6_addr, text, sizeof text);
+  // Whoever has one address of an IPv6 network mostly has them all.
+  constexpr size_t kNetworkBytes = 8;
+  return {fmt::format("at [{}]:{}", text, ntohs(ip.sin6_port)),
+          std::string(reinterpret_cast<const char*>(ip.sin6_addr.s6_addr),
+                      IN6_IS_ADDR_V4MAPPED(&ip.sin6_addr) ? sizeof ip.sin6_addr.s6_addr : kNetworkBytes)};
+}
+
 void prepare_socket(int descriptor) {
   const int on = 1;
   ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -161,6 +204,7 @@ void prepare_socket(int descriptor) {
 }
 
 Result<int> connect_to(const ServerAddress& address, std::chrono::milliseconds patience) {
+  if (address.is_local()) return connect_local(address.path, patience);
   auto found = resolve(address, /*to_listen=*/false);
   if (!found.ok()) return found.error();
   int error_number = 0;

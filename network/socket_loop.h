@@ -6,7 +6,9 @@
 // Threads     wake: any, and signal handlers. The rest: one owner.
 // Waiting     wait() alone, until something happens, wake() is called, or the time is over. send() never waits: what the
 //             network doesn't take yet is kept, and unsent_bytes() tells how much that is.
-// Errors      a broken connection is an event, with a reason.
+// Memory      of a connection: what was not sent yet, and a buffer of kFirstReceiveBytes, which grows as much arrives at once.
+// Errors      a broken connection is an event, with a reason. So is a connection that can't be accepted, as no more files may be open
+//             or memory is short: the loop doesn't try again before kAcceptPause is over, as it would fail and fail.
 #pragma once
 
 #include <chrono>
@@ -24,13 +26,24 @@ namespace mneme {
 using SocketId = StrongId<struct SocketIdTag, uint64_t>;
 
 struct SocketEvent {
-  enum class Kind : uint8_t { kAccepted, kReceived, kClosed };
+  enum class Kind : uint8_t { kAccepted, kReceived, kClosed, kNotAccepted };
 
   Kind kind = Kind::kReceived;
   SocketId socket;
   ByteSpan bytes{};      // of kReceived; they stay until the next wait()
-  int error_number = 0;  // of kClosed; 0: the other side hung up
+  int error_number = 0;  // of kNotAccepted, which has no socket, and of kClosed; 0: the other side hung up
 };
+
+inline constexpr size_t kFirstReceiveBytes = size_t{16} << 10;
+inline constexpr size_t kMostReceiveBytes = size_t{256} << 10;
+inline constexpr std::chrono::milliseconds kAcceptPause{100};
+// So many wait() accepts at most, so that those who come don't keep it from those who are there.
+inline constexpr size_t kMostAcceptedAtOnce = 64;
+
+// Whether accept() failed for the want of something that this machine may have again later.
+bool is_short_of_room(int error_number);
+// The size of the buffer for the next receive, after one of so many bytes.
+size_t next_receive_bytes(size_t buffer_bytes, size_t received_bytes);
 
 class SocketLoop {
  public:
@@ -43,6 +56,10 @@ class SocketLoop {
   // May be held back until the next wait().
   virtual void send(SocketId socket, std::vector<std::byte> bytes) = 0;
   virtual size_t unsent_bytes(SocketId socket) const = 0;
+  // Of all that was sent: so much has left. It stands still where the other side doesn't read.
+  virtual uint64_t sent_bytes(SocketId socket) const = 0;
+  // To ask the system about the connection; -1: it is gone.
+  virtual int descriptor(SocketId socket) const = 0;
   // Ends the connection once what was sent has left, or can't leave any more.
   virtual void close(SocketId socket) = 0;
   // Ends the connection at once: what has not left yet is dropped, with the memory that it takes.

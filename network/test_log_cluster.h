@@ -69,6 +69,7 @@ class Link {
   }
 
   void take(const SocketEvent& event) {
+    if (event.kind == SocketEvent::Kind::kNotAccepted) return;
     if (event.kind == SocketEvent::Kind::kAccepted) return connect(event.socket);
     const auto peer = peers_.find(event.socket);
     if (peer == peers_.end()) return;
@@ -112,6 +113,7 @@ class LinkedServer {
   void start() {
     LogServerOptions options;
     options.listen.port = port_;
+    options.without_key = true;
     options.directory = directory_;
     options.network = SocketMethod::kPoll;
     auto server = LogServer::start(options);

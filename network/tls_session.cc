@@ -44,39 +44,47 @@ Error tls_error(std::string_view what) {
   return failed("{}: {}", what, reason);
 }
 
+// One for all sessions of a side: to make one takes far longer than a stranger's first message, and much memory. It is never freed, and
+// holds no key.
+SSL_CTX* make_context(TlsSide side) {
+  SSL_CTX* const context = SSL_CTX_new(TLS_method());
+  CHECK(context != nullptr);
+  CHECK(SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1);
+  // Session tickets would be another way in, past the key; without a cache nothing is kept of a connection that has ended.
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  CHECK(SSL_CTX_set_num_tickets(context, 0) == 1);
+  // A key that is given by a callback is used with SHA-256.
+  CHECK(SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") == 1);
+  if (side == TlsSide::kServer) {
+    SSL_CTX_set_psk_server_callback(context, give_server_key);
+  } else {
+    SSL_CTX_set_psk_client_callback(context, give_client_key);
+    // There are no certificates: a server that has not the key must not pass with one.
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  }
+  return context;
+}
+
+SSL_CTX* context_of(TlsSide side) {
+  static SSL_CTX* const server = make_context(TlsSide::kServer);
+  static SSL_CTX* const client = make_context(TlsSide::kClient);
+  return side == TlsSide::kServer ? server : client;
+}
+
 }  // namespace
 
 struct TlsSession::Parts {
-  SSL_CTX* context = nullptr;
   SSL* ssl = nullptr;
   BIO* incoming = nullptr;  // owned by `ssl`, as is the other
   BIO* outgoing = nullptr;
 
-  ~Parts() {
-    SSL_free(ssl);
-    SSL_CTX_free(context);
-  }
+  ~Parts() { SSL_free(ssl); }
 };
 
 TlsSession::TlsSession(TlsSide side, std::shared_ptr<const PreSharedKey> key)
     : key_(std::move(key)), parts_(std::make_unique<Parts>()) {
-  parts_->context = SSL_CTX_new(TLS_method());
-  CHECK(parts_->context != nullptr);
-  CHECK(SSL_CTX_set_min_proto_version(parts_->context, TLS1_3_VERSION) == 1);
-  // Session tickets would be another way in, past the key.
-  SSL_CTX_set_options(parts_->context, SSL_OP_NO_TICKET);
-  CHECK(SSL_CTX_set_num_tickets(parts_->context, 0) == 1);
-  // A key that is given by a callback is used with SHA-256.
-  CHECK(SSL_CTX_set_ciphersuites(parts_->context, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") ==
-        1);
-  if (side == TlsSide::kServer) {
-    SSL_CTX_set_psk_server_callback(parts_->context, give_server_key);
-  } else {
-    SSL_CTX_set_psk_client_callback(parts_->context, give_client_key);
-    // There are no certificates: a server that has not the key must not pass with one.
-    SSL_CTX_set_verify(parts_->context, SSL_VERIFY_PEER, nullptr);
-  }
-  parts_->ssl = SSL_new(parts_->context);
+  parts_->ssl = SSL_new(context_of(side));
   parts_->incoming = BIO_new(BIO_s_mem());
   parts_->outgoing = BIO_new(BIO_s_mem());
   CHECK(parts_->ssl != nullptr);

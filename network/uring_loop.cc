@@ -5,11 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "network/server_address.h"
 
 namespace mneme {
@@ -17,7 +19,6 @@ namespace mneme {
 namespace {
 
 constexpr unsigned kEntries = 256;
-constexpr size_t kReceivedBytes = size_t{256} << 10;
 // How long a loop that ends waits for the kernel to let go of its buffers.
 constexpr int kMostFarewells = 20;
 constexpr std::chrono::milliseconds kFarewell{50};
@@ -65,7 +66,6 @@ SocketId UringLoop::add(int descriptor) {
   const SocketId id{next_id_++};
   Socket& socket = sockets_[id];
   socket.descriptor = descriptor;
-  socket.received.resize(kReceivedBytes);
   return id;
 }
 
@@ -83,6 +83,16 @@ void UringLoop::send(SocketId socket, std::vector<std::byte> bytes) {
 size_t UringLoop::unsent_bytes(SocketId socket) const {
   const auto at = sockets_.find(socket);
   return at == sockets_.end() ? 0 : at->second.queued.size() + at->second.sending.size() - at->second.sent;
+}
+
+uint64_t UringLoop::sent_bytes(SocketId socket) const {
+  const auto at = sockets_.find(socket);
+  return at == sockets_.end() ? 0 : at->second.sent_before + at->second.sent;
+}
+
+int UringLoop::descriptor(SocketId socket) const {
+  const auto at = sockets_.find(socket);
+  return at == sockets_.end() ? -1 : at->second.descriptor;
 }
 
 void UringLoop::close(SocketId socket) {
@@ -126,7 +136,7 @@ void UringLoop::prepare_requests() {
     request->user_data = kWake;
     polls_ = true;
   }
-  if (listening_ >= 0 && !accepts_) {
+  if (listening_ >= 0 && !accepts_ && monotonic_ns() >= accepts_from_ns_) {
     io_uring_sqe* request = next_request();
     io_uring_prep_accept(request, listening_, nullptr, nullptr, SOCK_CLOEXEC);
     request->user_data = kAccept;
@@ -135,13 +145,13 @@ void UringLoop::prepare_requests() {
   for (auto& [id, socket] : sockets_) {
     if (!socket.receives && !socket.is_closing) {
       io_uring_sqe* request = next_request();
+      socket.received.resize(socket.receive_bytes);
       io_uring_prep_recv(request, socket.descriptor, socket.received.data(), socket.received.size(), 0);
       request->user_data = id.value << 2 | kReceive;
       socket.receives = true;
     }
     if (!socket.sends && !socket.queued.empty()) {
       socket.sending = std::exchange(socket.queued, {});
-      socket.sent = 0;
       begin_send(id, socket);
     }
   }
@@ -164,6 +174,7 @@ void UringLoop::end_receive(SocketId id, Socket& socket, int status, std::vector
   socket.receives = false;
   const bool is_over = status <= 0 && status != -EINTR && status != -EAGAIN;
   if (!socket.is_closing && status > 0) {
+    socket.receive_bytes = next_receive_bytes(socket.receive_bytes, static_cast<size_t>(status));
     events.push_back(
         {SocketEvent::Kind::kReceived, id, ByteSpan(socket.received).first(static_cast<size_t>(status))});
   }
@@ -189,12 +200,16 @@ void UringLoop::end_send(SocketId id, Socket& socket, int status) {
     ::shutdown(socket.descriptor, SHUT_RDWR);
   }
   socket.sending.clear();
-  socket.sent = 0;
+  socket.sent_before += std::exchange(socket.sent, 0);
   drop_if_idle(id);
 }
 
 void UringLoop::end_accept(int status, std::vector<SocketEvent>& events) {
   accepts_ = false;
+  if (is_short_of_room(-status)) {
+    events.push_back({.kind = SocketEvent::Kind::kNotAccepted, .socket = {}, .error_number = -status});
+    accepts_from_ns_ = monotonic_ns() + static_cast<uint64_t>(std::chrono::nanoseconds(kAcceptPause).count());
+  }
   if (status < 0) return;  // who came gave up; others are accepted
   prepare_socket(status);
   events.push_back({SocketEvent::Kind::kAccepted, add(status)});
@@ -218,6 +233,9 @@ void UringLoop::complete(const io_uring_cqe& completion, std::vector<SocketEvent
 
 void UringLoop::wait(std::chrono::nanoseconds limit, std::vector<SocketEvent>& events) {
   prepare_requests();
+  if (const uint64_t now = monotonic_ns(); listening_ >= 0 && now < accepts_from_ns_) {
+    limit = std::min(limit, std::chrono::nanoseconds(accepts_from_ns_ - now));
+  }
   __kernel_timespec time{limit.count() / 1'000'000'000, limit.count() % 1'000'000'000};
   io_uring_cqe* completion = nullptr;
   // The result is of no use: time is over, a signal came, or completions are there, and those are looked for below.

@@ -22,6 +22,8 @@ class UringLoop : public SocketLoop {
   SocketId add(int descriptor) override;
   void send(SocketId socket, std::vector<std::byte> bytes) override;
   size_t unsent_bytes(SocketId socket) const override;
+  uint64_t sent_bytes(SocketId socket) const override;
+  int descriptor(SocketId socket) const override;
   void close(SocketId socket) override;
   void abort(SocketId socket) override;
   void wait(std::chrono::nanoseconds limit, std::vector<SocketEvent>& events) override;
@@ -33,8 +35,10 @@ class UringLoop : public SocketLoop {
   struct Socket {
     int descriptor = -1;
     std::vector<std::byte> received;
+    size_t receive_bytes = kFirstReceiveBytes;  // of the next receive
     std::vector<std::byte> sending;  // in flight
     size_t sent = 0;                 // of `sending`
+    uint64_t sent_before = 0;        // of what was in flight before
     std::vector<std::byte> queued;
     bool receives = false;  // a receive is in flight
     bool sends = false;
@@ -55,7 +59,8 @@ class UringLoop : public SocketLoop {
   bool ring_is_open_ = false;
   int wake_descriptor_ = -1;
   int listening_ = -1;
-  bool accepts_ = false;  // an accept is in flight
+  bool accepts_ = false;          // an accept is in flight
+  uint64_t accepts_from_ns_ = 0;  // before it none is begun
   bool polls_ = false;    // so is the poll for wakes
   uint64_t next_id_ = 0;
   std::map<SocketId, Socket> sockets_;

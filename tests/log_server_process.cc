@@ -23,6 +23,7 @@ int main(int count, char** arguments) {
   options.listen.port = static_cast<uint16_t>(std::stoul(arguments[2]));
   options.network =
       arguments[3] == std::string("poll") ? mneme::SocketMethod::kPoll : mneme::SocketMethod::kUring;
+  options.without_key = true;
   options.memory_bytes = std::stoull(arguments[4]);
   if (count > 5) {
     auto key = mneme::read_key_file(arguments[5]);

@@ -44,6 +44,10 @@ OPTIONS = (
     ("run smallbank --scale 3 --resume --data-dir DB", "with --scale 1, which --resume keeps: leave the option out"),
     ("crash smallbank --data-dir DB", "a crash test needs a directory of its own"),
     ("crash smallbank --data-dir NEW --log-device striped --log-directory /tmp/one --log-directory /tmp/two", "keeps its log in it; name a directory inside"),
+    ("run smallbank --data-dir NEW --log-device remote --log-server unix:", '"unix:" names no socket'),
+    ("logd --data-dir NEW --listen 127.0.0.1:0 --key FILE --no-key", "say the opposite"),
+    ("logd --data-dir NEW --socket NEW/socket --no-key", "has no use for --no-key"),
+    ("logd --data-dir NEW --socket NEW/socket --listen 127.0.0.1:0", "has no use for --listen"),
     ("logd --shut-down 127.0.0.1:1 --data-dir NEW", "--shut-down ends another server"),
     ("logbench --data-dir DB --log-device file", "name a directory that logbench may make, write to and remove"),
     ("recover DB --log-archive .", "give the archive of its runs"),
@@ -64,7 +68,7 @@ FAILURES = (
     ("slice DB", "check that it is a file and that you may read it"),
     ("demo --in /nowhere", "cannot make a directory in /nowhere: No such file or directory; name another place with --in"),
     ("run smallbank --data-dir /proc/new", "cannot make the directory /proc/new"),
-    ("logd --listen 127.0.0.1:0 --data-dir /proc/new", "cannot make the directory /proc/new"),
+    ("logd --data-dir /proc/new", "cannot make the directory /proc/new"),
     ("run smallbank --data-dir NEW --log-device remote --log-server nohost.invalid:1", "cannot find the host nohost.invalid"),
 )
 
@@ -109,9 +113,10 @@ class Refusals(EndToEndTest):
         self.assertIn("primary key, exists already", result.stderr + result.stdout, self.told(result))
 
     def test_two_log_servers_in_one_directory(self):
-        command = [BINARY, "logd", "--listen", "127.0.0.1:0", "--data-dir", self.new]
+        command = [BINARY, "logd", "--listen", "127.0.0.1:0", "--no-key", "--data-dir", self.new]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
+                self.assertIn("there is no key", server.stdout.readline())
                 self.assertIn("listening on", server.stdout.readline())
                 self.refuse(BAD_ARGUMENTS, ["another log server works in", "give this one a directory of its own"], *command[1:])
             finally:
@@ -120,7 +125,7 @@ class Refusals(EndToEndTest):
     def test_a_port_in_use(self):
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
-            self.refuse(FAILED, [f"127.0.0.1:{port}", "in use"], "logd", "--listen", f"127.0.0.1:{port}", "--data-dir", self.new)
+            self.refuse(FAILED, [f"127.0.0.1:{port}", "in use"], "logd", "--listen", f"127.0.0.1:{port}", "--no-key", "--data-dir", self.new)
 
     def test_a_manifest_that_says_nothing_of_a_workload(self):
         set_manifest(self.database, lambda content: content["attributes"].clear())

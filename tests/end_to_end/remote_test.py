@@ -10,11 +10,15 @@ import random
 import select
 import signal
 import socket
+import shutil
 import subprocess
+import tempfile
+import threading
 import unittest
 
 from program import BAD_ARGUMENTS, BINARY, DAMAGED, FAILED, EndToEndTest
 
+NOBODY = 65534
 SMALL = ("smallbank", "--scale", 1, "--threads", 1, "--execution", "interpreted")
 
 
@@ -31,11 +35,33 @@ def lasting_address():
         return f"127.0.0.1:{port}"
 
 
+def as_nobody(do):
+    """What `do` returns, a text, in a process of another user's."""
+    ends = os.pipe()
+    process = os.fork()
+    if process == 0:
+        try:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            os.write(ends[1], do().encode())
+        finally:
+            os._exit(0)
+    os.close(ends[1])
+    with os.fdopen(ends[0], "rb") as told:
+        text = told.read().decode()
+    os.waitpid(process, 0)
+    return text
+
+
 class Remote(EndToEndTest):
     def start_server(self, name, *options, listen="127.0.0.1:0"):
         """Starts a log server; returns its address and its process."""
+        place = ("--listen", listen) if listen else ()
+        if listen and "--key" not in options:
+            options += ("--no-key",)
         process = subprocess.Popen(
-            [BINARY, "logd", "--listen", listen, "--data-dir", str(self.folder / name), *map(str, options)],
+            [BINARY, "logd", *place, "--data-dir", str(self.folder / name), *map(str, options)],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -126,7 +152,78 @@ class Remote(EndToEndTest):
         self.assertEqual(self.recovered(data), run["state_digest"])
         self.refuse(BAD_ARGUMENTS, ["chmod 600"], "logd", "--data-dir", self.folder / "l2", "--key",
                     self.key("open", "k", 0o644))
-        self.refuse(BAD_ARGUMENTS, ["without a key"], "logd", "--listen", "0.0.0.0:0", "--data-dir", self.folder / "l3")
+        self.refuse(BAD_ARGUMENTS, ["without a key", "other machines"], "logd", "--listen", "0.0.0.0:0", "--no-key", "--data-dir", self.folder / "l3")
+        self.refuse(BAD_ARGUMENTS, ["without a key", "every user of this machine"], "logd", "--listen", "127.0.0.1:0", "--data-dir", self.folder / "l3")
+
+    def test_a_socket_is_what_a_server_listens_on_if_nothing_else_is_said(self):
+        address, server = self.start_server("logd", listen=None)
+        self.assertEqual(address, f"unix:{self.folder}/logd/socket")
+        run = self.run_remote("unix:" + os.path.relpath(self.folder / "logd" / "socket"))
+        self.assertEqual(run["durability"], "1 memory")
+        # The manifest's path means the same in another directory, and a server that was killed leaves no obstacle.
+        other = subprocess.run([BINARY, "verify", self.folder / "data", "--quiet"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(other.returncode, 0, other.stderr)
+        self.assertEqual(self.recovered(self.folder / "data"), run["state_digest"])
+        self.end(server)
+        _, again = self.start_server("logd", listen=None)
+        self.succeed("logd", "--shut-down", address)
+        self.assertEqual(again.wait(timeout=30), 0)
+        self.assertFalse((self.folder / "logd" / "socket").exists())
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_a_socket_is_for_its_own_user(self):
+        # Where anybody can go to, unlike this test's own folder perhaps.
+        place = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, place)
+        place.chmod(0o755)
+        path = str(place / "socket")
+        address, server = self.start_server("logd", "--socket", path, listen=None)
+        self.assertEqual(address, f"unix:{path}")
+
+        def connect():
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(60)
+                try:
+                    client.connect(path)
+                    client.sendall(b"MNFR")
+                    return "hung up" if client.recv(100) == b"" else "let in"
+                except (ConnectionResetError, BrokenPipeError):
+                    return "hung up"
+                except PermissionError:
+                    return "not permitted"
+
+        self.assertEqual(as_nobody(connect), "not permitted")
+        os.chmod(path, 0o666)
+        self.assertEqual(as_nobody(connect), "hung up")
+        self.assertIsNone(server.poll())
+        self.assertEqual(self.run_remote(address)["durability"], "1 memory")
+
+        # And none is trusted in a place of another's.
+        theirs = place / "theirs"
+        theirs.mkdir()
+        os.chown(theirs, NOBODY, NOBODY)
+        self.refuse(BAD_ARGUMENTS, ["belongs to the user", str(NOBODY)], "logd", "--data-dir", theirs)
+        shared = place / "shared"
+        shared.mkdir()
+        shared.chmod(0o777)
+
+        def listen(folder=shared):
+            self.trap.bind(str(folder / "socket"))
+            self.trap.listen(9)
+            return ""
+
+        with socket.socket(socket.AF_UNIX) as self.trap:
+            as_nobody(listen)
+            self.refuse(FAILED, ["does not trust", str(NOBODY)], "logd", "--shut-down", f"unix:{shared}/socket")
+        # Root trusts a user with what lies in the user's own place: this server takes the connection, and leaves.
+        with socket.socket(socket.AF_UNIX) as self.trap:
+            as_nobody(lambda: listen(theirs))
+            taken = threading.Thread(target=lambda: self.trap.accept()[0].close())
+            self.trap.settimeout(60)
+            taken.start()
+            self.refuse(FAILED, [f"the log server unix:{theirs}/socket: "], "logd", "--shut-down", f"unix:{theirs}/socket")
+            taken.join()
+        self.refuse(FAILED, ["cannot connect to the log server unix:"], "logd", "--shut-down", f"unix:{shared}/nothing")
 
     def test_options_that_make_no_sense_are_refused(self):
         data = ("--data-dir", self.folder / "data")

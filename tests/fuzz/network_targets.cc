@@ -149,6 +149,7 @@ void hold_log_server(ByteSpan input) {
   unpack_into(folder, {});
   LogServerOptions options;
   options.directory = folder;
+  options.without_key = true;
   options.memory_bytes = size_t{1} << 20;
   options.network = SocketMethod::kPoll;
   auto server = LogServer::start(options);

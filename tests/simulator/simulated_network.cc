@@ -533,6 +533,18 @@ int getsockopt(int descriptor, int level, int name, void* value, socklen_t* byte
   return 0;
 }
 
+int getpeername(int descriptor, sockaddr* address, socklen_t* bytes) noexcept {
+  const Socket* const found = find_socket(descriptor);
+  if (found == nullptr) return REAL(getpeername)(descriptor, address, bytes);
+  if (found->kind != Socket::Kind::kConnected) return Network::fail_with(ENOTCONN);
+  sockaddr_in peer{};
+  peer.sin_family = AF_INET;
+  peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::memcpy(address, &peer, std::min<size_t>(*bytes, sizeof peer));
+  *bytes = sizeof peer;
+  return 0;
+}
+
 int getsockname(int descriptor, sockaddr* address, socklen_t* bytes) noexcept {
   const Socket* const found = find_socket(descriptor);
   if (found == nullptr) return REAL(getsockname)(descriptor, address, bytes);

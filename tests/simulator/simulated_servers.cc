@@ -74,6 +74,7 @@ void SimulatedServers::start(size_t index) {
   servers_[index].thread = std::thread([this, index] {
     LogServerOptions options;
     options.listen = address_of(index);
+    options.without_key = true;
     options.directory = folder_of(index);
     options.network = SocketMethod::kPoll;
     auto started = LogServer::start(options);
