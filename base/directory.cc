@@ -74,6 +74,16 @@ Result<void> DirectoryChanges::sync() const {
   return syncs_->sync(*directory_, failures_before_);
 }
 
+int make_private_directory(const std::string& path) {
+  constexpr mode_t kOwnersMode = 0700;
+  if (::mkdir(path.c_str(), kOwnersMode) != 0) return errno;
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) != 0) return errno;
+  const bool is_usable = (facts.st_mode & kOwnersMode) == kOwnersMode;
+  if (is_usable || ::chmod(path.c_str(), kOwnersMode) == 0) return 0;
+  return errno;
+}
+
 Result<void> make_directories(const std::string& path) {
   // One thread at a time: who finds a directory that another has just made must not take it for durable before that one's sync.
   static std::mutex mutex;
@@ -89,8 +99,7 @@ Result<void> make_directories(const std::string& path) {
   if (::access(above.c_str(), R_OK | W_OK) == 0) RETURN_IF_ERROR(DirectoryChanges(above.string()).sync());
   for (const fs::path& each : std::views::reverse(missing)) {
     const DirectoryChanges changes(each.parent_path().string());
-    if (::mkdir(each.c_str(), 0777) != 0) {
-      const int reason = errno;
+    if (const int reason = make_private_directory(each.string()); reason != 0) {
       // Somebody else may have been quicker; a file in its place is in the way.
       if (reason != EEXIST || !fs::is_directory(each, error)) return file_error("make the directory", each.string(), reason);
     }

@@ -37,6 +37,9 @@ class DirectoryChanges {
   uint64_t failures_before_ = 0;
 };
 
+// Makes one directory, of the effective user's alone (mode 0700, whatever the umask). Returns 0, or the system's error number.
+int make_private_directory(const std::string& path);
+
 // Makes the directory, and those above it that are not there. Each is durable before anything is made in it, also where a process that
 // was killed made it before.
 Result<void> make_directories(const std::string& path);

@@ -1,12 +1,16 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <vector>
 
 #include "base/directory.h"
 
@@ -35,6 +39,40 @@ const char* advice_for(int error_number) {
     default:
       return nullptr;
   }
+}
+
+constexpr mode_t kOwnersMode = 0600;
+constexpr mode_t kModeBits = 07777;
+constexpr size_t kCopyBytes = size_t{1} << 20;
+
+Error link_error(const std::string& path) {
+  return failed("{} is a symbolic link, which another user may have put there: nothing was changed; put the file itself in its place, or "
+                "remove the link", path);
+}
+
+// O_NONBLOCK, with which a pipe's or device's opening doesn't wait, would make io_uring's writes fail instead of waiting.
+Result<struct stat> examine_regular(int descriptor, const std::string& path) {
+  struct stat facts {};
+  if (::fstat(descriptor, &facts) != 0) return file_error("examine", path, errno);
+  if (!S_ISREG(facts.st_mode)) {
+    return failed("{} is not a regular file: nothing was changed; put the file back from a copy of the directory, or remove what has its "
+                  "name", path);
+  }
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) != 0) return file_error("examine", path, errno);
+  return facts;
+}
+
+Error owner_error(const std::string& path, uid_t owner, uid_t expected) {
+  return failed("{} belongs to user {}, and should to {}: nothing was changed; give it to that user (chown) if its content can be "
+                "trusted, or put the file back from a copy of the directory",
+                path, user_text(owner), user_text(expected));
+}
+
+// Also widened: an umask may take the owner's own access.
+Result<void> close_to_others(int descriptor, const std::string& path, mode_t mode) {
+  if ((mode & kModeBits) == kOwnersMode || ::fchmod(descriptor, kOwnersMode) == 0) return {};
+  return file_error("close to other users", path, errno);
 }
 
 }  // namespace
@@ -78,6 +116,57 @@ Result<File> File::open(const std::string& path, int flags, mode_t mode) {
   return File(descriptor, path);
 }
 
+Result<File> File::make(const std::string& path, int flags) {
+  const int wanted = flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  int descriptor = ::open(path.c_str(), wanted, kOwnersMode);
+  if (descriptor < 0 && errno == EEXIST) {
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return file_error("remove", path, errno);
+    descriptor = ::open(path.c_str(), wanted, kOwnersMode);
+  }
+  if (descriptor < 0) return file_error("open", path, errno);
+  File file(descriptor, path);
+  const Result<struct stat> facts = examine_regular(descriptor, path);
+  if (!facts.ok()) return facts.error();
+  RETURN_IF_ERROR(close_to_others(descriptor, path, facts->st_mode));
+  return file;
+}
+
+Result<File> File::open_own(const std::string& path, int flags) {
+  const int descriptor = ::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kOwnersMode);
+  if (descriptor < 0) return errno == ELOOP ? link_error(path) : file_error("open", path, errno);
+  File file(descriptor, path);
+  const Result<struct stat> facts = examine_regular(descriptor, path);
+  if (!facts.ok()) return facts.error();
+  if (facts->st_uid != ::geteuid()) return owner_error(path, facts->st_uid, ::geteuid());
+  RETURN_IF_ERROR(close_to_others(descriptor, path, facts->st_mode));
+  return file;
+}
+
+Result<File> File::open_alone(const std::string& path, int flags) {
+  auto file = open_own(path, flags);
+  if (!file.ok()) return file.error();
+  struct stat facts {};
+  if (::fstat(file->descriptor(), &facts) != 0) return file_error("examine", path, errno);
+  if (facts.st_nlink <= 1) return file;
+  return make(path, flags & ~O_CREAT);
+}
+
+Result<File> File::open_in(const std::string& directory, const std::string& file) {
+  struct stat folder {};
+  if (::stat(directory.c_str(), &folder) != 0) return file_error("examine", directory, errno);
+  const uid_t user = ::geteuid();
+  const std::string path = path_in(directory, file);
+  const int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (folder.st_uid == user ? 0 : O_NOFOLLOW);
+  const int descriptor = ::open(path.c_str(), flags);
+  if (descriptor < 0) return errno == ELOOP ? link_error(path) : file_error("open", path, errno);
+  File opened(descriptor, path);
+  const Result<struct stat> facts = examine_regular(descriptor, path);
+  if (!facts.ok()) return facts.error();
+  const bool is_owners = facts->st_uid == folder.st_uid || (folder.st_uid == user && facts->st_uid == 0);
+  if (!is_owners && path != file) return owner_error(path, facts->st_uid, folder.st_uid);
+  return opened;
+}
+
 File File::duplicate(int descriptor) {
   return File(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0), "");
 }
@@ -119,13 +208,37 @@ Result<uint64_t> File::size() const {
   return static_cast<uint64_t>(facts.st_size);
 }
 
+Result<void> File::open_by_umask() const {
+  // umask() can only be asked by changing it, for all threads. Where /proc doesn't have it (before Linux 4.7) the owner keeps the file.
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("Umask:")) continue;
+    const auto mask = static_cast<mode_t>(std::strtoul(line.c_str() + sizeof "Umask:", nullptr, 8));
+    if (::fchmod(descriptor_, 0666 & ~mask) != 0) return file_error("open to other users", path_, errno);
+  }
+  return {};
+}
+
 bool File::is_removed() const {
   struct stat facts;
   return is_open() && ::fstat(descriptor_, &facts) == 0 && facts.st_nlink == 0;
 }
 
-Result<std::string> read_text_file(const std::string& path) {
-  auto file = File::open(path, O_RDONLY);
+std::string path_in(const std::string& directory, const std::string& file) {
+  return file.starts_with('/') ? file : directory + "/" + file;
+}
+
+std::string user_text(uid_t user) {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> buffer(16384);
+  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return std::to_string(user);
+  return fmt::format("{} ({})", entry.pw_name, user);
+}
+
+namespace {
+
+Result<std::string> text_of(const Result<File>& file) {
   if (!file.ok()) return file.error();
   auto bytes = file->size();
   if (!bytes.ok()) return bytes.error();
@@ -136,17 +249,42 @@ Result<std::string> read_text_file(const std::string& path) {
   return text;
 }
 
-Result<void> replace_text_file(const std::string& path, std::string_view text) {
+}  // namespace
+
+Result<std::string> read_text_file(const std::string& path) {
+  return text_of(File::open(path, O_RDONLY));
+}
+
+Result<std::string> read_text_in(const std::string& directory, const std::string& file) {
+  return text_of(File::open_in(directory, file));
+}
+
+Result<void> replace_text_file(const std::string& path, std::string_view text, Readers readers) {
   const DirectoryChanges changes(std::filesystem::path(path).parent_path().string());
   const std::string temporary = path + ".tmp";
   {
-    auto file = File::open(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    auto file = File::make(temporary, O_WRONLY);
     if (!file.ok()) return file.error();
     RETURN_IF_ERROR(file->write_at(as_bytes(text), 0));
+    if (readers == Readers::kByUmask) RETURN_IF_ERROR(file->open_by_umask());
     if (::fsync(file->descriptor()) != 0) return file_error("sync", temporary, errno);
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) return file_error("rename to", path, errno);
   return changes.sync();
+}
+
+Result<void> copy_file_in(const std::string& directory, const std::string& file, const std::string& to) {
+  const auto from = File::open_in(directory, file);
+  if (!from.ok()) return from.error();
+  const auto into = File::make(to, O_WRONLY);
+  if (!into.ok()) return into.error();
+  std::vector<std::byte> piece(kCopyBytes);
+  for (uint64_t at = 0;; at += piece.size()) {
+    const auto count = from->read_at(piece, at);
+    if (!count.ok()) return count.error();
+    RETURN_IF_ERROR(into->write_at(ByteSpan(piece).first(*count), at));
+    if (*count < piece.size()) return into->sync_data();
+  }
 }
 
 }  // namespace mneme

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/directory.h"
 #include "cli/commands.h"
 #include "cli/duration_text.h"
 #include "cli/log_bench.h"
@@ -145,9 +146,7 @@ struct LogbenchCommand {
       return invalid_argument("{} exists: name a directory that logbench may make, write to and remove",
                               directory);
     }
-    if (!std::filesystem::create_directories(directory, error)) {
-      return failed("cannot make the directory {}: {}", directory, error.message());
-    }
+    RETURN_IF_ERROR(make_directories(directory));
     options.directory = directory;
     Result<LogBenchReport> report = run_log_bench(options);
     std::filesystem::remove_all(directory, error);

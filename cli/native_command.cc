@@ -16,6 +16,10 @@
 namespace mneme {
 namespace {
 
+using std::filesystem::perms;
+constexpr perms kReadable = perms::owner_read | perms::owner_write | perms::group_read | perms::others_read;
+constexpr perms kSearchable = perms::owner_exec | perms::group_exec | perms::others_exec;
+
 struct NativeCommand {
   std::vector<std::string> workloads;
   std::string into;
@@ -45,6 +49,9 @@ struct NativeCommand {
     const CompiledUnits code = CompiledUnits::load(program, schema, units, {into, {}});
     if (code.execution() != Execution::kNative) return failed("{}: {}", what, code.notices().front());
     kept.insert(code.file_name());
+    // Whoever may run the program may use its machine code, in which there are no rows.
+    for (const char* extension : {".so", ".cc"}) std::filesystem::permissions(into + "/" + code.file_name() + extension, kReadable);
+    std::filesystem::permissions(into, kReadable | kSearchable);
     return {};
   }
 

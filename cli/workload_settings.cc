@@ -75,11 +75,11 @@ std::string file_name(const std::string& path) { return std::filesystem::path(pa
 std::string kept_file(const std::string& directory, const std::string& name) { return directory + "/workload/" + name; }
 
 // --resume keeps a workload's files. An error where the command line names one that says something else.
-Result<void> check_same(const std::string& given, const std::string& kept) {
+Result<void> check_same(const std::string& given, const WorkloadFiles& stored, const std::string& kept) {
   if (given.empty() || !std::filesystem::exists(given)) return {};
   const Result<std::string> wanted = read_text_file(given);
   if (!wanted) return wanted.error();
-  const Result<std::string> held = read_text_file(kept);
+  const Result<std::string> held = stored.read(kept);
   if (!held) return held.error();
   if (*wanted == *held) return {};
   return invalid_argument("{} is not what the database was created with, {}, which --resume keeps: go on with that, or load "
@@ -162,9 +162,9 @@ Result<WorkloadSettings> WorkloadSettings::resumed(const CLI::App& command, cons
                             name);
   }
   if (is_own_workload(name)) {
-    RETURN_IF_ERROR(check_same(options.files.sql, stored->options.files.sql));
-    RETURN_IF_ERROR(check_same(options.files.calls, stored->options.files.calls));
-    RETURN_IF_ERROR(check_same(options.files.rows, stored->options.files.rows));
+    RETURN_IF_ERROR(check_same(options.files.sql, stored->options.files, stored->options.files.sql));
+    RETURN_IF_ERROR(check_same(options.files.calls, stored->options.files, stored->options.files.calls));
+    RETURN_IF_ERROR(check_same(options.files.rows, stored->options.files, stored->options.files.rows));
   }
   const Attributes wanted = attributes();
   const Attributes held = stored->attributes();
@@ -230,6 +230,7 @@ Result<WorkloadSettings> WorkloadSettings::from_attributes(const std::map<std::s
   }
   if (is_own_workload(settings.name)) {
     WorkloadFiles& files = settings.options.files;
+    files.directory = directory;
     files.sql = kept_file(directory, settings.name);
     files.calls = kept_file(directory, value_of(attributes, "calls"));
     if (attributes.contains("rows")) files.rows = kept_file(directory, value_of(attributes, "rows"));

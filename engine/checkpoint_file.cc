@@ -23,7 +23,7 @@ Result<std::unique_ptr<CheckpointFile>> CheckpointFile::create(const std::string
                                                                CachedPages cached) {
   std::string name = fmt::format("checkpoint-{:016x}", identity.lsn.value);
   DirectoryChanges changes(directory);
-  auto file = File::open(directory + "/" + name, O_RDWR | O_CREAT | O_TRUNC);
+  auto file = File::make(directory + "/" + name);
   if (!file) return file.error();
   return std::unique_ptr<CheckpointFile>(
       new CheckpointFile(std::move(changes), std::move(name), identity, cached, std::move(*file)));

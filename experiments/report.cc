@@ -55,7 +55,7 @@ Result<bool> write_report_file(const ResultStore& store, const std::string& path
   const Result<Json> figures = store.read_figures();
   if (!figures) return figures.error();
   const Json data = {{"figures", in_order(*figures)}, {"not_measured", not_measured(*figures)}};
-  RETURN_IF_ERROR(replace_text_file(path, report_html(data)));
+  RETURN_IF_ERROR(replace_text_file(path, report_html(data), Readers::kByUmask));
   return true;
 }
 

@@ -73,11 +73,11 @@ Result<std::optional<ResultStore::Json>> ResultStore::find(std::string_view key,
 Result<void> ResultStore::keep(std::string_view key, uint32_t round, const Json& result) const {
   Json kept = {{"key", key}};
   kept.update(result);
-  return replace_text_file(file_of(key, round), kept.dump(1) + "\n");
+  return replace_text_file(file_of(key, round), kept.dump(1) + "\n", Readers::kByUmask);
 }
 
 Result<void> ResultStore::write_figure(const std::string& name, std::string_view suffix, std::string_view text) const {
-  return replace_text_file(folder_ / "figures" / fmt::format("{}.{}", name, suffix), text);
+  return replace_text_file(folder_ / "figures" / fmt::format("{}.{}", name, suffix), text, Readers::kByUmask);
 }
 
 Result<ResultStore::Json> ResultStore::read_figures() const {

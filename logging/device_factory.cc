@@ -42,7 +42,7 @@ constexpr DeviceName kNames[] = {{LogDeviceKind::kFile, "file"},
 // Some file systems refuse direct I/O when a file is opened, some only when it is written.
 Result<void> try_direct_io(const std::string& directory) {
   const std::string path = directory + "/direct-io.probe";
-  auto file = File::open(path, O_RDWR | O_CREAT | O_TRUNC | O_DIRECT);
+  auto file = File::make(path, O_RDWR | O_DIRECT);
   const AlignedBytes page(AlignedBytes::kAlignment);
   Result<void> result = file.ok() ? file->write_at(page.span(), 0) : Result<void>(file.error());
   ::unlink(path.c_str());
@@ -154,10 +154,11 @@ Result<void> prepare_directories(const std::string& data_directory,
     if (directory.empty()) continue;
     const std::string path = path_in(data_directory, directory);
     if (!directory.starts_with('/')) {
-      if (::mkdir(path.c_str(), 0755) == 0)
+      const int reason = make_private_directory(path);
+      if (reason == 0)
         made.push_back(path);
-      else if (errno != EEXIST)
-        return file_error("make the directory", path, errno);
+      else if (reason != EEXIST)
+        return file_error("make the directory", path, reason);
     }
     struct stat status;
     if (::stat(path.c_str(), &status) != 0) return file_error("use the log's directory", path, errno);

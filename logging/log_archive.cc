@@ -19,12 +19,8 @@ namespace fs = std::filesystem;
 
 // Where the file system can't give the file a second name.
 Result<void> copy(const std::string& from, const std::string& to) {
-  std::error_code error;
-  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
-  if (error) return failed("cannot copy {} to {}: {}", from, to, error.message());
-  auto file = File::open(to, O_RDONLY);
-  if (!file.ok()) return file.error();
-  return file->sync_data();
+  const fs::path path(from);
+  return copy_file_in(path.parent_path().string(), path.filename().string(), to);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Result<void> read_part(const std::string& directory, const LogContents::Segment&
   };
   const uint64_t file_begin = offset_of(blocks.front(), from(blocks.front()));
   const uint64_t file_end = offset_of(blocks.back(), to(blocks.back()));
-  const auto file = File::open(path_in(directory, segment.file), O_RDONLY);
+  const auto file = File::open_in(directory, segment.file);
   if (!file) return file.error();
   std::vector<std::byte> read(file_end - file_begin);
   const auto count = file->read_at(read, file_begin);

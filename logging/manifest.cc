@@ -1,8 +1,11 @@
 #include "logging/manifest.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <concepts>
 #include <filesystem>
@@ -24,8 +27,10 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kFormat = "mneme data directory";
 constexpr std::string_view kChecksumWord = "crc32c ";
 
+constexpr const char* kManifestFile = "MANIFEST";
+
 std::string manifest_path(const std::string& directory) {
-  return directory + "/MANIFEST";
+  return directory + "/" + kManifestFile;
 }
 
 // 64-bit values are text: many JSON readers keep numbers as doubles.
@@ -94,16 +99,31 @@ Manifest from_json(const Json& json) {
   return manifest;
 }
 
+bool leads_outside(const std::string& file) {
+  if (file.starts_with('/')) return true;
+  return std::ranges::count(std::filesystem::path(file), std::filesystem::path("..")) > 0;
+}
+
+// Another user's manifest doesn't choose which of this user's files are read.
+Result<void> check_stays_inside(const std::string& directory, const Manifest& manifest) {
+  struct stat facts {};
+  if (::stat(directory.c_str(), &facts) != 0) return file_error("examine", directory, errno);
+  if (facts.st_uid == ::geteuid()) return {};
+  std::vector<std::string> files{manifest.checkpoint_file, manifest.checkpoint_catalog_file};
+  for (const SegmentEntry& each : manifest.segments) files.push_back(each.file);
+  const auto outside = std::ranges::find_if(files, leads_outside);
+  if (outside == files.end()) return {};
+  return failed("{} belongs to user {} and its manifest names a file outside of it, {}: nothing was read from there; run this as that user "
+                "(sudo -u)",
+                directory, user_text(facts.st_uid), *outside);
+}
+
 }  // namespace
 
 uint32_t Manifest::next_segment_number() const {
   uint32_t next = last_segment + 1;
   for (const SegmentEntry& each : segments) next = std::max(next, each.number + 1);
   return next;
-}
-
-std::string path_in(const std::string& directory, const std::string& file) {
-  return file.starts_with('/') ? file : directory + "/" + file;
 }
 
 std::string Manifest::encode() const {
@@ -200,9 +220,11 @@ Result<Manifest> read_manifest(const std::string& directory) {
   if (!holds_database(directory)) {
     return invalid_argument("{} holds no database: it has no file MANIFEST", directory);
   }
-  auto text = read_text_file(manifest_path(directory));
+  auto text = read_text_in(directory, kManifestFile);
   if (!text.ok()) return text.error();
-  return Manifest::decode(*text, manifest_path(directory));
+  auto manifest = Manifest::decode(*text, manifest_path(directory));
+  if (manifest.ok()) RETURN_IF_ERROR(check_stays_inside(directory, *manifest));
+  return manifest;
 }
 
 Result<std::unique_ptr<ManifestFile>> ManifestFile::create(const std::string& directory,

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file.h"
 #include "base/function_ref.h"
 #include "base/result.h"
 #include "logging/log_layout.h"
@@ -81,14 +82,12 @@ struct Manifest {
   static Result<Manifest> decode(std::string_view text, const std::string& where);
 };
 
-// Where a file that the manifest of `directory` names lies.
-std::string path_in(const std::string& directory, const std::string& file);
-
 uint64_t new_database_id();
 
 // Whether the directory holds a database (has a manifest).
 bool holds_database(const std::string& directory);
 
+// Of another user's directory one that names a file outside of it is refused.
 Result<Manifest> read_manifest(const std::string& directory);
 
 // The manifest of a directory that is open for work. Hold a DirectoryLock for as long.

@@ -4,12 +4,15 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <span>
 
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "base/test_refusal.h"
 #include "logging/directory_lock.h"
 #include "logging/test_log.h"
 
@@ -138,6 +141,34 @@ TEST(ManifestFile, ChangesAreKeptAndCreateRefusesADatabase) {
   EXPECT_EQ(must(read_manifest(directory.path())).attributes.at("position"), "17");
   EXPECT_EQ(must(ManifestFile::open(directory.path()))->current().attributes.at("position"), "17");
   EXPECT_FALSE(ManifestFile::create(directory.path(), full_manifest()).ok());
+}
+
+TEST(DirectoryLock, OnlyTheOwnerWorks) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make another user's directory";
+  const TemporaryDirectory directory;
+  ASSERT_EQ(::chown(directory.path().c_str(), 65534, 65534), 0);
+  test::expect_refused(DirectoryLock::for_work(directory.path()), ErrorKind::kFailed, directory.path() + " belongs to user ");
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  EXPECT_TRUE(DirectoryLock::for_reading(directory.path()).ok());
+}
+
+TEST(DirectoryLock, ASharedDirectoryIsRefused) {
+  const TemporaryDirectory directory;
+  ASSERT_EQ(::chmod(directory.path().c_str(), 01777), 0);
+  test::expect_refused(DirectoryLock::for_work(directory.path()), ErrorKind::kFailed, "is a directory that other users share (mode 1777)");
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+// A lock can be held by any user who can open its file.
+TEST(DirectoryLock, OthersCannotOpenItsFile) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory.path() + "/lock") << "";
+  ASSERT_EQ(::chmod(directory.path().c_str(), 0777), 0);
+  ASSERT_EQ(::chmod((directory.path() + "/lock").c_str(), 0666), 0);
+  EXPECT_TRUE(DirectoryLock::for_work(directory.path()).ok());
+  const auto mode = [](const std::string& path) { return static_cast<int>(std::filesystem::status(path).permissions()); };
+  EXPECT_EQ(mode(directory.path() + "/lock"), 0600);
+  EXPECT_EQ(mode(directory.path()), 0755);
 }
 
 TEST(DirectoryLock, OneForWorkOrSeveralForReading) {

@@ -47,7 +47,7 @@ bool may_be_torn(const Manifest& manifest) {
 Result<File> open_or_make(const std::string& directory, bool direct_io) {
   const DirectoryChanges changes(directory);
   const std::string path = directory + "/" + kPepochFile;
-  auto file = File::open(path, O_RDWR | O_CREAT | (direct_io ? O_DIRECT : 0));
+  auto file = File::open_alone(path, O_RDWR | O_CREAT | (direct_io ? O_DIRECT : 0));
   if (!file.ok()) return file.error();
   // A reader can tell by it when the last request of a killed process has ended.
   if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return file_error("lock", path, errno);
@@ -106,7 +106,7 @@ Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, cons
     return damaged(
         "{} is missing, which says how far the log is durable: put the file back; nothing was changed", path);
   }
-  const auto file = File::open(path, O_RDONLY);
+  const auto file = File::open_in(directory, kPepochFile);
   if (!file.ok()) return file.error();
   RETURN_IF_ERROR(wait_until_quiet(*file, patience));
   std::vector<std::byte> bytes(kSlots * kSlotBytes);

@@ -170,7 +170,7 @@ Result<void> ReceivedLog::enter_segment(const ReplicatedPiece& piece, const Bloc
     }
     return list_segment(piece, first.begin);
   }
-  auto file = File::open(path_in(directory_, listed->file), O_RDWR);
+  auto file = File::open_own(path_in(directory_, listed->file), O_RDWR);
   if (!file.ok()) return file.error();
   const std::lock_guard lock(mutex_);
   segment_ = std::make_shared<Segment>(Segment{std::move(*file), piece.segment, term});
@@ -179,7 +179,7 @@ Result<void> ReceivedLog::enter_segment(const ReplicatedPiece& piece, const Bloc
 
 // What a segment of this number holds is not part of the log, and so the number has come up again.
 Result<void> ReceivedLog::check_unused(const SegmentEntry& entry, Lsn begin) const {
-  auto file = File::open(path_in(directory_, entry.file), O_RDONLY);
+  auto file = File::open_in(directory_, entry.file);
   if (!file.ok()) return file.error();
   std::vector<std::byte> block(kBlockBytes);
   const auto count = file->read_at(block, block_offset(0));

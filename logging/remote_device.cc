@@ -19,8 +19,9 @@ namespace {
 Result<void> make_folder(const std::string& directory) {
   const DirectoryChanges changes(directory);
   const std::string folder = path_in(directory, kRemoteFolder);
-  const bool is_new = ::mkdir(folder.c_str(), 0755) == 0;
-  if (!is_new && errno != EEXIST) return file_error("make the directory", folder, errno);
+  const int reason = make_private_directory(folder);
+  const bool is_new = reason == 0;
+  if (!is_new && reason != EEXIST) return file_error("make the directory", folder, reason);
   auto synced = changes.sync();
   if (!synced.ok() && is_new) ::rmdir(folder.c_str());  // no later sync is known to cover its name
   return synced;

@@ -25,7 +25,7 @@ constexpr uint32_t kFewestFiles = 3;  // one that fills, one that is ready, one 
 // So that a crash leaves the whole file or none.
 Result<void> save_copy(const std::string& path, const SegmentCopy& copy) {
   const std::string incoming = path + ".tmp";
-  auto file = File::open(incoming, O_WRONLY | O_CREAT | O_TRUNC);
+  auto file = File::make(incoming, O_WRONLY);
   if (!file.ok()) return file.error();
   RETURN_IF_ERROR(file->write_at(copy.content(), 0));
   if (::ftruncate(file->descriptor(), static_cast<off_t>(copy.bytes.size())) != 0) {
@@ -104,7 +104,7 @@ std::shared_ptr<SegmentCopy> RemoteSegments::free_copy() {
 Result<void> RemoteSegments::remove_leftover(const std::string& file) {
   const DirectoryChanges changes(path_in(manifest_.directory(), kRemoteFolder));
   const std::string path = path_in(manifest_.directory(), file);
-  if (auto made = File::open(path, O_WRONLY | O_CREAT); !made.ok()) return made.error();
+  if (auto made = File::make(path, O_WRONLY); !made.ok()) return made.error();
   if (::unlink(path.c_str()) != 0) return file_error("remove", path, errno);
   return changes.sync();
 }

@@ -92,7 +92,7 @@ class Incoming {
   };
 
   Result<void> open(Segment& segment) {
-    auto file = File::open(path_of(folder_, segment.entry) + ".tmp", O_WRONLY | O_CREAT | O_TRUNC);
+    auto file = File::make(path_of(folder_, segment.entry) + ".tmp", O_WRONLY);
     if (!file.ok()) return file.error();
     segment.file = std::move(*file);
     return {};

@@ -42,7 +42,7 @@ std::string segment_name(const std::string& directory, const SegmentHeader& head
 // A file of this name that the manifest doesn't list was left by a crash before it was listed: it holds nothing, unless
 // another process has locked it.
 Result<File> open_empty(const std::string& path, bool direct_io) {
-  auto file = File::open(path, O_RDWR | O_CREAT | (direct_io ? O_DIRECT : 0));
+  auto file = File::open_alone(path, O_RDWR | O_CREAT | (direct_io ? O_DIRECT : 0));
   if (!file.ok()) return file.error();
   // Tells a reader when the last request of a killed process has ended: each holds the open file, and so the lock.
   if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return file_error("lock", path, errno);

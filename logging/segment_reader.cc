@@ -102,7 +102,7 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
     return damaged(
         "log segment {} is missing, and the manifest lists it: put the file back; nothing was changed", path);
   }
-  auto file = File::open(path, O_RDONLY);
+  auto file = File::open_in(directory, entry.file);
   if (!file.ok()) return file.error();
   RETURN_IF_ERROR(wait_until_quiet(*file, patience));
 

@@ -170,7 +170,7 @@ Result<void> write_content(const File& file, LogConnection& connection, const Lo
 Result<void> bring_segment(const Manifest& manifest, const SegmentEntry& entry, const Copy& copy,
                            const std::string& path) {
   const std::string incoming = path + ".tmp";
-  auto file = File::open(incoming, O_WRONLY | O_CREAT | O_TRUNC);
+  auto file = File::make(incoming, O_WRONLY);
   if (!file.ok()) return file.error();
   const auto info = std::ranges::find_if(copy.files.files, [&](const LogFileInfo& each) {
     return each.number == entry.number && each.term == entry.incarnation && each.end >= kSegmentHeaderBytes;

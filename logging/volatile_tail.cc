@@ -34,7 +34,7 @@ bool is_of_blocks(const LogContents::Segment& segment) {
 }  // namespace
 
 Result<void> make_tail_durable(const std::string& path, const LogContents& log, const LogContents::Segment& segment) {
-  auto file = File::open(path, O_RDWR);
+  auto file = File::open_own(path, O_RDWR);
   if (!file.ok()) return file.error();
   // Persistent memory has no cache of the kernel's before it.
   if (!is_of_blocks(segment)) return file->sync_data();

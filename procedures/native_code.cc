@@ -1,18 +1,25 @@
 #include "procedures/native_code.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <thread>
+#include <utility>
 
 #include "base/file.h"
+#include "base/trusted_folder.h"
 
 namespace mneme {
 namespace {
@@ -29,55 +36,109 @@ NativeKey key_of(const std::string& text, const NativeToolchain& toolchain) {
   return {hash.high64, hash.low64};
 }
 
+constexpr mode_t kOwnersMode = 0700;
+constexpr const char* kWorkspacePrefix = "compiling-";
+constexpr const char* kAgain = ", so the next one will do so again";
+constexpr std::chrono::milliseconds kPatience{1000};
+
 // A new folder for one compilation, removed at the end unless it is to be looked into.
 class Workspace {
  public:
-  // Below `parent`, so that files can be renamed into it.
-  static Result<Workspace> make(const std::string& parent) {
-    std::error_code error;
-    fs::create_directories(parent, error);
-    if (error) return failed("cannot make the folder {}: {}", parent, error.message());
-    std::string path = parent + "/compiling-XXXXXX";
-    if (mkdtemp(path.data()) == nullptr)
-      return failed("cannot make a folder in {}: {}", parent, std::strerror(errno));
-    return Workspace(path);
+  // `pattern` ends in XXXXXX. In the folder that keeps the object, files can be renamed into it.
+  static Result<Workspace> make(std::string pattern) {
+    const std::string parent = fs::path(pattern).parent_path();
+    if (mkdtemp(pattern.data()) == nullptr) return failed("cannot make a folder in {}: {}", parent, std::strerror(errno));
+    // Whatever the umask is.
+    (void)::chmod(pattern.c_str(), kOwnersMode);
+    Result<File> folder = open_trusted_folder(pattern);
+    if (folder) return Workspace(std::move(*folder));
+    ::rmdir(pattern.c_str());
+    return folder.error();
   }
-  Workspace(Workspace&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  Workspace(Workspace&& other) noexcept = default;
   Workspace& operator=(Workspace&&) = delete;
   ~Workspace() {
     std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
+    if (folder_.is_open() && !is_left_) fs::remove_all(folder_.path(), ignored);
   }
 
-  std::string file(const char* name) const { return path_ + "/" + name; }
-  void leave() { path_.clear(); }
+  const File& folder() const { return folder_; }
+  void leave() { is_left_ = true; }
 
  private:
-  explicit Workspace(std::string path) : path_(std::move(path)) {}
+  explicit Workspace(File folder) : folder_(std::move(folder)) {}
 
-  std::string path_;
+  File folder_;
+  bool is_left_ = false;
 };
 
-Result<void> write_text(const std::string& path, const std::string& text) {
-  const Result<File> file = File::open(path, O_WRONLY | O_CREAT | O_EXCL);
+// The folder that keeps objects, open. Shared by all processes that compile into it: one alone may remove what others have left.
+class KeepingFolder {
+ public:
+  static Result<KeepingFolder> open(const std::string& path, bool is_made) {
+    Result<File> folder = open_trusted_folder(path, {.is_made = is_made});
+    if (!folder) return folder.error();
+    struct stat facts {};
+    if (::fstat(folder->descriptor(), &facts) != 0) return file_error("examine", path, errno);
+    if (facts.st_uid == ::geteuid() && (facts.st_mode & 0077) != 0) (void)::fchmod(folder->descriptor(), kOwnersMode);
+    KeepingFolder keeping(std::move(*folder));
+    keeping.share();
+    return keeping;
+  }
+
+  const File& file() const { return folder_; }
+
+ private:
+  explicit KeepingFolder(File folder) : folder_(std::move(folder)) {}
+
+  // Each process that uses the folder holds a shared lock on it. So where the lock can be had alone, every compilation there was ended,
+  // by a kill or by its own failure.
+  void share() const {
+    if (::flock(folder_.descriptor(), LOCK_EX | LOCK_NB) == 0) {
+      std::error_code ignored;
+      std::vector<fs::path> left;
+      for (const auto& entry : fs::directory_iterator(path_at(folder_, "."), ignored)) {
+        if (entry.path().filename().string().starts_with(kWorkspacePrefix)) left.push_back(entry.path());
+      }
+      for (const fs::path& each : left) fs::remove_all(each, ignored);
+    }
+    // One that removes is quick. Where locks can't be had at all the folder serves without.
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (::flock(folder_.descriptor(), LOCK_SH | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() > deadline) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  File folder_;
+};
+
+Result<void> write_text(const File& folder, const std::string& name, const std::string& text) {
+  const Result<File> file = File::make(path_at(folder, name), O_WRONLY);
   if (!file) return file.error();
   return file->write_at(as_bytes(text), 0);
 }
 
-Result<void> rename_file(const std::string& from, const std::string& to) {
-  if (std::rename(from.c_str(), to.c_str()) != 0) return file_error("rename a file to", to, errno);
-  return {};
+Result<void> rename_file(const File& from, const std::string& name, const File& to, const std::string& new_name) {
+  if (::renameat(from.descriptor(), name.c_str(), to.descriptor(), new_name.c_str()) == 0) return {};
+  return file_error("rename a file to", to.path() + "/" + new_name, errno);
+}
+
+Result<NativeObject> open_object(const File& folder, const std::string& name, const NativeKey& key, size_t unit_count, const FolderTrust& trust) {
+  const Result<File> file = open_trusted_file(folder, name, trust);
+  if (!file) return file.error();
+  return NativeObject::open(*file, key, unit_count);
 }
 
 // Removes all objects of the folder but those that were used last. What cannot be removed stays.
-void forget_oldest(const std::string& folder, size_t most_kept) {
+void forget_oldest(const File& folder, size_t most_kept) {
   struct Object {
     fs::path path;
     fs::file_time_type used;
   };
   std::vector<Object> objects;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+  for (const auto& entry : fs::directory_iterator(path_at(folder, "."), ignored)) {
     if (entry.path().extension() == ".so") objects.push_back({entry.path(), entry.last_write_time(ignored)});
   }
   if (objects.size() <= most_kept) return;
@@ -89,34 +150,40 @@ void forget_oldest(const std::string& folder, size_t most_kept) {
 }
 
 // In the folder that is to keep it, or, where that can't be, in a temporary one, which ends up in `notices`.
-Result<Workspace> make_workspace(std::string& keep, std::vector<std::string>& notices) {
-  if (!keep.empty()) {
-    Result<Workspace> workspace = Workspace::make(keep);
+Result<Workspace> make_workspace(std::optional<KeepingFolder>& keep, std::vector<std::string>& notices) {
+  if (keep) {
+    Result<Workspace> workspace = Workspace::make(keep->file().path() + "/" + kWorkspacePrefix + "XXXXXX");
     if (workspace) return workspace;
-    notices.push_back(workspace.error().message + ", so the next one will do so again");
-    keep.clear();
+    notices.push_back(workspace.error().message + kAgain);
+    keep.reset();
   }
-  return Workspace::make(fs::temp_directory_path());
+  std::error_code error;
+  const fs::path place = fs::temp_directory_path(error);
+  if (error) return failed("cannot make a folder in {}: {}", place.string(), error.message());
+  return Workspace::make(place.string() + "/mneme-" + kWorkspacePrefix + "XXXXXX");
 }
 
-Result<NativeObject> compile(const std::string& text, const NativeKey& key, size_t unit_count, std::string keep,
+Result<NativeObject> compile(const std::string& text, const NativeKey& key, size_t unit_count, std::optional<KeepingFolder>& keep,
                              const NativeToolchain& toolchain, std::vector<std::string>& notices) {
   RETURN_IF_ERROR(toolchain.check());
   Result<Workspace> workspace = make_workspace(keep, notices);
   if (!workspace) return workspace.error();
-  const std::string source = workspace->file("procedures.cc");
-  const std::string object = workspace->file("procedures.so");
-  RETURN_IF_ERROR(write_text(source, text + native_key_definition(key)));
-  if (const Result<void> compiled = toolchain.compile(source, object, workspace->file("log")); !compiled) {
+  const File& folder = workspace->folder();
+  const std::string source = "procedures.cc";
+  const std::string object = "procedures.so";
+  RETURN_IF_ERROR(write_text(folder, source, text + native_key_definition(key)));
+  if (const Result<void> compiled = toolchain.compile(folder, source, object, "log"); !compiled) {
     workspace->leave();
     return compiled.error();
   }
-  RETURN_IF_ERROR(NativeObject::seal(object));
-  if (keep.empty()) return NativeObject::open(object, key, unit_count);
-  const std::string kept = keep + "/" + key.to_string();
-  RETURN_IF_ERROR(rename_file(source, kept + ".cc"));
-  RETURN_IF_ERROR(rename_file(object, kept + ".so"));
-  return NativeObject::open(kept + ".so", key, unit_count);
+  // The linker makes it as the umask says. This closes it to other users, too.
+  if (const Result<File> made = File::open_own(path_at(folder, object), O_RDONLY); !made) return made.error();
+  RETURN_IF_ERROR(NativeObject::seal(path_at(folder, object)));
+  if (!keep) return open_object(folder, object, key, unit_count, {});
+  const std::string kept = key.to_string();
+  RETURN_IF_ERROR(rename_file(folder, source, keep->file(), kept + ".cc"));
+  RETURN_IF_ERROR(rename_file(folder, object, keep->file(), kept + ".so"));
+  return open_object(keep->file(), kept + ".so", key, unit_count, {});
 }
 
 }  // namespace
@@ -138,35 +205,63 @@ std::string NativeFolders::of_program() {
   return fs::exists(installed, error) ? installed.string() : beside.string();
 }
 
+void remove_abandoned_compilations(const std::string& folder) {
+  std::error_code none;
+  if (fs::exists(folder, none)) (void)KeepingFolder::open(folder, /*is_made=*/false);
+}
+
 Result<NativeCode> NativeCode::load(const std::string& text, size_t unit_count, const NativeFolders& folders,
                                     const NativeToolchain& toolchain,
                                     const std::function<void()>& compiling) {
   const NativeKey key = key_of(text, toolchain);
-  std::vector<std::string> places;
-  if (!folders.keep.empty()) places.push_back(folders.keep);
-  places.insert(places.end(), folders.look.begin(), folders.look.end());
-
+  const std::string name = key.to_string() + ".so";
   std::vector<std::string> notices;
-  for (const std::string& folder : places) {
-    const std::string path = folder + "/" + key.to_string() + ".so";
-    std::error_code none;
-    if (!fs::exists(path, none)) continue;
-    Result<NativeObject> cached = NativeObject::open(path, key, unit_count);
-    if (cached.ok()) {
-      const bool makes_room = folder == folders.keep && folders.most_kept < std::numeric_limits<size_t>::max();
-      if (makes_room) fs::last_write_time(path, fs::file_time_type::clock::now(), none);
+  const auto find = [&](const File& folder, const FolderTrust& trust) -> std::optional<NativeObject> {
+    Result<NativeObject> cached = open_object(folder, name, key, unit_count, trust);
+    if (cached) return *std::move(cached);
+    notices.push_back(cached.error().message);
+    return std::nullopt;
+  };
+
+  std::error_code none;
+  std::optional<KeepingFolder> keep;
+  const auto open_keep = [&](bool is_made) {
+    Result<KeepingFolder> opened = KeepingFolder::open(folders.keep, is_made);
+    if (opened) {
+      keep.emplace(std::move(*opened));
+    } else {
+      notices.push_back(opened.error().message + kAgain);
+    }
+  };
+  const bool keeps = !folders.keep.empty();
+  const bool has_kept = keeps && fs::exists(folders.keep, none);
+  if (has_kept) open_keep(/*is_made=*/false);
+  if (keep && fs::exists(path_at(keep->file(), name), none)) {
+    if (auto cached = find(keep->file(), {})) {
+      if (folders.most_kept < std::numeric_limits<size_t>::max())
+        fs::last_write_time(path_at(keep->file(), name), fs::file_time_type::clock::now(), none);
       return NativeCode(*std::move(cached), key, false, std::move(notices));
     }
-    notices.push_back(cached.error().message);
+  }
+  for (const std::string& place : folders.look) {
+    if (!fs::exists(place + "/" + name, none)) continue;
+    const FolderTrust trust{.is_programs = place == NativeFolders::of_program()};
+    const Result<File> folder = open_trusted_folder(place, trust);
+    if (!folder) {
+      notices.push_back(fmt::format("{} was not used: {}", place, folder.error().message));
+      continue;
+    }
+    if (auto cached = find(*folder, trust)) return NativeCode(*std::move(cached), key, false, std::move(notices));
   }
   if (compiling) compiling();
-  Result<NativeObject> compiled = compile(text, key, unit_count, folders.keep, toolchain, notices);
+  if (keeps && !has_kept) open_keep(/*is_made=*/true);
+  Result<NativeObject> compiled = compile(text, key, unit_count, keep, toolchain, notices);
   if (!compiled) {
     std::string message = compiled.error().message;
     for (const std::string& notice : notices) message += "; before that, " + notice;
     return Error{compiled.error().kind, message};
   }
-  if (!folders.keep.empty()) forget_oldest(folders.keep, folders.most_kept);
+  if (keep) forget_oldest(keep->file(), folders.most_kept);
   return NativeCode(*std::move(compiled), key, true, std::move(notices));
 }
 

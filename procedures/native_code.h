@@ -4,6 +4,8 @@
 //             folder -> or the system's compiler makes one, kept in a folder -> dlopen -> functions by unit
 // Cache       one file an object, named by the key (native_object.h), the C++ beside it for who wants to read it.
 //             Files are complete before they get their name, so any number of processes may share a folder.
+// Trust       an object is code that this process runs. So it is taken only from folders and files that no other user could write
+//             (trusted_folder.h), compiled in a folder of mode 0700, and loaded from the descriptor that was checked.
 // Errors      a sentence; the caller shows it and goes on interpreting: machine code is never needed. What is wrong
 //             with a cached file that could be replaced by compiling anew is a notice, and so is a folder that can't keep it.
 // Threads     load(): any. Constant once made.
@@ -25,7 +27,7 @@ namespace mneme {
 
 // Where objects are looked for, in this order: `keep`, then `look`.
 struct NativeFolders {
-  std::string keep;  // is made, and gets what is compiled; empty: compiled into a folder that is removed
+  std::string keep;  // is made, and gets what is compiled; empty, or not to be trusted: compiled into a folder that is removed
   std::vector<std::string> look;  // are only read, and need not exist
   // Objects in `keep`: what was used longest ago makes room.
   size_t most_kept = std::numeric_limits<size_t>::max();
@@ -35,6 +37,9 @@ struct NativeFolders {
   // The user's, for what has no place of its own: below XDG_CACHE_HOME, or .cache at home. Empty where neither is known.
   static std::string of_user();
 };
+
+// Removes what compilations into the folder left that a kill ended, unless a process uses the folder just now.
+void remove_abandoned_compilations(const std::string& folder);
 
 class NativeCode {
  public:

@@ -4,7 +4,10 @@
 // every way that a disk, a neighbour, or an upgrade may; toolchains are made wrong one part at a time.
 #include "procedures/native_code.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -276,6 +279,79 @@ TEST_F(NativeCodeTest, AnObjectUnderAnothersNameIsReplaced) {
   fs::copy_file(only_object(), object, fs::copy_options::overwrite_existing);
   folders_.keep = kept;
   expect_replaced(object);
+}
+
+TEST_F(NativeCodeTest, AnObjectThatOthersMayWriteIsReplaced) {
+  loaded(/*compiled=*/true);
+  const fs::path object = only_object();
+  fs::permissions(object, fs::perms::group_write, fs::perm_options::add);
+  expect_replaced(object);
+  const fs::path moved = home_ + "/moved.so";
+  fs::rename(object, moved);
+  fs::create_symlink(moved, object);
+  expect_replaced(object);
+}
+
+TEST_F(NativeCodeTest, NothingIsLoadedFromOrKeptInAFolderThatOthersMayWriteTo) {
+  loaded(/*compiled=*/true);
+  fs::permissions(folders_.keep, fs::perms::all);
+  EXPECT_THAT(loaded(/*compiled=*/true).notices(), testing::ElementsAre(HasSubstr("other users may write to " + folders_.keep)));
+  folders_.look = {folders_.keep};
+  folders_.keep.clear();
+  EXPECT_THAT(loaded(/*compiled=*/true).notices(), testing::ElementsAre(HasSubstr("was not used: other users may write to ")));
+}
+
+TEST_F(NativeCodeTest, WhatIsKeptIsTheUsersAloneWhateverTheUmask) {
+  for (const mode_t mask : {0, 0777}) {
+    const mode_t before = umask(mask);
+    loaded(/*compiled=*/true, 10 + mask);
+    loaded(/*compiled=*/false, 10 + mask);
+    umask(before);
+  }
+  EXPECT_EQ(fs::status(folders_.keep).permissions(), fs::perms::owner_all);
+  for (const auto& entry : fs::directory_iterator(folders_.keep)) {
+    EXPECT_EQ(entry.status().permissions(), fs::perms::owner_read | fs::perms::owner_write) << entry.path();
+  }
+}
+
+TEST_F(NativeCodeTest, WhatAKilledCompilationLeftIsRemoved) {
+  loaded(/*compiled=*/true);
+  const std::string left = folders_.keep + "/compiling-left";
+  const auto leave = [&] {
+    fs::create_directory(left);
+    write(left + "/procedures.cc", "half of it");
+  };
+  leave();
+  loaded(/*compiled=*/false);
+  EXPECT_FALSE(fs::exists(left));
+  leave();
+  {
+    // As one does that compiles there.
+    const Result<File> other = File::open(folders_.keep, O_RDONLY | O_DIRECTORY);
+    ASSERT_TRUE(other.ok());
+    ASSERT_EQ(flock(other->descriptor(), LOCK_SH), 0);
+    remove_abandoned_compilations(folders_.keep);
+    EXPECT_TRUE(fs::exists(left));
+  }
+  remove_abandoned_compilations(folders_.keep);
+  EXPECT_FALSE(fs::exists(left));
+  remove_abandoned_compilations(home_ + "/none");
+  EXPECT_FALSE(fs::exists(home_ + "/none"));
+}
+
+// Other users' headers would be compiled in place of the system's.
+TEST_F(NativeCodeTest, HeadersThatOthersMayWriteAreNotUsed) {
+  const std::string tree = home_ + "/tree";
+  for (const char* folder : {"base", "logging", "engine", "procedures"}) {
+    fs::create_directories(tree + "/" + folder);
+    for (const auto& entry : fs::directory_iterator(toolchain_.source_directory + "/" + folder)) {
+      if (entry.path().extension() == ".h") fs::copy(entry.path(), tree + "/" + folder);
+    }
+  }
+  toolchain_.source_directory = tree;
+  EXPECT_TRUE(toolchain_.check().ok());
+  fs::permissions(tree, fs::perms::others_write, fs::perm_options::add);
+  test::expect_refused(toolchain_.check(), ErrorKind::kFailed, "other users may write to " + tree);
 }
 
 TEST_F(NativeCodeTest, AnObjectWithoutTheSymbolsIsRefused) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <xxhash.h>
 
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -37,10 +38,8 @@ Result<std::vector<std::byte>> read_all(const File& file) {
   return content;
 }
 
-Result<void> check_seal(const std::string& path) {
-  const Result<File> file = File::open(path, O_RDONLY);
-  if (!file) return file.error();
-  const Result<std::vector<std::byte>> content = read_all(*file);
+Result<void> check_seal(const File& file) {
+  const Result<std::vector<std::byte>> content = read_all(file);
   if (!content) return content.error();
   const ByteSpan bytes(*content);
   if (bytes.size() > sizeof(Seal)) {
@@ -48,7 +47,17 @@ Result<void> check_seal(const std::string& path) {
     if (load<Seal>(object.data() + object.size()) == Seal::of(object)) return {};
   }
   return damaged(
-      "{} is not the machine code that was written there: it is cut short, damaged, or another file", path);
+      "{} is not the machine code that was written there: it is cut short, damaged, or another file", file.path());
+}
+
+// A path of the descriptor that no object was loaded by before: the loader takes an object that it has loaded by the same path for the
+// same, and the number of a descriptor that was closed comes again. The kernel reads over the dots and slashes.
+std::string loader_path(const File& file) {
+  static std::atomic<uint64_t> loads = 0;
+  std::string path = "/proc/self/fd/";
+  // Relaxed: each count is another, and nothing else rests on it.
+  for (uint64_t count = loads.fetch_add(1, std::memory_order_relaxed); count > 0; count /= 2) path += count % 2 == 0 ? "./" : ".//";
+  return path + std::to_string(file.descriptor());
 }
 
 std::string loader_message() {
@@ -78,11 +87,10 @@ Result<void> NativeObject::seal(const std::string& path) {
   return file->write_at(std::as_bytes(std::span(&seal, 1)), content->size());
 }
 
-Result<NativeObject> NativeObject::open(const std::string& path, const NativeKey& key, size_t unit_count) {
-  RETURN_IF_ERROR(check_seal(path));
-  // A path without a slash would be searched for in the system's folders.
-  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-  void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+Result<NativeObject> NativeObject::open(const File& file, const NativeKey& key, size_t unit_count) {
+  RETURN_IF_ERROR(check_seal(file));
+  const std::string& path = file.path();
+  void* const handle = dlopen(loader_path(file).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     return failed("the machine code in {} cannot be loaded: {}; build the program anew, or remove the file",
                   path, loader_message());

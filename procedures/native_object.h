@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "procedures/native_abi.h"
 
@@ -33,8 +34,9 @@ class NativeObject {
  public:
   // Ends a linked object's file with the seal.
   static Result<void> seal(const std::string& path);
-  // Checks the seal, loads the object, and holds it to the key and the number of units.
-  static Result<NativeObject> open(const std::string& path, const NativeKey& key, size_t unit_count);
+  // Checks the seal, loads the object, and holds it to the key and the number of units. The object's code runs then: the caller has
+  // checked who could write the file (trusted_folder.h). It may close it afterwards.
+  static Result<NativeObject> open(const File& file, const NativeKey& key, size_t unit_count);
 
   NativeObject(NativeObject&& other) noexcept;
   NativeObject& operator=(NativeObject&& other) noexcept;

@@ -10,8 +10,10 @@
 #include <cstring>
 #include <filesystem>
 #include <sstream>
+#include <string_view>
 
 #include "base/file.h"
+#include "base/trusted_folder.h"
 #include "procedures/native_build.h"
 #include "procedures/native_headers.h"
 
@@ -19,7 +21,8 @@ namespace mneme {
 namespace {
 
 // Runs a command with both of its streams in `output`; its exit status, 128 and more if a signal ended it.
-Result<int> run_command(const std::vector<std::string>& command, int output) {
+// In the folder `in`, in which its temporary files go, too; -1: where this process is.
+Result<int> run_command(const std::vector<std::string>& command, int output, int in = -1) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
@@ -28,8 +31,18 @@ Result<int> run_command(const std::vector<std::string>& command, int output) {
   posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&streams, output, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&streams, output, STDERR_FILENO);
+  std::vector<char*> environment;
+  std::string temporary = "TMPDIR=.";
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (in < 0 || !std::string_view(*each).starts_with("TMPDIR=")) environment.push_back(*each);
+  }
+  if (in >= 0) {
+    posix_spawn_file_actions_addfchdir_np(&streams, in);
+    environment.push_back(temporary.data());
+  }
+  environment.push_back(nullptr);
   pid_t child = -1;
-  const int error = posix_spawnp(&child, arguments[0], &streams, nullptr, arguments.data(), environ);
+  const int error = posix_spawnp(&child, arguments[0], &streams, nullptr, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&streams);
   if (error != 0) return failed("{} cannot be run: {}", command[0], std::strerror(error));
   int status = 0;
@@ -37,6 +50,11 @@ Result<int> run_command(const std::vector<std::string>& command, int output) {
     if (errno != EINTR) return failed("cannot wait for {}: {}", command[0], std::strerror(errno));
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// A path that begins at the working directory, for a process that begins in another. A bare name is looked up in PATH.
+std::string absolute(const std::string& program) {
+  return program.find('/') == std::string::npos ? program : std::filesystem::absolute(program).string();
 }
 
 Result<std::string> version_of(const std::string& compiler) {
@@ -54,6 +72,12 @@ Result<std::string> version_of(const std::string& compiler) {
   return text.substr(0, text.find('\n'));
 }
 
+// The compiler looks in the headers' folder first, for the system's headers, too: nobody else may put one there.
+Result<void> check_place(const std::string& place) {
+  const Result<File> folder = open_trusted_folder(place, {.is_programs = true, .is_groups = true});
+  return folder ? Result<void>() : Result<void>(folder.error());
+}
+
 // The first place that has headers at all. None: the source tree, which the user is told of.
 std::string find_headers() {
   std::vector<std::string> places;
@@ -64,7 +88,8 @@ std::string find_headers() {
   for (const char* place : {kNativeBuild.source_directory, kNativeBuild.installed_headers, "/usr/include/mneme"})
     places.emplace_back(place);
   for (const std::string& place : places) {
-    if (std::filesystem::exists(place + "/procedures/native_runtime.h", error)) return place;
+    if (std::filesystem::exists(place + "/procedures/native_runtime.h", error) && check_place(place).ok())
+      return place;
   }
   return kNativeBuild.source_directory;
 }
@@ -114,21 +139,22 @@ Result<void> NativeToolchain::check() const {
     return failed("the headers in {} have changed since this program was built: build it anew",
                   source_directory);
   }
-  return {};
+  return check_place(source_directory);
 }
 
-Result<void> NativeToolchain::compile(const std::string& source, const std::string& object,
+Result<void> NativeToolchain::compile(const File& folder, const std::string& source, const std::string& object,
                                       const std::string& log) const {
-  const Result<File> output = File::open(log, O_WRONLY | O_CREAT | O_TRUNC);
+  const Result<File> output = File::make(path_at(folder, log), O_WRONLY);
   if (!output) return output.error();
-  std::vector<std::string> command = {compiler};
+  std::vector<std::string> command = {absolute(compiler)};
   command.insert(command.end(), flags.begin(), flags.end());
-  for (const std::string& part : {"-I" + source_directory, std::string("-o"), object, source})
+  for (const std::string& part : {"-I" + std::filesystem::absolute(source_directory).string(), std::string("-o"), object, source})
     command.push_back(part);
-  const Result<int> status = run_command(command, output->descriptor());
+  const Result<int> status = run_command(command, output->descriptor(), folder.descriptor());
   if (!status) return status.error();
   if (*status != 0) {
-    return failed("{} ends with status {} on {}; what it says is in {}", compiler, *status, source, log);
+    return failed("{} ends with status {} on {}; what it says is in {}", compiler, *status, folder.path() + "/" + source,
+                  folder.path() + "/" + log);
   }
   return {};
 }

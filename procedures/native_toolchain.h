@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 
 namespace mneme {
@@ -27,8 +28,9 @@ struct NativeToolchain {
 
   // Whether compiler and headers still are what this says.
   Result<void> check() const;
-  // Makes a shared object of a C++ text. What the compiler prints goes to the file `log`.
-  Result<void> compile(const std::string& source, const std::string& object, const std::string& log) const;
+  // Makes a shared object of a C++ text. The three are names in the folder, in which the compiler runs, and has its temporary files:
+  // nobody else may write to it. What the compiler prints goes to `log`.
+  Result<void> compile(const File& folder, const std::string& source, const std::string& object, const std::string& log) const;
 };
 
 }  // namespace mneme

@@ -186,7 +186,7 @@ Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& 
   if (!std::filesystem::exists(path)) {
     return damaged("the checkpoint {} is missing, which the manifest names; {}", path, kAdvice);
   }
-  const Result<File> file = File::open(path, O_RDONLY);
+  const Result<File> file = File::open_in(directory, manifest.checkpoint_file);
   if (!file) return file.error();
   const Result<CheckpointHeader> header = read_header(*file, manifest);
   if (!header) return header.error();

@@ -6,12 +6,14 @@
 #include "base/clock.h"
 #include "base/directory.h"
 #include "base/file.h"
+#include "base/trusted_folder.h"
 #include "engine/checkpoint_writer.h"
 #include "engine/page_split.h"
 #include "logging/incarnation.h"
 #include "logging/log_truncation.h"
 #include "logging/remote_recovery.h"
 #include "recovery/catalog_file.h"
+#include "recovery/private_files.h"
 #include "recovery/standby_base.h"
 
 namespace mneme {
@@ -123,7 +125,9 @@ Result<void> write_catalog(const std::string& directory, const Program& program,
 }
 
 NativeFolders working_folders(const std::string& directory) {
-  return {native_folder(directory), {NativeFolders::of_program()}};
+  // Where another user could put a folder of the same path there.
+  if (open_trusted_folder(directory)) return {native_folder(directory), {NativeFolders::of_program()}};
+  return user_folders({NativeFolders::of_program()});
 }
 
 Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& options,
@@ -144,11 +148,17 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   if (!claim) return claim.error();
   DurableLogOptions claimed = log;
   claimed.remote.owner = claim->term.owner;
+  const Result<bool> closed = close_to_others(directory);
+  if (!closed) return closed.error();
   Result<RecoveredDatabase> recovered = recover_locked(directory, with_workers, working_folders(directory));
   if (!recovered) return recovered.error();
   Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);
   if (!manifest) return manifest.error();
+  if (*closed) {
+    recovered->report.notices.push_back(fmt::format("files in {} could be opened by other users: they are its owner's alone now (mode 0600)", directory));
+  }
   RETURN_IF_ERROR(remove_unlisted_files(**manifest));
+  remove_abandoned_compilations(native_folder(directory));
   OpenedDatabase opened{std::move(*working), std::move(recovered->report)};
   RETURN_IF_ERROR(WorkingDatabaseMaker::start(opened.working, std::move(*manifest),
                                               std::move(recovered->program), std::move(recovered->database),

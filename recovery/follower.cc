@@ -7,6 +7,7 @@
 #include "logging/log_truncation.h"
 #include "recovery/data_directory.h"
 #include "recovery/standby_base.h"
+#include "recovery/private_files.h"
 
 namespace mneme {
 
@@ -54,6 +55,8 @@ Result<std::unique_ptr<Follower>> Follower::open(const std::string& directory, s
   Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);
   if (!manifest) return manifest.error();
   follower->manifest_ = std::move(*manifest);
+  const Result<bool> closed = close_to_others(directory);
+  if (!closed) return closed.error();
   RETURN_IF_ERROR(adopt_base(*follower->manifest_));
   RETURN_IF_ERROR(remove_unlisted_files(*follower->manifest_));
   const Manifest current = follower->manifest_->current();

@@ -281,6 +281,14 @@ std::string_view name_of(RecoveryStage stage) {
   return kStageNames[static_cast<size_t>(stage)];
 }
 
+NativeFolders user_folders(std::vector<std::string> look) {
+  NativeFolders folders;
+  folders.keep = NativeFolders::of_user();
+  folders.look = std::move(look);
+  folders.most_kept = kMostKeptForUser;
+  return folders;
+}
+
 std::string native_folder(const std::string& directory) {
   return directory + "/native";
 }
@@ -292,7 +300,7 @@ Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, cons
         "{} is missing, which says what the log's calls mean; nothing was changed: put the file back from a "
         "copy of the directory",
         path);
-  const Result<std::string> text = read_text_file(path);
+  const Result<std::string> text = read_text_in(directory, manifest.checkpoint_catalog_file);
   if (!text) return text.error();
   Result<std::unique_ptr<Program>> program = compile(*text, path);
   if (!program)
@@ -308,12 +316,8 @@ Result<RecoveredDatabase> recover(const std::string& directory, const RecoverOpt
   if (!holds_database(directory)) return read_manifest(directory).error();
   const Result<DirectoryLock> lock = DirectoryLock::for_reading(directory);
   if (!lock) return lock.error();
-  NativeFolders folders;
-  folders.look = {native_folder(directory), NativeFolders::of_program()};
   // The directory stays as it is.
-  folders.keep = NativeFolders::of_user();
-  folders.most_kept = kMostKeptForUser;
-  return recover_locked(directory, options, folders);
+  return recover_locked(directory, options, user_folders({native_folder(directory), NativeFolders::of_program()}));
 }
 
 Result<RecoveredDatabase> recover_locked(const std::string& directory, const RecoverOptions& options,

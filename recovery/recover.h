@@ -145,6 +145,8 @@ Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, cons
 // Of a database's birth; Manifest::checkpoint_catalog_file may name another by now.
 inline constexpr const char* kCatalogFile = "catalog.sql";
 
+// Machine code that the effective user's own cache keeps, and that is looked for in `look`, too.
+NativeFolders user_folders(std::vector<std::string> look);
 // A data directory's folder for machine code.
 std::string native_folder(const std::string& directory);
 

@@ -23,18 +23,12 @@ namespace fs = std::filesystem;
 
 constexpr int kTries = 5;
 
-Result<void> copy_file(const std::string& from, const std::string& to) {
+Result<void> copy_file(const std::string& primary, const std::string& file, const std::string& to) {
   const std::string folder = fs::path(to).parent_path().string();
   RETURN_IF_ERROR(make_directories(folder));
   const DirectoryChanges changes(folder);
-  std::error_code error;
-  // A name that an attempt before has left may never have become durable.
-  ::unlink(to.c_str());
-  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
-  if (error) return failed("cannot copy {} to {}: {}", from, to, error.message());
-  auto file = File::open(to, O_RDONLY);
-  if (!file) return file.error();
-  RETURN_IF_ERROR(file->sync_data());
+  // A name that an attempt before has left may never have become durable: the copy takes a new one.
+  RETURN_IF_ERROR(copy_file_in(primary, file, to));
   return changes.sync();
 }
 
@@ -53,7 +47,7 @@ Result<void> copy_files(const std::string& primary, const Manifest& manifest, co
       return invalid_argument("{} lies outside of {}, so a copy would share it: take a checkpoint there first (--checkpoint-every)",
                               file, primary);
     }
-    RETURN_IF_ERROR(copy_file(path_in(primary, file), path_in(directory, file)));
+    RETURN_IF_ERROR(copy_file(primary, file, path_in(directory, file)));
   }
   return {};
 }

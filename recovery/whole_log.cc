@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<std::byte>> first_page(const std::string& path) {
-  auto file = File::open(path, O_RDONLY);
+Result<std::vector<std::byte>> first_page(const std::string& folder, const std::string& name) {
+  auto file = File::open_in(folder, name);
   if (!file) return file.error();
   std::vector<std::byte> page(std::max(kSegmentHeaderBytes, kCheckpointHeaderBytes));
   const Result<size_t> read = file->read_at(page, 0);
@@ -68,7 +68,7 @@ Result<Manifest> with_archive(Manifest manifest, const std::string& archive) {
   for (const std::string& path : *paths) {
     const std::string name = fs::path(path).filename();
     if (path.ends_with(".tmp")) continue;
-    const auto page = first_page(path);
+    const auto page = first_page(folder, name);
     if (!page) return page.error();
     if (name.starts_with("checkpoint-")) {
       RETURN_IF_ERROR(add_checkpoint(manifest, path, *page));

@@ -50,8 +50,9 @@ std::string parameters_text(const ir::Procedure& procedure) {
 }
 
 // Every record of a file, but for a heading: a first one that begins with one of the words that name the first column.
-Result<void> for_each_line(const std::string& path, FunctionRef<Result<void>(std::span<const CsvField>)> visit) {
-  const Result<std::string> text = read_text_file(path);
+Result<void> for_each_line(const WorkloadFiles& files, const std::string& path,
+                           FunctionRef<Result<void>(std::span<const CsvField>)> visit) {
+  const Result<std::string> text = files.read(path);
   if (!text) return text.error();
   bool is_first = true;
   return for_each_csv_record(*text, path, [&](size_t line, std::span<const CsvField> fields) -> Result<void> {
@@ -118,9 +119,13 @@ const OwnWorkload::CallLine& OwnWorkload::Lines::draw(Random& random) const {
   return *(behind - 1);
 }
 
+Result<std::string> WorkloadFiles::read(const std::string& path) const {
+  return directory.empty() ? read_text_file(path) : read_text_in(directory, path.substr(directory.size() + 1));
+}
+
 Result<std::unique_ptr<Workload>> OwnWorkload::make(std::string_view name, const WorkloadFiles& files, uint64_t seed,
                                                     std::string_view mix) {
-  Result<std::string> sql = read_text_file(files.sql);
+  Result<std::string> sql = files.read(files.sql);
   if (!sql) return sql.error();
   std::unique_ptr<OwnWorkload> workload(new OwnWorkload(seed));
   workload->name_ = name;
@@ -132,13 +137,13 @@ Result<std::unique_ptr<Workload>> OwnWorkload::make(std::string_view name, const
     return invalid_argument("{} creates no procedure, and a workload is calls of procedures: write one there", files.sql);
   }
   RETURN_IF_ERROR(workload->read_calls(files, mix));
-  if (!files.rows.empty()) RETURN_IF_ERROR(workload->read_rows(files.rows));
+  if (!files.rows.empty()) RETURN_IF_ERROR(workload->read_rows(files));
   return std::unique_ptr<Workload>(std::move(workload));
 }
 
 Result<void> OwnWorkload::read_calls(const WorkloadFiles& files, std::string_view mix) {
   Lines& all = calls_.emplace_back();
-  RETURN_IF_ERROR(for_each_line(files.calls, [&](std::span<const CsvField> fields) -> Result<void> {
+  RETURN_IF_ERROR(for_each_line(files, files.calls, [&](std::span<const CsvField> fields) -> Result<void> {
     Result<CallLine> line = parse_call(fields, files.sql);
     if (!line) return line.error();
     in_turn_ = in_turn_ && line->weight == 1;
@@ -202,8 +207,8 @@ Result<void> OwnWorkload::choose_mix(std::string_view mix) {
   return {};
 }
 
-Result<void> OwnWorkload::read_rows(const std::string& path) {
-  return for_each_line(path, [&](std::span<const CsvField> fields) -> Result<void> {
+Result<void> OwnWorkload::read_rows(const WorkloadFiles& files) {
+  return for_each_line(files, files.rows, [&](std::span<const CsvField> fields) -> Result<void> {
     Result<RowLine> line = parse_row(fields);
     if (!line) return line.error();
     rows_.push_back(*std::move(line));

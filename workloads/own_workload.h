@@ -65,7 +65,7 @@ class OwnWorkload : public Workload {
   Result<CallLine> parse_call(std::span<const CsvField> fields, const std::string& sql_file);
   Result<RowLine> parse_row(std::span<const CsvField> fields);
   Result<void> read_calls(const WorkloadFiles& files, std::string_view mix);
-  Result<void> read_rows(const std::string& path);
+  Result<void> read_rows(const WorkloadFiles& files);
   Result<void> choose_mix(std::string_view mix);
 
   const uint64_t seed_;

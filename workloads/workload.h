@@ -79,6 +79,10 @@ struct WorkloadFiles {
   std::string sql;
   std::string calls;
   std::string rows;  // empty: it begins with empty tables
+  // The data directory that keeps them, with which the paths begin. Empty: they are where the user says.
+  std::string directory{};
+
+  Result<std::string> read(const std::string& path) const;
 };
 
 struct WorkloadOptions {

@@ -1,10 +1,12 @@
 // The cache of machine code: what has no right seal is never given to the loader. The loader is a stand-in here (the linker's
 // --wrap=dlopen): what it would do with bytes that are no object is the system's business, and what is sealed is trusted.
+#include <fcntl.h>
 #include <xxhash.h>
 
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/file.h"
 #include "procedures/native_object.h"
 #include "tests/fuzz/archive.h"
 #include "tests/fuzz/target.h"
@@ -43,7 +45,7 @@ void hold_native(ByteSpan input) {
   unpack_into(folder, {{"object.so", {input.begin(), input.end()}}});
   asked = 0;
   watches = true;
-  const auto object = NativeObject::open(folder + "/object.so", {1, 2}, 1);
+  const auto object = NativeObject::open(*File::open(folder + "/object.so", O_RDONLY), {1, 2}, 1);
   watches = false;
   CHECK(!object.ok());
   expect_words(object.error());
