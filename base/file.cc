@@ -69,6 +69,15 @@ Error owner_error(const std::string& path, uid_t owner, uid_t expected) {
                 path, user_text(owner), user_text(expected));
 }
 
+// Never one of the standard streams' numbers; -1 with errno where it fails. A host's signals interrupt an open that has to wait.
+int open_descriptor(const std::string& path, int flags, mode_t mode = 0) {
+  int descriptor;
+  do {
+    descriptor = ::open(path.c_str(), flags, mode);
+  } while (descriptor < 0 && errno == EINTR);
+  return keep_off_standard_streams(descriptor);
+}
+
 // Also widened: an umask may take the owner's own access.
 Result<void> close_to_others(int descriptor, const std::string& path, mode_t mode) {
   if ((mode & kModeBits) == kOwnersMode || ::fchmod(descriptor, kOwnersMode) == 0) return {};
@@ -110,18 +119,27 @@ void File::close() {
   descriptor_ = -1;
 }
 
+int keep_off_standard_streams(int descriptor) {
+  if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
+  const int other = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error_number = errno;
+  ::close(descriptor);
+  errno = error_number;
+  return other;
+}
+
 Result<File> File::open(const std::string& path, int flags, mode_t mode) {
-  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  const int descriptor = open_descriptor(path, flags | O_CLOEXEC, mode);
   if (descriptor < 0) return file_error("open", path, errno);
   return File(descriptor, path);
 }
 
 Result<File> File::make(const std::string& path, int flags) {
   const int wanted = flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  int descriptor = ::open(path.c_str(), wanted, kOwnersMode);
+  int descriptor = open_descriptor(path, wanted, kOwnersMode);
   if (descriptor < 0 && errno == EEXIST) {
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return file_error("remove", path, errno);
-    descriptor = ::open(path.c_str(), wanted, kOwnersMode);
+    descriptor = open_descriptor(path, wanted, kOwnersMode);
   }
   if (descriptor < 0) return file_error("open", path, errno);
   File file(descriptor, path);
@@ -132,7 +150,7 @@ Result<File> File::make(const std::string& path, int flags) {
 }
 
 Result<File> File::open_own(const std::string& path, int flags) {
-  const int descriptor = ::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kOwnersMode);
+  const int descriptor = open_descriptor(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kOwnersMode);
   if (descriptor < 0) return errno == ELOOP ? link_error(path) : file_error("open", path, errno);
   File file(descriptor, path);
   const Result<struct stat> facts = examine_regular(descriptor, path);
@@ -157,7 +175,7 @@ Result<File> File::open_in(const std::string& directory, const std::string& file
   const uid_t user = ::geteuid();
   const std::string path = path_in(directory, file);
   const int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (folder.st_uid == user ? 0 : O_NOFOLLOW);
-  const int descriptor = ::open(path.c_str(), flags);
+  const int descriptor = open_descriptor(path, flags);
   if (descriptor < 0) return errno == ELOOP ? link_error(path) : file_error("open", path, errno);
   File opened(descriptor, path);
   const Result<struct stat> facts = examine_regular(descriptor, path);
@@ -168,7 +186,7 @@ Result<File> File::open_in(const std::string& directory, const std::string& file
 }
 
 File File::duplicate(int descriptor) {
-  return File(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0), "");
+  return File(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), "");
 }
 
 Result<size_t> File::read_at(std::span<std::byte> into, uint64_t offset) const {

@@ -26,6 +26,10 @@ std::string reason_text(int error_number);
 // "cannot WHAT PATH: REASON".
 Error file_error(std::string_view what, const std::string& path, int error_number);
 
+// The same open file under a number past those of the standard streams; -1 stays. Who began the process may have closed some of those, and the
+// system gives their numbers to the next files: what anybody prints would be written there.
+int keep_off_standard_streams(int descriptor);
+
 class File {
  public:
   File() = default;
@@ -34,6 +38,7 @@ class File {
   ~File();
 
   // O_CLOEXEC is added to `flags`. For what the user names, or what the system has: links are followed.
+  // No descriptor of a File is one of the standard streams' numbers.
   static Result<File> open(const std::string& path, int flags, mode_t mode = 0600);
   // A new file of the effective user's, for writing. One that has the name already, or a link, loses it and stays as it is.
   static Result<File> make(const std::string& path, int flags = O_RDWR);

@@ -42,7 +42,7 @@ Result<void> check_mode(const std::string& path, const struct stat& facts, mode_
 }
 
 Result<File> open_entry(const File& folder, const std::string& name, const std::string& path, int flags) {
-  const int descriptor = ::openat(folder.descriptor(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC);
+  const int descriptor = keep_off_standard_streams(::openat(folder.descriptor(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
   if (descriptor < 0) return file_error("open", path, errno);
   return File::adopt(descriptor, path);
 }

@@ -14,6 +14,7 @@
 #include "cli/text.h"
 #include "logging/log_reader.h"
 #include "logging/manifest.h"
+#include "logging/newest_manifest.h"
 #include "procedures/call_codec.h"
 #include "procedures/call_text.h"
 #include "recovery/recover.h"
@@ -38,6 +39,7 @@ struct InspectCommand {
     read.patience = std::chrono::seconds(5);  // who looks at a database that is at work is to be told so soon
     Result<LogContents> log = read_log(directory, *manifest, read);
     if (!log) return log.error();
+    RETURN_IF_ERROR(check_is_newest(directory, *manifest));  // nobody works there, or the log would not have been read
 
     output.text(directory_text(*manifest, *log));
     Json object = directory_json(*manifest, *log);

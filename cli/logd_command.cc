@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/number_checks.h"
+#include "logging/database_files.h"
 #include "network/log_connection.h"
 #include "network/log_server.h"
 
@@ -65,6 +66,12 @@ struct LogdCommand {
     if (!shut_down.empty()) return end_another(command, key);
     const auto address = place(command);
     if (!address) return address.error();
+    const auto files = database_files(directory);
+    if (!files) return files.error();
+    if (!files->empty()) {
+      return invalid_argument("{} holds files of a database, as {}, and a log server keeps its own: give another --data-dir", directory,
+                              files->front());
+    }
     LogServerOptions options;
     options.listen = *address;
     options.without_key = without_key;

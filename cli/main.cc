@@ -1,6 +1,8 @@
 // mneme: the program. Exit status: 0 done; 1 the run or a check failed; 2 bad arguments; 3 the data is damaged.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -23,9 +25,18 @@ int exit_status(mneme::ErrorKind kind) {
   return 1;
 }
 
+// Where whoever began the program has closed a standard stream, the system would give its number to the next file that is opened, and
+// messages would be written into the log.
+void open_standard_streams() {
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = ::open("/dev/null", O_RDWR);
+  if (descriptor > STDERR_FILENO) ::close(descriptor);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_streams();
   // A write beyond the limit on the size of files is then an error like a full disk's, and no death by a signal.
   std::signal(SIGXFSZ, SIG_IGN);
   mneme::end_when_exhausted();

@@ -81,8 +81,8 @@ Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory, 
   Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
   if (!program) return program.error();
   RETURN_IF_ERROR(check_rows_have_names(**workload, **program, content.records));
-  // Where there is a database already, its files stay: it will be refused below.
-  if (!holds_database(directory)) RETURN_IF_ERROR(settings.keep_files(directory));
+  RETURN_IF_ERROR(check_free(directory));
+  RETURN_IF_ERROR(settings.keep_files(directory));
   CreateOptions options;
   options.attributes = settings.attributes();
   options.records = content.records;

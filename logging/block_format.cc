@@ -54,6 +54,7 @@ void SegmentHeader::encode(std::byte* page) const {
   }
   if (logger) store(page + 40, *logger);
   if (is_destaged) store(page + 44, uint32_t{1});
+  if (file_bytes > 0) store(page + 56, file_bytes);
   store(page + kPageChecksumAt, page_checksum(page));
 }
 
@@ -90,6 +91,7 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
                   load<uint32_t>(page.data() + 52)};
   }
   if (is_loggers || is_ring) header.logger = load<uint32_t>(page.data() + 40);
+  header.file_bytes = load<uint64_t>(page.data() + 56);
   header.is_ring = is_ring;
   header.is_destaged = is_loggers && load<uint32_t>(page.data() + 44) == 1;
   return header;

@@ -42,7 +42,11 @@ inline bool is_nvm(LogDeviceKind kind) {
 inline bool is_remote(LogDeviceKind kind) {
   return kind == LogDeviceKind::kRemote || kind == LogDeviceKind::kNats || kind == LogDeviceKind::kKafka;
 }
-// Of these, whether the servers keep a replicated log.
+// Whether what the log has made durable lies in files of the directory's, and no crash is emulated.
+inline bool is_in_files(LogDeviceKind kind) {
+  return kind == LogDeviceKind::kFile || kind == LogDeviceKind::kStriped || kind == LogDeviceKind::kNvm;
+}
+// Of those at servers, whether they keep a replicated log.
 inline bool is_replicated(LogDeviceKind kind) {
   return kind == LogDeviceKind::kNats || kind == LogDeviceKind::kKafka;
 }

@@ -69,14 +69,15 @@ Result<std::unique_ptr<DistributedLog>> DistributedLog::open(ManifestFile& manif
   const Incarnation& incarnation = current.incarnations.back();
   for (const SegmentEntry& each : current.segments) CHECK(each.incarnation < incarnation.number);
   std::unique_ptr<DistributedLog> log(
-      new DistributedLog(options, incarnation.begin, stream_count(options, numa.nodes), numa));
-  RETURN_IF_ERROR(log->open_streams(manifest));
+      new DistributedLog(manifest, options, incarnation.begin, stream_count(options, numa.nodes), numa));
+  RETURN_IF_ERROR(log->open_streams());
   return log;
 }
 
-DistributedLog::DistributedLog(const DurableLogOptions& options, Lsn begin, uint32_t streams,
+DistributedLog::DistributedLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin, uint32_t streams,
                                const NumaView& numa)
-    : options_(options),
+    : manifest_(manifest),
+      options_(options),
       begin_(begin),
       numa_(numa),
       states_(std::make_unique<CachePadded<WorkerState>[]>(options.appenders())) {
@@ -85,8 +86,8 @@ DistributedLog::DistributedLog(const DurableLogOptions& options, Lsn begin, uint
   }
 }
 
-Result<void> DistributedLog::open_rings(ManifestFile& manifest, SegmentNumbers& numbers) {
-  RETURN_IF_ERROR(prepare_directories(manifest.directory(), options_.stream_directories));
+Result<void> DistributedLog::open_rings(SegmentNumbers& numbers) {
+  RETURN_IF_ERROR(prepare_directories(manifest_.directory(), options_.stream_directories));
   DurableLogOptions of_stream = options_;
   of_stream.ring_bytes = options_.ring_bytes / reporters_.size();
   const std::vector<std::chrono::nanoseconds>& latencies = options_.streams.latencies;
@@ -97,7 +98,7 @@ Result<void> DistributedLog::open_rings(ManifestFile& manifest, SegmentNumbers& 
     memory.volatile_cache = options_.device != LogDeviceKind::kNvm;
     memory.durable_cache = options_.streams.commit == StreamCommit::kDurableCache;
     memory.seed = options_.lossy_seed + stream;
-    auto ring = NvmRing::make(manifest, numbers.next(), stream, directory_of(stream), ring_bytes_for(of_stream), memory);
+    auto ring = NvmRing::make(manifest_, numbers.next(), stream, directory_of(stream), ring_bytes_for(of_stream), memory);
     if (!ring.ok()) return ring.error();
     rings_.push_back(std::move(*ring));
   }
@@ -130,10 +131,10 @@ void DistributedLog::make_horizon(uint32_t streams) {
   horizon_ = std::move(made);
 }
 
-Result<void> DistributedLog::open_streams(ManifestFile& manifest) {
+Result<void> DistributedLog::open_streams() {
   const auto count = static_cast<uint32_t>(reporters_.size());
-  const auto numbers = std::make_shared<SegmentNumbers>(manifest.current());
-  if (is_nvm(options_.device)) RETURN_IF_ERROR(open_rings(manifest, *numbers));
+  const auto numbers = std::make_shared<SegmentNumbers>(manifest_.current());
+  if (is_nvm(options_.device)) RETURN_IF_ERROR(open_rings(*numbers));
   make_horizon(count);
   DurableLogOptions options = options_;
   options.ring_bytes = options_.ring_bytes / count;
@@ -153,7 +154,7 @@ Result<void> DistributedLog::open_streams(ManifestFile& manifest) {
       place.horizon = horizon_.get();
       place.stores = passive_;
     }
-    auto log = DurableLog::open_stream(manifest, options, place);
+    auto log = DurableLog::open_stream(manifest_, options, place);
     if (!log.ok()) return log.error();
     for (const std::string& notice : (*log)->notices()) {
       if (std::ranges::find(notices_, notice) == notices_.end()) notices_.push_back(notice);
@@ -171,6 +172,7 @@ DistributedLog::~DistributedLog() {
     if (end > begin_ && horizon_->await(Lsn{end.value - 1})) rings_.front()->mark(horizon_->durable());
   }
   for (auto& stream : streams_) stream.reset();
+  if (!streams_.empty() && is_in_files(options_.device) && !horizon_->has_failed()) note_closed(manifest_, horizon_->durable());
 }
 
 // Streams are dealt to the nodes in turns, and a node's streams to its workers; where there is one node, that is all

@@ -96,10 +96,10 @@ class DistributedLog final : public DirectoryLog {
   };
   static constexpr uint32_t kNoStream = ~uint32_t{0};
 
-  DistributedLog(const DurableLogOptions& options, Lsn begin, uint32_t streams, const NumaView& numa);
-  Result<void> open_rings(ManifestFile& manifest, SegmentNumbers& numbers);
+  DistributedLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin, uint32_t streams, const NumaView& numa);
+  Result<void> open_rings(SegmentNumbers& numbers);
   void make_horizon(uint32_t streams);
-  Result<void> open_streams(ManifestFile& manifest);
+  Result<void> open_streams();
   const std::string& directory_of(size_t stream) const {
     return options_.stream_directories[stream % options_.stream_directories.size()];
   }
@@ -108,6 +108,7 @@ class DistributedLog final : public DirectoryLog {
   uint64_t split(WorkerState& state, RecordKind kind, ByteSpan payload) const;
   void fill_parts(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload, uint64_t streams);
 
+  ManifestFile& manifest_;
   const DurableLogOptions options_;
   const Lsn begin_;
   const NumaView numa_;

@@ -52,7 +52,7 @@ class DistributedLogReader {
 
   // What an incarnation begins after, and what a checkpoint holds, was durable by then.
   void find_durable() {
-    log_.durable_seen = std::max(last().begin, kFirstLsn);
+    log_.durable_seen = std::max({last().begin, kFirstLsn, last().closed.value_or(kFirstLsn)});
     if (manifest_.checkpoint_lsn > kCheckpointLsn) {
       log_.durable_seen = std::max(log_.durable_seen, manifest_.checkpoint_lsn + 1);
     }

@@ -113,11 +113,12 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, con
                                  .latency = ring == nullptr ? options.device_latency.value_or(kNoLatency) : kNoLatency,
                                  .remote = options.remote});
   if (!device.ok()) return device.error();
+  const bool notes_close = place == nullptr && is_in_files(options.device);
   DurableLogOptions chosen = options;
   chosen.group = ring == nullptr ? chosen_group(options, buffer.ring_bytes)
                                  : destaging_group(options, buffer.ring_bytes);
   return std::unique_ptr<DurableLog>(
-      new DurableLog(std::move(*device), buffer, chosen, place == nullptr ? StreamPlace() : *place));
+      new DurableLog(notes_close ? &manifest : nullptr, std::move(*device), buffer, chosen, place == nullptr ? StreamPlace() : *place));
 }
 
 std::unique_ptr<LogBuffer> DurableLog::make_buffer(const LogBufferOptions& buffer, const DurableLogOptions& options,
@@ -126,9 +127,10 @@ std::unique_ptr<LogBuffer> DurableLog::make_buffer(const LogBufferOptions& buffe
   return std::make_unique<NvmRingBuffer>(buffer, *place.ring, *place.horizon, place.stores);
 }
 
-DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, const DurableLogOptions& options,
-                       const StreamPlace& place)
-    : options_(options),
+DurableLog::DurableLog(ManifestFile* manifest, OpenedDevice device, const LogBufferOptions& buffer,
+                       const DurableLogOptions& options, const StreamPlace& place)
+    : manifest_(manifest),
+      options_(options),
       notices_(std::move(device.notices)),
       layout_(place.ring == nullptr ? RecordLayout() : place.ring->layout()),
       zeros_(options.largest_payload_bytes),
@@ -140,6 +142,11 @@ DurableLog::DurableLog(OpenedDevice device, const LogBufferOptions& buffer, cons
                 .group = options.group,
                 .observer = place.observer,
                 .keeps_until_durable = place.ring != nullptr}) {}
+
+DurableLog::~DurableLog() {
+  flusher_.finish();
+  if (manifest_ != nullptr && !flusher_.has_failed()) note_closed(*manifest_, flusher_.durable());
+}
 
 bool DurableLog::await_space(WorkerId worker, uint32_t payload_bytes) {
   CHECK(payload_bytes <= options_.largest_payload_bytes);

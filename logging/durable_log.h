@@ -98,6 +98,9 @@ class DurableLog : public DirectoryLog {
   static Result<std::unique_ptr<DurableLog>> open_stream(ManifestFile& manifest, const DurableLogOptions& options,
                                                          const StreamPlace& place);
 
+  // Notes in the manifest where the log ends: from then on one that ends before is damaged. A stream's is its owner's to note.
+  ~DurableLog() override;
+
   bool await_space(WorkerId worker, uint32_t payload_bytes) override;
   Lsn reserve(WorkerId worker, uint32_t payload_bytes) override;
   void fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) override;
@@ -127,7 +130,7 @@ class DurableLog : public DirectoryLog {
   // Holds a worker back while the room that is left must serve others (LogSpace::kScarce). False: the log has failed.
   bool await_room(WorkerId worker);
 
-  DurableLog(OpenedDevice device, const LogBufferOptions& buffer, const DurableLogOptions& options,
+  DurableLog(ManifestFile* manifest, OpenedDevice device, const LogBufferOptions& buffer, const DurableLogOptions& options,
              const StreamPlace& place);
   static std::unique_ptr<LogBuffer> make_buffer(const LogBufferOptions& buffer, const DurableLogOptions& options,
                                                 const StreamPlace& place);
@@ -135,6 +138,7 @@ class DurableLog : public DirectoryLog {
                                                   const StreamPlace* place);
   void write(WorkerId worker, Lsn at, Lsn lsn, RecordKind kind, ByteSpan payload);
 
+  ManifestFile* const manifest_;  // that the log's end is noted in, where it is closed in order; null: it isn't
   const DurableLogOptions options_;
   const std::vector<std::string> notices_;
   const RecordLayout layout_;

@@ -80,6 +80,9 @@ Result<std::unique_ptr<EpochLog>> EpochLog::open(ManifestFile& manifest, const D
     auto opened = PepochFile::open(manifest, options.device, device_options(options, loggers));
     if (!opened.ok()) return opened.error();
     pepoch = std::move(*opened);
+    // So a file without a slot of this opening has lost it: no crash leaves it so once there are segments.
+    const LogEpoch before{std::max<uint64_t>(epoch_of(incarnation.begin).value, 1) - 1};
+    RETURN_IF_ERROR(pepoch->write(before, incarnation.begin, std::vector<Lsn>(loggers, kFirstLsn)));
   }
   FileDeviceOptions file;
   file.largest_record_bytes = kRecordHeaderBytes + options.largest_payload_bytes;
@@ -95,12 +98,13 @@ Result<std::unique_ptr<EpochLog>> EpochLog::open(ManifestFile& manifest, const D
     devices.push_back(std::move(*device));
   }
   return std::unique_ptr<EpochLog>(
-      new EpochLog(options, incarnation.begin, std::move(devices), std::move(pepoch)));
+      new EpochLog(manifest, options, incarnation.begin, std::move(devices), std::move(pepoch)));
 }
 
-EpochLog::EpochLog(const DurableLogOptions& options, Lsn begin, std::vector<OpenedDevice> devices,
+EpochLog::EpochLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin, std::vector<OpenedDevice> devices,
                    std::unique_ptr<PepochFile> file)
-    : options_(options),
+    : manifest_(manifest),
+      options_(options),
       begin_(begin),
       zeros_(options.largest_payload_bytes),
       states_(std::make_unique<CachePadded<WorkerState>[]>(options.appenders())),
@@ -134,6 +138,7 @@ EpochLog::~EpochLog() {
   clock_.stop();
   for (const auto& logger : loggers_) logger->finish();
   keeper_.reset();
+  if (is_in_files(options_.device) && !horizon_.has_failed()) note_closed(manifest_, horizon_.durable());
 }
 
 bool EpochLog::await_space(WorkerId worker, uint32_t payload_bytes) {

@@ -68,9 +68,10 @@ class EpochLog final : public DirectoryLog {
     std::atomic<uint64_t> bytes{0};
   };
 
-  EpochLog(const DurableLogOptions& options, Lsn begin, std::vector<OpenedDevice> devices,
+  EpochLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin, std::vector<OpenedDevice> devices,
            std::unique_ptr<PepochFile> file);
 
+  ManifestFile& manifest_;
   const DurableLogOptions options_;
   const Lsn begin_;
   std::vector<std::string> notices_;

@@ -53,29 +53,45 @@ class EpochLogReader {
     auto slot = read_pepoch(directory_, manifest_, options_.patience);
     if (!slot.ok()) return slot.error();
     if (!*slot) return {};
-    log_.streams->pepoch = (*slot)->pepoch.value;
+    // The first slot says where the incarnation begins, before anything was persisted.
+    if ((*slot)->end > last().begin) log_.streams->pepoch = (*slot)->pepoch.value;
+    has_slot_ = true;
     stream_ends_ = (*slot)->stream_ends;
     log_.end = (*slot)->end;
     return {};
   }
 
-  // No block was written after an epoch that pepoch.log does not know.
+  // No block was written after an epoch that pepoch.log does not know, nor a segment made before its first slot; and where the log was closed
+  // in order the file knows its end.
   Result<void> check_pepoch() {
     uint64_t persisted = 0;
+    bool had_slot = false;
     for (size_t i = 0; i < manifest_.segments.size(); ++i) {
       if (manifest_.segments[i].incarnation != last().number) continue;
       persisted = std::max<uint64_t>(persisted, segments_.loaded(i).progress);
+      had_slot |= segments_.loaded(i).is_sized;
     }
-    if (persisted == 0) return {};
     const uint64_t first = epoch_of(last().begin).value;
-    if (first + persisted <= epoch_of(log_.end).value) return {};
-    return damaged(
-        "{}/{} is damaged: it knows {}, though epoch {} was persisted when the log went on; nothing was "
-        "changed",
-        directory_, kPepochFile,
-        log_.streams->pepoch ? fmt::format("no epoch past {}", *log_.streams->pepoch)
-                            : "no epoch of this opening",
-        first + persisted - 1);
+    if (persisted > 0 && first + persisted > epoch_of(log_.end).value) {
+      return damaged(
+          "{}/{} is damaged: it knows {}, though epoch {} was persisted when the log went on; nothing was "
+          "changed",
+          directory_, kPepochFile,
+          log_.streams->pepoch ? fmt::format("no epoch past {}", *log_.streams->pepoch)
+                              : "no epoch of this opening",
+          first + persisted - 1);
+    }
+    if (had_slot && !has_slot_) {
+      return damaged("{}/{} is damaged, or older than the log: no slot of it is of the last opening, incarnation {}; nothing was changed: put "
+                     "the file back from a copy of the directory",
+                     directory_, kPepochFile, last().number);
+    }
+    if (log_.end < last().closed.value_or(log_.end)) {
+      return damaged("{}/{} is damaged, or older than MANIFEST: it says that the log ends at LSN {}, and it was closed at LSN {}; nothing was "
+                     "changed: put the file back from a copy of the directory",
+                     directory_, kPepochFile, log_.end.value, last().closed->value);
+    }
+    return {};
   }
 
   LsnRange range_of(uint32_t incarnation) const {
@@ -150,6 +166,7 @@ class EpochLogReader {
   const LogReadOptions& options_;
   LogContents log_;
   std::vector<Lsn> stream_ends_;  // of the last incarnation
+  bool has_slot_ = false;         // of the last incarnation's, in pepoch.log
   StreamSegments segments_;
   std::vector<std::vector<RecordView>> records_;  // by segment
 };

@@ -298,6 +298,13 @@ TEST_F(DamagedEpochLog, AMissingOrForeignFileIsRefused) {
   expect_refused("belongs to another database");
 }
 
+TEST_F(DamagedEpochLog, AnOlderManifestIsRefused) {
+  PepochSlot later = newest_slot();
+  later.incarnation += 1;
+  write_both_slots(later);
+  expect_refused("/MANIFEST is older than the log: ");
+}
+
 // Behind right checksums: a record whose place is past the log's end, and one that takes another's.
 TEST_F(DamagedEpochLog, ARecordInAnotherPlaceIsRefused) {
   const LogContents log = must(read_directory(directory_.path()));

@@ -35,6 +35,11 @@ LogFlusher::LogFlusher(LogBuffer& buffer, LogDevice& device, const LogFlusherOpt
 }
 
 LogFlusher::~LogFlusher() {
+  finish();
+}
+
+void LogFlusher::finish() {
+  if (!thread_.joinable()) return;
   closing_.store(true, std::memory_order_release);
   device_.wake();
   thread_.join();

@@ -45,6 +45,8 @@ class LogFlusher {
   LogFlusher(LogBuffer& buffer, LogDevice& device, const LogFlusherOptions& options);
   // Makes everything published durable first, unless the device has failed.
   ~LogFlusher();
+  // Makes durable all that was published before, and ends. Nobody appends any more.
+  void finish();
 
   Lsn durable() const { return Lsn{durable_->load(std::memory_order_acquire)}; }
   // False: the log failed before the record at `lsn` was durable.

@@ -359,13 +359,16 @@ std::optional<RecordWalk> collect_windows(const Chain& chain, const LogReadOptio
   return last;
 }
 
-// What is missing where the chain ends may as well be the first block of a segment behind that has none.
+// What is missing where the chain ends may as well be the first block of a segment behind that has none; of a striped log, of any that has none.
 std::string first_blocks_behind(const Chain& chain, const std::vector<LoadedSegment>& loaded, const LogContents& log) {
   std::string places;
-  bool is_behind = false;
-  for (size_t s = 0; s < std::min(chain.next_segment, log.segments.size()); ++s) {
+  const auto folder_of = [](const LogContents::Segment& segment) { return std::filesystem::path(segment.file).parent_path(); };
+  const bool is_striped = std::ranges::any_of(
+      log.segments, [&](const LogContents::Segment& each) { return folder_of(each) != folder_of(log.segments.front()); });
+  bool is_behind = is_striped;
+  for (size_t s = 0; s < (is_striped ? log.segments.size() : std::min(chain.next_segment, log.segments.size())); ++s) {
     const std::string& file = log.segments[s].file;
-    if (is_behind && loaded[s].blocks.empty() && !loaded[s].nvm)
+    if (is_behind && loaded[s].blocks.empty() && (!loaded[s].nvm || loaded[s].nvm->begin == chain.end))
       places += fmt::format(", or {} at byte {}", file, block_offset(0));
     is_behind |= file == chain.gap.file;
   }

@@ -128,19 +128,38 @@ TEST_F(LogReader, AnEmptyLogEndsAtTheFirstLsn) {
   EXPECT_TRUE(log.records.empty());
 }
 
-TEST_F(LogReader, ATruncatedLastRecordEndsTheLogJustBeforeIt) {
+TEST_F(LogReader, ATornLastRecordEndsTheLogJustBeforeIt) {
   write_records(20);
-  const LogContents log = must(read_directory(directory_.path()));
-  const LogContents::Place last = log.place_of(lsns_.back());
-  for (const uint64_t kept : {kPayload + 15, kPayload, size_t{16}, size_t{15}, size_t{1}, size_t{0}}) {
-    std::filesystem::resize_file(path(last.file), last.offset + kept);
-    expect_records(19);
-    const LogContents cut = must(read_directory(directory_.path()));
-    if (kept > 0) {
-      EXPECT_GT(cut.dropped_bytes, 0u);
-      EXPECT_NE(cut.dropped_reason.find(last.file), std::string::npos) << cut.dropped_reason;
-    }
+  const LogContents::Place last = must(read_directory(directory_.path())).place_of(lsns_.back());
+  lose_sector(last.file, last.offset + kPayload);
+  expect_records(19);
+  const LogContents torn = must(read_directory(directory_.path()));
+  EXPECT_GT(torn.dropped_bytes, 0u);
+  EXPECT_NE(torn.dropped_reason.find(last.file), std::string::npos) << torn.dropped_reason;
+  lose_sector(last.file, last.offset);
+  expect_records(19);
+}
+
+TEST_F(LogReader, ASegmentThatIsCutOrWasAddedToIsDamage) {
+  write_records(20);
+  const LogContents::Place last = must(read_directory(directory_.path())).place_of(lsns_.back());
+  const auto whole = std::filesystem::file_size(path(last.file));
+  for (const uint64_t bytes : {whole + 1, whole - 1, last.offset + kPayload, last.offset - kBlockHeaderBytes, 2 * kBlockBytes, kBlockBytes}) {
+    std::filesystem::resize_file(path(last.file), bytes);
+    expect_damaged(fmt::format("{} has {} bytes, and {} were written", last.file, bytes, whole));
   }
+}
+
+// Where the log was closed in order the manifest says where it ends, and nothing below is taken for what a crash left.
+TEST_F(LogReader, AnEndBelowThatOfAClosedLogIsDamage) {
+  {
+    OpenLog opened = open_for_work(directory_.path(), small_log());
+    opened.forgets_end = false;
+    for (int i = 0; i < 5; ++i) lsns_.push_back(append(*opened.log, kWorker, payload_of(lsns_.size(), kPayload)));
+  }
+  const LogContents::Place last = must(read_directory(directory_.path())).place_of(lsns_.back());
+  replace(last.file, content(last.file).substr(0, kBlockBytes) + std::string(content(last.file).size() - kBlockBytes, '\0'));
+  expect_damaged(last.file);
 }
 
 TEST_F(LogReader, ATornLastRecordOverSeveralBlocksEndsTheLogJustBeforeIt) {

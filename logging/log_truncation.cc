@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "logging/block_format.h"
+#include "logging/database_files.h"
 #include "logging/epoch_lsn.h"
 #include "logging/record_format.h"
 #include "logging/remote_options.h"
@@ -53,26 +53,15 @@ std::string directory_of(const SegmentEntry& entry) {
   return fs::path(entry.file).parent_path().string();
 }
 
-bool is_all(std::string_view text, int (*is_kind)(int)) {
-  return !text.empty() && std::ranges::all_of(text, [&](unsigned char c) { return is_kind(c) != 0; });
-}
-
-// Takes prefix and suffix away; nothing where the name has others.
-std::optional<std::string_view> between(std::string_view name, std::string_view prefix,
-                                        std::string_view suffix) {
-  if (!name.starts_with(prefix) || !name.ends_with(suffix) || name.size() < prefix.size() + suffix.size())
-    return {};
-  return name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
-}
-
-bool names_segment(std::string_view name, std::string_view prefix) {
-  const auto number = between(name, prefix, ".segment");
-  return number && number->size() >= 6 && is_all(*number, std::isdigit);
-}
-
-bool names_checkpoint(std::string_view name) {
-  const auto lsn = between(name, "checkpoint-", "");
-  return lsn && lsn->size() == 16 && is_all(*lsn, std::isxdigit);
+// Whether the segment is another database's, which somebody may have put here: it is not ours to remove.
+bool is_foreign(const std::string& path, const Manifest& manifest) {
+  const auto file = File::open(path, O_RDONLY);
+  if (!file.ok()) return false;
+  std::vector<std::byte> page(kSegmentHeaderBytes);
+  const auto count = file->read_at(page, 0);
+  if (!count.ok()) return false;
+  const auto header = SegmentHeader::decode(ByteSpan(page).first(*count), path);
+  return header.ok() && header->database_id != manifest.database_id;
 }
 
 }  // namespace
@@ -129,9 +118,11 @@ Result<std::vector<std::string>> unlisted_files(const std::string& directory, co
       const std::string name = file.filename();
       const bool is_ours = place.starts_with('/')
                                ? names_segment(name, others)
-                               : names_segment(name, "log-") || (place.empty() && names_checkpoint(name));
+                               : names_segment(name, "log-") || (place.empty() && (names_checkpoint(name) || name == kUnfinishedFile));
       const std::string path = file.lexically_normal();
-      if (is_ours && !listed.contains(path)) unlisted.push_back(path);
+      if (!is_ours || listed.contains(path)) continue;
+      if (!names_checkpoint(name) && is_foreign(path, manifest)) continue;
+      unlisted.push_back(path);
     }
   }
   return unlisted;

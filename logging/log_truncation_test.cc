@@ -6,8 +6,11 @@
 
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/test_directory.h"
 #include "base/test_refusal.h"
+#include "logging/block_format.h"
+#include "logging/segment_file.h"
 
 namespace mneme {
 namespace {
@@ -57,6 +60,22 @@ TEST(LogTruncation, WhatCannotBeLookedThroughOrRemovedIsNamed) {
                        "cannot remove " + directory.path() + "/log-000007.segment: ");
   const std::string nowhere = directory.path() + "/nowhere";
   test::expect_refused(unlisted_files(nowhere, manifest->current()), ErrorKind::kFailed, "cannot look through " + nowhere);
+}
+
+TEST(LogTruncation, AFileThatHoldsSomethingIsNotWrittenOver) {
+  const test::TemporaryDirectory directory;
+  Manifest born;
+  born.incarnations = {{1, kFirstLsn}};
+  const auto manifest = test::must(ManifestFile::create(directory.path(), born));
+  const std::string path = directory.path() + "/log-000001.segment";
+  const std::string content(3 * kBlockBytes, 'x');
+  test::must(replace_text_file(path, content));
+  test::expect_refused(make_segment(*manifest, {.number = 1}, {.segment_bytes = 4 * kBlockBytes, .direct_io = false}), ErrorKind::kFailed,
+                       path + " is in the way of the log's next segment");
+  EXPECT_EQ(test::must(read_text_file(path)), content);
+  // What a crash left before it was listed is.
+  test::must(replace_text_file(path, std::string(3 * kBlockBytes, '\0')));
+  EXPECT_TRUE(make_segment(*manifest, {.number = 1}, {.segment_bytes = 4 * kBlockBytes, .direct_io = false}).ok());
 }
 
 TEST(LogTruncation, ADatabaseThatNobodyOpenedHasNoLives) {

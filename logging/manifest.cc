@@ -16,6 +16,7 @@
 #include "base/crc32c.h"
 #include "base/file.h"
 #include "base/random_number.h"
+#include "logging/database_files.h"
 #include "logging/format_version.h"
 
 namespace mneme {
@@ -27,10 +28,13 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kFormat = "mneme data directory";
 constexpr std::string_view kChecksumWord = "crc32c ";
 
-constexpr const char* kManifestFile = "MANIFEST";
-
 std::string manifest_path(const std::string& directory) {
   return directory + "/" + kManifestFile;
+}
+
+// Whether the text is no more than what each manifest begins with.
+bool begins_ours(std::string_view text) {
+  return fmt::format("{{\n  \"format\": \"{}\"", kFormat).starts_with(text);
 }
 
 // 64-bit values are text: many JSON readers keep numbers as doubles.
@@ -171,6 +175,11 @@ Result<Manifest> Manifest::decode(std::string_view text, const std::string& wher
   const std::string expected = fmt::format("{}{:08x}\n", kChecksumWord, crc32c(as_bytes(body)));
   const bool has_checksum = line != std::string_view::npos && text.size() - line == expected.size();
   const bool checksum_is_right = has_checksum && text.substr(line) == expected;
+  // Nobody writes such a file: it was emptied, or its making was broken off.
+  if (is_zeros(as_bytes(text)) || begins_ours(text)) {
+    return damaged("{} is damaged: it has {} bytes, and {}; nothing was changed: put the file back from a copy of the directory", where,
+                   text.size(), is_zeros(as_bytes(text)) ? "none but zeros" : "ends before it has said what it is");
+  }
   // A foreign file has none of what ours has; damage to ours leaves some of it.
   if (!ours && !has_checksum && text.find(kFormat) == std::string_view::npos) {
     return invalid_argument("{} was not written by Mneme: it doesn't say \"{}\"; give another directory",
@@ -205,6 +214,10 @@ Result<Manifest> Manifest::decode(std::string_view text, const std::string& wher
   }
 }
 
+void note_closed(ManifestFile& manifest, Lsn end) {
+  (void)manifest.update([end](Manifest& changed) { changed.incarnations.back().closed = end; });
+}
+
 uint64_t new_database_id() {
   return unforeseen_number();
 }
@@ -218,13 +231,22 @@ Result<Manifest> read_manifest(const std::string& directory) {
     return invalid_argument("there is no directory {}: give the directory of a database", directory);
   }
   if (!holds_database(directory)) {
+    RETURN_IF_ERROR(check_holds_no_files(directory));
     return invalid_argument("{} holds no database: it has no file MANIFEST", directory);
   }
   auto text = read_text_in(directory, kManifestFile);
   if (!text.ok()) return text.error();
   auto manifest = Manifest::decode(*text, manifest_path(directory));
-  if (manifest.ok()) RETURN_IF_ERROR(check_stays_inside(directory, *manifest));
-  return manifest;
+  if (manifest.ok()) {
+    RETURN_IF_ERROR(check_stays_inside(directory, *manifest));
+    return manifest;
+  }
+  if (manifest.error().kind != ErrorKind::kInvalidArgument || text->find(kFormat) != std::string::npos) return manifest;
+  // Nothing of it is Mneme's, and what lies beside it is.
+  const auto files = database_files(directory);
+  if (!files.ok() || files->empty()) return manifest;
+  return damaged("{} is damaged: it isn't the JSON that Mneme writes, and {} beside it is a database's; nothing was changed: put the file back "
+                 "from a copy of the directory", manifest_path(directory), files->front());
 }
 
 Result<std::unique_ptr<ManifestFile>> ManifestFile::create(const std::string& directory,

@@ -31,7 +31,8 @@ namespace mneme {
 struct Incarnation {
   uint32_t number = 0;  // 1, 2, ...
   Lsn begin;
-  // Of a log that may have holes (nvm_log.h): where it ended when it was closed in order. Below it nothing is missing.
+  // Where the log ended when it was closed in order: below it nothing is missing, and one that ends before has lost something. Nothing: it
+  // was not closed so, or lies in others' memories.
   std::optional<Lsn> closed{};
   // Of a log of several streams (epoch_log.h, distributed_log.h): where each ended, once the next incarnation has begun.
   // What it holds past that is not part of the log. 0: nobody knew, as a checkpoint had removed all that it held; what an
@@ -81,6 +82,11 @@ struct Manifest {
   // `where` names the text in errors.
   static Result<Manifest> decode(std::string_view text, const std::string& where);
 };
+
+class ManifestFile;
+// Notes that the last incarnation's log was closed in order, and that all below `end` is durable. Where the manifest can't be written, the log
+// counts as one that crashed: nothing is lost by that.
+void note_closed(ManifestFile& manifest, Lsn end);
 
 uint64_t new_database_id();
 

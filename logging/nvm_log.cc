@@ -49,8 +49,7 @@ NvmLog::NvmLog(ManifestFile& manifest, std::unique_ptr<NvmSpace> space, const Nv
 NvmLog::~NvmLog() {
   const Lsn end = space_->tail();
   CHECK(space_->settled() == end);
-  // Where the manifest can't be written, the log counts as one that crashed: nothing is lost by that.
-  (void)manifest_.update([&](Manifest& manifest) { manifest.incarnations.back().closed = end; });
+  note_closed(manifest_, end);
 }
 
 bool NvmLog::await_space(WorkerId worker, uint32_t payload_bytes) {

@@ -109,6 +109,12 @@ Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, cons
   const auto file = File::open_in(directory, kPepochFile);
   if (!file.ok()) return file.error();
   RETURN_IF_ERROR(wait_until_quiet(*file, patience));
+  const auto size = file->size();
+  if (!size.ok()) return size.error();
+  if (*size != kSlots * kSlotBytes) {
+    return damaged("{} has {} bytes, and {} were written; nothing was changed: put the file back from a copy of the directory", path, *size,
+                   kSlots * kSlotBytes);
+  }
   std::vector<std::byte> bytes(kSlots * kSlotBytes);
   const auto count = file->read_at(bytes, 0);
   if (!count.ok()) return count.error();
@@ -134,6 +140,11 @@ Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, cons
       return damaged(
           "{} belongs to another database: its id is {:016x}, this one's {:016x}; put the right file back",
           path, slot->database_id, manifest.database_id);
+    }
+    if (slot->incarnation > manifest.incarnations.back().number) {
+      return damaged("{}/MANIFEST is older than the log: {} is of incarnation {}, and the last one that the manifest knows is {}; nothing was "
+                     "changed: put the newest MANIFEST of this directory back",
+                     directory, path, slot->incarnation, manifest.incarnations.back().number);
     }
     if (slot->incarnation != manifest.incarnations.back().number) continue;
     if (!newest || newest->number < slot->number) newest = std::move(slot);

@@ -29,11 +29,11 @@
 #include "logging/device_factory.h"
 #include "logging/epoch_lsn.h"
 #include "logging/io_queue.h"
+#include "logging/database_files.h"
 #include "logging/manifest.h"
 
 namespace mneme {
 
-inline constexpr const char* kPepochFile = "pepoch.log";
 inline constexpr uint32_t kMostLoggers = 256;
 
 struct PepochSlot {

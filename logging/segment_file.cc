@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/directory.h"
 #include "base/huge_pages.h"
+#include "logging/database_files.h"
 
 namespace mneme {
 
@@ -46,6 +47,11 @@ Result<File> open_empty(const std::string& path, bool direct_io) {
   if (!file.ok()) return file.error();
   // Tells a reader when the last request of a killed process has ended: each holds the open file, and so the lock.
   if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return file_error("lock", path, errno);
+  const auto found = holds_records(path);
+  if (!found.ok()) return found.error();
+  if (*found) {
+    return failed("{} is in the way of the log's next segment: it holds something, and the manifest doesn't list it; move it away", path);
+  }
   if (::ftruncate(file->descriptor(), 0) != 0) return file_error("empty", path, errno);
   return file;
 }
@@ -94,6 +100,7 @@ Result<File> make_segment(ManifestFile& manifest, SegmentHeader header, const Se
   header.incarnation = current.incarnations.back().number;
   header.logger = options.logger;
   header.is_destaged = options.is_destaged;
+  header.file_bytes = options.segment_bytes;
   auto file = make_listed_segment(manifest, header, options);
   if (file.ok()) return file;
   return failed(

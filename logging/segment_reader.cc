@@ -122,6 +122,11 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
       auto header = SegmentHeader::decode(read.first(std::min(kBlockBytes, read.size())), path);
       if (!header.ok()) return header.error();
       RETURN_IF_ERROR(check_header(*header, manifest, entry, path));
+      if (header->file_bytes > 0 && *size != header->file_bytes) {
+        return damaged("{} has {} bytes, and {} were written; nothing was changed: put the file back from a copy of the directory", path,
+                       *size, header->file_bytes);
+      }
+      segment.is_sized = header->file_bytes > 0;
       if (header->nvm) return load_nvm_segment(*file, *header, begin, end);
       if (header->is_ring) return load_nvm_ring(*file, *header);
       if (header->is_destaged) {

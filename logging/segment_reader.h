@@ -38,6 +38,7 @@ struct LoadedSegment {
   uint32_t progress = 0;  // the highest in their headers
   std::optional<uint64_t> rotten_at;  // where the first block lies that is not what was written, and that no crash leaves so
   uint64_t file_bytes = 0;
+  bool is_sized = false;  // its header page says how large the file is: made by a program that begins pepoch.log with a slot
   RecordLayout layout;
   std::optional<NvmExtent> nvm;  // of a segment in persistent memory
   // Of a ring in persistent memory `bytes` are all of it, as they lie in the file, and there are no blocks (nvm_ring.h).

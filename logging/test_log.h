@@ -75,9 +75,21 @@ inline Result<LogContents> read_directory(const std::string& directory, LogReadO
 }
 
 // Reads the directory's log, as recovery would, and opens it for work.
+// What it is made to leave may then be torn as by a crash: the manifest doesn't tell where it was closed, but of persistent memory, where holes rest
+// on that.
 struct OpenLog {
+  OpenLog() = default;
+  OpenLog(OpenLog&&) = default;
+  OpenLog& operator=(OpenLog&&) = default;
+  ~OpenLog() {
+    if (manifest == nullptr) return;
+    log.reset();
+    if (forgets_end) (void)manifest->update([](Manifest& changed) { changed.incarnations.back().closed.reset(); });
+  }
+
   std::unique_ptr<ManifestFile> manifest;
   std::unique_ptr<DirectoryLog> log;
+  bool forgets_end = false;
 };
 inline OpenLog open_for_work(const std::string& directory, const DurableLogOptions& options) {
   OpenLog opened;
@@ -87,6 +99,7 @@ inline OpenLog open_for_work(const std::string& directory, const DurableLogOptio
                                                    : ManifestFile::create(directory, born));
   must(begin_incarnation(*opened.manifest, must(read_log(directory, opened.manifest->current(), {}))));
   opened.log = must(open_directory_log(*opened.manifest, options));
+  opened.forgets_end = !hardens_by_worker(options);
   return opened;
 }
 

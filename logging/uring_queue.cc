@@ -49,7 +49,7 @@ Result<std::unique_ptr<UringQueue>> UringQueue::open(const UringOptions& options
     return failed("io_uring is not available: {}", std::strerror(-status));
   }
   queue->ring_is_open_ = true;
-  queue->wake_descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  queue->wake_descriptor_ = keep_off_standard_streams(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (queue->wake_descriptor_ < 0) return failed("cannot make an eventfd: {}", std::strerror(errno));
   if (options.registers_files && io_uring_register_files_sparse(&queue->ring_, kFileSlots) == 0) {
     queue->file_slots_.resize(kFileSlots);

@@ -27,9 +27,7 @@ Result<CheckpointHeader> read_header(const File& file, const Manifest& manifest)
   Result<CheckpointHeader> header = CheckpointHeader::decode(ByteSpan(page).first(*read), file.path());
   if (!header) return header;
   if (header->database_id != manifest.database_id || header->catalog_hash != manifest.checkpoint_catalog_hash) {
-    return invalid_argument(
-        "{} belongs to another database than the manifest beside it: put this one's file back in its place",
-        file.path());
+    return damaged("{} belongs to another database than the manifest beside it; {}", file.path(), kAdvice);
   }
   if (header->lsn != manifest.checkpoint_lsn) {
     return damaged("{} is the checkpoint at LSN {}, and the manifest names the one at LSN {}; {}",

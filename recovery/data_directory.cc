@@ -9,6 +9,7 @@
 #include "base/trusted_folder.h"
 #include "engine/checkpoint_writer.h"
 #include "engine/page_split.h"
+#include "logging/database_files.h"
 #include "logging/incarnation.h"
 #include "logging/log_truncation.h"
 #include "logging/remote_recovery.h"
@@ -46,17 +47,12 @@ class WorkingDatabaseMaker {
   }
 };
 
-namespace {
-
-// A database can't be made where there is one; nor where a file of somebody else's has the manifest's name.
 Result<void> check_free(const std::string& directory) {
-  if (!holds_database(directory)) return {};
+  if (!holds_database(directory)) return check_holds_no_files(directory);
   const Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
   return invalid_argument("{} holds a database already: resume it, or choose another directory", directory);
 }
-
-}  // namespace
 
 Result<CreatedDatabase> create_database(const std::string& directory, std::unique_ptr<Program> program,
                                         FunctionRef<Result<void>(Database&)> load,
@@ -73,6 +69,7 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
   if (!working) return working.error();
   RETURN_IF_ERROR(check_free(directory));
+  RETURN_IF_ERROR(begin_making(directory));
   RETURN_IF_ERROR(replace_text_file(directory + "/" + kCatalogFile, program->source));
 
   CreatedDatabase created{std::move(*working)};
@@ -101,6 +98,7 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   manifest.checkpoint_file = written->file;
   Result<std::unique_ptr<ManifestFile>> file = ManifestFile::create(directory, manifest);
   if (!file) return file.error();
+  RETURN_IF_ERROR(end_making(directory));
   RETURN_IF_ERROR(WorkingDatabaseMaker::start(created.working, std::move(*file), std::move(program),
                                               std::move(database), LogContents{}, options.log));
   return created;

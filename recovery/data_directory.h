@@ -67,6 +67,10 @@ class WorkingDatabase {
   uint64_t schema_version_ = 0;
 };
 
+// An error where a database can't be made, as there is one, or there are files of one, or a file of somebody else's that has the manifest's
+// name. Changes nothing.
+Result<void> check_free(const std::string& directory);
+
 struct CreateOptions {
   std::map<std::string, std::string> attributes;  // of the manifest
   RecordContent records = RecordContent::kCommand;

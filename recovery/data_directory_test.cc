@@ -314,6 +314,48 @@ TEST_F(DataDirectory, AFailedLoadLeavesNoDatabase) {
   expect_recovers_to(digest, 1);
 }
 
+TEST_F(DataDirectory, NothingIsMadeOverFilesWithoutAManifest) {
+  const Digest digest = create_and_run(50);
+  fs::rename(directory_ + "/MANIFEST", directory_ + "/aside");
+  const auto created = create_database(directory_, program(), [](Database&) { return Result<void>(); }, {});
+  test::expect_refused(created, ErrorKind::kDamaged, "MANIFEST is missing, and the directory holds files of a database: catalog.sql, ");
+  expect_refused(ErrorKind::kDamaged, "MANIFEST is missing");
+  fs::rename(directory_ + "/aside", directory_ + "/MANIFEST");
+  expect_recovers_to(digest, 1);
+}
+
+TEST_F(DataDirectory, AnOlderManifestIsRefused) {
+  create_and_run(50);
+  const std::string former = *read_text_file(directory_ + "/MANIFEST");
+  {
+    Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+    ASSERT_TRUE(opened.ok());
+    run(opened->working, 50, 2);
+  }
+  put("MANIFEST", former);
+  expect_refused(ErrorKind::kDamaged, "/MANIFEST is older than the log: ");
+}
+
+TEST_F(DataDirectory, AnEndBelowThatOfAClosedLogIsRefused) {
+  create_and_run(50);
+  const std::string segment = read_manifest(directory_)->segments.front().file;
+  std::string bytes = *read_text_file(directory_ + "/" + segment);
+  ASSERT_TRUE(read_manifest(directory_)->incarnations.back().closed.has_value());
+  std::fill(bytes.begin() + 4096, bytes.end(), '\0');
+  put(segment, bytes);
+  expect_refused(ErrorKind::kDamaged, segment);
+}
+
+TEST_F(DataDirectory, ASegmentThatIsCutAnywhereIsRefused) {
+  create_and_run(50);
+  const std::string segment = read_manifest(directory_)->segments.back().file;
+  const auto whole = fs::file_size(directory_ + "/" + segment);
+  for (const uintmax_t bytes : {whole + 4096, whole - 1, whole / 2, uintmax_t{8192}, uintmax_t{0}}) {
+    fs::resize_file(directory_ + "/" + segment, bytes);
+    expect_refused(ErrorKind::kDamaged, segment);
+  }
+}
+
 TEST_F(DataDirectory, LivesThatLeftNothingInTheLogAreForgotten) {
   const Digest first = create_and_run(100);
   uint32_t number = 0;

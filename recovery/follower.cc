@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "logging/log_truncation.h"
+#include "logging/newest_manifest.h"
 #include "recovery/data_directory.h"
 #include "recovery/standby_base.h"
 #include "recovery/private_files.h"
@@ -57,6 +58,7 @@ Result<std::unique_ptr<Follower>> Follower::open(const std::string& directory, s
   follower->manifest_ = std::move(*manifest);
   const Result<bool> closed = close_to_others(directory);
   if (!closed) return closed.error();
+  RETURN_IF_ERROR(check_is_newest(directory, follower->manifest_->current()));
   RETURN_IF_ERROR(adopt_base(*follower->manifest_));
   RETURN_IF_ERROR(remove_unlisted_files(*follower->manifest_));
   const Manifest current = follower->manifest_->current();

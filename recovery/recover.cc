@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "engine/change_codec.h"
 #include "logging/directory_lock.h"
+#include "logging/newest_manifest.h"
 #include "recovery/checkpoint_loader.h"
 #include "recovery/index_builder.h"
 #include "recovery/location_replayer.h"
@@ -327,6 +328,7 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   RecoveryReport& report = recovered.report;
   Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
+  RETURN_IF_ERROR(check_is_newest(directory, *manifest));
   if (!options.log_archive.empty()) manifest = with_archive(std::move(*manifest), options.log_archive);
   if (!manifest) return manifest.error();
   report.manifest_seconds = end_stage(report, "manifest", total);

@@ -9,9 +9,11 @@
 
 #include "base/directory.h"
 #include "base/file.h"
+#include "logging/database_files.h"
 #include "logging/directory_lock.h"
 #include "logging/incarnation.h"
 #include "logging/log_reader.h"
+#include "logging/newest_manifest.h"
 #include "logging/received_log.h"
 #include "recovery/recover.h"
 
@@ -83,6 +85,7 @@ Result<void> copy_base(const std::string& primary, const std::string& directory)
   if (holds_database(directory)) {
     return invalid_argument("{} holds a database already: leave --from out to go on with it, or give another directory", directory);
   }
+  RETURN_IF_ERROR(check_holds_no_files(directory));
   Result<void> copied;
   for (int i = 0; i < kTries; ++i) {
     Result<Manifest> manifest = read_manifest(primary);
@@ -92,10 +95,11 @@ Result<void> copy_base(const std::string& primary, const std::string& directory)
                               primary, name_of(manifest->layout));
     }
     RETURN_IF_ERROR(make_directories(directory));
+    RETURN_IF_ERROR(begin_making(directory));
     copied = copy_files(primary, *manifest, directory);
     if (copied) {
       const auto created = ManifestFile::create(directory, *manifest);
-      return created ? Result<void>() : created.error();
+      return created ? end_making(directory) : created.error();
     }
     const Result<Manifest> now = read_manifest(primary);
     // It was no checkpoint that made the file vanish.
@@ -124,6 +128,7 @@ Result<Lsn> become_database(ManifestFile& manifest, uint32_t least_incarnation, 
   read.threads = threads;
   read.from = standby.checkpoint_lsn;
   read.most_kept_bytes = 0;  // it is only looked through
+  RETURN_IF_ERROR(check_is_newest(manifest.directory(), standby));
   const auto held = read_log(manifest.directory(), standby, read);
   if (!held.ok()) return held.error();
   if (end && *end != held->end) {

@@ -84,30 +84,45 @@ class Damage(EndToEndTest):
 
     # The tail: what a crash leaves.
 
-    def check_prefix(self, transactions):
-        recovered = self.recover_alike(self.database)
-        self.assertEqual(recovered["transactions"], transactions)
-        self.assertEqual(recovered["state_digest"], self.state_after(transactions))
-        return recovered
+    def tear(self):
+        """What a crash may leave: the manifest says of no end in order, and the sector with the last record was not written, nor what follows."""
+        program.set_manifest(self.database, lambda content: content["incarnations"][-1].pop("closed", None))
+        whole = self.segment.stat().st_size
+        with open(self.segment, "r+b") as file:
+            file.truncate(self.records[-1]["offset"] // 512 * 512)
+            file.truncate(whole)
 
     def test_without_its_last_record(self):
+        self.tear()
+        before = fingerprint(self.database)
+        recovered = self.recover_alike(self.database)
+        self.assertLess(recovered["transactions"], len(self.records))
+        self.assertEqual(recovered["state_digest"], self.state_after(recovered["transactions"]))
+        if recovered["dropped_bytes"] > 0:  # of its block something is left
+            self.assertIn(self.segment.name, recovered["dropped_reason"])
+        self.assertEqual(fingerprint(self.database), before, "recover changed the directory")
+
+    def test_with_a_segment_that_is_cut(self):
+        whole = self.segment.stat().st_size
         last = self.records[-1]
-        for cut in (1, 8, last["bytes"] - 1):
-            with self.subTest(bytes_left=cut):
-                shutil.copy(self.original / self.segment.name, self.segment)
+        for size in (whole + 4096, whole - 1, last["offset"] + last["bytes"] - 1, last["offset"] // 4096 * 4096, 8192, 4096, 100, 0):
+            with self.subTest(size=size):
                 with open(self.segment, "r+b") as file:
-                    file.truncate(last["offset"] + cut)
-                before = fingerprint(self.database)
-                recovered = self.check_prefix(len(self.records) - 1)
-                self.assertGreater(recovered["dropped_bytes"], 0)
-                self.assertIn(self.segment.name, recovered["dropped_reason"])
-                self.assertIn(str(last["offset"]), recovered["dropped_reason"])
-                self.assertIn("torn", recovered["dropped_reason"])
-                self.assertEqual(fingerprint(self.database), before, "recover changed the directory")
+                    file.truncate(size)
+                self.refuse_unchanged(DAMAGED, [self.segment])
+
+    def test_without_the_end_that_the_manifest_tells(self):
+        self.tear_all_behind_the_header()
+        self.refuse_unchanged(DAMAGED, [self.segment, "nothing was changed"])
+
+    def tear_all_behind_the_header(self):
+        whole = self.segment.stat().st_size
+        with open(self.segment, "r+b") as file:
+            file.truncate(4096)
+            file.truncate(whole)
 
     def test_goes_on_after_a_torn_tail(self):
-        with open(self.segment, "r+b") as file:
-            file.truncate(self.records[-1]["offset"] + 5)
+        self.tear()
         for _ in range(2):
             again = self.report("run", "smallbank", "--resume", "--data-dir", self.database, "--transactions", 1000)
             recovered = self.recover_alike(self.database)
@@ -214,6 +229,18 @@ class Damage(EndToEndTest):
         shutil.copy(other / self.segment.name, self.segment)
         self.refuse_unchanged(DAMAGED, [self.segment, "another database"])
 
+    def test_with_another_databases_segment_besides(self):
+        other = self.folder / "other"
+        run_of(CALLS, other)
+        ahead = self.database / "log-000009.segment"
+        shutil.copy(other / self.segment.name, ahead)
+        # Of a number that the log has passed it is in nobody's way, and nobody's to remove.
+        set_header_page(ahead, 32, struct.pack("<I", 1))
+        self.report("run", "smallbank", "--resume", "--data-dir", self.database, "--transactions", 10)
+        self.assertTrue(ahead.exists())
+        set_header_page(ahead, 32, struct.pack("<I", 9))
+        self.refuse_unchanged(DAMAGED, [ahead, "belongs to another database", "move the file away"])
+
     def test_without_its_checkpoint(self):
         checkpoint = next(self.database.glob("checkpoint-*"))
         checkpoint.unlink()
@@ -240,7 +267,33 @@ class Damage(EndToEndTest):
 
     def test_without_its_manifest(self):
         (self.database / "MANIFEST").unlink()
-        self.refuse_unchanged(BAD_ARGUMENTS, [self.database, "holds no database", "MANIFEST"])
+        self.refuse_unchanged(DAMAGED, [self.database / "MANIFEST", "is missing", "catalog.sql", "put MANIFEST back"])
+        # Nothing is made over what is there.
+        before = fingerprint(self.database)
+        self.refuse(DAMAGED, ["MANIFEST is missing"], "sql", self.database, "--create", "--command", "CREATE TABLE t (x INT PRIMARY KEY);")
+        self.refuse(DAMAGED, ["MANIFEST is missing"], "run", "smallbank", "--data-dir", self.database, "--transactions", 10)
+        self.refuse(BAD_ARGUMENTS, ["holds files of a database"], "logd", "--listen", "127.0.0.1:0", "--data-dir", self.database)
+        self.assertEqual(fingerprint(self.database), before)
+
+    def test_with_an_empty_or_zeroed_manifest(self):
+        whole = (self.database / "MANIFEST").read_bytes()
+        for content in (b"", bytes(len(whole)), whole[:10], bytes(4096), b"include README.md\n"):
+            with self.subTest(content=content[:20]):
+                (self.database / "MANIFEST").write_bytes(content)
+                self.refuse_unchanged(DAMAGED, [self.database / "MANIFEST", "is damaged", "put the file back"])
+
+    def test_with_the_standard_streams_closed(self):
+        arguments = ["run", "smallbank", "--resume", "--data-dir", self.database, "--threads", "1", "--transactions", "100", "--execution",
+                     "interpreted"]
+        for closed in ("0<&- 1>&- 2>&-", "1>&-", "2>&-", "0<&- 2>&-"):
+            with self.subTest(closed=closed):
+                # A refusal tells on standard error, which is to go nowhere.
+                subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', BINARY, *map(str, arguments)], check=True, timeout=60)
+                subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', BINARY, *map(str, arguments), "--log-buffer", "epoch"], check=False,
+                               timeout=60)
+                self.recover_alike(self.database)
+                for path in self.database.rglob("*"):
+                    self.assertFalse(path.is_file() and b"mneme: " in path.read_bytes(), path)
 
     # Directories that are in order, but not for this.
 
