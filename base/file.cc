@@ -96,7 +96,8 @@ Error file_error(std::string_view what, const std::string& path, int error_numbe
   return failed("cannot {} {}: {}", what, path, reason_text(error_number));
 }
 
-File::File(File&& other) noexcept : descriptor_(other.descriptor_), path_(std::move(other.path_)) {
+File::File(File&& other) noexcept
+    : descriptor_(other.descriptor_), path_(std::move(other.path_)), in_child_(std::move(other.in_child_)) {
   other.descriptor_ = -1;
 }
 
@@ -105,6 +106,7 @@ File& File::operator=(File&& other) noexcept {
     close();
     descriptor_ = other.descriptor_;
     path_ = std::move(other.path_);
+    in_child_ = std::move(other.in_child_);
     other.descriptor_ = -1;
   }
   return *this;
@@ -115,7 +117,9 @@ File::~File() {
 }
 
 void File::close() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  const bool is_closed = in_child_ != nullptr && in_child_->is_closed();
+  in_child_.reset();  // before the number can be another file's
+  if (descriptor_ >= 0 && !is_closed) ::close(descriptor_);
   descriptor_ = -1;
 }
 

@@ -12,11 +12,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/bytes.h"
+#include "base/fork.h"
 #include "base/result.h"
 
 namespace mneme {
@@ -70,6 +72,8 @@ class File {
   bool is_removed() const;
   // As a file that any program makes: other users may do with it what the process's umask admits.
   Result<void> open_by_umask() const;
+  // Of a file that is locked: a child of fork() closes it, so that the lock ends with this process (fork.h).
+  void close_in_child() { in_child_ = std::make_unique<ClosedInChild>(descriptor_); }
   void close();
 
  private:
@@ -77,6 +81,7 @@ class File {
 
   int descriptor_ = -1;
   std::string path_;
+  std::unique_ptr<ClosedInChild> in_child_;
 };
 
 // Where a file that `directory` or its manifest names lies.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <locale>
 #include <set>
 #include <sstream>
 #include <string>
@@ -65,12 +66,14 @@ std::vector<uint32_t> interrupted_cores(unsigned major, unsigned minor, const fs
   std::string text;
   std::getline(file, text);
   std::istringstream head(text);
+  head.imbue(std::locale::classic());
   std::vector<uint32_t> cores;  // "CPU0 CPU2": those that are switched on
   for (std::string name; head >> name && name.starts_with("CPU");) cores.push_back(std::stoul(name.substr(3)));
 
   std::vector<uint64_t> sums(cores.size());
   while (std::getline(file, text)) {
     std::istringstream line(text);
+    line.imbue(std::locale::classic());
     std::string number;
     line >> number;
     if (number.ends_with(':')) number.pop_back();

@@ -8,18 +8,34 @@
 // Flow        open(): the directory is created, or recovered by the default scheme -> connect() -> run(), call() -> end of the
 //             connections -> end of the database
 // Invariants  what a connection tells as done is durable, and survives a crash at any time after.
-// Threads     open, connect: any. A connection belongs to one thread at a time; so many of them as the options say work
-//             at once. The database outlives its connections.
+// Threads     open, connect: any. A connection belongs to one thread at a time, and may be handed on to another, with an open block,
+//             too; a thread may end while its connection lives. So many of them as the options say work at once. Connections
+//             should end before the database: if one is left, the directory is closed when the last of them ends.
 // Waiting     run, call: until it is durable, and as LiveSession. The first call after a change of the schema waits for the
-//             compiler, some seconds, unless `execution` says that procedures are interpreted.
+//             compiler, some seconds, unless `execution` says that procedures are interpreted. A change of the schema waits for
+//             other connections' transaction blocks, for as long as `lock_timeout` says; never for a block of its own thread,
+//             which is an error.
 // Errors      open, connect: the directory is taken, damaged, the disk is full: a sentence. Statements and calls: what
 //             they return says it, with PostgreSQL's sqlstate.
+// Process     Its locale, its working directory, and a thread's rounding mode or traps of floating point change nothing here.
+//             Signals: the threads of a database block all but those that end the process, so no handler of yours runs on them.
+//             A database whose log is in emulated persistent memory takes SIGRTMIN for itself (logging/passive_group_commit.h).
+//             fork(): a child hasn't got the database: in it, connections refuse everything, and what ends there does nothing.
+//             It may open the directory once its parent has closed it, or another one. Children that don't exec() keep the other
+//             files of the log open, and nothing else.
+//             exit(): a database, or a connection, may be a static object; end what runs on other threads before.
+//             Memory: where `new` throws, a statement or call may have been left in the middle: end the process then
+//             (base/exhaustion.h), which is what a crash is, or end the connection and the database.
+// Not here    Unloading: a library that contains this one must not be unloaded by dlclose() while a database is open.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,15 +54,19 @@ struct EmbeddedOptions {
   // What the log of a new database holds; one that is there keeps what it has.
   RecordContent records = RecordContent::kCommand;
   DurableLogOptions log = {};  // buffer, device, flushes; its `workers` are the connections
-  // Gets sentences for the user: what recovery found, why procedures are interpreted. Called by any thread, one at a time.
+  // Gets sentences for the user: what recovery found, why procedures are interpreted. Called by any thread, one at a time. It may
+  // use neither the database nor its connections, and what it throws is dropped.
   std::function<void(const std::string&)> notice = {};
+  // How long a change of the schema waits for transactions that other threads have open, while others' wait for it: then it fails
+  // with 55P03, as PostgreSQL's lock_timeout has it. Nothing: until they have ended.
+  std::optional<std::chrono::milliseconds> lock_timeout = std::chrono::seconds(10);
 };
 
 class EmbeddedDatabase;
 
 class Connection {
  public:
-  Connection(Connection&&) = default;
+  Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) = delete;
   // Rolls an open block back.
   ~Connection();
@@ -55,7 +75,11 @@ class Connection {
   StatementResult run(const std::string& text);
 
   // A call without text between, by machine code: the fast way. One argument a parameter; those at the end that are INOUT may be
-  // left out. Not inside of a BEGIN block, where CALL is a statement. What the result points to lasts until the next call.
+  // left out. Each is made for its parameter's type, or is NULL: of_int() for integers, and timestamps (microseconds since 2000-01-01
+  // 00:00:00); of_bool() or of_int() of 0 and 1; of_numeric() at the parameter's scale; of_double(); of_text() of ASCII, for a CHAR
+  // without blanks at its end. What no statement could have given is refused (kRefused, with an sqlstate).
+  // Not inside of a BEGIN block, where CALL is a statement. Texts and arrays of the arguments must last until call() returns;
+  // what the result points to lasts until the next call, and no longer than the connection.
   CallResult call(std::string_view procedure, std::span<const Argument> arguments);
   CallResult call(std::string_view procedure, std::initializer_list<Argument> arguments) {
     return call(procedure, std::span(arguments.begin(), arguments.size()));
@@ -63,56 +87,30 @@ class Connection {
 
  private:
   friend class EmbeddedDatabase;
-  Connection(EmbeddedDatabase& database, WorkerId worker);
+  struct Inside;
+  struct Working;
+  explicit Connection(std::unique_ptr<Inside> inside);
 
-  // Of one version of the schema.
-  struct Calls {
-    uint64_t version;
-    std::shared_ptr<const CompiledUnits> code;
-    Session session;
-  };
-  Calls& calls();
-  CallResult refuse(std::string message);
-
-  struct Place {  // gives the worker back, once, wherever the connection was moved to
-    EmbeddedDatabase* database;
-    WorkerId worker;
-    Place(EmbeddedDatabase& of, WorkerId number) : database(&of), worker(number) {}
-    ~Place();
-  };
-  std::unique_ptr<Place> place_;
-  std::unique_ptr<LiveSession> statements_;
-  std::unique_ptr<Calls> calls_;
-  Call call_;
-  std::string message_;
+  std::unique_ptr<Inside> inside_;  // null: it was moved from
 };
 
 class EmbeddedDatabase {
  public:
+  // A relative directory is one of the working directory at this moment.
   static Result<std::unique_ptr<EmbeddedDatabase>> open(const std::string& directory, EmbeddedOptions options = {});
 
   // An error where as many are connected as the options allow.
   Result<Connection> connect();
 
-  // For what connections don't offer: checkpoints, counters, digests.
-  WorkingDatabase& working() { return working_; }
+  // For what connections don't offer: checkpoints, counters, digests. Not in a child of fork().
+  WorkingDatabase& working();
 
  private:
   friend class Connection;
-  EmbeddedDatabase(std::string directory, EmbeddedOptions options, WorkingDatabase working);
+  struct State;  // of the database, and of its connections
+  explicit EmbeddedDatabase(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-  // Of the present version; whoever asks is inside the schema's latch.
-  std::shared_ptr<const CompiledUnits> code();
-  void tell(const std::string& sentence);
-
-  const std::string directory_;
-  const EmbeddedOptions options_;
-  WorkingDatabase working_;
-
-  std::mutex mutex_;  // guards what follows
-  std::vector<bool> is_connected_;  // by worker
-  std::shared_ptr<const CompiledUnits> code_;
-  uint64_t code_version_ = 0;
+  const std::shared_ptr<State> state_;
 };
 
 }  // namespace mneme

@@ -63,7 +63,7 @@ Result<TakenCheckpoint> OnlineCheckpointer::take() {
   taken.begin_ns = monotonic_ns();
   Manifest manifest = manifest_.current();
   if (options_.keep_catalog) RETURN_IF_ERROR(options_.keep_catalog(manifest));
-  wait_for_former();
+  RETURN_IF_ERROR(wait_for_former());
   auto file = capture(manifest, taken);
   if (!file) return file.error();
   observe(CheckpointStep::kCaptured);
@@ -75,10 +75,18 @@ Result<TakenCheckpoint> OnlineCheckpointer::take() {
   return taken;
 }
 
+Error OnlineCheckpointer::given_up() {
+  return failed("the checkpoint was given up; the one before stays current");
+}
+
 // Until nobody can append to the lists of the checkpoint before any more.
-void OnlineCheckpointer::wait_for_former() {
+Result<void> OnlineCheckpointer::wait_for_former() {
   const uint64_t sealed = database_.epochs().seal();
-  while (database_.epochs().oldest_running() <= sealed) std::this_thread::sleep_for(kPollInterval);
+  while (database_.epochs().oldest_running() <= sealed) {
+    if (given_up_.load(std::memory_order_relaxed)) return given_up();
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return {};
 }
 
 Result<std::unique_ptr<CheckpointFile>> OnlineCheckpointer::capture(const Manifest& manifest,
@@ -148,8 +156,7 @@ Result<void> OnlineCheckpointer::capture_range(Lsn boundary, const SlotRange& ra
   const Table& table = database_.table(range.table).rows();
   for (uint64_t slot = range.begin; slot < range.end; ++slot) {
     if (slot % kRowsAtATime == 0) {
-      if (given_up_.load(std::memory_order_relaxed))
-        return failed("the checkpoint was given up; the one before stays current");
+      if (given_up_.load(std::memory_order_relaxed)) return given_up();
       RETURN_IF_ERROR(write_kept_meanwhile(rows));
       pacer.rest_if_due(hurry_.load(std::memory_order_relaxed) ||
                         versions.waiting_bytes() > options_.most_waiting_bytes);

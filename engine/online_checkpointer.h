@@ -15,7 +15,7 @@
 //             There, the walk is also what waits until all below C is durable.
 // Threads     take(): one at a time; it uses `threads`. hurry, give_up: any.
 // Waiting     for rows while a commit has them locked, for the log, and before it begins for transactions that have been
-//             running since the checkpoint before. Nobody waits for it.
+//             running since the checkpoint before: give_up() ends that as well. Nobody waits for it.
 // Errors      the disk is full or fails, no memory for older images, the log has failed, give_up(): a sentence; no file is
 //             left, the checkpoint before stays current, and another may be taken.
 #pragma once
@@ -92,7 +92,8 @@ class OnlineCheckpointer {
   void observe(CheckpointStep step) const {
     if (options_.observe) options_.observe(step);
   }
-  void wait_for_former();
+  static Error given_up();
+  Result<void> wait_for_former();
   Result<Lsn> reserve();
   Result<std::unique_ptr<CheckpointFile>> capture(const Manifest& manifest, TakenCheckpoint& taken);
   Result<void> write_rows(Lsn boundary, CheckpointFile& file);

@@ -10,14 +10,19 @@
 // Cost        a locked instruction a transaction, on a cache line that is the session's own. Where the schema stays, as
 //             during `mneme run`, sessions do without the latch.
 // Threads     a slot has one user at a time: a worker's session, or one of the log's helpers (DurableLogOptions). Changes: any
-//             thread that is not inside.
-// Waiting     enter() waits until a change has ended, a Change for the one before it, stop() for all who are inside.
+//             thread. A slot knows the thread that used it last, so that a thread never waits for a transaction that only
+//             this thread could end.
+// Waiting     enter() waits until a change has ended, a Change for the one before it, stop() for all who are inside, but no
+//             longer than its caller says for those of the workers.
+// Errors      what would wait for the waiting thread itself is refused: Entered, Stopped.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/cache_line.h"
@@ -27,10 +32,18 @@ namespace mneme {
 
 class SchemaLatch {
  public:
-  explicit SchemaLatch(uint32_t slots) : inside_(slots) {}
+  // The first `workers` slots are those of sessions, whose users may think, and forget.
+  SchemaLatch(uint32_t workers, uint32_t slots) : workers_(workers), inside_(slots) {}
 
-  void enter(WorkerId slot);
+  // kOwnBlock: a change waits for a transaction of this thread, in another slot, and it would have to wait for that change.
+  enum class Entered { kInside, kOwnBlock };
+  [[nodiscard]] Entered enter(WorkerId slot);
+  // The transaction in the slot, which is entered, goes on, on this thread.
+  void go_on(WorkerId slot);
   void leave(WorkerId slot);
+
+  // Whether the thread is inside, in any slot.
+  bool is_inside() const;
 
   class Change {
    public:
@@ -39,7 +52,9 @@ class SchemaLatch {
     Change(const Change&) = delete;
     Change& operator=(const Change&) = delete;
 
-    void stop();
+    enum class Stopped { kStopped, kOwnBlock, kTimedOut };
+    // Anything but kStopped: others are inside, and go on once this Change ends. Nothing for `longest`: for as long as it takes.
+    [[nodiscard]] Stopped stop(std::optional<std::chrono::milliseconds> longest = {});
 
    private:
     SchemaLatch& latch_;
@@ -54,8 +69,9 @@ class SchemaLatch {
   std::condition_variable opened_;
   // Written by a Change (release: what it did comes before its end), read by enter() (acquire), see Soundness.
   alignas(kCacheLineBytes) std::atomic<bool> is_closed_{false};
-  // 1: inside. Exchanged by its user's enter() (acq_rel), stored by leave() (release: the transaction ends before), looked at
-  // by stop() with a read-modify-write (acq_rel), see Soundness.
+  const uint32_t workers_;
+  // The thread that is inside; 0: none. Exchanged by its user's enter() (acq_rel), stored by go_on() (relaxed: it stays other than
+  // 0), by leave() (release: the transaction ends before), looked at by stop() with a read-modify-write (acq_rel), see Soundness.
   std::vector<CachePadded<std::atomic<uint32_t>>> inside_;
 };
 

@@ -18,7 +18,8 @@ std::string lock_path(const std::string& directory) {
   return directory + "/" + kLockFile;
 }
 
-Result<void> take(const File& file, int operation, const std::string& directory) {
+Result<void> take(File& file, int operation, const std::string& directory) {
+  file.close_in_child();
   if (::flock(file.descriptor(), operation | LOCK_NB) == 0) return {};
   if (errno != EWOULDBLOCK) return file_error("lock", file.path(), errno);
   return failed("{} is in use by another process: wait for it to end, or stop it, and try again", directory);

@@ -2,6 +2,8 @@
 //
 // An flock on DIR/lock: it ends with the process, however that dies, so a crash leaves nothing to clean up. Whoever can open the file
 // can hold the lock: so it is its owner's alone (mode 0600).
+// A child of fork() closes it,
+// and the log's locked files: it would keep the directory locked when the process that works there has long been gone.
 #pragma once
 
 #include <string>

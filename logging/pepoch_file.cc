@@ -49,6 +49,7 @@ Result<File> open_or_make(const std::string& directory, bool direct_io) {
   const std::string path = directory + "/" + kPepochFile;
   auto file = File::open_alone(path, O_RDWR | O_CREAT | (direct_io ? O_DIRECT : 0));
   if (!file.ok()) return file.error();
+  file->close_in_child();
   // A reader can tell by it when the last request of a killed process has ended.
   if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return file_error("lock", path, errno);
   const AlignedBytes zeros(kSlots * kSlotBytes);

@@ -42,6 +42,8 @@ Result<std::unique_ptr<PersistentMemory>> PersistentMemory::map(const File& file
   // A shared mapping's pages are writable only once they were written to: else a worker would stop for each new one. A
   // kernel older than 5.14 refuses; then it does.
   ::madvise(memory, *size, MADV_POPULATE_WRITE);
+  // A child of fork() would keep the file, and its lock.
+  ::madvise(memory, *size, MADV_DONTFORK);
   return std::unique_ptr<PersistentMemory>(
       new PersistentMemory(static_cast<std::byte*>(memory), *size, is_persistent, options));
 }

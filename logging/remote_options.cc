@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
+
+#include "base/ascii.h"
 
 namespace mneme {
 
@@ -36,8 +37,8 @@ std::string replicated_stream(uint64_t database_id, const RemoteLogOptions& remo
 }
 
 Result<void> check_stream_name(const std::string& name) {
-  const bool is_good = !name.empty() && name.size() <= 200 && std::ranges::all_of(name, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_';
+  const bool is_good = !name.empty() && name.size() <= 200 && std::ranges::all_of(name, [](char c) {
+    return is_ascii_letter(c) || is_ascii_digit(c) || c == '-' || c == '_';
   });
   if (is_good) return {};
   return invalid_argument("--log-stream {}: letters, digits, - and _, 200 at most", name);

@@ -21,7 +21,10 @@ constexpr size_t kZeroingBytes = size_t{1} << 20;  // of one write: the log's ow
 
 Result<void> fill_with_zeros(const File& file, size_t bytes) {
   // Asks for all the space first: a full disk is then known before anything is written.
-  const int status = ::posix_fallocate(file.descriptor(), 0, static_cast<off_t>(bytes));
+  int status;
+  do {
+    status = ::posix_fallocate(file.descriptor(), 0, static_cast<off_t>(bytes));
+  } while (status == EINTR);  // some file systems give up where a signal comes in
   if (status != 0 && status != EOPNOTSUPP && status != EINVAL) {
     return file_error(fmt::format("reserve {} bytes for", bytes), file.path(), status);
   }
@@ -45,6 +48,7 @@ std::string segment_name(const std::string& directory, const SegmentHeader& head
 Result<File> open_empty(const std::string& path, bool direct_io) {
   auto file = File::open_alone(path, O_RDWR | O_CREAT | (direct_io ? O_DIRECT : 0));
   if (!file.ok()) return file.error();
+  file->close_in_child();
   // Tells a reader when the last request of a killed process has ended: each holds the open file, and so the lock.
   if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return file_error("lock", path, errno);
   const auto found = holds_records(path);

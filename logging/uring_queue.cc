@@ -49,6 +49,8 @@ Result<std::unique_ptr<UringQueue>> UringQueue::open(const UringOptions& options
     return failed("io_uring is not available: {}", std::strerror(-status));
   }
   queue->ring_is_open_ = true;
+  queue->in_child_ = std::make_unique<ClosedInChild>(queue->ring_.ring_fd);
+  io_uring_ring_dontfork(&queue->ring_);
   queue->wake_descriptor_ = keep_off_standard_streams(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (queue->wake_descriptor_ < 0) return failed("cannot make an eventfd: {}", std::strerror(errno));
   if (options.registers_files && io_uring_register_files_sparse(&queue->ring_, kFileSlots) == 0) {
@@ -62,6 +64,7 @@ UringQueue::~UringQueue() {
   // The kernel may still read the buffers of chains in flight: their owner frees those after this.
   std::vector<IoCompletion> ended;
   while (!in_flight_.empty()) wait(std::chrono::milliseconds(100), ended);
+  in_child_.reset();
   if (ring_is_open_) io_uring_queue_exit(&ring_);
   if (wake_descriptor_ >= 0) ::close(wake_descriptor_);
 }

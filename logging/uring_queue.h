@@ -86,6 +86,7 @@ class UringQueue : public IoQueue {
   const UringOptions options_;
   io_uring ring_{};
   bool ring_is_open_ = false;
+  std::unique_ptr<ClosedInChild> in_child_;  // a ring refers to files, and so keeps their locks
   int wake_descriptor_ = -1;
   ByteSpan memory_;  // registered
   std::vector<bool>

@@ -56,6 +56,7 @@ Result<File> lock_directory(const std::string& directory) {
   RETURN_IF_ERROR(check_directory_is_own(directory, held->descriptor()));
   auto file = File::open(directory + "/lock", O_RDWR | O_CREAT, 0600);
   if (!file.ok()) return file.error();
+  file->close_in_child();
   if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) == 0) return file;
   return invalid_argument("another log server works in {}: give this one a directory of its own", directory);
 }

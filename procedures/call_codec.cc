@@ -7,6 +7,8 @@
 #include "base/byte_cursor.h"
 #include "base/check.h"
 #include "procedures/numeric.h"
+#include "procedures/sql_error.h"
+#include "procedures/timestamp.h"
 #include "procedures/value_text.h"
 
 namespace mneme {
@@ -23,7 +25,8 @@ int128 get_numeric(ByteCursor& cursor, bool& minimal) {
     const auto byte = cursor.get<uint8_t>();
     value |= static_cast<uint128>(byte & 0x7f) << (7 * i);
     if (byte >= 0x80) continue;
-    minimal = i == 0 || byte != 0;
+    // The last byte has room for more bits than 128.
+    minimal = (i == 0 || byte != 0) && (i < kMaxNumericBytes - 1 || byte < 4);
     return static_cast<int128>(value >> 1) ^ -static_cast<int128>(value & 1);
   }
   minimal = false;
@@ -50,8 +53,7 @@ bool is_ascii(std::string_view text) {
   return (found & (kOnes << 7)) == 0;
 }
 
-// What is wrong with a value that is not NULL, or nothing. This is the one definition of a well-formed argument: clients'
-// calls and bytes from disk are both held against it.
+// What is wrong with a value that is not NULL, or nothing. Clients' calls and bytes from disk are both held against it.
 const char* fault_of(const Type& type, const Value& value) {
   switch (type.kind) {
     case TypeKind::kBoolean:
@@ -79,19 +81,91 @@ const char* fault_of(const Type& type, const Value& value) {
   return "has no type";
 }
 
+// What is wrong with an argument of a client's, and PostgreSQL's code for it.
+struct Fault {
+  const char* sqlstate = nullptr;
+  const char* what = nullptr;
+
+  explicit operator bool() const { return what != nullptr; }
+};
+
+bool is_made_for(const Type& type, Value::Kind kind) {
+  switch (type.kind) {
+    case TypeKind::kBoolean:
+      return kind == Value::Kind::kBool || kind == Value::Kind::kInt;
+    case TypeKind::kSmallInt:
+    case TypeKind::kInt:
+    case TypeKind::kBigInt:
+    case TypeKind::kTimestamp:
+      return kind == Value::Kind::kInt;
+    case TypeKind::kNumeric:
+      return kind == Value::Kind::kNumeric;
+    case TypeKind::kDouble:
+      return kind == Value::Kind::kDouble;
+    case TypeKind::kChar:
+    case TypeKind::kVarchar:
+      return kind == Value::Kind::kText;
+    case TypeKind::kNull:
+      break;
+  }
+  return false;
+}
+
+const char* given_as(Value::Kind kind) {
+  switch (kind) {
+    case Value::Kind::kInt:
+      return "is given as an integer (Value::of_int)";
+    case Value::Kind::kBool:
+      return "is given as a boolean (Value::of_bool)";
+    case Value::Kind::kNumeric:
+      return "is given as a numeric (Value::of_numeric)";
+    case Value::Kind::kDouble:
+      return "is given as a double (Value::of_double)";
+    case Value::Kind::kText:
+      return "is given as a text (Value::of_text)";
+    case Value::Kind::kNull:
+      break;
+  }
+  return "is given as NULL";
+}
+
+const char* sqlstate_of_fault(const Type& type) {
+  switch (type.kind) {
+    case TypeKind::kChar:
+    case TypeKind::kVarchar:
+      return sqlstate::kStringTooLong;
+    case TypeKind::kBoolean:
+      return sqlstate::kInvalidText;
+    default:
+      return sqlstate::kOutOfRange;
+  }
+}
+
+// Of a value that a client gives: what no statement could have given is refused, although a log of an earlier program may hold it
+// (a timestamp after the year 9999).
+Fault fault_of_given(const Type& type, const Value& value) {
+  if (!is_made_for(type, value.kind())) return {sqlstate::kDatatypeMismatch, given_as(value.kind())};
+  if (type.kind == TypeKind::kTimestamp && !is_timestamp(value.as_int()))
+    return {sqlstate::kDatetimeOverflow, "lies outside of the years 1 to 9999"};
+  const char* const what = fault_of(type, value);
+  if (what == nullptr) return {};
+  const bool is_text = type.is_string() && (type.length == 0 || value.as_text().size() <= type.length);
+  return {is_text ? sqlstate::kInvalidText : sqlstate_of_fault(type), what};
+}
+
 // What is wrong with any of an array's elements. Every call's arguments are looked at, so integers are by their limits.
-const char* fault_of_any(const Type& type, std::span<const Value> elements) {
+Fault fault_of_any(const Type& type, std::span<const Value> elements) {
   if (type.is_integer()) {
     bool inside = true;
     for (const Value& element : elements)
-      inside &= element.is_null() || fits_integer(type.kind, element.as_int());
-    return inside ? nullptr : kOutOfRange;
+      inside &= element.is_null() | ((element.kind() == Value::Kind::kInt) & fits_integer(type.kind, element.as_int()));
+    if (inside) return {};
   }
   for (const Value& element : elements) {
     if (element.is_null()) continue;
-    if (const char* fault = fault_of(type, element)) return fault;
+    if (const Fault fault = fault_of_given(type, element)) return fault;
   }
-  return nullptr;
+  return {};
 }
 
 // Of a value of any type, text aside.
@@ -282,19 +356,13 @@ bool is_null(const Type& type, const Argument& argument) {
   return type.is_array ? argument.null_array : argument.scalar.is_null();
 }
 
-Result<void> check_argument(const ir::Procedure& procedure, size_t n, const Argument& argument) {
-  const Type& type = argument_type(procedure, n);
-  if (is_null(type, argument)) return {};
-  const auto fault = [&](const char* what) {
-    return invalid_argument("argument {} of {}, of type {}, {}", n + 1, procedure.name, to_string(type),
-                            what);
-  };
+Fault fault_of_argument(const Type& type, const Argument& argument) {
   if (!type.is_array) {
-    if (const char* what = fault_of(type, argument.scalar)) return fault(what);
-    return {};
+    if (!argument.null_array) return {sqlstate::kDatatypeMismatch, "is given as an array (Argument::of_array)"};
+    return argument.scalar.is_null() ? Fault{} : fault_of_given(type, argument.scalar);
   }
-  if (const char* what = fault_of_any(type.element(), argument.array)) return fault(what);
-  return {};
+  if (!argument.scalar.is_null()) return {sqlstate::kDatatypeMismatch, "is given as a single value (Argument::of)"};
+  return argument.null_array ? Fault{} : fault_of_any(type.element(), argument.array);
 }
 
 // The bitmap of NULLs, then the arguments that are not.
@@ -335,20 +403,33 @@ const Type& argument_type(const ir::Procedure& procedure, size_t n) {
   return procedure.variables[variable.value].type;
 }
 
-Result<void> check_call(const Program& program, const Call& call) {
+Result<void> check_call(const Program& program, const Call& call, const char** code) {
+  const auto refuse = [code](const char* sqlstate, Error error) {
+    if (code != nullptr) *code = sqlstate;
+    return error;
+  };
   if (!call.procedure.valid() || call.procedure.value >= program.procedures.size()) {
-    return invalid_argument("there is no procedure number {}; the program has {}", call.procedure.value,
-                            program.procedures.size());
+    return refuse(sqlstate::kUndefinedFunction,
+                  invalid_argument("there is no procedure number {}; the program has {}", call.procedure.value,
+                                   program.procedures.size()));
   }
   const ir::Procedure& procedure = program.procedure(call.procedure);
   const size_t count = argument_count(procedure);
   if (call.arguments.size() != count) {
     // The hidden argument is no business of the client's.
     const size_t parameters = procedure.parameters.size();
-    return invalid_argument("procedure {} takes {} argument{}, not {}", procedure.name, parameters,
-                            parameters == 1 ? "" : "s", call.arguments.size());
+    const size_t given = call.arguments.size();
+    return refuse(sqlstate::kUndefinedFunction,
+                  invalid_argument("procedure {} takes {} argument{}, not {}", procedure.name, parameters,
+                                   parameters == 1 ? "" : "s", given));
   }
-  for (size_t i = 0; i < count; ++i) RETURN_IF_ERROR(check_argument(procedure, i, call.arguments[i]));
+  for (size_t i = 0; i < count; ++i) {
+    const Type& type = argument_type(procedure, i);
+    if (const Fault fault = fault_of_argument(type, call.arguments[i])) {
+      return refuse(fault.sqlstate, invalid_argument("argument {} of {}, of type {}, {}", i + 1, procedure.name,
+                                                     to_string(type), fault.what));
+    }
+  }
   return {};
 }
 

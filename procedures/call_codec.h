@@ -23,9 +23,10 @@
 
 namespace mneme {
 
-// What a call needs of its procedure: the count of arguments, and of each value that it lies in its type's
-// range, is ASCII without zero bytes and not longer than declared.
-Result<void> check_call(const Program& program, const Call& call);
+// What a call needs of its procedure: the count of arguments, and of each that it is an array where its type is one, and that
+// a statement could have given it: each value was made for the type (Value::Kind), lies in its range, is ASCII without zero
+// bytes and not longer than declared. Of what is refused, `code` gets PostgreSQL's SQLSTATE.
+Result<void> check_call(const Program& program, const Call& call, const char** code = nullptr);
 
 // Appends the encoding of a checked call.
 void encode_call(const Program& program, const Call& call, ByteBuffer& out);

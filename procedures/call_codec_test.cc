@@ -101,6 +101,8 @@ class RandomCalls {
         for (char& c : text) c = static_cast<char>('!' + below(90));
         return Value::of_text({text.data(), text.size()});
       }
+      case TypeKind::kTimestamp:
+        return Value::of_int(integer(56));  // in the years 858 to 3141
       default:
         return Value::of_int(integer(64));
     }
@@ -173,7 +175,9 @@ TEST(CallCodec, MutatedBytesDecodeToWhatTheySayOrAreRefused) {
       ++refused;
       continue;
     }
-    ASSERT_TRUE(check_call(program, decoded).ok()) << check_call(program, decoded).error().message;
+    // A log of an earlier program may hold a timestamp that no client may give any more.
+    const Result<void> checked = check_call(program, decoded);
+    ASSERT_TRUE(checked.ok() || checked.error().message.ends_with("lies outside of the years 1 to 9999")) << checked.error().message;
     ByteBuffer again;
     encode_call(program, decoded, again);
     ASSERT_TRUE(std::ranges::equal(again.span(), mutated));
@@ -259,8 +263,6 @@ TEST(CallText, ArgumentsReadBackAsPrinted) {
     arena.reset();
     for (size_t k = 0; k < call.arguments.size(); ++k) {
       const Type& type = argument_type(program.procedures[0], k);
-      // Timestamps print only within the years that are read.
-      if (type.kind == TypeKind::kTimestamp) call.arguments[k] = Argument{};
       const std::optional<std::string> text = print_argument(type, call.arguments[k]);
       read.arguments[k] = Argument{};
       if (!text) continue;

@@ -1,7 +1,8 @@
 #include "procedures/cast.h"
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
+#include <iterator>
 
 #include "procedures/arithmetic.h"
 #include "procedures/float_text.h"
@@ -46,9 +47,10 @@ bool double_to_numeric(const Type& to, double value, Arena& arena, Value& result
     return fail(error, arena, sqlstate::kOutOfRange, "cannot convert NaN or infinity to numeric");
   }
   char text[40];
-  const int size = std::snprintf(text, sizeof text, "%.15g", value);
+  // As printf's %.15g, but in no locale.
+  const char* const end = std::to_chars(text, std::end(text), value, std::chars_format::general, 15).ptr;
   int128 number = 0;
-  if (parse_numeric({text, static_cast<size_t>(size)}, to.scale, number) != NumericSyntax::kOk) {
+  if (parse_numeric({text, static_cast<size_t>(end - text)}, to.scale, number) != NumericSyntax::kOk) {
     return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
   }
   return fit_numeric(to, number, arena, result, error);

@@ -2,17 +2,18 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <string>
 
+#include "base/ascii.h"
+
 namespace mneme {
 
 namespace {
 
-// d[.ddd]e[+-]xx, as both std::to_chars and printf's %e write it.
+// d[.ddd]e[+-]xx, as std::to_chars writes it.
 struct Scientific {
   char text[40];
   size_t size;
@@ -32,7 +33,7 @@ Scientific shortest(double value) {
 bool is_tie(const Scientific& number, double value) {
   static_assert(std::numeric_limits<long double>::digits > std::numeric_limits<double>::digits,
                 "the middle of two doubles must be a long double");
-  const long double decimal = std::strtold(number.text, nullptr);
+  const long double decimal = ::strtold_l(number.text, nullptr, c_locale());
   if (decimal == static_cast<long double>(value)) return false;
   const double towards = decimal > static_cast<long double>(value) ? INFINITY : -INFINITY;
   const long double neighbour = std::nextafter(value, towards);
@@ -43,9 +44,11 @@ Scientific without_ties(double value) {
   Scientific number = shortest(value);
   if (!is_tie(number, value)) return number;
   for (int digits = 1; digits <= std::numeric_limits<double>::max_digits10; ++digits) {
-    number.size =
-        static_cast<size_t>(std::snprintf(number.text, sizeof number.text, "%.*e", digits - 1, value));
-    if (std::strtod(number.text, nullptr) == value && !is_tie(number, value)) break;
+    const auto [end, error] =
+        std::to_chars(number.text, std::end(number.text), value, std::chars_format::scientific, digits - 1);
+    number.size = static_cast<size_t>(end - number.text);
+    *end = '\0';
+    if (::strtod_l(number.text, nullptr, c_locale()) == value && !is_tie(number, value)) break;
   }
   return number;
 }
@@ -90,7 +93,7 @@ void print_double(double value, fmt::memory_buffer& out) {
 DoubleSyntax parse_double(std::string_view text, double& value) {
   const std::string terminated(text);
   char* end = nullptr;
-  value = std::strtod(terminated.c_str(), &end);
+  value = ::strtod_l(terminated.c_str(), &end, c_locale());
   if (terminated.empty() || end != terminated.c_str() + terminated.size()) return DoubleSyntax::kInvalid;
   const bool written_infinite = text.find_first_of("iI") != std::string_view::npos;
   if (std::isinf(value) && !written_infinite) return DoubleSyntax::kOutOfRange;

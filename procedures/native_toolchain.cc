@@ -1,6 +1,7 @@
 #include "procedures/native_toolchain.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +21,8 @@
 namespace mneme {
 namespace {
 
-// Runs a command with both of its streams in `output`; its exit status, 128 and more if a signal ended it.
+// Runs a command with both of its streams in `output`; its exit status, 128 and more if a signal ended it. 0 as well where the program
+// that this is part of ignores SIGCHLD, or waits for any child, and so the status is lost: what the command was to make is there, or not.
 // In the folder `in`, in which its temporary files go, too; -1: where this process is.
 Result<int> run_command(const std::vector<std::string>& command, int output, int in = -1) {
   std::vector<char*> arguments;
@@ -41,12 +43,23 @@ Result<int> run_command(const std::vector<std::string>& command, int output, int
     environment.push_back(temporary.data());
   }
   environment.push_back(nullptr);
+  // A compiler runs programs itself, and waits for them: it has no use for what this process ignores or blocks.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t child = -1;
-  const int error = posix_spawnp(&child, arguments[0], &streams, nullptr, arguments.data(), environment.data());
+  const int error = posix_spawnp(&child, arguments[0], &streams, &attributes, arguments.data(), environment.data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&streams);
   if (error != 0) return failed("{} cannot be run: {}", command[0], std::strerror(error));
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
+    if (errno == ECHILD) return 0;
     if (errno != EINTR) return failed("cannot wait for {}: {}", command[0], std::strerror(errno));
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

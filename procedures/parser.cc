@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "procedures/reserved_words.h"
 #include "procedures/source_error.h"
 #include "procedures/syntax_advice.h"
@@ -12,7 +13,7 @@ namespace mneme {
 namespace {
 
 std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(text, text.begin(), ascii_lower);
   return text;
 }
 
@@ -455,11 +456,11 @@ class ParsedText {
   antlr4::CommonTokenStream& tokens() { return tokens_; }
 
  private:
-  // Comments may hold anything; elsewhere a byte that is not ASCII is an error of its own, found with its place.
+  // Comments may hold anything; elsewhere a byte that is not ASCII, or is zero, is an error of its own, found with its place.
   static std::string ascii(std::string_view source) {
     std::string text(source);
     std::ranges::replace_if(
-        text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, kNotAscii);
+        text, [](char c) { return c <= 0; }, kNotAscii);
     return text;
   }
 

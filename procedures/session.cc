@@ -40,8 +40,9 @@ Session::Session(const Program& program, Database& database, WorkerId worker, co
 
 CallResult Session::run(const Call& clients, LoggedAs logged_as) {
   const Call& call = with_call_time(clients);
-  if (Result<void> checked = check_call(program_, call); !checked.ok())
-    return refuse(checked.error().message);
+  const char* code = "";
+  if (Result<void> checked = check_call(program_, call, &code); !checked.ok())
+    return refuse(checked.error().message, code);
   const ir::Procedure& procedure = program_.procedure(call.procedure);
   logged_as_ = procedure.is_logged_by_rows() || draw_ad_hoc() ? LoggedAs::kAdHoc : logged_as;
   payload_.clear();
@@ -50,7 +51,8 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as) {
   if (payload_.size() > kMaxPayloadBytes) {
     return refuse(
         fmt::format("a call of {} with these arguments takes {} bytes of log, and a record holds {}",
-                    procedure.name, payload_.size(), kMaxPayloadBytes));
+                    procedure.name, payload_.size(), kMaxPayloadBytes),
+        sqlstate::kProgramLimit);
   }
   CallResult result;
   for (result.attempts = 1;; ++result.attempts) {
@@ -79,10 +81,11 @@ const Call& Session::with_call_time(const Call& call) {
   return timed_call_;
 }
 
-CallResult Session::refuse(std::string message) {
+CallResult Session::refuse(std::string message, std::string_view sqlstate) {
   message_ = std::move(message);
   CallResult result;
   result.status = CallResult::Status::kRefused;
+  result.sqlstate = sqlstate;
   result.message = message_;
   return result;
 }

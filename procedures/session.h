@@ -41,7 +41,7 @@ struct CallResult {
   // (`logged`) it is its own record, otherwise the youngest that it depends on.
   Lsn lsn;
   bool logged = false;
-  std::string_view sqlstate;          // kRolledBack
+  std::string_view sqlstate;          // kRolledBack; kRefused, where PostgreSQL has one for it
   std::string_view message;           // of everything but kCommitted
   std::span<const Argument> results;  // kCommitted: the INOUT parameters, in order
   uint32_t attempts = 0;
@@ -93,7 +93,7 @@ class Session {
 
   const Call& with_call_time(const Call& call);
   void prefetch(const Call& call);
-  CallResult refuse(std::string message);
+  CallResult refuse(std::string message, std::string_view sqlstate = {});
   Attempt attempt(const ir::Procedure& procedure, const Call& call, CallResult& result);
   Attempt commit(const ir::Procedure& procedure, CallResult& result);
   Attempt roll_back(const Outcome& outcome, CallResult& result);

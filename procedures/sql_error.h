@@ -37,6 +37,8 @@ inline constexpr const char* kInvalidOffset = "2201X";
 inline constexpr const char* kInvalidText = "22P02";
 inline constexpr const char* kNotNull = "23502";
 inline constexpr const char* kUnique = "23505";
+inline constexpr const char* kDatatypeMismatch = "42804";
+inline constexpr const char* kUndefinedFunction = "42883";
 inline constexpr const char* kProgramLimit = "54000";
 }  // namespace sqlstate
 

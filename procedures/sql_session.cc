@@ -299,7 +299,8 @@ StatementResult SqlSession::call_alone(const Call& call) {
       if (!is_durable(done.lsn, failure)) return failure;
       return StatementResult::failure(std::string(done.sqlstate), std::string(done.message));
     case CallResult::Status::kRefused:
-      return StatementResult::failure(sqlstate::kNotInPrerequisiteState, std::string(done.message));
+      return StatementResult::failure(done.sqlstate.empty() ? sqlstate::kNotInPrerequisiteState : std::string(done.sqlstate),
+                                      std::string(done.message));
     case CallResult::Status::kGaveUp:
       return conflict();
     case CallResult::Status::kOutOfMemory:
@@ -314,8 +315,9 @@ StatementResult SqlSession::call_in_block(const Call& clients) {
   const ir::Procedure& procedure = program_.procedure(clients.procedure);
   Call call = clients;
   for (const Argument& hidden : hidden_arguments(procedure)) call.arguments.push_back(hidden);
-  if (const Result<void> checked = check_call(program_, call); !checked) {
-    return StatementResult::failure(sqlstate::kNotInPrerequisiteState, checked.error().message);
+  const char* code = "";
+  if (const Result<void> checked = check_call(program_, call, &code); !checked) {
+    return StatementResult::failure(code, checked.error().message);
   }
   StatementResult failure;
   switch (run_body(RunRequest::of(procedure, call.arguments, transaction_), failure)) {

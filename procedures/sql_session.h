@@ -49,8 +49,10 @@ inline constexpr const char* kSyntaxError = "42601";
 inline constexpr const char* kActiveTransaction = "25001";
 inline constexpr const char* kFailedTransaction = "25P02";
 inline constexpr const char* kSerializationFailure = "40001";
+inline constexpr const char* kDeadlock = "40P01";
 inline constexpr const char* kOutOfMemory = "53200";
 inline constexpr const char* kNotInPrerequisiteState = "55000";
+inline constexpr const char* kLockNotAvailable = "55P03";
 inline constexpr const char* kIoError = "58030";
 }  // namespace sqlstate
 

@@ -1,14 +1,15 @@
 #include "procedures/statement_splitter.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "base/ascii.h"
 
 namespace mneme {
 
 namespace {
 
 bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  return is_ascii_letter(c) || is_ascii_digit(c) || c == '_';
 }
 
 // The dollar quote at the front of `text`; empty: there is none.
@@ -16,7 +17,7 @@ std::string_view dollar_quote(std::string_view text) {
   if (text.empty() || text[0] != '$') return {};
   size_t end = 1;
   while (end < text.size() && is_word(text[end])) ++end;
-  const bool begins_with_digit = text.size() > 1 && std::isdigit(static_cast<unsigned char>(text[1])) != 0;
+  const bool begins_with_digit = text.size() > 1 && is_ascii_digit(text[1]);
   if (end == text.size() || text[end] != '$' || begins_with_digit) return {};
   return text.substr(0, end + 1);
 }
@@ -42,7 +43,7 @@ bool StatementSplitter::step() {
         state_ = State::kBlockComment;
         comment_depth_ = 1;
         length = 2;
-      } else if (std::isspace(static_cast<unsigned char>(c)) == 0) {
+      } else if (!is_ascii_blank(c)) {
         begin_statement();
         ends = c == ';';
         if (c == '\'') state_ = State::kString;

@@ -1,6 +1,7 @@
 // Expressions, names and types of the syntax tree.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "procedures/reserved_words.h"
 #include "procedures/source_error.h"
 #include "procedures/tree_reader.h"
@@ -14,7 +15,7 @@ using syntax::ExprKind;
 namespace {
 
 std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(text, text.begin(), ascii_lower);
   return text;
 }
 

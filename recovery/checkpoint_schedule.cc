@@ -62,7 +62,8 @@ void CheckpointSchedule::run() {
     if (!is_due(now)) continue;
     lock.unlock();
     const uint64_t records = log_.counters().log_records;
-    working_.schema_latch().enter(helper_);
+    // The thread has no other slot.
+    CHECK(working_.schema_latch().enter(helper_) == SchemaLatch::Entered::kInside);
     const auto taken = take();
     working_.schema_latch().leave(helper_);
     if (!taken) return;

@@ -40,7 +40,7 @@ class WorkingDatabaseMaker {
     Result<std::unique_ptr<DirectoryLog>> opened = open_directory_log(*working.manifest_, partitioned);
     if (!opened) return opened.error();
     working.log_ = std::move(*opened);
-    working.schema_latch_ = std::make_unique<SchemaLatch>(options.appenders());
+    working.schema_latch_ = std::make_unique<SchemaLatch>(options.workers, options.appenders());
     const Manifest current = working.manifest_->current();
     working.database_->attach_log(*working.log_, current.records, current.tuple_image);
     return {};

@@ -6,11 +6,14 @@
 // Threads     the worker's. Any number on one database, each with a worker of its own.
 // Waiting     as SqlSession; before a transaction for a change of the schema that is being made, and for a change until all
 //             other sessions' transactions have ended.
-// Errors      as SqlSession's and change_schema's.
+// Errors      as SqlSession's and change_schema's. Where a change of the schema waits for a block that this thread has open in
+//             another session, a statement here would wait for ever, and fails.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "procedures/sql_session.h"
@@ -20,8 +23,10 @@ namespace mneme {
 
 class LiveSession {
  public:
-  // `change_threads`: that put rows into new tables.
-  LiveSession(WorkingDatabase& working, WorkerId worker, uint32_t change_threads);
+  // `change_threads`: that put rows into new tables. `lock_timeout`: how long a change of the schema waits for other sessions'
+  // transactions; nothing: until they have ended.
+  LiveSession(WorkingDatabase& working, WorkerId worker, uint32_t change_threads,
+              std::optional<std::chrono::milliseconds> lock_timeout = {});
   // Rolls a block back.
   ~LiveSession();
   LiveSession(const LiveSession&) = delete;
@@ -32,12 +37,13 @@ class LiveSession {
 
  private:
   StatementResult change(const syntax::Command& command, const std::string& text);
-  void enter();
+  bool enter();
   void leave();
 
   WorkingDatabase& working_;
   const WorkerId worker_;
   const uint32_t change_threads_;
+  const std::optional<std::chrono::milliseconds> lock_timeout_;
   bool is_inside_ = false;
   // Of this version of the schema. Where that has passed, it is at rest, and refers to tables that are gone.
   uint64_t version_ = 0;

@@ -121,6 +121,15 @@ TEST_F(OnlineCheckpointSteps, OneThatIsGivenUpLeavesTheOneBefore) {
   EXPECT_TRUE(test::must(unlisted_files(directory_.path(), before)).empty());
 }
 
+// As one whose client thinks, and forgets: then the program's end would wait for it.
+TEST_F(OnlineCheckpointSteps, OneThatWaitsForAnOpenTransactionCanBeGivenUp) {
+  writer_.begin();
+  OnlineCheckpointer checkpointer(bank_.db, bank_.log, *manifest_, WorkerId{2}, {});
+  checkpointer.give_up();
+  test::expect_refused(checkpointer.take(), ErrorKind::kFailed, "the checkpoint was given up; the one before stays current");
+  writer_.abort();
+}
+
 // A transaction that runs still may have been told of the checkpoint before.
 TEST_F(OnlineCheckpointSteps, BeginsOnceAllThatRanBeforeHaveEnded) {
   std::atomic<bool> ended{false};

@@ -93,6 +93,14 @@ StatementResult log_failure(const CommitLog& log) {
   return StatementResult::failure(sqlstate::kIoError, error->message);
 }
 
+StatementResult own_block(const syntax::Command& command) {
+  return StatementResult::failure(
+      sqlstate::kLockNotAvailable,
+      fmt::format("{} cannot wait for the transaction block that this thread has open on another connection: commit it or "
+                  "roll it back, and try again",
+                  tag_of_change(command)));
+}
+
 }  // namespace
 
 Result<void> change_tables(std::unique_ptr<Database>& database, const Catalog& catalog, bool with_indexes,
@@ -123,17 +131,30 @@ Result<std::unique_ptr<Program>> program_after(const Program& program, const Rec
 }
 
 StatementResult change_schema(WorkingDatabase& working, const syntax::Command& command, std::string_view text,
-                              uint32_t threads) {
+                              uint32_t threads, std::optional<std::chrono::milliseconds> lock_timeout) {
   if (text.size() > kMaxPayloadBytes) {
     return StatementResult::failure(
         sqlstate::kProgramLimit,
         fmt::format("this statement has {} bytes, and a log record holds {}", text.size(), kMaxPayloadBytes));
   }
+  // Before it waits for another change, too, which would wait for this thread's block.
+  if (working.schema_latch().is_inside()) return own_block(command);
   SchemaLatch::Change change(working.schema_latch());
   ChangedProgram changed = changed_program(working.program(), command);
   if (changed.program == nullptr) return changed.failure;
 
-  change.stop();
+  switch (change.stop(lock_timeout)) {
+    case SchemaLatch::Change::Stopped::kStopped:
+      break;
+    case SchemaLatch::Change::Stopped::kOwnBlock:
+      return own_block(command);
+    case SchemaLatch::Change::Stopped::kTimedOut:
+      return StatementResult::failure(
+          sqlstate::kLockNotAvailable,
+          fmt::format("{} has waited {} ms for transactions that other connections have open, and nothing was changed: try "
+                      "again once they have ended",
+                      tag_of_change(command), lock_timeout->count()));
+  }
   Database& former = working.database();
   std::unique_ptr<Database> tables;
   if (!same_tables(former.catalog(), changed.program->catalog)) {

@@ -13,12 +13,15 @@
 //             otherwise has ended that before, and begins anew with working.program() and working.database(), which are
 //             other objects, under optimistic concurrency control until set_concurrency() says otherwise. The change
 //             itself uses `threads`.
-// Waiting     only while the tables are made anew and the record becomes durable; what is refused stops nobody, but where
-//             rows forbid it.
+// Waiting     for transactions that are open, all of them or for `lock_timeout`; others wait for the change only while the tables
+//             are made anew and the record becomes durable; what is refused stops nobody, but where rows forbid it. It never
+//             waits for a transaction of the thread that asks for it, which could not end: that is refused.
 // Errors      in PostgreSQL's words, with its codes (catalog_change.h). A record that cannot be replayed: kDamaged.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/result.h"
@@ -32,7 +35,7 @@ namespace mneme {
 
 // Runs a CREATE or DROP, whose text is `text`. Its result is told only when it is durable.
 StatementResult change_schema(WorkingDatabase& working, const syntax::Command& command, std::string_view text,
-                              uint32_t threads);
+                              uint32_t threads, std::optional<std::chrono::milliseconds> lock_timeout = {});
 
 // The program after a schema record.
 Result<std::unique_ptr<Program>> program_after(const Program& program, const RecordView& record);

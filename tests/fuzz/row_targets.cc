@@ -92,7 +92,9 @@ void hold_call(ByteSpan input) {
   Arena arena;
   Call call;
   if (!accepted(decode_call(program(), input, arena, call))) return;
-  CHECK(check_call(program(), call).ok());
+  // A log of an earlier program may hold a timestamp that no client may give any more.
+  const Result<void> checked = check_call(program(), call);
+  CHECK(checked.ok() || checked.error().message.ends_with("lies outside of the years 1 to 9999"));
   ByteBuffer again;
   encode_call(program(), call, again);
   CHECK(std::ranges::equal(again.span(), input));
