@@ -128,6 +128,11 @@ bool round_numeric(Function function, const Type& source, const Type& type, int1
 }
 
 bool apply_power(double base, double exponent, Arena& arena, Value& result, SqlError& error) {
+  // NaN comes before the errors. pow() knows the exceptions: 1 to the NaN, and NaN to the 0, are 1.
+  if (std::isnan(base) || std::isnan(exponent)) {
+    result = Value::of_double(std::pow(base, exponent));
+    return true;
+  }
   if (base == 0 && exponent < 0) {
     return fail(error, arena, sqlstate::kInvalidPower, "zero raised to a negative power is undefined");
   }

@@ -276,6 +276,26 @@ TEST(CallText, ArgumentsReadBackAsPrinted) {
   }
 }
 
+TEST(CallText, RefusesWhatAParametersModifiersWouldChange) {
+  Arena arena;
+  Type numeric{.kind = TypeKind::kNumeric, .precision = 5, .scale = 2};
+  EXPECT_EQ(print_argument(numeric, *parse_argument(numeric, " 1.230 ", arena)), "1.23");
+  EXPECT_EQ(print_argument(numeric, *parse_argument(numeric, "123e-2", arena)), "1.23");
+  for (const char* text : {"1.239", "1239e-3", "1000"}) {
+    const Result<Argument> refused = parse_argument(numeric, text, arena);
+    ASSERT_FALSE(refused.ok()) << text;
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("a numeric(5,2) would change"));
+  }
+  const Type varchar{.kind = TypeKind::kVarchar, .length = 3};
+  EXPECT_EQ(print_argument(varchar, *parse_argument(varchar, "ab ", arena)), "ab ");
+  EXPECT_FALSE(parse_argument(varchar, "abc ", arena).ok());
+  const Type character{.kind = TypeKind::kChar, .length = 3};
+  EXPECT_EQ(print_argument(character, *parse_argument(character, "ab    ", arena)), "ab ");
+  EXPECT_FALSE(parse_argument(character, "abcd", arena).ok());
+  numeric.is_array = true;
+  EXPECT_FALSE(parse_argument(numeric, "{1.23,1.239}", arena).ok());
+}
+
 TEST(CallText, ArraysReadAsPostgresqlReadsThem) {
   Type ints = type_of(TypeKind::kInt);
   ints.is_array = true;

@@ -1,8 +1,11 @@
 #include "procedures/call_text.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 #include "procedures/call_codec.h"
+#include "procedures/numeric.h"
 #include "procedures/value_text.h"
 
 namespace mneme {
@@ -89,10 +92,28 @@ Error not_an_array(std::string_view text) {
   return invalid_argument("malformed array literal: \"{}\"; an array is written as {{1,2,3}}", text);
 }
 
+// Of a number as it is written: 2 for 1.50, and for 15e-1 one.
+uint8_t digits_after_point(std::string_view text) {
+  const size_t point = text.find('.');
+  const size_t e = std::min(text.find_first_of("eE"), text.size());
+  int64_t digits = point < e ? static_cast<int64_t>(e - point - 1) : 0;
+  if (e < text.size()) digits -= std::clamp<int64_t>(std::strtol(std::string(text.substr(e + 1)).c_str(), nullptr, 10), -100, 100);
+  return static_cast<uint8_t>(std::clamp<int64_t>(digits, 0, kMaxNumericPrecision));
+}
+
 Result<Value> parse_scalar(const Type& type, std::string_view text, Arena& arena) {
+  Type own = type;
+  own.precision = 0;
+  own.length = 0;
+  text.remove_prefix(std::min(type.is_number() ? text.find_first_not_of(kBlanks) : 0, text.size()));
+  if (type.kind == TypeKind::kNumeric) {
+    text = text.substr(0, text.find_last_not_of(kBlanks) + 1);
+    own.scale = std::max(type.scale, digits_after_point(text));
+  }
   Value value;
   SqlError error;
-  if (!parse_value(type, text, arena, value, error)) return invalid_argument("{}", error.message);
+  if (!parse_value(own, text, arena, value, error)) return invalid_argument("{}", error.message);
+  if (const std::string fault = fit_argument(own, type, value); !fault.empty()) return invalid_argument("the argument {}", fault);
   return value;
 }
 
@@ -139,6 +160,28 @@ std::optional<std::string> print_argument(const Type& type, const Argument& argu
     print_value(type, argument.scalar, text);
   }
   return std::string(view(text));
+}
+
+std::string fit_argument(const Type& own, const Type& parameter, Value& value) {
+  if (value.is_null()) return {};
+  bool fits = true;
+  Value fitted = value;
+  if (parameter.kind == TypeKind::kNumeric) {
+    int128 number = value.as_numeric();
+    const unsigned dropped = own.scale > parameter.scale ? own.scale - parameter.scale : 0;
+    fits = number % power_of_ten(dropped) == 0 && rescale(number, own.scale, parameter.scale, number) && fits_numeric(parameter, number);
+    fitted = Value::of_numeric(number);
+  } else if (parameter.is_string()) {
+    fits = parameter.length == 0 || value.as_text().size() <= parameter.length;
+  }
+  if (!fits) {
+    Text text;
+    print_value(own, value, text);
+    return fmt::format("is {}, which a {} would change: PostgreSQL ignores a parameter's modifiers, so declare it wide enough",
+                       view(text), to_string(parameter));
+  }
+  value = fitted;
+  return {};
 }
 
 Result<Argument> parse_argument(const Type& type, std::string_view text, Arena& arena) {

@@ -13,15 +13,15 @@ namespace mneme {
 
 namespace {
 
-bool to_string(const Type& from, const Type& to, bool cut, const Value& value, Arena& arena, Value& result,
+bool to_string(const Type& from, const Type& to, TooLong too_long, const Value& value, Arena& arena, Value& result,
                SqlError& error) {
-  if (from.is_string()) return fit_string(to, cut, value.as_text(), arena, result, error);
+  if (from.is_string()) return fit_string(to, too_long, value.as_text(), arena, result, error);
   if (from.kind == TypeKind::kBoolean) {
-    return fit_string(to, cut, value.as_bool() ? "true" : "false", arena, result, error);
+    return fit_string(to, too_long, value.as_bool() ? "true" : "false", arena, result, error);
   }
   fmt::memory_buffer buffer;
   print_value(from, value, buffer);
-  return fit_string(to, cut, arena.copy({buffer.data(), buffer.size()}), arena, result, error);
+  return fit_string(to, too_long, arena.copy({buffer.data(), buffer.size()}), arena, result, error);
 }
 
 bool to_integer(const Type& from, const Type& to, const Value& value, Arena& arena, Value& result,
@@ -77,9 +77,9 @@ double numeric_to_double(const Type& from, const Value& value) {
 
 }  // namespace
 
-bool cast_value(const Type& from, const Type& to, bool cut, const Value& value, Arena& arena, Value& result,
+bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value& value, Arena& arena, Value& result,
                 SqlError& error) {
-  if (to.is_string()) return to_string(from, to, cut, value, arena, result, error);
+  if (to.is_string()) return to_string(from, to, too_long, value, arena, result, error);
   if (from.is_string()) return parse_value(to, value.as_text(), arena, result, error);
   if (to.is_integer()) return to_integer(from, to, value, arena, result, error);
   switch (to.kind) {

@@ -7,12 +7,19 @@
 #include "base/arena.h"
 #include "engine/type.h"
 #include "engine/value.h"
+#include "procedures/ir.h"
 #include "procedures/sql_error.h"
+#include "procedures/value_text.h"
 
 namespace mneme {
 
-// `cut`: an explicit cast to a bounded string cuts what is too long; an assignment's refuses it.
-[[nodiscard]] bool cast_value(const Type& from, const Type& to, bool cut, const Value& value, Arena& arena,
+// `too_long`: for what does not fit a bounded string.
+[[nodiscard]] bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value& value, Arena& arena,
                               Value& result, SqlError& error);
+
+// Of a kCast.
+inline TooLong too_long_of(const ir::Expr& cast) {
+  return cast.explicit_cast ? TooLong::kCut : cast.whole_cast ? TooLong::kRefuse : TooLong::kCutBlanks;
+}
 
 }  // namespace mneme

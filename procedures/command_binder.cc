@@ -1,9 +1,11 @@
 #include "procedures/command_binder.h"
 
 #include <algorithm>
+#include <span>
 
 #include "procedures/conversion.h"
 #include "procedures/expression_binder.h"
+#include "procedures/ir_walk.h"
 #include "procedures/names.h"
 #include "procedures/operation_binder.h"
 #include "procedures/source_error.h"
@@ -77,8 +79,6 @@ class CallBinder {
     const syntax::Name name{fmt::format("argument {}", n + 1), expr.where};
     ir::Statement assign;
     assign.where = expr.where;
-    assign.variable = names_.declare(name, parameter.type, false, true);
-    bound_.procedure.parameters.push_back({assign.variable, true});
     ExpressionBinder binder(names_, bound_.strings);
     ir::Expr value = binder.bind(expr);
     if (!is_unknown(value) && !converts_implicitly(value.type, parameter.type)) {
@@ -86,8 +86,97 @@ class CallBinder {
              "argument {} of procedure {} is of type {}, and this is of type {}; write CAST(... AS {})",
              n + 1, callee.name, type_name(parameter.type), type_name(value.type), to_string(parameter.type));
     }
-    assign.expr = convert_for_assignment(std::move(value), parameter.type, parameter.name);
+    if ((callee.parameters[n].inout && !sets_parameter(callee, n)) || shows_digits(callee, n)) check_comes_back(callee, n, value);
+    // With its own digits and characters: PostgreSQL ignores the parameter's modifiers, so whether the value is the same with them
+    // is looked at once it is known.
+    Type own = parameter.type;
+    own.precision = 0;
+    own.length = 0;
+    if (own.kind == TypeKind::kNumeric) own.scale = static_cast<uint8_t>(decimals_of(value).count);
+    assign.expr = convert_for_assignment(std::move(value), own, parameter.name);
+    assign.variable = names_.declare(name, own, false, true);
+    bound_.procedure.parameters.push_back({assign.variable, true});
     bound_.procedure.body.push_back(std::move(assign));
+  }
+
+  static bool returns(std::span<const ir::Statement> statements) {
+    return std::ranges::any_of(statements, [](const ir::Statement& statement) {
+      return statement.kind == ir::StatementKind::kReturn || returns(statement.body) || returns(statement.else_body);
+    });
+  }
+
+  // Whether the procedure, unless it raises, gives the parameter a value of its own.
+  static bool sets_parameter(const ir::Procedure& callee, size_t n) {
+    const VariableId parameter = callee.parameters[n].variable;
+    for (const ir::Statement& statement : callee.body) {
+      if (statement.kind == ir::StatementKind::kAssign && statement.variable == parameter) return true;
+      if (statement.kind == ir::StatementKind::kOperation || statement.kind == ir::StatementKind::kForQuery) {
+        const auto& outputs = callee.operations[statement.operation.value].outputs;
+        if (std::ranges::find(outputs, parameter, &ir::Output::into) != outputs.end()) return true;
+      }
+      if (returns({&statement, 1})) return false;
+    }
+    return false;
+  }
+
+  // Whether the procedure makes text of a numeric parameter, or another parameter of it.
+  static bool shows_digits(const ir::Procedure& callee, size_t n) {
+    const VariableId parameter = callee.parameters[n].variable;
+    if (callee.variables[parameter.value].type.kind != TypeKind::kNumeric) return false;
+    const auto is_parameter = [&](const ir::Expr& expr) { return expr.kind == ir::ExprKind::kVariable && expr.variable == parameter; };
+    const auto makes_text = [&](const ir::Expr& whole) {
+      bool found = false;
+      ir::walk(whole, [&](const ir::Expr& expr) {
+        const bool to_text = (expr.kind == ir::ExprKind::kCast && expr.type.is_string()) || expr.function == ir::Function::kConcatFunction;
+        found |= to_text && std::ranges::any_of(expr.args, is_parameter);
+      });
+      return found;
+    };
+    const auto reads = [&](const ir::Expr& whole) {
+      bool found = false;
+      ir::walk(whole, [&](const ir::Expr& expr) { found |= is_parameter(expr); });
+      return found;
+    };
+    bool shows = false;
+    for (const ir::Operation& operation : callee.operations) {
+      ir::for_each_expression(operation, [&](const ir::Expr& expr) { shows |= makes_text(expr); });
+      for (const ir::Output& output : operation.outputs) {
+        shows |= output.into.value < callee.parameters.size() && is_parameter(output.expr);
+      }
+    }
+    const auto search = [&](const auto& self, std::span<const ir::Statement> statements) -> void {
+      for (const ir::Statement& statement : statements) {
+        for (const auto* expr : {&statement.expr, &statement.limit, &statement.step}) shows |= *expr && makes_text(**expr);
+        const bool sets_parameter = statement.variable.valid() && statement.variable.value < callee.parameters.size();
+        shows |= sets_parameter && statement.expr && is_parameter(*statement.expr);
+        for (const ir::Expr& arg : statement.args) shows |= makes_text(arg) || (arg.type.kind == TypeKind::kNumeric && reads(arg));
+        self(self, statement.body);
+        self(self, statement.else_body);
+      }
+    };
+    search(search, callee.body);
+    return shows;
+  }
+
+  // An argument that may come back as a result, or as text, must be printed then as PostgreSQL does, which gives it neither digits
+  // nor blanks.
+  static void check_comes_back(const ir::Procedure& callee, size_t n, const ir::Expr& value) {
+    const ir::Variable& parameter = callee.variables[callee.parameters[n].variable.value];
+    const bool is_constant = value.kind == ir::ExprKind::kConstant;
+    if (is_constant && value.constant.is_null()) return;
+    bool same = true;
+    if (parameter.type.kind == TypeKind::kNumeric) {
+      const Digits digits = decimals_of(value);
+      same = digits.count == parameter.type.scale && !digits.vary;
+    } else if (parameter.type.kind == TypeKind::kChar) {
+      const size_t size = is_constant && value.type.length == 0 ? value.constant.as_text().size() : value.type.length;
+      same = size == parameter.type.length;
+    }
+    if (same) return;
+    refuse(value.where,
+           "argument {} of procedure {}, {}, may come back or be made text, as it was given in PostgreSQL, and as a {} in Mneme; write "
+           "CAST(... AS {})",
+           n + 1, callee.name, parameter.name, to_string(parameter.type), to_string(parameter.type));
   }
 
   static std::optional<std::string> array_text(const syntax::Expr& expr) {

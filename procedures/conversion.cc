@@ -193,6 +193,12 @@ bool is_decimal(std::string_view text) {
   return !(whole.empty() && fraction.empty()) && digits(whole) && digits(fraction);
 }
 
+// Of the literal '1.50': two.
+uint32_t written_digits(std::string_view text) {
+  const size_t point = text.find('.');
+  return point == text.npos ? 0 : static_cast<uint32_t>(text.size() - point - 1);
+}
+
 // An unknown literal becomes a value of the type.
 Expr resolve(Expr expr, const Type& target) {
   if (target.kind == TypeKind::kNull) return resolve_as_text(std::move(expr));
@@ -204,8 +210,7 @@ Expr resolve(Expr expr, const Type& target) {
   if (target.kind == TypeKind::kNumeric && target.precision == 0) {
     const std::string_view text = expr.constant.as_text();
     if (!is_decimal(text)) refuse(expr.where, "'{}' is not a number", text);
-    const size_t point = text.find('.');
-    wanted = numeric_type(point == text.npos ? 0 : static_cast<uint32_t>(text.size() - point - 1));
+    wanted = numeric_type(written_digits(text));
     wanted.scale = std::max(wanted.scale, target.scale);
   }
   if (wanted.is_string()) {
@@ -325,6 +330,8 @@ Expr convert(Expr expr, const Type& target) {
 }
 
 Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what) {
+  // What is stored has the target's digits or blanks, in PostgreSQL too.
+  if (target.precision != 0 || target.length != 0) expr.text_varies = false;
   if (is_unknown(expr)) return resolve(std::move(expr), target);
   const Type& from = expr.type;
   const bool numbers = from.is_number() && target.is_number();
@@ -344,8 +351,13 @@ Expr convert_explicitly(Expr expr, const Type& target) {
   const Type& from = expr.type;
   if (target.is_string()) {
     if (!from.is_string()) expr = convert_to_text(std::move(expr));
+    // To the same kind, but of another name: varchar meets char(n) as char, text does not.
+    if (target.kind == TypeKind::kVarchar && expr.type.kind == TypeKind::kVarchar) expr.type.is_text = target.is_text;
     Expr cast = convert(std::move(expr), target);
+    // A char(n) is cut, or filled up with blanks.
+    if (cast.type.kind == TypeKind::kChar && cast.type.length < target.length) cast = make_cast(std::move(cast), target, false);
     if (cast.kind == ExprKind::kCast && target.length != 0) cast.explicit_cast = true;
+    cast.text_varies = false;
     return cast;
   }
   const bool possible = from.kind == target.kind || from.is_string() ||
@@ -355,6 +367,7 @@ Expr convert_explicitly(Expr expr, const Type& target) {
   if (!possible) {
     refuse(expr.where, "PostgreSQL has no cast from {} to {}", to_string(from), to_string(target));
   }
+  expr.text_varies = false;
   return convert(std::move(expr), target);
 }
 
@@ -372,6 +385,7 @@ Expr convert_to_text(Expr expr) {
            "came about; "
            "write CAST(... AS numeric(p,s)) first");
   }
+  if (expr.type.kind == TypeKind::kNumeric) require_certain_text(expr, "this text");
   return make_cast(std::move(expr), text_type(), false);
 }
 
@@ -402,8 +416,14 @@ void unify_for_arithmetic(Expr& left, Expr& right, bool same_scale, ir::SourceLo
     refuse(where,
            "an operator between two quoted strings or NULLs has no type; write numbers without quotes");
   }
-  if (is_unknown(left)) left = resolve(std::move(left), unbounded(right.type));
-  if (is_unknown(right)) right = resolve(std::move(right), unbounded(left.type));
+  // A factor keeps the digits that it is written with.
+  const auto as_the_other = [&](const Type& other) {
+    Type type = unbounded(other);
+    if (!same_scale && type.kind == TypeKind::kNumeric) type.scale = 0;
+    return type;
+  };
+  if (is_unknown(left)) left = resolve(std::move(left), as_the_other(right.type));
+  if (is_unknown(right)) right = resolve(std::move(right), as_the_other(left.type));
   if (left.type.kind == TypeKind::kTimestamp || right.type.kind == TypeKind::kTimestamp) {
     refuse(where,
            "arithmetic on timestamps is not supported; compute the time before the call and pass it as an "
@@ -412,7 +432,30 @@ void unify_for_arithmetic(Expr& left, Expr& right, bool same_scale, ir::SourceLo
   widen_numbers(left, right, same_scale, where);
 }
 
-Type unify_results(std::vector<Expr*> results, std::string_view construct) {
+Digits decimals_of(const Expr& number) {
+  if (is_unknown(number)) return {number.constant.is_null() ? 0 : written_digits(number.constant.as_text()), number.constant.is_null()};
+  if (number.type.kind != TypeKind::kNumeric) return {};
+  return {number.type.scale, number.text_varies};
+}
+
+bool has_most_digits(const Digits& left, const Digits& right, uint32_t scale) {
+  return (left.count == scale && !left.vary) || (right.count == scale && !right.vary);
+}
+
+void require_certain_text(const Expr& expr, std::string_view what) {
+  if (!expr.text_varies) return;
+  if (expr.type.kind == TypeKind::kChar) {
+    refuse(expr.where,
+           "with how many blanks PostgreSQL fills up {} depends on the value at hand; write CAST(... AS char(n)) for n characters",
+           what);
+  }
+  refuse(expr.where,
+         "how many digits after the point PostgreSQL gives {} depends on the value at hand; write CAST(... AS numeric(p,s)) for s "
+         "of them",
+         what);
+}
+
+Type unify_results(std::vector<Expr*> results, std::string_view construct, bool& text_varies) {
   std::optional<Type> common;
   for (const Expr* result : results) {
     if (is_unknown(*result)) continue;
@@ -428,7 +471,6 @@ Type unify_results(std::vector<Expr*> results, std::string_view construct) {
       common = wider.kind == TypeKind::kNumeric ? numeric_type(scale) : wider;
     } else if (common->is_string() && type.is_string()) {
       // As PostgreSQL: the first one's type, but nothing's bound.
-      if (common->kind == TypeKind::kVarchar && type.is_text) common->is_text = true;
       common->length = 0;
     } else if (common->kind != type.kind) {
       refuse(result->where, "{} has results of types {} and {}, which do not meet without a cast", construct,
@@ -436,12 +478,37 @@ Type unify_results(std::vector<Expr*> results, std::string_view construct) {
     }
   }
   if (!common) common = text_type();
-  // A quoted number may have more digits after the point than the others.
+  text_varies = false;
+  // A quoted number may have more digits after the point than the others, and a quoted string more characters: a literal has no
+  // bound, and with one among them the result has none.
   for (Expr* result : results) {
-    if (is_unknown(*result)) *result = resolve(std::move(*result), unbounded(*common));
+    const bool is_null = result->kind == ExprKind::kConstant && result->constant.is_null();
+    const Digits digits = decimals_of(*result);
+    if (is_unknown(*result)) {
+      const uint16_t bound = common->length;
+      *result = resolve(std::move(*result), unbounded(*common));
+      if (common->is_string() && !is_null && result->constant.as_text().size() > bound) common->length = 0;
+    }
     if (common->kind == TypeKind::kNumeric && result->type.kind == TypeKind::kNumeric &&
         result->type.scale > common->scale) {
       common = numeric_type(result->type.scale);
+    }
+    if (is_null) continue;
+    if (common->kind == TypeKind::kNumeric) text_varies |= digits.vary || digits.count != common->scale;
+  }
+  if (common->kind == TypeKind::kNumeric) {
+    // Again: the scale may have grown after the first.
+    for (const Expr* result : results) {
+      const bool is_null = result->kind == ExprKind::kConstant && result->constant.is_null();
+      if (!is_null && decimals_of(*result).count != common->scale) text_varies = true;
+    }
+  }
+  if (common->kind == TypeKind::kChar) {
+    for (const Expr* result : results) {
+      const bool is_constant = result->kind == ExprKind::kConstant;
+      if (is_constant && result->constant.is_null()) continue;
+      const size_t size = is_constant && result->type.length == 0 ? result->constant.as_text().size() : result->type.length;
+      if (result->type.kind != TypeKind::kChar || result->text_varies || size != common->length || size == 0) text_varies = true;
     }
   }
   for (Expr* result : results) {

@@ -43,7 +43,21 @@ ir::Expr convert_to_text(ir::Expr expr);
 void unify_for_comparison(ir::Expr& left, ir::Expr& right, ir::SourceLocation where);
 void unify_for_arithmetic(ir::Expr& left, ir::Expr& right, bool same_scale, ir::SourceLocation where);
 
-// Brings results of CASE, COALESCE, ... to one type, and returns it.
-Type unify_results(std::vector<ir::Expr*> results, std::string_view construct);
+// Brings results of CASE, COALESCE, ... to one type, and returns it. `text_varies`: as the whole's ir::Expr::text_varies.
+Type unify_results(std::vector<ir::Expr*> results, std::string_view construct, bool& text_varies);
+
+// The digits after the point that PostgreSQL gives a number, before it meets another: as many as its type says here, unless they
+// vary with the value (ir::Expr::text_varies).
+struct Digits {
+  uint32_t count = 0;
+  bool vary = false;
+};
+Digits decimals_of(const ir::Expr& number);
+
+// Whether a sum, difference or remainder of the two has `scale` digits in PostgreSQL whatever the values are.
+bool has_most_digits(const Digits& left, const Digits& right, uint32_t scale);
+
+// Refuses an expression whose text PostgreSQL may print otherwise. `what`: whose text it is, in the sentence's beginning.
+void require_certain_text(const ir::Expr& expr, std::string_view what);
 
 }  // namespace mneme

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "procedures/cast.h"
 #include "procedures/emitter_expression.h"
 #include "procedures/numeric.h"
 
@@ -54,6 +55,18 @@ std::string kind_literal(const Type& type) {
          : type.kind == TypeKind::kSmallInt ? "TypeKind::kSmallInt"
          : type.kind == TypeKind::kInt      ? "TypeKind::kInt"
                                             : "TypeKind::kBigInt";
+}
+
+const char* too_long_literal(const Expr& cast) {
+  switch (too_long_of(cast)) {
+    case TooLong::kCut:
+      return "TooLong::kCut";
+    case TooLong::kCutBlanks:
+      return "TooLong::kCutBlanks";
+    case TooLong::kRefuse:
+      break;
+  }
+  return "TooLong::kRefuse";
 }
 
 unsigned bytes_of_kind(const Type& type) {
@@ -250,13 +263,13 @@ Operand ExpressionEmitter::emit_called_cast(const Expr& expr, const Operand& a) 
   if (from.is_string() && to.is_string()) {
     return emit_call(expr, a.null, result,
                      fmt::format("fit_string({}, {}, {}, *run.arena, {}, *run.error)", type_literal(to),
-                                 expr.explicit_cast, a.value, result));
+                                 too_long_literal(expr), a.value, result));
   }
   Operand value = a;
   value.null = "false";
   return emit_call(expr, a.null, result,
                    fmt::format("cast_value({}, {}, {}, {}, *run.arena, {}, *run.error)", type_literal(from),
-                               type_literal(to), expr.explicit_cast, boxed(value, from), result));
+                               type_literal(to), too_long_literal(expr), boxed(value, from), result));
 }
 
 }  // namespace mneme

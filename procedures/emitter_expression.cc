@@ -463,9 +463,22 @@ Operand ExpressionEmitter::emit_called_function(const Expr& expr) {
 }
 
 Operand ExpressionEmitter::emit_array_element(const Expr& expr) {
-  const Operand subscript = converted(emit(expr.args[0]), Rep::kInt);
-  const std::string name = text_.new_name("x");
+  // Of a NULL array the subscript is not even evaluated.
+  const std::string& array = scope_.variable(expr.variable);
+  Operand subscript;
+  const FunctionText::Part part = text_.apart([&] { subscript = converted(emit(expr.args[0]), Rep::kInt); });
   const Rep rep = rep_of(expr.type);
+  if (part.may_fail) {
+    std::string name;
+    const Operand element = declare_nullable(rep, name);
+    text_.open("if (!{}.null())", array);
+    text_.put(part);
+    text_.line("{} = {};", name, unboxed(rep, fmt::format("{}.at({}, {})", array, subscript.value, subscript.null)));
+    text_.close();
+    return element;
+  }
+  text_.put(part);
+  const std::string name = text_.new_name("x");
   text_.line("const auto {} = {};", name,
              unboxed(rep, fmt::format("{}.at({}, {})", scope_.variable(expr.variable), subscript.value,
                                       subscript.null)));

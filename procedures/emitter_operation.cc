@@ -1,6 +1,7 @@
 #include "procedures/emitter_operation.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mneme {
 
@@ -17,7 +18,7 @@ void OperationEmitter::emit(const Statement& statement, const std::string& itera
   const Operation& operation = scope_.procedure.operations[statement.operation.value];
   if (statement.mode == OperationMode::kLocate) return locate(statement, iteration);
   text_.open();
-  declare_outputs(operation);
+  declare_outputs(operation, statement.mode == OperationMode::kRecall);
   if (statement.mode == OperationMode::kRecall) {
     recall(statement, iteration);
   } else {
@@ -35,6 +36,7 @@ void OperationEmitter::emit(const Statement& statement, const std::string& itera
         break;
     }
     check_into(operation);
+    cast_outputs(operation);
     if (statement.mode == OperationMode::kPerformAndRecord) record(operation, iteration);
   }
   set_outputs(operation);
@@ -44,13 +46,47 @@ void OperationEmitter::emit(const Statement& statement, const std::string& itera
 
 // ---- outputs ----
 
-void OperationEmitter::declare_outputs(const Operation& operation) {
+Rep OperationEmitter::rep_of_found(const ir::Output& output) const {
+  return output.cast_when_taken ? rep_of(output.selected()) : rep_of(scope_.procedure.variables[output.into.value].type);
+}
+
+Operand OperationEmitter::cast_output(const ir::Output& output, const Operand& selected) {
+  if (!output.cast_when_taken) return selected;
+  // The same cast, of a value that has been computed.
+  ir::Expr cast = output.expr;
+  const Type type = output.selected().type;
+  cast.args[0] = ir::Expr();
+  cast.args[0].kind = ir::ExprKind::kAggregate;
+  cast.args[0].type = type;
+  std::vector<Operand> aggregates = std::exchange(scope_.aggregates, {selected});
+  Operand result = converted(expressions_.emit(cast), rep_of(scope_.procedure.variables[output.into.value].type));
+  scope_.aggregates = std::move(aggregates);
+  return result;
+}
+
+// Of the one row that INTO takes.
+void OperationEmitter::cast_outputs(const Operation& operation) {
+  for (size_t i = 0; i < operation.outputs.size(); ++i) {
+    const ir::Output& output = operation.outputs[i];
+    if (!output.cast_when_taken) continue;
+    const std::string name = text_.new_name("cast");
+    text_.line("Nullable<{}> {};", type_of(rep_of(scope_.procedure.variables[output.into.value].type)), name);
+    text_.open("if (count > 0)");
+    const Operand value = cast_output(output, {outputs_[i] + ".value", outputs_[i] + ".null", rep_of_found(output)});
+    text_.line("{} = {{{}, {}}};", name, value.value, value.null);
+    text_.close();
+    outputs_[i] = name;
+  }
+}
+
+void OperationEmitter::declare_outputs(const Operation& operation, bool recalled) {
   outputs_.clear();
   for (const ir::Output& output : operation.outputs) {
     const std::string& variable = scope_.procedure.variables[output.into.value].name;
     std::string name = "out_" + identifier_of(variable);
     if (std::ranges::find(outputs_, name) != outputs_.end()) name = text_.new_name(name + "_");
-    text_.line("Nullable<{}> {};", type_of(rep_of(scope_.procedure.variables[output.into.value].type)), name);
+    const Rep rep = recalled ? rep_of(scope_.procedure.variables[output.into.value].type) : rep_of_found(output);
+    text_.line("Nullable<{}> {};", type_of(rep), name);
     outputs_.push_back(std::move(name));
   }
 }
@@ -59,9 +95,9 @@ void OperationEmitter::declare_outputs(const Operation& operation) {
 std::vector<Operand> OperationEmitter::evaluate_outputs(const Operation& operation) {
   std::vector<Operand> operands;
   for (const ir::Output& output : operation.outputs) {
-    const Rep rep = rep_of(scope_.procedure.variables[output.into.value].type);
-    Operand operand = converted(expressions_.emit(output.expr), rep);
-    const bool from_row = operation.kind != OperationKind::kInsert && reads_row_text(output.expr);
+    const ir::Expr& selected = output.selected();
+    Operand operand = converted(expressions_.emit(selected), rep_of_found(output));
+    const bool from_row = operation.kind != OperationKind::kInsert && reads_row_text(selected);
     if (from_row && !operand.is_null()) operand.value = fmt::format("kept(run, {})", operand.value);
     operands.push_back(std::move(operand));
   }

@@ -61,10 +61,16 @@ class OperationEmitter {
   // The vector `results` of the select's rows; for an order that the path does not deliver they are sorted.
   std::string collect_results(const ir::Operation& operation, const Cut& cut, std::string& begin,
                               std::string& end);
+  void cast_recorded_row(const ir::Operation& operation, const std::string& row);
   void sort_results(const ir::Operation& operation, const std::string& results);
 
   std::vector<Operand> evaluate_outputs(const ir::Operation& operation);
-  void declare_outputs(const ir::Operation& operation);
+  // Of a row that is found: before the cast that is left until it is taken.
+  Rep rep_of_found(const ir::Output& output) const;
+  // `selected`, as found, cast to the output's variable's type where that was left until now.
+  Operand cast_output(const ir::Output& output, const Operand& selected);
+  void cast_outputs(const ir::Operation& operation);
+  void declare_outputs(const ir::Operation& operation, bool recalled);
   void fill_outputs(const std::vector<Operand>& outputs);
   void set_found(const ir::Operation& operation, const std::string& condition);
   std::string table_literal(const ir::Operation& operation) const;

@@ -112,8 +112,13 @@ std::string OperationEmitter::collect_results(const Operation& operation, const 
     }
   }
   for (size_t i = 0; i < operation.outputs.size(); ++i) {
-    const Type& type = scope_.procedure.variables[operation.outputs[i].into.value].type;
-    text_.line("Nullable<{}> output{};", type_of(rep_of(type)), i);
+    const ir::Output& output = operation.outputs[i];
+    text_.line("Nullable<{}> output{};", type_of(rep_of_found(output)), i);
+  }
+  for (size_t i = 0; i < operation.outputs.size(); ++i) {
+    const ir::Output& output = operation.outputs[i];
+    const Type& type = scope_.procedure.variables[output.into.value].type;
+    if (output.cast_when_taken) text_.line("Nullable<{}> cast{}{{}};", type_of(rep_of(type)), i);
   }
   text_.close(";");
   text_.line("ArenaVector<{0}Row> {0}(*run.arena);", results);
@@ -172,6 +177,23 @@ void OperationEmitter::sort_results(const Operation& operation, const std::strin
 
 // ---- loops over a query ----
 
+// OperationRunner::cast_all_rows(), for one row.
+void OperationEmitter::cast_recorded_row(const Operation& operation, const std::string& row) {
+  const FunctionText::Leave before = text_.leave_by(FunctionText::kReturn);
+  for (size_t i = 0; i < operation.outputs.size(); ++i) {
+    const ir::Output& output = operation.outputs[i];
+    if (!output.cast_when_taken) continue;
+    text_.open("const auto cast_{} = [&]() -> bool", i);
+    const std::string found = fmt::format("{}.output{}", row, i);
+    const Operand value = cast_output(output, {found + ".value", found + ".null", rep_of_found(output)});
+    text_.line("{}.cast{} = {{{}, {}}};", row, i, value.value, value.null);
+    text_.line("return true;");
+    text_.close(";");
+    text_.line("if (!cast_{}()) *run.outcome = {{}};", i);
+  }
+  text_.leave_by(before);
+}
+
 std::string OperationEmitter::emit_loop(const Statement& statement, const std::string& iteration,
                                         const LoopBody& body) {
   const Operation& operation = scope_.procedure.operations[statement.operation.value];
@@ -199,8 +221,10 @@ std::string OperationEmitter::emit_loop(const Statement& statement, const std::s
     text_.open();
     text_.line("ArenaVector<Value> recorded(*run.arena);");
     text_.open("for (int64_t row = 0; row < {}; ++row)", count);
+    if (std::ranges::any_of(operation.outputs, &ir::Output::cast_when_taken)) cast_recorded_row(operation, results + "[" + begin + " + row]");
     for (size_t i = 0; i < width; ++i) {
-      const std::string output = fmt::format("{}[{} + row].output{}", results, begin, i);
+      const std::string output =
+          fmt::format("{}[{} + row].{}{}", results, begin, operation.outputs[i].cast_when_taken ? "cast" : "output", i);
       text_.line("recorded.push_back({});",
                  boxed({output + ".value", output + ".null", Rep::kNone},
                        scope_.procedure.variables[operation.outputs[i].into.value].type));
@@ -227,8 +251,14 @@ std::string OperationEmitter::emit_loop(const Statement& statement, const std::s
       const Rep rep = rep_of(scope_.procedure.variables[into.value].type);
       text_.line("{} = {};", variable,
                  unboxed(rep, fmt::format("{}.values[{} * {} + {}]", results, number, width, i)));
-    } else {
+    } else if (!operation.outputs[i].cast_when_taken) {
       text_.line("{} = {}[{} + {}].output{};", variable, results, begin, number, i);
+    } else if (statement.mode == OperationMode::kPerformAndRecord) {
+      text_.line("{} = {}[{} + {}].cast{};", variable, results, begin, number, i);
+    } else {
+      const std::string found = fmt::format("{}[{} + {}].output{}", results, begin, number, i);
+      const Operand value = cast_output(operation.outputs[i], {found + ".value", found + ".null", rep_of_found(operation.outputs[i])});
+      text_.line("{} = {{{}, {}}};", variable, value.value, value.null);
     }
   }
   body(number);

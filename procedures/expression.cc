@@ -194,6 +194,10 @@ bool evaluate_in_list(const Expr& expr, EvaluationContext& context, Value& resul
 }
 
 bool evaluate_array_element(const Expr& expr, EvaluationContext& context, Value& result) {
+  if (context.arrays[expr.variable.value].null) {
+    result = Value::null();  // whatever the subscript: PostgreSQL doesn't even evaluate it
+    return true;
+  }
   Value subscript;
   if (!evaluate(expr.args[0], context, subscript)) return false;
   const std::span<const Value> elements = context.arrays[expr.variable.value].elements;
@@ -295,7 +299,7 @@ bool evaluate_cast(const Expr& expr, EvaluationContext& context, Value& result) 
     result = Value::null();
     return true;
   }
-  return cast_value(arg.type, expr.type, expr.explicit_cast, value, context.arena, result, context.error);
+  return cast_value(arg.type, expr.type, too_long_of(expr), value, context.arena, result, context.error);
 }
 
 }  // namespace

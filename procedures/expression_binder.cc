@@ -185,6 +185,7 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
     refuse(expr.where, "there is no column and no variable {}", name);
   }
   reference.type = names_.type_of(reference.variable);
+  reference.text_varies = names_.text_varies(reference.variable);
   if (reference.type.is_array) {
     refuse(expr.where, "the array {} can't be used as a value; use {}[i], cardinality({}) or = ANY ({})",
            name, name, name, name);
@@ -192,7 +193,22 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
   return reference;
 }
 
+// A minus before a literal is a part of it in PostgreSQL: -2147483648 is an int, though 2147483648 is none.
+std::optional<Expr> ExpressionBinder::bind_least_integer(const syntax::Expr& expr) {
+  if (expr.op != Op::kNegate || expr.args[0].kind != syntax::ExprKind::kInteger) return std::nullopt;
+  const std::optional<int128> value = read_digits(expr.args[0].text);
+  for (const TypeKind kind : {TypeKind::kInt, TypeKind::kBigInt}) {
+    const int64_t least = kind == TypeKind::kInt ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int64_t>::min();
+    if (value != -int128{least}) continue;
+    Expr literal = make(ExprKind::kConstant, Type{.kind = kind}, expr.where);
+    literal.constant = Value::of_int(least);
+    return literal;
+  }
+  return std::nullopt;
+}
+
 Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
+  if (std::optional<Expr> literal = bind_least_integer(expr)) return *std::move(literal);
   Expr arg = bind(expr.args[0]);
   switch (expr.op) {
     case Op::kNot:
@@ -204,8 +220,14 @@ Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
       if (is_unknown(arg) || !arg.type.is_number()) refuse(expr.where, "- is for numbers");
       Type type = arg.type;
       if (type.kind == TypeKind::kNumeric) type = numeric_type(type.scale);
-      return make_unary(Op::kNegate, type, std::move(arg), expr.where);
+      const bool text_varies = arg.text_varies;
+      Expr negated = make_unary(Op::kNegate, type, std::move(arg), expr.where);
+      negated.text_varies = text_varies;
+      return negated;
     }
+    case Op::kAdd:
+      if (is_unknown(arg) || !arg.type.is_number()) refuse(expr.where, "+ is for numbers");
+      return arg;
     default:
       return make_unary(expr.op, kBoolean, require_boolean(std::move(arg), "what IS tests"), expr.where);
   }
@@ -235,6 +257,8 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
       return compare(expr.op, std::move(left), std::move(right), expr.where);
   }
 
+  const Digits left_digits = decimals_of(left);
+  const Digits right_digits = decimals_of(right);
   unify_for_arithmetic(left, right, expr.op != Op::kMultiply, expr.where);
   Type type = left.type;
   if (type.kind == TypeKind::kNumeric) {
@@ -255,7 +279,11 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   if (type.kind == TypeKind::kDouble && expr.op == Op::kModulo) {
     refuse(expr.where, "% is not defined for double precision; cast both sides to bigint");
   }
-  return make_binary(expr.op, type, std::move(left), std::move(right), expr.where);
+  Expr result = make_binary(expr.op, type, std::move(left), std::move(right), expr.where);
+  result.text_varies = type.kind == TypeKind::kNumeric && (expr.op == Op::kMultiply
+                                                               ? left_digits.vary || right_digits.vary
+                                                               : !has_most_digits(left_digits, right_digits, type.scale));
+  return result;
 }
 
 Expr ExpressionBinder::bind_concat(const syntax::Expr& expr) {
@@ -274,8 +302,9 @@ Expr ExpressionBinder::bind_case(const syntax::Expr& expr) {
   const size_t end = expr.args.size() - (expr.has_else ? 1 : 0);
   Expr result = make(ExprKind::kCase, Type{}, expr.where);
   for (size_t i = first; i < end; i += 2) {
+    // A subject that is a bare literal is text to PostgreSQL, whatever it meets.
     result.args.push_back(
-        expr.has_subject ? compare(Op::kEqual, bind(expr.args[0]), bind(expr.args[i]), expr.args[i].where)
+        expr.has_subject ? compare(Op::kEqual, bind_value(expr.args[0]), bind(expr.args[i]), expr.args[i].where)
                          : bind_condition(expr.args[i]));
     result.args.push_back(bind(expr.args[i + 1]));
   }
@@ -284,11 +313,14 @@ Expr ExpressionBinder::bind_case(const syntax::Expr& expr) {
 
   std::vector<Expr*> results = {&result.args.back()};  // PostgreSQL looks at ELSE first
   for (size_t i = 1; i < result.args.size(); i += 2) results.push_back(&result.args[i]);
-  result.type = unify_results(results, "CASE");
+  result.type = unify_results(results, "CASE", result.text_varies);
   return result;
 }
 
 Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
+  if (!expr.type.table.empty()) {
+    refuse(expr.type.table.where, "PostgreSQL knows %TYPE in declarations, and not in a cast; write the type's name");
+  }
   const Type target = names_.read_type(expr.type);
   if (target.is_array)
     refuse(expr.where, "casts to arrays are not supported; declare a variable of type {}", to_string(target));
@@ -311,6 +343,7 @@ Expr ExpressionBinder::bind_subscript(const syntax::Expr& expr) {
   Expr element = make(ExprKind::kArrayElement, Type{}, expr.where);
   element.variable = bind_array(expr.args[0], "a subscript");
   element.type = names_.type_of(element.variable).element();
+  element.text_varies = names_.text_varies(element.variable);
   element.args.push_back(bind_for(expr.args[1], kInt, "a subscript"));
   return element;
 }
@@ -422,11 +455,11 @@ Expr ExpressionBinder::bind_aggregate(const syntax::Expr& expr) {
     } else if (aggregate.kind != Kind::kCount) {
       if (type.kind == TypeKind::kBoolean) refuse(expr.where, "{}() is not defined for boolean", expr.text);
       aggregate.type = type.kind == TypeKind::kVarchar ? text_type() : type;
-      if (type.kind == TypeKind::kChar) aggregate.type.length = 0;
     }
   }
   aggregates_->push_back(aggregate);
   Expr result = make(ExprKind::kAggregate, aggregate.type, expr.where);
+  result.text_varies = aggregate.kind != Kind::kCount && aggregate.argument && aggregate.argument->text_varies;
   result.aggregate = static_cast<uint32_t>(aggregates_->size() - 1);
   return result;
 }

@@ -136,6 +136,9 @@ Expr to_int(Expr arg, std::string_view name) {
 // Integers have no sign(), floor(), round(), ... of their own: PostgreSQL makes them double precision.
 Expr bind_rounding(const Signature& signature, std::string_view name, std::vector<Expr> args,
                    ir::SourceLocation where) {
+  if (is_unknown(args[0]) && signature.function == Function::kTrunc) {
+    refuse(where, "trunc() of a quoted number is ambiguous to PostgreSQL; write it without quotes");
+  }
   args[0] = to_number(std::move(args[0]), name);
   if (args.size() == 1) {
     if (args[0].type.kind != TypeKind::kNumeric) args[0] = convert(std::move(args[0]), kDouble);
@@ -159,6 +162,9 @@ Expr bind_rounding(const Signature& signature, std::string_view name, std::vecto
 Expr bind_text_function(const Signature& signature, std::string_view name, std::vector<Expr> args,
                         ir::SourceLocation where) {
   for (size_t i = 0; i < args.size(); ++i) {
+    if (name == "substring" && i > 0 && is_unknown(args[i])) {
+      refuse(args[i].where, "substring() with a quoted string here takes it for a pattern in PostgreSQL; write a number");
+    }
     const bool padding =
         (signature.function == Function::kLpad || signature.function == Function::kRpad) && i == 2;
     args[i] = i < signature.strings || padding ? to_text(std::move(args[i]), name)
@@ -189,35 +195,49 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
     case Shape::kResults: {
       std::vector<Expr*> results;
       for (Expr& arg : args) results.push_back(&arg);
-      const Type type = unify_results(results, name);
-      return make_call(signature.function, type, std::move(args), where);
+      bool text_varies = false;
+      const Type type = unify_results(results, name, text_varies);
+      Expr call = make_call(signature.function, type, std::move(args), where);
+      call.text_varies = text_varies;
+      return call;
     }
     case Shape::kNullIf: {
       if (is_unknown(args[0])) args[0] = resolve_as_text(std::move(args[0]));
       const Type type = args[0].type;
+      const bool varied = args[0].text_varies;
       unify_for_comparison(args[0], args[1], where);
       if (args[0].type.is_number() && !(args[0].type == type) && args[0].type.kind != TypeKind::kNumeric) {
         refuse(where, "nullif() of {} and a wider type is not supported; cast the second argument",
                to_string(type));
       }
       const Type result = args[0].type;
-      return make_call(signature.function, result, std::move(args), where);
+      Expr call = make_call(signature.function, result, std::move(args), where);
+      call.text_varies = varied || (result.kind == TypeKind::kNumeric && (type.kind != TypeKind::kNumeric || type.scale != result.scale)) ||
+                         (result.kind == TypeKind::kChar && type.kind != TypeKind::kChar);
+      return call;
     }
     case Shape::kNumber: {
       args[0] = to_number(std::move(args[0]), name);
       Type type = args[0].type;
       type.precision = 0;
-      return make_call(signature.function, type, std::move(args), where);
+      const bool text_varies = args[0].text_varies;
+      Expr call = make_call(signature.function, type, std::move(args), where);
+      call.text_varies = text_varies;
+      return call;
     }
     case Shape::kRounding:
     case Shape::kDigits:
       return bind_rounding(signature, name, std::move(args), where);
     case Shape::kModulo: {
+      const Digits left = decimals_of(args[0]);
+      const Digits right = decimals_of(args[1]);
       unify_for_arithmetic(args[0], args[1], true, where);
       if (args[0].type.kind == TypeKind::kDouble) refuse(where, "mod() is not defined for double precision");
       Type type = args[0].type;
       type.precision = 0;
-      return make_call(signature.function, type, std::move(args), where);
+      Expr call = make_call(signature.function, type, std::move(args), where);
+      call.text_varies = type.kind == TypeKind::kNumeric && !has_most_digits(left, right, type.scale);
+      return call;
     }
     case Shape::kDoubles:
       for (Expr& arg : args) {

@@ -248,18 +248,23 @@ Flow Interpreter::Machine::run_for_query(const Statement& statement) {
   ResultRows rows{0, 0, static_cast<uint32_t>(operation.outputs.size())};
   std::span<const Value> recalled;
   const bool recalls = statement.mode == OperationMode::kRecall;
+  const bool records = statement.mode == OperationMode::kPerformAndRecord;
   if (recalls) {
     const Recording::Recorded recorded = recall(operation);
     rows.count = recorded.rows;
     recalled = recorded.values;
   } else {
     if (!operations_.perform(operation, OperationRunner::Wanted::kAll, rows)) return Flow::kFailed;
-    if (statement.mode == OperationMode::kPerformAndRecord) record(operation, rows);
+    if (records) {
+      operations_.cast_all_rows(operation, rows);
+      record(operation, rows);
+    }
   }
   if (rows.count == 0) set_outputs(operation, nullptr);
   Flow flow = Flow::kNext;
   for (uint32_t i = 0; i < rows.count; ++i) {
     if (!runs_iteration(statement, i)) continue;
+    if (!recalls && !records && !operations_.cast_row(operation, rows, i)) return Flow::kFailed;
     // The body's operations may move the stack: the row is looked up anew.
     const std::span<const Value> values = recalls ? recalled : operations_.values(rows);
     set_outputs(operation, values.data() + size_t{i} * rows.width);
@@ -321,6 +326,7 @@ Flow Interpreter::Machine::run_operation(const Statement& statement) {
   ResultRows rows;
   if (!operations_.perform(operation, OperationRunner::Wanted::kInto, rows)) return Flow::kFailed;
   if (!check_into(operation, rows.count)) return Flow::kFailed;
+  if (rows.count > 0 && !operations_.cast_row(operation, rows, 0)) return Flow::kFailed;
   if (statement.mode == OperationMode::kPerformAndRecord) record(operation, rows);
   set_outputs(operation, rows.count > 0 ? operations_.values(rows).data() : nullptr);
   set_found(operation.found, rows.count > 0);

@@ -77,6 +77,11 @@ struct Expr {
   // kCast to a bounded string: written as CAST or ::, so that what is too long is cut; an assignment's cast refuses it
   // unless only blanks are lost.
   bool explicit_cast = false;
+  // kCast to a varchar(n) for a parameter: nothing is cut, not even blanks, as PostgreSQL ignores a parameter's n.
+  bool whole_cast = false;
+  // Of a numeric or char(n): the digits after the point, or the blanks at the end, that PostgreSQL prints depend on the value at
+  // hand, while here they follow from the type. So its text is refused wherever it would be seen. For the binder alone.
+  bool text_varies = false;
   Type type;
   VariableId variable;
   ColumnId column;
@@ -126,6 +131,12 @@ struct OrderKey {
 struct Output {
   Expr expr;
   VariableId into;
+  // `expr` casts what the statement selects to the variable's type, and rows may be found that are not taken. PostgreSQL casts
+  // once a row is taken: an error of the cast is one of a row that INTO takes, or an iteration runs for, alone. Until then rows
+  // have selected().
+  bool cast_when_taken = false;
+
+  const Expr& selected() const { return cast_when_taken ? expr.args[0] : expr; }
 };
 
 struct Assignment {

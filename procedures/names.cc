@@ -96,6 +96,11 @@ VariableId Names::field(const Record& record, const std::string& name, ir::Sourc
   refuse(where, "record {} has no field {}", record.name, name);
 }
 
+bool Names::text_varies(VariableId variable) const {
+  if (is_parameter(variable) && type_of(variable).kind == TypeKind::kChar) return true;
+  return std::ranges::find(text_varies_, variable) != text_varies_.end();
+}
+
 VariableId Names::found() {
   if (!procedure_.found.valid()) procedure_.found = add_variable("found", Type{.kind = TypeKind::kBoolean});
   return procedure_.found;

@@ -69,6 +69,11 @@ class Names {
   const std::string& name_of(VariableId variable) const { return procedure_.variables[variable.value].name; }
   bool is_parameter(VariableId variable) const { return variable.value < procedure_.parameters.size(); }
 
+  // ir::Expr::text_varies of the variable's value: it may be a char(n) parameter, whose n PostgreSQL ignores, or a record's field
+  // filled with such a value. A numeric parameter's digits are seen to at the call (command_binder.cc).
+  bool text_varies(VariableId variable) const;
+  void note_text_varies(VariableId variable) { text_varies_.push_back(variable); }
+
  private:
   VariableId add_variable(std::string name, const Type& type);
   void add(const syntax::Name& name, Declared declared);
@@ -76,6 +81,7 @@ class Names {
   const Catalog& catalog_;
   ir::Procedure& procedure_;
   std::vector<std::map<std::string, Declared>> blocks_;
+  std::vector<VariableId> text_varies_;  // of records' fields
   std::deque<Record> records_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/check.h"
 #include "procedures/access_path.h"
@@ -20,18 +21,78 @@ namespace {
 
 constexpr Type kBigInt{.kind = TypeKind::kBigInt};
 
-// What PostgreSQL names a column of the result; "" where it names it ?column? or after a type.
-std::string item_name(const syntax::SelectItem& item) {
-  if (!item.alias.empty()) return item.alias.text;
-  switch (item.expr.kind) {
+// A type's name in PostgreSQL's catalog.
+std::string catalog_name(const std::string& type) {
+  static const std::map<std::string_view, std::string_view> kNames = {
+      {"smallint", "int2"},   {"int", "int4"},     {"integer", "int4"},        {"bigint", "int8"},
+      {"decimal", "numeric"}, {"dec", "numeric"},  {"double precision", "float8"}, {"char", "bpchar"},
+      {"character", "bpchar"}, {"boolean", "bool"}};
+  const auto found = kNames.find(type);
+  return found == kNames.end() ? type : std::string(found->second);
+}
+
+// What PostgreSQL names a column of the result that has no AS. A weak name is a type's or CASE's: a cast around it, or CASE
+// whose ELSE it is, then gives its own.
+struct ColumnName {
+  std::string text;  // "": PostgreSQL's ?column?
+  bool weak = true;
+};
+ColumnName column_name(const syntax::Expr& expr) {
+  switch (expr.kind) {
     case syntax::ExprKind::kReference:
+      return {expr.text, false};
     case syntax::ExprKind::kCall:
-      return item.expr.text;
-    case syntax::ExprKind::kCase:
-      return "case";
+      if (expr.text == "trim") return {"btrim", false};
+      return {expr.column_name.empty() ? expr.text : expr.column_name, false};
+    case syntax::ExprKind::kSubscript:
+      return column_name(expr.args[0]);
+    case syntax::ExprKind::kTimestamp:
+      return {"timestamp", true};
+    case syntax::ExprKind::kEmptyArray:
+      return {"array", false};
+    case syntax::ExprKind::kCast:
+    case syntax::ExprKind::kCase: {
+      const bool is_cast = expr.kind == syntax::ExprKind::kCast;
+      ColumnName inner;
+      if (is_cast) {
+        inner = column_name(expr.args[0]);
+      } else if (expr.has_else) {
+        inner = column_name(expr.args.back());
+      }
+      if (!inner.weak) return inner;
+      return {is_cast ? catalog_name(expr.type.base) : "case", true};
+    }
     default:
-      return "";
+      return {};
   }
+}
+
+std::string item_name(const syntax::SelectItem& item) {
+  return item.alias.empty() ? column_name(item.expr).text : item.alias.text;
+}
+
+// Whether two expressions are the same, by their form. Constants count as different, which at worst asks for an AS.
+bool same_expression(const Expr& a, const Expr& b) {
+  return a.kind == b.kind && a.kind != ExprKind::kConstant && a.op == b.op && a.function == b.function && a.source == b.source &&
+         a.type == b.type && a.variable == b.variable && a.column == b.column && a.aggregate == b.aggregate &&
+         std::ranges::equal(a.args, b.args, same_expression);
+}
+
+// Casts around casts, from the outside.
+size_t count_casts(const Expr& expr) {
+  return expr.kind == ExprKind::kCast ? 1 + count_casts(expr.args[0]) : 0;
+}
+
+// Whether outputs are evaluated for rows that no variable gets.
+bool finds_rows_not_taken(const ir::Operation& operation, bool is_loop) {
+  if (operation.kind == ir::OperationKind::kInsert) return false;
+  const bool at_most_one = std::ranges::all_of(operation.access, [](const ir::TableAccess& access) {
+    return access.path.kind == ir::AccessPath::Kind::kPoint &&
+           std::ranges::all_of(access.path.equalities,
+                               [](const auto& equality) { return !equality.array.valid() && equality.values.size() == 1; });
+  });
+  if (at_most_one || !operation.aggregates.empty()) return false;
+  return is_loop || operation.strict || operation.kind != ir::OperationKind::kSelect || !operation.order_is_path_order;
 }
 
 void mark_all_columns_written(const TableDefinition& table, ir::Operation& operation) {
@@ -80,22 +141,41 @@ void set_uses(ir::Operation& operation) {
 
 }  // namespace
 
-Expr convert_for_variable(const Names& names, VariableId variable, Expr expr) {
-  const Type& type = names.type_of(variable);
-  const ir::SourceLocation where = expr.where;
-  const bool from_number = expr.type.is_number();
-  const Type from = expr.type;
-  Expr value = convert_for_assignment(std::move(expr), type.element(), names.name_of(variable));
-  const bool may_round =
-      type.kind == TypeKind::kNumeric && from_number &&
-      (from.kind == TypeKind::kDouble || (from.kind == TypeKind::kNumeric && from.scale > type.scale));
-  if (may_round && names.is_parameter(variable)) {
-    refuse(where,
-           "this value of type {} would be rounded for the parameter {}, which PostgreSQL does not do: it "
-           "ignores a "
-           "parameter's precision; assign it to a variable of type {} first, and that to the parameter",
-           to_string(from), names.name_of(variable), to_string(type.element()));
+namespace {
+
+// What a parameter of a numeric or char(n) takes, it has as it is in PostgreSQL, which ignores the modifiers. A number of fewer
+// digits is the same number, and accepted.
+void check_parameter_takes(const Names& names, VariableId variable, const Expr& value) {
+  const Type type = names.type_of(variable).element();
+  const bool is_constant = value.kind == ExprKind::kConstant;
+  if (is_constant && value.constant.is_null()) return;
+  if (type.kind == TypeKind::kNumeric) {
+    const bool rounds = value.type.kind == TypeKind::kDouble || decimals_of(value).count > type.scale;
+    if (!rounds) return;
+    refuse(value.where,
+           "this value of type {} would be rounded for the parameter {}, which PostgreSQL does not do: it ignores a parameter's "
+           "precision; assign it to a variable of type {} first, and that to the parameter",
+           to_string(value.type), names.name_of(variable), to_string(type));
   }
+  if (type.kind == TypeKind::kChar) {
+    const std::string_view text = is_constant && (is_unknown(value) || value.type.is_string()) ? value.constant.as_text() : "";
+    const bool fills = text.size() == type.length && !text.ends_with(' ');
+    if (fills || (value.type.kind == TypeKind::kChar && value.type.length == type.length && !value.text_varies)) return;
+    refuse(value.where,
+           "this value would be filled up with blanks, or cut, to {} characters for the parameter {}, which PostgreSQL does not do: "
+           "it ignores a parameter's length; write CAST(... AS {})",
+           type.length, names.name_of(variable), to_string(type));
+  }
+}
+
+}  // namespace
+
+Expr convert_for_variable(const Names& names, VariableId variable, Expr expr) {
+  const Type type = names.type_of(variable).element();
+  const bool is_parameter = names.is_parameter(variable);
+  if (is_parameter) check_parameter_takes(names, variable, expr);
+  Expr value = convert_for_assignment(std::move(expr), type, names.name_of(variable));
+  if (is_parameter && value.kind == ExprKind::kCast && !value.explicit_cast && type.kind == TypeKind::kVarchar) value.whole_cast = true;
   return value;
 }
 
@@ -109,6 +189,7 @@ OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
   to.kind = from.kind;
   to.where = from.where;
   to.text = from.text;
+  to.strict = from.strict;
   switch (from.kind) {
     case ir::OperationKind::kSelect:
       bind_select(from, use, to);
@@ -126,7 +207,7 @@ OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
   if (use == Use::kUser) {
     keep_outputs_for_user(to);
   } else if (use != Use::kPerform) {
-    set_outputs(targets, to);
+    set_outputs(targets, use == Use::kForLoop, to);
   }
   finish(to);
   to.for_update =
@@ -199,6 +280,15 @@ void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder
     const bool bare = item.expr.kind == syntax::ExprKind::kReference && item.expr.qualifier.empty();
     const auto named = std::ranges::find_if(
         items_, [&](const Item& output) { return bare && output.name == item.expr.text; });
+    if (named != items_.end()) {
+      const bool ambiguous = std::any_of(named + 1, items_.end(), [&](const Item& other) {
+        return other.name == named->name && !same_expression(other.expr, named->expr);
+      });
+      if (ambiguous) {
+        refuse(item.expr.where, "ORDER BY {} is ambiguous: two columns of the result have that name; give one another with AS",
+               item.expr.text);
+      }
+    }
     Expr key = named != items_.end() ? named->expr : binder.bind_value(item.expr);
     if (key.kind == ExprKind::kConstant) {
       refuse(item.expr.where, "ORDER BY a constant orders nothing; write a column's name");
@@ -221,7 +311,6 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
   ExpressionBinder binder(names_, strings_, sources_);
   binder.accept_aggregates(to.aggregates);
   bind_items(from.items, binder);
-  to.strict = from.strict;
   const bool aggregated = !to.aggregates.empty();
   ExpressionBinder plain(names_, strings_, sources_);
   bind_order(from, plain, to);
@@ -380,7 +469,7 @@ VariableId OperationBinder::writable(const syntax::Target& target) const {
   return declared.variable;
 }
 
-void OperationBinder::set_outputs(const std::vector<syntax::Target>& targets, ir::Operation& to) {
+void OperationBinder::set_outputs(const std::vector<syntax::Target>& targets, bool is_loop, ir::Operation& to) {
   if (targets.empty()) {
     if (to.kind == ir::OperationKind::kSelect) {
       refuse(to.where, "a SELECT without INTO has nowhere to put its result; add INTO, or use PERFORM");
@@ -402,7 +491,10 @@ void OperationBinder::set_outputs(const std::vector<syntax::Target>& targets, ir
       }
       const std::vector<VariableId> fields =
           names_.fill_record(declared, names, types, targets[0].name.where);
-      for (size_t i = 0; i < fields.size(); ++i) to.outputs[i].into = fields[i];
+      for (size_t i = 0; i < fields.size(); ++i) {
+        to.outputs[i].into = fields[i];
+        if (to.outputs[i].expr.text_varies) names_.note_text_varies(fields[i]);
+      }
       return;
     }
   }
@@ -416,8 +508,11 @@ void OperationBinder::set_outputs(const std::vector<syntax::Target>& targets, ir
       if (to.outputs[j].into == variable)
         refuse(targets[i].name.where, "{} is named twice", targets[i].name.text);
     }
-    to.outputs[i].expr = convert_for_variable(names_, variable, std::move(to.outputs[i].expr));
-    to.outputs[i].into = variable;
+    ir::Output& output = to.outputs[i];
+    const size_t own_casts = count_casts(output.expr);
+    output.expr = convert_for_variable(names_, variable, std::move(output.expr));
+    output.into = variable;
+    output.cast_when_taken = finds_rows_not_taken(to, is_loop) && count_casts(output.expr) > own_casts;
   }
 }
 
@@ -425,6 +520,7 @@ void OperationBinder::keep_outputs_for_user(ir::Operation& to) {
   for (size_t i = 0; i < to.outputs.size(); ++i) {
     // No name of the user's holds a blank.
     const syntax::Name name{fmt::format("column {}", i + 1), to.where};
+    require_certain_text(to.outputs[i].expr, "this column");
     to.outputs[i].into = names_.declare(name, to.outputs[i].expr.type, false, false);
   }
 }

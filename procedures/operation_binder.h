@@ -41,7 +41,7 @@ class OperationBinder {
   std::vector<ir::Expr> bind_conditions(const syntax::Operation& from);
   void bind_items(const std::vector<syntax::SelectItem>& items, ExpressionBinder& binder);
   void bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to);
-  void set_outputs(const std::vector<syntax::Target>& targets, ir::Operation& to);
+  void set_outputs(const std::vector<syntax::Target>& targets, bool is_loop, ir::Operation& to);
   void keep_outputs_for_user(ir::Operation& to);
   VariableId writable(const syntax::Target& target) const;
   void finish(ir::Operation& to);
@@ -61,8 +61,8 @@ class OperationBinder {
   std::vector<Item> items_;
 };
 
-// The value of `expr` as the variable stores it. PostgreSQL drops (p,s) from a parameter's type, so a value that would
-// be rounded for a parameter here, and not there, is refused.
+// The value of `expr` as the variable stores it. PostgreSQL drops modifiers from a parameter's type, so a value that would
+// be changed for a parameter here, and not there, is refused: numeric and char(n) here, a varchar(n) that is too long as it runs.
 ir::Expr convert_for_variable(const Names& names, VariableId variable, ir::Expr expr);
 
 }  // namespace mneme

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/shared_cell.h"
+#include "procedures/cast.h"
 #include "procedures/comparison.h"
 #include "procedures/row_finder.h"
 
@@ -95,10 +96,35 @@ bool OperationRunner::select(const Operation& operation, Wanted wanted, ResultRo
 bool OperationRunner::push_outputs(const Operation& operation) {
   for (const ir::Output& output : operation.outputs) {
     Value value;
-    if (!state_.value_of(output.expr, operation.where, value)) return false;
-    stack_.push_back(state_.kept(output.expr.type, value));
+    const ir::Expr& selected = output.selected();
+    if (!state_.value_of(selected, operation.where, value)) return false;
+    stack_.push_back(state_.kept(selected.type, value));
   }
   return true;
+}
+
+bool OperationRunner::cast_output(const ir::Output& output, Value& value) {
+  if (!output.cast_when_taken || value.is_null()) return true;
+  return cast_value(output.selected().type, output.expr.type, too_long_of(output.expr), Value(value), state_.arena, value,
+                    state_.context.error);
+}
+
+bool OperationRunner::cast_row(const ir::Operation& operation, const ResultRows& rows, uint32_t i) {
+  Value* const values = stack_.data() + rows.base + size_t{i} * rows.width;
+  for (size_t k = 0; k < rows.width; ++k) {
+    if (!cast_output(operation.outputs[k], values[k])) return state_.raise(operation.where);
+  }
+  return true;
+}
+
+void OperationRunner::cast_all_rows(const ir::Operation& operation, const ResultRows& rows) {
+  Value* value = stack_.data() + rows.base;
+  for (uint32_t i = 0; i < rows.count; ++i) {
+    for (const ir::Output& output : operation.outputs) {
+      if (!cast_output(output, *value)) *value = Value::null();
+      ++value;
+    }
+  }
 }
 
 // Rows lie on the stack as their order keys and then their outputs, until they are in order.

@@ -33,6 +33,11 @@ class OperationRunner {
   std::span<const Value> values(const ResultRows& rows) const {
     return {stack_.data() + rows.base, size_t{rows.count} * rows.width};
   }
+  // Casts what row `i` has selected to the outputs' variables' types, in place, where that was left until it is taken.
+  [[nodiscard]] bool cast_row(const ir::Operation& operation, const ResultRows& rows, uint32_t i);
+  // The same for all rows, which are to be recorded. A value that can't be cast becomes NULL: the run that is recorded completes,
+  // so its row is never taken.
+  void cast_all_rows(const ir::Operation& operation, const ResultRows& rows);
   // Takes the rows, and all above them, off the stack.
   void pop(const ResultRows& rows) { stack_.resize(rows.base); }
 
@@ -61,6 +66,7 @@ class OperationRunner {
   bool prepare_count(const std::optional<ir::Expr>& expr, ir::SourceLocation where, const char* sqlstate,
                      const char* name, std::optional<uint64_t>& count);
   bool push_outputs(const ir::Operation& operation);
+  bool cast_output(const ir::Output& output, Value& value);
   bool evaluate_assignments(const ir::Operation& operation);
   void add_to_row(const ir::Operation& operation, std::byte* image);
   bool check_not_null(const ir::Operation& operation, ColumnId column, const Value& value);

@@ -317,9 +317,13 @@ class FileReader {
 
   static void column(MnemeParser::ColumnContext* context, syntax::Table& table) {
     syntax::ColumnDefinition column{read_name(context->name()), read_type(context->typeName()), false};
+    bool is_nullable = false;
+    bool has_collation = false;
     for (auto* item : context->columnConstraint()) {
       if (dynamic_cast<MnemeParser::NotNullContext*>(item)) {
         column.not_null = true;
+      } else if (dynamic_cast<MnemeParser::NullableContext*>(item)) {
+        is_nullable = true;
       } else if (auto* key = dynamic_cast<MnemeParser::PrimaryKeyContext*>(item)) {
         set_primary_key(table, constraint(key, key->name(), {column.name}));
       } else if (auto* unique = dynamic_cast<MnemeParser::UniqueColumnContext*>(item)) {
@@ -332,6 +336,15 @@ class FileReader {
                  "COLLATE {} is not supported: strings compare by their bytes; use COLLATE \"C\" or none",
                  collation->QUOTED_IDENTIFIER()->getText());
         }
+        static constexpr std::array<std::string_view, 3> kStrings = {"char", "varchar", "text"};
+        if (std::ranges::find(kStrings, column.type.base) == kStrings.end()) {
+          refuse(location(collation), "COLLATE is for strings, and column {} is none; leave it out", column.name.text);
+        }
+        if (has_collation) refuse(location(collation), "column {} has a second COLLATE; leave it out", column.name.text);
+        has_collation = true;
+      }
+      if (is_nullable && column.not_null) {
+        refuse(location(item), "column {} is declared both NULL and NOT NULL; leave one out", column.name.text);
       }
     }
     table.columns.push_back(std::move(column));
@@ -380,6 +393,7 @@ class FileReader {
     bool has_body = false;
     for (auto* clause : context->procedureClause()) {
       if (auto* language = dynamic_cast<MnemeParser::LanguageClauseContext*>(clause)) {
+        if (has_language) refuse(location(language), "procedure {} says its LANGUAGE twice; leave one out", procedure.name.text);
         language_is_plpgsql(language);
         has_language = true;
       } else if (auto* body = dynamic_cast<MnemeParser::BodyClauseContext*>(clause)) {

@@ -219,11 +219,11 @@ class RandomExpressions {
       case 5:
         return fmt::format("repeat({}, {})", leaf(kText), one_of("0", "2", "3"));
       case 6:
-        return fmt::format("concat({}, {}, {})", leaf(kInt), leaf(kBig), one_of("v_t", "p_n", "p_t", "v_z"));
+        return fmt::format("concat({}, {}, {})", leaf(kInt), leaf(kBig), one_of("v_t", "v_n", "p_t", "v_z"));
       case 7:
         return fmt::format(
             "CAST({} AS VARCHAR)",
-            chance(2) ? expr(kInt, depth) : std::string(one_of("p_n", "v_w", "v_d", "v_z", "v_f")));
+            chance(2) ? expr(kInt, depth) : std::string(one_of("v_n", "v_w", "v_d", "v_z", "v_f")));
       case 8:
         return fmt::format("CAST({} AS {})", expr(kText, depth),
                            one_of("VARCHAR(3)", "CHAR(2)", "CHAR(6)", "VARCHAR(8)"));

@@ -54,7 +54,7 @@ class RandomSql : private RandomExpressions {
         name, records());
     if (!chance(4)) {
       sql +=
-          "r_i := 1; r_n := 2.25; r_t := 'a'; r_d := 0.5; r_f := false; r_c := 'b'; r_a := p_a; r_b := "
+          "r_i := 1; r_n := 2.25; r_t := 'a'; r_d := 0.5; r_f := false; r_c := 'bcde'; r_a := p_a; r_b := "
           "'{}';\n";
     }
     for (uint64_t i = 2 + below(5); i > 0; --i) sql += statement();
@@ -79,7 +79,7 @@ class RandomSql : private RandomExpressions {
       case 3:
         return value(kBig);
       case 4:
-        return value(kNumeric);
+        return exact_value(kNumeric);
       case 5:
         return value(kText);
       case 6: {
@@ -96,12 +96,19 @@ class RandomSql : private RandomExpressions {
   std::string column_value(size_t table, size_t column) {
     const Column& c = tables_[table].columns[column];
     if (c.nullable && chance(5)) return "";
-    return value(c.kind);
+    return exact_value(c.kind);
   }
   size_t column_count(size_t table) const { return tables_[table].columns.size(); }
   using RandomExpressions::below;
 
  private:
+  // With no more digits than its type keeps: an argument is not rounded.
+  std::string exact_value(Kind kind) {
+    std::string text = value(kind);
+    while (text == "1.005") text = value(kind);
+    return text;
+  }
+
   static constexpr int kRecords = 12;
   struct Column {
     std::string name;
@@ -228,9 +235,18 @@ class RandomSql : private RandomExpressions {
     const size_t before = scope_.size();
     add_columns(t);
     const Column& c = t.columns[below(t.columns.size())];
-    std::string sql = fmt::format("FOR {} IN SELECT {} AS a, {} AS b FROM {} WHERE {}{} LOOP\n", record,
-                                  c.name, expr(kInt, 1), t.name, where(t), order(t, true));
+    const bool casts = chance(3);  // as it goes from row to row
+    std::string sql =
+        casts ? fmt::format("FOR v_s, v_t IN SELECT {}, {} FROM {} WHERE {}{} LOOP\n", expr(kBig, 1), expr(kText, 1), t.name,
+                            where(t), order(t, true))
+              : fmt::format("FOR {} IN SELECT {} AS a, {} AS b FROM {} WHERE {}{} LOOP\n", record, c.name, expr(kInt, 1), t.name,
+                            where(t), order(t, true));
     scope_.resize(before);
+    if (casts) {
+      sql += block();
+      if (chance(2)) sql += fmt::format("{} WHEN {};\n", one_of("EXIT", "CONTINUE"), expr(kFlag, 1));
+      return sql + "END LOOP;\n";
+    }
     scope_.push_back({record + ".a", c.kind});
     scope_.push_back({record + ".b", kInt});
     // Labels of loops around it stay in reach.
@@ -255,7 +271,7 @@ class RandomSql : private RandomExpressions {
         return fmt::format("IF NOT FOUND OR {} THEN\n{}END IF;\n", expr(kFlag, 1), assignment());
       case 6:
         return chance(3) ? fmt::format("IF {} THEN\nRAISE EXCEPTION 'bad % and %%, %', {}, {};\nEND IF;\n",
-                                       expr(kFlag, 1), leaf(kInt), leaf(static_cast<Kind>(below(10))))
+                                       expr(kFlag, 1), leaf(kInt), printable(static_cast<Kind>(below(10))))
                          : assignment();
       case 7:
         return chance(4) ? fmt::format("IF {} THEN\nRETURN;\nEND IF;\n", expr(kFlag, 1)) : assignment();
@@ -346,11 +362,13 @@ class RandomSql : private RandomExpressions {
     if (chance(6)) sql += fmt::format(" OFFSET {}", chance(4) ? leaf(kInt) : std::string(one_of("0", "1")));
     return sql;
   }
-  // An expression for a variable: numeric parameters and results are not rounded unless asked to be.
-  std::string expr_for(const Name& to, int depth) {
-    const std::string sql = expr(to.kind, depth);
-    return to.kind == kNumeric ? fmt::format("CAST({} AS NUMERIC(8,2))", sql) : sql;
+  // An expression for a variable: a numeric or char(n) parameter takes nothing that its modifiers would change.
+  std::string expr_for(const Name& to, int depth) { return fixed(to.kind, expr(to.kind, depth)); }
+  static std::string fixed(Kind kind, const std::string& sql) {
+    const bool varies = kind == kNumeric || kind == kWide || kind == kChar;
+    return varies ? fmt::format("CAST({} AS {})", sql, type_of(kind)) : sql;
   }
+  std::string printable(Kind kind) { return fixed(kind, leaf(kind)); }
   Name target_beside(const Name& other, std::optional<Kind> no_kind = std::nullopt) {
     Name name = target();
     while (name.sql == other.sql || name.kind == no_kind) name = target();
@@ -387,8 +405,8 @@ class RandomSql : private RandomExpressions {
         break;
       case 2: {
         const Name to = target();
-        sql = fmt::format("SELECT {}({}) INTO {} FROM {} WHERE {};\n", one_of("min", "max"), leaf(to.kind),
-                          to.sql, t.name, where(t));
+        sql = fmt::format("SELECT {} INTO {} FROM {} WHERE {};\n",
+                          fixed(to.kind, fmt::format("{}({})", one_of("min", "max"), leaf(to.kind))), to.sql, t.name, where(t));
         break;
       }
       default:

@@ -270,14 +270,23 @@ StatementResult SqlSession::run_call(const syntax::Command& command) {
   arena_.reset();
   Call call{bound.callee, {}};
   std::span<const Argument> values = interpreter_.results();
+  size_t skipped = 0;  // arrays, which the bound procedure does not have
   for (size_t i = 0; i < callee.parameters.size(); ++i) {
     const Type& type = argument_type(callee, i);
     if (!type.is_array) {
       Value value = values.front().scalar;
       if (type.is_string() && !value.is_null()) value = Value::of_text(arena_.copy(value.as_text()));
+      const Type& own = bound.procedure.variables[bound.procedure.parameters[call.arguments.size() - skipped].variable.value].type;
+      if (const std::string fault = fit_argument(own, type, value); !fault.empty()) {
+        return StatementResult::failure(type.is_string() ? sqlstate::kStringTooLong : sqlstate::kOutOfRange,
+                                        fmt::format("argument {} of procedure {} {}", i + 1, callee.name, fault));
+      }
       call.arguments.push_back(Argument::of(value));
       values = values.subspan(1);
-    } else if (!bound.arrays[i]) {
+      continue;
+    }
+    ++skipped;
+    if (!bound.arrays[i]) {
       call.arguments.emplace_back();
     } else {
       const Result<Argument> array = parse_argument(type, *bound.arrays[i], arena_);

@@ -236,6 +236,135 @@ TEST_F(SqlSessionTest, NothingIsToldBeforeItIsDurable) {
   }
 }
 
+// Each answer is PostgreSQL 15's to the same statements, or a refusal.
+class SqlMeaning : public testing::Test {
+ protected:
+  // What CALLs, or a query, answer after the program's tables have been filled.
+  static std::string answer(const std::string& program, const std::vector<std::string>& statements) {
+    const auto compiled = compile(program, "test.sql");
+    if (!compiled.ok()) return compiled.error().message;
+    CountingLog log;
+    Database database((*compiled)->catalog, 1);
+    database.attach_log(log, RecordContent::kLogical);
+    SqlSession session(**compiled, database, WorkerId{0});
+    std::string text;
+    for (const std::string& statement : statements) {
+      const ParsedStatement parsed = parse_statement(statement);
+      const StatementResult result = parsed.command ? session.run(*parsed.command) : parsed.failure;
+      if (!result.ok()) return result.sqlstate + ": " + result.message;
+      text.clear();
+      for (const ResultColumn& column : result.columns) text += (text.empty() ? "" : "|") + column.name;
+      for (const auto& row : result.rows) {
+        text += ":";
+        for (size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : "|") + row[i].value_or("NULL");
+      }
+    }
+    return text;
+  }
+  // Of SELECT `expression` over one row.
+  static std::string of(const std::string& expression) {
+    return answer("CREATE TABLE one (id INT PRIMARY KEY, v VARCHAR(5), c CHAR(4), n NUMERIC(6,2), d DOUBLE PRECISION, i INT, t TEXT "
+                  "CHECK (char_length(t) <= 20));",
+                  {"INSERT INTO one VALUES (1, 'ab ', 'xy', 1.25, 'NaN', 3, 'xy ')", "SELECT " + expression + " FROM one"});
+  }
+  // Of the call, to a procedure over a table of two rows.
+  static std::string of_call(const std::string& procedure, const std::string& call) {
+    return answer("CREATE TABLE two (id INT PRIMARY KEY, big BIGINT, i INT, s TEXT CHECK (char_length(s) <= 20)); "
+                  "CREATE PROCEDURE p" + procedure,
+                  {"INSERT INTO two VALUES (1, 100000000000, 3, 'long enough')", "INSERT INTO two VALUES (2, 5, 4, 'short')", call});
+  }
+  static std::string body(const std::string& statements) {
+    return "(INOUT r INT) LANGUAGE plpgsql AS $$ DECLARE w INT; x RECORD; BEGIN " + statements + " END $$;";
+  }
+};
+
+TEST_F(SqlMeaning, NamesColumnsAsPostgresql) {
+  EXPECT_EQ(of("CAST(i AS TEXT)"), "i:3");
+  EXPECT_EQ(of("i::text::varchar(2)"), "i:3");
+  EXPECT_EQ(of("'5'::int"), "int4:5");
+  EXPECT_EQ(of("'5'::int::text"), "text:5");
+  EXPECT_EQ(of("CASE WHEN i = 3 THEN 1 ELSE id END"), "id:1");
+  EXPECT_EQ(of("CASE WHEN i = 3 THEN 1 END"), "case:1");
+  EXPECT_EQ(of("CASE WHEN i = 3 THEN 1 ELSE '2'::int END"), "case:1");
+  EXPECT_EQ(of("position('y' IN t)"), "position:2");
+  EXPECT_EQ(of("trim(t)"), "btrim:xy");
+  EXPECT_EQ(of("+i"), "?column?:3");
+  EXPECT_EQ(of("TIMESTAMP '2020-01-01 00:00:00.0000025'"), "timestamp:2020-01-01 00:00:00.000002");
+}
+
+TEST_F(SqlMeaning, LiteralsAreNotCutToWhatStandsBesideThem) {
+  EXPECT_EQ(of("coalesce(NULL, v, 'abcdefgh')"), "coalesce:ab ");
+  EXPECT_EQ(of("CASE WHEN i = 3 THEN 'abcdefgh' ELSE v END"), "v:abcdefgh");
+  EXPECT_EQ(of("greatest(v, 'zzzzzzzz')"), "greatest:zzzzzzzz");
+  EXPECT_EQ(of("greatest(c, 'zzzzzzzz') || '|'"), "?column?:zzzzzzzz|");
+  EXPECT_THAT(of("greatest(c, 'zz')"), testing::HasSubstr("with how many blanks"));
+  EXPECT_THAT(of("coalesce(n, 0)"), testing::HasSubstr("how many digits after the point"));
+  EXPECT_EQ(of("coalesce(n, 0.00)"), "coalesce:1.25");
+  EXPECT_EQ(of("n * '2'"), "?column?:2.50");
+}
+
+TEST_F(SqlMeaning, BlanksOfChar) {
+  EXPECT_EQ(of("coalesce(v, t) = 'ab'::char(4)"), "?column?:t");  // varchar, the first one's type
+  EXPECT_EQ(of("coalesce(t, v) = c"), "?column?:f");
+  EXPECT_EQ(of("c = 'xy '::varchar"), "?column?:t");
+  EXPECT_EQ(of("c = 'xy '::text"), "?column?:f");
+  EXPECT_EQ(of("min(c)"), "min:xy  ");
+  EXPECT_EQ(of("c::char(6)"), "c:xy    ");
+}
+
+TEST_F(SqlMeaning, NumbersAtTheirEnds) {
+  EXPECT_EQ(of("power(-1, d)"), "power:NaN");
+  EXPECT_EQ(of("power(1, d)"), "power:1");
+  EXPECT_EQ(of("power(d, 0)"), "power:1");
+  EXPECT_EQ(of("(-2147483648) / -1"), "22003: integer out of range");
+  EXPECT_EQ(of("-9223372036854775808"), "?column?:-9223372036854775808");
+}
+
+TEST_F(SqlMeaning, StrictWantsARowOfEveryStatement) {
+  const std::string none = "P0002: query returned no rows";
+  EXPECT_EQ(of_call(body("DELETE FROM two WHERE id = 9 RETURNING id INTO STRICT r;"), "CALL p(1)"), none);
+  EXPECT_EQ(of_call(body("UPDATE two SET i = 1 WHERE id = 9 RETURNING id INTO STRICT r;"), "CALL p(1)"), none);
+  EXPECT_EQ(of_call(body("UPDATE two SET i = 1 WHERE id = 9 RETURNING * INTO STRICT x;"), "CALL p(1)"), none);
+  EXPECT_EQ(of_call(body("SELECT id INTO STRICT r FROM two WHERE id = 9;"), "CALL p(1)"), none);
+  EXPECT_EQ(of_call(body("DELETE FROM two WHERE id = 9 RETURNING id INTO r;"), "CALL p(1)"), "r:NULL");
+  EXPECT_THAT(of_call(body("CASE '3' WHEN r THEN r := 1; ELSE r := 2; END CASE;"), "CALL p(3)"), testing::HasSubstr("text and int"));
+  EXPECT_EQ(of_call(body("UPDATE two SET i = 1 RETURNING id INTO STRICT r;"), "CALL p(1)"),
+            "P0003: query returned more than one row");
+}
+
+TEST_F(SqlMeaning, OnlyRowsThatAreTakenAreCast) {
+  EXPECT_EQ(of_call(body("SELECT big INTO r FROM two ORDER BY i DESC;"), "CALL p(1)"), "r:5");
+  EXPECT_EQ(of_call(body("SELECT big INTO r FROM two ORDER BY i;"), "CALL p(1)"), "22003: integer out of range");
+  EXPECT_EQ(of_call(body("FOR w IN SELECT big FROM two ORDER BY i DESC LOOP r := w; EXIT; END LOOP;"), "CALL p(1)"), "r:5");
+  EXPECT_EQ(of_call(body("FOR w IN SELECT big FROM two ORDER BY i DESC LOOP r := w; END LOOP;"), "CALL p(1)"),
+            "22003: integer out of range");
+  EXPECT_EQ(of_call(body("SELECT big INTO STRICT r FROM two;"), "CALL p(1)"), "P0003: query returned more than one row");
+  EXPECT_EQ(of_call(body("UPDATE two SET i = 1 RETURNING big INTO r;"), "CALL p(1)"), "P0003: query returned more than one row");
+}
+
+TEST_F(SqlMeaning, NothingOfAPostgresqlParametersModifiers) {
+  const std::string keeps = "(a NUMERIC(5,2), s VARCHAR(3), INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN r := length(s); END $$;";
+  EXPECT_EQ(of_call(keeps, "CALL p(1.230, 'abc', 0)"), "r:3");
+  EXPECT_THAT(of_call(keeps, "CALL p(1.239, 'abc', 0)"), testing::StartsWith("22003: argument 1 of procedure p is 1.239"));
+  EXPECT_THAT(of_call(keeps, "CALL p('1.239', 'abc', 0)"), testing::StartsWith("22003: argument 1 of procedure p is 1.239"));
+  EXPECT_THAT(of_call(keeps, "CALL p(1000, 'abc', 0)"), testing::StartsWith("22003: argument 1 of procedure p is 1000"));
+  EXPECT_THAT(of_call(keeps, "CALL p(1, 'abc ', 0)"), testing::StartsWith("22001: argument 2 of procedure p is abc "));
+  const std::string gives = "(INOUT a NUMERIC(5,2), INOUT c CHAR(3)) LANGUAGE plpgsql AS $$ BEGIN NULL; END $$;";
+  EXPECT_THAT(of_call(gives, "CALL p(1, NULL)"), testing::HasSubstr("may come back or be made text"));
+  const std::string shows = "(a NUMERIC(5,2), INOUT r TEXT) LANGUAGE plpgsql AS $$ BEGIN r := a || '|'; END $$;";
+  EXPECT_THAT(of_call(shows, "CALL p(1.2, NULL)"), testing::HasSubstr("may come back or be made text"));
+  EXPECT_EQ(of_call(shows, "CALL p(1.20, NULL)"), "r:1.20|");
+  EXPECT_EQ(of_call(shows, "CALL p(CAST(1.2 AS NUMERIC(5,2)), NULL)"), "r:1.20|");
+  EXPECT_THAT(of_call("(INOUT r VARCHAR(3)) LANGUAGE plpgsql AS $$ BEGIN r := 'abc '; END $$;", "CALL p(NULL)"),
+              testing::StartsWith("22001: value too long"));
+}
+
+TEST_F(SqlMeaning, NullArraysHaveNoSubscripts) {
+  const std::string procedure = "(a INT[], z INT, INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN r := a[1 / z]; END $$;";
+  EXPECT_EQ(of_call(procedure, "CALL p(NULL, 0, 1)"), "r:NULL");
+  EXPECT_EQ(of_call(procedure, "CALL p('{}', 0, 1)"), "22012: division by zero");
+}
+
 std::vector<std::string> split(std::string_view text) {
   StatementSplitter splitter;
   splitter.add(text);

@@ -234,6 +234,15 @@ ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& stateme
     }
     return binder.bind_condition(branch.conditions[0]);
   }
+  // PostgreSQL keeps the subject in a variable: a bare literal is text, whatever it meets.
+  syntax::Expr subject = *statement.expr;
+  if (subject.kind == syntax::ExprKind::kString || subject.kind == syntax::ExprKind::kNull) {
+    subject = {};
+    subject.kind = syntax::ExprKind::kCast;
+    subject.type.base = "text";
+    subject.where = subject.type.where = statement.expr->where;
+    subject.args = {*statement.expr};
+  }
   // CASE x WHEN a, b is x = a OR x = b.
   syntax::Expr any;
   for (size_t i = 0; i < branch.conditions.size(); ++i) {
@@ -241,7 +250,7 @@ ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& stateme
     equal.kind = syntax::ExprKind::kBinary;
     equal.op = ir::Op::kEqual;
     equal.where = branch.conditions[i].where;
-    equal.args = {*statement.expr, branch.conditions[i]};
+    equal.args = {subject, branch.conditions[i]};
     if (i == 0) {
       any = std::move(equal);
       continue;
@@ -341,7 +350,10 @@ void ProcedureBinder::bind_raise(const syntax::Statement& statement, Statements&
            wanted, statement.args.size());
   }
   ExpressionBinder binder(names_, strings_);
-  for (const syntax::Expr& arg : statement.args) raise.args.push_back(binder.bind_value(arg));
+  for (const syntax::Expr& arg : statement.args) {
+    raise.args.push_back(binder.bind_value(arg));
+    require_certain_text(raise.args.back(), "what RAISE prints");
+  }
   out.push_back(std::move(raise));
 }
 

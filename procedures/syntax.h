@@ -41,7 +41,7 @@ enum class ExprKind {
   kTimestamp,   // TIMESTAMP 'text'
   kEmptyArray,  // ARRAY[]
   kReference,   // text, or qualifier.text
-  kUnary,       // op args[0]
+  kUnary,       // op args[0]; kAdd: + args[0]
   kBinary,      // args[0] op args[1]
   kCase,        // condition, result, ..., else (`has_else`); after the subject where `has_subject`
   kCall,        // text(args); `distinct`, `star`
@@ -62,6 +62,7 @@ struct Expr {
   bool has_else = false;
   std::string text;
   std::string qualifier;
+  std::string column_name;  // kCall: what PostgreSQL names a column after, where it is not `text`
   TypeName type;
   std::vector<Expr> args;
   SourceLocation where;

@@ -1,7 +1,12 @@
 #include "procedures/timestamp.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iterator>
+#include <string>
+
+#include "procedures/float_text.h"
 
 namespace mneme {
 
@@ -40,23 +45,15 @@ bool take(std::string_view& text, char c) {
   return true;
 }
 
-// .123: microseconds, rounded to the nearest as PostgreSQL does. -1: not a fraction.
+// .123: microseconds, as PostgreSQL has them: the fraction as a double, a million times, rounded, halves to even.
 int64_t take_fraction(std::string_view& text) {
-  int64_t value = 0;
-  int64_t unit = kSecond;
-  int first_dropped = 0;
-  size_t digits = 0;
-  for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
-    const int digit = text[digits] - '0';
-    if (digits < 6) {
-      unit /= 10;
-      value += digit * unit;
-    } else if (digits == 6) {
-      first_dropped = digit;
-    }
-  }
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::string fraction = "0.";
+  fraction += text.substr(0, digits);
   text.remove_prefix(digits);
-  return value + (first_dropped >= 5 ? 1 : 0);
+  double seconds = 0;
+  if (digits > 0 && parse_double(fraction, seconds) == DoubleSyntax::kInvalid) return -1;
+  return static_cast<int64_t>(std::rint(seconds * static_cast<double>(kSecond)));
 }
 
 // Hours:minutes[:seconds[.fraction]] as microseconds, or -1.

@@ -128,7 +128,9 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
     std::vector<Expr> args;  // position(sought IN text) is strpos(text, sought)
     args.push_back(read_concatenation(position->concatenation(1)));
     args.push_back(read_concatenation(position->concatenation(0)));
-    return make_call("strpos", std::move(args), where);
+    Expr call = make_call("strpos", std::move(args), where);
+    call.column_name = "position";
+    return call;
   }
   if (auto* substring = dynamic_cast<MnemeParser::SubstringCallContext*>(context)) {
     if (lower(substring->name()->getText()) != "substring") {
@@ -177,7 +179,7 @@ Expr read_cast(MnemeParser::CastContext* context) {
 Expr read_signed(MnemeParser::SignedTermContext* context) {
   if (context->cast()) return read_cast(context->cast());
   Expr arg = read_signed(context->signedTerm());
-  return context->MINUS() ? make_unary(Op::kNegate, std::move(arg), location(context)) : arg;
+  return make_unary(context->MINUS() ? Op::kNegate : Op::kAdd, std::move(arg), location(context));
 }
 
 Op arithmetic(const std::string& text) {

@@ -77,7 +77,7 @@ bool parse_string(const Type& type, std::string_view text, Arena& arena, Value& 
                   text);
     }
   }
-  return fit_string(type, false, arena.copy(text), arena, value, error);
+  return fit_string(type, TooLong::kCutBlanks, arena.copy(text), arena, value, error);
 }
 
 }  // namespace
@@ -108,10 +108,11 @@ std::string_view type_name(const Type& type) {
   return "unknown";
 }
 
-bool fit_string(const Type& type, bool cut, std::string_view text, Arena& arena, Value& value,
+bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena& arena, Value& value,
                 SqlError& error) {
   if (type.length != 0 && text.size() > type.length) {
-    if (!cut && text.find_first_not_of(' ', type.length) != std::string_view::npos) {
+    const bool only_blanks = text.find_first_not_of(' ', type.length) == std::string_view::npos;
+    if (too_long == TooLong::kRefuse || (too_long == TooLong::kCutBlanks && !only_blanks)) {
       return fail(error, arena, sqlstate::kStringTooLong, "value too long for type {}({})", type_name(type),
                   type.length);
     }

@@ -27,9 +27,15 @@ void print_value(const Type& type, const Value& value, fmt::memory_buffer& out);
 [[nodiscard]] bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& value,
                                SqlError& error);
 
-// Makes a value of a string type from text that outlives it. What is longer than the type allows is cut if `cut`,
-// otherwise refused unless only blanks are lost.
-[[nodiscard]] bool fit_string(const Type& type, bool cut, std::string_view text, Arena& arena, Value& value,
+// What becomes of text that is longer than its type allows.
+enum class TooLong : uint8_t {
+  kCut,        // it is cut, as explicit casts do
+  kCutBlanks,  // blanks at its end are cut, anything else is refused, as assignments do
+  kRefuse,     // it is refused: a parameter's, whose length PostgreSQL ignores
+};
+
+// Makes a value of a string type from text that outlives it.
+[[nodiscard]] bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena& arena, Value& value,
                               SqlError& error);
 // Makes a value of a numeric type from a number at the type's scale.
 [[nodiscard]] bool fit_numeric(const Type& type, int128 number, Arena& arena, Value& value, SqlError& error);
