@@ -12,6 +12,7 @@
 #include "analyzer/slice_plan.h"
 #include "analyzer/slicing.h"
 #include "analyzer/table_use.h"
+#include "base/deep_stack.h"
 #include "base/check.h"
 
 namespace mneme {
@@ -364,7 +365,7 @@ void DependencyGraph::verify() const {
 }
 
 DependencyGraph analyze(const Program& program, const AnalysisOptions& options) {
-  return Analyzer(program, options).run();
+  return on_deep_stack([&] { return Analyzer(program, options).run(); });
 }
 
 }  // namespace mneme

@@ -1,7 +1,9 @@
 #include "analyzer/program_dependence.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
+#include <utility>
 
 #include "analyzer/flow_graph.h"
 
@@ -10,18 +12,30 @@ namespace {
 
 // Which definitions of variables reach each step of a flow graph, by iteration to a fixpoint. A definition counts
 // twice: fresh, and carried, which a fresh one becomes when its outermost loop begins another iteration.
+// Definitions are numbered variable by variable, so that those of one variable lie side by side in a set.
 class ReachingDefinitions {
  public:
   ReachingDefinitions(const FlowGraph& graph, const StatementTable& table)
       : graph_(graph), table_(table) {
     for (const FlowStep& step : graph.steps()) {
-      first_of_step_.push_back(definitions_.size());
-      definitions_.insert(definitions_.end(), step.defines.begin(), step.defines.end());
+      for (const FlowStep::Definition& definition : step.defines) {
+        const size_t variable = definition.variable.value;
+        if (of_variable_.size() <= variable) of_variable_.resize(variable + 1);
+        ++of_variable_[variable].end;  // for now, how many there are
+      }
     }
-    for (size_t i = 0; i < definitions_.size(); ++i) {
-      const size_t variable = definitions_[i].variable.value;
-      if (of_variable_.size() <= variable) of_variable_.resize(variable + 1);
-      of_variable_[variable].push_back(i);
+    size_t count = 0;
+    for (Range& range : of_variable_) {
+      range.begin = count;
+      count += std::exchange(range.end, count);
+    }
+    definitions_.resize(count);
+    for (const FlowStep& step : graph.steps()) {
+      first_of_step_.push_back(numbers_.size());
+      for (const FlowStep::Definition& definition : step.defines) {
+        numbers_.push_back(of_variable_[definition.variable.value].end++);
+        definitions_[numbers_.back()] = definition;
+      }
     }
     reaching_.assign(graph.steps().size(), Set(2 * definitions_.size()));
     for (bool changed = true; changed;) {
@@ -37,13 +51,18 @@ class ReachingDefinitions {
   template <typename Visit>
   void for_each(size_t step, VariableId variable, Visit visit) const {
     if (variable.value >= of_variable_.size()) return;
-    for (const size_t i : of_variable_[variable.value]) {
-      if (reaching_[step].has(i)) visit(definitions_[i], false);
-      if (reaching_[step].has(carried(i))) visit(definitions_[i], true);
-    }
+    const Range range = of_variable_[variable.value];
+    reaching_[step].for_each(range.begin, range.end, [&](size_t i) { visit(definitions_[i], false); });
+    reaching_[step].for_each(carried(range.begin), carried(range.end),
+                             [&](size_t i) { visit(definitions_[i - definitions_.size()], true); });
   }
 
  private:
+  struct Range {
+    size_t begin = 0;
+    size_t end = 0;
+  };
+
   // Of definitions, by words: procedures of hundreds of statements are taken apart while somebody waits for a recovery.
   class Set {
    public:
@@ -52,6 +71,16 @@ class ReachingDefinitions {
     bool has(size_t i) const { return (words_[i / 64] >> (i % 64) & 1) != 0; }
     void put(size_t i) { words_[i / 64] |= uint64_t{1} << (i % 64); }
     void remove(size_t i) { words_[i / 64] &= ~(uint64_t{1} << (i % 64)); }
+    void remove(size_t begin, size_t end) {
+      for_each_word(begin, end, [&](size_t w, uint64_t mask) { words_[w] &= ~mask; });
+    }
+    // visit(i) for those of [begin, end) that it has.
+    template <typename Visit>
+    void for_each(size_t begin, size_t end, Visit visit) const {
+      for_each_word(begin, end, [&](size_t w, uint64_t mask) {
+        for (uint64_t left = words_[w] & mask; left != 0; left &= left - 1) visit(w * 64 + static_cast<size_t>(std::countr_zero(left)));
+      });
+    }
     // Returns whether that adds any.
     bool put_all(const Set& other) {
       uint64_t added = 0;
@@ -63,6 +92,17 @@ class ReachingDefinitions {
     }
 
    private:
+    // visit(word, which of its bits) for the words of [begin, end).
+    template <typename Visit>
+    static void for_each_word(size_t begin, size_t end, Visit visit) {
+      while (begin < end) {
+        const size_t first = begin % 64;
+        const size_t bits = std::min(64 - first, end - begin);
+        visit(begin / 64, (~uint64_t{0} >> (64 - bits)) << first);
+        begin += bits;
+      }
+    }
+
     std::vector<uint64_t> words_;
   };
 
@@ -73,12 +113,11 @@ class ReachingDefinitions {
     const std::vector<FlowStep::Definition>& defines = graph_.steps()[step].defines;
     for (const FlowStep::Definition& definition : defines) {
       if (!definition.always) continue;
-      for (const size_t i : of_variable_[definition.variable.value]) {
-        set.remove(i);
-        set.remove(carried(i));
-      }
+      const Range range = of_variable_[definition.variable.value];
+      set.remove(range.begin, range.end);
+      set.remove(carried(range.begin), carried(range.end));
     }
-    for (size_t i = 0; i < defines.size(); ++i) set.put(first_of_step_[step] + i);
+    for (size_t i = 0; i < defines.size(); ++i) set.put(numbers_[first_of_step_[step] + i]);
     return set;
   }
 
@@ -102,8 +141,9 @@ class ReachingDefinitions {
   const FlowGraph& graph_;
   const StatementTable& table_;
   std::vector<FlowStep::Definition> definitions_;
-  std::vector<size_t> first_of_step_;
-  std::vector<std::vector<size_t>> of_variable_;  // its definitions
+  std::vector<size_t> numbers_;        // of definitions, step by step
+  std::vector<size_t> first_of_step_;  // in numbers_
+  std::vector<Range> of_variable_;
   std::vector<Set> reaching_;
 };
 

@@ -35,6 +35,7 @@ void tell(const std::string& sentence) {
   const std::string line = sentence.substr(0, kMostLineBytes - 1) + '\n';
   (void)std::fwrite(line.data(), 1, line.size(), stdout);
   (void)std::fflush(stdout);
+  std::clearerr(stdout);
 }
 
 // The end of a terminal ends the server in order, unless who started it has chosen otherwise, as nohup does.

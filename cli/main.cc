@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 
 #include "base/exhaustion.h"
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "cli/parse_error_text.h"
 
 namespace {
@@ -66,10 +68,13 @@ int main(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return program.exit(error) == 0 ? 0 : 2;
+    errno = 0;
+    if (program.exit(error) != 0) return 2;
+    chosen = [] { return mneme::Result<void>(); };  // what was asked for has been printed: help, or the version
   }
 
-  const mneme::Result<void> result = chosen();
+  mneme::Result<void> result = chosen();
+  if (result.ok()) result = mneme::check_standard_output();
   if (result.ok()) return 0;
   std::fprintf(stderr, "mneme: %s\n", result.error().message.c_str());
   return exit_status(result.error().kind);

@@ -5,12 +5,30 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
+#include <iostream>
 
 #include "base/file.h"
 #include "cli/file_checks.h"
 
 namespace mneme {
+
+namespace {
+
+// Of the first write to standard output that failed; 0: none has.
+int standard_output_error = 0;
+
+void note_standard_output_error() {
+  if (standard_output_error == 0) standard_output_error = errno;
+}
+
+bool write_standard_output(const std::string& text) {
+  errno = 0;
+  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return true;
+  note_standard_output_error();
+  return false;
+}
+
+}  // namespace
 
 void Output::add_options(CLI::App& command) {
   command
@@ -22,9 +40,12 @@ void Output::add_options(CLI::App& command) {
 
 void Output::text(const std::string& text) const {
   if (quiet_) return;
-  std::FILE* const to = json_path_ == "-" ? stderr : stdout;
-  std::fputs(text.c_str(), to);
-  std::fflush(to);
+  // What standard output has not taken main() finds out at the end.
+  if (json_path_ != "-") {
+    (void)write_standard_output(text);
+  } else {
+    std::fputs(text.c_str(), stderr);
+  }
 }
 
 void Output::notice(const std::string& sentence) const {
@@ -35,16 +56,30 @@ Result<void> Output::json(const Json& object) const {
   if (json_path_.empty()) return {};
   const std::string text = object.dump(2) + "\n";
   if (json_path_ == "-") {
-    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
-      return file_error("write the result to", "standard output", errno);
-    }
-    return {};
+    (void)write_standard_output(text);
+    return check_standard_output();
   }
-  std::ofstream file(json_path_);
-  file << text;
-  file.close();
-  if (!file) return file_error("write the result to", json_path_, errno);
+  return write_user_file("the result", json_path_, text);
+}
+
+Result<void> write_user_file(std::string_view what, const std::string& path, std::string_view text) {
+  const std::string doing = fmt::format("write {} to", what);
+  std::FILE* const file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) return file_error(doing, path, errno);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+  const int error = errno;
+  if (std::fclose(file) != 0 && written) return file_error(doing, path, errno);
+  if (!written) return file_error(doing, path, error);
   return {};
+}
+
+Result<void> check_standard_output() {
+  // A write by somebody else, of help for example, has left its reason in errno.
+  std::cout.flush();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout) note_standard_output_error();
+  if (std::ferror(stdout) == 0 && std::cout.good() && standard_output_error == 0) return {};
+  if (standard_output_error == EPIPE) return {};
+  return file_error("write the result to", "standard output", standard_output_error != 0 ? standard_output_error : EIO);
 }
 
 Json latency_json(const Histogram& nanoseconds) {

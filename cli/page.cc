@@ -1,7 +1,7 @@
 #include "cli/page.h"
 
 #include "base/check.h"
-#include "base/file.h"
+#include "cli/output.h"
 
 namespace mneme {
 
@@ -23,7 +23,7 @@ std::string in_page(const Json& data) {
 
 Result<void> write_page(std::string_view page, const Json& data, const std::string& path) {
   const PageParts parts = parts_of(page);
-  return replace_text_file(path, std::string(parts.before) + in_page(data) + std::string(parts.behind), Readers::kByUmask);
+  return write_user_file("the page", path, std::string(parts.before) + in_page(data) + std::string(parts.behind));
 }
 
 }  // namespace mneme

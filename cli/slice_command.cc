@@ -43,7 +43,7 @@ struct SliceCommand {
  private:
   // With both kinds of conflicts, so that the page shows what the finer one buys.
   Result<void> write_html(const Program& procedures) const {
-    Json page = {{"name", std::filesystem::path(source).filename().string()}, {"source", procedures.source}, {"view", analysis.conflicts}, {"views", Json::object()}};
+    Json page = {{"name", std::filesystem::path(source).filename().string()}, {"source", procedures.source.text()}, {"view", analysis.conflicts}, {"views", Json::object()}};
     for (const char* conflicts : {"column", "table"}) {
       AnalysisOption with = analysis;
       with.conflicts = conflicts;

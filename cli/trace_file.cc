@@ -180,7 +180,9 @@ Result<void> write(const std::string& path, const PageParts& around, const Recov
   std::fwrite(around.before.data(), 1, around.before.size(), file);
   TraceWriter(file, report, recorder).write();
   std::fwrite(around.behind.data(), 1, around.behind.size(), file);
-  const bool good = std::ferror(file) == 0 && std::fflush(file) == 0;
+  // Of a write before that failed the reason is gone: the last one fails for the same, and says it.
+  std::fflush(file);
+  const bool good = std::ferror(file) == 0;
   const int error = errno;
   if (file != stdout) std::fclose(file);
   if (!good) return file_error("write the trace to", path, error);

@@ -1,6 +1,7 @@
 #include "procedures/access_path.h"
 
 #include <algorithm>
+#include <array>
 
 #include "procedures/ir_walk.h"
 #include "procedures/source_error.h"
@@ -214,21 +215,6 @@ void refuse_unreachable(const Catalog& catalog, TableId table, ir::SourceLocatio
          catalog.table(table).name);
 }
 
-void add_filter(TableAccess& access, Expr part) {
-  if (!access.filter) {
-    access.filter = std::move(part);
-    return;
-  }
-  Expr both;
-  both.kind = ExprKind::kBinary;
-  both.op = Op::kAnd;
-  both.type.kind = TypeKind::kBoolean;
-  both.where = access.filter->where;
-  both.args.push_back(*std::move(access.filter));
-  both.args.push_back(std::move(part));
-  access.filter = std::move(both);
-}
-
 void exchange_sources(Expr& expr) {
   ir::walk(expr, [](Expr& part) {
     if (part.kind == ExprKind::kColumn) part.source = 1 - part.source;
@@ -308,10 +294,13 @@ void choose_access(const Catalog& catalog, const std::vector<TableId>& tables, s
       for (Expr& part : parts) exchange_sources(part);
     }
   }
+  std::array<std::vector<Expr>, 2> filters;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (std::ranges::find(settled, i) != settled.end()) continue;
-    const size_t access = uses_source(parts[i], 1) ? 1 : 0;
-    add_filter(operation.access[access], std::move(parts[i]));
+    filters[uses_source(parts[i], 1) ? 1 : 0].push_back(std::move(parts[i]));
+  }
+  for (size_t i = 0; i < operation.access.size(); ++i) {
+    if (!filters[i].empty()) operation.access[i].filter = ir::join(Op::kAnd, filters[i]);
   }
 }
 

@@ -46,7 +46,9 @@ Program every_type() {
       procedure.parameters.push_back({variable, false});
     }
   }
-  program.procedures.push_back(procedure);
+  auto bound = std::make_shared<BoundProcedure>();
+  bound->procedure = procedure;
+  program.procedures.push_back(bound);
   return program;
 }
 

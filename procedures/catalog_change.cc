@@ -53,9 +53,11 @@ bool uses_table(const ir::Procedure& procedure, TableId table) {
 class Change {
  public:
   Change(const Program& program, const syntax::Command& command)
-      : program_(program), command_(command), definitions_(parse_catalog(program.source)) {}
+      : program_(program), command_(command) {}
 
   std::unique_ptr<Program> make() {
+    if (adds_one()) return with_one_more();
+    definitions_ = parse_catalog(program_.source.text());
     if (command_.kind == syntax::Command::Kind::kCreate) {
       create(*command_.definition);
     } else {
@@ -65,16 +67,43 @@ class Change {
   }
 
  private:
+  // Whether the change adds a definition that leaves the meaning of all others as it is. Their number then costs nothing.
+  bool adds_one() const {
+    if (!program_.takes_definitions || command_.kind != syntax::Command::Kind::kCreate) return false;
+    const Definition& made = *command_.definition;
+    if (made.procedure) return program_.find_procedure(made.procedure->name.text) == nullptr;
+    if (made.table) return true;
+    // A procedure may reach its rows by the index.
+    const TableDefinition* table = program_.catalog.find_table(made.index->table.text);
+    return table == nullptr || std::ranges::none_of(program_.procedures, [&](const ir::Procedure& procedure) {
+             return uses_table(procedure, table->id);
+           });
+  }
+
+  std::unique_ptr<Program> with_one_more() const {
+    const Definition& made = *command_.definition;
+    if (!made.procedure) check_relation(made);
+    try {
+      return with_definition(program_, made.text);
+    } catch (const SourceError& error) {
+      refuse_uncompiled(error, 0);
+    }
+  }
+
+  void check_relation(const Definition& made) const {
+    const std::string& name = made.name().text;
+    if (program_.catalog.find_table(name) != nullptr || find_index(program_.catalog, name) != nullptr) {
+      refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", name);
+    }
+    if (made.index && program_.catalog.find_table(made.index->table.text) == nullptr) {
+      refuse_change(sqlstate_of_catalog::kUndefinedTable, "relation \"{}\" does not exist", made.index->table.text);
+    }
+  }
+
   void create(const Definition& made) {
     const std::string& name = made.name().text;
     if (!made.procedure) {
-      if (program_.catalog.find_table(name) != nullptr || find_index(program_.catalog, name) != nullptr) {
-        refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", name);
-      }
-      if (made.index && program_.catalog.find_table(made.index->table.text) == nullptr) {
-        refuse_change(sqlstate_of_catalog::kUndefinedTable, "relation \"{}\" does not exist",
-                      made.index->table.text);
-      }
+      check_relation(made);
       definitions_.push_back(parse_again(made));
       return;
     }
@@ -169,6 +198,7 @@ class Change {
       refuse_uncompiled(error, changed_from);
     }
     if (replaced_) check_parameters(*changed);
+    changed->takes_definitions = true;
     return changed;
   }
 
@@ -178,7 +208,7 @@ class Change {
                     "cannot drop {} because other objects depend on it: without it, {}", command_.name.text,
                     error.message);
     }
-    refuse_change(sqlstate::kSyntaxError, "line {}:{}: {}",
+    refuse_change(error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError, "line {}:{}: {}",
                   error.where.line > lines_before ? error.where.line - lines_before : error.where.line,
                   error.where.column, error.message);
   }

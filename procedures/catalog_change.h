@@ -4,8 +4,9 @@
 // Invariants  the same statement on equal programs gives equal programs, so that replay follows the run. Ids of what stays
 //             keep their order: what is created comes last among tables and indexes, or among procedures; what is
 //             replaced keeps its place. So ids change only by DROP.
-//             the new program's source is a catalog.sql by itself: the definitions as they were written, tables and
-//             indexes first, without the comments between them.
+//             the new program's source is a catalog.sql by itself: the definitions as they were written, without the comments
+//             between them. A change that concerns several of them compiles all anew, tables and indexes first; others add theirs
+//             at the end, so that a schema of N statements takes N compilations of one statement.
 // Errors      in PostgreSQL's words and codes where it refuses the same; a table or index that a procedure needs is
 //             refused, too, which PostgreSQL would find out when the procedure is called.
 #pragma once

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/deep_stack.h"
 #include "procedures/conversion.h"
 #include "procedures/expression_binder.h"
 #include "procedures/ir_walk.h"
@@ -199,14 +200,16 @@ class CallBinder {
 
 }  // namespace
 
-BoundQuery bind_query(const Program& program, const syntax::Operation& operation) {
+namespace {
+
+BoundQuery bind_query_deep(const Program& program, const syntax::Operation& operation) {
   BoundQuery query;
   query.procedure.name = "statement";
   query.procedure.where = operation.where;
-  Catalog catalog = program.catalog;
-  Names names(catalog, query.procedure);
+  Names names(program.catalog, query.procedure);
   names.open_block();
-  OperationBinder binder(catalog, query.strings, names, query.procedure);
+  std::vector<IndexId> ordered;  // has no say in a catalog that is settled
+  OperationBinder binder(program.catalog, query.strings, ordered, names, query.procedure);
   ir::Statement loop;
   loop.kind = ir::StatementKind::kForQuery;
   loop.mode = ir::OperationMode::kPerformAndRecord;
@@ -223,10 +226,18 @@ BoundQuery bind_query(const Program& program, const syntax::Operation& operation
   return query;
 }
 
+}  // namespace
+
+BoundQuery bind_query(const Program& program, const syntax::Operation& operation) {
+  return on_deep_stack([&] { return bind_query_deep(program, operation); });
+}
+
 BoundCall bind_call(const Program& program, const syntax::Command& call) {
-  BoundCall bound;
-  CallBinder(program, bound).bind(call);
-  return bound;
+  return on_deep_stack([&] {
+    BoundCall bound;
+    CallBinder(program, bound).bind(call);
+    return bound;
+  });
 }
 
 }  // namespace mneme

@@ -1,5 +1,6 @@
 #include "procedures/compiled_units.h"
 
+#include "base/deep_stack.h"
 #include "procedures/emitter.h"
 
 namespace mneme {
@@ -26,7 +27,7 @@ CompiledUnits CompiledUnits::load(const Program& program, const Schema& schema, 
     interpret(toolchain.error());
     return loaded;
   }
-  Result<NativeCode> code = NativeCode::load(emit_cpp(program, schema, units), units.size(), folders, *toolchain, [&] {
+  Result<NativeCode> code = NativeCode::load(on_deep_stack([&] { return emit_cpp(program, schema, units); }), units.size(), folders, *toolchain, [&] {
     if (compiling) compiling(units.size());
   });
   if (!code) {

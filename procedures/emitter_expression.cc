@@ -340,38 +340,52 @@ Operand ExpressionEmitter::emit_case(const Expr& expr) {
   std::string name;
   const Rep rep = rep_of(expr);
   const Operand result = declare_nullable(rep, name);
-  emit_case_from(expr, 0, name, rep);
-  return result;
-}
-
-void ExpressionEmitter::emit_case_from(const Expr& expr, size_t i, const std::string& into, Rep rep) {
   const auto set = [&](const Expr& value) {
     const Operand operand = converted(emit(value), rep);
-    if (!operand.is_null()) text_.line("{} = {{{}, {}}};", into, operand.value, operand.null);
+    if (!operand.is_null()) text_.line("{} = {{{}, {}}};", name, operand.value, operand.null);
   };
-  if (i + 1 == expr.args.size()) return set(expr.args[i]);
-  text_.open("if ({})", condition(expr.args[i]));
-  set(expr.args[i + 1]);
-  text_.otherwise();
-  emit_case_from(expr, i + 2, into, rep);
-  text_.close();
+  // A few branches stand in each other's else; many, one after the other, as no compiler reads any number of blocks in each other.
+  constexpr size_t kMostInside = 32;
+  size_t inside = 0;
+  size_t i = 0;
+  for (; i + 1 < expr.args.size() && inside < kMostInside; i += 2, ++inside) {
+    text_.open("if ({})", condition(expr.args[i]));
+    set(expr.args[i + 1]);
+    text_.otherwise();
+  }
+  if (i + 1 == expr.args.size()) {
+    set(expr.args[i]);
+  } else {
+    const std::string decided = text_.new_name("decided");
+    text_.line("bool {} = false;", decided);
+    for (; i + 1 < expr.args.size(); i += 2) {
+      text_.open("if (!{})", decided);
+      text_.open("if ({})", condition(expr.args[i]));
+      text_.line("{} = true;", decided);
+      set(expr.args[i + 1]);
+      text_.close();
+      text_.close();
+    }
+    text_.open("if (!{})", decided);
+    set(expr.args[i]);
+    text_.close();
+  }
+  for (; inside > 0; --inside) text_.close();
+  return result;
 }
 
 Operand ExpressionEmitter::emit_coalesce(const Expr& expr) {
   std::string name;
   const Rep rep = rep_of(expr);
   const Operand result = declare_nullable(rep, name);
-  emit_coalesce_from(expr, 0, name, rep);
+  for (size_t i = 0; i < expr.args.size(); ++i) {
+    if (i > 0) text_.open("if ({}.null)", name);
+    const Operand operand = converted(emit(expr.args[i]), rep);
+    if (!operand.is_null()) text_.line("{} = {{{}, {}}};", name, operand.value, operand.null);
+    if (i > 0) text_.close();
+    if (!operand.is_nullable()) break;
+  }
   return result;
-}
-
-void ExpressionEmitter::emit_coalesce_from(const Expr& expr, size_t i, const std::string& into, Rep rep) {
-  const Operand operand = converted(emit(expr.args[i]), rep);
-  if (!operand.is_null()) text_.line("{} = {{{}, {}}};", into, operand.value, operand.null);
-  if (!operand.is_nullable() || i + 1 == expr.args.size()) return;
-  text_.open("if ({}.null)", into);
-  emit_coalesce_from(expr, i + 1, into, rep);
-  text_.close();
 }
 
 Operand ExpressionEmitter::emit_nullif(const Expr& expr) {
@@ -497,13 +511,17 @@ Operand ExpressionEmitter::emit_in_list(const Expr& expr) {
   const Operand wanted = keep(emit(expr.args[0]));
   const std::string name = text_.new_name("x");
   text_.line("Nullable<bool> {}{{false, false}};", name);
-  emit_in_list_from(expr, 1, wanted, name);
+  for (size_t i = 1; i < expr.args.size(); ++i) {
+    if (i > 1) text_.open("if (!{}.value)", name);
+    emit_in_list_member(expr, i, wanted, name);
+    if (i > 1) text_.close();
+  }
   return {name + ".value", name + ".null", Rep::kBool};
 }
 
 // True as soon as one is equal, else NULL if any comparison was.
-void ExpressionEmitter::emit_in_list_from(const Expr& expr, size_t i, const Operand& wanted,
-                                          const std::string& into) {
+void ExpressionEmitter::emit_in_list_member(const Expr& expr, size_t i, const Operand& wanted,
+                                            const std::string& into) {
   const Operand operand = emit(expr.args[i]);
   const std::string null = null_of_any(wanted.null, operand.null);
   if (null != "true") {
@@ -519,10 +537,6 @@ void ExpressionEmitter::emit_in_list_from(const Expr& expr, size_t i, const Oper
   } else if (null != "false") {
     text_.line("if ({} && !{}.value) {}.null = true;", null, into, into);
   }
-  if (i + 1 == expr.args.size()) return;
-  text_.open("if (!{}.value)", into);
-  emit_in_list_from(expr, i + 1, wanted, into);
-  text_.close();
 }
 
 }  // namespace mneme

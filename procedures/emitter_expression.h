@@ -99,10 +99,8 @@ class ExpressionEmitter {
   Operand emit_numeric_arithmetic(const ir::Expr& expr, ir::Op op, const Operand& a, const Operand& b);
   Operand emit_concatenation(const ir::Expr& expr);
   Operand emit_case(const ir::Expr& expr);
-  void emit_case_from(const ir::Expr& expr, size_t i, const std::string& into, Rep rep);
   Operand emit_function(const ir::Expr& expr);
   Operand emit_coalesce(const ir::Expr& expr);
-  void emit_coalesce_from(const ir::Expr& expr, size_t i, const std::string& into, Rep rep);
   Operand emit_nullif(const ir::Expr& expr);
   Operand emit_extreme(const ir::Expr& expr);
   Operand emit_concat_function(const ir::Expr& expr);
@@ -115,7 +113,7 @@ class ExpressionEmitter {
   Operand emit_array_element(const ir::Expr& expr);
   Operand emit_in_array(const ir::Expr& expr);
   Operand emit_in_list(const ir::Expr& expr);
-  void emit_in_list_from(const ir::Expr& expr, size_t i, const Operand& wanted, const std::string& into);
+  void emit_in_list_member(const ir::Expr& expr, size_t i, const Operand& wanted, const std::string& into);
 
   // A call that writes a Value to `result` and may fail, where no argument is NULL.
   Operand emit_call(const ir::Expr& expr, const std::string& null, const std::string& result,

@@ -40,17 +40,6 @@ Value of_order(Op op, std::strong_ordering order) {
   }
 }
 
-bool evaluate_logic(const Expr& expr, EvaluationContext& context, Value& result) {
-  const bool decisive = expr.op == Op::kOr;
-  if (!evaluate(expr.args[0], context, result)) return false;
-  if (!result.is_null() && result.as_bool() == decisive) return true;
-  const bool left_null = result.is_null();
-  if (!evaluate(expr.args[1], context, result)) return false;
-  const bool decided = !result.is_null() && result.as_bool() == decisive;
-  if (left_null && !decided) result = Value::null();
-  return true;
-}
-
 // a || b || c is a chain to the left; its parts are put together once.
 bool evaluate_concatenation(const Expr& expr, EvaluationContext& context, Value& result) {
   size_t count = 1;
@@ -75,13 +64,24 @@ bool evaluate_concatenation(const Expr& expr, EvaluationContext& context, Value&
   return concatenate(parts, context.arena, result, context.error);
 }
 
-bool evaluate_binary(const Expr& expr, EvaluationContext& context, Value& result) {
+// apply_...: the value of a node whose first argument's value is `result`, which it takes the place of.
+
+bool apply_logic(const Expr& expr, EvaluationContext& context, Value& result) {
+  const bool decisive = expr.op == Op::kOr;
+  if (!result.is_null() && result.as_bool() == decisive) return true;
+  const bool left_null = result.is_null();
+  if (!evaluate(expr.args[1], context, result)) return false;
+  const bool decided = !result.is_null() && result.as_bool() == decisive;
+  if (left_null && !decided) result = Value::null();
+  return true;
+}
+
+bool apply_binary(const Expr& expr, EvaluationContext& context, Value& result) {
   const Op op = expr.op;
-  if (op == Op::kAnd || op == Op::kOr) return evaluate_logic(expr, context, result);
-  if (op == Op::kConcat) return evaluate_concatenation(expr, context, result);
-  Value a;
+  if (op == Op::kAnd || op == Op::kOr) return apply_logic(expr, context, result);
+  const Value a = result;
   Value b;
-  if (!evaluate(expr.args[0], context, a) || !evaluate(expr.args[1], context, b)) return false;
+  if (!evaluate(expr.args[1], context, b)) return false;
   const TypeKind kind = a.is_null() ? expr.args[1].type.kind : expr.args[0].type.kind;
 
   if (op == Op::kIsDistinct || op == Op::kIsNotDistinct) {
@@ -101,9 +101,8 @@ bool evaluate_binary(const Expr& expr, EvaluationContext& context, Value& result
   return apply_arithmetic(op, expr.type, a, b, context.arena, result, context.error);
 }
 
-bool evaluate_unary(const Expr& expr, EvaluationContext& context, Value& result) {
-  Value a;
-  if (!evaluate(expr.args[0], context, a)) return false;
+bool apply_unary(const Expr& expr, EvaluationContext& context, Value& result) {
+  const Value a = result;
   switch (expr.op) {
     case Op::kIsNull:
     case Op::kIsNotNull:
@@ -130,6 +129,35 @@ bool evaluate_unary(const Expr& expr, EvaluationContext& context, Value& result)
   }
   CHECK(expr.op == Op::kNegate);
   return negate(expr.type, a, context.arena, result, context.error);
+}
+
+bool apply_cast(const Expr& expr, EvaluationContext& context, Value& result) {
+  if (result.is_null()) return true;
+  const Value value = result;
+  return cast_value(expr.args[0].type, expr.type, too_long_of(expr), value, context.arena, result, context.error);
+}
+
+bool is_applied(const Expr& expr) {
+  return expr.kind == ExprKind::kUnary || expr.kind == ExprKind::kCast ||
+         (expr.kind == ExprKind::kBinary && expr.op != Op::kConcat);
+}
+
+// Operators and casts nest to the left without end, as in a + b + c: a loop follows them there, so that a call is needed for a few of
+// them together, and the deepest expression that the parser accepts fits a small stack.
+bool evaluate_operators(const Expr& expr, EvaluationContext& context, Value& result) {
+  std::array<const Expr*, 16> pending;
+  size_t count = 0;
+  const Expr* node = &expr;
+  for (; count < pending.size() && is_applied(*node); node = &node->args[0]) pending[count++] = node;
+  if (!evaluate(*node, context, result)) return false;
+  while (count > 0) {
+    const Expr& next = *pending[--count];
+    const bool done = next.kind == ExprKind::kBinary  ? apply_binary(next, context, result)
+                      : next.kind == ExprKind::kUnary ? apply_unary(next, context, result)
+                                                      : apply_cast(next, context, result);
+    if (!done) return false;
+  }
+  return true;
 }
 
 bool evaluate_case(const Expr& expr, EvaluationContext& context, Value& result) {
@@ -291,17 +319,6 @@ bool evaluate_function(const Expr& expr, EvaluationContext& context, Value& resu
              : apply_text_function(expr.function, arguments, context.arena, result, context.error);
 }
 
-bool evaluate_cast(const Expr& expr, EvaluationContext& context, Value& result) {
-  const Expr& arg = expr.args[0];
-  Value value;
-  if (!evaluate(arg, context, value)) return false;
-  if (value.is_null()) {
-    result = Value::null();
-    return true;
-  }
-  return cast_value(arg.type, expr.type, too_long_of(expr), value, context.arena, result, context.error);
-}
-
 }  // namespace
 
 bool evaluate(const Expr& expr, EvaluationContext& context, Value& result) {
@@ -318,16 +335,16 @@ bool evaluate(const Expr& expr, EvaluationContext& context, Value& result) {
     case ExprKind::kAggregate:
       result = context.aggregates[expr.aggregate];
       return true;
-    case ExprKind::kUnary:
-      return evaluate_unary(expr, context, result);
     case ExprKind::kBinary:
-      return evaluate_binary(expr, context, result);
+      if (expr.op == Op::kConcat) return evaluate_concatenation(expr, context, result);
+      [[fallthrough]];
+    case ExprKind::kUnary:
+    case ExprKind::kCast:
+      return evaluate_operators(expr, context, result);
     case ExprKind::kCase:
       return evaluate_case(expr, context, result);
     case ExprKind::kFunction:
       return evaluate_function(expr, context, result);
-    case ExprKind::kCast:
-      return evaluate_cast(expr, context, result);
     case ExprKind::kArrayElement:
       return evaluate_array_element(expr, context, result);
     case ExprKind::kInArray:

@@ -74,6 +74,7 @@ Expr ExpressionBinder::bind_for(const syntax::Expr& expr, const Type& target, st
 }
 
 Expr ExpressionBinder::bind(const syntax::Expr& expr) {
+  names_.count_expression(expr.where);
   switch (expr.kind) {
     case syntax::ExprKind::kNull:
     case syntax::ExprKind::kBoolean:
@@ -244,9 +245,12 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   Expr right = bind(expr.args[1]);
   switch (expr.op) {
     case Op::kAnd:
-    case Op::kOr:
-      return make_binary(expr.op, kBoolean, require_boolean(std::move(left), "the left side of AND or OR"),
-                         require_boolean(std::move(right), "the right side of AND or OR"), expr.where);
+    case Op::kOr: {
+      Expr both = make_binary(expr.op, kBoolean, require_boolean(std::move(left), "the left side of AND or OR"),
+                              require_boolean(std::move(right), "the right side of AND or OR"), expr.where);
+      both.joined = expr.joined;
+      return both;
+    }
     case Op::kAdd:
     case Op::kSubtract:
     case Op::kMultiply:
@@ -368,10 +372,8 @@ Expr ExpressionBinder::bind_in_list(const syntax::Expr& expr) {
     for (Expr& comparison : comparisons) in.args.push_back(std::move(comparison.args[1]));
     return negate_if(expr.negated, std::move(in));
   }
-  Expr any = std::move(comparisons[0]);
-  for (size_t i = 1; i < comparisons.size(); ++i) {
-    any = make_binary(Op::kOr, kBoolean, std::move(any), std::move(comparisons[i]), expr.where);
-  }
+  Expr any = ir::join(Op::kOr, comparisons);
+  any.where = expr.where;
   return negate_if(expr.negated, std::move(any));
 }
 

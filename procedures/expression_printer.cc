@@ -235,6 +235,28 @@ std::string ExpressionPrinter::unary(const Expr& expr) const {
   }
 }
 
+// A chain of AND or OR is printed as if it were a tree to the left, whatever its shape is.
+std::string ExpressionPrinter::binary(const Expr& expr) const {
+  const bool is_logic = expr.op == Op::kAnd || expr.op == Op::kOr;
+  std::string text;
+  size_t operators = 0;
+  const auto add = [&](const auto& self, const Expr& node) -> void {
+    for (size_t i = 0; i < node.args.size(); ++i) {
+      const Expr& arg = node.args[i];
+      if (is_logic && arg.joined && arg.kind == ExprKind::kBinary && arg.op == expr.op) {
+        self(self, arg);
+      } else if (text.empty()) {
+        text = (*this)(arg);
+      } else {
+        text += fmt::format(" {} {})", op_text(expr.op), (*this)(arg));
+        ++operators;
+      }
+    }
+  };
+  add(add, expr);
+  return std::string(operators, '(') + text;
+}
+
 std::string ExpressionPrinter::cases(const Expr& expr) const {
   std::string text = "case";
   for (size_t i = 0; i + 1 < expr.args.size(); i += 2) {
@@ -262,7 +284,7 @@ std::string ExpressionPrinter::operator()(const Expr& expr) const {
     case ExprKind::kUnary:
       return unary(expr);
     case ExprKind::kBinary:
-      return fmt::format("({} {} {})", (*this)(expr.args[0]), op_text(expr.op), (*this)(expr.args[1]));
+      return binary(expr);
     case ExprKind::kCase:
       return cases(expr);
     case ExprKind::kFunction:

@@ -25,6 +25,7 @@ class ExpressionPrinter {
   std::string aggregate(const ir::Expr& expr) const;
   std::string unary(const ir::Expr& expr) const;
   std::string cases(const ir::Expr& expr) const;
+  std::string binary(const ir::Expr& expr) const;
   std::string list(const std::vector<ir::Expr>& exprs, size_t first) const;
 
   const Catalog& catalog_;

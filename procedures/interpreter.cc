@@ -178,13 +178,20 @@ Flow Interpreter::Machine::run_array_append(const Statement& statement) {
   return Flow::kNext;
 }
 
+// The branches of one IF stand each in the ELSE of the one before: they are gone through, and not called by each other.
 Flow Interpreter::Machine::run_if(const Statement& statement) {
-  bool holds = false;
-  if (!evaluate_condition(*statement.expr, state_.context, holds)) {
-    (void)state_.raise(statement.where);
-    return Flow::kFailed;
+  const Statement* branch = &statement;
+  for (;;) {
+    bool holds = false;
+    if (!evaluate_condition(*branch->expr, state_.context, holds)) {
+      (void)state_.raise(branch->where);
+      return Flow::kFailed;
+    }
+    if (holds) return run_block(branch->body);
+    const std::span<const Statement> others = branch->else_body;
+    if (others.size() != 1 || others[0].kind != StatementKind::kIf) return run_block(others);
+    branch = &others[0];
   }
-  return run_block(holds ? statement.body : statement.else_body);
 }
 
 bool Interpreter::Machine::run_iteration(const Statement& loop, uint32_t iteration, Flow& flow) {

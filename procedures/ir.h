@@ -18,6 +18,7 @@
 #include "engine/catalog.h"
 #include "engine/type.h"
 #include "engine/value.h"
+#include "procedures/node_list.h"
 #include "procedures/sql_error.h"
 
 namespace mneme {
@@ -82,14 +83,34 @@ struct Expr {
   // Of a numeric or char(n): the digits after the point, or the blanks at the end, that PostgreSQL prints depend on the value at
   // hand, while here they follow from the type. So its text is refused wherever it would be seen. For the binder alone.
   bool text_varies = false;
+  bool joined = false;  // kAnd, kOr: part of the chain of the same operator that the node around it is (join())
   Type type;
   VariableId variable;
   ColumnId column;
   uint32_t aggregate = 0;
   Value constant;  // text points into the Program's string pool
-  std::vector<Expr> args;
+  NodeList<Expr> args;
   SourceLocation where;
 };
+
+template <typename Visit>
+void for_each_child_list(Expr& expr, Visit&& visit) {
+  visit(expr.args);
+}
+
+// a op b op c ..., of kAnd or kOr: boolean, its parts evaluated from the left. At least one part.
+inline Expr join(Op op, std::span<Expr> parts) {
+  return join_chain(parts, [op](Expr left, Expr right) {
+    Expr both;
+    both.kind = ExprKind::kBinary;
+    both.op = op;
+    both.type.kind = TypeKind::kBoolean;
+    both.where = left.where;
+    both.args.push_back(std::move(left));
+    both.args.push_back(std::move(right));
+    return both;
+  });
+}
 
 // How an operation finds its rows.
 struct AccessPath {
@@ -243,9 +264,15 @@ struct Statement {
   const char* sqlstate = sqlstate::kRaise;  // kRaise
   std::string message;     // kRaise: the format, with % for each argument and %% for a percent sign
   std::vector<Expr> args;  // kRaise: the message's arguments; kLocate: the values of the lane columns, in their order
-  std::vector<Statement> body;
-  std::vector<Statement> else_body;
+  NodeList<Statement> body;
+  NodeList<Statement> else_body;
 };
+
+template <typename Visit>
+void for_each_child_list(Statement& statement, Visit&& visit) {
+  visit(statement.body);
+  visit(statement.else_body);
+}
 
 struct Variable {
   std::string name;  // as written; "record.field" for a RECORD's field

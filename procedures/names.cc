@@ -18,6 +18,14 @@ void Names::add(const syntax::Name& name, Declared declared) {
   }
 }
 
+void Names::count_expression(ir::SourceLocation where) {
+  constexpr size_t kMostExpressions = 1'000'000;
+  if (++expressions_ > kMostExpressions) {
+    refuse_as(sqlstate::kTooComplex, where,
+              "the expressions here have more than {} parts, once BETWEEN, IN and CASE are spelled out: take them apart", kMostExpressions);
+  }
+}
+
 VariableId Names::declare(const syntax::Name& name, const Type& type, bool constant, bool parameter) {
   const VariableId variable = add_variable(name.text, type);
   add(name, {.variable = variable, .record = nullptr, .constant = constant, .parameter = parameter});

@@ -65,6 +65,10 @@ class Names {
   // LOCALTIMESTAMP, which then is a hidden argument of every call.
   VariableId call_time();
 
+  // Called for each part of an expression as it is bound. BETWEEN, IN and CASE have what they compare bound once for each comparison,
+  // so that a short text can mean an expression of any size: too large a one is refused.
+  void count_expression(ir::SourceLocation where);
+
   const Type& type_of(VariableId variable) const { return procedure_.variables[variable.value].type; }
   const std::string& name_of(VariableId variable) const { return procedure_.variables[variable.value].name; }
   bool is_parameter(VariableId variable) const { return variable.value < procedure_.parameters.size(); }
@@ -83,6 +87,7 @@ class Names {
   std::vector<std::map<std::string, Declared>> blocks_;
   std::vector<VariableId> text_varies_;  // of records' fields
   std::deque<Record> records_;
+  size_t expressions_ = 0;
 };
 
 // The column that `text`, or qualifier.text, means; nothing where no table has it. Two tables having it is an error.

@@ -19,6 +19,8 @@
 #include "base/test_open_files.h"
 #include "base/test_refusal.h"
 #include "engine/schema.h"
+#include "procedures/compiled_units.h"
+#include "procedures/emitter.h"
 #include "procedures/interpreter.h"
 #include "procedures/map_access.h"
 #include "procedures/test_program.h"
@@ -157,6 +159,41 @@ const uint32_t mneme_native_unit_count = 1;
   const Outcome outcome = interpreter.run(request);
   EXPECT_EQ(outcome.kind, Outcome::Kind::kRaised);
   EXPECT_STREQ(outcome.sqlstate, "P0001");
+}
+
+// What is long and not deep for the interpreter is not deep for the compiler either.
+TEST_F(NativeCodeTest, CompilesListsAndChainsOfHundreds) {
+  std::string list = "0";
+  std::string cases;
+  std::string branches = "r = -1 THEN r := 1; ";
+  std::string chain = "r = -1";
+  std::string nulls;
+  for (int i = 1; i < 600; ++i) {
+    list += fmt::format(", {}{}", i, i % 2 == 0 ? "" : ".0");
+    cases += fmt::format(" WHEN r = {} THEN r + {}", i, 2 * i);
+    chain += fmt::format(" OR r = {}", i);
+    if (i < 90) nulls += "NULL, ";
+    if (i < 450) branches += fmt::format("ELSIF r = {} THEN r := -1; ", 1000 + i);
+  }
+  const auto program = compile(
+      fmt::format("{}CREATE PROCEDURE p(INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN IF r IN ({}) AND ({}) THEN r := CASE{} ELSE 0 END; "
+                  "IF {}ELSE r := r + 1; END IF; END IF; r := coalesce({}r); END $$;",
+                  kTestSchema, list, chain, cases, branches, nulls),
+      "test.sql");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  const Schema schema((*program)->catalog);
+  const std::vector<NativeUnit> units = procedure_units(**program);
+  const Result<NativeCode> code = NativeCode::load(emit_cpp(**program, schema, units), units.size(), folders_, toolchain_);
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  MapAccess rows(schema);
+  const std::vector<Argument> arguments = {Argument::of(Value::of_int(300))};
+  RunRequest request = RunRequest::of((*program)->procedures[0], arguments, rows);
+  for (const bool native : {false, true}) {
+    request.native = native ? code->unit(0).run_on_any : nullptr;
+    Interpreter interpreter(schema);
+    EXPECT_TRUE(interpreter.run(request).completed());
+    EXPECT_EQ(interpreter.results()[0].scalar.as_int(), 901);
+  }
 }
 
 TEST_F(NativeCodeTest, OtherTextsCompilersAndFlagsAreOtherObjects) {

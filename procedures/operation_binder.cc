@@ -528,7 +528,7 @@ void OperationBinder::keep_outputs_for_user(ir::Operation& to) {
 void OperationBinder::finish(ir::Operation& to) {
   for (const ir::TableAccess& access : to.access) {
     if (access.path.index.valid() && access.path.kind == ir::AccessPath::Kind::kRange) {
-      catalog_.mark_ordered(access.path.index);
+      ordered_.push_back(access.path.index);
     }
   }
   set_columns_read(catalog_, to);

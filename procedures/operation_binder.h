@@ -19,8 +19,10 @@ namespace mneme {
 
 class OperationBinder {
  public:
-  OperationBinder(Catalog& catalog, std::deque<std::string>& strings, Names& names, ir::Procedure& procedure)
-      : catalog_(catalog), strings_(strings), names_(names), procedure_(procedure) {}
+  // `ordered` is told which indexes are read in order.
+  OperationBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered, Names& names,
+                  ir::Procedure& procedure)
+      : catalog_(catalog), strings_(strings), ordered_(ordered), names_(names), procedure_(procedure) {}
 
   // Appends to the procedure's operations. What its rows are for decides what is asked of their order. kUser: a session's
   // statement, which is never run again, and whose rows need no order but the user's.
@@ -46,8 +48,9 @@ class OperationBinder {
   VariableId writable(const syntax::Target& target) const;
   void finish(ir::Operation& to);
 
-  Catalog& catalog_;
+  const Catalog& catalog_;
   std::deque<std::string>& strings_;
+  std::vector<IndexId>& ordered_;
   Names& names_;
   ir::Procedure& procedure_;
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "base/deep_stack.h"
 #include "procedures/reserved_words.h"
 #include "procedures/source_error.h"
 #include "procedures/syntax_advice.h"
@@ -181,73 +182,113 @@ void check_tokens(const std::vector<antlr4::Token*>& tokens) {
   }
 }
 
-// What opens a level of nesting has a level of the parser's, and of everybody's who reads its tree, and so has each operator of
-// a chain, and each arm of an IF or a CASE. So that none of them runs out of stack, what nests deeper is refused.
-void check_nesting(const std::vector<antlr4::Token*>& tokens) {
-  constexpr size_t kMostNested = 100;
-  constexpr size_t kMostChained = 500;
-  struct Level {
-    size_t operators = 0;  // since the last separator
-    size_t arms = 0;
-  };
-  std::vector<Level> levels(1);
-  size_t chained = 0;  // on all levels
-  size_t before = MnemeLexer::SEMICOLON;
-  for (antlr4::Token* token : tokens) {
+// The depth of a text's tree, a token at a time, before anybody builds it. What opens a level of nesting has a level of the tree,
+// and so has each operator of a chain, each cast and subscript of one value, and each arm of an IF or of a CASE statement. A long chain
+// of AND or OR is a balanced tree (join() in tree_expressions.cc), and the branches of a CASE expression stand side by side: neither is deep.
+// What is deeper than the bounds is refused: up to them no reader of the tree runs out of stack (base/deep_stack.h).
+class NestingCheck {
+ public:
+  void add(antlr4::Token* token) {
     const size_t type = token->getType();
     switch (type) {
-      case MnemeLexer::LPAREN:
       case MnemeLexer::LBRACKET:
-      case MnemeLexer::BEGIN:
-      case MnemeLexer::CASE:
-      case MnemeLexer::IF:
+        ++levels_.back().operators;
+        open(false);
+        break;
+      case MnemeLexer::LPAREN:
+        open(false);
+        break;
       case MnemeLexer::LOOP:
-        if (before != MnemeLexer::END) levels.emplace_back();
+        if (before_ != MnemeLexer::END) separate();
+        [[fallthrough]];
+      case MnemeLexer::BEGIN:
+      case MnemeLexer::IF:
+        if (before_ != MnemeLexer::END) open(true);
+        break;
+      case MnemeLexer::CASE:
+        if (before_ != MnemeLexer::END) open(begins_statement());
         break;
       case MnemeLexer::RPAREN:
       case MnemeLexer::RBRACKET:
       case MnemeLexer::END:
-        chained -= levels.back().operators + levels.back().arms;
-        levels.pop_back();
-        if (levels.empty()) levels.emplace_back();
+        levels_.pop_back();
+        if (levels_.empty()) levels_.emplace_back();
         break;
       case MnemeLexer::SEMICOLON:
       case MnemeLexer::COMMA:
       case MnemeLexer::THEN:
-        chained -= levels.back().operators;
-        levels.back().operators = 0;
+      case MnemeLexer::ELSE:
+        separate();
         break;
       case MnemeLexer::ELSIF:
       case MnemeLexer::ELSEIF:
       case MnemeLexer::WHEN:
-        ++levels.back().arms;
-        ++chained;
+        separate();
+        if (levels_.back().has_statements) ++levels_.back().arms;
         break;
       case MnemeLexer::AND:
       case MnemeLexer::OR:
+        levels_.back().operators = 0;
+        ++levels_.back().joined;
+        break;
+      case MnemeLexer::CAST_OPERATOR:
       case MnemeLexer::NOT:
       case MnemeLexer::IS:
       case MnemeLexer::IN_:
       case MnemeLexer::BETWEEN:
-        ++levels.back().operators;
-        ++chained;
+        ++levels_.back().operators;
         break;
       default:
-        if (!is_operator(type)) break;
-        ++levels.back().operators;
-        ++chained;
+        if (is_operator(type)) ++levels_.back().operators;
     }
-    before = type;
-    if (levels.size() > kMostNested) {
-      refuse(location(token), "this stands in {} others; more than {} levels are not read: take it apart", levels.size() - 1,
-             kMostNested - 1);
+    before_ = type;
+    check(token);
+  }
+
+ private:
+  static constexpr size_t kMostNested = 100;
+  static constexpr size_t kMostChained = 500;
+  // As deep as a balanced tree of AND or OR gets: no text has so many of them that it would be deeper.
+  static constexpr size_t kDeepestJoined = 40;
+
+  struct Level {
+    bool has_statements = false;
+    size_t around = 0;     // the depth of all levels around this one
+    size_t operators = 0;  // since the last separator, AND or OR
+    size_t joined = 0;     // AND and OR since the last separator
+    size_t arms = 0;
+    size_t depth() const { return around + operators + std::min(joined, kDeepestJoined) + arms; }
+  };
+
+  void open(bool has_statements) {
+    Level level;
+    level.has_statements = has_statements;
+    level.around = levels_.back().depth();
+    levels_.push_back(level);
+  }
+  void separate() {
+    levels_.back().operators = 0;
+    levels_.back().joined = 0;
+  }
+  bool begins_statement() const {
+    return levels_.back().has_statements &&
+           (before_ == MnemeLexer::SEMICOLON || before_ == MnemeLexer::THEN || before_ == MnemeLexer::ELSE ||
+            before_ == MnemeLexer::LOOP || before_ == MnemeLexer::BEGIN);
+  }
+  void check(antlr4::Token* token) const {
+    if (levels_.size() > kMostNested) {
+      refuse_as(sqlstate::kTooComplex, location(token), "this stands in {} others; more than {} levels are not read: take it apart",
+                levels_.size() - 1, kMostNested - 1);
     }
-    if (chained > kMostChained) {
-      refuse(location(token), "more than {} operators, or arms of an IF or a CASE, belong together here: take them apart",
-             kMostChained);
+    if (levels_.back().depth() > kMostChained) {
+      refuse_as(sqlstate::kTooComplex, location(token),
+                "more than {} operators, or arms of an IF or a CASE, belong together here: take them apart", kMostChained);
     }
   }
-}
+
+  std::vector<Level> levels_ = std::vector<Level>(1);
+  size_t before_ = MnemeLexer::SEMICOLON;
+};
 
 class FileReader {
  public:
@@ -448,9 +489,10 @@ class FileReader {
 // What ANTLR makes of a text, for as long as its tree is read.
 class ParsedText {
  public:
-  ParsedText(std::string_view source, const char* at_end, bool is_command)
+  ParsedText(std::string_view source, const char* at_end, bool is_command, size_t lines_before = 0)
       : input_(ascii(source)), lexer_(&input_), tokens_(&lexer_), parser_(&tokens_), errors_(at_end, is_command) {
     lexer_.removeErrorListeners();
+    lexer_.setLine(lines_before + 1);
     tokens_.fill();
     std::vector<antlr4::Token*> visible;
     for (antlr4::Token* token : tokens_.getTokens()) {
@@ -461,7 +503,8 @@ class ParsedText {
     visible.pop_back();
     check_tokens(visible);
     if (end->getStartIndex() < source.size()) refuse(location(end), "the comment that opens here is never closed");
-    check_nesting(visible);
+    NestingCheck nesting;
+    for (antlr4::Token* token : visible) nesting.add(token);
     parser_.removeErrorListeners();
     parser_.addErrorListener(&errors_);
   }
@@ -487,14 +530,18 @@ class ParsedText {
 
 }  // namespace
 
-syntax::File parse(std::string_view source) {
-  ParsedText text(source, "the file ends in the middle of a definition", /*is_command=*/false);
-  return FileReader(source, text.tokens()).read(text.parser().file());
+syntax::File parse(std::string_view source, size_t lines_before) {
+  return on_deep_stack([&] {
+    ParsedText text(source, "the file ends in the middle of a definition", /*is_command=*/false, lines_before);
+    return FileReader(source, text.tokens()).read(text.parser().file());
+  });
 }
 
 syntax::Command parse_command(std::string_view source) {
-  ParsedText text(source, "the statement ends too early", /*is_command=*/true);
-  return FileReader(source, text.tokens()).read(text.parser().command());
+  return on_deep_stack([&] {
+    ParsedText text(source, "the statement ends too early", /*is_command=*/true);
+    return FileReader(source, text.tokens()).read(text.parser().command());
+  });
 }
 
 }  // namespace mneme

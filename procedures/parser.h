@@ -7,7 +7,8 @@
 
 namespace mneme {
 
-syntax::File parse(std::string_view source);
+// `lines_before`: of the file that `source` is a part of.
+syntax::File parse(std::string_view source, size_t lines_before = 0);
 
 // The same, but blanks alone are a catalog without definitions: that of a database whose schema is still to be created.
 inline syntax::File parse_catalog(std::string_view source) {

@@ -40,6 +40,7 @@ inline constexpr const char* kUnique = "23505";
 inline constexpr const char* kDatatypeMismatch = "42804";
 inline constexpr const char* kUndefinedFunction = "42883";
 inline constexpr const char* kProgramLimit = "54000";
+inline constexpr const char* kTooComplex = "54001";
 }  // namespace sqlstate
 
 // Writes the message into the arena and returns false, so that a failing function may end in `return

@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t kMaxAttempts = 10'000;
 
 StatementResult refused(const SourceError& error) {
-  return StatementResult::failure(sqlstate::kSyntaxError, fmt::format("line {}:{}: {}", error.where.line,
+  return StatementResult::failure(error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError, fmt::format("line {}:{}: {}", error.where.line,
                                                                       error.where.column, error.message));
 }
 

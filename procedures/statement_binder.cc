@@ -244,26 +244,16 @@ ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& stateme
     subject.args = {*statement.expr};
   }
   // CASE x WHEN a, b is x = a OR x = b.
-  syntax::Expr any;
-  for (size_t i = 0; i < branch.conditions.size(); ++i) {
+  std::vector<ir::Expr> comparisons;
+  for (const syntax::Expr& condition : branch.conditions) {
     syntax::Expr equal;
     equal.kind = syntax::ExprKind::kBinary;
     equal.op = ir::Op::kEqual;
-    equal.where = branch.conditions[i].where;
-    equal.args = {subject, branch.conditions[i]};
-    if (i == 0) {
-      any = std::move(equal);
-      continue;
-    }
-    syntax::Expr either;
-    either.kind = syntax::ExprKind::kBinary;
-    either.op = ir::Op::kOr;
-    either.where = any.where;
-    either.args.push_back(std::move(any));
-    either.args.push_back(std::move(equal));
-    any = std::move(either);
+    equal.where = condition.where;
+    equal.args = {subject, condition};
+    comparisons.push_back(binder.bind_condition(equal));
   }
-  return binder.bind_condition(any);
+  return ir::join(ir::Op::kOr, comparisons);
 }
 
 void ProcedureBinder::bind_branches(const syntax::Statement& statement, Statements& out) {

@@ -18,12 +18,9 @@ namespace mneme {
 
 class ProcedureBinder {
  public:
-  // `catalog` is told which indexes are read in order; `strings` keeps text constants.
-  ProcedureBinder(Catalog& catalog, std::deque<std::string>& strings)
-      : catalog_(catalog),
-        strings_(strings),
-        names_(catalog, procedure_),
-        operations_(catalog, strings, names_, procedure_) {}
+  // `ordered` is told which indexes are read in order; `strings` keeps text constants.
+  ProcedureBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered)
+      : strings_(strings), names_(catalog, procedure_), operations_(catalog, strings, ordered, names_, procedure_) {}
   ProcedureBinder(const ProcedureBinder&) = delete;
   ProcedureBinder& operator=(const ProcedureBinder&) = delete;
 
@@ -53,7 +50,6 @@ class ProcedureBinder {
   ir::Expr bind_value_for(const syntax::Expr& expr, VariableId variable);
   void keep_found(Statements& statements);
 
-  Catalog& catalog_;
   std::deque<std::string>& strings_;
   ir::Procedure procedure_;
   Names names_;

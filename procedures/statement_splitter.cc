@@ -101,9 +101,13 @@ std::optional<StatementSplitter::Statement> StatementSplitter::finish() {
 
 StatementSplitter::Statement StatementSplitter::cut(size_t end) {
   Statement statement{pending_.substr(begin_, end - begin_), begin_line_};
-  pending_.erase(0, end);
-  at_ = 0;
+  at_ = end;
   begun_ = false;
+  // Not for each statement of a long text: what has been read is moved over once it is the larger part.
+  if (at_ > pending_.size() / 2) {
+    pending_.erase(0, at_);
+    at_ = 0;
+  }
   return statement;
 }
 

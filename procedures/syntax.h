@@ -60,13 +60,32 @@ struct Expr {
   bool star = false;
   bool has_subject = false;
   bool has_else = false;
+  bool joined = false;  // as ir::Expr's
   std::string text;
   std::string qualifier;
   std::string column_name;  // kCall: what PostgreSQL names a column after, where it is not `text`
   TypeName type;
-  std::vector<Expr> args;
+  NodeList<Expr> args;
   SourceLocation where;
 };
+
+template <typename Visit>
+void for_each_child_list(Expr& expr, Visit&& visit) {
+  visit(expr.args);
+}
+
+// a op b op c ..., of AND or OR. At least one part.
+inline Expr join(ir::Op op, std::span<Expr> parts) {
+  return join_chain(parts, [op](Expr left, Expr right) {
+    Expr both;
+    both.kind = ExprKind::kBinary;
+    both.op = op;
+    both.where = left.where;
+    both.args.push_back(std::move(left));
+    both.args.push_back(std::move(right));
+    return both;
+  });
+}
 
 struct ColumnDefinition {
   Name name;

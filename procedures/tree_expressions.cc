@@ -190,27 +190,28 @@ Op arithmetic(const std::string& text) {
 }
 
 Expr read_product(MnemeParser::ProductContext* context) {
-  Expr expr = read_signed(context->signedTerm(0));
-  for (size_t i = 1; i < context->signedTerm().size(); ++i) {
-    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
-                       read_signed(context->signedTerm(i)));
+  const auto factors = context->signedTerm();
+  Expr expr = read_signed(factors[0]);
+  for (size_t i = 1; i < factors.size(); ++i) {
+    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr), read_signed(factors[i]));
   }
   return expr;
 }
 
 Expr read_sum(MnemeParser::SumContext* context) {
-  Expr expr = read_product(context->product(0));
-  for (size_t i = 1; i < context->product().size(); ++i) {
-    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
-                       read_product(context->product(i)));
+  const auto summands = context->product();
+  Expr expr = read_product(summands[0]);
+  for (size_t i = 1; i < summands.size(); ++i) {
+    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr), read_product(summands[i]));
   }
   return expr;
 }
 
 Expr read_concatenation(MnemeParser::ConcatenationContext* context) {
-  Expr expr = read_sum(context->sum(0));
-  for (size_t i = 1; i < context->sum().size(); ++i) {
-    expr = make_binary(Op::kConcat, std::move(expr), read_sum(context->sum(i)));
+  const auto parts = context->sum();
+  Expr expr = read_sum(parts[0]);
+  for (size_t i = 1; i < parts.size(); ++i) {
+    expr = make_binary(Op::kConcat, std::move(expr), read_sum(parts[i]));
   }
   return expr;
 }
@@ -268,11 +269,9 @@ Expr read_negation(MnemeParser::NegationContext* context) {
 }
 
 Expr read_conjunction(MnemeParser::ConjunctionContext* context) {
-  Expr expr = read_negation(context->negation(0));
-  for (size_t i = 1; i < context->negation().size(); ++i) {
-    expr = make_binary(Op::kAnd, std::move(expr), read_negation(context->negation(i)));
-  }
-  return expr;
+  std::vector<Expr> parts;
+  for (auto* part : context->negation()) parts.push_back(read_negation(part));
+  return syntax::join(Op::kAnd, parts);
 }
 
 uint32_t read_modifier(antlr4::tree::TerminalNode* number) {
@@ -381,11 +380,9 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
 }
 
 Expr read_expression(MnemeParser::ExpressionContext* context) {
-  Expr expr = read_conjunction(context->conjunction(0));
-  for (size_t i = 1; i < context->conjunction().size(); ++i) {
-    expr = make_binary(Op::kOr, std::move(expr), read_conjunction(context->conjunction(i)));
-  }
-  return expr;
+  std::vector<Expr> parts;
+  for (auto* part : context->conjunction()) parts.push_back(read_conjunction(part));
+  return syntax::join(Op::kOr, parts);
 }
 
 }  // namespace mneme

@@ -230,23 +230,42 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::str
                                     const RecoverOptions& options, const NativeFolders& folders) {
   ReplayStatistics total;
   LogStretches stretches(directory, recovered.log);
+  // Gives the database the tables of the program. Changes of the schema without rows between them make them once.
+  const auto follow_schema = [&] {
+    return change_tables(recovered.database, recovered.program->catalog, !builds_indexes_last(recovered.report.scheme),
+                         options.replay.threads);
+  };
   for (uint64_t done = 0;; ++done) {
     RecordStream stretch = stretches.next_stretch();
     const uint64_t records = stretch.size();
-    const Result<ReplayStatistics> replayed = replay_stretch(recovered, stretch, done, options, folders);
-    if (!replayed) return replayed.error();
-    total.add(*replayed);
-    done += records;
+    const auto replay = [&]() -> Result<void> {
+      const Result<ReplayStatistics> replayed = replay_stretch(recovered, stretch, done, options, folders);
+      if (!replayed) return replayed.error();
+      total.add(*replayed);
+      return {};
+    };
+    if (records > 0) {
+      RETURN_IF_ERROR(follow_schema());
+      RETURN_IF_ERROR(replay());
+    }
     const Result<std::optional<RecordView>> change = stretches.next_change();
     if (!change) return change.error();
+    // Nothing is analysed and compiled for the nothing between two changes of the schema; for the last program it is.
+    if (records == 0 && !*change) {
+      RETURN_IF_ERROR(follow_schema());
+      RETURN_IF_ERROR(replay());
+    }
+    done += records;
     recovered.report.log_memory_bytes = stretches.peak_memory_bytes();
     if (!*change) return total;
     const Stopwatch watch;
     Result<std::unique_ptr<Program>> program = program_after(*recovered.program, **change);
     if (!program) return program.error();
-    RETURN_IF_ERROR(change_tables(recovered.database, (*program)->catalog,
-                                  !builds_indexes_last(recovered.report.scheme), options.replay.threads));
+    // A table that is dropped is gone before another gets its name. What is only added can wait for the next rows.
+    const bool drops = (*program)->catalog.tables().size() < recovered.program->catalog.tables().size();
+    if (drops) RETURN_IF_ERROR(follow_schema());
     recovered.program = std::move(*program);
+    if (drops) RETURN_IF_ERROR(follow_schema());
     ++recovered.report.schema_changes;
     recovered.report.schema_seconds += end_stage(recovered.report, "schema", watch);
   }

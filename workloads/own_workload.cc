@@ -65,10 +65,9 @@ Result<void> for_each_line(const WorkloadFiles& files, const std::string& path,
   });
 }
 
-template <typename Named>
-std::string names_of(const std::vector<Named>& all) {
+std::string names_of(const auto& all) {
   std::vector<std::string_view> names;
-  for (const Named& each : all) names.push_back(each.name);
+  for (const auto& each : all) names.push_back(each.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
