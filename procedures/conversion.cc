@@ -220,7 +220,7 @@ Expr resolve(Expr expr, const Type& target) {
   Arena arena;
   SqlError error;
   const std::string_view text = expr.constant.as_text();
-  if (!parse_value(wanted, text, arena, expr.constant, error)) refuse(expr.where, "{}", error.message);
+  if (!parse_value(wanted, text, arena, expr.constant, error)) throw SourceError{expr.where, std::string(error.message), error.sqlstate};
   expr.type = wanted;
   return expr;
 }

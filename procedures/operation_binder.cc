@@ -271,10 +271,20 @@ void OperationBinder::bind_items(const std::vector<syntax::SelectItem>& items, E
   }
 }
 
+// PostgreSQL reads a minus before a number as a part of it.
+static bool is_negated_number(const syntax::Expr& expr) {
+  if (expr.kind != syntax::ExprKind::kUnary || expr.op != ir::Op::kNegate) return false;
+  const syntax::Expr& arg = expr.args[0];
+  return arg.kind == syntax::ExprKind::kInteger || arg.kind == syntax::ExprKind::kDecimal || is_negated_number(arg);
+}
+
 void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to) {
   for (const syntax::OrderItem& item : from.order) {
     if (item.expr.kind == syntax::ExprKind::kInteger) {
       refuse(item.expr.where, "ORDER BY a position is not supported; write the column's name");
+    }
+    if (is_negated_number(item.expr)) {
+      refuse(item.expr.where, "ORDER BY a constant orders nothing; write a column's name");
     }
     // A bare name means a column of the result before it means one of a table.
     const bool bare = item.expr.kind == syntax::ExprKind::kReference && item.expr.qualifier.empty();

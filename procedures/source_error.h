@@ -1,5 +1,5 @@
 // SourceError: what is wrong with a .sql file, and where. Thrown inside the parser and the binder, whose recursion is
-// deep and whose first error ends the work; compile() alone catches it and makes it a Result.
+// deep and whose first error ends the work; compile() and sessions catch it and make it a Result.
 #pragma once
 
 #include <fmt/format.h>

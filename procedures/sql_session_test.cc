@@ -150,6 +150,12 @@ TEST_F(SqlSessionTest, FailuresHavePostgresCodesAndChangeNothing) {
   EXPECT_EQ(sql("SELECT 1"),
             "42601: line 1:1: a SELECT without FROM reads no table, and is not supported; name a table");
   EXPECT_EQ(sql("SELECT nothing FROM account").substr(0, 5), "42601");
+  EXPECT_EQ(sql("SELECT - -2147483648 FROM account WHERE id = 1"), "?column?\n2147483648");
+  // A literal is read before anything runs, and fails as a cast does.
+  EXPECT_EQ(sql("SELECT id FROM account WHERE id = 'x'"), "22P02: line 1:35: invalid input syntax for type integer: \"x\"");
+  EXPECT_EQ(sql("INSERT INTO account VALUES ('2147483648', 1, 'x', 1)").substr(0, 5), "22003");
+  EXPECT_EQ(sql("SELECT TIMESTAMP '2020-02-30' FROM account").substr(0, 5), "22008");
+  EXPECT_EQ(sql("SELECT id FROM account WHERE name = CAST('maybe' AS BOOLEAN)::TEXT").substr(0, 5), "22P02");
   EXPECT_THAT(sql("SELECT id INTO x FROM account"), testing::HasSubstr("INTO fills a procedure's variables"));
   EXPECT_THAT(sql("FETCH x"), testing::HasSubstr("42601"));
   EXPECT_THAT(sql("SELECT id FROM"), testing::HasSubstr("the statement ends too early"));

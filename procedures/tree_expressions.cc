@@ -250,6 +250,10 @@ Expr read_test(MnemeParser::TestContext* context) {
   for (auto* test : context->isTest()) {
     const bool negated = test->NOT() != nullptr;
     if (test->DISTINCT()) {
+      // PostgreSQL's IS is not associative, and here it would have to choose a side.
+      if (test != context->isTest().back()) {
+        refuse(location(test), "PostgreSQL takes no IS after IS DISTINCT FROM; put the comparison in parentheses");
+      }
       expr = make_binary(negated ? Op::kIsNotDistinct : Op::kIsDistinct, std::move(expr),
                          read_comparison(test->comparison()));
       continue;
