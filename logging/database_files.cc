@@ -110,7 +110,7 @@ Result<void> end_making(const std::string& directory) {
 }
 
 Result<bool> holds_records(const std::string& path) {
-  const auto file = File::open(path, O_RDONLY);
+  const auto file = File::open(path, O_RDONLY | O_NONBLOCK);
   if (!file.ok()) return file.error();
   std::vector<std::byte> chunk(kReadBytes);
   for (uint64_t offset = kSegmentHeaderBytes;; offset += chunk.size()) {

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 // no order: there it is the end of the first record's epoch. A stream of a distributed log has none at all, but its first
 // block says how far the stream's clock stood before.
 Result<std::optional<Lsn>> end_of_former(const std::string& path, LogLayout layout) {
-  auto file = File::open(path, O_RDONLY);
+  auto file = File::open(path, O_RDONLY | O_NONBLOCK);
   if (!file.ok()) return file.error();
   const AlignedBytes bytes(kSegmentHeaderBytes + kBlockBytes);
   const auto count = file->read_at(bytes.span(), 0);
@@ -55,7 +55,7 @@ std::string directory_of(const SegmentEntry& entry) {
 
 // Whether the segment is another database's, which somebody may have put here: it is not ours to remove.
 bool is_foreign(const std::string& path, const Manifest& manifest) {
-  const auto file = File::open(path, O_RDONLY);
+  const auto file = File::open(path, O_RDONLY | O_NONBLOCK);
   if (!file.ok()) return false;
   std::vector<std::byte> page(kSegmentHeaderBytes);
   const auto count = file->read_at(page, 0);

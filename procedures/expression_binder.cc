@@ -212,10 +212,7 @@ Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
   if (std::optional<Expr> literal = bind_least_integer(expr)) return *std::move(literal);
   // Two of them leave the literal as it is, 2147483648 a bigint.
   const syntax::Expr& inner = expr.args[0];
-  if (expr.op == Op::kNegate && inner.kind == syntax::ExprKind::kUnary && inner.op == Op::kNegate &&
-      inner.args[0].kind == syntax::ExprKind::kInteger) {
-    return bind(inner.args[0]);
-  }
+  if (expr.op == Op::kNegate && inner.kind == syntax::ExprKind::kUnary && bind_least_integer(inner)) return bind(inner.args[0]);
   Expr arg = bind(expr.args[0]);
   switch (expr.op) {
     case Op::kNot:

@@ -186,6 +186,20 @@ Result<NativeObject> compile(const std::string& text, const NativeKey& key, size
   return open_object(keep->file(), kept + ".so", key, unit_count, {});
 }
 
+// Into the folder that other directories look into. Where that can't be, they compile for themselves.
+void share_object(const File& keep, const std::string& name, const NativeFolders& folders) {
+  const Result<KeepingFolder> share = KeepingFolder::open(folders.share, /*is_made=*/true);
+  if (!share) return;
+  const Result<Workspace> workspace = Workspace::make(share->file().path() + "/" + kWorkspacePrefix + "XXXXXX");
+  if (!workspace) return;
+  for (const std::string& file : {name + ".cc", name + ".so"}) {
+    std::error_code error;
+    fs::copy_file(path_at(keep, file), path_at(workspace->folder(), file), error);
+    if (error || !rename_file(workspace->folder(), file, share->file(), file)) return;
+  }
+  forget_oldest(share->file(), folders.most_shared);
+}
+
 }  // namespace
 
 std::string NativeFolders::of_user() {
@@ -251,7 +265,10 @@ Result<NativeCode> NativeCode::load(const std::string& text, size_t unit_count, 
       notices.push_back(fmt::format("{} was not used: {}", place, folder.error().message));
       continue;
     }
-    if (auto cached = find(*folder, trust)) return NativeCode(*std::move(cached), key, false, std::move(notices));
+    if (auto cached = find(*folder, trust)) {
+      if (place == folders.share) fs::last_write_time(path_at(*folder, name), fs::file_time_type::clock::now(), none);
+      return NativeCode(*std::move(cached), key, false, std::move(notices));
+    }
   }
   if (compiling) compiling();
   if (keeps && !has_kept) open_keep(/*is_made=*/true);
@@ -262,6 +279,7 @@ Result<NativeCode> NativeCode::load(const std::string& text, size_t unit_count, 
     return Error{compiled.error().kind, message};
   }
   if (keep) forget_oldest(keep->file(), folders.most_kept);
+  if (keep && !folders.share.empty()) share_object(keep->file(), key.to_string(), folders);
   return NativeCode(*std::move(compiled), key, true, std::move(notices));
 }
 

@@ -31,6 +31,10 @@ struct NativeFolders {
   std::vector<std::string> look;  // are only read, and need not exist
   // Objects in `keep`: what was used longest ago makes room.
   size_t most_kept = std::numeric_limits<size_t>::max();
+  // Gets a copy of what is compiled, where it can have one, so that another directory need not compile the same; at most `most_shared`
+  // objects. Usually one of `look` as well. Empty: none.
+  std::string share = {};
+  size_t most_shared = std::numeric_limits<size_t>::max();
 
   // The one beside the program, in which its build leaves the objects of the workloads; of an installed one, ../lib/mneme/native.
   static std::string of_program();

@@ -124,8 +124,16 @@ Result<void> write_catalog(const std::string& directory, const Program& program,
 
 NativeFolders working_folders(const std::string& directory) {
   // Where another user could put a folder of the same path there.
-  if (open_trusted_folder(directory)) return {native_folder(directory), {NativeFolders::of_program()}};
-  return user_folders({NativeFolders::of_program()});
+  if (!open_trusted_folder(directory)) return user_folders({NativeFolders::of_program()});
+  // What one directory has compiled serves the user's others.
+  const NativeFolders users = user_folders({});
+  NativeFolders folders;
+  folders.keep = native_folder(directory);
+  folders.look = {NativeFolders::of_program()};
+  if (!users.keep.empty()) folders.look.push_back(users.keep);
+  folders.share = users.keep;
+  folders.most_shared = users.most_kept;
+  return folders;
 }
 
 Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& options,

@@ -103,7 +103,7 @@ class Crash(EndToEndTest):
         """Whatever status a refusal has elsewhere: that of a wrong option would pass for a setting that doesn't go together."""
         crashes = self.folder / "crashes"
         hook = f"sh -c 'if [ $0 = killed ]; then rm {crashes}/crashed/MANIFEST; fi'"
-        self.refuse(FAILED, ["round 1 of 1: ", "it has no file MANIFEST. The directory is left as it is: "], "crash", "smallbank",
+        self.refuse(FAILED, ["round 1 of 1: ", "MANIFEST is missing, and the directory holds files of a database", "The directory is left as it is: "], "crash", "smallbank",
                     "--rounds", 1, "--hook", hook, "--data-dir", crashes, "--quiet")
         self.assertTrue((crashes / "crashed").is_dir())
 

@@ -28,7 +28,7 @@ class Embedding(EndToEndTest):
         self.do("cmake", "-G", "Ninja", "-S", EXAMPLE, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
         self.do("cmake", "--build", build)
         bank = build / "bank"
-        installed = {**os.environ, "MNEME_HEADERS": str(prefix / "include" / "mneme")}
+        installed = {**os.environ, "MNEME_HEADERS": str(prefix / "include" / "mneme"), "XDG_CACHE_HOME": str(self.folder / "cache")}
         balances = [self.do(bank, data, env=installed).strip() for _ in range(3)]
         self.assertEqual(balances, ["2.50", "5.00", "7.50"])
         self.assertTrue(list((data / "native").glob("*.so")), "the procedure was compiled, against the installed headers")

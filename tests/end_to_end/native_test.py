@@ -84,10 +84,11 @@ class Native(EndToEndTest):
             self.assertEqual(recovered["state_digest"], report["state_digest"])
         self.assertEqual(fingerprint(self.database), before, "recover changed the directory")
         kept_for_user = fingerprint(self.folder / "cache")
-        self.assertEqual(len(kept_for_user), 2, "the slices' object, and their C++")
+        self.assertEqual(len(kept_for_user), 4, "the procedures' object, the slices', and their C++")
         self.with_compiler(self.compiler, "recover", self.database, "--scheme", "clr-p")
         self.assertEqual(fingerprint(self.folder / "cache").keys(), kept_for_user.keys())
 
+        shutil.rmtree(self.folder / "cache")
         flip_bit(kept, kept.stat().st_size // 2, 3)
         damaged = fingerprint(self.database)
         recovered, told = self.with_compiler(self.compiler, "recover", self.database, "--scheme", "clr")
@@ -98,11 +99,23 @@ class Native(EndToEndTest):
 
         copy = self.folder / "copy"
         copy_database(self.database, copy)
+        shutil.rmtree(self.folder / "cache")
         again, told = self.run_of(self.compiler, copy, "--resume")
         self.assertEqual(again["execution"], "native", told)
         self.assertIn(f"compiled anew: {copy / 'native' / kept.name}", told)
         _, told = self.run_of(self.compiler, copy, "--resume")
         self.assertNotIn("anew", told)
+
+    def test_what_one_directory_has_compiled_serves_others(self):
+        _, told = self.run_of(self.compiler, self.database)
+        [kept] = (self.database / "native").glob("*.so")
+        other = self.folder / "other"
+        # None compiles: whatever is asked of this one fails, but for its version.
+        failing = self.script("compiler", f'[ "$1" = --version ] && exec {shutil.which("c++") or shutil.which("g++")} --version', "exit 3")
+        report, told = self.run_of(failing, other)
+        self.assertEqual(report["execution"], "native", told)
+        self.assertFalse((other / "native").exists())
+        self.assertTrue(kept.exists())
 
     def test_prefetching_changes_no_result(self):
         run = ("run", "tpcc", "--threads", 1, "--transactions", CALLS, "--log", "off")

@@ -91,6 +91,8 @@ class Readme(EndToEndTest):
                 left_out.add(reason)
                 continue
             more = next((more for begin, more in SHORTENED if line.startswith(begin)), "")
+            if more:
+                line = re.sub(r" --duration \S+", "", line)
             command = f"{line} {more}".replace("/tmp/", f"{self.folder}/").replace("/opt/mneme", f"{self.folder}/installed")
             if line.startswith("build/mneme run") and "--data-dir" not in line:
                 command += f" --data-dir {self.folder}/run{ran}"

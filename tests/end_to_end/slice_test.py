@@ -52,7 +52,7 @@ REFUSED_FILES = [
 ]
 
 BAD_COMMAND_LINES = [
-    ((), "subcommand"),
+    ((), "say what to do"),
     (("dance",), "--help"),
     (("run",), "workload is required"),
     (("run", "tpcx"), "there are tpcc, smallbank, tatp, tpcb, ycsb"),
