@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostLinks = 40;  // as Linux follows
-constexpr mode_t kOwnersMode = 0700;
+constexpr mode_t kOwnersAccess = 0700;
 constexpr mode_t kGroupWrites = S_IWGRP;
 constexpr mode_t kOtherWrites = S_IWOTH;
 
@@ -100,9 +100,9 @@ class Walk {
   Result<void> step(const std::string& name) {
     const std::string path = at_.path() == "/" ? "/" + name : at_.path() + "/" + name;
     if (trust_.is_made && ::faccessat(at_.descriptor(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) {
-      if (::mkdirat(at_.descriptor(), name.c_str(), kOwnersMode) != 0 && errno != EEXIST) return file_error("make the folder", path, errno);
+      if (::mkdirat(at_.descriptor(), name.c_str(), kOwnersAccess) != 0 && errno != EEXIST) return file_error("make the folder", path, errno);
       // Whatever the umask is. Only the owner can have put another entry there meanwhile.
-      if (::fchmodat(at_.descriptor(), name.c_str(), kOwnersMode, 0) != 0) return file_error("make the folder", path, errno);
+      if (::fchmodat(at_.descriptor(), name.c_str(), kOwnersAccess, 0) != 0) return file_error("make the folder", path, errno);
     }
     auto next = open_entry(at_, name, path, O_PATH);
     if (!next.ok()) return next.error();

@@ -18,7 +18,7 @@ namespace mneme {
 
 namespace {
 
-constexpr int kWaitingConnections = 128;
+constexpr int kWaitingEngines = 128;
 constexpr std::chrono::milliseconds kQueueInterval{10};
 
 struct Place {
@@ -121,7 +121,7 @@ Result<LocalSocket> LocalSocket::listen(const std::string& path) {
   const bool listens = made.descriptor_ >= 0 && ::fchmod(made.descriptor_, 0600) == 0 &&
                        ::bind(made.descriptor_, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0 &&
                        ::fstatat(place->directory.descriptor(), place->name.c_str(), &file, AT_SYMLINK_NOFOLLOW) == 0 &&
-                       ::listen(made.descriptor_, kWaitingConnections) == 0;
+                       ::listen(made.descriptor_, kWaitingEngines) == 0;
   if (!listens) return file_error("listen on the socket", path, errno);
   made.file_ = file.st_ino;
   made.directory_ = std::move(place->directory);
