@@ -5,6 +5,10 @@ string(REGEX REPLACE "\n.*" "" MNEME_COMPILER_VERSION "${MNEME_COMPILER_VERSION}
 string(TOUPPER "${CMAKE_BUILD_TYPE}" MNEME_BUILD_TYPE)
 string(JOIN " " MNEME_NATIVE_FLAGS -std=c++20 ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${MNEME_BUILD_TYPE}} ${MNEME_CODE_FLAGS}
   -w -fPIC -shared -fno-plt)
+# Clang reads no more than 256 parentheses in one another unless it is told to, and long chains of procedures have more.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  string(APPEND MNEME_NATIVE_FLAGS " -fbracket-depth=4096")
+endif()
 
 file(GLOB MNEME_NATIVE_HEADERS CONFIGURE_DEPENDS base/*.h logging/*.h engine/*.h procedures/*.h)
 add_executable(header_digest EXCLUDE_FROM_ALL tools/header_digest.cc procedures/native_headers.cc)
