@@ -2,28 +2,16 @@
 #include "base/deep_stack.h"
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <stdexcept>
 #include <thread>
 
+#include "base/test_small_stack.h"
+
 namespace mneme {
 namespace {
 
-// Runs the job on a thread with so small a stack.
-void on_small_stack(FunctionRef<void()> job) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, size_t{512} << 10), 0);
-  pthread_t thread{};
-  const auto run = [](void* argument) -> void* {
-    (*static_cast<FunctionRef<void()>*>(argument))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, run, &job), 0);
-  pthread_attr_destroy(&attributes);
-  ASSERT_EQ(pthread_join(thread, nullptr), 0);
-}
+using test::on_small_stack;
 
 // Uses about a KiB a level.
 size_t sink_to(size_t depth) {

@@ -72,7 +72,7 @@ class File {
   bool is_removed() const;
   // As a file that any program makes: other users may do with it what the process's umask admits.
   Result<void> open_by_umask() const;
-  // Of a file that is locked: a child of fork() closes it, so that the lock ends with this process (fork.h).
+  // A child of fork() closes the file, so that a lock on it ends with this process (fork.h).
   void close_in_child() { in_child_ = std::make_unique<ClosedInChild>(descriptor_); }
   void close();
 
@@ -94,7 +94,7 @@ Result<std::string> read_text_file(const std::string& path);
 // By File::open_in().
 Result<std::string> read_text_in(const std::string& directory, const std::string& file);
 
-// Who may read a file that is replaced: its owner, or, of what the user asked for (a report, say), those that the umask admits.
+// The readers of a file that is replaced: its owner alone, or, for output that the user asked for (a report, say), all that the umask admits.
 enum class Readers { kOwner, kByUmask };
 
 // Replaces the file's content, so that a crash leaves the old content or the new, never a mixture: written under a

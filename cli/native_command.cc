@@ -49,7 +49,7 @@ struct NativeCommand {
     const CompiledUnits code = CompiledUnits::load(program, schema, units, {into, {}});
     if (code.execution() != Execution::kNative) return failed("{}: {}", what, code.notices().front());
     kept.insert(code.file_name());
-    // Whoever may run the program may use its machine code, in which there are no rows.
+    // Machine code holds no rows: every user who may run the program may read it.
     for (const char* extension : {".so", ".cc"}) std::filesystem::permissions(into + "/" + code.file_name() + extension, kReadable);
     std::filesystem::permissions(into, kReadable | kSearchable);
     return {};

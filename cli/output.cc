@@ -14,7 +14,7 @@ namespace mneme {
 
 namespace {
 
-// Of the first write to standard output that failed; 0: none has.
+// The errno of the first write to standard output that failed; 0: none has.
 int standard_output_error = 0;
 
 void note_standard_output_error() {
@@ -40,7 +40,7 @@ void Output::add_options(CLI::App& command) {
 
 void Output::text(const std::string& text) const {
   if (quiet_) return;
-  // What standard output has not taken main() finds out at the end.
+  // main() reports at its end what standard output has not taken.
   if (json_path_ != "-") {
     (void)write_standard_output(text);
   } else {

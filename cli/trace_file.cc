@@ -180,7 +180,7 @@ Result<void> write(const std::string& path, const PageParts& around, const Recov
   std::fwrite(around.before.data(), 1, around.before.size(), file);
   TraceWriter(file, report, recorder).write();
   std::fwrite(around.behind.data(), 1, around.behind.size(), file);
-  // Of a write before that failed the reason is gone: the last one fails for the same, and says it.
+  // stdio keeps no errno of an earlier write that failed. The last write fails for the same reason, and sets it.
   std::fflush(file);
   const bool good = std::ferror(file) == 0;
   const int error = errno;

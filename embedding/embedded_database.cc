@@ -54,7 +54,7 @@ Result<std::string> absolute(const std::string& path) {
   return whole.string();
 }
 
-// What a child of fork() has of its parent's, to which it does nothing: it is not freed either.
+// Keeps an object of the parent's that a child of fork() must neither use nor free.
 void leave_alone(std::shared_ptr<const void> object) {
   static auto* const left = new std::vector<std::shared_ptr<const void>>;
   left->push_back(std::move(object));
@@ -75,7 +75,7 @@ struct EmbeddedDatabase::State {
   }
 
   bool is_in_child() const { return process != this_process(); }
-  // Of the present version; its caller is inside the schema's latch.
+  // Returns the code of the present version. The caller is inside the schema's latch.
   std::shared_ptr<const CompiledUnits> present_code();
   void tell(const std::string& sentence);
 
@@ -93,7 +93,7 @@ struct EmbeddedDatabase::State {
 };
 
 struct Connection::Inside {
-  // Of one version of the schema.
+  // The calls of one version of the schema.
   struct Calls {
     uint64_t version;
     std::shared_ptr<const CompiledUnits> code;

@@ -76,7 +76,7 @@ TEST(EmbeddedDatabaseStress, ThreadsThatHaveBlocksAndChangeTheSchemaNeverWaitFor
         Result<Connection> other = (*database)->connect();
         const std::string table = "passing" + std::to_string(id);
         for (int round = 0; round < kRounds; ++round) {
-          // Of the other thread's changes it waits for those that have begun: it has no block yet.
+          // BEGIN waits for the other thread's changes that have begun, as this connection has no block yet.
           ASSERT_TRUE(one->run("BEGIN").ok());
           const StatementResult beside = other->run("SELECT n FROM counter WHERE id = 1");
           ASSERT_TRUE(beside.ok() || beside.sqlstate == "40P01") << beside.message;

@@ -24,7 +24,7 @@ class Value {
   constexpr Value() = default;  // NULL
 
   static constexpr Value null() { return {}; }
-  // Of a boolean (0 or 1), an integer, or a timestamp.
+  // For a boolean (0 or 1), an integer or a timestamp.
   static constexpr Value of_int(int64_t v) { return Value(static_cast<uint64_t>(v), 0, Kind::kInt); }
   static constexpr Value of_bool(bool v) { return Value(static_cast<uint64_t>(v), 0, Kind::kBool); }
   static constexpr Value of_numeric(int128 v) {

@@ -63,7 +63,7 @@ struct SegmentHeader {
   std::optional<uint32_t> logger{};  // whose stream it belongs to (epoch_log.h); nothing: the log is one stream
   bool is_ring = false;              // a stream's ring in persistent memory (nvm_ring.h)
   bool is_destaged = false;          // a stream's, of what such a ring held
-  // Of the whole file, which is made so: one of another size is not what was written. 0: nobody has noted it, as the file grows with the
+  // The file's size when it was made: a file of another size is not what was written. 0: not noted, as the file grows with the
   // log, or was made before sizes were noted.
   uint64_t file_bytes = 0;
 

@@ -46,7 +46,7 @@ inline bool is_remote(LogDeviceKind kind) {
 inline bool is_in_files(LogDeviceKind kind) {
   return kind == LogDeviceKind::kFile || kind == LogDeviceKind::kStriped || kind == LogDeviceKind::kNvm;
 }
-// Of those at servers, whether they keep a replicated log.
+// Whether the device's servers keep a replicated log.
 inline bool is_replicated(LogDeviceKind kind) {
   return kind == LogDeviceKind::kNats || kind == LogDeviceKind::kKafka;
 }

@@ -73,7 +73,7 @@ TEST(LogTruncation, AFileThatHoldsSomethingIsNotWrittenOver) {
   test::expect_refused(make_segment(*manifest, {.number = 1}, {.segment_bytes = 4 * kBlockBytes, .direct_io = false}), ErrorKind::kFailed,
                        path + " is in the way of the log's next segment");
   EXPECT_EQ(test::must(read_text_file(path)), content);
-  // What a crash left before it was listed is.
+  // A file that a crash left before it was listed is overwritten.
   test::must(replace_text_file(path, std::string(3 * kBlockBytes, '\0')));
   EXPECT_TRUE(make_segment(*manifest, {.number = 1}, {.segment_bytes = 4 * kBlockBytes, .direct_io = false}).ok());
 }

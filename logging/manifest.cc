@@ -175,7 +175,7 @@ Result<Manifest> Manifest::decode(std::string_view text, const std::string& wher
   const std::string expected = fmt::format("{}{:08x}\n", kChecksumWord, crc32c(as_bytes(body)));
   const bool has_checksum = line != std::string_view::npos && text.size() - line == expected.size();
   const bool checksum_is_right = has_checksum && text.substr(line) == expected;
-  // Nobody writes such a file: it was emptied, or its making was broken off.
+  // No program writes such a file: it was emptied, or a copy of it broke off.
   if (is_zeros(as_bytes(text)) || begins_ours(text)) {
     return damaged("{} is damaged: it has {} bytes, and {}; nothing was changed: put the file back from a copy of the directory", where,
                    text.size(), is_zeros(as_bytes(text)) ? "none but zeros" : "ends before it has said what it is");
@@ -242,7 +242,7 @@ Result<Manifest> read_manifest(const std::string& directory) {
     return manifest;
   }
   if (manifest.error().kind != ErrorKind::kInvalidArgument || text->find(kFormat) != std::string::npos) return manifest;
-  // Nothing of it is Mneme's, and what lies beside it is.
+  // The text is not Mneme's, while the files beside it are.
   const auto files = database_files(directory);
   if (!files.ok() || files->empty()) return manifest;
   return damaged("{} is damaged: it isn't the JSON that Mneme writes, and {} beside it is a database's; nothing was changed: put the file back "

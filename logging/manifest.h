@@ -93,7 +93,7 @@ uint64_t new_database_id();
 // Whether the directory holds a database (has a manifest).
 bool holds_database(const std::string& directory);
 
-// Of another user's directory one that names a file outside of it is refused.
+// Fails if the directory is another user's and its manifest names a file outside of it.
 Result<Manifest> read_manifest(const std::string& directory);
 
 // The manifest of a directory that is open for work. Hold a DirectoryLock for as long.

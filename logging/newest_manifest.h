@@ -13,8 +13,8 @@
 
 namespace mneme {
 
-// Nobody works in the directory. Looked through are the data directory, those in it that hold no database of their own, and all others where
-// listed segments lie.
+// Looks through the data directory, the folders in it that hold no database of their own, and all other folders where
+// listed segments lie. No process may work in the directory meanwhile.
 Result<void> check_is_newest(const std::string& directory, const Manifest& manifest);
 
 }  // namespace mneme

@@ -27,7 +27,7 @@ constexpr size_t kMostLogs = 256;
 constexpr size_t kMostHollowLogs = 256;
 // Each opening of a database takes the next term. A server that was away has missed those of the openings meanwhile.
 constexpr uint32_t kMostTermStep = 10'000;
-// Of a database that the server doesn't know: it may be old, and each term of its life is left it above this one.
+// The highest first term of a database that the server doesn't know. The database may be old, and needs terms above for the rest of its life.
 constexpr uint32_t kMostFirstTerm = uint32_t{1} << 31;
 constexpr uint64_t kTellIntervalNs = 10'000'000'000;
 constexpr size_t kMostTold = 20;

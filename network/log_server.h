@@ -111,7 +111,7 @@ class LogServer {
   void take(const SocketEvent& event);
   void accept(SocketId socket);
   void not_accepted(int error_number);
-  // Of the origin that has the most strangers, the oldest.
+  // The oldest stranger of the origin that has the most of them.
   std::optional<SocketId> spare_stranger() const;
   size_t strangers() const;
   void receive(SocketId socket, Client& client, ByteSpan bytes);
@@ -156,7 +156,7 @@ class LogServer {
   void end_unwritten_but(const Log& log);
   size_t lasting_logs() const;
   bool has_clients(const Log& log) const;
-  // Of a log whose connection has ended.
+  // Called once the log's connection has ended.
   void forget_if_bare(uint64_t database_id);
   void forget_hollow_logs();
 

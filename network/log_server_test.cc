@@ -470,7 +470,7 @@ TEST_P(LogServerOn, OneHelloUsesUpNoTerms) {
   write_log(engine, content(21, 1000));
 }
 
-// Of a server that took any term.
+// Servers of former versions took any term.
 TEST_P(LogServerOn, ALogWhoseTermIsHighGoesOn) {
   constexpr uint32_t kLast = std::numeric_limits<uint32_t>::max();
   ServerProcess server(GetParam());

@@ -181,7 +181,7 @@ Peer peer_of(int descriptor) {
   }
   const auto& ip = reinterpret_cast<const sockaddr_in6&>(address);
   ::inet_ntop(AF_INET6, &ip.sin6_addr, text, sizeof text);
-  // Whoever has one address of an IPv6 network mostly has them all.
+  // A host that has one address of an IPv6 network usually has all of them.
   constexpr size_t kNetworkBytes = 8;
   return {fmt::format("at [{}]:{}", text, ntohs(ip.sin6_port)),
           std::string(reinterpret_cast<const char*>(ip.sin6_addr.s6_addr),

@@ -44,12 +44,12 @@ struct ListeningSocket {
   int descriptor = -1;
   uint16_t port = 0;  // the one that the system chose, where 0 was asked for
 };
-// Of TCP: a Unix socket's file has an owner, LocalSocket.
+// TCP only: a Unix socket's file has an owner, LocalSocket.
 Result<ListeningSocket> listen_on(const ServerAddress& address);
 
 // A connected socket that sends small messages at once.
 Result<int> connect_to(const ServerAddress& address, std::chrono::milliseconds patience);
-// Who is at the other end of an accepted socket.
+// The other end of an accepted socket.
 struct Peer {
   std::string text;              // for people
   std::string origin;            // what those have in common who come from one place: the user, the host, or an IPv6 network of 64 bits

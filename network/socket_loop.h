@@ -56,7 +56,7 @@ class SocketLoop {
   // May be held back until the next wait().
   virtual void send(SocketId socket, std::vector<std::byte> bytes) = 0;
   virtual size_t unsent_bytes(SocketId socket) const = 0;
-  // Of all that was sent: so much has left. It stands still where the other side doesn't read.
+  // Returns how many of the bytes sent have left. The number stands still while the other side doesn't read.
   virtual uint64_t sent_bytes(SocketId socket) const = 0;
   // To ask the system about the connection; -1: it is gone.
   virtual int descriptor(SocketId socket) const = 0;

@@ -53,7 +53,7 @@ bool is_ascii(std::string_view text) {
   return (found & (kOnes << 7)) == 0;
 }
 
-// What is wrong with a value that is not NULL, or nothing. Clients' calls and bytes from disk are both held against it.
+// Returns why a value that is not NULL is none of the type, or nullptr. Clients' calls and bytes from disk are both checked by it.
 const char* fault_of(const Type& type, const Value& value) {
   switch (type.kind) {
     case TypeKind::kBoolean:
@@ -81,7 +81,7 @@ const char* fault_of(const Type& type, const Value& value) {
   return "has no type";
 }
 
-// What is wrong with an argument of a client's, and PostgreSQL's code for it.
+// Why a client's argument is refused, and PostgreSQL's code for it.
 struct Fault {
   const char* sqlstate = nullptr;
   const char* what = nullptr;
@@ -141,7 +141,7 @@ const char* sqlstate_of_fault(const Type& type) {
   }
 }
 
-// Of a value that a client gives: what no statement could have given is refused, although a log of an earlier program may hold it
+// Refuses a client's value that no statement could have given, although a log of an earlier program may hold it
 // (a timestamp after the year 9999).
 Fault fault_of_given(const Type& type, const Value& value) {
   if (!is_made_for(type, value.kind())) return {sqlstate::kDatatypeMismatch, given_as(value.kind())};

@@ -23,9 +23,9 @@
 
 namespace mneme {
 
-// What a call needs of its procedure: the count of arguments, and of each that it is an array where its type is one, and that
+// Checks a call against its procedure: the count of arguments, and of each that it is an array where its type is one, and that
 // a statement could have given it: each value was made for the type (Value::Kind), lies in its range, is ASCII without zero
-// bytes and not longer than declared. Of what is refused, `code` gets PostgreSQL's SQLSTATE.
+// bytes and not longer than declared. Where it is refused, `code` gets PostgreSQL's SQLSTATE.
 Result<void> check_call(const Program& program, const Call& call, const char** code = nullptr);
 
 // Appends the encoding of a checked call.

@@ -92,7 +92,7 @@ Error not_an_array(std::string_view text) {
   return invalid_argument("malformed array literal: \"{}\"; an array is written as {{1,2,3}}", text);
 }
 
-// Of a number as it is written: 2 for 1.50, and for 15e-1 one.
+// Counts a number's digits after the point, as it is written: 2 for 1.50, 1 for 15e-1.
 uint8_t digits_after_point(std::string_view text) {
   const size_t point = text.find('.');
   const size_t e = std::min(text.find_first_of("eE"), text.size());

@@ -17,7 +17,7 @@ namespace mneme {
 [[nodiscard]] bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value& value, Arena& arena,
                               Value& result, SqlError& error);
 
-// Of a kCast.
+// Returns what a kCast does with a text that is too long.
 inline TooLong too_long_of(const ir::Expr& cast) {
   return cast.explicit_cast ? TooLong::kCut : cast.whole_cast ? TooLong::kRefuse : TooLong::kCutBlanks;
 }

@@ -14,7 +14,7 @@ using testing::StartsWith;
 
 class CatalogChangeTest : public testing::Test {
  protected:
-  // What PostgreSQL prints, or the code of the failure.
+  // Returns the tag that PostgreSQL prints, or the code of the failure.
   std::string change(const std::string& text) {
     const ParsedStatement parsed = parse_statement(text);
     if (!parsed.command) return parsed.failure.sqlstate;

@@ -2,32 +2,20 @@
 // Method: a thread with 512 KiB of stack compiles and runs the deepest text that is accepted of each kind; what is deeper is refused
 // as too complex. Lists and chains that are not deep are accepted with thousands of members, and mean what short ones mean.
 #include <gmock/gmock.h>
-#include <pthread.h>
 
 #include "base/function_ref.h"
 #include "engine/test_database.h"
 #include "procedures/sql_session.h"
+#include "base/test_small_stack.h"
 #include "procedures/test_program.h"
 
 namespace mneme::depth_test {
 namespace {
 
+using test::on_small_stack;
+
 constexpr const char* kSchema = "CREATE TABLE t (id INT PRIMARY KEY, v INT, w NUMERIC(9,2), s VARCHAR(20), b BOOLEAN);\n";
 constexpr const char* kTooComplex = "54001";
-
-void on_small_stack(FunctionRef<void()> job) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, size_t{512} << 10), 0);
-  pthread_t thread{};
-  const auto run = [](void* argument) -> void* {
-    (*static_cast<FunctionRef<void()>*>(argument))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, run, &job), 0);
-  pthread_attr_destroy(&attributes);
-  ASSERT_EQ(pthread_join(thread, nullptr), 0);
-}
 
 std::string repeated(std::string_view text, size_t times) {
   std::string all;
