@@ -33,7 +33,7 @@ HugePageSource::~HugePageSource() {
     keeper_.request_stop();
     keeper_.join();
   }
-  for (const Piece& piece : pieces_) munmap(piece.at, piece.bytes);
+  for (const auto& [at, bytes] : pieces_) munmap(at, bytes);
 }
 
 std::byte* HugePageSource::allocate(size_t bytes, size_t alignment) {
@@ -53,6 +53,14 @@ std::byte* HugePageSource::allocate_on(uint32_t node, size_t bytes, size_t align
   std::byte* at = map(bytes, alignment);
   if (at != nullptr && numa_.nodes > 1) prefer_node(at, bytes, node);
   return at;
+}
+
+void HugePageSource::release(std::byte* piece) {
+  std::lock_guard lock(mutex_);
+  const auto found = pieces_.find(piece);
+  CHECK(found != pieces_.end());
+  munmap(piece, found->second);
+  pieces_.erase(found);
 }
 
 // Under mutex_.
@@ -122,7 +130,7 @@ std::byte* HugePageSource::map(size_t bytes, size_t alignment) {
   if (pages_ == PageSize::kHuge && alignment == kHugePageBytes && !reserved_pages_exhausted_)
     at = map_reserved(bytes);
   if (at == nullptr) at = map_aligned(bytes, alignment);
-  if (at != nullptr) pieces_.push_back({at, bytes});
+  if (at != nullptr) pieces_.emplace(at, bytes);
   return at;
 }
 
@@ -180,7 +188,7 @@ void HugePageSource::advise(std::byte* at, size_t bytes) {
 size_t HugePageSource::bytes_allocated() const {
   std::lock_guard lock(mutex_);
   size_t bytes = 0;
-  for (const Piece& piece : pieces_) bytes += piece.bytes;
+  for (const auto& piece : pieces_) bytes += piece.second;
   return bytes - ready_bytes();
 }
 

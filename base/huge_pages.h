@@ -8,8 +8,8 @@
 //             ready: it sleeps while the reserve lasts. Who asks faster gets untouched ones.
 // NUMA        a page lies on the node of the thread that asks for it, or on the one that is asked for; a larger piece,
 //             which threads share, on all nodes in turn. Each node has pages ready of its own.
-// Invariants  pieces are aligned as asked, zeroed, and stay until the source is destroyed: what lies in them
-//             is type-stable, which optimistic readers rely on. Untouched pages cost nothing unless the
+// Invariants  pieces are aligned as asked, zeroed, and stay until they are released or the source is destroyed: what lies in
+//             them is type-stable, which optimistic readers rely on. Untouched pages cost nothing unless the
 //             kernel backs them.
 // Threads     any; a mutex, since a piece is asked for once in many thousand rows.
 // Errors      no memory: nullptr. Small pages instead of huge ones: notice() says so, for the program to
@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "base/function_ref.h"
@@ -47,6 +48,8 @@ class HugePageSource {
   std::byte* allocate(size_t bytes, size_t alignment = kHugePageBytes);
   // For one node.
   std::byte* allocate_on(uint32_t node, size_t bytes, size_t alignment = kHugePageBytes);
+  // Gives a piece back to the kernel, which no reader knows any more: its table or index is gone.
+  void release(std::byte* piece);
 
   const NumaView& numa() const { return numa_; }
 
@@ -63,10 +66,6 @@ class HugePageSource {
   std::optional<std::string> notice() const;
 
  private:
-  struct Piece {
-    void* at;
-    size_t bytes;
-  };
   // So many pages the thread keeps ready, of sources that have mapped so many pieces.
   static constexpr size_t kReadyPages = 8;
   static constexpr size_t kGrownPages = 32;
@@ -84,7 +83,7 @@ class HugePageSource {
   const NumaView numa_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::vector<Piece> pieces_;
+  std::unordered_map<std::byte*, size_t> pieces_;  // their bytes
   bool reserved_pages_exhausted_ = false;
   std::optional<std::string> notice_;
   // Touched, and in pieces_.

@@ -106,31 +106,82 @@ Result<TableId> Catalog::add_table(std::string name, std::vector<Column> columns
                             table.name);
   }
   RETURN_IF_ERROR(check_key(table, key_name, primary_key, true));
+  const TableId id = table.id;
+  table.primary_key = IndexId{static_cast<uint32_t>(indexes_.size())};
   tables_.push_back(std::move(table));
-  TableDefinition& added = tables_.back();
-  added.primary_key = append_index(key_name, added, std::move(primary_key), true);
-  return added.id;
+  append_index(key_name, id, std::move(primary_key), true);
+  return id;
 }
 
 Result<IndexId> Catalog::add_index(std::string name, TableId table_id, std::vector<ColumnId> columns,
                                    bool unique) {
   if (name_taken(name)) return invalid_argument("\"{}\" exists already; give the index another name", name);
-  TableDefinition& table = tables_[table_id.value];
-  RETURN_IF_ERROR(check_key(table, name, columns, unique));
-  return append_index(std::move(name), table, std::move(columns), unique);
+  RETURN_IF_ERROR(check_key(table(table_id), name, columns, unique));
+  return append_index(std::move(name), table_id, std::move(columns), unique);
 }
 
-IndexId Catalog::append_index(std::string name, TableDefinition& table, std::vector<ColumnId> columns,
-                              bool unique) {
+IndexId Catalog::append_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique) {
   IndexDefinition index;
   index.id = IndexId{static_cast<uint32_t>(indexes_.size())};
   index.name = std::move(name);
-  index.table = table.id;
+  index.table = table;
   index.columns = std::move(columns);
   index.unique = unique;
+  const IndexId id = index.id;
   indexes_.push_back(std::move(index));
-  table.indexes.push_back(indexes_.back().id);
-  return indexes_.back().id;
+  tables_.change(table.value, [&](TableDefinition& changed) { changed.indexes.push_back(id); });
+  return id;
+}
+
+void Catalog::mark_ordered(IndexId index, bool ordered) {
+  if (indexes_[index.value].ordered == ordered) return;
+  indexes_.change(index.value, [&](IndexDefinition& changed) { changed.ordered = ordered; });
+}
+
+Catalog Catalog::without(TableId table_id) const {
+  return without(table_id, table(table_id).indexes);
+}
+
+Catalog Catalog::without(IndexId index) const {
+  return without(std::nullopt, {index});
+}
+
+Catalog Catalog::without(std::optional<TableId> gone, const std::vector<IndexId>& gone_indexes) const {
+  std::vector<IndexId> indexes(indexes_.size());  // their numbers, by the former ones
+  for (uint32_t i = 0, next = 0; i < indexes.size(); ++i) {
+    if (std::ranges::find(gone_indexes, IndexId{i}) == gone_indexes.end()) indexes[i] = IndexId{next++};
+  }
+  const auto number_of = [&](TableId table) { return TableId{gone && table.value > gone->value ? table.value - 1 : table.value}; };
+  Catalog left;
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    const TableDefinition& former = tables_[i];
+    if (gone == former.id) continue;
+    const auto stays = [&](IndexId index) { return indexes[index.value] == index; };
+    if (number_of(former.id) == former.id && std::ranges::all_of(former.indexes, stays)) {
+      left.tables_.push_back(tables_.shared(i));
+      continue;
+    }
+    TableDefinition table = former;
+    table.id = number_of(former.id);
+    table.indexes.clear();
+    for (const IndexId index : former.indexes) {
+      if (indexes[index.value].valid()) table.indexes.push_back(indexes[index.value]);
+    }
+    if (table.primary_key) table.primary_key = indexes[table.primary_key->value];
+    left.tables_.push_back(std::move(table));
+  }
+  for (size_t i = 0; i < indexes_.size(); ++i) {
+    if (!indexes[i].valid()) continue;
+    if (indexes[i].value == i && number_of(indexes_[i].table) == indexes_[i].table) {
+      left.indexes_.push_back(indexes_.shared(i));
+      continue;
+    }
+    IndexDefinition index = indexes_[i];
+    index.id = indexes[i];
+    index.table = number_of(index.table);
+    left.indexes_.push_back(std::move(index));
+  }
+  return left;
 }
 
 Result<void> Catalog::check_key(const TableDefinition& table, const std::string& name,

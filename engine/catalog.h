@@ -1,5 +1,6 @@
 // Catalog: the tables, columns and indexes of a database. Made by the binder from SQL, then constant.
 //
+// Copies      share the definitions (shared_list.h), so that a catalog which follows from another by one change takes that change's time.
 // Invariants  Ids are dense, in order of declaration; column ids count within their table.
 //             Every table with a primary key has it as its first index, unique, named TABLE_pkey.
 //             Tables and indexes share one space of names, as in PostgreSQL.
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/shared_list.h"
 #include "base/strong_id.h"
 #include "engine/type.h"
 #include "engine/value.h"
@@ -27,6 +29,8 @@ struct Column {
   std::string name;
   Type type;
   bool nullable = true;
+
+  bool operator==(const Column&) const = default;
 };
 
 struct IndexDefinition {
@@ -38,6 +42,8 @@ struct IndexDefinition {
   // Some statement reads a range or a prefix of it: a B+tree then, else a hash table. The binder sets it once
   // all procedures are known.
   bool ordered = false;
+
+  bool operator==(const IndexDefinition&) const = default;
 };
 
 struct TableDefinition {
@@ -46,6 +52,8 @@ struct TableDefinition {
   std::vector<Column> columns;
   std::optional<IndexId> primary_key;
   std::vector<IndexId> indexes;  // all of them, the primary key's first
+
+  bool operator==(const TableDefinition&) const = default;
 
   std::optional<ColumnId> find_column(std::string_view name) const;
   const Column& column(ColumnId id) const { return columns[id.value]; }
@@ -61,23 +69,28 @@ class Catalog {
   // A unique index needs columns that are NOT NULL. An index of no columns, not unique, lists its table's
   // rows.
   Result<IndexId> add_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique);
-  void mark_ordered(IndexId index) { indexes_[index.value].ordered = true; }
+  void mark_ordered(IndexId index, bool ordered = true);
 
-  const std::vector<TableDefinition>& tables() const { return tables_; }
-  const std::vector<IndexDefinition>& indexes() const { return indexes_; }
+  // The catalog without a table and its indexes, or without an index that is no primary key's. What comes behind gets lower ids.
+  Catalog without(TableId table) const;
+  Catalog without(IndexId index) const;
+
+  const SharedList<TableDefinition>& tables() const { return tables_; }
+  const SharedList<IndexDefinition>& indexes() const { return indexes_; }
   const TableDefinition& table(TableId id) const { return tables_[id.value]; }
   const IndexDefinition& index(IndexId id) const { return indexes_[id.value]; }
   const TableDefinition* find_table(std::string_view name) const;
 
  private:
+  Catalog without(std::optional<TableId> table, const std::vector<IndexId>& indexes) const;
   bool name_taken(std::string_view name) const;
-  IndexId append_index(std::string name, TableDefinition& table, std::vector<ColumnId> columns, bool unique);
+  IndexId append_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique);
   // That the key columns exist, are distinct, and make a key that fits an IndexKey.
   Result<void> check_key(const TableDefinition& table, const std::string& name,
                          const std::vector<ColumnId>& columns, bool unique) const;
 
-  std::vector<TableDefinition> tables_;
-  std::vector<IndexDefinition> indexes_;
+  SharedList<TableDefinition> tables_;
+  SharedList<IndexDefinition> indexes_;
 };
 
 }  // namespace mneme

@@ -19,8 +19,14 @@ constexpr bool holds_changed_bits(ChangeAction action) {
 
 }  // namespace
 
-ChangeCodec::ChangeCodec(const Schema& schema) {
-  for (const TableDefinition& table : schema.catalog().tables()) {
+ChangeCodec::ChangeCodec(const Schema& schema, const ChangeCodec* former, const Schema* formers) {
+  const Catalog& catalog = schema.catalog();
+  if (former != nullptr) tables_ = former->tables_;
+  tables_.resize_down(catalog.tables().size());
+  for (size_t i = 0; i < catalog.tables().size(); ++i) {
+    const bool is_same = i < tables_.size() && formers->catalog().tables().shared(i) == catalog.tables().shared(i);
+    if (is_same) continue;
+    const TableDefinition& table = catalog.tables()[i];
     std::vector<ColumnId> key;
     if (table.primary_key) key = schema.catalog().index(*table.primary_key).columns;
     std::vector<ColumnId> rest;
@@ -31,7 +37,7 @@ ChangeCodec::ChangeCodec(const Schema& schema) {
     TableCodec codec{RowCodec(layout, key), RowCodec(layout, rest), rest, 0};
     codec.max_bytes = 4 * kMaxVarintBytes + codec.key.max_bytes() + ColumnBits::bytes_for(rest.size()) +
                       codec.rest.max_bytes();
-    tables_.push_back(std::move(codec));
+    tables_.put(i, std::make_shared<const TableCodec>(std::move(codec)));
   }
 }
 

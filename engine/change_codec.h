@@ -54,7 +54,8 @@ struct RowLocation {
 // The codecs of each table's rows.
 class ChangeCodec {
  public:
-  explicit ChangeCodec(const Schema& schema);
+  // One that follows from another, of another schema, shares the codecs of the tables that stay what they were.
+  explicit ChangeCodec(const Schema& schema, const ChangeCodec* former = nullptr, const Schema* formers = nullptr);
 
   size_t table_count() const { return tables_.size(); }
   // No columns where the table has no primary key.
@@ -82,7 +83,7 @@ class ChangeCodec {
     std::vector<ColumnId> rest_columns;
     size_t max_bytes;
   };
-  std::vector<TableCodec> tables_;
+  SharedList<TableCodec> tables_;
 };
 
 // A payload under construction. Its memory is kept from one transaction to the next.

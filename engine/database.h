@@ -1,9 +1,10 @@
 // Database: a catalog's tables and indexes in memory, the workers that run transactions on them, and the log.
 //
+// Changes     to another catalog take the time for what it has that the former had not: prepare() makes that, take() swaps it in.
 // Flow        Database(catalog) -> load or recover through UnloggedWriter -> attach_log -> Transaction on
 //             each Worker.
 // Invariants  no transaction runs before a log is attached, none while an UnloggedWriter writes.
-// Threads     constant after construction, but for what tables, indexes and workers allow.
+// Threads     constant after construction, but for take(), when nobody uses it, and for what tables, indexes and workers allow.
 #pragma once
 
 #include <memory>
@@ -27,21 +28,60 @@ namespace mneme {
 class VersionKeeper;
 
 class Database {
+ private:
+  // A catalog and what is derived from it.
+  struct Meaning {
+    explicit Meaning(Catalog made) : catalog(std::move(made)), schema(catalog), change_codec(schema) {}
+    Meaning(Catalog made, const Meaning& former)
+        : catalog(std::move(made)), schema(catalog, &former.schema), change_codec(schema, &former.change_codec, &former.schema) {}
+
+    const Catalog catalog;
+    const Schema schema;
+    const ChangeCodec change_codec;
+  };
+
  public:
   Database(Catalog catalog, uint32_t worker_count, PageSize pages = PageSize::kHuge);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
   ~Database();
 
-  const Catalog& catalog() const { return catalog_; }
-  const Schema& schema() const { return schema_; }
+  const Catalog& catalog() const { return meaning_->catalog; }
+  const Schema& schema() const { return meaning_->schema; }
 
   IndexedTable& table(TableId id) { return *tables_[id.value]; }
   const IndexedTable& table(TableId id) const { return *tables_[id.value]; }
   size_t table_count() const { return tables_.size(); }
   // The table that an index belongs to, and the index there.
-  IndexedTable& table_of(IndexId id) { return *tables_[catalog_.index(id).table.value]; }
+  IndexedTable& table_of(IndexId id) { return *tables_[catalog().index(id).table.value]; }
   const TableIndex& index(IndexId id) const { return *indexes_[id.value]; }
+
+  // What another catalog's tables need that is not there yet. A table that has the name of one of this database's has its columns and
+  // primary key, too, and goes on with its rows, and with the indexes that both have.
+  class Prepared {
+   public:
+    struct NewIndex {
+      const IndexedTable& table;  // with rows
+      const TableIndex& index;    // without entries
+    };
+    // Of tables that stay: to be filled before take().
+    std::vector<NewIndex> new_indexes() const;
+
+   private:
+    friend class Database;
+    struct Part {
+      TableChanges::Changed changed;
+      IndexedTable* stays = nullptr;             // and gets the shape
+      std::optional<IndexedTable::Shape> shape;
+      std::unique_ptr<IndexedTable> made;        // where no table stays
+    };
+
+    std::unique_ptr<const Meaning> meaning_;
+    std::vector<Part> parts_;
+  };
+  Prepared prepare(Catalog catalog);
+  // Cannot fail. What was logged is durable, and nobody uses the database.
+  void take(Prepared&& prepared);
 
   uint32_t worker_count() const { return static_cast<uint32_t>(workers_.size()); }
   Worker& worker(WorkerId id) { return *workers_[id.value]; }
@@ -62,7 +102,7 @@ class Database {
   CommitLog& log() { return *log_; }
   RecordContent record_content() const { return content_; }
   TupleImage tuple_image() const { return tuple_image_; }
-  const ChangeCodec& change_codec() const { return change_codec_; }
+  const ChangeCodec& change_codec() const { return meaning_->change_codec; }
 
   // Allocated for rows and indexes.
   size_t memory_bytes() const { return memory_.bytes_allocated(); }
@@ -80,9 +120,7 @@ class Database {
   std::optional<std::string> memory_notice() const { return memory_.notice(); }
 
  private:
-  const Catalog catalog_;
-  const Schema schema_;
-  const ChangeCodec change_codec_;
+  std::unique_ptr<const Meaning> meaning_;
   HugePageSource memory_;
   EpochManager epochs_;
   std::vector<std::unique_ptr<IndexedTable>> tables_;

@@ -46,6 +46,12 @@ class HashIndex final : public Index {
     bucket_count_.store(kFirstBuckets, std::memory_order_release);
   }
 
+  ~HashIndex() override {
+    for (std::atomic<std::byte*>& segment : segments_) {
+      if (std::byte* memory = segment.load(std::memory_order_relaxed)) memory_.release(memory);
+    }
+  }
+
   Row* find(const uint64_t* key, NodeVersion& node) const override {
     const uint64_t hash = hash_of(key);
     for (uint32_t tries = 0;; spin_pause(tries++)) {

@@ -7,10 +7,12 @@
 //             in each other's way; uniqueness is a check of all entries under the key.
 // Stale       an index other than the primary key's may hold entries whose row has meanwhile another key
 //             there: a reader compares. They are removed once the change is durable (worker.h).
-// Threads     constant after construction, but for what Table and Index allow.
+// Threads     constant but for take(), when nobody uses it, and for what Table and Index allow.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/huge_pages.h"
@@ -21,9 +23,11 @@
 namespace mneme {
 
 struct TableIndex {
+  const IndexDefinition* definition;
   IndexId id;
   std::unique_ptr<Index> index;
   const KeyCodec* codec;
+  bool is_ordered;  // a B+tree
   bool is_primary;
   bool is_unique;
   // Unique, but not because the primary key is, whose columns it doesn't contain: that no other row holds a key must be
@@ -37,16 +41,31 @@ class IndexedTable {
  public:
   IndexedTable(const Schema& schema, TableId id, HugePageSource& memory);
 
-  const TableDefinition& definition() const { return definition_; }
-  const RowLayout& layout() const { return layout_; }
+  // What the table is by its definition. In another schema, where it has the same columns, it may have other numbers and indexes.
+  struct Shape {
+    Shape(const Schema& schema, TableId id);
+
+    const TableDefinition* definition;
+    const RowLayout* layout;
+    std::vector<TableIndex> indexes;  // without entries, or an Index
+    std::vector<bool> indexed_columns;
+    uint32_t suffix_words = 1;
+  };
+  // Its shape in another schema. The indexes that it has not yet are made, empty; no other index of the shape has an Index.
+  Shape shape_in(const Schema& schema, TableId id, HugePageSource& memory) const;
+  // Gives it the shape, in which the indexes that stay keep their entries. Cannot fail.
+  void take(Shape&& shape);
+
+  const TableDefinition& definition() const { return *shape_.definition; }
+  const RowLayout& layout() const { return *shape_.layout; }
   Table& rows() { return rows_; }
   const Table& rows() const { return rows_; }
 
   // The primary key's first.
-  const std::vector<TableIndex>& indexes() const { return indexes_; }
+  const std::vector<TableIndex>& indexes() const { return shape_.indexes; }
   // nullptr without a primary key.
   const TableIndex* primary() const { return primary_; }
-  bool is_indexed(ColumnId column) const { return indexed_columns_[column.value]; }
+  bool is_indexed(ColumnId column) const { return shape_.indexed_columns[column.value]; }
   ImageParts image_parts() const { return image_parts_; }
 
   // The key of `row`'s entry, were `image` its image.
@@ -55,14 +74,25 @@ class IndexedTable {
   KeyRange entry_range(const TableIndex& index, const IndexKey& low, const IndexKey& high) const;
 
  private:
-  const TableDefinition& definition_;
-  const RowLayout& layout_;
+  // Of its indexes, the one that is index number `at` of the shape in another schema; nullptr: none is.
+  const TableIndex* find_same(const Shape& shape, size_t at) const;
+
+  Shape shape_;
+  const TableIndex* primary_ = nullptr;
   const ImageParts image_parts_;  // all there are
   Table rows_;
-  std::vector<TableIndex> indexes_;
-  const TableIndex* primary_ = nullptr;
-  std::vector<bool> indexed_columns_;
-  uint32_t suffix_words_ = 1;
+};
+
+// How the tables of a database have changed.
+struct TableChanges {
+  struct Changed {
+    TableId id;
+    std::optional<TableId> former;  // what the table was; nothing: it is new
+  };
+  std::span<const std::unique_ptr<IndexedTable>> tables;
+  std::span<const Changed> changed;  // by id; all others are what they were
+  size_t indexes = 0;                // of all tables
+  bool keeps_indexes = true;         // each index that there was has its number
 };
 
 }  // namespace mneme

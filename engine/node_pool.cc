@@ -2,6 +2,12 @@
 
 namespace mneme {
 
+NodePool::~NodePool() {
+  for (uint32_t numa_node = 0; numa_node < memory_.numa().nodes; ++numa_node) {
+    for (std::byte* piece : shares_[numa_node].pieces) memory_.release(piece);
+  }
+}
+
 NodeWord* NodePool::take() {
   const uint32_t numa_node = memory_.numa().node();
   Share& share = shares_[numa_node];
@@ -16,7 +22,7 @@ NodeWord* NodePool::take() {
     if (piece == nullptr) return nullptr;
     share.piece = piece;
     share.piece_left = kHugePageBytes;
-    ++share.pieces;
+    share.pieces.push_back(piece);
   }
   auto* node = reinterpret_cast<NodeWord*>(share.piece);
   share.piece += node_bytes_;
@@ -34,7 +40,7 @@ size_t NodePool::memory_bytes() const {
   size_t pieces = 0;
   for (uint32_t numa_node = 0; numa_node < memory_.numa().nodes; ++numa_node) {
     std::lock_guard lock(shares_[numa_node].mutex);
-    pieces += shares_[numa_node].pieces;
+    pieces += shares_[numa_node].pieces.size();
   }
   return pieces * kHugePageBytes;
 }

@@ -33,6 +33,11 @@ class NodePool {
   NodePool(size_t node_bytes, HugePageSource& memory)
       : node_bytes_(node_bytes), memory_(memory), shares_(std::make_unique<Share[]>(memory.numa().nodes)) {}
 
+  // Its nodes are gone: nobody reads them any more.
+  ~NodePool();
+  NodePool(const NodePool&) = delete;
+  NodePool& operator=(const NodePool&) = delete;
+
   // A node no index uses: zeroed if it is new, else as it was given back.
   NodeWord* take();
   void give_back(NodeWord* node);
@@ -52,7 +57,7 @@ class NodePool {
     std::vector<NodeWord*> given_back;
     std::byte* piece = nullptr;
     size_t piece_left = 0;
-    size_t pieces = 0;
+    std::vector<std::byte*> pieces;
   };
   const std::unique_ptr<Share[]> shares_;
 };

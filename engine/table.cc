@@ -28,7 +28,13 @@ Table::Table(size_t image_bytes, HugePageSource& memory)
 }
 
 Table::~Table() {
-  for (std::atomic<Group*>& group : groups_) delete group.load(std::memory_order_relaxed);
+  for (std::atomic<Group*>& group : groups_) {
+    const std::unique_ptr<Group> owned(group.load(std::memory_order_relaxed));
+    if (owned == nullptr) continue;
+    for (std::atomic<std::byte*>& chunk : owned->chunks) {
+      if (std::byte* memory = chunk.load(std::memory_order_relaxed)) memory_.release(memory);
+    }
+  }
 }
 
 Row* Table::allocate(SlotCache& cache) {

@@ -12,9 +12,13 @@ constexpr size_t kChunkBytes = size_t{256} << 10;
 constexpr size_t kEntryHeaderBytes = 64;  // more than an entry's header takes
 constexpr uint64_t kBits = 64;
 
+size_t entry_bytes(const IndexedTable& table) {
+  return table.rows().image_bytes() + kEntryHeaderBytes;
+}
+
 size_t chunk_bytes_for(std::span<const std::unique_ptr<IndexedTable>> tables) {
   size_t bytes = kChunkBytes;
-  for (const auto& table : tables) bytes = std::max(bytes, table->rows().image_bytes() + kEntryHeaderBytes);
+  for (const auto& table : tables) bytes = std::max(bytes, entry_bytes(*table));
   return bytes;
 }
 
@@ -25,6 +29,16 @@ VersionKeeper::VersionKeeper(uint32_t workers, std::span<const std::unique_ptr<I
   for (uint32_t worker = 0; worker < workers; ++worker) {
     lists_.push_back(std::make_unique<CachePadded<KeptVersions>>(pool_));
   }
+}
+
+bool VersionKeeper::follow(std::span<const std::unique_ptr<IndexedTable>> tables,
+                           std::span<const TableChanges::Changed> changed) {
+  CHECK(boundary_.load(std::memory_order_relaxed) == kNothing);
+  tables_ = tables;
+  claimed_.resize(tables.size());
+  return std::ranges::all_of(changed, [&](const TableChanges::Changed& each) {
+    return entry_bytes(*tables[each.id.value]) <= pool_.chunk_bytes();
+  });
 }
 
 bool VersionKeeper::is_claimed(TableId table, uint64_t slot) const {

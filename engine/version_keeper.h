@@ -48,6 +48,9 @@ class VersionKeeper {
   VersionKeeper(const VersionKeeper&) = delete;
   VersionKeeper& operator=(const VersionKeeper&) = delete;
 
+  // The tables are others now. No checkpoint is taken. False: a row of theirs is too wide for this keeper.
+  bool follow(std::span<const std::unique_ptr<IndexedTable>> tables, std::span<const TableChanges::Changed> changed);
+
   // Versions below it are to be kept: none at 0, where no checkpoint is taken.
   Lsn boundary() const { return Lsn{boundary_.load(std::memory_order_acquire)}; }
   // Keeps the row, which the caller has locked and which is live, with a version below `boundary`, unless it is claimed.
@@ -83,7 +86,7 @@ class VersionKeeper {
   };
   bool is_claimed(TableId table, uint64_t slot) const;
 
-  const std::span<const std::unique_ptr<IndexedTable>> tables_;
+  std::span<const std::unique_ptr<IndexedTable>> tables_;
   KeptChunkPool pool_;
   std::vector<std::unique_ptr<CachePadded<KeptVersions>>> lists_;  // by worker
   std::vector<ClaimedSlots> claimed_;  // by table; made before fix() publishes the boundary

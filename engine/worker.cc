@@ -21,6 +21,27 @@ Worker::Worker(WorkerId id, EpochManager& epochs, std::span<const std::unique_pt
   hints_.resize(indexes);
 }
 
+void Worker::come_to_rest(const CommitLog& log) {
+  tidy(log, tombstones_.size() + stale_.size());
+  limbo_.collect();
+  CHECK(untidy() == 0);
+}
+
+void Worker::follow(const TableChanges& changes) {
+  CHECK(untidy() == 0);
+  prefetcher_.forget();
+  if (!changes.keeps_indexes) hints_.clear();
+  hints_.resize(changes.indexes);
+  std::vector<std::pair<TableId, TableSlots>> slots;
+  for (const TableChanges::Changed& changed : changes.changed) {
+    TableSlots of_table{&changes.tables[changed.id.value]->rows(), {}};
+    if (changed.former) of_table.cache = std::move(slots_[changed.former->value].cache);
+    slots.emplace_back(changed.id, std::move(of_table));
+  }
+  slots_.resize(changes.tables.size());
+  for (auto& [id, of_table] : slots) slots_[id.value] = std::move(of_table);
+}
+
 void Worker::free_slot(void* slots, void* row) {
   auto* table_slots = static_cast<TableSlots*>(slots);
   table_slots->rows->free(table_slots->cache, static_cast<Row*>(row));

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -67,6 +68,10 @@ class Worker {
   // Unlinks what has become durable, and frees what no transaction can hold any more. Every begin() does some
   // of it; a worker without work calls it now and then. Outside of a transaction.
   void tidy(const CommitLog& log, size_t most = 64);
+  // Tidies all that there is, which must be durable. No transaction runs.
+  void come_to_rest(const CommitLog& log);
+  // The tables are others now, or have others numbers or indexes. It is at rest.
+  void follow(const TableChanges& changes);
   // Its transactions lock rows from now on. No transaction runs.
   void lock_rows(LockTable& table, bool early_release) {
     locks_ = std::make_unique<RowLocks>(table, id_, early_release);

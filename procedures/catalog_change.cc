@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "procedures/parser.h"
+#include "procedures/renumbering.h"
+#include "procedures/schema_binder.h"
 #include "procedures/source_error.h"
 
 namespace mneme {
@@ -50,43 +52,62 @@ bool uses_table(const ir::Procedure& procedure, TableId table) {
   });
 }
 
+// The same program, whose source has tables and indexes first, each definition in a piece.
+std::unique_ptr<Program> in_definitions(const Program& program) {
+  const syntax::File definitions = parse_catalog(program.source.text());
+  SourceText source;
+  for (const bool procedures : {false, true}) {
+    for (const Definition& definition : definitions) {
+      if (definition.procedure.has_value() == procedures) source.add(definition);
+    }
+  }
+  std::unique_ptr<Program> same = compile_source(source.text());
+  same->source = std::move(source);
+  return same;
+}
+
 class Change {
  public:
   Change(const Program& program, const syntax::Command& command)
-      : program_(program), command_(command) {}
+      : rewritten_(program.source.is_in_definitions() ? nullptr : in_definitions(program)),
+        program_(rewritten_ ? *rewritten_ : program),
+        command_(command) {}
 
   std::unique_ptr<Program> make() {
-    if (adds_one()) return with_one_more();
-    definitions_ = parse_catalog(program_.source.text());
-    if (command_.kind == syntax::Command::Kind::kCreate) {
-      create(*command_.definition);
-    } else {
-      drop(command_.name.text);
-    }
-    return compiled();
+    return command_.kind == syntax::Command::Kind::kCreate ? create(*command_.definition) : drop(command_.name.text);
   }
 
  private:
-  // Whether the change adds a definition that leaves the meaning of all others as it is. Their number then costs nothing.
-  bool adds_one() const {
-    if (!program_.takes_definitions || command_.kind != syntax::Command::Kind::kCreate) return false;
-    const Definition& made = *command_.definition;
-    if (made.procedure) return program_.find_procedure(made.procedure->name.text) == nullptr;
-    if (made.table) return true;
+  using Kind = SourcePiece::Kind;
+  using Pieces = std::vector<std::shared_ptr<const SourcePiece>>;
+
+  std::unique_ptr<Program> create(const Definition& made) {
+    if (made.procedure) {
+      const ir::Procedure* former = program_.find_procedure(made.procedure->name.text);
+      return former == nullptr ? with_one_more(made) : replace(*former, made);
+    }
+    check_relation(made);
+    if (made.table) return with_one_more(made);
     // A procedure may reach its rows by the index.
-    const TableDefinition* table = program_.catalog.find_table(made.index->table.text);
-    return table == nullptr || std::ranges::none_of(program_.procedures, [&](const ir::Procedure& procedure) {
-             return uses_table(procedure, table->id);
-           });
+    const std::vector<char> users = users_of(program_.catalog.find_table(made.index->table.text)->id);
+    if (std::ranges::find(users, 1) == users.end()) return with_one_more(made);
+    Catalog catalog = program_.catalog;
+    try {
+      bind_index(*parse(made.text).front().index, catalog);
+    } catch (const SourceError& error) {
+      refuse_uncompiled(error);
+    }
+    SourceText source = program_.source;
+    source.add(made);
+    return changed(std::move(catalog), pieces_of(source), users);
   }
 
-  std::unique_ptr<Program> with_one_more() const {
-    const Definition& made = *command_.definition;
-    if (!made.procedure) check_relation(made);
+  // The change adds a definition that leaves the meaning of all others as it is. Their number then costs nothing.
+  std::unique_ptr<Program> with_one_more(const Definition& made) const {
     try {
       return with_definition(program_, made.text);
     } catch (const SourceError& error) {
-      refuse_uncompiled(error, 0);
+      refuse_uncompiled(error);
     }
   }
 
@@ -100,26 +121,22 @@ class Change {
     }
   }
 
-  void create(const Definition& made) {
-    const std::string& name = made.name().text;
-    if (!made.procedure) {
-      check_relation(made);
-      definitions_.push_back(parse_again(made));
-      return;
-    }
-    const auto former = find(DefinitionKind::kProcedure, name);
-    if (former == definitions_.end()) {
-      definitions_.push_back(parse_again(made));
-      return;
-    }
+  std::unique_ptr<Program> replace(const ir::Procedure& former, const Definition& made) {
     if (!made.procedure->replaces) {
-      refuse_change(sqlstate_of_catalog::kDuplicateProcedure, "procedure \"{}\" already exists", name);
+      refuse_change(sqlstate_of_catalog::kDuplicateProcedure, "procedure \"{}\" already exists", former.name);
     }
-    *former = parse_again(made);
-    replaced_ = true;
+    SourceText one;
+    one.add(made);
+    Pieces pieces = pieces_of(program_.source);
+    *find(pieces, Kind::kProcedure, former.name) = one.pieces().shared(0);
+    std::vector<char> binds(program_.procedures.size());
+    binds[former.id.value] = 1;
+    std::unique_ptr<Program> program = changed(program_.catalog, std::move(pieces), binds);
+    check_parameters(*program);
+    return program;
   }
 
-  void drop(const std::string& name) {
+  std::unique_ptr<Program> drop(const std::string& name) {
     switch (command_.dropped) {
       case DefinitionKind::kTable:
         return drop_table(name);
@@ -128,88 +145,120 @@ class Change {
       case DefinitionKind::kProcedure:
         break;
     }
-    const auto found = find(DefinitionKind::kProcedure, name);
-    if (found == definitions_.end()) {
-      refuse_change(sqlstate_of_catalog::kUndefinedProcedure, "could not find a procedure named \"{}\"",
-                    name);
+    const ir::Procedure* procedure = program_.find_procedure(name);
+    if (procedure == nullptr) {
+      refuse_change(sqlstate_of_catalog::kUndefinedProcedure, "could not find a procedure named \"{}\"", name);
     }
-    definitions_.erase(found);
+    Pieces pieces = pieces_of(program_.source);
+    pieces.erase(find(pieces, Kind::kProcedure, name));
+    return changed(program_.catalog, std::move(pieces), std::vector<char>(program_.procedures.size()), procedure->id);
   }
 
-  void drop_table(const std::string& name) {
+  std::unique_ptr<Program> drop_table(const std::string& name) {
     const TableDefinition* table = program_.catalog.find_table(name);
     if (table == nullptr) {
       refuse_change(sqlstate_of_catalog::kUndefinedTable, "table \"{}\" does not exist", name);
     }
-    for (const ir::Procedure& procedure : program_.procedures) {
-      if (!uses_table(procedure, table->id)) continue;
+    const std::vector<char> users = users_of(table->id);
+    if (const auto user = std::ranges::find(users, 1); user != users.end()) {
       refuse_change(sqlstate_of_catalog::kNeededByOthers,
                     "cannot drop table {} because other objects depend on it: procedure {} uses it", name,
-                    procedure.name);
+                    program_.procedures[static_cast<size_t>(user - users.begin())].name);
     }
-    definitions_.erase(find(DefinitionKind::kTable, name));
-    std::erase_if(definitions_, [&](const Definition& d) { return d.index && d.index->table.text == name; });
+    Pieces pieces = pieces_of(program_.source);
+    pieces.erase(find(pieces, Kind::kTable, name));
+    std::erase_if(pieces, [&](const auto& piece) { return piece->kind == Kind::kIndex && piece->table == name; });
+    return changed(program_.catalog.without(table->id), std::move(pieces), users);
   }
 
-  void drop_index(const std::string& name) {
+  std::unique_ptr<Program> drop_index(const std::string& name) {
     const IndexDefinition* index = find_index(program_.catalog, name);
     if (index == nullptr) {
       refuse_change(sqlstate_of_catalog::kUndefinedObject, "index \"{}\" does not exist", name);
     }
-    const auto found = find(DefinitionKind::kIndex, name);
-    if (found == definitions_.end()) {
+    Pieces pieces = pieces_of(program_.source);
+    const auto found = find(pieces, Kind::kIndex, name);
+    if (found == pieces.end()) {
       refuse_change(sqlstate_of_catalog::kNeededByOthers,
                     "cannot drop index {} because constraint {} on table {} requires it", name, name,
                     program_.catalog.table(index->table).name);
     }
-    definitions_.erase(found);
+    pieces.erase(found);
+    return changed(program_.catalog.without(index->id), std::move(pieces), users_of(index->table));
   }
 
-  syntax::File::iterator find(DefinitionKind kind, const std::string& name) {
-    return std::ranges::find_if(
-        definitions_, [&](const Definition& d) { return kind_of(d) == kind && d.name().text == name; });
+  // By procedure, whether it uses the table.
+  std::vector<char> users_of(TableId table) const {
+    std::vector<char> users;
+    for (const ir::Procedure& procedure : program_.procedures) users.push_back(uses_table(procedure, table) ? 1 : 0);
+    return users;
   }
 
-  // The definition by itself: where a file says OR REPLACE there is nothing to replace.
-  static Definition parse_again(const Definition& definition) {
-    return std::move(parse(definition.text).front());
+  static Pieces pieces_of(const SourceText& source) {
+    Pieces pieces;
+    for (size_t i = 0; i < source.pieces().size(); ++i) pieces.push_back(source.pieces().shared(i));
+    return pieces;
   }
 
-  std::unique_ptr<Program> compiled() {
-    std::string source;
-    size_t changed_from = 0;  // the line before the definition that was made
-    size_t lines = 0;
-    const auto add = [&](const Definition& definition) {
-      const bool is_new = command_.definition && definition.text == command_.definition->text;
-      if (is_new) changed_from = lines;
-      source += definition.text + ";\n\n";
-      lines += static_cast<size_t>(std::ranges::count(definition.text, '\n')) + 2;
-    };
-    for (const Definition& definition : definitions_) {
-      if (!definition.procedure) add(definition);
+  static Pieces::iterator find(Pieces& pieces, Kind kind, const std::string& name) {
+    return std::ranges::find_if(pieces, [&](const auto& piece) { return piece->kind == kind && piece->name == name; });
+  }
+
+  // The program of these pieces and this catalog. `binds`: by procedure, whether it is to be bound anew; all others mean what they did.
+  std::unique_ptr<Program> changed(Catalog catalog, Pieces pieces, const std::vector<char>& binds, std::optional<ProcedureId> gone = {}) const {
+    // A procedure that is bound anew may use whatever there is, so all that is comes before it.
+    if (std::ranges::find(binds, 1) != binds.end()) {
+      std::ranges::stable_partition(pieces, [](const auto& piece) { return piece->kind != Kind::kProcedure; });
     }
-    for (const Definition& definition : definitions_) {
-      if (definition.procedure) add(definition);
+    const Renumbering numbers(program_.catalog, catalog);
+    const std::vector<size_t> lines = lines_before_procedures();
+    auto next = std::make_unique<Program>();
+    std::vector<char> ordered(catalog.indexes().size());
+    for (size_t former = 0; auto& piece : pieces) {
+      if (piece->kind == Kind::kProcedure) {
+        if (gone && gone->value == former) ++former;
+        const ProcedureId id{static_cast<uint32_t>(next->procedures.size())};
+        const size_t here = next->source.lines();
+        std::shared_ptr<const BoundProcedure> bound =
+            binds[former] != 0 ? bind(catalog, *piece, here, id)
+                               : renumbered(program_.procedures.shared(former), numbers, id,
+                                            static_cast<int64_t>(here) - static_cast<int64_t>(lines[former]));
+        for (const IndexId index : bound->ordered) ordered[index.value] = 1;
+        next->procedures.push_back(std::move(bound));
+        ++former;
+      }
+      next->source.add(std::move(piece));
     }
-    std::unique_ptr<Program> changed;
+    for (uint32_t i = 0; i < ordered.size(); ++i) catalog.mark_ordered(IndexId{i}, ordered[i] != 0);
+    next->catalog = std::move(catalog);
+    return next;
+  }
+
+  std::shared_ptr<const BoundProcedure> bind(const Catalog& catalog, const SourcePiece& piece, size_t lines_before, ProcedureId id) const {
     try {
-      changed = compile_source(source);
+      return bind_one(catalog, piece.text, lines_before, id);
     } catch (const SourceError& error) {
-      refuse_uncompiled(error, changed_from);
+      refuse_uncompiled(error);
     }
-    if (replaced_) check_parameters(*changed);
-    changed->takes_definitions = true;
-    return changed;
   }
 
-  [[noreturn]] void refuse_uncompiled(const SourceError& error, size_t lines_before) const {
+  std::vector<size_t> lines_before_procedures() const {
+    std::vector<size_t> before;
+    size_t lines = 0;
+    for (const SourcePiece& piece : program_.source.pieces()) {
+      if (piece.kind == Kind::kProcedure) before.push_back(lines);
+      lines += piece.lines;
+    }
+    return before;
+  }
+
+  [[noreturn]] void refuse_uncompiled(const SourceError& error) const {
     if (command_.kind == syntax::Command::Kind::kDrop) {
       refuse_change(sqlstate_of_catalog::kNeededByOthers,
                     "cannot drop {} because other objects depend on it: without it, {}", command_.name.text,
                     error.message);
     }
-    refuse_change(error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError, "line {}:{}: {}",
-                  error.where.line > lines_before ? error.where.line - lines_before : error.where.line,
+    refuse_change(error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError, "line {}:{}: {}", error.where.line,
                   error.where.column, error.message);
   }
 
@@ -231,10 +280,9 @@ class Change {
                   name);
   }
 
+  const std::unique_ptr<Program> rewritten_;
   const Program& program_;
   const syntax::Command& command_;
-  syntax::File definitions_;
-  bool replaced_ = false;
 };
 
 }  // namespace

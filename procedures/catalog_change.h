@@ -5,8 +5,10 @@
 //             keep their order: what is created comes last among tables and indexes, or among procedures; what is
 //             replaced keeps its place. So ids change only by DROP.
 //             the new program's source is a catalog.sql by itself: the definitions as they were written, without the comments
-//             between them. A change that concerns several of them compiles all anew, tables and indexes first; others add theirs
-//             at the end, so that a schema of N statements takes N compilations of one statement.
+//             between them.
+// Cost        a change compiles what it changes: the definition that it brings, and for an index the procedures that use its table. Other
+//             procedures are the same objects, unless numbers or lines of theirs have changed: then they are copied (renumbering.h).
+//             The first change of a program that was read from a file compiles the whole file once more.
 // Errors      in PostgreSQL's words and codes where it refuses the same; a table or index that a procedure needs is
 //             refused, too, which PostgreSQL would find out when the procedure is called.
 #pragma once

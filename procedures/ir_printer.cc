@@ -60,8 +60,7 @@ std::string_view mode_name(ir::OperationMode mode) {
 
 class Printer {
  public:
-  Printer(const Program& program, const ir::Procedure& procedure)
-      : catalog_(program.catalog), procedure_(procedure) {}
+  Printer(const Catalog& catalog, const ir::Procedure& procedure) : catalog_(catalog), procedure_(procedure) {}
 
   void body(std::span<const Statement> statements, size_t indent) {
     for (const Statement& each : statements) statement(each, indent);
@@ -279,8 +278,8 @@ std::string print_catalog(const Catalog& catalog) {
   return text;
 }
 
-std::string print_procedure(const Program& program, const ir::Procedure& procedure) {
-  const ExpressionPrinter print(program.catalog, procedure, nullptr);
+std::string print_procedure(const Catalog& catalog, const ir::Procedure& procedure) {
+  const ExpressionPrinter print(catalog, procedure, nullptr);
   std::string text = fmt::format(
       "procedure {}({})\n", procedure.name, join(procedure.parameters, [&](const auto& each) {
         const ir::Variable& variable = procedure.variables[each.variable.value];
@@ -290,19 +289,21 @@ std::string print_procedure(const Program& program, const ir::Procedure& procedu
     text += fmt::format("  variable {} {}\n", print.variable(VariableId{static_cast<uint32_t>(i)}),
                         to_string(procedure.variables[i].type));
   }
-  return text + print_body(program, procedure, procedure.body, kStep);
+  Printer body(catalog, procedure);
+  body.body(procedure.body, kStep);
+  return text + body.take();
 }
 
 std::string print_body(const Program& program, const ir::Procedure& procedure,
                        std::span<const Statement> body, size_t indent) {
-  Printer printer(program, procedure);
+  Printer printer(program.catalog, procedure);
   printer.body(body, indent);
   return printer.take();
 }
 
 std::string print_operation(const Program& program, const ir::Procedure& procedure,
                             const Operation& operation, size_t indent) {
-  Printer printer(program, procedure);
+  Printer printer(program.catalog, procedure);
   printer.operation(operation, indent);
   return printer.take();
 }
@@ -314,7 +315,7 @@ std::string print_expr(const Program& program, const ir::Procedure& procedure, c
 
 std::string print_program(const Program& program) {
   std::string text = print_catalog(program.catalog);
-  for (const ir::Procedure& procedure : program.procedures) text += print_procedure(program, procedure);
+  for (const ir::Procedure& procedure : program.procedures) text += print_procedure(program.catalog, procedure);
   return text;
 }
 

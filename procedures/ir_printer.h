@@ -15,7 +15,7 @@
 namespace mneme {
 
 std::string print_catalog(const Catalog& catalog);
-std::string print_procedure(const Program& program, const ir::Procedure& procedure);
+std::string print_procedure(const Catalog& catalog, const ir::Procedure& procedure);
 
 // Statements with their modes: the body of a procedure or of a slice of it. `indent`: of the first level, in blanks.
 std::string print_body(const Program& program, const ir::Procedure& procedure,

@@ -17,16 +17,22 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/shared_list.h"
 #include "engine/catalog.h"
 #include "procedures/ir.h"
 
 namespace mneme {
 
+namespace syntax {
+struct Definition;
+}
+
 // A procedure with what only its program needs to know of it.
 struct BoundProcedure {
   ir::Procedure procedure;
-  std::deque<std::string> strings;  // what text constants point into
-  std::string meaning;              // the procedure, printed
+  std::shared_ptr<std::deque<std::string>> strings = std::make_shared<std::deque<std::string>>();  // what text constants point into
+  std::vector<IndexId> ordered;  // the indexes that it reads in order
+  std::string meaning;           // the procedure, printed
 };
 
 // A program's procedures, by id. Programs that follow from each other share them.
@@ -41,10 +47,10 @@ class Procedures {
     using reference = const ir::Procedure&;
 
     Iterator() = default;
-    explicit Iterator(const std::shared_ptr<const BoundProcedure>* at) : at_(at) {}
-    reference operator*() const { return (*at_)->procedure; }
-    pointer operator->() const { return &(*at_)->procedure; }
-    reference operator[](difference_type n) const { return at_[n]->procedure; }
+    explicit Iterator(SharedList<BoundProcedure>::Iterator at) : at_(at) {}
+    reference operator*() const { return at_->procedure; }
+    pointer operator->() const { return &at_->procedure; }
+    reference operator[](difference_type n) const { return at_[n].procedure; }
     Iterator& operator++() { return *this += 1; }
     Iterator& operator--() { return *this += -1; }
     Iterator operator++(int) { return std::exchange(*this, *this + 1); }
@@ -61,30 +67,47 @@ class Procedures {
     friend auto operator<=>(Iterator a, Iterator b) = default;
 
    private:
-    const std::shared_ptr<const BoundProcedure>* at_ = nullptr;
+    SharedList<BoundProcedure>::Iterator at_;
   };
 
   size_t size() const { return bound_.size(); }
   bool empty() const { return bound_.empty(); }
-  const ir::Procedure& operator[](size_t id) const { return bound_[id]->procedure; }
-  const BoundProcedure& bound(size_t id) const { return *bound_[id]; }
-  Iterator begin() const { return Iterator(bound_.data()); }
-  Iterator end() const { return Iterator(bound_.data() + bound_.size()); }
+  const ir::Procedure& operator[](size_t id) const { return bound_[id].procedure; }
+  const BoundProcedure& bound(size_t id) const { return bound_[id]; }
+  const std::shared_ptr<const BoundProcedure>& shared(size_t id) const { return bound_.shared(id); }
+  Iterator begin() const { return Iterator(bound_.begin()); }
+  Iterator end() const { return Iterator(bound_.end()); }
   void push_back(std::shared_ptr<const BoundProcedure> procedure) { bound_.push_back(std::move(procedure)); }
 
  private:
-  std::vector<std::shared_ptr<const BoundProcedure>> bound_;
+  SharedList<BoundProcedure> bound_;
+};
+
+// A part of a program's source.
+struct SourcePiece {
+  enum class Kind { kFile, kTable, kIndex, kProcedure };
+
+  Kind kind = Kind::kFile;
+  std::string name;   // of what is defined; kFile: as a user wrote it, with definitions of any kind
+  std::string table;  // kIndex: whose
+  std::string text;
+  size_t lines = 0;  // ends of lines
 };
 
 // SQL text in pieces, which the programs that follow from each other share.
 class SourceText {
  public:
-  void add(std::string piece);
+  void add_file(std::string text);
+  void add(const syntax::Definition& definition);
+  void add(std::shared_ptr<const SourcePiece> piece);
   std::string text() const;
-  size_t lines() const { return lines_; }  // ends of lines
+  size_t lines() const { return lines_; }
+  const SharedList<SourcePiece>& pieces() const { return pieces_; }
+  // Each definition is a piece of its own: another one may be added, or one be taken out.
+  bool is_in_definitions() const;
 
  private:
-  std::vector<std::shared_ptr<const std::string>> pieces_;
+  SharedList<SourcePiece> pieces_;
   size_t lines_ = 0;
 };
 
@@ -92,12 +115,11 @@ struct Program {
   Catalog catalog;
   Procedures procedures;
   SourceText source;  // as kept in the data directory
-  // Each definition in the source ends in a semicolon, and nothing follows the last: another one may be added.
-  bool takes_definitions = false;
-  uint64_t hash = 0;  // of the source's meaning to the log: stamped on each of its files
 
   const ir::Procedure* find_procedure(std::string_view name) const;
   const ir::Procedure& procedure(ProcedureId id) const { return procedures[id.value]; }
+  // Of the source's meaning to the log: stamped on each of its files. Walks the whole program.
+  uint64_t hash() const;
 };
 
 Result<std::unique_ptr<Program>> compile(std::string_view source, std::string_view file_name);
@@ -105,9 +127,13 @@ Result<std::unique_ptr<Program>> compile(std::string_view source, std::string_vi
 // The same, but throws the SourceError.
 std::unique_ptr<Program> compile_source(std::string_view source);
 
+// Binds a procedure by itself, in a catalog of tables and indexes. `lines_before`: of the source before its definition.
+// Throws the SourceError, with lines that count from the definition's first.
+std::shared_ptr<BoundProcedure> bind_one(const Catalog& catalog, std::string_view definition, size_t lines_before, ProcedureId id);
+
 // The program that has one more definition, which is the last of its kind, and in whose light no other definition changes its meaning: a table;
 // a procedure; an index of a table that no procedure uses. It takes the time for that definition, and not for all of them.
-// `program` takes definitions. Throws the SourceError, with lines that count from the definition's first.
+// `program` is in definitions. Throws the SourceError, with lines that count from the definition's first.
 std::unique_ptr<Program> with_definition(const Program& program, std::string_view definition);
 
 }  // namespace mneme

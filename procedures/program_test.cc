@@ -91,7 +91,7 @@ TEST(Program, FindsProceduresByName) {
 
 TEST(Program, HashesMeaningAndNotLayout) {
   const std::string schema = "CREATE TABLE t (a INT PRIMARY KEY, b INT);";
-  const auto hash = [&](const std::string& procedure) { return compiled(schema + procedure)->hash; };
+  const auto hash = [&](const std::string& procedure) { return compiled(schema + procedure)->hash(); };
   const uint64_t first =
       hash("CREATE PROCEDURE p(x INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE t SET b = 1 WHERE a = x; END $$;");
   EXPECT_EQ(

@@ -80,9 +80,9 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
 
   Manifest manifest;
   manifest.database_id = new_database_id();
-  manifest.catalog_hash = program->hash;
+  manifest.catalog_hash = program->hash();
   manifest.checkpoint_catalog_file = kCatalogFile;
-  manifest.checkpoint_catalog_hash = program->hash;
+  manifest.checkpoint_catalog_hash = program->hash();
   manifest.records = options.records;
   manifest.tuple_image = options.tuple_image;
   manifest.layout = options.log.layout.value_or(LogLayout::kStream);
@@ -104,21 +104,18 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   return created;
 }
 
-void WorkingDatabase::replace(std::unique_ptr<Program> program, std::unique_ptr<Database> database) {
-  if (database != nullptr) {
-    database->attach_log(*log_, database_->record_content(), database_->tuple_image());
-    database_ = std::move(database);
-  }
+void WorkingDatabase::replace(std::unique_ptr<Program> program) {
   program_ = std::move(program);
   ++schema_version_;
 }
 
 Result<void> write_catalog(const std::string& directory, const Program& program, Manifest& manifest) {
-  if (program.hash == manifest.checkpoint_catalog_hash) return {};
-  const std::string file = catalog_file(manifest, program.hash);
+  const uint64_t hash = program.hash();
+  if (hash == manifest.checkpoint_catalog_hash) return {};
+  const std::string file = catalog_file(manifest, hash);
   if (file != kCatalogFile) RETURN_IF_ERROR(replace_text_file(directory + "/" + file, program.source.text()));
   manifest.checkpoint_catalog_file = file;
-  manifest.checkpoint_catalog_hash = program.hash;
+  manifest.checkpoint_catalog_hash = hash;
   return {};
 }
 

@@ -49,9 +49,9 @@ class WorkingDatabase {
   // How often the schema has changed since the directory was opened. Inside the latch it stays, as program and database do.
   uint64_t schema_version() const { return schema_version_; }
 
-  // What a change of the schema has made of them (schema_change.h), which is logged; no database: the former one serves
-  // the program, too. Nobody uses the former ones any more.
-  void replace(std::unique_ptr<Program> program, std::unique_ptr<Database> database);
+  // What a change of the schema has made of the program (schema_change.h), which is logged; the database has its tables. Nobody uses
+  // the former one any more.
+  void replace(std::unique_ptr<Program> program);
 
  private:
   friend class WorkingDatabaseMaker;

@@ -44,7 +44,7 @@ class IndexBuilder {
  private:
   class Builder {
    public:
-    explicit Builder(IndexBuilder& all) : all_(all), filler_(all.database_), free_(all.free_.size()) {}
+    explicit Builder(IndexBuilder& all) : all_(all), free_(all.free_.size()) {}
 
     void work(const std::function<void(uint64_t, uint64_t)>& progress) {
       for (;;) {
@@ -127,6 +127,29 @@ class IndexBuilder {
 Result<void> build_indexes(Database& database, uint32_t threads,
                            const std::function<void(uint64_t, uint64_t)>& progress) {
   return IndexBuilder(database).build(threads, progress);
+}
+
+Result<void> build_index(const IndexedTable& table, const TableIndex& index, uint32_t threads) {
+  // Whatever is restored already, or was given out since.
+  const uint64_t end = std::max(table.rows().restored_end(), table.rows().slot_end());
+  const uint64_t stretches = (end + kStretchSlots - 1) / kStretchSlots;
+  // Relaxed: they hand out numbers, and tell others to stop.
+  std::atomic<uint64_t> next{0};
+  std::atomic<bool> is_full{false};
+  for_each_in_parallel(threads, std::min<uint64_t>(threads, stretches), [&](size_t) {
+    IndexFiller filler;
+    std::vector<Row*> rows;
+    for (uint64_t stretch; (stretch = next.fetch_add(1, std::memory_order_relaxed)) < stretches && !is_full.load(std::memory_order_relaxed);) {
+      rows.clear();
+      const uint64_t begin = stretch * kStretchSlots;
+      table.rows().for_each_live(begin, std::min(end, begin + kStretchSlots), [&](Row* row) { rows.push_back(row); });
+      const IndexFiller::Outcome outcome = filler.add(table, index, rows);
+      CHECK(outcome.status != Index::InsertStatus::kExists);  // an entry's key names its row
+      if (outcome.status == Index::InsertStatus::kOutOfMemory) is_full.store(true, std::memory_order_relaxed);
+    }
+  });
+  if (is_full.load(std::memory_order_relaxed)) return failed("no memory is left for index {}; nothing was changed", index.definition->name);
+  return {};
 }
 
 }  // namespace mneme

@@ -12,9 +12,6 @@ constexpr size_t kAhead = 16;
 
 }  // namespace
 
-IndexFiller::IndexFiller(Database& database)
-    : database_(database), hints_(database.catalog().indexes().size()) {}
-
 IndexFiller::Outcome IndexFiller::add(const IndexedTable& table, const TableIndex& index,
                                       std::span<Row* const> rows) {
   const size_t words = index.index->key_words();
@@ -23,10 +20,9 @@ IndexFiller::Outcome IndexFiller::add(const IndexedTable& table, const TableInde
     const IndexKey key = table.entry_key(index, rows[i]->image(), rows[i]);
     std::copy_n(key.words.data(), words, keys_.data() + i * words);
   }
-  const IndexDefinition& definition = database_.catalog().index(index.id);
-  const bool is_ordered = definition.ordered || !definition.unique;
+  InsertHint& hint = hints_[index.index.get()];
   std::span<const uint32_t> order;
-  if (is_ordered) {
+  if (index.is_ordered) {
     order = sorter_.sort(keys_, words);
   } else {
     as_given_.resize(rows.size());
@@ -34,7 +30,7 @@ IndexFiller::Outcome IndexFiller::add(const IndexedTable& table, const TableInde
     order = as_given_;
   }
   for (size_t i = 0; i < order.size(); ++i) {
-    if (!is_ordered && i % kAhead == 0) {
+    if (!index.is_ordered && i % kAhead == 0) {
       for (size_t j = i; j < std::min(i + kAhead, order.size()); ++j) {
         IndexProbe probe;
         index.index->probe(keys_.data() + order[j] * words, probe);
@@ -42,8 +38,7 @@ IndexFiller::Outcome IndexFiller::add(const IndexedTable& table, const TableInde
     }
     Outcome outcome;
     outcome.row = rows[order[i]];
-    outcome.status = index.index->insert(keys_.data() + order[i] * words, outcome.row, outcome.existing,
-                                         nullptr, &hints_[index.id.value]);
+    outcome.status = index.index->insert(keys_.data() + order[i] * words, outcome.row, outcome.existing, nullptr, &hint);
     if (outcome.status != Index::InsertStatus::kInserted) return outcome;
   }
   return {};

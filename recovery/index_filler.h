@@ -8,17 +8,16 @@
 #pragma once
 
 #include <span>
+#include <unordered_map>
 #include <vector>
 
-#include "engine/database.h"
+#include "engine/indexed_table.h"
 #include "recovery/key_sorter.h"
 
 namespace mneme {
 
 class IndexFiller {
  public:
-  explicit IndexFiller(Database& database);
-
   // kInserted: all of them. Else `row` was the first that was not, and entries of some others stand.
   struct Outcome {
     Index::InsertStatus status = Index::InsertStatus::kInserted;
@@ -29,8 +28,7 @@ class IndexFiller {
   Outcome add(const IndexedTable& table, const TableIndex& index, std::span<Row* const> rows);
 
  private:
-  Database& database_;
-  std::vector<InsertHint> hints_;  // by index
+  std::unordered_map<const Index*, InsertHint> hints_;
   KeySorter sorter_;
   // Of one call.
   std::vector<uint64_t> keys_;  // by row

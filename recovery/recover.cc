@@ -66,6 +66,12 @@ bool is_short_stretch(const RecoveredDatabase& recovered, uint64_t records) {
   return records < recovered.log.record_count() && records < kFewestToCompile;
 }
 
+// Whether an analysis, which looks at every procedure, would take longer than such a stretch one record after the other. So calls between
+// changes of the schema cost their number, and not that of the procedures. The last program is analysed in any case: the report tells it.
+bool is_too_short_to_analyse(const RecoveredDatabase& recovered, uint64_t records, uint64_t done_before) {
+  return records < recovered.program->procedures.size() && done_before + records < recovered.log.record_count();
+}
+
 void add_notice(RecoveryReport& report, const std::string& notice) {
   if (std::ranges::find(report.notices, notice) == report.notices.end()) report.notices.push_back(notice);
 }
@@ -113,14 +119,15 @@ Result<void> build_indexes(RecoveredDatabase& recovered, const RecoverOptions& o
   return built;
 }
 
-Result<ReplayStatistics> replay_rows(RecoveredDatabase& recovered, std::span<const RecordView> records,
+// `from`: versions below it are of the checkpoint's, or count as such.
+Result<ReplayStatistics> replay_rows(RecoveredDatabase& recovered, std::span<const RecordView> records, Lsn from,
                                      const ReplayOptions& replay) {
   Database& database = *recovered.database;
   switch (recovered.report.scheme) {
     case RecoveryScheme::kLlrP:
       return replay_shuffled(database, records, replay);
     case RecoveryScheme::kPlr:
-      return replay_by_location(database, records, recovered.manifest.checkpoint_lsn, replay);
+      return replay_by_location(database, records, from, replay);
     default:
       return replay_unordered(database, records, replay);
   }
@@ -157,9 +164,9 @@ AnalysisOptions default_analysis(const RecordStream& stretch) {
 
 constexpr std::string_view kReplayStage = "replay";
 
-// `stretch`: of the log; no record in it changes the schema. `done_before`: how many records lie before it.
+// `stretch`: of the log; no record in it changes the schema. `done_before`: how many records lie before it. `from`: as in replay_rows().
 Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStream& stretch,
-                                        uint64_t done_before, const RecoverOptions& options,
+                                        uint64_t done_before, Lsn from, const RecoverOptions& options,
                                         const NativeFolders& folders) {
   ReplayOptions replay = options.replay;
   replay.order = recovered.report.order;
@@ -194,7 +201,13 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
   RecoveryReport& report = recovered.report;
   if (!replays_calls(report.scheme)) {
     const Stopwatch watch = begin();
-    auto statistics = replay_rows(recovered, rows, replay);
+    auto statistics = replay_rows(recovered, rows, from, replay);
+    end(watch, statistics);
+    return statistics;
+  }
+  if (report.scheme == RecoveryScheme::kClrP && is_too_short_to_analyse(recovered, stretch.size(), done_before)) {
+    const Stopwatch watch = begin();
+    auto statistics = replay_serially(database, program, stretch, replay, options.visit);
     end(watch, statistics);
     return statistics;
   }
@@ -211,6 +224,7 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
   const Stopwatch analysis;
   report.analysis = options.analysis.value_or(default_analysis(stretch));
   const DependencyGraph graph = analyze(program, report.analysis);
+  ++report.analyses;
   const SliceUnits units(graph);
   report.analysis_seconds += end_stage(report, "analysis", analysis);
   report.blocks = block_labels(graph, program.catalog);
@@ -229,17 +243,19 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
 Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::string& directory,
                                     const RecoverOptions& options, const NativeFolders& folders) {
   ReplayStatistics total;
+  // Former engines put all rows at LSN 0 when tables or indexes changed: their logs call what a row was then version 0.
+  Lsn from = recovered.manifest.checkpoint_lsn;
   LogStretches stretches(directory, recovered.log);
   // Gives the database the tables of the program. Changes of the schema without rows between them make them once.
   const auto follow_schema = [&] {
-    return change_tables(recovered.database, recovered.program->catalog, !builds_indexes_last(recovered.report.scheme),
+    return change_tables(*recovered.database, recovered.program->catalog, !builds_indexes_last(recovered.report.scheme),
                          options.replay.threads);
   };
   for (uint64_t done = 0;; ++done) {
     RecordStream stretch = stretches.next_stretch();
     const uint64_t records = stretch.size();
     const auto replay = [&]() -> Result<void> {
-      const Result<ReplayStatistics> replayed = replay_stretch(recovered, stretch, done, options, folders);
+      const Result<ReplayStatistics> replayed = replay_stretch(recovered, stretch, done, from, options, folders);
       if (!replayed) return replayed.error();
       total.add(*replayed);
       return {};
@@ -264,6 +280,7 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::str
     // A table that is dropped is gone before another gets its name. What is only added can wait for the next rows.
     const bool drops = (*program)->catalog.tables().size() < recovered.program->catalog.tables().size();
     if (drops) RETURN_IF_ERROR(follow_schema());
+    if (!same_tables((*program)->catalog, recovered.program->catalog)) from = (*change)->lsn;
     recovered.program = std::move(*program);
     if (drops) RETURN_IF_ERROR(follow_schema());
     ++recovered.report.schema_changes;
@@ -326,7 +343,7 @@ Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, cons
   if (!program)
     return damaged("{} is not what was written: {}; nothing was changed: put the original file back", path,
                    program.error().message);
-  if ((*program)->hash != manifest.checkpoint_catalog_hash) {
+  if ((*program)->hash() != manifest.checkpoint_catalog_hash) {
     return damaged("{} is not the catalog that the log was written with: put the original file back", path);
   }
   return program;

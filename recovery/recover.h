@@ -109,6 +109,7 @@ struct RecoveryReport {
   double compilation_seconds = 0;                 // to find, or make, the machine code
   double replay_seconds = 0;
   uint64_t schema_changes = 0;  // that were replayed
+  uint64_t analyses = 0;        // of a program's procedures
   double schema_seconds = 0;
   double index_build_seconds = 0;  // of all at once; replay of schemes other than PLR changes them besides
   double total_seconds = 0;

@@ -150,7 +150,7 @@ class ShuffleReplay {
   class Installer {
    public:
     explicit Installer(ShuffleReplay& all)
-        : all_(all), keys_(all.database_, all.records_, all.options_.order), filler_(all.database_) {}
+        : all_(all), keys_(all.database_, all.records_, all.options_.order) {}
 
     void work(bool is_caller) {
       const size_t count = all_.tables_ * all_.partitions_.count();

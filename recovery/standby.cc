@@ -120,8 +120,8 @@ Result<void> Standby::change_schema(const RecordView& record) {
   code_ = {};
   units_ = nullptr;
   graph_ = nullptr;
-  RETURN_IF_ERROR(
-      change_tables(database_, (*program)->catalog, !builds_indexes_last(scheme_), options_.replay.threads));
+  if (!same_tables((*program)->catalog, program_->catalog)) loaded_ = record.lsn;
+  RETURN_IF_ERROR(change_tables(*database_, (*program)->catalog, !builds_indexes_last(scheme_), options_.replay.threads));
   program_ = std::move(*program);
   return {};
 }
@@ -144,7 +144,7 @@ Result<StandbyCheckpoint> Standby::take_checkpoint(ManifestFile& manifest) {
   Manifest noted = before;
   RETURN_IF_ERROR(write_catalog(directory, *program_, noted));
   const Result<WrittenCheckpoint> written = write_checkpoint(
-      *database_, directory, {before.database_id, program_->hash, lsn}, options_.replay.threads);
+      *database_, directory, {before.database_id, program_->hash(), lsn}, options_.replay.threads);
   if (!written) return written.error();
   const Result<std::vector<SegmentEntry>> below = segments_below(directory, before, lsn);
   if (!below) {

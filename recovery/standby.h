@@ -78,7 +78,7 @@ class Standby {
   const NativeFolders folders_;
   const RecoveryScheme scheme_;
   const ReplayOrder order_;
-  const Lsn loaded_;  // the LSN of the checkpoint that was loaded
+  Lsn loaded_;  // the LSN of the checkpoint that was loaded, or of the tables' last change: what versions below it were is not known
   std::unique_ptr<Program> program_;
   std::unique_ptr<Database> database_;
   Lsn end_;

@@ -44,7 +44,7 @@ class Oracle {
   void replay(const RecordView& record) {
     if (record.kind == RecordKind::kSchema) {
       program_ = must(program_after(*program_, record));
-      must(change_tables(database_, program_->catalog, true, 1));
+      must(change_tables(*database_, program_->catalog, true, 1));
     } else if (holds_calls(records_)) {
       must(replay_serially(*database_, *program_, std::span(&record, 1), ReplayOptions{}));
     } else {

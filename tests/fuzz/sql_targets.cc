@@ -22,7 +22,7 @@ void hold_sql(ByteSpan input) {
   if (!accepted(program)) return;
   const auto again = compile((*program)->source.text(), "kept.sql");
   CHECK(again.ok());
-  CHECK((*again)->hash == (*program)->hash);
+  CHECK((*again)->hash() == (*program)->hash());
   analyze(**program).verify();
   const Schema schema((*program)->catalog);
   CHECK(!emit_cpp(**program, schema, procedure_units(**program)).empty());
