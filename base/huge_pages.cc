@@ -18,6 +18,7 @@ namespace mneme {
 namespace {
 
 constexpr size_t kSmallPageBytes = 4096;
+constexpr int kCollapse = 25;  // MADV_COLLAPSE, which the system's headers may not know
 
 // The kernel accepts the advice also where transparent huge pages are switched off, so the switch is read.
 bool transparent_pages_never() {
@@ -39,7 +40,7 @@ HugePageSource::~HugePageSource() {
 std::byte* HugePageSource::allocate(size_t bytes, size_t alignment) {
   if (bytes == kHugePageBytes) return allocate_on(numa_.node(), bytes, alignment);
   std::lock_guard lock(mutex_);
-  std::byte* at = map(bytes, alignment);
+  std::byte* at = map(bytes, alignment, pages_);
   if (at != nullptr && numa_.nodes > 1) interleave_nodes(at, bytes);
   return at;
 }
@@ -50,9 +51,27 @@ std::byte* HugePageSource::allocate_on(uint32_t node, size_t bytes, size_t align
   if (bytes == kHugePageBytes && alignment == kHugePageBytes) {
     if (std::byte* at = take_ready(node)) return at;
   }
-  std::byte* at = map(bytes, alignment);
+  std::byte* at = map(bytes, alignment, pages_);
   if (at != nullptr && numa_.nodes > 1) prefer_node(at, bytes, node);
   return at;
+}
+
+std::byte* HugePageSource::allocate_first(uint32_t node) {
+  CHECK(node < numa_.nodes);
+  std::lock_guard lock(mutex_);
+  std::byte* at = map(kHugePageBytes, kHugePageBytes, PageSize::kSmall);
+  if (at != nullptr && numa_.nodes > 1) prefer_node(at, kHugePageBytes, node);
+  return at;
+}
+
+void HugePageSource::outgrown(std::byte* piece) {
+  if (pages_ == PageSize::kSmall) return;
+  {
+    std::lock_guard lock(mutex_);
+    advise(piece, kHugePageBytes, PageSize::kHuge);
+  }
+  // Kernels before 6.1 know nothing of it: then a thread of the kernel's does it, in its time.
+  madvise(piece, kHugePageBytes, kCollapse);
 }
 
 void HugePageSource::release(std::byte* piece) {
@@ -111,7 +130,7 @@ void HugePageSource::keep_ready(const std::stop_token& stop) {
 
 // Adds a page to those that are ready; gives the lock up while it touches it.
 bool HugePageSource::make_ready(uint32_t node, std::unique_lock<std::mutex>& lock) {
-  std::byte* at = map(kHugePageBytes, kHugePageBytes);
+  std::byte* at = map(kHugePageBytes, kHugePageBytes, pages_);
   if (at == nullptr) return false;
   lock.unlock();
   if (numa_.nodes > 1) prefer_node(at, kHugePageBytes, node);
@@ -122,14 +141,14 @@ bool HugePageSource::make_ready(uint32_t node, std::unique_lock<std::mutex>& loc
 }
 
 // Under mutex_.
-std::byte* HugePageSource::map(size_t bytes, size_t alignment) {
+std::byte* HugePageSource::map(size_t bytes, size_t alignment, PageSize pages) {
   CHECK(bytes > 0 && bytes % kHugePageBytes == 0);
   CHECK(alignment % kHugePageBytes == 0 && (alignment & (alignment - 1)) == 0);
   std::byte* at = nullptr;
   // The kernel aligns reserved pages to their own size only.
-  if (pages_ == PageSize::kHuge && alignment == kHugePageBytes && !reserved_pages_exhausted_)
+  if (pages == PageSize::kHuge && alignment == kHugePageBytes && !reserved_pages_exhausted_)
     at = map_reserved(bytes);
-  if (at == nullptr) at = map_aligned(bytes, alignment);
+  if (at == nullptr) at = map_aligned(bytes, alignment, pages);
   if (at != nullptr) pieces_.emplace(at, bytes);
   return at;
 }
@@ -150,7 +169,7 @@ std::byte* HugePageSource::map_reserved(size_t bytes) {
   return static_cast<std::byte*>(at);
 }
 
-std::byte* HugePageSource::map_aligned(size_t bytes, size_t alignment) {
+std::byte* HugePageSource::map_aligned(size_t bytes, size_t alignment, PageSize pages) {
   const size_t mapped_bytes = bytes + alignment;
   void* mapped =
       mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -165,12 +184,12 @@ std::byte* HugePageSource::map_aligned(size_t bytes, size_t alignment) {
   if (after > 0) munmap(first + before + bytes, after);
 
   std::byte* at = first + before;
-  advise(at, bytes);
+  advise(at, bytes, pages);
   return at;
 }
 
-void HugePageSource::advise(std::byte* at, size_t bytes) {
-  if (pages_ == PageSize::kSmall) {
+void HugePageSource::advise(std::byte* at, size_t bytes, PageSize pages) {
+  if (pages == PageSize::kSmall) {
     madvise(at, bytes, MADV_NOHUGEPAGE);  // where the kernel would give huge ones unasked
     return;
   }

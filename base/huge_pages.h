@@ -2,6 +2,8 @@
 //
 // Flow        allocate() tries a reserved huge page (MAP_HUGETLB), then ordinary memory with the advice to
 //             use transparent huge pages, and takes 4 KiB pages where the kernel grants neither.
+// Small       the kernel zeroes 2 MiB to give a huge page, and most tables of a schema with thousands of them have a few rows. So the
+//             first piece of a table or an index comes on 4 KiB pages, and gets a huge one once an eighth of it is in use: outgrown().
 // Ahead       the kernel zeroes a huge page when it is first touched, which takes a millisecond or several: too long
 //             for the transaction that happens to need it. touch_ahead() does that for as much as will be needed,
 //             where somebody knows. Beyond that, once a source has grown, a thread of its own keeps a few single pages
@@ -32,8 +34,10 @@
 namespace mneme {
 
 inline constexpr size_t kHugePageBytes = size_t{2} << 20;
+// So much of a first piece may be in use before it is outgrown.
+inline constexpr size_t kSmallUseBytes = kHugePageBytes / 8;
 
-// kSmall is there to be compared with.
+// Of a source, kSmall is there to be compared with.
 enum class PageSize : uint8_t { kHuge, kSmall };
 
 class HugePageSource {
@@ -48,6 +52,10 @@ class HugePageSource {
   std::byte* allocate(size_t bytes, size_t alignment = kHugePageBytes);
   // For one node.
   std::byte* allocate_on(uint32_t node, size_t bytes, size_t alignment = kHugePageBytes);
+  // The same, one huge page, for an owner that may never fill it: 4 KiB pages for now.
+  std::byte* allocate_first(uint32_t node);
+  // The owner of such a piece uses more of it: it moves to a huge page where the kernel can do that. Others may read and write meanwhile.
+  void outgrown(std::byte* piece);
   // Gives a piece back to the kernel, which no reader knows any more: its table or index is gone.
   void release(std::byte* piece);
 
@@ -71,10 +79,10 @@ class HugePageSource {
   static constexpr size_t kGrownPages = 32;
 
   std::byte* take_ready(uint32_t node);
-  std::byte* map(size_t bytes, size_t alignment);
+  std::byte* map(size_t bytes, size_t alignment, PageSize pages);
   std::byte* map_reserved(size_t bytes);
-  std::byte* map_aligned(size_t bytes, size_t alignment);
-  void advise(std::byte* at, size_t bytes);
+  std::byte* map_aligned(size_t bytes, size_t alignment, PageSize pages);
+  void advise(std::byte* at, size_t bytes, PageSize pages);
   bool make_ready(uint32_t node, std::unique_lock<std::mutex>& lock);
   void keep_ready(const std::stop_token& stop);
   size_t ready_bytes() const;

@@ -33,6 +33,29 @@ TEST(HugePageSource, PiecesAreAlignedZeroedAndCounted) {
   EXPECT_EQ(memory.bytes_allocated(), 4 * kHugePageBytes);
 }
 
+size_t touched_bytes(std::byte* page) {
+  std::vector<unsigned char> resident(kHugePageBytes / kSmallPageBytes);
+  EXPECT_EQ(mincore(page, kHugePageBytes, resident.data()), 0);
+  return kSmallPageBytes * static_cast<size_t>(std::ranges::count_if(resident, [](unsigned char state) { return (state & 1) != 0; }));
+}
+
+// So thousands of tables with a few rows each fit into memory.
+TEST(HugePageSource, AFirstPieceTakesWhatIsUsedOfIt) {
+  HugePageSource memory;
+  std::byte* piece = memory.allocate_first(0);
+  ASSERT_NE(piece, nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(piece) % kHugePageBytes, 0u);
+  piece[0] = piece[100'000] = std::byte{7};
+  EXPECT_EQ(touched_bytes(piece), 2 * kSmallPageBytes);
+  memory.outgrown(piece);
+  EXPECT_EQ(piece[0], std::byte{7});
+  EXPECT_EQ(piece[100'000], std::byte{7});
+  EXPECT_EQ(piece[200'000], std::byte{0});
+  EXPECT_EQ(memory.bytes_allocated(), kHugePageBytes);
+  memory.release(piece);
+  EXPECT_EQ(memory.bytes_allocated(), 0u);
+}
+
 TEST(HugePageSource, PagesTouchedAheadAreGivenOutFirst) {
   for (const PageSize pages : {PageSize::kHuge, PageSize::kSmall}) {
     HugePageSource memory(pages);

@@ -256,7 +256,7 @@ class HashIndex final : public Index {
   static size_t segment_bytes(uint32_t segment) { return kHugePageBytes << (segment == 0 ? 0 : segment - 1); }
   bool add_segment(uint32_t segment) {
     if (segment >= kMaxSegments) return false;
-    std::byte* memory = memory_.allocate(segment_bytes(segment));
+    std::byte* memory = segment == 0 ? memory_.allocate_first(memory_.numa().node()) : memory_.allocate(segment_bytes(segment));
     if (memory == nullptr) return false;
     segments_[segment].store(memory, std::memory_order_release);
     return true;
@@ -448,6 +448,8 @@ class HashIndex final : public Index {
     }
     for (uint64_t i = 0; i < kGrowBuckets; ++i) split(bucket(first + i), bucket(count + i), level, changes);
     bucket_count_.store(count + kGrowBuckets, std::memory_order_release);
+    const uint64_t small_buckets = kSmallUseBytes / shape_.block_bytes();
+    if (count <= small_buckets && count + kGrowBuckets > small_buckets) memory_.outgrown(segments_[0].load(std::memory_order_relaxed));
     return true;
   }
 

@@ -18,15 +18,21 @@ NodeWord* NodePool::take() {
     return node;
   }
   if (share.piece_left < node_bytes_) {
-    std::byte* piece = memory_.allocate_on(numa_node, kHugePageBytes);
+    const bool is_first = share.pieces.empty();
+    std::byte* piece = is_first ? memory_.allocate_first(numa_node) : memory_.allocate_on(numa_node, kHugePageBytes);
     if (piece == nullptr) return nullptr;
     share.piece = piece;
     share.piece_left = kHugePageBytes;
+    share.is_small = is_first;
     share.pieces.push_back(piece);
   }
   auto* node = reinterpret_cast<NodeWord*>(share.piece);
   share.piece += node_bytes_;
   share.piece_left -= node_bytes_;
+  if (share.is_small && kHugePageBytes - share.piece_left > kSmallUseBytes) {
+    share.is_small = false;
+    memory_.outgrown(share.pieces.front());
+  }
   return node;
 }
 

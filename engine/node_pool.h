@@ -56,6 +56,7 @@ class NodePool {
     // Guarded by mutex.
     std::vector<NodeWord*> given_back;
     std::byte* piece = nullptr;
+    bool is_small = false;  // the first piece, as long as little of it is in use
     size_t piece_left = 0;
     std::vector<std::byte*> pieces;
   };

@@ -86,6 +86,7 @@ bool Table::take_run(SlotCache& cache) {
       break;
     }
   }
+  use_up_to(next + kRunSlots);
   cache.next = next;
   cache.end = next + kRunSlots;
   cache.next_row = reinterpret_cast<std::byte*>(at(next));
@@ -105,9 +106,15 @@ Row* Table::restore(uint64_t slot) {
 void Table::raise_restored_end(uint64_t slot) {
   const uint64_t chunk_end = (slot / slots_in_chunk_ + 1) * slots_in_chunk_;
   const uint64_t end = std::min((slot / kRestoredSlots + 1) * kRestoredSlots, chunk_end);
+  use_up_to(slot);
   for (uint64_t known = restored_end(); known < end;) {
     if (restored_end_.compare_exchange_weak(known, end, std::memory_order_relaxed)) return;
   }
+}
+
+void Table::use_up_to(uint64_t slot) {
+  if (slot * stride_ <= kSmallUseBytes || small_chunk_.load(std::memory_order_relaxed) == nullptr) return;
+  if (std::byte* chunk = small_chunk_.exchange(nullptr, std::memory_order_relaxed)) memory_.outgrown(chunk);
 }
 
 void Table::end_restoring(std::span<Row* const> free) {
@@ -160,8 +167,10 @@ bool Table::make_chunk(uint64_t index, uint32_t node) {
     if (made == nullptr) return false;
     group.store(made, std::memory_order_release);
   }
-  std::byte* memory = memory_.allocate_on(node, chunk_bytes_, chunk_bytes_);
+  const bool is_small = index == 0 && chunk_bytes_ == kHugePageBytes;
+  std::byte* memory = is_small ? memory_.allocate_first(node) : memory_.allocate_on(node, chunk_bytes_, chunk_bytes_);
   if (memory == nullptr) return false;
+  if (is_small) small_chunk_.store(memory, std::memory_order_relaxed);
   new (memory) ChunkHeader{index * slots_in_chunk_};
   group.load(std::memory_order_relaxed)
       ->chunks[index % kChunksInGroup]

@@ -3,6 +3,7 @@
 // Layout      chunks of 2 MiB (a power of two more, for very wide rows), aligned to their size, so that a
 //             row's address gives its chunk, whose first cache line holds the number of its first slot. Slot
 //             s is row s % slots of chunk s / slots.
+//             The first is on small pages as long as it is rather empty (huge_pages.h).
 // NUMA        a run of slots that a thread takes lies in a chunk of the node that it runs on.
 // Invariants  slot numbers and row addresses never change; memory of a row stays a row of this table for
 //             ever. Where a log names rows by their slots, recovery gives them the same ones: restore().
@@ -104,6 +105,7 @@ class Table {
   bool add_chunk(uint32_t node);
   bool make_chunk(uint64_t index, uint32_t node);
   void raise_restored_end(uint64_t slot);
+  void use_up_to(uint64_t slot);
 
   const size_t image_bytes_;
   const size_t stride_;
@@ -125,6 +127,8 @@ class Table {
   // Above the numbers of all chunks; of restored ones some may be missing. Raised under mutex_ (relaxed: the chunks
   // themselves are found through groups_); others read a number.
   std::atomic<uint64_t> chunk_count_{0};
+  // The first chunk, as long as little of it is in use; whoever uses more of it takes it out (relaxed: it is an address, no more).
+  std::atomic<std::byte*> small_chunk_{nullptr};
   // A multiple of kRunSlots. Raised by whoever restores a slot beyond it (relaxed: what ends their threads orders the rest).
   alignas(kCacheLineBytes) std::atomic<uint64_t> restored_end_{0};
   // Set under mutex_ (release: the chunk's header comes before), read by all (acquire).
