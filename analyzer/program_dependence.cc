@@ -38,14 +38,21 @@ class ReachingDefinitions {
       }
     }
     reaching_.assign(graph.steps().size(), Set(2 * definitions_.size()));
-    for (bool changed = true; changed;) {
+    // There and back in turns: steps that follow each other may be numbered either way, and a pass against their order takes what
+    // reaches them one step further.
+    bool forward = true;
+    for (bool changed = true; changed; forward = !forward) {
       changed = false;
-      for (size_t step = 0; step < graph.steps().size(); ++step) {
+      ++passes_;
+      for (size_t i = 0; i < graph.steps().size(); ++i) {
+        const size_t step = forward ? i : graph.steps().size() - 1 - i;
         const Set out = after(step);
         for (size_t next : graph.steps()[step].successors) changed |= flow(step, out, next);
       }
     }
   }
+
+  size_t passes() const { return passes_; }
 
   // visit(definition, carried) for each definition of the variable that reaches the step.
   template <typename Visit>
@@ -145,6 +152,7 @@ class ReachingDefinitions {
   std::vector<size_t> first_of_step_;  // in numbers_
   std::vector<Range> of_variable_;
   std::vector<Set> reaching_;
+  size_t passes_ = 0;
 };
 
 }  // namespace
@@ -177,6 +185,7 @@ StatementId ProgramDependence::outermost_loop(StatementId id) const {
 void ProgramDependence::find_values(const ir::Procedure& procedure, const std::vector<ir::Statement>& body) {
   const FlowGraph graph(procedure, body, table_);
   const ReachingDefinitions reaching(graph, table_);
+  passes_ = reaching.passes();
   for (size_t step = 0; step < graph.steps().size(); ++step) {
     const StatementId user = graph.steps()[step].owner;
     if (!user.valid()) continue;

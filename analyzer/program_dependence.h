@@ -31,6 +31,8 @@ class ProgramDependence {
 
   const std::vector<ValueDependence>& values(StatementId id) const { return values_[id.value]; }
   const std::vector<ControlDependence>& controls(StatementId id) const { return controls_[id.value]; }
+  // How often the flow graph was walked until nothing changed any more.
+  size_t passes() const { return passes_; }
 
  private:
   StatementId outermost_loop(StatementId id) const;  // around it or itself
@@ -40,6 +42,7 @@ class ProgramDependence {
   const StatementTable& table_;
   std::vector<std::vector<ValueDependence>> values_;
   std::vector<std::vector<ControlDependence>> controls_;
+  size_t passes_ = 0;
 };
 
 }  // namespace mneme

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/dependency_graph.h"
+#include "analyzer/procedure_analysis.h"
 #include "analyzer/test_programs.h"
 
 namespace mneme {
@@ -252,6 +253,16 @@ constexpr GlobalCase kGlobalCases[] = {
 
 INSTANTIATE_TEST_SUITE_P(Table, GlobalBlocks, testing::ValuesIn(kGlobalCases),
                          [](const testing::TestParamInfo<GlobalCase>& info) { return info.param.name; });
+
+// A pass takes the square of the statements, over 64; one for each of them would take their cube.
+TEST(ProgramDependence, TakesFewPassesHoweverManyStatements) {
+  std::string statements;
+  for (int i = 0; i < 300; ++i) statements += "x := x + 1; IF x > p THEN y := x; END IF; FOR i IN 1..x LOOP y := y + i; x := y; END LOOP; ";
+  const auto program = compile("CREATE PROCEDURE p(p INT) LANGUAGE plpgsql AS $$ DECLARE x INT := 0; y INT; BEGIN " + statements + "END $$;", "test.sql");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  const ProcedureAnalysis analysis((*program)->procedures[0]);
+  EXPECT_LE(analysis.dependence().passes(), 8U);
+}
 
 }  // namespace
 }  // namespace mneme
