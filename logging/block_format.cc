@@ -53,7 +53,7 @@ void SegmentHeader::encode(std::byte* page) const {
     store(page + 52, nvm->longest_record_bytes);
   }
   if (logger) store(page + 40, *logger);
-  if (is_destaged) store(page + 44, uint32_t{1});
+  if (is_destaged || is_marked) store(page + 44, uint32_t{1});
   if (file_bytes > 0) store(page + 56, file_bytes);
   store(page + kPageChecksumAt, page_checksum(page));
 }
@@ -94,6 +94,7 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
   header.file_bytes = load<uint64_t>(page.data() + 56);
   header.is_ring = is_ring;
   header.is_destaged = is_loggers && load<uint32_t>(page.data() + 44) == 1;
+  header.is_marked = is_ring && load<uint32_t>(page.data() + 44) == 1;
   return header;
 }
 

@@ -9,7 +9,7 @@
 //                    or, of a logger's (epoch_log.h), whose magic is "MNEMELGR": 40 u32 logger   44 zeros; a stream's
 //                    (distributed_log.h) is the same, but for 44 u32: 1 where its records were destaged from a ring
 //                    in persistent memory, so that each begins on a line (nvm_format.h)
-//                    or, of such a ring (nvm_ring.h), whose magic is "MNEMERNG": 40 u32 stream   44 zeros
+//                    or, of such a ring (nvm_ring.h), whose magic is "MNEMERNG": 40 u32 stream   44 u32 1: it was made with a mark
 //                    of each that was made with its full size: 56 u64 that size; zero where it grows
 //     block          0 u32 CRC32C of bytes 4..47     4 u32 magic "MNBK"      8 u32 CRC32C of bytes 48..4095
 //                    12 u32 payload bytes used       16 u64 LSN of the first payload byte
@@ -63,6 +63,7 @@ struct SegmentHeader {
   std::optional<uint32_t> logger{};  // whose stream it belongs to (epoch_log.h); nothing: the log is one stream
   bool is_ring = false;              // a stream's ring in persistent memory (nvm_ring.h)
   bool is_destaged = false;          // a stream's, of what such a ring held
+  bool is_marked = false;            // a ring that was made with a mark, and so has one ever after
   // The file's size when it was made: a file of another size is not what was written. 0: not noted, as the file grows with the
   // log, or was made before sizes were noted.
   uint64_t file_bytes = 0;

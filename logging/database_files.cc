@@ -14,6 +14,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "logging/block_format.h"
+#include "logging/nvm_ring.h"
 
 namespace mneme {
 
@@ -113,7 +114,12 @@ Result<bool> holds_records(const std::string& path) {
   const auto file = File::open(path, O_RDONLY | O_NONBLOCK);
   if (!file.ok()) return file.error();
   std::vector<std::byte> chunk(kReadBytes);
-  for (uint64_t offset = kSegmentHeaderBytes;; offset += chunk.size()) {
+  const auto page = file->read_at(std::span(chunk).first(kSegmentHeaderBytes), 0);
+  if (!page.ok()) return page.error();
+  const auto header = SegmentHeader::decode(ByteSpan(chunk).first(*page), path);
+  // A ring has a mark from the start.
+  const bool is_ring = header.ok() && header->is_ring;
+  for (uint64_t offset = is_ring ? NvmRing::kRingBegin : kSegmentHeaderBytes;; offset += chunk.size()) {
     const auto count = file->read_at(chunk, offset);
     if (!count.ok()) return count.error();
     if (!is_zeros(ByteSpan(chunk).first(*count))) return true;

@@ -109,6 +109,12 @@ Result<void> DistributedLog::open_rings(SegmentNumbers& numbers) {
   return {};
 }
 
+// In two rings, so that the mark outlives either of them.
+void DistributedLog::mark(Lsn durable) {
+  rings_.front()->mark(durable);
+  if (rings_.size() > 1) rings_.back()->mark(durable);
+}
+
 void DistributedLog::make_horizon(uint32_t streams) {
   if (rings_.empty()) {
     horizon_ = std::make_unique<StreamHorizon>(begin_, streams, options_.appenders());
@@ -125,7 +131,7 @@ void DistributedLog::make_horizon(uint32_t streams) {
   if (options_.group.interval.count() > 0) passive.period = options_.group.interval;
   passive.hardens = options_.device != LogDeviceKind::kNvmLossyUnfenced;
   passive.groups = commit == StreamCommit::kPassive;
-  passive.rises = [this](Lsn durable) { rings_.front()->mark(durable); };
+  passive.rises = [this](Lsn durable) { mark(durable); };
   auto made = std::make_unique<PassiveGroupCommit>(std::move(passive));
   passive_ = made.get();
   horizon_ = std::move(made);
@@ -169,7 +175,7 @@ Result<void> DistributedLog::open_streams() {
 DistributedLog::~DistributedLog() {
   if (!rings_.empty() && !streams_.empty()) {
     const Lsn end = horizon_->drawn();
-    if (end > begin_ && horizon_->await(Lsn{end.value - 1})) rings_.front()->mark(horizon_->durable());
+    if (end > begin_ && horizon_->await(Lsn{end.value - 1})) mark(horizon_->durable());
   }
   for (auto& stream : streams_) stream.reset();
   if (!streams_.empty() && is_in_files(options_.device) && !horizon_->has_failed()) note_closed(manifest_, horizon_->durable());

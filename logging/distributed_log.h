@@ -98,6 +98,8 @@ class DistributedLog final : public DirectoryLog {
 
   DistributedLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin, uint32_t streams, const NumaView& numa);
   Result<void> open_rings(SegmentNumbers& numbers);
+  // Notes in the rings that all records below it are durable.
+  void mark(Lsn durable);
   void make_horizon(uint32_t streams);
   Result<void> open_streams();
   const std::string& directory_of(size_t stream) const {

@@ -1,7 +1,9 @@
 #include "logging/nvm_ring.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 
 #include "base/check.h"
 
@@ -17,6 +19,20 @@ uint32_t mark_checksum(const std::byte* mark, uint32_t seed) {
   return crc32c({mark + sizeof(uint32_t), kMarkBytes - sizeof(uint32_t)}, seed);
 }
 
+// Fills a line.
+void encode_mark(std::byte* line, uint64_t number, Lsn durable_gsn, uint32_t seed) {
+  std::memset(line, 0, kNvmLineBytes);
+  store(line + 4, kMarkMagic);
+  store(line + 8, number);
+  store(line + 16, durable_gsn.value);
+  store(line, mark_checksum(line, seed));
+}
+
+// From the marks page's begin.
+size_t place_of_mark(uint64_t number) {
+  return number % kMarks * kNvmLineBytes;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<NvmRing>> NvmRing::make(ManifestFile& manifest, uint32_t number, uint32_t stream,
@@ -25,16 +41,19 @@ Result<std::unique_ptr<NvmRing>> NvmRing::make(ManifestFile& manifest, uint32_t 
   CHECK(std::has_single_bit(bytes));
   CHECK(bytes % AlignedBytes::kAlignment == 0);
   const Manifest current = manifest.current();
+  const Incarnation& incarnation = current.incarnations.back();
+  const RecordLayout layout = ring_layout(current.database_id, incarnation.number, stream);
   SegmentHeader header{.number = number};
   header.is_ring = true;
+  header.is_marked = true;
+  std::array<std::byte, kMarks * kNvmLineBytes> marks{};
+  encode_mark(marks.data() + place_of_mark(1), 1, incarnation.begin, layout.checksum_seed);
   auto file = make_segment(
       manifest, header,
-      {.directory = directory, .segment_bytes = kRingBegin + bytes, .direct_io = false, .logger = stream});
+      {.directory = directory, .segment_bytes = kRingBegin + bytes, .direct_io = false, .logger = stream, .behind_header = marks});
   if (!file.ok()) return file.error();
   auto mapped = PersistentMemory::map(*file, memory);
   if (!mapped.ok()) return mapped.error();
-  const RecordLayout layout =
-      ring_layout(current.database_id, current.incarnations.back().number, stream);
   return std::unique_ptr<NvmRing>(new NvmRing(std::move(*file), std::move(*mapped), layout));
 }
 
@@ -53,12 +72,9 @@ void NvmRing::store_record(Lsn at, ByteSpan header, ByteSpan payload) {
 
 // A torn one doesn't match its checksum, and leaves the one before.
 void NvmRing::mark(Lsn durable_gsn) {
-  alignas(kCacheLineBytes) std::byte line[kNvmLineBytes]{};
-  store(line + 4, kMarkMagic);
-  store(line + 8, ++marks_);
-  store(line + 16, durable_gsn.value);
-  store(line, mark_checksum(line, layout_.checksum_seed));
-  const size_t at = kMarksAt + marks_ % kMarks * kNvmLineBytes;
+  alignas(kCacheLineBytes) std::byte line[kNvmLineBytes];
+  encode_mark(line, ++marks_, durable_gsn, layout_.checksum_seed);
+  const size_t at = kMarksAt + place_of_mark(marks_);
   memory_->store_line(at, line);
   memory_->drain(at, kNvmLineBytes);
   PersistentMemory::fence();
@@ -82,11 +98,18 @@ Result<LoadedSegment> load_nvm_ring(const File& file, const SegmentHeader& heade
   }
   ring.file_bytes = *file_bytes;
   ring.layout = ring_layout(header.database_id, header.incarnation, header.logger.value_or(0));
+  bool has_mark = false;
   for (size_t i = 0; i < kMarks; ++i) {
     const std::byte* mark = marks.data() + i * kNvmLineBytes;
     if (load<uint32_t>(mark + 4) != kMarkMagic) continue;
     if (load<uint32_t>(mark) != mark_checksum(mark, ring.layout.checksum_seed)) continue;
     ring.durable = std::max(ring.durable, Lsn{load<uint64_t>(mark + 16)});
+    has_mark = true;
+  }
+  if (header.is_marked && !has_mark) {
+    return damaged("{} is damaged at byte {}: the ring has no mark, and was made with one; nothing was changed: put the file back from a copy of "
+                   "the directory",
+                   file.path(), NvmRing::kMarksAt);
   }
   return ring;
 }

@@ -6,6 +6,7 @@
 //             x modulo its size behind the marks
 //     mark    lines 0 and 1 of their page, written in turns: 0 u32 CRC32C of the rest   4 u32 "MNMK"   8 u64 its number, from 1
 //             16 u64 G: every record with a GSN below G was durable, in whichever stream
+//             The first one is there before the manifest lists the ring: a ring without any has lost what it held.
 //
 // Flow        store_record() by workers (nvm_ring_buffer.h) -> ... -> destaged by the stream's flusher -> overwritten
 //             after a crash: the segment files hold the stream up to a position, the ring what follows (stream_segments.h)
@@ -72,7 +73,7 @@ class NvmRing {
   const std::unique_ptr<PersistentMemory> memory_;
   const RecordLayout layout_;
   const size_t capacity_;
-  uint64_t marks_ = 0;
+  uint64_t marks_ = 1;  // the first one is made with the file
 };
 
 // Loads a ring's file: its bytes, and the highest mark as LoadedSegment::durable. Which records it holds is to be scanned for,

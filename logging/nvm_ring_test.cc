@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/test_refusal.h"
+#include "logging/database_files.h"
 #include "logging/distributed_log.h"
 #include "logging/log_truncation.h"
 #include "logging/nvm_test_log.h"
@@ -123,11 +124,44 @@ TEST_F(NvmRingTest, TheHigherOfTwoMarksCounts) {
   EXPECT_EQ(durable_, Lsn{90});
   // Torn: the one before counts.
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(NvmRing::kMarksAt + 16);
+  file.seekp(NvmRing::kMarksAt + kNvmLineBytes + 16);
   file.put('x');
   file.close();
   scan(kFirstLsn);
   EXPECT_EQ(durable_, Lsn{70});
+}
+
+// Zeros behind the header page, as a copy may leave them that broke off.
+TEST_F(NvmRingTest, ARingThatLostItsMarksIsRefusedUnlessItWasMadeWithoutAny) {
+  store(Lsn{100}, 30);
+  const SegmentEntry entry = manifest_->current().segments.front();
+  const std::string path = directory_.path() + "/" + entry.file;
+  close();
+  EXPECT_TRUE(must(holds_records(path)));
+  scan(kFirstLsn);
+  EXPECT_EQ(durable_, manifest_->current().incarnations.back().begin);
+  std::filesystem::resize_file(path, NvmRing::kMarksAt);
+  std::filesystem::resize_file(path, NvmRing::kRingBegin + kRingBytes);
+  const auto load = [&] {
+    return load_segment(directory_.path(), manifest_->current(), entry, kFirstLsn, Lsn{~uint64_t{0}}, std::chrono::milliseconds(0));
+  };
+  expect_refused(load(), ErrorKind::kDamaged, path + " is damaged at byte 4096: the ring has no mark");
+  // A former program's header page doesn't promise one.
+  const auto file = must(File::open(path, O_RDWR));
+  std::vector<std::byte> page(kSegmentHeaderBytes);
+  must(file.read_at(page, 0));
+  SegmentHeader header = must(SegmentHeader::decode(page, path));
+  ASSERT_TRUE(header.is_marked);
+  header.is_marked = false;
+  header.encode(page.data());
+  must(file.write_at(page, 0));
+  EXPECT_TRUE(load().ok());
+}
+
+// A crash may come before the manifest lists it.
+TEST_F(NvmRingTest, OneAsItWasMadeHoldsNoRecords) {
+  close();
+  EXPECT_FALSE(must(holds_records(directory_.path() + "/" + manifest_->current().segments.front().file)));
 }
 
 TEST_F(NvmRingTest, AFileOfAnotherSizeIsRefused) {
@@ -240,6 +274,25 @@ TEST_P(SoundStreamsInMemory, ARecordThatIsNotFilledEndsTheLog) {
     expect_records(must(read_directory(crash.path())), lsns);
   }
   opened.log->fill(WorkerId{3}, missing, RecordKind::kCommand, payload_of(1, 10));
+}
+
+// Were one of them put back as it was made, the other would tell.
+TEST_F(NvmRingTest, WhatWasDurableIsNotedInTwoRings) {
+  TemporaryDirectory directory;
+  DurableLogOptions options = streams_in_memory(3);
+  options.streams.commit = StreamCommit::kPassive;
+  OpenLog opened = open_for_work(directory.path(), options);
+  const std::vector<Lsn> lsns = append_all(*opened.log, 4, 0, 12);
+  ASSERT_TRUE(opened.log->wait_durable(lsns.back()));
+  const CrashImage crash(directory.path());
+  const Manifest manifest = must(read_manifest(crash.path()));
+  std::vector<Lsn> durable;
+  for (const SegmentEntry& each : manifest.segments) {
+    if (!each.is_ring) continue;
+    durable.push_back(
+        must(load_segment(crash.path(), manifest, each, kFirstLsn, Lsn{~uint64_t{0}}, std::chrono::milliseconds(0))).durable);
+  }
+  EXPECT_EQ(durable, (std::vector<Lsn>{lsns.back() + 1, manifest.incarnations.back().begin, lsns.back() + 1}));
 }
 
 void flip(const std::string& path, uint64_t offset) {

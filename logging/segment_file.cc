@@ -60,8 +60,9 @@ Result<File> open_empty(const std::string& path, bool direct_io) {
   return file;
 }
 
-Result<void> fill(const File& file, const SegmentHeader& header, size_t bytes) {
-  RETURN_IF_ERROR(fill_with_zeros(file, bytes));
+Result<void> fill(const File& file, const SegmentHeader& header, const SegmentFileOptions& options) {
+  RETURN_IF_ERROR(fill_with_zeros(file, options.segment_bytes));
+  RETURN_IF_ERROR(file.write_at(options.behind_header, kSegmentHeaderBytes));
   const AlignedBytes page(kBlockBytes);
   header.encode(page.data());
   RETURN_IF_ERROR(file.write_at(page.span(), 0));
@@ -79,7 +80,7 @@ Result<File> make_listed_segment(ManifestFile& manifest, const SegmentHeader& he
   const DirectoryChanges changes(path_in(manifest.directory(), options.directory));
   auto file = open_empty(path, options.direct_io);
   if (!file.ok()) return file.error();
-  if (auto filled = fill(*file, header, options.segment_bytes); !filled.ok()) {
+  if (auto filled = fill(*file, header, options); !filled.ok()) {
     ::unlink(path.c_str());  // it isn't listed, and a full disk needs the room
     return filled.error();
   }

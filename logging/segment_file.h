@@ -3,7 +3,8 @@
 // Flow        make_segment(): the file is made, filled with zeros, given its header page and synced, its directory
 //             synced, and the segment entered in the manifest.
 // Invariants  a segment is listed in the manifest, and all that durable, before anybody gets it, so before its first
-//             record. Its bytes behind the header page are zeros: nothing of a file that had the name before is left.
+//             record. Its bytes behind the header page are zeros, but for a ring's first mark (nvm_ring.h): nothing of a file that had
+//             the name before is left.
 // Threads     any, for segments of different numbers.
 // Errors      the disk is full, or the file can't be made: a sentence that says what to do.
 //
@@ -30,6 +31,7 @@ struct SegmentFileOptions {
   bool direct_io = true;
   std::optional<uint32_t> logger{};  // whose stream the segment continues (epoch_log.h)
   bool is_destaged = false;          // from a ring in persistent memory (nvm_ring.h)
+  ByteSpan behind_header{};          // the first bytes there, durable before the segment is listed; not with direct_io
 };
 
 // `header` says all but whose it is: database, catalog and incarnation are the manifest's, the logger and whether it is destaged the options'. The file is open for reading
