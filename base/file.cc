@@ -46,18 +46,19 @@ constexpr mode_t kModeBits = 07777;
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
 Error link_error(const std::string& path) {
-  return failed("{} is a symbolic link, which another user may have put there: nothing was changed; put the file itself in its place, or "
-                "remove the link", path);
+  return damaged("{} is a symbolic link, which another user may have put there: nothing was changed; put the file itself in its place, or "
+                 "remove the link", path);
+}
+
+Error type_error(const std::string& path) {
+  return damaged("{} is not a regular file: nothing was changed; put the file back from a copy of the directory, or remove what has its name", path);
 }
 
 // O_NONBLOCK, with which a pipe's or device's opening doesn't wait, would make io_uring's writes fail instead of waiting.
 Result<struct stat> examine_regular(int descriptor, const std::string& path) {
   struct stat facts {};
   if (::fstat(descriptor, &facts) != 0) return file_error("examine", path, errno);
-  if (!S_ISREG(facts.st_mode)) {
-    return failed("{} is not a regular file: nothing was changed; put the file back from a copy of the directory, or remove what has its "
-                  "name", path);
-  }
+  if (!S_ISREG(facts.st_mode)) return type_error(path);
   const int flags = ::fcntl(descriptor, F_GETFL);
   if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) != 0) return file_error("examine", path, errno);
   return facts;
@@ -142,7 +143,7 @@ Result<File> File::make(const std::string& path, int flags) {
   const int wanted = flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   int descriptor = open_descriptor(path, wanted, kOwnersMode);
   if (descriptor < 0 && errno == EEXIST) {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return file_error("remove", path, errno);
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno == EISDIR ? type_error(path) : file_error("remove", path, errno);
     descriptor = open_descriptor(path, wanted, kOwnersMode);
   }
   if (descriptor < 0) return file_error("open", path, errno);
@@ -155,7 +156,9 @@ Result<File> File::make(const std::string& path, int flags) {
 
 Result<File> File::open_own(const std::string& path, int flags) {
   const int descriptor = open_descriptor(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kOwnersMode);
-  if (descriptor < 0) return errno == ELOOP ? link_error(path) : file_error("open", path, errno);
+  if (descriptor < 0 && errno == ELOOP) return link_error(path);
+  if (descriptor < 0 && (errno == EISDIR || errno == ENXIO)) return type_error(path);  // ENXIO: a pipe that nobody reads, or a socket
+  if (descriptor < 0) return file_error("open", path, errno);
   File file(descriptor, path);
   const Result<struct stat> facts = examine_regular(descriptor, path);
   if (!facts.ok()) return facts.error();

@@ -3,7 +3,7 @@
 // Owners   What a database writes belongs to its owner alone: files have mode 0600, whatever the umask. No link is followed, and no
 //          other user's file used, where something is written: in a directory that other users could once write to, they may have
 //          left both. What is read of another user's directory belongs to that user, so that a link there leads to nothing else.
-// Errors   every one is a sentence with the path and the system's reason, kFailed.
+// Errors   every one is a sentence with the path and the system's reason, kFailed; kDamaged where a link, a pipe or the like has a file's name.
 // Threads  read_at, write_at and the syncs: any thread at once. The rest: one owner.
 #pragma once
 

@@ -37,8 +37,8 @@ class OwnFile : public testing::Test {
 
 TEST_F(OwnFile, NoLinkIsFollowed) {
   fs::create_symlink(victim_, path_);
-  test::expect_refused(File::open_own(path_, O_RDWR | O_CREAT), ErrorKind::kFailed, "file is a symbolic link");
-  test::expect_refused(File::open_alone(path_, O_RDWR | O_CREAT), ErrorKind::kFailed, "file is a symbolic link");
+  test::expect_refused(File::open_own(path_, O_RDWR | O_CREAT), ErrorKind::kDamaged, "file is a symbolic link");
+  test::expect_refused(File::open_alone(path_, O_RDWR | O_CREAT), ErrorKind::kDamaged, "file is a symbolic link");
   // A new file takes the link's name.
   ASSERT_TRUE(File::make(path_)->write_at(as_bytes("new"), 0).ok());
   EXPECT_FALSE(fs::is_symlink(path_));
@@ -61,8 +61,16 @@ TEST_F(OwnFile, ASecondNameKeepsItsContent) {
 
 TEST_F(OwnFile, APipeIsNoFile) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  test::expect_refused(File::open_own(path_, O_RDWR), ErrorKind::kFailed, "file is not a regular file");
-  test::expect_refused(File::open_in(directory_.path(), "file"), ErrorKind::kFailed, "file is not a regular file");
+  for (const int flags : {O_RDWR, O_RDONLY, O_WRONLY})
+    test::expect_refused(File::open_own(path_, flags), ErrorKind::kDamaged, "file is not a regular file");
+  test::expect_refused(File::open_in(directory_.path(), "file"), ErrorKind::kDamaged, "file is not a regular file");
+}
+
+TEST_F(OwnFile, ADirectoryIsNoFile) {
+  fs::create_directory(path_);
+  for (const int flags : {O_RDWR, O_RDONLY}) test::expect_refused(File::open_own(path_, flags), ErrorKind::kDamaged, "file is not a regular file");
+  test::expect_refused(File::make(path_), ErrorKind::kDamaged, "file is not a regular file");
+  test::expect_refused(File::open_in(directory_.path(), "file"), ErrorKind::kDamaged, "file is not a regular file");
 }
 
 TEST_F(OwnFile, IsItsOwnersAloneWhateverTheUmask) {
@@ -119,7 +127,7 @@ TEST_F(OwnFile, AnotherUsersIsRefused) {
   for (const char* each : {"hard", "folder/victim", "../victim"}) {
     test::expect_refused(read_text_in(theirs, each), ErrorKind::kFailed, " belongs to user ");
   }
-  test::expect_refused(read_text_in(theirs, "link"), ErrorKind::kFailed, "link is a symbolic link");
+  test::expect_refused(read_text_in(theirs, "link"), ErrorKind::kDamaged, "link is a symbolic link");
 }
 
 }  // namespace

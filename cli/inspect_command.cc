@@ -12,6 +12,7 @@
 #include "cli/recovery_text.h"
 #include "procedures/change_text.h"
 #include "cli/text.h"
+#include "logging/directory_lock.h"
 #include "logging/log_reader.h"
 #include "logging/manifest.h"
 #include "logging/newest_manifest.h"
@@ -29,17 +30,19 @@ struct InspectCommand {
   Output output;
 
   Result<void> run() const {
+    if (!holds_database(directory)) return read_manifest(directory).error();
+    const Result<DirectoryLock> lock = DirectoryLock::for_reading(directory);
+    if (!lock) return lock.error();
     Result<Manifest> manifest = read_manifest(directory);
     if (!manifest) return manifest.error();
+    RETURN_IF_ERROR(check_is_newest(directory, *manifest));
     Result<std::unique_ptr<Program>> program = read_catalog(directory, *manifest);
     if (!program) return program.error();
     LogReadOptions read;
     read.threads = default_threads();
     read.with_skips = true;
-    read.patience = std::chrono::seconds(5);  // who looks at a database that is at work is to be told so soon
     Result<LogContents> log = read_log(directory, *manifest, read);
     if (!log) return log.error();
-    RETURN_IF_ERROR(check_is_newest(directory, *manifest));  // nobody works there, or the log would not have been read
 
     output.text(directory_text(*manifest, *log));
     Json object = directory_json(*manifest, *log);

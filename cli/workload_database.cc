@@ -101,6 +101,13 @@ Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory, 
 
 Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, const DurableLogOptions& log,
                                                 Execution execution, bool quiet) {
+  // Before anything is changed: who opens the directory for work must be able to go on.
+  const Result<Manifest> manifest = read_manifest(directory);
+  if (!manifest) return manifest.error();
+  Result<WorkloadSettings> settings = WorkloadSettings::from_attributes(manifest->attributes, directory);
+  if (!settings) return settings.error();
+  Result<std::unique_ptr<Workload>> workload = settings->make();
+  if (!workload) return workload.error();
   RecoverOptions recover;
   recover.execution = execution;
   recover.replay.threads = default_threads();
@@ -109,11 +116,6 @@ Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, co
   Result<OpenedDatabase> opened = open_for_work(directory, recover, log);
   progress.finish();
   if (!opened) return opened.error();
-  Result<WorkloadSettings> settings =
-      WorkloadSettings::from_attributes(opened->working.manifest().current().attributes, directory);
-  if (!settings) return settings.error();
-  Result<std::unique_ptr<Workload>> workload = settings->make();
-  if (!workload) return workload.error();
   WorkingDatabase& working = opened->working;
   RETURN_IF_ERROR(check_procedures(**workload, working.program(), directory));
   CompiledUnits procedures =

@@ -140,7 +140,14 @@ void WorkloadSettings::add_options(CLI::App& command) {
       ->capture_default_str();
 }
 
-Result<std::unique_ptr<Workload>> WorkloadSettings::make() const { return make_workload(name, options); }
+Result<std::unique_ptr<Workload>> WorkloadSettings::make() const {
+  Result<std::unique_ptr<Workload>> workload = make_workload(name, options);
+  // Files that the database keeps were right when it was made.
+  const bool is_kept = is_own_workload(name) && !options.files.directory.empty();
+  if (workload.ok() || !is_kept || workload.error().kind != ErrorKind::kInvalidArgument) return workload;
+  return damaged("{}/workload is not what the database was made with; nothing was changed: put its files back from a copy of the directory: {}",
+                 options.files.directory, workload.error().message);
+}
 
 Result<void> WorkloadSettings::check_options(const CLI::App& command) const {
   for (const SettingOption& option : setting_options()) {

@@ -30,6 +30,8 @@ std::optional<SegmentHeader> header_of(const File& file) {
 
 // `is_own`: the database's own directory, where no other's segments belong.
 Result<void> check_unlisted(const std::string& path, const std::string& directory, const Manifest& manifest, bool is_own) {
+  std::error_code unknown;
+  if (!fs::is_regular_file(path, unknown)) return {};
   const auto file = File::open(path, O_RDONLY | O_NONBLOCK);
   if (!file.ok()) return file.error();
   const std::optional<SegmentHeader> header = header_of(*file);

@@ -139,8 +139,8 @@ Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, cons
     }
     if (slot->database_id != manifest.database_id) {
       return damaged(
-          "{} belongs to another database: its id is {:016x}, this one's {:016x}; put the right file back",
-          path, slot->database_id, manifest.database_id);
+          "{} belongs to another database: its id is {:016x}, and that of {}/MANIFEST {:016x}; nothing was changed: put the right one back", path,
+          slot->database_id, directory, manifest.database_id);
     }
     if (slot->incarnation > manifest.incarnations.back().number) {
       return damaged("{}/MANIFEST is older than the log: {} is of incarnation {}, and the last one that the manifest knows is {}; nothing was "
@@ -160,6 +160,14 @@ Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, cons
                    path, kSlotBytes);
   }
   return newest;
+}
+
+Result<void> check_pepoch_is_own(const std::string& directory) {
+  const std::string path = directory + "/" + kPepochFile;
+  // Whether there has to be one, read_pepoch() knows.
+  if (std::filesystem::symlink_status(path).type() == std::filesystem::file_type::not_found) return {};
+  const auto file = File::open_own(path, O_RDWR);
+  return file.ok() ? Result<void>() : file.error();
 }
 
 Result<std::unique_ptr<PepochFile>> PepochFile::open(const ManifestFile& manifest, LogDeviceKind kind,

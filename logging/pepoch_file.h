@@ -55,6 +55,9 @@ struct PepochSlot {
 Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, const Manifest& manifest,
                                               std::chrono::milliseconds patience);
 
+// Before anything is changed: fails where the file is there and can't be written, as it is a link, or another user's.
+Result<void> check_pepoch_is_own(const std::string& directory);
+
 class PepochFile {
  public:
   // Makes the file where it is missing, durably: before the first segment is listed.

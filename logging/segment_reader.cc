@@ -21,12 +21,12 @@ namespace {
 constexpr size_t kReadBytes = size_t{1} << 20;
 static_assert(kReadBytes % kBlockBytes == 0);
 
-Result<void> check_header(const SegmentHeader& header, const Manifest& manifest, const SegmentEntry& entry,
+Result<void> check_header(const SegmentHeader& header, const std::string& directory, const Manifest& manifest, const SegmentEntry& entry,
                           const std::string& path) {
   if (header.database_id != manifest.database_id) {
     return damaged(
-        "{} belongs to another database: its id is {:016x}, this one's {:016x}; put the right file back",
-        path, header.database_id, manifest.database_id);
+        "{} belongs to another database: its id is {:016x}, and that of {}/MANIFEST {:016x}; nothing was changed: put the right one back", path,
+        header.database_id, directory, manifest.database_id);
   }
   if (header.catalog_hash != manifest.catalog_hash) {
     return damaged("{} was written under another catalog: its hash is {:016x}, the manifest's {:016x}", path,
@@ -100,7 +100,7 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
   const std::string path = path_in(directory, entry.file);
   if (!std::filesystem::exists(path)) {
     return damaged(
-        "log segment {} is missing, and the manifest lists it: put the file back; nothing was changed", path);
+        "log segment {} is missing, and {}/MANIFEST lists it: put the file back; nothing was changed", path, directory);
   }
   auto file = File::open_in(directory, entry.file);
   if (!file.ok()) return file.error();
@@ -121,7 +121,7 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
     if (offset == 0) {
       auto header = SegmentHeader::decode(read.first(std::min(kBlockBytes, read.size())), path);
       if (!header.ok()) return header.error();
-      RETURN_IF_ERROR(check_header(*header, manifest, entry, path));
+      RETURN_IF_ERROR(check_header(*header, directory, manifest, entry, path));
       if (header->file_bytes > 0 && *size != header->file_bytes) {
         return damaged("{} has {} bytes, and {} were written; nothing was changed: put the file back from a copy of the directory", path,
                        *size, header->file_bytes);

@@ -12,6 +12,7 @@
 #include "logging/database_files.h"
 #include "logging/incarnation.h"
 #include "logging/log_truncation.h"
+#include "logging/pepoch_file.h"
 #include "logging/remote_recovery.h"
 #include "recovery/catalog_file.h"
 #include "recovery/private_files.h"
@@ -37,6 +38,8 @@ class WorkingDatabaseMaker {
     DurableLogOptions partitioned = options;
     if (options.streams.partition == StreamPartition::kPage) partitioned.streams.split = page_splitter();
     RETURN_IF_ERROR(begin_incarnation(*working.manifest_, log, least_incarnation));
+    // Not before: a directory whose log can't be written is refused as it was.
+    RETURN_IF_ERROR(remove_unlisted_files(*working.manifest_));
     Result<std::unique_ptr<DirectoryLog>> opened = open_directory_log(*working.manifest_, partitioned);
     if (!opened) return opened.error();
     working.log_ = std::move(*opened);
@@ -153,6 +156,7 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   claimed.remote.owner = claim->term.owner;
   const Result<bool> closed = close_to_others(directory);
   if (!closed) return closed.error();
+  if (found->layout == LogLayout::kEpoch) RETURN_IF_ERROR(check_pepoch_is_own(directory));
   Result<RecoveredDatabase> recovered = recover_locked(directory, with_workers, working_folders(directory));
   if (!recovered) return recovered.error();
   Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);
@@ -160,7 +164,6 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   if (*closed) {
     recovered->report.notices.push_back(fmt::format("files in {} could be opened by other users: they are its owner's alone now (mode 0600)", directory));
   }
-  RETURN_IF_ERROR(remove_unlisted_files(**manifest));
   remove_abandoned_compilations(native_folder(directory));
   OpenedDatabase opened{std::move(*working), std::move(recovered->report)};
   RETURN_IF_ERROR(WorkingDatabaseMaker::start(opened.working, std::move(*manifest),

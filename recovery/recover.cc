@@ -344,7 +344,7 @@ Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, cons
     return damaged("{} is not what was written: {}; nothing was changed: put the original file back", path,
                    program.error().message);
   if ((*program)->hash() != manifest.checkpoint_catalog_hash) {
-    return damaged("{} is not the catalog that the log was written with: put the original file back", path);
+    return damaged("{} is not the catalog that {}/MANIFEST names; nothing was changed: put the original file back", path, directory);
   }
   return program;
 }

@@ -344,7 +344,7 @@ TEST_P(StandbyOfCalls, RefusesABaseThatItCannotFollow) {
   };
   // Something else in a file's place.
   fs::create_directories(directory_ + "/" + kCatalogFile);
-  expect_refused(copy_base(primary_, directory_), ErrorKind::kFailed, fmt::format("cannot remove {}/{}: ", directory_, kCatalogFile));
+  expect_refused(copy_base(primary_, directory_), ErrorKind::kDamaged, fmt::format("{}/{} is not a regular file", directory_, kCatalogFile));
   fs::remove_all(directory_);
   const std::string segment = must(read_manifest(primary_)).segments.front().file;
   const std::string outside = primary_ + "/" + segment;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 
 #include "base/file.h"
@@ -119,7 +120,12 @@ const OwnWorkload::CallLine& OwnWorkload::Lines::draw(Random& random) const {
 }
 
 Result<std::string> WorkloadFiles::read(const std::string& path) const {
-  return directory.empty() ? read_text_file(path) : read_text_in(directory, path.substr(directory.size() + 1));
+  if (directory.empty()) return read_text_file(path);
+  if (!std::filesystem::exists(path)) {
+    return damaged("{} is missing, which the database keeps for its workload; nothing was changed: put the file back from a copy of the directory",
+                   path);
+  }
+  return read_text_in(directory, path.substr(directory.size() + 1));
 }
 
 Result<std::unique_ptr<Workload>> OwnWorkload::make(std::string_view name, const WorkloadFiles& files, uint64_t seed,

@@ -11,7 +11,7 @@ import shutil
 import stat
 import unittest
 
-from program import DONE, FAILED, EndToEndTest, fingerprint, mneme, set_manifest
+from program import DAMAGED, DONE, FAILED, EndToEndTest, fingerprint, mneme, set_manifest
 
 OTHER_USER = 65534
 SQL = """
@@ -144,11 +144,11 @@ class OtherUsers(EndToEndTest):
                      directory / "workload" / "calls.csv"):
             away = self.theirs / "away"
             file.rename(away)
-            for spoil, words in ((lambda: file.symlink_to(self.victim), ["is a symbolic link"]),
-                                 (lambda: os.link(self.victim, file), ["belongs to user", "should to"]),
-                                 (lambda: os.mkfifo(file), ["is not a regular file"])):
+            for spoil, status, words in ((lambda: file.symlink_to(self.victim), DAMAGED, ["is a symbolic link"]),
+                                         (lambda: os.link(self.victim, file), FAILED, ["belongs to user", "should to"]),
+                                         (lambda: os.mkfifo(file), DAMAGED, ["is not a regular file"])):
                 spoil()
-                self.refuse(FAILED, [file, *words], "verify", directory)
+                self.refuse(status, [file, *words], "verify", directory)
                 file.unlink()
             away.rename(file)
 
