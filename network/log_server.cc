@@ -54,7 +54,7 @@ Result<File> lock_directory(const std::string& directory) {
   if (!held.ok()) return held.error();
   if (!was_there && ::fchmod(held->descriptor(), 0700) != 0) return file_error("close to others", directory, errno);
   RETURN_IF_ERROR(check_directory_is_own(directory, held->descriptor()));
-  auto file = File::open(directory + "/lock", O_RDWR | O_CREAT, 0600);
+  auto file = File::open_own(directory + "/lock", O_RDWR | O_CREAT);
   if (!file.ok()) return file.error();
   file->close_in_child();
   if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) == 0) return file;

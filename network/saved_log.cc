@@ -56,7 +56,7 @@ Result<void> replace(const std::string& directory, const std::string& path, Byte
 
   const DirectoryChanges changes(directory);
   const std::string incoming = path + ".tmp";
-  auto file = File::open(incoming, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  auto file = File::make(incoming, O_WRONLY);
   if (!file.ok()) return file.error();
   RETURN_IF_ERROR(file->write_at(head.span(), 0));
   uint64_t offset = head.size();
@@ -135,7 +135,7 @@ Result<LogStore> decode(ByteSpan bytes, const std::string& path, uint64_t& datab
 }
 
 Result<LogStore> load(const std::string& path, uint64_t& database_id) {
-  auto file = File::open(path, O_RDONLY);
+  auto file = File::open_own(path, O_RDONLY);
   if (!file.ok()) return file.error();
   const auto size = file->size();
   if (!size.ok()) return size.error();

@@ -4,6 +4,10 @@
 #include "network/saved_log.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <functional>
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
@@ -51,6 +55,53 @@ TEST(SavedLogTest, BiggerThanAnyMemoryIsRefused) {
     file.put(uint64_t{0});  // so much of it is written
   });
   test::expect_refused(load_logs(directory.path()), ErrorKind::kFailed, "there is no memory for the log that " + directory.path());
+}
+
+// Of both files that a server keeps for a log. One that is missing counts as lost with the server's memory, which engines find out.
+TEST(SavedLogTest, AFileThatIsNotWhatWasSavedIsRefusedAndStaysAsItIs) {
+  namespace fs = std::filesystem;
+  const test::TemporaryDirectory directory;
+  ASSERT_TRUE(note_serving(directory.path(), 0x12, {3, 4}).ok());
+  ASSERT_TRUE(keep_term(directory.path(), 0x12, {5, 6}).ok());
+  const test::TemporaryDirectory other;
+  ASSERT_TRUE(note_serving(other.path(), 0x13, {3, 4}).ok());
+  const std::vector<std::pair<const char*, std::function<void(const fs::path&)>>> ways = {
+      {"empty", [](const fs::path& path) { fs::resize_file(path, 0); }},
+      {"zeroed", [](const fs::path& path) { const auto bytes = fs::file_size(path); fs::resize_file(path, 0); fs::resize_file(path, bytes); }},
+      {"half", [](const fs::path& path) { fs::resize_file(path, fs::file_size(path) / 2); }},
+      {"a byte less", [](const fs::path& path) { fs::resize_file(path, fs::file_size(path) - 1); }},
+      {"longer", [](const fs::path& path) { fs::resize_file(path, fs::file_size(path) + 1); }},
+      {"another log's", [&](const fs::path& path) { fs::copy(other.path() + "/0000000000000013.log", path, fs::copy_options::overwrite_existing); }},
+      {"a link", [&](const fs::path& path) { fs::remove(path); fs::create_symlink(other.path() + "/0000000000000013.log", path); }},
+      {"a directory", [](const fs::path& path) { fs::remove(path); fs::create_directory(path); }},
+      {"a pipe", [](const fs::path& path) { fs::remove(path); ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0); }},
+  };
+  for (const char* const file : {"0000000000000012.log", "0000000000000012.term"}) {
+    const fs::path path = directory.path() + "/" + file;
+    const std::string content = *read_text_file(path);
+    for (const auto& [way, change] : ways) {
+      SCOPED_TRACE(std::string(file) + ", " + way);
+      change(path);
+      const auto type = fs::symlink_status(path).type();
+      const std::string left = type == fs::file_type::regular ? *read_text_file(path) : "";
+      test::expect_refused(load_logs(directory.path()), ErrorKind::kDamaged, file);
+      EXPECT_EQ(fs::symlink_status(path).type(), type);
+      if (type == fs::file_type::regular) {
+        EXPECT_EQ(*read_text_file(path), left);
+      }
+      fs::remove(path);
+      ASSERT_TRUE(replace_text_file(path, content).ok());
+    }
+  }
+  EXPECT_EQ(load_logs(directory.path())->at(0x12).term().number, 5u);
+}
+
+// Where another user's pipe would keep it waiting.
+TEST(SavedLogTest, IsSavedOverWhateverHasTheTemporaryName) {
+  const test::TemporaryDirectory directory;
+  ASSERT_EQ(::mkfifo((directory.path() + "/0000000000000012.log.tmp").c_str(), 0600), 0);
+  ASSERT_TRUE(note_serving(directory.path(), 0x12, {3, 4}).ok());
+  EXPECT_EQ(load_logs(directory.path())->at(0x12).term().number, 3u);
 }
 
 TEST(SavedLogTest, ADirectoryThatIsNotThereIsTold) {
