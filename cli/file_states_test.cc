@@ -593,8 +593,14 @@ TEST_P(FileStates, EachFileThatIsExtra) {
   EXPECT_EQ(whole(), whole_);
 }
 
+std::string name_of_place(const testing::TestParamInfo<std::tuple<size_t, End>>& info) {
+  constexpr const char* kNames[] = {"OneFile", "Striped", "PersistentMemory", "Epoch", "Distributed", "Rings"};
+  return fmt::format("{}_{}", kNames[std::get<0>(info.param)], kEnds[static_cast<int>(std::get<1>(info.param))]);
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, FileStates,
-                         testing::Combine(testing::Range<size_t>(0, 6), testing::Values(End::kClosed, End::kKilled, End::kCheckpoint)));
+                         testing::Combine(testing::Range<size_t>(0, 6), testing::Values(End::kClosed, End::kKilled, End::kCheckpoint)),
+                         name_of_place);
 
 }  // namespace
 }  // namespace mneme
