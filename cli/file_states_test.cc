@@ -2,7 +2,7 @@
 // damage with the file's name, and a refusal changes no byte of the directory. None waits for ever.
 // Method: for each layout of the log a small database of three lives, the last of which was closed, killed, or shortened by a checkpoint. Each
 // file in turn is put in each state, and each command run on it in this process. What the commands find of the directory as it is, is the
-// whole. MNEME_FILE_STATES=FILE appends a line a cell there, from which docs/reliability.md has its table (tests/file_states_table).
+// whole. MNEME_FILE_STATES=FILE appends a line a cell there, from which docs/reliability.md has its table.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
