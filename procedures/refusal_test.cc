@@ -195,7 +195,7 @@ const RefusalRow kStatements[] = {
     {R"(v := 'abc';)",
      R"(2:6: invalid input syntax for type integer: "abc")"},
     {R"(s := 'yesterday';)",
-     R"(2:6: invalid input syntax for type timestamp: "yesterday")"},
+     R"(2:6: the timestamp "yesterday" is not supported: write it as YYYY-MM-DD HH:MM:SS, in the years 1 to 9999)"},
     {R"(INSERT INTO account (id) VALUES (1);)",
      R"(2:1: INSERT gives no value for account.branch, which is NOT NULL)"},
     {R"(INSERT INTO entry (account, number, amount) VALUES (1, 2);)",

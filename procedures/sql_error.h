@@ -19,6 +19,7 @@ struct SqlError {
 };
 
 namespace sqlstate {
+inline constexpr const char* kNotSupported = "0A000";
 inline constexpr const char* kCaseNotFound = "20000";
 inline constexpr const char* kRaise = "P0001";
 inline constexpr const char* kNoDataFound = "P0002";
@@ -28,6 +29,7 @@ inline constexpr const char* kOutOfRange = "22003";
 inline constexpr const char* kNullNotAllowed = "22004";
 inline constexpr const char* kInvalidDatetime = "22007";
 inline constexpr const char* kDatetimeOverflow = "22008";
+inline constexpr const char* kZoneOutOfRange = "22009";
 inline constexpr const char* kNegativeSubstring = "22011";
 inline constexpr const char* kDivisionByZero = "22012";
 inline constexpr const char* kInvalidParameter = "22023";

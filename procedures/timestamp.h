@@ -1,11 +1,13 @@
 // Timestamp: microseconds since 2000-01-01 00:00:00 to and from ISO 8601 text, as PostgreSQL with DateStyle ISO.
 //
-// Read are 2024-02-29 12:34:56.789 (the time, its seconds and their fraction may be left out; T may stand for the
-// blank), years 1 to 9999. PostgreSQL reads many more forms: those are refused, never read differently.
+// Read are PostgreSQL's ISO forms, of the years 1 to 9999: 2024-02-29 12:34:56.789 (or / or . in the date, 20240229, T, 123456; one-digit
+// parts; the time, its seconds and their fraction may be left out), then AM or PM, and a time zone, which a timestamp without one ignores;
+// and 'epoch'. What else PostgreSQL reads is refused as kOtherForm, never read differently.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 
@@ -13,9 +15,18 @@ namespace mneme {
 
 void print_timestamp(int64_t microseconds, fmt::memory_buffer& out);
 
-enum class TimestampSyntax { kOk, kInvalid, kOutOfRange };
+enum class TimestampSyntax {
+  kOk,
+  kInvalid,
+  kOutOfRange,
+  kZoneOutOfRange,
+  kOtherForm,  // PostgreSQL reads it, as far as can be seen
+};
 // `text` without blanks around it.
 TimestampSyntax parse_timestamp(std::string_view text, int64_t& microseconds);
+
+// The day's first moment.
+int64_t timestamp_of(std::chrono::sys_days date);
 
 // The time now, in UTC.
 int64_t current_timestamp();

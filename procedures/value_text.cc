@@ -202,6 +202,11 @@ bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& v
         case TimestampSyntax::kOutOfRange:
           return fail(error, arena, sqlstate::kDatetimeOverflow, "date/time field value out of range: \"{}\"",
                       text);
+        case TimestampSyntax::kZoneOutOfRange:
+          return fail(error, arena, sqlstate::kZoneOutOfRange, "time zone displacement out of range: \"{}\"", text);
+        case TimestampSyntax::kOtherForm:
+          return fail(error, arena, sqlstate::kNotSupported,
+                      "the timestamp \"{}\" is not supported: write it as YYYY-MM-DD HH:MM:SS, in the years 1 to 9999", text);
       }
       break;
     }
