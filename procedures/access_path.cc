@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "procedures/constant_folding.h"
+#include "procedures/evaluation_cost.h"
 #include "procedures/ir_walk.h"
 #include "procedures/source_error.h"
 
@@ -256,9 +258,36 @@ const Expr* fixing_value(const Catalog& catalog, std::span<const TableAccess> ac
 }  // namespace
 
 void split_conjunction(Expr condition, std::vector<Expr>& parts) {
-  if (condition.kind == ExprKind::kBinary && condition.op == Op::kAnd) {
-    split_conjunction(std::move(condition.args[0]), parts);
-    split_conjunction(std::move(condition.args[1]), parts);
+  const bool is_negated = condition.kind == ExprKind::kUnary && condition.op == Op::kNot;
+  Expr& inner = is_negated ? condition.args[0] : condition;
+  if (inner.kind == ExprKind::kBinary && inner.op == (is_negated ? Op::kOr : Op::kAnd)) {
+    for (Expr& side : inner.args) {
+      if (!is_negated) {
+        split_conjunction(std::move(side), parts);
+        continue;
+      }
+      Expr negation;
+      negation.kind = ExprKind::kUnary;
+      negation.op = Op::kNot;
+      negation.type = condition.type;
+      negation.where = side.where;
+      negation.args.push_back(std::move(side));
+      split_conjunction(std::move(negation), parts);
+    }
+  } else if (is_negated && inner.kind == ExprKind::kInList) {
+    // NOT IN is <> for each element that names a column.
+    const auto other = std::ranges::stable_partition(inner.args.begin() + 1, inner.args.end(), [](const Expr& arg) { return !has_column(arg); });
+    for (Expr& element : other) {
+      Expr differs;
+      differs.kind = ExprKind::kBinary;
+      differs.op = Op::kNotEqual;
+      differs.type = condition.type;
+      differs.where = element.where;
+      differs.args = {inner.args[0], std::move(element)};
+      parts.push_back(std::move(differs));
+    }
+    inner.args.erase(other.begin(), other.end());
+    if (inner.args.size() > 1) parts.push_back(std::move(condition));
   } else {
     parts.push_back(std::move(condition));
   }
@@ -300,7 +329,7 @@ void choose_access(const Catalog& catalog, const std::vector<TableId>& tables, s
     filters[uses_source(parts[i], 1) ? 1 : 0].push_back(std::move(parts[i]));
   }
   for (size_t i = 0; i < operation.access.size(); ++i) {
-    if (!filters[i].empty()) operation.access[i].filter = ir::join(Op::kAnd, filters[i]);
+    if (!filters[i].empty()) operation.access[i].filter = join_by_cost(std::move(filters[i]));
   }
 }
 

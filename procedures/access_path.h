@@ -19,7 +19,7 @@
 
 namespace mneme {
 
-// Splits AND into its parts.
+// Splits AND, and NOT of an OR, into parts that must all hold.
 void split_conjunction(ir::Expr condition, std::vector<ir::Expr>& parts);
 
 // Sets operation.access from the tables and the conditions on them. May exchange the two tables of a join: every

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/deep_stack.h"
+#include "procedures/constant_folding.h"
 #include "procedures/conversion.h"
 #include "procedures/expression_binder.h"
 #include "procedures/ir_walk.h"
@@ -95,6 +96,7 @@ class CallBinder {
     own.length = 0;
     if (own.kind == TypeKind::kNumeric) own.scale = static_cast<uint8_t>(decimals_of(value).count);
     assign.expr = convert_for_assignment(std::move(value), own, parameter.name);
+    ConstantFolder(bound_.strings).fold_alone(*assign.expr);
     assign.variable = names_.declare(name, own, false, true);
     bound_.procedure.parameters.push_back({assign.variable, true});
     bound_.procedure.body.push_back(std::move(assign));
@@ -215,6 +217,7 @@ BoundQuery bind_query_deep(const Program& program, const syntax::Operation& oper
   loop.mode = ir::OperationMode::kPerformAndRecord;
   loop.where = operation.where;
   loop.operation = binder.bind(operation, OperationBinder::Use::kUser, {});
+  if (std::optional<ir::Expr> raising = binder.take_raising()) query.procedure.body.push_back(make_raising(std::move(*raising)));
   query.procedure.body.push_back(std::move(loop));
   ir::Operation& bound = query.procedure.operations[0];
   expect_no_order_of_hash_tables(program.catalog, bound);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "procedures/constant_folding.h"
 #include "procedures/conversion.h"
 #include "procedures/source_error.h"
 
@@ -360,12 +361,42 @@ Expr ExpressionBinder::negate_if(bool negated, Expr expr) {
   return negated ? make_unary(Op::kNot, kBoolean, std::move(expr), where) : expr;
 }
 
+// Two elements of IN or more that name no column are an array to PostgreSQL. It compares with the array first, and literals without a
+// type, `wanted` among them, take the type that all of these have.
+static void arrange_array(Expr& wanted, std::vector<Expr>& elements, ir::SourceLocation where) {
+  const auto in_array = [](const Expr& element) { return !has_column(element); };
+  if (std::ranges::count_if(elements, in_array) < 2) return;
+  const auto array_end = std::ranges::stable_partition(elements, in_array).begin();
+  std::vector<Expr*> literals;
+  const Expr* typed = nullptr;
+  const auto look_at = [&](Expr& one) {
+    if (is_unknown(one)) {
+      literals.push_back(&one);
+    } else if (typed == nullptr || typed->type.kind < one.type.kind) {
+      typed = &one;
+    }
+  };
+  look_at(wanted);
+  std::for_each(elements.begin(), array_end, look_at);
+  if (typed == nullptr) return;
+  for (Expr* literal : literals) {
+    Expr other = *typed;
+    unify_for_comparison(*literal, other, where);
+  }
+}
+
 Expr ExpressionBinder::bind_in_list(const syntax::Expr& expr) {
   // The left side must have one type for all of the list. Where the list's types differ, it is spelled out with OR,
   // as PostgreSQL does.
+  std::vector<Expr> elements;
+  for (size_t i = 1; i < expr.args.size(); ++i) elements.push_back(bind(expr.args[i]));
+  Expr wanted = bind(expr.args[0]);
+  const bool is_literal = is_unknown(wanted);
+  arrange_array(wanted, elements, expr.where);
   std::vector<Expr> comparisons;
-  for (size_t i = 1; i < expr.args.size(); ++i) {
-    comparisons.push_back(compare(Op::kEqual, bind(expr.args[0]), bind(expr.args[i]), expr.args[i].where));
+  for (Expr& element : elements) {
+    const ir::SourceLocation where = element.where;
+    comparisons.push_back(compare(Op::kEqual, is_literal ? wanted : bind(expr.args[0]), std::move(element), where));
   }
   bool same = true;
   for (const Expr& comparison : comparisons) same &= comparison.args[0].type == comparisons[0].args[0].type;

@@ -204,6 +204,8 @@ OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
       bind_delete(from, to);
       break;
   }
+  // Before outputs are cast to variables: PL/pgSQL does that, and no part of the statement.
+  fold_constants(to);
   if (use == Use::kUser) {
     keep_outputs_for_user(to);
   } else if (use != Use::kPerform) {
@@ -247,8 +249,12 @@ void OperationBinder::add_source(const syntax::TableReference& reference) {
 std::vector<Expr> OperationBinder::bind_conditions(const syntax::Operation& from) {
   ExpressionBinder binder(names_, strings_, sources_);
   std::vector<Expr> parts;
-  for (const syntax::Expr& condition : from.conditions)
-    split_conjunction(binder.bind_condition(condition), parts);
+  for (const syntax::Expr& condition : from.conditions) {
+    Expr bound = binder.bind_condition(condition);
+    folder_.fold(bound);
+    split_conjunction(std::move(bound), parts);
+  }
+  folder_.fold_conjunction(parts);
   return parts;
 }
 
@@ -532,6 +538,20 @@ void OperationBinder::keep_outputs_for_user(ir::Operation& to) {
     const syntax::Name name{fmt::format("column {}", i + 1), to.where};
     require_certain_text(to.outputs[i].expr, "this column");
     to.outputs[i].into = names_.declare(name, to.outputs[i].expr.type, false, false);
+  }
+}
+
+void OperationBinder::fold_constants(ir::Operation& to) {
+  ir::for_each_expression_beside_access(to, [&](Expr& expr) { folder_.fold(expr); });
+  // An aggregate that no output needs any longer is not computed.
+  std::vector<bool> needed(to.aggregates.size());
+  for (const ir::Output& output : to.outputs) {
+    ir::walk(output.expr, [&](const Expr& part) {
+      if (part.kind == ExprKind::kAggregate) needed[part.aggregate] = true;
+    });
+  }
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (!needed[i]) to.aggregates[i] = {ir::Aggregate::Kind::kCountRows, false, std::nullopt, kBigInt};
   }
 }
 

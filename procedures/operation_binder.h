@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/catalog.h"
+#include "procedures/constant_folding.h"
 #include "procedures/expression_binder.h"
 #include "procedures/ir.h"
 #include "procedures/names.h"
@@ -22,13 +23,15 @@ class OperationBinder {
   // `ordered` is told which indexes are read in order.
   OperationBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered, Names& names,
                   ir::Procedure& procedure)
-      : catalog_(catalog), strings_(strings), ordered_(ordered), names_(names), procedure_(procedure) {}
+      : catalog_(catalog), strings_(strings), ordered_(ordered), names_(names), procedure_(procedure), folder_(strings) {}
 
   // Appends to the procedure's operations. What its rows are for decides what is asked of their order. kUser: a session's
   // statement, which is never run again, and whose rows need no order but the user's.
   enum class Use { kInto, kForLoop, kPerform, kUser };
   OperationId bind(const syntax::Operation& operation, Use use, const std::vector<syntax::Target>& targets);
 
+  // Of the operation that was bound last: a condition to evaluate before it, which raises as PostgreSQL does when it plans.
+  std::optional<ir::Expr> take_raising() { return folder_.take_raising(); }
   // Of the operation that was bound last: its outputs' names, "" where PostgreSQL has none.
   std::vector<std::string> output_names() const;
 
@@ -43,6 +46,7 @@ class OperationBinder {
   std::vector<ir::Expr> bind_conditions(const syntax::Operation& from);
   void bind_items(const std::vector<syntax::SelectItem>& items, ExpressionBinder& binder);
   void bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to);
+  void fold_constants(ir::Operation& to);
   void set_outputs(const std::vector<syntax::Target>& targets, bool is_loop, ir::Operation& to);
   void keep_outputs_for_user(ir::Operation& to);
   VariableId writable(const syntax::Target& target) const;
@@ -53,6 +57,7 @@ class OperationBinder {
   std::vector<IndexId>& ordered_;
   Names& names_;
   ir::Procedure& procedure_;
+  ConstantFolder folder_;
 
   // Of the statement being bound.
   std::vector<RowSource> sources_;

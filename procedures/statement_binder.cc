@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "procedures/constant_folding.h"
 #include "procedures/conversion.h"
 #include "procedures/source_error.h"
 
@@ -113,8 +114,7 @@ void ProcedureBinder::bind_declaration(const syntax::Declaration& declaration, b
   }
   Statement assign = make(StatementKind::kAssign, declaration.name.where);
   if (declaration.initial) {
-    ExpressionBinder binder(names_, strings_);
-    assign.expr = binder.bind_for(*declaration.initial, type, declaration.name.text);
+    assign.expr = bind_for(*declaration.initial, type, declaration.name.text);
   } else {
     assign.expr = make_null(type, declaration.name.where);
   }
@@ -178,7 +178,20 @@ VariableId ProcedureBinder::assignable(const syntax::Target& target) const {
 
 ir::Expr ProcedureBinder::bind_value_for(const syntax::Expr& expr, VariableId variable) {
   ExpressionBinder binder(names_, strings_);
-  return convert_for_variable(names_, variable, binder.bind(expr));
+  return folded(convert_for_variable(names_, variable, binder.bind(expr)));
+}
+
+ir::Expr ProcedureBinder::bind_condition(const syntax::Expr& expr) {
+  return folded(ExpressionBinder(names_, strings_).bind_condition(expr));
+}
+
+ir::Expr ProcedureBinder::bind_for(const syntax::Expr& expr, const Type& target, std::string_view what) {
+  return folded(ExpressionBinder(names_, strings_).bind_for(expr, target, what));
+}
+
+ir::Expr ProcedureBinder::folded(ir::Expr expr) {
+  ConstantFolder(strings_).fold_alone(expr);
+  return expr;
 }
 
 void ProcedureBinder::bind_assign(const syntax::Statement& statement, Statements& out) {
@@ -227,12 +240,11 @@ void ProcedureBinder::bind_array_assign(VariableId array, const syntax::Expr& va
 
 ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& statement,
                                                 const syntax::Branch& branch) {
-  ExpressionBinder binder(names_, strings_);
   if (!statement.expr) {
     if (branch.conditions.size() != 1) {
       refuse(branch.where, "a WHEN of a CASE without an expression takes one condition; join them with OR");
     }
-    return binder.bind_condition(branch.conditions[0]);
+    return bind_condition(branch.conditions[0]);
   }
   // PostgreSQL keeps the subject in a variable: a bare literal is text, whatever it meets.
   syntax::Expr subject = *statement.expr;
@@ -243,7 +255,8 @@ ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& stateme
     subject.where = subject.type.where = statement.expr->where;
     subject.args = {*statement.expr};
   }
-  // CASE x WHEN a, b is x = a OR x = b.
+  // CASE x WHEN a, b is x = a OR x = b. Only a and b are constants to PostgreSQL.
+  ExpressionBinder binder(names_, strings_);
   std::vector<ir::Expr> comparisons;
   for (const syntax::Expr& condition : branch.conditions) {
     syntax::Expr equal;
@@ -252,6 +265,7 @@ ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& stateme
     equal.where = condition.where;
     equal.args = {subject, condition};
     comparisons.push_back(binder.bind_condition(equal));
+    for (ir::Expr& side : comparisons.back().args) side = folded(std::move(side));
   }
   return ir::join(ir::Op::kOr, comparisons);
 }
@@ -283,8 +297,7 @@ void ProcedureBinder::bind_loop_body(const syntax::Statement& statement, Stateme
 
 void ProcedureBinder::bind_while(const syntax::Statement& statement, Statements& out) {
   Statement loop = make(StatementKind::kWhile, statement.where);
-  ExpressionBinder binder(names_, strings_);
-  loop.expr = statement.expr ? binder.bind_condition(*statement.expr) : make_boolean(true, statement.where);
+  loop.expr = statement.expr ? bind_condition(*statement.expr) : make_boolean(true, statement.where);
   bind_loop_body(statement, loop.body);
   out.push_back(std::move(loop));
 }
@@ -296,10 +309,9 @@ void ProcedureBinder::bind_for_range(const syntax::Statement& statement, Stateme
   }
   Statement loop = make(StatementKind::kForRange, statement.where);
   loop.reverse = statement.reverse;
-  ExpressionBinder binder(names_, strings_);
-  loop.expr = binder.bind_for(*statement.expr, kInt, "a FOR loop's bound");
-  loop.limit = binder.bind_for(*statement.limit, kInt, "a FOR loop's bound");
-  if (statement.step) loop.step = binder.bind_for(*statement.step, kInt, "BY");
+  loop.expr = bind_for(*statement.expr, kInt, "a FOR loop's bound");
+  loop.limit = bind_for(*statement.limit, kInt, "a FOR loop's bound");
+  if (statement.step) loop.step = bind_for(*statement.step, kInt, "BY");
   names_.open_block();
   loop.variable = names_.declare(statement.target.name, kInt, false, false);
   bind_loop_body(statement, loop.body);
@@ -309,7 +321,7 @@ void ProcedureBinder::bind_for_range(const syntax::Statement& statement, Stateme
 
 void ProcedureBinder::bind_for_query(const syntax::Statement& statement, Statements& out) {
   Statement loop = make(StatementKind::kForQuery, statement.where);
-  loop.operation = operations_.bind(*statement.operation, OperationBinder::Use::kForLoop, statement.targets);
+  loop.operation = bind_operation_into(*statement.operation, OperationBinder::Use::kForLoop, statement.targets, out);
   bind_loop_body(statement, loop.body);
   out.push_back(std::move(loop));
 }
@@ -325,8 +337,7 @@ void ProcedureBinder::bind_leave(const syntax::Statement& statement, Statements&
     }
     leave.loop_depth = static_cast<uint32_t>(loop - loops_.rbegin());
   }
-  ExpressionBinder binder(names_, strings_);
-  leave.expr = statement.expr ? binder.bind_condition(*statement.expr) : make_boolean(true, statement.where);
+  leave.expr = statement.expr ? bind_condition(*statement.expr) : make_boolean(true, statement.where);
   out.push_back(std::move(leave));
 }
 
@@ -341,18 +352,24 @@ void ProcedureBinder::bind_raise(const syntax::Statement& statement, Statements&
   }
   ExpressionBinder binder(names_, strings_);
   for (const syntax::Expr& arg : statement.args) {
-    raise.args.push_back(binder.bind_value(arg));
+    raise.args.push_back(folded(binder.bind_value(arg)));
     require_certain_text(raise.args.back(), "what RAISE prints");
   }
   out.push_back(std::move(raise));
 }
 
+OperationId ProcedureBinder::bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use,
+                                                 const std::vector<syntax::Target>& targets, Statements& out) {
+  const OperationId id = operations_.bind(operation, use, targets);
+  if (std::optional<ir::Expr> raising = operations_.take_raising()) out.push_back(make_raising(std::move(*raising)));
+  return id;
+}
+
 void ProcedureBinder::bind_operation(const syntax::Statement& statement, Statements& out) {
   const bool perform = statement.kind == syntax::StatementKind::kPerform;
   Statement operation = make(StatementKind::kOperation, statement.where);
-  operation.operation = operations_.bind(
-      *statement.operation, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto,
-      statement.operation->into);
+  operation.operation = bind_operation_into(*statement.operation, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto,
+                                            statement.operation->into, out);
   out.push_back(std::move(operation));
 }
 

@@ -48,6 +48,12 @@ class ProcedureBinder {
   void bind_loop_body(const syntax::Statement& statement, Statements& out);
   VariableId assignable(const syntax::Target& target) const;
   ir::Expr bind_value_for(const syntax::Expr& expr, VariableId variable);
+  // An expression of PL/pgSQL's own, which PostgreSQL plans alone: as a condition, or as an assignment to `target` converts.
+  ir::Expr bind_condition(const syntax::Expr& expr);
+  ir::Expr bind_for(const syntax::Expr& expr, const Type& target, std::string_view what);
+  ir::Expr folded(ir::Expr expr);
+  OperationId bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use, const std::vector<syntax::Target>& targets,
+                                  Statements& out);
   void keep_found(Statements& statements);
 
   std::deque<std::string>& strings_;

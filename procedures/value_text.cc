@@ -112,7 +112,10 @@ bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena
                 SqlError& error) {
   if (type.length != 0 && text.size() > type.length) {
     const bool only_blanks = text.find_first_not_of(' ', type.length) == std::string_view::npos;
-    if (too_long == TooLong::kRefuse || (too_long == TooLong::kCutBlanks && !only_blanks)) {
+    if (too_long == TooLong::kRefuse) {
+      return fail(error, arena, sqlstate::kStringTooLong, "value too long for a parameter of type {}({})", type_name(type), type.length);
+    }
+    if ((too_long == TooLong::kCutBlanks && !only_blanks)) {
       return fail(error, arena, sqlstate::kStringTooLong, "value too long for type {}({})", type_name(type),
                   type.length);
     }
