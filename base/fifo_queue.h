@@ -31,6 +31,10 @@ class FifoQueue {
     head_ = (head_ + 1) & (items_.size() - 1);
     --size_;
   }
+  // The next `count` pushes allocate nothing.
+  void make_room(size_t count) {
+    while (size_ + count > items_.size()) grow();
+  }
   void push(T item) {
     if (size_ == items_.size()) grow();
     items_[(head_ + size_) & (items_.size() - 1)] = std::move(item);

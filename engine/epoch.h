@@ -55,6 +55,10 @@ class Limbo {
   explicit Limbo(EpochManager& epochs) : epochs_(epochs) {}
 
   void retire(void* object, Free free, void* context);
+  // The next `count` calls of retire() allocate nothing.
+  void make_room(size_t count) {
+    if (open_.size() + count > open_.capacity()) open_.reserve(2 * (open_.size() + count));
+  }
   // Frees what no running transaction can hold. Call outside of a transaction, now and then.
   void collect();
   size_t size() const { return size_; }

@@ -34,9 +34,14 @@ class PointerMap {
     }
   }
 
+  // The next insert() allocates nothing.
+  void make_room() {
+    if (2 * (size_ + 1) > places_.size()) grow();
+  }
+
   // `pointer` is not in the map.
   void insert(const void* pointer, uint32_t index) {
-    if (2 * (size_ + 1) > places_.size()) grow();
+    make_room();
     put(pointer, index);
     ++size_;
   }

@@ -21,6 +21,9 @@ bool RowLocks::lock(const Row& row, LockMode mode, CommitLog& log) {
     return table_.acquire(*lock, mode);
   }
   lock = new (arena_.allocate(sizeof(RowLock))) RowLock{&row, age_, &waiter_};
+  // A lock that is held is noted, whether there is memory for that or not.
+  lock_of_row_.make_room();
+  if (locks_.size() == locks_.capacity()) locks_.reserve(2 * locks_.size() + 16);
   if (!table_.acquire(*lock, mode)) return false;
   lock_of_row_.insert(&row, static_cast<uint32_t>(locks_.size()));
   locks_.push_back(lock);

@@ -34,6 +34,7 @@ void Transaction::end() {
   worker_.writes_.clear();
   worker_.created_.clear();
   worker_.nodes_.clear();
+  worker_.changes_.clear();
   worker_.write_of_row_.clear();
   worker_.node_of_word_.clear();
   worker_.arena_.reset();

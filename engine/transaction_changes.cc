@@ -98,6 +98,7 @@ AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* im
     note_read(row, word.version());
     return AccessStatus::kDuplicateKey;
   }
+  worker_.make_room();
   // A free row is on its way out of the index; a claimed one is somebody else's.
   if (word.is_free() || word.is_claimed() || !row->try_change(word, word.claimed()))
     return conflict(ConflictCause::kClaim);
@@ -111,6 +112,7 @@ AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* im
 // Where a row stands under the primary key already, that is `existing` and nothing happened.
 AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Row*& existing,
                                        WriteEntry*& write) {
+  worker_.make_room();
   Row* row = table.rows().allocate(worker_.slots(table));
   if (row == nullptr) return AccessStatus::kOutOfMemory;
   // Before anybody can find it. Nobody has a lock on it: those of whoever knew its last row ended with their epochs.
@@ -120,10 +122,10 @@ AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Ro
     const IndexKey key = table.entry_key(primary, image, row);
     const Index::InsertStatus status =
         primary.index->insert(key.words.data(), row, existing, &worker_.changes_, &worker_.hint(primary));
-    apply_own_changes();
     if (status != Index::InsertStatus::kInserted) {
       row->set_word(RowWord());
       table.rows().free(worker_.slots(table), row);
+      apply_own_changes();
       return status == Index::InsertStatus::kExists ? AccessStatus::kDuplicateKey
                                                     : AccessStatus::kOutOfMemory;
     }
@@ -133,6 +135,7 @@ AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Ro
   write->dirty = table.image_parts();
   write->is_claimed = true;
   write->is_fresh = true;
+  if (table.primary() != nullptr) apply_own_changes();
   return AccessStatus::kOk;
 }
 
@@ -168,26 +171,23 @@ AccessStatus Transaction::check_unique(const Row* row, const TableIndex& index, 
 
 AccessStatus Transaction::add_entry(Row* row, IndexedTable& table, const TableIndex& index,
                                     const IndexKey& key) {
+  worker_.make_room_for_entry();
   for (uint32_t tries = 0; tries < kMaxInsertTries; ++tries) {
     Row* existing = nullptr;
     const Index::InsertStatus status =
         index.index->insert(key.words.data(), row, existing, &worker_.changes_, &worker_.hint(index));
+    if (status == Index::InsertStatus::kInserted) worker_.created_.push_back({&index, &table, row, key});
     apply_own_changes();
     if (status == Index::InsertStatus::kOutOfMemory) return AccessStatus::kOutOfMemory;
-    if (status == Index::InsertStatus::kInserted) {
-      worker_.created_.push_back({&index, &table, row, key});
-      return AccessStatus::kOk;
-    }
+    if (status == Index::InsertStatus::kInserted) return AccessStatus::kOk;
     // A stale entry of our own row becomes valid; whoever means to remove it finds the row claimed, and looks
     // again.
     if (existing == row) return AccessStatus::kOk;
     // The key names a primary key, which is ours: this is an entry that an earlier, freed row left behind.
     const bool replaced = index.index->replace(key.words.data(), existing, row, &worker_.changes_);
+    if (replaced) worker_.created_.push_back({&index, &table, row, key});
     apply_own_changes();
-    if (replaced) {
-      worker_.created_.push_back({&index, &table, row, key});
-      return AccessStatus::kOk;
-    }
+    if (replaced) return AccessStatus::kOk;
   }
   return conflict(ConflictCause::kClaim);
 }

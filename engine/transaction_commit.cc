@@ -37,6 +37,7 @@ CommitOutcome Transaction::commit(ByteSpan call, RecordContent content) {
     abort();
     return {CommitStatus::kLogFailed, Lsn{}, false};
   }
+  worker_.make_room_for_install();
   if (!lock_writes()) {
     abort();
     return {CommitStatus::kConflict, Lsn{}, false};

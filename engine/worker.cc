@@ -8,6 +8,8 @@ namespace {
 
 // So many retired slots make a batch: a batch costs a look at every worker's epoch.
 constexpr size_t kLimboBatch = 64;
+// An insert reports them while it holds nodes, where an allocation must not fail: two for each level of a tree that splits to its root.
+constexpr size_t kMostNodeChanges = 64;
 
 }  // namespace
 
@@ -19,6 +21,7 @@ Worker::Worker(WorkerId id, EpochManager& epochs, std::span<const std::unique_pt
     indexes += table->indexes().size();
   }
   hints_.resize(indexes);
+  changes_.reserve(kMostNodeChanges);
 }
 
 void Worker::come_to_rest(const CommitLog& log) {

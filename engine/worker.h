@@ -114,6 +114,27 @@ class Worker {
   // A slot that was linked by this worker and no longer is.
   void retire(const IndexedTable& table, Row* row);
 
+  // What is linked, claimed or locked is noted after it has happened: there must be room for the note before, so that a want of memory
+  // leaves nothing behind that undo() does not know of. For one row more, whose WriteEntry moves the others; and for one entry more.
+  void make_room() {
+    make_room_in(writes_);
+    make_room_for_entry();
+    write_of_row_.make_room();
+    limbo_.make_room(writes_.size() + 1);
+  }
+  void make_room_for_entry() { make_room_in(created_); }
+  // For all that the commit leaves behind.
+  void make_room_for_install() {
+    size_t entries = created_.size();
+    for (const WriteEntry& write : writes_) entries += write.is_claimed ? write.table->indexes().size() : 0;
+    tombstones_.make_room(writes_.size());
+    stale_.make_room(entries);
+  }
+  template <typename T>
+  static void make_room_in(std::vector<T>& list) {
+    if (list.size() == list.capacity()) list.reserve(2 * list.size() + 16);
+  }
+
   void count(ConflictCause cause) { ++conflicts_[static_cast<size_t>(cause)]; }
 
   const WorkerId id_;

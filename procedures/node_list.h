@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,11 +24,15 @@ class NodeList : public std::vector<Node> {
   NodeList& operator=(NodeList&&) noexcept = default;
   ~NodeList() {
     std::vector<Node> pending;
-    for (Node& node : *this) move_children(node, pending);
-    while (!pending.empty()) {
-      Node last = std::move(pending.back());
-      pending.pop_back();
-      move_children(last, pending);
+    try {
+      for (Node& node : *this) move_children(node, pending);
+      while (!pending.empty()) {
+        Node last = std::move(pending.back());
+        pending.pop_back();
+        move_children(last, pending);
+      }
+    } catch (const std::bad_alloc&) {
+      // What could not be moved is destroyed where it is, by destructors that do call themselves.
     }
   }
 

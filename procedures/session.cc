@@ -56,7 +56,12 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as) {
   }
   CallResult result;
   for (result.attempts = 1;; ++result.attempts) {
-    if (attempt(procedure, call, result) == Attempt::kDone) return result;
+    try {
+      if (attempt(procedure, call, result) == Attempt::kDone) return result;
+    } catch (...) {
+      transaction_.abort();
+      throw;
+    }
     ++counters_.conflicts;
     if (result.attempts == kMaxAttempts) break;
     back_off(result.attempts);

@@ -81,7 +81,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // A call has its procedure's parameters; the hidden argument, its time, is added here.
+  // A call has its procedure's parameters; the hidden argument, its time, is added here. Where it throws, as for want of memory, its
+  // transaction has ended.
   CallResult run(const Call& call, LoggedAs logged_as = LoggedAs::kContent);
 
   const SessionCounters& counters() const { return counters_; }

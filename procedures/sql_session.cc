@@ -95,6 +95,17 @@ SqlSession::SqlSession(const Program& program, Database& database, WorkerId work
 
 StatementResult SqlSession::run(const syntax::Command& command) {
   CHECK(!command.changes_schema());
+  try {
+    return run_any(command);
+  } catch (...) {
+    // No memory, most likely. A transaction that nobody ends would keep what it claimed.
+    transaction_.abort();
+    if (block_ == Block::kOpen) block_ = Block::kFailed;
+    throw;
+  }
+}
+
+StatementResult SqlSession::run_any(const syntax::Command& command) {
   if (command.kind == syntax::Command::Kind::kCommit) return end_block(true);
   if (command.kind == syntax::Command::Kind::kRollBack) return end_block(false);
   if (block_ == Block::kFailed) {

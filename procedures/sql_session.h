@@ -70,7 +70,8 @@ class SqlSession {
   SqlSession(const SqlSession&) = delete;
   SqlSession& operator=(const SqlSession&) = delete;
 
-  // Anything but a change of the schema.
+  // Anything but a change of the schema. Where it throws, as for want of memory, the transaction has ended: nothing was changed, or the
+  // statement is committed. A block has failed then.
   StatementResult run(const syntax::Command& command);
   // Of a statement that could not even be parsed: it fails the block as well.
   void fail_block();
@@ -79,6 +80,7 @@ class SqlSession {
   Block block() const { return block_; }
 
  private:
+  StatementResult run_any(const syntax::Command& command);
   StatementResult run_query(const syntax::Operation& operation);
   StatementResult run_call(const syntax::Command& command);
   StatementResult call_alone(const Call& call);
