@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <iterator>
+#include <string>
 
 #include "procedures/float_text.h"
 #include "procedures/numeric.h"
@@ -37,15 +38,28 @@ bool parse_integer(const Type& type, std::string_view text, Arena& arena, Value&
   }
   int64_t number = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (code == std::errc::invalid_argument || end != digits.data() + digits.size()) {
+  // PostgreSQL sees digits that are too many before it sees what is behind them. It counts downwards, where there is one number more.
+  const bool is_too_large = code == std::errc::result_out_of_range || !(fits_integer(type.kind, number) || (number > 0 && fits_integer(type.kind, -number)));
+  if (code == std::errc::invalid_argument || (!is_too_large && end != digits.data() + digits.size())) {
     return invalid_text(type, text, arena, error);
   }
-  if (code == std::errc::result_out_of_range || !fits_integer(type.kind, number)) {
+  if (is_too_large || !fits_integer(type.kind, number)) {
     return fail(error, arena, sqlstate::kOutOfRange, "value \"{}\" is out of range for type {}", text,
                 type_name(type));
   }
   value = Value::of_int(number);
   return true;
+}
+
+// PostgreSQL has a numeric NaN, and infinities that no precision holds.
+bool not_a_numeric(const Type& type, std::string_view text, Arena& arena, SqlError& error) {
+  std::string word(trimmed(text));
+  for (char& c : word) c = lower_case(c);
+  const bool is_nan = word == "nan";
+  if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.erase(0, 1);
+  if (!is_nan && word != "inf" && word != "infinity") return invalid_text(type, text, arena, error);
+  if (!is_nan && type.precision != 0) return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
+  return fail(error, arena, sqlstate::kNotSupported, "\"{}\" is not supported as a numeric, which holds digits alone", text);
 }
 
 // PostgreSQL takes any prefix of a truth value's name that names no other, in any case.
@@ -173,7 +187,7 @@ bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& v
     case TypeKind::kNumeric: {
       int128 number = 0;
       const NumericSyntax syntax = parse_numeric(trimmed(text), type.scale, number);
-      if (syntax == NumericSyntax::kInvalid) return invalid_text(type, text, arena, error);
+      if (syntax == NumericSyntax::kInvalid) return not_a_numeric(type, text, arena, error);
       if (syntax == NumericSyntax::kTooLarge) {
         return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
       }
