@@ -259,6 +259,9 @@ bool ConstantFolder::fold_in_list(Expr& expr) {
   for (size_t i = 1; i < expr.args.size(); ++i) {
     if (!fold_part(expr.args[i])) return false;
   }
+  for (uint32_t i = 1; i <= static_cast<uint32_t>(in_array); ++i) {
+    if (can_raise(expr.args[i])) expr.eager_elements = i;
+  }
   if (is_null(wanted)) expr.args.erase(expr.args.begin() + 1 + in_array, expr.args.end());
   if (in_array == 0 && std::all_of(expr.args.begin() + 1, expr.args.end(), is_null)) {
     set_constant(expr, Value::null());

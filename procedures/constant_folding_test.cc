@@ -55,6 +55,7 @@ constexpr Folding kFoldedStatements[] = {
     {"SELECT NULL BETWEEN 1 / z AND 2 FROM t", "[]"},
     {"SELECT k FROM t ORDER BY 1 / z + NULL", "[1]"},
     {"SELECT sum(1 / z) + NULL FROM t", "[]"},
+    {"SELECT min(k) + NULL FROM t", "[]"},
     {"SELECT nullif(NULL::INT, 1 / z) FROM t", "[]"},
     {"SELECT nullif(1 / z, NULL::INT) FROM t", "22012"},
     {"SELECT greatest(NULL, 1 / z) FROM t", "22012"},
@@ -75,8 +76,9 @@ constexpr Folding kFoldedStatements[] = {
     {"SELECT k FROM t WHERE n <> z AND 1 / z = 1", ""},
     {"SELECT k FROM t WHERE NOT (1 / z = 1 OR n = z)", ""},
     {"SELECT k FROM t WHERE z NOT IN (1 / z, z)", ""},
-    // A timestamp's text depends on settings in PostgreSQL, and is no constant.
+    // A condition without a column is evaluated once, also for no row. A timestamp's text depends on settings in PostgreSQL, and is no constant.
     {"SELECT CAST('abc' || '' AS TIMESTAMP) FROM t WHERE FALSE", ""},
+    {"SELECT k FROM t WHERE k = 7 AND CAST('abc' || '' AS TIMESTAMP) = TIMESTAMP '2000-01-01'", "22007"},
 };
 
 class ConstantFoldingTest : public testing::Test {
@@ -117,12 +119,15 @@ constexpr Folding kFoldedBodies[] = {
     {"IF v = 0 OR 1 / 0 = 1 THEN r := 1; END IF;", "22012"},
     {"CASE 1 WHEN 1 / v THEN r := 1; ELSE r := 2; END CASE;", "22012"},
     {"CASE NULL::INT WHEN 1 / v THEN r := 1; ELSE r := 2; END CASE;", "22012"},
+    {"IF v IN (0, 1 / v) THEN r := 1; END IF;", "22012"},
+    {"IF v IN (NULL, 1, 1 / v) THEN r := 1; END IF;", "22012"},
     {"FOR i IN 1 .. 0 LOOP r := 1 / 0; END LOOP; r := 3;", "[3]"},
     {"FOR i IN 1 .. 1 LOOP EXIT WHEN v = 0 OR 1 / 0 = 1; END LOOP;", "22012"},
     {"SELECT 1 / 0 INTO r FROM t WHERE k = 7;", "22012"},
     {"SELECT 100000 INTO r FROM t WHERE k = 7 AND 1 / z = 1; r := 4;", "[4]"},
     {"FOR r IN SELECT k FROM t WHERE k = 7 AND 1 / 0 = 1 LOOP NULL; END LOOP;", "22012"},
     {"UPDATE t SET z = 1 / 0 WHERE k = 7;", "22012"},
+    {"UPDATE t SET n = 1 WHERE k = 7 AND 1 / v = 1;", "22012"},
     {"RAISE EXCEPTION '%', coalesce(v, 1 / 0);", "22012"},
 };
 

@@ -512,9 +512,10 @@ Operand ExpressionEmitter::emit_in_list(const Expr& expr) {
   const std::string name = text_.new_name("x");
   text_.line("Nullable<bool> {}{{false, false}};", name);
   for (size_t i = 1; i < expr.args.size(); ++i) {
-    if (i > 1) text_.open("if (!{}.value)", name);
+    const bool is_eager = i <= std::max(1u, expr.eager_elements);
+    if (!is_eager) text_.open("if (!{}.value)", name);
     emit_in_list_member(expr, i, wanted, name);
-    if (i > 1) text_.close();
+    if (!is_eager) text_.close();
   }
   return {name + ".value", name + ".null", Rep::kBool};
 }
@@ -533,7 +534,7 @@ void ExpressionEmitter::emit_in_list_member(const Expr& expr, size_t i, const Op
     }
   }
   if (null == "true") {
-    text_.line("{}.null = true;", into);
+    text_.line("{}.null = !{}.value;", into, into);
   } else if (null != "false") {
     text_.line("if ({} && !{}.value) {}.null = true;", null, into, into);
   }

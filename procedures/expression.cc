@@ -209,15 +209,13 @@ bool evaluate_in_list(const Expr& expr, EvaluationContext& context, Value& resul
   Value wanted;
   if (!evaluate(expr.args[0], context, wanted)) return false;
   Membership membership(expr.args[0].type.kind, wanted);
-  for (size_t i = 1; i < expr.args.size(); ++i) {
+  bool found = false;
+  for (size_t i = 1; i < expr.args.size() && (!found || i <= expr.eager_elements); ++i) {
     Value value;
     if (!evaluate(expr.args[i], context, value)) return false;
-    if (membership.found(value)) {
-      result = Value::of_bool(true);
-      return true;
-    }
+    found |= membership.found(value);
   }
-  result = membership.not_found();
+  result = found ? Value::of_bool(true) : membership.not_found();
   return true;
 }
 

@@ -211,9 +211,17 @@ std::optional<Expr> ExpressionBinder::bind_least_integer(const syntax::Expr& exp
 
 Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
   if (std::optional<Expr> literal = bind_least_integer(expr)) return *std::move(literal);
-  // Two of them leave the literal as it is, 2147483648 a bigint.
-  const syntax::Expr& inner = expr.args[0];
-  if (expr.op == Op::kNegate && inner.kind == syntax::ExprKind::kUnary && bind_least_integer(inner)) return bind(inner.args[0]);
+  // Two of them leave the literal as it is, 2147483648 a bigint; three are as one.
+  const auto negated = [](const syntax::Expr& each) {
+    return each.kind == syntax::ExprKind::kUnary && each.op == Op::kNegate ? &each.args[0] : nullptr;
+  };
+  const syntax::Expr* last = &expr;  // the innermost minus
+  size_t count = 0;
+  for (const syntax::Expr* inner = negated(expr); inner != nullptr; inner = negated(*inner)) {
+    if (negated(*inner) != nullptr) last = inner;
+    ++count;
+  }
+  if (count >= 2 && last->args[0].kind == syntax::ExprKind::kInteger) return bind(count % 2 == 0 ? last->args[0] : *last);
   Expr arg = bind(expr.args[0]);
   switch (expr.op) {
     case Op::kNot:

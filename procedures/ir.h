@@ -88,6 +88,8 @@ struct Expr {
   VariableId variable;
   ColumnId column;
   uint32_t aggregate = 0;
+  // kInList: so many of the first elements are evaluated even if one before them is equal, as PostgreSQL makes an array of them first.
+  uint32_t eager_elements = 0;
   Value constant;  // text points into the Program's string pool
   NodeList<Expr> args;
   SourceLocation where;

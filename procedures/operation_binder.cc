@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "base/check.h"
 #include "procedures/access_path.h"
 #include "procedures/conversion.h"
+#include "procedures/evaluation_cost.h"
 #include "procedures/ir_walk.h"
 #include "procedures/row_order.h"
 #include "procedures/source_error.h"
@@ -221,6 +224,12 @@ OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
   return procedure_.operations.back().id;
 }
 
+std::optional<Expr> OperationBinder::take_raising() {
+  std::optional<Expr> gate = std::exchange(gate_, std::nullopt);
+  std::optional<Expr> raising = folder_.take_raising();
+  return raising ? std::move(raising) : std::move(gate);
+}
+
 std::vector<std::string> OperationBinder::output_names() const {
   std::vector<std::string> names;
   for (const Item& item : items_) names.push_back(item.name);
@@ -255,6 +264,9 @@ std::vector<Expr> OperationBinder::bind_conditions(const syntax::Operation& from
     split_conjunction(std::move(bound), parts);
   }
   folder_.fold_conjunction(parts);
+  std::vector<Expr> gates;
+  std::ranges::copy_if(parts, std::back_inserter(gates), [](const Expr& part) { return can_raise(part) && !has_column(part); });
+  if (!gates.empty()) gate_ = join_by_cost(std::move(gates));
   return parts;
 }
 
@@ -551,7 +563,9 @@ void OperationBinder::fold_constants(ir::Operation& to) {
     });
   }
   for (size_t i = 0; i < needed.size(); ++i) {
-    if (!needed[i]) to.aggregates[i] = {ir::Aggregate::Kind::kCountRows, false, std::nullopt, kBigInt};
+    if (needed[i]) continue;
+    to.aggregates[i] = {ir::Aggregate::Kind::kCountRows, false, std::nullopt, kBigInt};
+    to.first_row_decides = false;
   }
 }
 

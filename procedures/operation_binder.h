@@ -31,7 +31,8 @@ class OperationBinder {
   OperationId bind(const syntax::Operation& operation, Use use, const std::vector<syntax::Target>& targets);
 
   // Of the operation that was bound last: a condition to evaluate before it, which raises as PostgreSQL does when it plans.
-  std::optional<ir::Expr> take_raising() { return folder_.take_raising(); }
+  // Or one that names no column, and so is evaluated once, also where there is no row.
+  std::optional<ir::Expr> take_raising();
   // Of the operation that was bound last: its outputs' names, "" where PostgreSQL has none.
   std::vector<std::string> output_names() const;
 
@@ -60,6 +61,7 @@ class OperationBinder {
   ConstantFolder folder_;
 
   // Of the statement being bound.
+  std::optional<ir::Expr> gate_;
   std::vector<RowSource> sources_;
   std::vector<TableId> tables_;
   struct Item {
