@@ -147,7 +147,7 @@ class Report {
       if (outcome.differs_in_names()) {
         const KnownDifference* known = find_known(outcome, outcome.text);
         if (known != nullptr) {
-          ++listed_[known->name + (known->is_open ? " (open)" : "")];
+          ++listed_[known->name];
           continue;
         }
       }
@@ -197,16 +197,20 @@ class Report {
     const Outcome& last = minimiser.last();
     const std::string text = text_of(small);
     if (const KnownDifference* known = find_known(last, text)) {
-      ++listed_[known->name + (known->is_open ? " (open)" : "")];
+      ++listed_[known->name];
       return;
     }
     databases_.run(small);
+    if (databases_.raises_before_it_joins(small, last)) {
+      ++listed_["rows that a join leaves out: PostgreSQL evaluates a condition on one table before it joins"];
+      return;
+    }
     if (const std::optional<std::string> freedom = databases_.freedom_of_plans(small, last)) {
       ++listed_[*freedom];
       return;
     }
     if (databases_.has_both_errors(small, last)) {
-      ++listed_[last.postgres.ok() ? "folded: PostgreSQL does not evaluate what meets a constant NULL" : "which of two errors comes first"];
+      ++listed_["which of two errors comes first"];
       return;
     }
     ++unlisted_;

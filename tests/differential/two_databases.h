@@ -31,10 +31,7 @@ struct Answer {
 
   bool ok() const { return sqlstate.empty(); }
   // The statement was not carried out for what it says, rather than for the data that it met.
-  // Mneme's carry a place in the text, and a literal that it can't read is among them, as it is read before anything runs.
-  bool is_refusal() const {
-    return sqlstate.starts_with("42") || sqlstate.starts_with("0A") || (!ok() && message.starts_with("line "));
-  }
+  bool is_refusal() const { return sqlstate.starts_with("42") || sqlstate.starts_with("0A"); }
   std::string text() const;
 };
 
@@ -78,13 +75,15 @@ class TwoDatabases {
   // What Mneme alone answers to the last statement.
   Answer mneme_alone(const Scenario& scenario);
 
+  // Where PostgreSQL alone fails, in a join: whether it fails so in an expression on one of the tables, over all of its rows, among
+  // them those that the join leaves out. The scenario has been run to there.
+  bool raises_before_it_joins(const Scenario& scenario, const Outcome& outcome);
+
   // Where both fail, but of different errors: whether PostgreSQL raises Mneme's once something else is left out, so that there are
-  // two errors and the one that is met first is the answer. Where only Mneme fails: whether PostgreSQL does so too once a constant
-  // NULL is no longer one, as it does not evaluate what meets one.
+  // two errors and the one that is met first is the answer.
   bool has_both_errors(const Scenario& small, const Outcome& outcome);
 
-  // Whether PostgreSQL raises its error when it plans the scenario's last statement, before any row is looked at; or
-  // answers as Mneme does when it is told to prefer another plan. The scenario has been run to there.
+  // Whether PostgreSQL answers as Mneme does when it is told to prefer another plan. The scenario has been run to there.
   std::optional<std::string> freedom_of_plans(const Scenario& scenario, const Outcome& outcome);
 
   // The statement that is being run, for a handler of signals.
