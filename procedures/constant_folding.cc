@@ -18,16 +18,16 @@ namespace {
 
 constexpr Type kBoolean{.kind = TypeKind::kBoolean};
 
-bool is_constant(const Expr& expr) {
+bool is_known(const Expr& expr) {
   return expr.kind == ExprKind::kConstant;
 }
 
-bool is_null(const Expr& expr) {
-  return is_constant(expr) && expr.constant.is_null();
+bool is_known_null(const Expr& expr) {
+  return is_known(expr) && expr.constant.is_null();
 }
 
 bool is_truth(const Expr& expr, bool value) {
-  return is_constant(expr) && !expr.constant.is_null() && expr.constant.as_bool() == value;
+  return is_known(expr) && !expr.constant.is_null() && expr.constant.as_bool() == value;
 }
 
 void set_constant(Expr& expr, const Value& value) {
@@ -143,7 +143,7 @@ void ConstantFolder::fold(Expr& expr) {
 
 void ConstantFolder::fold_alone(Expr& expr) {
   if (fold_part(expr)) return;
-  if (std::ranges::all_of(expr.args, is_constant)) {
+  if (std::ranges::all_of(expr.args, is_known)) {
     raising_.reset();  // it is the part itself
     return;
   }
@@ -158,7 +158,7 @@ void ConstantFolder::fold_alone(Expr& expr) {
 }
 
 void ConstantFolder::fold_conjunction(std::vector<Expr>& parts) {
-  const auto never = std::ranges::find_if(parts, [](const Expr& part) { return is_null(part) || is_truth(part, false); });
+  const auto never = std::ranges::find_if(parts, [](const Expr& part) { return is_known_null(part) || is_truth(part, false); });
   if (never != parts.end()) {
     // An access path or a join may need the other parts.
     Expr none = *never;
@@ -208,7 +208,7 @@ bool ConstantFolder::fold_logic(Expr& expr) {
   if (!fold_part(right)) return false;
   if (is_truth(right, decisive)) {
     set_constant(expr, Value::of_bool(decisive));
-  } else if (is_truth(left, !decisive) || (is_null(left) && is_null(right))) {
+  } else if (is_truth(left, !decisive) || (is_known_null(left) && is_known_null(right))) {
     replace(expr, std::move(right));
   } else if (is_truth(right, !decisive)) {
     replace(expr, std::move(left));
@@ -222,7 +222,7 @@ bool ConstantFolder::fold_case(Expr& expr) {
   for (bool is_decided = false; i + 1 < expr.args.size() && !is_decided; i += 2) {
     Expr& condition = expr.args[i];
     if (!fold_part(condition)) return false;
-    if (is_null(condition) || is_truth(condition, false)) continue;
+    if (is_known_null(condition) || is_truth(condition, false)) continue;
     if (!fold_part(expr.args[i + 1])) return false;
     is_decided = is_truth(condition, true);
     if (!is_decided) kept.push_back(&condition);
@@ -240,9 +240,9 @@ bool ConstantFolder::fold_coalesce(Expr& expr) {
   std::vector<Expr*> kept;
   for (Expr& arg : expr.args) {
     if (!fold_part(arg)) return false;
-    if (is_null(arg)) continue;
+    if (is_known_null(arg)) continue;
     kept.push_back(&arg);
-    if (is_constant(arg)) break;
+    if (is_known(arg)) break;
   }
   if (kept.empty()) kept.push_back(&expr.args[0]);
   keep(expr, kept);
@@ -262,16 +262,16 @@ bool ConstantFolder::fold_in_list(Expr& expr) {
   for (uint32_t i = 1; i <= static_cast<uint32_t>(in_array); ++i) {
     if (can_raise(expr.args[i])) expr.eager_elements = i;
   }
-  if (is_null(wanted)) expr.args.erase(expr.args.begin() + 1 + in_array, expr.args.end());
-  if (in_array == 0 && std::all_of(expr.args.begin() + 1, expr.args.end(), is_null)) {
+  if (is_known_null(wanted)) expr.args.erase(expr.args.begin() + 1 + in_array, expr.args.end());
+  if (in_array == 0 && std::all_of(expr.args.begin() + 1, expr.args.end(), is_known_null)) {
     set_constant(expr, Value::null());
     return true;
   }
-  const bool array_is_constant = std::all_of(expr.args.begin() + 1, expr.args.begin() + 1 + in_array, is_constant);
-  if (!is_constant(expr.args[0]) || !array_is_constant) return true;
+  const bool array_is_constant = std::all_of(expr.args.begin() + 1, expr.args.begin() + 1 + in_array, is_known);
+  if (!is_known(expr.args[0]) || !array_is_constant) return true;
   // A constant that is equal decides. Without one, constants decide if there is nothing else.
   Expr constants = expr;
-  std::erase_if(constants.args, [](const Expr& arg) { return !is_constant(arg); });
+  std::erase_if(constants.args, [](const Expr& arg) { return !is_known(arg); });
   const bool are_all = constants.args.size() == expr.args.size();
   if (constants.args.size() == 1) return true;
   if (!evaluate_constant(constants)) return false;
@@ -284,17 +284,17 @@ bool ConstantFolder::fold_generic(Expr& expr) {
     if (!fold_part(arg)) return false;
   }
   const bool has_arguments = !expr.args.empty();
-  if (has_arguments && is_strict(expr) && std::ranges::any_of(expr.args, is_null)) {
+  if (has_arguments && is_strict(expr) && std::ranges::any_of(expr.args, is_known_null)) {
     set_constant(expr, Value::null());
     return true;
   }
-  if (expr.function == Function::kNullIf && std::ranges::any_of(expr.args, is_null)) {
+  if (expr.function == Function::kNullIf && std::ranges::any_of(expr.args, is_known_null)) {
     replace(expr, Expr(std::move(expr.args[0])));
     return true;
   }
   const bool is_computed = expr.kind == ExprKind::kUnary || expr.kind == ExprKind::kBinary || expr.kind == ExprKind::kCast ||
                            expr.kind == ExprKind::kFunction;
-  if (!has_arguments || !is_computed || !is_immutable(expr) || !std::ranges::all_of(expr.args, is_constant)) return true;
+  if (!has_arguments || !is_computed || !is_immutable(expr) || !std::ranges::all_of(expr.args, is_known)) return true;
   return evaluate_constant(expr);
 }
 

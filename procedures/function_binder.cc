@@ -17,7 +17,7 @@ using ir::Function;
 
 namespace {
 
-constexpr Type kInt{.kind = TypeKind::kInt};
+constexpr Type kIntResult{.kind = TypeKind::kInt};
 constexpr Type kDouble{.kind = TypeKind::kDouble};
 
 enum class Shape {
@@ -130,7 +130,7 @@ Expr to_int(Expr arg, std::string_view name) {
   if (!is_unknown(arg) && arg.type.kind != TypeKind::kInt && arg.type.kind != TypeKind::kSmallInt) {
     refuse(arg.where, "{}() takes an int here; cast the {} to int", name, to_string(arg.type));
   }
-  return convert_for_assignment(std::move(arg), kInt, name);
+  return convert_for_assignment(std::move(arg), kIntResult, name);
 }
 
 // Integers have no sign(), floor(), round(), ... of their own: PostgreSQL makes them double precision.
@@ -170,7 +170,7 @@ Expr bind_text_function(const Signature& signature, std::string_view name, std::
     args[i] = i < signature.strings || padding ? to_text(std::move(args[i]), name)
                                                : to_int(std::move(args[i]), name);
   }
-  return make_call(signature.function, signature.returns_int ? kInt : text_type(), std::move(args), where);
+  return make_call(signature.function, signature.returns_int ? kIntResult : text_type(), std::move(args), where);
 }
 
 }  // namespace

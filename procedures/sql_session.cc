@@ -15,7 +15,7 @@ namespace mneme {
 
 namespace {
 
-constexpr uint32_t kMaxAttempts = 10'000;
+constexpr uint32_t kMostAttempts = 10'000;
 
 StatementResult refused(const SourceError& error) {
   return StatementResult::failure(error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError, fmt::format("line {}:{}: {}", error.where.line,
@@ -190,7 +190,7 @@ StatementResult SqlSession::run_query(const syntax::Operation& operation) {
     if (ran == Ran::kCompleted && block_ == Block::kNone) ran = commit(result);
     if (ran == Ran::kFailed) return result;
     if (ran == Ran::kCompleted) break;
-    if (block_ != Block::kNone || attempts == kMaxAttempts) return conflict();
+    if (block_ != Block::kNone || attempts == kMostAttempts) return conflict();
     std::this_thread::yield();
   }
   result.tag = tag_of(operation.kind, collector.count());
