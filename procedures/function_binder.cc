@@ -202,9 +202,11 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       return call;
     }
     case Shape::kNullIf: {
+      const bool is_char_literal = is_unknown(args[0]) && args[1].type.kind == TypeKind::kChar;
       if (is_unknown(args[0])) args[0] = resolve_as_text(std::move(args[0]));
+      if (is_char_literal) args[0] = convert(std::move(args[0]), Type{.kind = TypeKind::kChar});
       const Type type = args[0].type;
-      const bool varied = args[0].text_varies;
+      const bool varied = args[0].text_varies || is_char_literal;
       unify_for_comparison(args[0], args[1], where);
       if (args[0].type.is_number() && !(args[0].type == type) && args[0].type.kind != TypeKind::kNumeric) {
         refuse(where, "nullif() of {} and a wider type is not supported; cast the second argument",
@@ -240,8 +242,7 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       return call;
     }
     case Shape::kDoubles:
-      for (Expr& arg : args) {
-        arg = to_number(std::move(arg), name);
+      for (const Expr& arg : args) {
         if (arg.type.kind == TypeKind::kNumeric) {
           refuse(
               arg.where,
@@ -249,8 +250,8 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
               "it to double precision",
               name);
         }
-        arg = convert(std::move(arg), kDouble);
       }
+      for (Expr& arg : args) arg = convert(to_number(std::move(arg), name), kDouble);
       return make_call(signature.function, kDouble, std::move(args), where);
     case Shape::kText:
       return bind_text_function(signature, name, std::move(args), where);

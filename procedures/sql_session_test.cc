@@ -96,6 +96,13 @@ TEST_F(SqlSessionTest, RefusalsSpeakOfTheSession) {
   for (const auto& [statement, told] : kRows) EXPECT_THAT(sql(statement), testing::HasSubstr(told)) << statement;
 }
 
+TEST_F(SqlSessionTest, LiteralsTakeTheTypesOfWhatTheyMeet) {
+  EXPECT_EQ(sql("INSERT INTO account VALUES (1, 1, nullif('   ', CAST('a' AS CHAR)), 0)"), "INSERT 0 1");
+  EXPECT_EQ(sql("SELECT length(name) FROM account WHERE id = 1"), "length\n0");
+  EXPECT_EQ(sql("SELECT power('1e-400', 2.5) FROM account").substr(0, 5), "42601");
+  EXPECT_EQ(sql("SELECT ceiling(- - -9223372036854775808) % 1 FROM account").substr(0, 5), "42601");
+}
+
 TEST_F(SqlSessionTest, SelectsByAnyIndexAndWithoutOne) {
   fill();
   EXPECT_EQ(sql("SELECT id, balance FROM account WHERE id = 2;"), "id|balance\n2|40.00");

@@ -37,6 +37,11 @@ class TimestampReader {
       value = timestamp_of(std::chrono::sys_days{});
       return TimestampSyntax::kOk;
     }
+    if (count(whole_) == whole_.size()) {
+      // A number alone: a month or a day, which is out of range first, or six digits of a date.
+      if (whole_.size() == 6) return TimestampSyntax::kOtherForm;
+      if (whole_ == "0" || whole_ == "00" || (whole_.size() == 2 && whole_ > "31")) return TimestampSyntax::kOutOfRange;
+    }
     const TimestampSyntax read = read_iso(value);
     return read == TimestampSyntax::kInvalid && has_other_form() ? TimestampSyntax::kOtherForm : read;
   }

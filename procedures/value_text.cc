@@ -39,7 +39,8 @@ bool parse_integer(const Type& type, std::string_view text, Arena& arena, Value&
   int64_t number = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   // PostgreSQL sees digits that are too many before it sees what is behind them. It counts downwards, where there is one number more.
-  const bool is_too_large = code == std::errc::result_out_of_range || !(fits_integer(type.kind, number) || (number > 0 && fits_integer(type.kind, -number)));
+  const bool fits_downwards = fits_integer(type.kind, number) || (number > 0 && fits_integer(type.kind, -number));
+  const bool is_too_large = code == std::errc::result_out_of_range || !fits_downwards;
   if (code == std::errc::invalid_argument || (!is_too_large && end != digits.data() + digits.size())) {
     return invalid_text(type, text, arena, error);
   }

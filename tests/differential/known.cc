@@ -57,7 +57,9 @@ std::string without_zeros(const Text& text) {
 }
 
 bool differs_by_zeros(const Outcome& outcome, const std::string&) {
-  return agree(outcome, [](const Text& a, const Text& b) { return a == b || (is_number(a) && is_number(b) && without_zeros(a) == without_zeros(b)); });
+  return agree(outcome, [](const Text& a, const Text& b) {
+    return a == b || (is_number(a) && is_number(b) && without_zeros(a) == without_zeros(b));
+  });
 }
 
 // --- Scenarios
@@ -84,9 +86,11 @@ const std::vector<KnownDifference>& known_differences() {
   static const std::vector<KnownDifference> known = {
       {"NUMERIC of 38 digits", "^22003: (value overflows numeric format|numeric field overflow)", "^(ok|2)", "[0-9]{9,}",
        "A NUMERIC holds 38 digits, PostgreSQL's 131072 before the point: what needs more is refused as out of range."},
-      {"arguments that a parameter's modifiers would change", "^(2200[13]: argument .* would change: |22001: value too long for a parameter )", "", "CALL",
+      {"arguments that a parameter's modifiers would change",
+       "^(2200[13]: argument .* would change: |22001: value too long for a parameter )", "", "CALL",
        "PostgreSQL ignores a parameter's modifiers; Mneme, which keeps values of fixed size, refuses such an argument."},
-      {"values that a NUMERIC parameter's modifiers do not hold", "^22003: numeric field overflow", "", "PROCEDURE p[0-9]\\([^;]*NUMERIC\\([^;]*:= |PROCEDURE p[0-9]\\([^;]*NUMERIC\\([^;]* INTO ",
+      {"values that a NUMERIC parameter's modifiers do not hold", "^22003: numeric field overflow", "",
+       "PROCEDURE p[0-9]\\([^;]*NUMERIC\\([^;]*(:= | INTO )",
        "PostgreSQL ignores a parameter's modifiers; Mneme, which keeps values of fixed size, refuses such a value."},
       {"zeros at the end of a NUMERIC parameter", "^ok", "^ok", "PROCEDURE p[0-9]\\([^;]*NUMERIC\\(",
        "PostgreSQL gives it as many digits as the value that it was assigned; in Mneme its type says how many.", differs_by_zeros},
@@ -95,7 +99,8 @@ const std::vector<KnownDifference>& known_differences() {
       {"changes of a table without a primary key", "^55000: a row of a table that has no primary key was changed", "", "",
        "The log names rows by their primary key."},
       {"NaN as a NUMERIC", "cannot convert NaN or infinity to numeric", "^(ok|2)", "nan", "Mneme's NUMERIC has no NaN."},
-      {"the order in which doubles are added", "^ok", "^ok", "sum\\(", "Rows are read in an order of each plan's own, and each sum is rounded.", differs_by_rounding},
+      {"the order in which doubles are added", "^ok", "^ok", "sum\\(",
+       "Rows are read in an order of each plan's own, and each sum is rounded.", differs_by_rounding},
   };
   return known;
 }

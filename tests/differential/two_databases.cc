@@ -178,7 +178,8 @@ std::vector<Outcome> TwoDatabases::run(const Scenario& scenario) {
     if (step.kind == Step::Kind::kBegin && !takes_back) in_block = true;
     if (step.kind == Step::Kind::kEnd) in_block = false;
     outcomes.push_back(outcome);
-    if (outcome.verdict == Verdict::kBothFailed && in_block && !takes_back) {
+    const bool both_fail = outcome.verdict == Verdict::kBothFailed || outcome.verdict == Verdict::kBothRefused;
+    if (both_fail && in_block && !takes_back) {
       in_mneme("ROLLBACK");
       in_postgres("ROLLBACK");
       in_block = false;
