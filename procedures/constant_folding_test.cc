@@ -76,6 +76,8 @@ constexpr Folding kFoldedStatements[] = {
     {"SELECT k FROM t WHERE n <> z AND 1 / z = 1", ""},
     {"SELECT k FROM t WHERE NOT (1 / z = 1 OR n = z)", ""},
     {"SELECT k FROM t WHERE z NOT IN (1 / z, z)", ""},
+    {"SELECT k FROM t WHERE 1 / z = 1 AND 'a' = 'b' || TIMESTAMP '2000-01-01'", ""},
+    {"SELECT k FROM t WHERE 1 / z NOT IN (NULL, z)", ""},
     // A condition without a column is evaluated once, also for no row. A timestamp's text depends on settings in PostgreSQL, and is no constant.
     {"SELECT CAST('abc' || '' AS TIMESTAMP) FROM t WHERE FALSE", ""},
     {"SELECT k FROM t WHERE k = 7 AND CAST('abc' || '' AS TIMESTAMP) = TIMESTAMP '2000-01-01'", "22007"},

@@ -1,7 +1,7 @@
 #include "procedures/evaluation_cost.h"
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
 #include "procedures/constant_folding.h"
 
@@ -71,7 +71,10 @@ bool is_equality(const Expr& expr) {
 }  // namespace
 
 Expr join_by_cost(std::vector<Expr> conditions) {
-  std::ranges::stable_sort(conditions, {}, [](const Expr& condition) { return std::pair(cost(condition, nullptr), is_equality(condition)); });
+  // What names no column is evaluated once, before any row is read.
+  std::ranges::stable_sort(conditions, {}, [](const Expr& condition) {
+    return std::tuple(has_column(condition), cost(condition, nullptr), is_equality(condition));
+  });
   bool next_can_raise = false;
   for (size_t i = conditions.size(); i-- > 0;) {
     Expr& condition = conditions[i];

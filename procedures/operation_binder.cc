@@ -263,6 +263,8 @@ std::vector<Expr> OperationBinder::bind_conditions(const syntax::Operation& from
     folder_.fold(bound);
     split_conjunction(std::move(bound), parts);
   }
+  // NOT IN has become more of them.
+  for (Expr& part : parts) folder_.fold(part);
   folder_.fold_conjunction(parts);
   std::vector<Expr> gates;
   std::ranges::copy_if(parts, std::back_inserter(gates), [](const Expr& part) { return can_raise(part) && !has_column(part); });
