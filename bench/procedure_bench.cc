@@ -17,6 +17,7 @@
 #include "procedures/compiled_units.h"
 #include "procedures/session.h"
 #include "workloads/load.h"
+#include "workloads/workload_table.h"
 
 namespace mneme::bench {
 namespace {

@@ -104,23 +104,23 @@ double CheckpointSettings::share(uint32_t workers) const {
   return workers + threads_ < std::thread::hardware_concurrency() ? 1 : kShareBesideWorkers / threads_;
 }
 
-std::unique_ptr<CheckpointSchedule> CheckpointSettings::start(WorkloadDatabase& database,
+std::unique_ptr<CheckpointSchedule> CheckpointSettings::start(WorkingDatabase& database, const RecoveryReport& recovered,
                                                               const Output* output) const {
   if (!are_taken() && !when_full_) return nullptr;
   CheckpointScheduleOptions options;
   options.seconds = are_taken() ? seconds_ : std::numeric_limits<double>::infinity();
   options.of_replay = of_replay_;
-  options.replayed_transactions = database.recovered().replay.transactions;
-  options.replay_tps = database.recovered().replay_tps();
+  options.replayed_transactions = recovered.replay.transactions;
+  options.replay_tps = recovered.replay_tps();
   options.checkpoint.threads = threads_;
-  options.checkpoint.share = share(database.working().database().worker_count());
+  options.checkpoint.share = share(database.database().worker_count());
   options.checkpoint.archive = archive_;
   if (output != nullptr) {
     options.failed = [output](const Error& error) {
       output->notice(fmt::format("a checkpoint failed: {}", error.message));
     };
   }
-  return std::make_unique<CheckpointSchedule>(database.working(), std::move(options));
+  return std::make_unique<CheckpointSchedule>(database, std::move(options));
 }
 
 Json checkpoints_json(const std::vector<TakenCheckpoint>& taken, uint64_t measured_from_ns) {

@@ -10,8 +10,9 @@
 
 #include "base/result.h"
 #include "cli/output.h"
-#include "cli/workload_database.h"
+#include "logging/log_options.h"
 #include "recovery/checkpoint_schedule.h"
+#include "recovery/data_directory.h"
 
 namespace mneme {
 
@@ -32,8 +33,9 @@ class CheckpointSettings {
   // The same choice, as arguments of another process.
   std::vector<std::string> arguments() const;
 
-  // Of a database that was opened after choose(). nullptr: none are taken. What fails is told to `output`, if there is one.
-  std::unique_ptr<CheckpointSchedule> start(WorkloadDatabase& database, const Output* output) const;
+  // Starts taking them of a database that was opened after choose(); `recovered` says how fast its log was replayed. Returns nullptr
+  // if none are taken. A checkpoint's failure is reported to `output`, if there is one.
+  std::unique_ptr<CheckpointSchedule> start(WorkingDatabase& database, const RecoveryReport& recovered, const Output* output) const;
 
  private:
   double share(uint32_t workers) const;

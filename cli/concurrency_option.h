@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "engine/concurrency.h"
-#include "logging/durable_log.h"
+#include "logging/log_options.h"
 
 namespace mneme {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "logging/durable_log.h"
+#include "logging/log_options.h"
 #include "logging/log_buffer_factory.h"
 
 namespace mneme {

@@ -11,7 +11,7 @@
 #include "cli/commands.h"
 #include "cli/execution_option.h"
 #include "recovery/slice_units.h"
-#include "workloads/workload.h"
+#include "workloads/workload_table.h"
 
 namespace mneme {
 namespace {

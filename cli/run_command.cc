@@ -174,7 +174,7 @@ struct RunCommand {
                        .pace = Progress::Pace{run.per_second, *run.seconds_total - run.seconds}});
     };
     std::unique_ptr<CheckpointSchedule> schedule;
-    if (durable != nullptr) schedule = checkpoints.start(*durable, &output);
+    if (durable != nullptr) schedule = checkpoints.start(durable->working(), durable->recovered(), &output);
     const Result<RunReport> report = drive(workload, program, database, options);
     if (schedule != nullptr) taken_ = schedule->finish();
     progress.finish();

@@ -46,7 +46,7 @@ struct ServeCommand {
     working.database().set_concurrency(*kept_apart);
 
     const Output output;
-    const auto schedule = checkpoints.start(*opened, &output);
+    const auto schedule = checkpoints.start(opened->working(), opened->recovered(), &output);
     SessionOptions session{opened->procedures().functions()};
     content.choose(session, device_seed);
     std::mutex mutex;

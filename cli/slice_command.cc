@@ -14,7 +14,7 @@
 #include "cli/output.h"
 #include "cli/page.h"
 #include "procedures/program.h"
-#include "workloads/workload.h"
+#include "workloads/workload_table.h"
 
 namespace mneme {
 namespace {

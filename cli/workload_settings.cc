@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "cli/number_checks.h"
 #include "logging/manifest.h"
+#include "workloads/workload_table.h"
 
 namespace mneme {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "logging/block_format.h"
-#include "logging/nvm_ring.h"
+#include "logging/nvm_format.h"
 
 namespace mneme {
 
@@ -119,7 +119,7 @@ Result<bool> holds_records(const std::string& path) {
   const auto header = SegmentHeader::decode(ByteSpan(chunk).first(*page), path);
   // A ring has a mark from the start.
   const bool is_ring = header.ok() && header->is_ring;
-  for (uint64_t offset = is_ring ? NvmRing::kRingBegin : kSegmentHeaderBytes;; offset += chunk.size()) {
+  for (uint64_t offset = is_ring ? kRingBegin : kSegmentHeaderBytes;; offset += chunk.size()) {
     const auto count = file->read_at(chunk, offset);
     if (!count.ok()) return count.error();
     if (!is_zeros(ByteSpan(chunk).first(*count))) return true;

@@ -23,22 +23,6 @@ namespace mneme {
 
 namespace {
 
-struct DeviceName {
-  LogDeviceKind kind;
-  std::string_view name;
-};
-constexpr DeviceName kNames[] = {{LogDeviceKind::kFile, "file"},
-                                 {LogDeviceKind::kStriped, "striped"},
-                                 {LogDeviceKind::kNull, "null"},
-                                 {LogDeviceKind::kRemote, "remote"},
-                                 {LogDeviceKind::kNats, "nats"},
-                                 {LogDeviceKind::kKafka, "kafka"},
-                                 {LogDeviceKind::kLossy, "lossy"},
-                                 {LogDeviceKind::kLossyUnsynced, "lossy-unsynced"},
-                                 {LogDeviceKind::kNvm, "nvm"},
-                                 {LogDeviceKind::kNvmLossy, "nvm-lossy"},
-                                 {LogDeviceKind::kNvmLossyUnfenced, "nvm-lossy-unfenced"}};
-
 // Some file systems refuse direct I/O when a file is opened, some only when it is written.
 Result<void> try_direct_io(const std::string& directory) {
   const std::string path = directory + "/direct-io.probe";
@@ -98,21 +82,6 @@ Result<OpenedDevice> open_file_device(LogDeviceKind kind, ManifestFile& manifest
 }
 
 }  // namespace
-
-Result<LogDeviceKind> log_device_kind(std::string_view name) {
-  for (const DeviceName& each : kNames) {
-    if (each.name == name) return each.kind;
-  }
-  return invalid_argument(
-      "there is no log device \"{}\": choose file, striped, null, remote, nats, kafka, lossy, lossy-unsynced, nvm, "
-      "nvm-lossy or "
-      "nvm-lossy-unfenced",
-      name);
-}
-
-std::string_view name_of(LogDeviceKind kind) {
-  return kNames[static_cast<size_t>(kind)].name;
-}
 
 ReplicatedLogOptions replicated_log_options(LogDeviceKind kind, const RemoteLogOptions& remote, uint64_t database_id) {
   CHECK(is_replicated(kind));

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "logging/log_reader.h"
+#include "logging/log_contents.h"
 #include "logging/manifest.h"
 
 namespace mneme {

@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/function_ref.h"
 #include "base/result.h"
+#include "logging/log_hole.h"
 #include "logging/log_layout.h"
 #include "logging/lsn.h"
 #include "logging/record_content.h"
@@ -38,14 +39,6 @@ struct Incarnation {
   // What it holds past that is not part of the log. 0: nobody knew, as a checkpoint had removed all that it held; what an
   // archive has of it lies below that.
   std::vector<Lsn> stream_ends{};
-};
-
-// A part of the log that a crash left without records, among ones that survived it (nvm_log.h).
-struct LogHole {
-  Lsn begin;
-  Lsn end;
-
-  bool operator==(const LogHole&) const = default;
 };
 
 struct SegmentEntry {

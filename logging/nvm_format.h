@@ -25,6 +25,9 @@
 namespace mneme {
 
 inline constexpr size_t kNvmLineBytes = 64;
+// Of a ring's file (nvm_ring.h): the page of its marks, and the ring behind it.
+inline constexpr size_t kRingMarksAt = kSegmentHeaderBytes;
+inline constexpr size_t kRingBegin = kRingMarksAt + kBlockBytes;
 static_assert(kNvmLineBytes == kCacheLineBytes);
 
 inline RecordLayout nvm_layout(uint64_t database_id, uint32_t incarnation) {

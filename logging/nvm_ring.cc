@@ -74,7 +74,7 @@ void NvmRing::store_record(Lsn at, ByteSpan header, ByteSpan payload) {
 void NvmRing::mark(Lsn durable_gsn) {
   alignas(kCacheLineBytes) std::byte line[kNvmLineBytes];
   encode_mark(line, ++marks_, durable_gsn, layout_.checksum_seed);
-  const size_t at = kMarksAt + place_of_mark(marks_);
+  const size_t at = kRingMarksAt + place_of_mark(marks_);
   memory_->store_line(at, line);
   memory_->drain(at, kNvmLineBytes);
   PersistentMemory::fence();
@@ -83,7 +83,7 @@ void NvmRing::mark(Lsn durable_gsn) {
 Result<LoadedSegment> load_nvm_ring(const File& file, const SegmentHeader& header) {
   const auto file_bytes = file.size();
   if (!file_bytes.ok()) return file_bytes.error();
-  const uint64_t ring_bytes = *file_bytes - std::min<uint64_t>(*file_bytes, NvmRing::kRingBegin);
+  const uint64_t ring_bytes = *file_bytes - std::min<uint64_t>(*file_bytes, kRingBegin);
   if (!std::has_single_bit(ring_bytes)) {
     return damaged("{} is damaged: it has {} bytes, and a ring has two pages and a power of two; nothing was changed",
                    file.path(), *file_bytes);
@@ -91,7 +91,7 @@ Result<LoadedSegment> load_nvm_ring(const File& file, const SegmentHeader& heade
   std::vector<std::byte> marks(kBlockBytes);
   LoadedSegment ring;
   ring.bytes.resize(ring_bytes);
-  for (const auto& [bytes, at] : {std::pair(&marks, NvmRing::kMarksAt), std::pair(&ring.bytes, NvmRing::kRingBegin)}) {
+  for (const auto& [bytes, at] : {std::pair(&marks, kRingMarksAt), std::pair(&ring.bytes, kRingBegin)}) {
     const auto count = file.read_at(*bytes, at);
     if (!count.ok()) return count.error();
     if (*count < bytes->size()) return failed("{} got shorter while it was read", file.path());
@@ -109,7 +109,7 @@ Result<LoadedSegment> load_nvm_ring(const File& file, const SegmentHeader& heade
   if (header.is_marked && !has_mark) {
     return damaged("{} is damaged at byte {}: the ring has no mark, and was made with one; nothing was changed: put the file back from a copy of "
                    "the directory",
-                   file.path(), NvmRing::kMarksAt);
+                   file.path(), kRingMarksAt);
   }
   return ring;
 }
@@ -132,7 +132,7 @@ void scan_nvm_ring(const LoadedSegment& ring, Lsn begin, Lsn end, LogContents::S
       for (uint64_t part = 0; part < taken;) {
         const uint64_t offset = (at.value + part) & (capacity - 1);
         const uint64_t bytes = std::min(taken - part, capacity - offset);
-        if (!goes_on || offset == 0) to.blocks.push_back({at + part, 0, NvmRing::kRingBegin + offset});
+        if (!goes_on || offset == 0) to.blocks.push_back({at + part, 0, kRingBegin + offset});
         to.blocks.back().used_bytes += static_cast<uint32_t>(bytes);
         part += bytes;
         goes_on = true;

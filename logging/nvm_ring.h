@@ -24,12 +24,12 @@
 
 #include "base/file.h"
 #include "base/result.h"
-#include "logging/log_reader.h"
+#include "logging/log_contents.h"
 #include "logging/manifest.h"
 #include "logging/nvm_format.h"
 #include "logging/persistent_memory.h"
 #include "logging/segment_file.h"
-#include "logging/segment_reader.h"
+#include "logging/loaded_segment.h"
 
 namespace mneme {
 
@@ -59,8 +59,6 @@ class NvmRing {
   // Notes that all records below the GSN are durable: then one of them that is missing is damage.
   void mark(Lsn durable_gsn);
 
-  static constexpr size_t kMarksAt = kSegmentHeaderBytes;
-  static constexpr size_t kRingBegin = kMarksAt + kBlockBytes;
 
  private:
   NvmRing(File file, std::unique_ptr<PersistentMemory> memory, const RecordLayout& layout)

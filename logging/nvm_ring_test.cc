@@ -95,8 +95,8 @@ TEST_F(NvmRingTest, HoldsWhatTheLastLapLeft) {
   EXPECT_EQ(all.position_at(all.bytes.size() - 1).value, at_.value - 1);
   // One block up to the end of the ring, one from its beginning.
   ASSERT_EQ(all.blocks.size(), 2u);
-  EXPECT_EQ(all.blocks[1].offset, NvmRing::kRingBegin);
-  EXPECT_EQ(all.place_at(all.blocks[0].used_bytes).offset, NvmRing::kRingBegin);
+  EXPECT_EQ(all.blocks[1].offset, kRingBegin);
+  EXPECT_EQ(all.place_at(all.blocks[0].used_bytes).offset, kRingBegin);
   // What lies before the place that is asked for is another lap's: nothing of it is taken.
   EXPECT_TRUE(gsns(scan(Lsn{places.front().value})).empty());
   EXPECT_EQ(gsns(scan(*first, *(first + 2))), (std::vector<uint64_t>{expected[0], expected[1]}));
@@ -112,7 +112,7 @@ TEST_F(NvmRingTest, PassesOverHoles) {
   EXPECT_EQ(gsns(found), (std::vector<uint64_t>{110, 109, 112}));
   ASSERT_EQ(found.blocks.size(), 2u);
   EXPECT_EQ(found.position_at(kNvmLineBytes), behind);
-  EXPECT_EQ(found.place_at(kNvmLineBytes).offset, NvmRing::kRingBegin + behind.value);
+  EXPECT_EQ(found.place_at(kNvmLineBytes).offset, kRingBegin + behind.value);
 }
 
 TEST_F(NvmRingTest, TheHigherOfTwoMarksCounts) {
@@ -124,7 +124,7 @@ TEST_F(NvmRingTest, TheHigherOfTwoMarksCounts) {
   EXPECT_EQ(durable_, Lsn{90});
   // Torn: the one before counts.
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(NvmRing::kMarksAt + kNvmLineBytes + 16);
+  file.seekp(kRingMarksAt + kNvmLineBytes + 16);
   file.put('x');
   file.close();
   scan(kFirstLsn);
@@ -140,8 +140,8 @@ TEST_F(NvmRingTest, ARingThatLostItsMarksIsRefusedUnlessItWasMadeWithoutAny) {
   EXPECT_TRUE(must(holds_records(path)));
   scan(kFirstLsn);
   EXPECT_EQ(durable_, manifest_->current().incarnations.back().begin);
-  std::filesystem::resize_file(path, NvmRing::kMarksAt);
-  std::filesystem::resize_file(path, NvmRing::kRingBegin + kRingBytes);
+  std::filesystem::resize_file(path, kRingMarksAt);
+  std::filesystem::resize_file(path, kRingBegin + kRingBytes);
   const auto load = [&] {
     return load_segment(directory_.path(), manifest_->current(), entry, kFirstLsn, Lsn{~uint64_t{0}}, std::chrono::milliseconds(0));
   };
@@ -167,7 +167,7 @@ TEST_F(NvmRingTest, OneAsItWasMadeHoldsNoRecords) {
 TEST_F(NvmRingTest, AFileOfAnotherSizeIsRefused) {
   const std::string path = directory_.path() + "/" + manifest_->current().segments.front().file;
   close();
-  std::filesystem::resize_file(path, NvmRing::kRingBegin + kRingBytes + kNvmLineBytes);
+  std::filesystem::resize_file(path, kRingBegin + kRingBytes + kNvmLineBytes);
   expect_refused(load_segment(directory_.path(), manifest_->current(), manifest_->current().segments.front(), kFirstLsn,
                               Lsn{~uint64_t{0}}, std::chrono::milliseconds(0)),
                  ErrorKind::kDamaged, " has 12352 bytes, and 12288 were written");
@@ -341,7 +341,7 @@ TEST_P(StreamsInMemory, DamageBelowWhatWasDurableIsRefused) {
     if (!each.is_ring) continue;
     const std::string path = directory_.path() + "/" + each.file;
     const auto bytes = std::filesystem::file_size(path);
-    std::filesystem::resize_file(path, NvmRing::kRingBegin);
+    std::filesystem::resize_file(path, kRingBegin);
     std::filesystem::resize_file(path, bytes);
   }
   expect_records(must(read_directory(directory_.path())), lsns);

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
-#include "logging/segment_reader.h"
+#include "logging/loaded_segment.h"
 
 namespace mneme {
 

@@ -15,7 +15,7 @@
 #include "base/directory.h"
 #include "logging/block_format.h"
 #include "logging/format_version.h"
-#include "logging/segment_reader.h"
+#include "logging/loaded_segment.h"
 
 namespace mneme {
 

@@ -26,7 +26,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "logging/block_format.h"
-#include "logging/log_reader.h"
+#include "logging/log_contents.h"
 #include "logging/manifest.h"
 #include "logging/replicated_log.h"
 

@@ -14,7 +14,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "base/result.h"
-#include "logging/durable_log.h"
+#include "logging/log_options.h"
 #include "logging/manifest.h"
 #include "network/log_protocol.h"
 

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "logging/durable_log.h"
+#include "logging/log_options.h"
 #include "logging/manifest.h"
 #include "network/log_protocol.h"
 

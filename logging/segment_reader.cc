@@ -1,13 +1,8 @@
 #include "logging/segment_reader.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include "base/file.h"
 #include "base/huge_advice.h"
@@ -82,18 +77,6 @@ void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn b
 
 // A killed process is gone before its last requests to the device are: each of those holds the segment's open file,
 // and with it the writer's lock. So the file is quiet once the lock can be had.
-Result<void> wait_until_quiet(const File& file, std::chrono::milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (::flock(file.descriptor(), LOCK_SH | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return file_error("lock", file.path(), errno);
-    if (std::chrono::steady_clock::now() > deadline) {
-      return failed("{} is being written by another process: wait for it to end, or stop it", file.path());
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return {};
-}
-
 Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
                                    const SegmentEntry& entry, Lsn begin, Lsn end,
                                    std::chrono::milliseconds patience) {

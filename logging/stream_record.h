@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "logging/log_reader.h"
+#include "logging/log_contents.h"
 #include "logging/lsn.h"
 
 namespace mneme {

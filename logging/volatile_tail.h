@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "logging/log_reader.h"
+#include "logging/log_contents.h"
 
 namespace mneme {
 

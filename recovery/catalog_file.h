@@ -7,9 +7,11 @@
 #include <string>
 
 #include "logging/manifest.h"
-#include "recovery/recover.h"
 
 namespace mneme {
+
+// Of a database's birth; Manifest::checkpoint_catalog_file may name another by now.
+inline constexpr const char* kCatalogFile = "catalog.sql";
 
 inline std::string catalog_file(const Manifest& manifest, uint64_t hash) {
   return hash == manifest.catalog_hash ? kCatalogFile : fmt::format("catalog-{:016x}.sql", hash);

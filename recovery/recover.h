@@ -25,6 +25,7 @@
 #include "logging/manifest.h"
 #include "procedures/compiled_units.h"
 #include "procedures/program.h"
+#include "recovery/catalog_file.h"
 #include "recovery/recovery_scheme.h"
 #include "recovery/replay.h"
 #include "recovery/serial_replayer.h"
@@ -143,8 +144,6 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
 
 // The program as of a data directory's checkpoint, checked against its manifest.
 Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, const Manifest& manifest);
-// Of a database's birth; Manifest::checkpoint_catalog_file may name another by now.
-inline constexpr const char* kCatalogFile = "catalog.sql";
 
 // Machine code that the effective user's own cache keeps, and that is looked for in `look`, too.
 NativeFolders user_folders(std::vector<std::string> look);

@@ -20,7 +20,7 @@
 #include "procedures/native_code.h"
 #include "procedures/program.h"
 #include "workloads/load.h"
-#include "workloads/workload.h"
+#include "workloads/workload_table.h"
 
 namespace mneme {
 namespace {

@@ -11,6 +11,7 @@
 #include "logging/order_log.h"
 #include "procedures/session.h"
 #include "workloads/load.h"
+#include "workloads/workload_table.h"
 
 namespace mneme {
 namespace {

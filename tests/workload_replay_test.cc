@@ -26,7 +26,7 @@
 #include "workloads/load.h"
 #include "workloads/tatp.h"
 #include "workloads/tpcb.h"
-#include "workloads/workload.h"
+#include "workloads/workload_table.h"
 #include "workloads/ycsb.h"
 
 namespace mneme {

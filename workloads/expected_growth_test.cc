@@ -7,6 +7,7 @@
 #include <string>
 
 #include "procedures/program.h"
+#include "workloads/workload_table.h"
 
 namespace mneme {
 namespace {

@@ -10,6 +10,7 @@
 #include "workloads/smallbank_generator.h"
 #include "workloads/tpcc.h"
 #include "workloads/tpcc_generator.h"
+#include "workloads/workload_table.h"
 
 namespace mneme {
 namespace {

@@ -17,6 +17,7 @@
 #include "procedures/call_text.h"
 #include "workloads/csv.h"
 #include "workloads/load.h"
+#include "workloads/workload_table.h"
 
 namespace mneme {
 namespace {

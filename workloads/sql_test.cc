@@ -12,7 +12,7 @@
 #include "workloads/tatp_schema.h"
 #include "workloads/tpcb_schema.h"
 #include "workloads/tpcc_schema.h"
-#include "workloads/workload.h"
+#include "workloads/workload_table.h"
 #include "workloads/ycsb_schema.h"
 
 namespace mneme {

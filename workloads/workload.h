@@ -1,7 +1,7 @@
 // Workload: a benchmark as a client of the engine: schema and procedures in SQL, a population, a stream of
 // calls, and the conditions that its database must always meet.
 //
-// Flow        make_workload -> sql() -> compile -> load (workloads/load.h) -> generator() -> calls ... ->
+// Flow        make_workload (workload_table.h) -> sql() -> compile -> load (workloads/load.h) -> generator() -> calls ... ->
 //             check()
 // Invariants  Everything is a function of the options: the population of nothing else (so not of the number
 //             of threads), call number n of a stream of the stream and n alone (so a run can go on where
@@ -101,12 +101,5 @@ struct WorkloadOptions {
   uint32_t field_bytes = 100;  // ycsb
   WorkloadFiles files = {};    // of a user's own; it has seed and mix besides
 };
-
-// Whether it is the name of a user's own workload: that of its .sql file.
-bool is_own_workload(std::string_view name);
-
-// `name` is one of workload_names(), or a user's own.
-Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const WorkloadOptions& options);
-std::span<const std::string_view> workload_names();
 
 }  // namespace mneme

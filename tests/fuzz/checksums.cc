@@ -108,13 +108,13 @@ void repair_segment(Bytes& file) {
   const RecordLayout ring = ring_layout(id, header->incarnation, header->logger.value_or(0));
   if (header->is_destaged) return repair_blocks_of(behind, ring);
   if (!header->is_ring) return repair_blocks_of(behind, {});
-  if (file.size() < NvmRing::kRingBegin) return;
+  if (file.size() < kRingBegin) return;
   for (size_t mark = 0; mark < 2; ++mark) {
-    std::byte* at = file.data() + NvmRing::kMarksAt + mark * kNvmLineBytes;
+    std::byte* at = file.data() + kRingMarksAt + mark * kNvmLineBytes;
     store_at(at, crc32c({at + 4, 20}, ring.checksum_seed));
   }
   // On its first lap a record's place is where it lies.
-  repair_lines(std::span(file).subspan(NvmRing::kRingBegin), Lsn{0}, ring, false);
+  repair_lines(std::span(file).subspan(kRingBegin), Lsn{0}, ring, false);
 }
 
 void repair_pepoch(Bytes& file) {

@@ -1,4 +1,4 @@
-#include "workloads/workload.h"
+#include "workloads/workload_table.h"
 
 #include <fmt/ranges.h>
 
