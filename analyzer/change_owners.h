@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "analyzer/dependency_graph.h"
-#include "engine/catalog.h"
+#include "engine/schema/catalog.h"
 
 namespace mneme {
 

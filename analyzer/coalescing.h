@@ -14,7 +14,7 @@
 
 #include "analyzer/digraph.h"
 #include "analyzer/slicing.h"
-#include "engine/catalog.h"
+#include "engine/schema/catalog.h"
 
 namespace mneme {
 

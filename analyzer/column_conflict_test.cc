@@ -8,7 +8,7 @@
 
 #include "analyzer/dependency_graph.h"
 #include "analyzer/table_use.h"
-#include "analyzer/test_programs.h"
+#include "analyzer/testing/test_programs.h"
 
 namespace mneme {
 namespace {

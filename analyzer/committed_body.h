@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "procedures/ir.h"
+#include "procedures/ir/ir.h"
 
 namespace mneme {
 

@@ -28,8 +28,8 @@
 
 #include "analyzer/analysis_options.h"
 #include "analyzer/table_use.h"
-#include "engine/catalog.h"
-#include "procedures/ir.h"
+#include "engine/schema/catalog.h"
+#include "procedures/ir/ir.h"
 
 namespace mneme {
 

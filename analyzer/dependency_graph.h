@@ -19,9 +19,9 @@
 
 #include "analyzer/analysis_options.h"
 #include "base/strong_id.h"
-#include "engine/catalog.h"
-#include "procedures/ir.h"
-#include "procedures/program.h"
+#include "engine/schema/catalog.h"
+#include "procedures/binder/program.h"
+#include "procedures/ir/ir.h"
 
 namespace mneme {
 

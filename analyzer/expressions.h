@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "procedures/ir.h"
+#include "procedures/ir/ir.h"
 
 namespace mneme {
 

@@ -14,7 +14,7 @@
 
 #include "analyzer/dependency_graph.h"
 #include "analyzer/statement_table.h"
-#include "procedures/ir.h"
+#include "procedures/ir/ir.h"
 
 namespace mneme {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/dependency_graph.h"
-#include "analyzer/test_programs.h"
+#include "analyzer/testing/test_programs.h"
 
 namespace mneme {
 namespace {

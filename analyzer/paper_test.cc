@@ -7,7 +7,7 @@
 #include <set>
 
 #include "analyzer/dependency_graph.h"
-#include "analyzer/test_programs.h"
+#include "analyzer/testing/test_programs.h"
 
 namespace mneme {
 namespace {
@@ -62,7 +62,7 @@ TEST(Paper, BankIsSlicedAsInFigures3To5) {
 // NewOrder, Payment and Delivery carry from one to the next. No cycle merges two: NewOrder runs from district to the
 // orders, Delivery from new_order over orders and order_line to customer, Payment into history.
 TEST(Paper, TpccHasOneBlockATable) {
-  const Analyzed tpcc("workloads/tpcc.sql");
+  const Analyzed tpcc("workloads/tpcc/tpcc.sql");
   std::multiset<std::string> tables;
   for (const Block& block : tpcc.graph.blocks) tables.insert(tpcc.tables(block));
   EXPECT_EQ(tables, (std::multiset<std::string>{"customer", "district", "history", "item", "new_order",
@@ -84,7 +84,7 @@ TEST(Paper, TpccHasOneBlockATable) {
 }
 
 TEST(Paper, TpccLanesAreTheKnownPartsOfTheKeys) {
-  const Analyzed tpcc("workloads/tpcc.sql");
+  const Analyzed tpcc("workloads/tpcc/tpcc.sql");
   EXPECT_EQ(tpcc.lanes(),
             (std::set<std::string>{"warehouse: w_id", "district: d_w_id d_id",
                                    // Payment by last name finds c_id while its block runs.
@@ -95,7 +95,7 @@ TEST(Paper, TpccLanesAreTheKnownPartsOfTheKeys) {
 }
 
 TEST(Paper, TpccReplaysOnlyWhatAWriteNeeds) {
-  const Analyzed tpcc("workloads/tpcc.sql");
+  const Analyzed tpcc("workloads/tpcc/tpcc.sql");
   std::set<std::string> skipped;
   for (std::string_view name : {"new_order", "payment", "delivery"}) {
     const LocalGraph& local = tpcc.local(name);
@@ -112,7 +112,7 @@ TEST(Paper, TpccReplaysOnlyWhatAWriteNeeds) {
 }
 
 TEST(Paper, TpccStockRunsApartByOrderLine) {
-  const Analyzed tpcc("workloads/tpcc.sql");
+  const Analyzed tpcc("workloads/tpcc/tpcc.sql");
   std::set<std::string> apart;
   for (std::string_view name : {"new_order", "payment", "delivery"}) {
     for (const Slice& slice : tpcc.local(name).slices) {
@@ -126,7 +126,7 @@ TEST(Paper, TpccStockRunsApartByOrderLine) {
 }
 
 TEST(Paper, SmallbankHasOneBlockATable) {
-  const Analyzed smallbank("workloads/smallbank.sql");
+  const Analyzed smallbank("workloads/smallbank/smallbank.sql");
   // Nothing writes account: its readers are in no conflict, and each look-up is a block of its own.
   std::map<std::string, size_t> blocks;
   for (const Block& block : smallbank.graph.blocks) ++blocks[smallbank.tables(block)];

@@ -11,7 +11,7 @@
 #include "analyzer/dependency_graph.h"
 #include "analyzer/program_dependence.h"
 #include "analyzer/statement_table.h"
-#include "procedures/ir.h"
+#include "procedures/ir/ir.h"
 
 namespace mneme {
 

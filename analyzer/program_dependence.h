@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/statement_table.h"
-#include "procedures/ir.h"
+#include "procedures/ir/ir.h"
 
 namespace mneme {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "analyzer/dependency_graph.h"
-#include "procedures/program.h"
+#include "procedures/binder/program.h"
 
 namespace mneme {
 

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/test_programs.h"
+#include "analyzer/testing/test_programs.h"
 
 namespace mneme {
 namespace {

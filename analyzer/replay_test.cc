@@ -3,9 +3,9 @@
 //         its own and all together, with several seeds and by every analysis in turn.
 #include <gtest/gtest.h>
 
-#include "analyzer/every_analysis.h"
-#include "analyzer/random_procedures.h"
-#include "analyzer/replay_harness.h"
+#include "analyzer/testing/every_analysis.h"
+#include "analyzer/testing/random_procedures.h"
+#include "analyzer/testing/replay_harness.h"
 
 namespace mneme {
 namespace {
@@ -29,10 +29,10 @@ TEST(Replay, BankEqualsWholeRuns) {
   expect_replay_equal(source_file("tests/data/bank.sql"), 20);
 }
 TEST(Replay, TpccEqualsWholeRuns) {
-  expect_replay_equal(source_file("workloads/tpcc.sql"), 10);
+  expect_replay_equal(source_file("workloads/tpcc/tpcc.sql"), 10);
 }
 TEST(Replay, SmallbankEqualsWholeRuns) {
-  expect_replay_equal(source_file("workloads/smallbank.sql"), 20);
+  expect_replay_equal(source_file("workloads/smallbank/smallbank.sql"), 20);
 }
 
 constexpr std::string_view kReplaySchema = R"(

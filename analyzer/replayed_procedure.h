@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "analyzer/procedure_analysis.h"
-#include "engine/catalog.h"
-#include "procedures/ir.h"
+#include "engine/schema/catalog.h"
+#include "procedures/ir/ir.h"
 
 namespace mneme {
 

@@ -5,7 +5,7 @@
 
 #include "analyzer/dependency_graph.h"
 #include "analyzer/procedure_analysis.h"
-#include "analyzer/test_programs.h"
+#include "analyzer/testing/test_programs.h"
 
 namespace mneme {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/strong_id.h"
-#include "procedures/ir.h"
+#include "procedures/ir/ir.h"
 
 namespace mneme {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "procedures/ir_walk.h"
+#include "procedures/ir/ir_walk.h"
 
 namespace mneme {
 

@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/catalog.h"
-#include "procedures/ir.h"
+#include "engine/schema/catalog.h"
+#include "procedures/ir/ir.h"
 
 namespace mneme {
 

@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
-#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/histogram.h"
+#include "base/memory/arena.h"
 #include "base/result.h"
 
 namespace mneme {

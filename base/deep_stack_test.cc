@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "base/test_small_stack.h"
+#include "base/testing/test_small_stack.h"
 
 namespace mneme {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "base/huge_pages.h"
+#include "base/memory/huge_pages.h"
 #include "bench/benchmarks.h"
 
 namespace mneme::bench {

@@ -10,9 +10,9 @@
 #include <memory>
 
 #include "base/check.h"
-#include "base/huge_pages.h"
+#include "base/memory/huge_pages.h"
 #include "bench/benchmarks.h"
-#include "engine/index.h"
+#include "engine/index/index.h"
 
 namespace mneme::bench {
 namespace {

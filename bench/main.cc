@@ -7,7 +7,7 @@
 #include <bit>
 #include <string>
 
-#include "base/available_memory.h"
+#include "base/memory/available_memory.h"
 #include "bench/benchmarks.h"
 
 int main(int argc, char** argv) {

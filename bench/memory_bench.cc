@@ -16,7 +16,7 @@
 
 #include "base/cache_line.h"
 #include "base/check.h"
-#include "base/huge_pages.h"
+#include "base/memory/huge_pages.h"
 #include "bench/benchmarks.h"
 
 namespace mneme::bench {

@@ -13,10 +13,10 @@
 
 #include "base/check.h"
 #include "bench/benchmarks.h"
-#include "logging/order_log.h"
-#include "procedures/compiled_units.h"
-#include "procedures/session.h"
-#include "workloads/load.h"
+#include "logging/commit/order_log.h"
+#include "procedures/native/compiled_units.h"
+#include "procedures/session/session.h"
+#include "workloads/shared/load.h"
 #include "workloads/workload_table.h"
 
 namespace mneme::bench {

@@ -10,9 +10,9 @@
 
 #include "base/check.h"
 #include "bench/benchmarks.h"
-#include "engine/transaction.h"
-#include "engine/unlogged_writer.h"
-#include "logging/order_log.h"
+#include "engine/transaction/transaction.h"
+#include "engine/transaction/unlogged_writer.h"
+#include "logging/commit/order_log.h"
 
 namespace mneme::bench {
 namespace {

@@ -1,6 +1,6 @@
-# mneme_folder(NAME LINKS ...): the folder's .cc files become the library mneme_NAME, its *_test.cc files the
-# program NAME_test, its *_stress_test.cc files the program NAME_stress_test (label stress, target stress_tests:
-# what ThreadSanitizer is there for).
+# mneme_folder(NAME LINKS ...): the .cc files of the folder and of its rooms become the library mneme_NAME, the *_test.cc files the
+# program NAME_test, the *_stress_test.cc files the program NAME_stress_test (label stress, target stress_tests: what ThreadSanitizer
+# is there for). The room testing/ holds what tests share: its .cc files become mneme_NAME_testing, which only tests and benchmarks link.
 add_custom_target(stress_tests COMMENT "All stress tests")
 # Seconds: under a sanitizer a test takes many times as long.
 set(MNEME_TEST_TIMEOUT 300)
@@ -30,10 +30,11 @@ endfunction()
 
 function(mneme_folder name)
   cmake_parse_arguments(FOLDER "" "" "LINKS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cc)
-  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*_test.cc)
-  file(GLOB stress CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*_stress_test.cc)
-  list(REMOVE_ITEM sources ${tests} ${CMAKE_SOURCE_DIR}/cli/main.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cc)
+  file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*_test.cc)
+  file(GLOB_RECURSE stress CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*_stress_test.cc)
+  file(GLOB fixtures CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/testing/*.cc)
+  list(REMOVE_ITEM sources ${tests} ${fixtures} ${CMAKE_SOURCE_DIR}/cli/command/main.cc)
   if(stress)
     list(REMOVE_ITEM tests ${stress})
   endif()
@@ -52,11 +53,19 @@ function(mneme_folder name)
     target_link_libraries(mneme_${name} INTERFACE ${FOLDER_LINKS})
   endif()
 
+  if(fixtures)
+    add_library(mneme_${name}_testing STATIC EXCLUDE_FROM_ALL ${fixtures})
+    mneme_test_code(mneme_${name}_testing)
+    target_link_libraries(mneme_${name}_testing PUBLIC mneme_${name})
+  else()
+    add_library(mneme_${name}_testing INTERFACE)
+    target_link_libraries(mneme_${name}_testing INTERFACE mneme_${name})
+  endif()
   if(tests)
     add_executable(${name}_test ${tests})
     mneme_test_code(${name}_test)
     mneme_compiled_together(${name}_test)
-    target_link_libraries(${name}_test PRIVATE mneme_${name} GTest::gmock GTest::gtest_main)
+    target_link_libraries(${name}_test PRIVATE mneme_${name}_testing GTest::gmock GTest::gtest_main)
     target_compile_definitions(${name}_test PRIVATE MNEME_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
       PROPERTIES ${MNEME_TEST_ENVIRONMENT})
@@ -66,7 +75,7 @@ function(mneme_folder name)
     mneme_test_code(${name}_stress_test)
     mneme_compiled_together(${name}_stress_test)
     add_dependencies(stress_tests ${name}_stress_test)
-    target_link_libraries(${name}_stress_test PRIVATE mneme_${name} GTest::gmock GTest::gtest_main)
+    target_link_libraries(${name}_stress_test PRIVATE mneme_${name}_testing GTest::gmock GTest::gtest_main)
     target_compile_definitions(${name}_stress_test PRIVATE MNEME_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     gtest_discover_tests(${name}_stress_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS stress ${MNEME_TEST_ENVIRONMENT})

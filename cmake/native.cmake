@@ -10,15 +10,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   string(APPEND MNEME_NATIVE_FLAGS " -fbracket-depth=4096")
 endif()
 
-file(GLOB MNEME_NATIVE_HEADERS CONFIGURE_DEPENDS base/*.h logging/*.h engine/*.h procedures/*.h)
-add_executable(header_digest EXCLUDE_FROM_ALL tools/header_digest.cc procedures/native_headers.cc)
+file(GLOB_RECURSE MNEME_NATIVE_HEADERS CONFIGURE_DEPENDS base/*.h logging/*.h engine/*.h procedures/*.h)
+add_executable(header_digest EXCLUDE_FROM_ALL tools/header_digest.cc procedures/native/native_headers.cc)
 target_link_libraries(header_digest PRIVATE mneme_base)
 add_custom_command(
   OUTPUT ${CMAKE_BINARY_DIR}/native_header_digest.inc
   COMMAND header_digest ${CMAKE_SOURCE_DIR} > ${CMAKE_BINARY_DIR}/native_header_digest.inc
   DEPENDS header_digest ${MNEME_NATIVE_HEADERS}
   COMMENT "Taking the digest of the headers that procedures are compiled against")
-configure_file(procedures/native_build.cc.in ${CMAKE_BINARY_DIR}/native_build.cc @ONLY)
+configure_file(procedures/native/native_build.cc.in ${CMAKE_BINARY_DIR}/native_build.cc @ONLY)
 target_sources(mneme_procedures PRIVATE ${CMAKE_BINARY_DIR}/native_build.cc
   ${CMAKE_BINARY_DIR}/native_header_digest.inc)
 target_include_directories(mneme_procedures PRIVATE ${CMAKE_BINARY_DIR})

@@ -10,7 +10,7 @@
 
 #include "base/float_environment.h"
 #include "base/fork.h"
-#include "logging/manifest.h"
+#include "logging/directory/manifest.h"
 
 namespace mneme {
 namespace {

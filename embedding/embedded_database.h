@@ -19,7 +19,7 @@
 //             they return says it, with PostgreSQL's sqlstate.
 // Process     Its locale, its working directory, and a thread's rounding mode or traps of floating point change nothing here.
 //             Signals: the threads of a database block all but those that end the process, so no handler of yours runs on them.
-//             A database whose log is in emulated persistent memory takes SIGRTMIN for itself (logging/passive_group_commit.h).
+//             A database whose log is in emulated persistent memory takes SIGRTMIN for itself (logging/nvm/passive_group_commit.h).
 //             fork(): a child hasn't got the database: in it, connections refuse everything, and what ends there does nothing.
 //             It may open the directory once its parent has closed it, or another one. Children that don't exec() keep the other
 //             files of the log open, and nothing else.
@@ -41,10 +41,10 @@
 #include <string_view>
 #include <vector>
 
-#include "procedures/compiled_units.h"
-#include "procedures/session.h"
-#include "recovery/data_directory.h"
-#include "recovery/live_session.h"
+#include "procedures/native/compiled_units.h"
+#include "procedures/session/session.h"
+#include "recovery/database/data_directory.h"
+#include "recovery/database/live_session.h"
 
 namespace mneme {
 

@@ -26,7 +26,7 @@
 #include <set>
 #include <thread>
 
-#include "procedures/native_toolchain.h"
+#include "procedures/native/native_toolchain.h"
 
 namespace mneme {
 namespace {

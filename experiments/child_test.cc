@@ -6,9 +6,9 @@
 
 #include <cstdlib>
 
-#include "base/test_directory.h"
-#include "base/test_open_files.h"
-#include "base/test_refusal.h"
+#include "base/testing/test_directory.h"
+#include "base/testing/test_open_files.h"
+#include "base/testing/test_refusal.h"
 
 namespace mneme {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "base/test_refusal.h"
+#include "base/testing/test_refusal.h"
 #include "experiments/report.h"
 #include "experiments/runner.h"
 

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "base/clock.h"
-#include "base/directory.h"
+#include "base/file/directory.h"
 #include "network/saved_log.h"
 
 namespace mneme {

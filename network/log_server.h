@@ -30,7 +30,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/random_number.h"
 #include "base/result.h"
 #include "network/local_socket.h"

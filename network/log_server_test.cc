@@ -18,11 +18,11 @@
 
 #include "base/clock.h"
 #include "base/crc32c.h"
-#include "base/file.h"
-#include "base/test_refusal.h"
+#include "base/file/file.h"
+#include "base/testing/test_refusal.h"
 #include "network/log_connection.h"
 #include "network/saved_log.h"
-#include "network/test_log_server.h"
+#include "network/testing/test_log_server.h"
 #include "network/tls_session.h"
 
 namespace mneme {

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "network/socket_loop.h"
 
 namespace mneme {

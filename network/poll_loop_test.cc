@@ -9,8 +9,8 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "base/test_open_files.h"
-#include "base/test_refusal.h"
+#include "base/testing/test_open_files.h"
+#include "base/testing/test_refusal.h"
 #include "network/server_address.h"
 
 namespace mneme {

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "base/file.h"
+#include "base/file/file.h"
 
 namespace mneme {
 

@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "base/crc32c.h"
-#include "base/directory.h"
-#include "base/file.h"
+#include "base/file/directory.h"
+#include "base/file/file.h"
 
 namespace mneme {
 

@@ -11,10 +11,10 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "base/file.h"
-#include "base/test_directory.h"
-#include "base/test_durable_steps.h"
-#include "base/test_refusal.h"
+#include "base/file/file.h"
+#include "base/testing/test_directory.h"
+#include "base/testing/test_durable_steps.h"
+#include "base/testing/test_refusal.h"
 
 namespace mneme {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/result.h"
 
 namespace mneme {

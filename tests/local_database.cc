@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "procedures/call_text.h"
+#include "procedures/interpreter/call_text.h"
 
 namespace mneme {
 namespace {

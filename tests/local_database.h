@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "engine/database.h"
-#include "engine/test_database.h"
-#include "procedures/program.h"
-#include "procedures/session.h"
+#include "engine/testing/test_database.h"
+#include "engine/transaction/database.h"
+#include "procedures/binder/program.h"
+#include "procedures/session/session.h"
 #include "tests/postgres_server.h"
-#include "workloads/load.h"
-#include "workloads/workload.h"
+#include "workloads/shared/load.h"
+#include "workloads/shared/workload.h"
 
 namespace mneme {
 

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "base/bytes.h"
-#include "logging/log_buffer_factory.h"
+#include "logging/buffer/log_buffer_factory.h"
 #include "tests/interleaving/scheduler.h"
 
 namespace mneme {

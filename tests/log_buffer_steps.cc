@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "logging/log_buffer_factory.h"
+#include "logging/buffer/log_buffer_factory.h"
 #include "tests/interleaving/scheduler.h"
 
 namespace mneme {

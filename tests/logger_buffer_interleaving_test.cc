@@ -9,8 +9,8 @@
 #include <memory>
 #include <set>
 
-#include "logging/logger_buffer.h"
-#include "logging/record_format.h"
+#include "logging/layout/logger_buffer.h"
+#include "logging/record/record_format.h"
 #include "tests/interleaving/scheduler.h"
 
 namespace mneme {

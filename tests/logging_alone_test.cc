@@ -16,7 +16,7 @@
 #include <string_view>
 #include <thread>
 
-#include "logging/test_log.h"
+#include "logging/testing/test_log.h"
 
 namespace mneme {
 namespace {

@@ -11,15 +11,15 @@
 #include <set>
 #include <string>
 
-#include "engine/digest.h"
-#include "engine/test_database.h"
-#include "engine/transaction.h"
-#include "procedures/call_text.h"
-#include "procedures/emitter.h"
-#include "procedures/interpreter.h"
-#include "procedures/native_code.h"
-#include "procedures/program.h"
-#include "workloads/load.h"
+#include "engine/testing/test_database.h"
+#include "engine/transaction/digest.h"
+#include "engine/transaction/transaction.h"
+#include "procedures/binder/program.h"
+#include "procedures/interpreter/call_text.h"
+#include "procedures/interpreter/interpreter.h"
+#include "procedures/native/emitter.h"
+#include "procedures/native/native_code.h"
+#include "workloads/shared/load.h"
 #include "workloads/workload_table.h"
 
 namespace mneme {

@@ -15,17 +15,17 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/digest.h"
-#include "procedures/call_text.h"
-#include "procedures/program.h"
-#include "procedures/value_text.h"
+#include "engine/transaction/digest.h"
+#include "procedures/binder/program.h"
+#include "procedures/interpreter/call_text.h"
+#include "procedures/values/value_text.h"
 #include "tests/local_database.h"
 #include "tests/postgres_server.h"
-#include "workloads/smallbank.h"
-#include "workloads/tatp.h"
-#include "workloads/tpcb.h"
-#include "workloads/tpcc.h"
-#include "workloads/ycsb.h"
+#include "workloads/smallbank/smallbank.h"
+#include "workloads/tatp/tatp.h"
+#include "workloads/tpcb/tpcb.h"
+#include "workloads/tpcc/tpcc.h"
+#include "workloads/ycsb/ycsb.h"
 
 namespace mneme {
 namespace {

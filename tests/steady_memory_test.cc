@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "logging/order_log.h"
-#include "procedures/session.h"
-#include "workloads/load.h"
+#include "logging/commit/order_log.h"
+#include "procedures/session/session.h"
+#include "workloads/shared/load.h"
 #include "workloads/workload_table.h"
 
 namespace mneme {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "logging/stream_horizon.h"
+#include "logging/layout/stream_horizon.h"
 #include "tests/interleaving/scheduler.h"
 
 namespace mneme {

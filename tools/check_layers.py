@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""Fails when an include climbs the folder order of docs/architecture.md, or a cycle of includes stands inside a folder.
+"""Checks the order of docs/architecture.md: which folder may include which, and which room of a folder which other room.
 
 usage: check_layers.py REPOSITORY_ROOT
+
+Fails where an include climbs the order of folders or of rooms, where a file stands outside every room of its folder, where production
+code includes a room testing/, where headers include each other in a circle, and where a room has more than 45 files.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -21,25 +25,66 @@ MAY_INCLUDE = {
     "bench": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads"},
     "cli": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads", "experiments"},
 }
+# The rooms of a folder: each may include those before it. "" is the folder itself, for files that stand in no room.
+ROOMS = {
+    "base": ["", "memory", "file"],
+    "logging": ["record", "directory", "buffer", "device", "commit", "nvm", "remote", "replicated", "layout", "reading"],
+    "engine": ["schema", "index", "table", "transaction", "checkpoint"],
+    "procedures": ["ir", "values", "parser", "binder", "interpreter", "native", "session"],
+    "recovery": ["log", "rows", "calls", "database", "standby"],
+    "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],
+    "cli": ["output", "option", "measure", "crash", "command"],
+}
+MOST_FILES = 45
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
-def includes(root):
-    """Yields (file, included file), both relative to the root, for every project include outside tests/."""
+def place(path):
+    """(folder, room) of a file."""
+    parts = path.split("/")
+    return parts[0], parts[1] if len(parts) > 2 else ""
+
+
+def is_production(path):
+    return not path.endswith("_test.cc") and place(path)[1] != "testing" and not path.startswith("bench/")
+
+
+def sources(root):
     for folder in MAY_INCLUDE:
         for path in sorted((root / folder).rglob("*")):
             if path.suffix in (".h", ".cc"):
-                for target in INCLUDE.findall(path.read_text()):
-                    yield path.relative_to(root).as_posix(), target
+                yield path.relative_to(root).as_posix()
 
 
 def climbing(edges):
     for source, target in edges:
-        from_folder, to_folder = source.split("/")[0], target.split("/")[0]
-        if to_folder in MAY_INCLUDE and to_folder != from_folder and to_folder not in MAY_INCLUDE[from_folder]:
-            yield f"{source} includes {target}: {from_folder}/ may include only {sorted(MAY_INCLUDE[from_folder])}"
+        (from_folder, from_room), (to_folder, to_room) = place(source), place(target)
         if "/" not in target:
             yield f'{source} includes "{target}": name project headers from the repository root'
+        if to_folder not in MAY_INCLUDE:
+            continue
+        if to_folder != from_folder and to_folder not in MAY_INCLUDE[from_folder]:
+            yield f"{source} includes {target}: {from_folder}/ may include only {sorted(MAY_INCLUDE[from_folder])}"
+        if not is_production(source):
+            continue
+        if to_room == "testing":
+            yield f"{source} includes {target}: testing/ is for tests alone"
+        elif to_folder == from_folder:
+            rooms = ROOMS.get(from_folder, [""])
+            if to_room in rooms and from_room in rooms and rooms.index(to_room) > rooms.index(from_room):
+                yield f"{source} includes {target}: {from_room}/ may include only {rooms[:rooms.index(from_room)]} of {from_folder}/"
+
+
+def misplaced(files):
+    counts = collections.Counter()
+    for path in files:
+        folder, room = place(path)
+        counts[folder, room] += 1
+        if room != "testing" and room not in ROOMS.get(folder, [""]):
+            yield f"{path}: {folder}/ has no room {room!r}"
+    for (folder, room), count in sorted(counts.items()):
+        if count > MOST_FILES:
+            yield f"{folder}/{room} has {count} files, more than {MOST_FILES}: make two rooms of it"
 
 
 def unit(path):
@@ -71,11 +116,13 @@ def cycles(edges):
 
 
 def main():
-    edges = list(includes(pathlib.Path(sys.argv[1])))
-    faults = list(climbing(edges)) + list(cycles(edges))
+    root = pathlib.Path(sys.argv[1])
+    files = list(sources(root))
+    edges = [(path, target) for path in files for target in INCLUDE.findall((root / path).read_text())]
+    faults = [*misplaced(files), *climbing(edges), *cycles(edges)]
     for fault in faults:
         print(fault)
-    print(f"{len(edges)} includes, {len(faults)} faults")
+    print(f"{len(files)} files, {len(edges)} includes, {len(faults)} faults")
     return 1 if faults or not edges else 0
 
 

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "workloads/memory_rows.h"
-#include "workloads/smallbank.h"
-#include "workloads/test_checks.h"
-#include "workloads/tpcc.h"
+#include "workloads/shared/memory_rows.h"
+#include "workloads/smallbank/smallbank.h"
+#include "workloads/testing/test_checks.h"
+#include "workloads/tpcc/tpcc.h"
 
 namespace mneme {
 namespace {

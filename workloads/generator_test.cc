@@ -6,10 +6,10 @@
 #include <set>
 #include <string>
 
-#include "workloads/smallbank.h"
-#include "workloads/smallbank_generator.h"
-#include "workloads/tpcc.h"
-#include "workloads/tpcc_generator.h"
+#include "workloads/smallbank/smallbank.h"
+#include "workloads/smallbank/smallbank_generator.h"
+#include "workloads/tpcc/tpcc.h"
+#include "workloads/tpcc/tpcc_generator.h"
 #include "workloads/workload_table.h"
 
 namespace mneme {

@@ -7,12 +7,12 @@
 #include <mutex>
 #include <set>
 
-#include "workloads/populate.h"
-#include "workloads/smallbank.h"
-#include "workloads/tatp.h"
-#include "workloads/tpcb.h"
-#include "workloads/tpcc.h"
-#include "workloads/ycsb.h"
+#include "workloads/shared/populate.h"
+#include "workloads/smallbank/smallbank.h"
+#include "workloads/tatp/tatp.h"
+#include "workloads/tpcb/tpcb.h"
+#include "workloads/tpcc/tpcc.h"
+#include "workloads/ycsb/ycsb.h"
 
 namespace mneme {
 namespace {

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <set>
 
-#include "procedures/call_codec.h"
-#include "procedures/program.h"
-#include "workloads/smallbank_schema.h"
-#include "workloads/tatp_schema.h"
-#include "workloads/tpcb_schema.h"
-#include "workloads/tpcc_schema.h"
+#include "procedures/binder/program.h"
+#include "procedures/interpreter/call_codec.h"
+#include "workloads/smallbank/smallbank_schema.h"
+#include "workloads/tatp/tatp_schema.h"
+#include "workloads/tpcb/tpcb_schema.h"
+#include "workloads/tpcc/tpcc_schema.h"
 #include "workloads/workload_table.h"
-#include "workloads/ycsb_schema.h"
+#include "workloads/ycsb/ycsb_schema.h"
 
 namespace mneme {
 namespace {

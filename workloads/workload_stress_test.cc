@@ -6,16 +6,16 @@
 #include <thread>
 #include <vector>
 
-#include "engine/digest.h"
-#include "engine/test_database.h"
-#include "procedures/program.h"
-#include "procedures/session.h"
-#include "workloads/load.h"
-#include "workloads/smallbank.h"
-#include "workloads/tatp.h"
-#include "workloads/tpcb.h"
-#include "workloads/tpcc.h"
-#include "workloads/ycsb.h"
+#include "engine/testing/test_database.h"
+#include "engine/transaction/digest.h"
+#include "procedures/binder/program.h"
+#include "procedures/session/session.h"
+#include "workloads/shared/load.h"
+#include "workloads/smallbank/smallbank.h"
+#include "workloads/tatp/tatp.h"
+#include "workloads/tpcb/tpcb.h"
+#include "workloads/tpcc/tpcc.h"
+#include "workloads/ycsb/ycsb.h"
 
 namespace mneme {
 namespace {

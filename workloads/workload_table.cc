@@ -4,12 +4,12 @@
 
 #include <array>
 
-#include "workloads/own_workload.h"
-#include "workloads/smallbank.h"
-#include "workloads/tatp.h"
-#include "workloads/tpcb.h"
-#include "workloads/tpcc.h"
-#include "workloads/ycsb.h"
+#include "workloads/own/own_workload.h"
+#include "workloads/smallbank/smallbank.h"
+#include "workloads/tatp/tatp.h"
+#include "workloads/tpcb/tpcb.h"
+#include "workloads/tpcc/tpcc.h"
+#include "workloads/ycsb/ycsb.h"
 
 namespace mneme {
 namespace {

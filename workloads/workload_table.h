@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "workloads/workload.h"
+#include "workloads/shared/workload.h"
 
 namespace mneme {
 

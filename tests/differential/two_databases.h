@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/test_database.h"
-#include "procedures/catalog_change.h"
-#include "procedures/sql_session.h"
+#include "engine/testing/test_database.h"
+#include "procedures/session/catalog_change.h"
+#include "procedures/session/sql_session.h"
 #include "tests/differential/tree.h"
 #include "tests/postgres_server.h"
 

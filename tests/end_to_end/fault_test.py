@@ -21,7 +21,7 @@ from trouble import ROUNDS, TroubledTest
 IN_A_NAMESPACE = ("unshare", "--mount", "--map-root-user", "sh", "-ceu")
 JUMPING_CLOCK = pathlib.Path(os.environ.get("MNEME_JUMPING_CLOCK", "tests/libmneme_jumping_clock.so"))
 # The one source that may ask what time it is: what it is told is logged with the call.
-ASKS_FOR_THE_TIME = "procedures/timestamp.cc"
+ASKS_FOR_THE_TIME = "procedures/values/timestamp.cc"
 MIB = 1 << 20
 
 
@@ -174,7 +174,7 @@ class JumpingClock(EndToEndTest):
         words = ("system_clock", "CLOCK_REALTIME", "gettimeofday", "time(nullptr)", "localtime(", "gmtime(")
         asking = set()
         for folder in ("base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads", "cli"):
-            for path in (REPOSITORY / folder).glob("*.[ch]*"):
+            for path in (REPOSITORY / folder).rglob("*.[ch]*"):
                 if not path.name.endswith("_test.cc") and any(word in path.read_text() for word in words):
                     asking.add(str(path.relative_to(REPOSITORY)))
         self.assertEqual(asking, {ASKS_FOR_THE_TIME})

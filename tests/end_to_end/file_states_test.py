@@ -2,7 +2,7 @@
 refused with exit status 3 and the file's name, by the program itself and after real kills. Never is less recovered without a word.
 
 Method: for some layouts of the log, a small database of three lives, the last of which was killed. What recovery finds of it as it is, is the
-whole. Then each file in turn is changed in each way, and put back. cli/file_states_test.cc does so in one process, with every command, in more
+whole. Then each file in turn is changed in each way, and put back. cli/command/file_states_test.cc does so in one process, with every command, in more
 ways; `--table CELLS` prints what it noted in the file CELLS as docs/reliability.md has it.
 """
 
@@ -287,7 +287,7 @@ def all_cells(home, places=PLACES):
 
 
 def table(lines):
-    """Markdown of the notes of cli/file_states_test.cc: a line a file, over all layouts and ends of the last life."""
+    """Markdown of the notes of cli/command/file_states_test.cc: a line a file, over all layouts and ends of the last life."""
     cells = [line.rstrip("\n").split("|") for line in lines]
     kinds = list(dict.fromkeys(kind for _, _, kind, *_ in cells))
     ways = list(dict.fromkeys(way for *_, way, _ in cells))

@@ -3,7 +3,7 @@ obeys the newest engine alone, and refuses what it must, with words.
 
 Method: three NATS servers, as scripts/replicated-log starts them; TPC-C and Smallbank runs that are killed; `mneme crash`; then
 digests of what is recovered by itself and by the next run. Kafka needs a broker that no package has: what of it can be tested
-without one is in logging/replicated_log_test.cc.
+without one is in logging/replicated/replicated_log_test.cc.
 """
 
 import json

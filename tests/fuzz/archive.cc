@@ -12,7 +12,7 @@
 #include <random>
 
 #include "base/check.h"
-#include "base/file.h"
+#include "base/file/file.h"
 
 namespace mneme::fuzz {
 namespace {

@@ -4,13 +4,13 @@
 #include <cstring>
 
 #include "base/crc32c.h"
-#include "engine/checkpoint_format.h"
-#include "logging/block_format.h"
-#include "logging/nvm_format.h"
-#include "logging/nvm_ring.h"
-#include "logging/pepoch_file.h"
-#include "logging/record_format.h"
-#include "logging/replicated_message.h"
+#include "engine/checkpoint/checkpoint_format.h"
+#include "logging/layout/pepoch_file.h"
+#include "logging/nvm/nvm_ring.h"
+#include "logging/record/block_format.h"
+#include "logging/record/nvm_format.h"
+#include "logging/record/record_format.h"
+#include "logging/replicated/replicated_message.h"
 #include "network/frame.h"
 
 namespace mneme::fuzz {

@@ -3,12 +3,12 @@
 #include <array>
 
 #include "base/check.h"
-#include "logging/log_reader.h"
-#include "logging/log_windows.h"
-#include "logging/manifest.h"
-#include "logging/nvm_test_log.h"
-#include "logging/remote_options.h"
-#include "logging/test_log.h"
+#include "logging/commit/remote_options.h"
+#include "logging/directory/manifest.h"
+#include "logging/reading/log_reader.h"
+#include "logging/reading/log_windows.h"
+#include "logging/testing/nvm_test_log.h"
+#include "logging/testing/test_log.h"
 #include "tests/fuzz/archive.h"
 #include "tests/fuzz/checksums.h"
 #include "tests/fuzz/target.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/file.h"
-#include "procedures/native_object.h"
+#include "base/file/file.h"
+#include "procedures/native/native_object.h"
 #include "tests/fuzz/archive.h"
 #include "tests/fuzz/target.h"
 

@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "base/check.h"
-#include "logging/memory_replicated_log.h"
-#include "logging/received_log.h"
-#include "logging/replicated_message.h"
-#include "logging/test_log.h"
+#include "logging/replicated/received_log.h"
+#include "logging/replicated/replicated_message.h"
+#include "logging/testing/memory_replicated_log.h"
+#include "logging/testing/test_log.h"
 #include "network/log_connection.h"
 #include "network/log_server.h"
 #include "network/message_channel.h"

@@ -3,14 +3,14 @@
 
 #include "analyzer/dependency_graph.h"
 #include "base/check.h"
-#include "engine/test_database.h"
-#include "procedures/call_text.h"
-#include "procedures/compiled_units.h"
-#include "procedures/emitter.h"
-#include "procedures/program.h"
-#include "procedures/sql_session.h"
-#include "procedures/statement_splitter.h"
-#include "procedures/test_program.h"
+#include "engine/testing/test_database.h"
+#include "procedures/binder/program.h"
+#include "procedures/interpreter/call_text.h"
+#include "procedures/native/compiled_units.h"
+#include "procedures/native/emitter.h"
+#include "procedures/parser/statement_splitter.h"
+#include "procedures/session/sql_session.h"
+#include "procedures/testing/test_program.h"
 #include "tests/fuzz/target.h"
 
 namespace mneme::fuzz {

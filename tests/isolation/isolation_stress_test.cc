@@ -14,10 +14,10 @@
 #include <set>
 #include <thread>
 
-#include "engine/test_database.h"
-#include "engine/unlogged_writer.h"
-#include "logging/test_log.h"
-#include "procedures/session.h"
+#include "engine/testing/test_database.h"
+#include "engine/transaction/unlogged_writer.h"
+#include "logging/testing/test_log.h"
+#include "procedures/session/session.h"
 #include "tests/isolation/history.h"
 
 namespace mneme {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "cli/recovery_text.h"
-#include "engine/digest.h"
-#include "logging/log_archive.h"
-#include "recovery/recover.h"
-#include "recovery/recovery_scheme.h"
+#include "cli/measure/recovery_text.h"
+#include "engine/transaction/digest.h"
+#include "logging/directory/log_archive.h"
+#include "recovery/database/recover.h"
+#include "recovery/log/recovery_scheme.h"
 #include "tests/simulator/ledger_judge.h"
 #include "tests/simulator/log_hashes.h"
 #include "tests/simulator/rot.h"

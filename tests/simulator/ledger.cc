@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "engine/unlogged_writer.h"
+#include "engine/transaction/unlogged_writer.h"
 
 namespace mneme::simulator {
 

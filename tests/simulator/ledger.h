@@ -7,9 +7,9 @@
 #include <random>
 
 #include "base/result.h"
-#include "engine/database.h"
-#include "procedures/program.h"
-#include "workloads/call_builder.h"
+#include "engine/transaction/database.h"
+#include "procedures/binder/program.h"
+#include "workloads/shared/call_builder.h"
 
 namespace mneme::simulator {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "engine/change_codec.h"
-#include "procedures/call_codec.h"
+#include "engine/schema/change_codec.h"
+#include "procedures/interpreter/call_codec.h"
 #include "tests/simulator/ledger.h"
 
 namespace mneme::simulator {

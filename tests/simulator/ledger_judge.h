@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "base/arena.h"
-#include "logging/log_reader.h"
-#include "procedures/program.h"
+#include "base/memory/arena.h"
+#include "logging/reading/log_reader.h"
+#include "procedures/binder/program.h"
 #include "tests/simulator/ledger_model.h"
 #include "tests/simulator/shared_state.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "tests/simulator/ledger.h"
-#include "workloads/load.h"
+#include "workloads/shared/load.h"
 
 namespace mneme::simulator {
 

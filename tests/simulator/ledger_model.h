@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/database.h"
-#include "procedures/call.h"
+#include "engine/transaction/database.h"
+#include "procedures/interpreter/call.h"
 
 namespace mneme::simulator {
 

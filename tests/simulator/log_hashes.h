@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "logging/log_reader.h"
+#include "logging/reading/log_reader.h"
 
 namespace mneme::simulator {
 

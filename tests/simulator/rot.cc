@@ -13,11 +13,11 @@
 
 #include "base/check.h"
 #include "base/crc32c.h"
-#include "cli/recovery_text.h"
-#include "logging/block_format.h"
-#include "logging/log_archive.h"
-#include "logging/pepoch_file.h"
-#include "recovery/recover.h"
+#include "cli/measure/recovery_text.h"
+#include "logging/directory/log_archive.h"
+#include "logging/layout/pepoch_file.h"
+#include "logging/record/block_format.h"
+#include "recovery/database/recover.h"
 #include "tests/simulator/log_hashes.h"
 
 namespace mneme::simulator {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "logging/manifest.h"
-#include "recovery/recovery_scheme.h"
+#include "logging/directory/manifest.h"
+#include "recovery/log/recovery_scheme.h"
 #include "tests/simulator/ledger_judge.h"
 #include "tests/simulator/scenario.h"
 #include "tests/simulator/shared_state.h"

@@ -7,9 +7,9 @@
 #include <random>
 #include <span>
 
-#include "engine/online_checkpointer.h"
-#include "logging/log_buffer_factory.h"
-#include "logging/log_layout.h"
+#include "engine/checkpoint/online_checkpointer.h"
+#include "logging/buffer/log_buffer_factory.h"
+#include "logging/directory/log_layout.h"
 #include "tests/simulator/simulated_disk.h"
 #include "tests/simulator/simulated_servers.h"
 

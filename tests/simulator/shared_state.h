@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "logging/lsn.h"
+#include "logging/record/lsn.h"
 #include "tests/simulator/scenario.h"
 #include "tests/simulator/simulated_life.h"
 

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "logging/log_buffer_factory.h"
-#include "logging/log_layout.h"
-#include "logging/record_content.h"
+#include "logging/buffer/log_buffer_factory.h"
+#include "logging/directory/log_layout.h"
+#include "logging/record/record_content.h"
 #include "tests/simulator/simulated_disk.h"
 #include "tests/simulator/simulated_life.h"
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "logging/block_format.h"
+#include "logging/record/block_format.h"
 #include "tests/simulator/real_calls.h"
 #include "tests/simulator/simulated_threads.h"
 

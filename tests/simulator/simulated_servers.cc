@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/file.h"
-#include "logging/manifest.h"
-#include "logging/remote_options.h"
+#include "base/file/file.h"
+#include "logging/commit/remote_options.h"
+#include "logging/directory/manifest.h"
 #include "network/log_connection.h"
 #include "network/saved_log.h"
 #include "tests/simulator/simulated_network.h"

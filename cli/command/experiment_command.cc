@@ -1,0 +1,236 @@
+// mneme experiment: a paper's figure or table, measured here, beside what the paper has; a report of all that was measured.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "cli/command/commands.h"
+#include "cli/option/number_checks.h"
+#include "cli/output/experiment_text.h"
+#include "cli/output/file_checks.h"
+#include "cli/output/output.h"
+#include "cli/output/progress.h"
+#include "cli/output/text.h"
+#include "experiments/catalog.h"
+#include "experiments/evaluation.h"
+#include "experiments/machine.h"
+#include "experiments/report.h"
+#include "experiments/runner.h"
+
+namespace mneme {
+namespace {
+
+struct ExperimentCommand {
+  std::vector<std::string> names;
+  std::string output_folder = "./experiments-results";
+  std::string report_file;
+  uint32_t runs = 3;
+  bool all = false;
+  bool quick = false;
+  bool fresh = false;
+  Output output;
+
+  Result<void> run(const CLI::App& command) const {
+    const bool lists = names == std::vector<std::string>{"list"};
+    const bool reports = names == std::vector<std::string>{"report"};
+    if (all && !names.empty()) return invalid_argument("--all takes a tour of its own: leave {} out", fmt::join(names, " "));
+    if (!all && names.empty()) {
+      return invalid_argument("say which figure, or list, report or --all; mneme experiment list shows them");
+    }
+    if (lists || reports) {
+      const std::vector<const char*> needless = lists ? std::vector<const char*>{"--fresh", "--output", "--report"}
+                                                      : std::vector<const char*>{"--fresh", "--quick", "--runs"};
+      for (const char* option : needless) {
+        if (command.count(option) > 0) {
+          return invalid_argument("{} is for measuring, and {} measures nothing: leave it out", option, names[0]);
+        }
+      }
+    }
+    if (!report_file.empty() && !has_report()) return failed("{}", kNoReport);
+    if (lists) return list();
+    if (reports) return report_again();
+    const Result<std::vector<const Figure*>> figures = wanted_figures();
+    if (!figures) return figures.error();
+    return measure(*figures);
+  }
+
+ private:
+  ExperimentScale scale() const { return {std::max(1u, std::thread::hardware_concurrency()), quick}; }
+
+  Result<std::vector<const Figure*>> wanted_figures() const {
+    std::vector<const Figure*> figures;
+    if (all) {
+      for (const Figure& figure : all_figures()) {
+        if (figure.in_tour) figures.push_back(&figure);
+      }
+      return figures;
+    }
+    for (const std::string& name : names) {
+      const Figure* const figure = find_figure(name);
+      if (figure == nullptr) {
+        return invalid_argument("there is no experiment {}: mneme experiment list shows all that there are", name);
+      }
+      if (figure->panels.empty()) return invalid_argument("{} can't be measured here. {}", name, figure->not_here);
+      figures.push_back(figure);
+    }
+    return figures;
+  }
+
+  Result<void> list() const {
+    output.text(experiment_list(scale(), runs));
+    Json figures = Json::array();
+    for (const Figure& figure : all_figures()) {
+      const Plan plan = plan_of(figure, scale());
+      figures.push_back({{"name", figure.name},
+                         {"paper", figure.paper},
+                         {"title", figure.title},
+                         {"in_tour", figure.in_tour},
+                         {"expected_seconds", plan.expected_seconds(runs)},
+                         {"not_here", figure.not_here.empty() ? Json() : Json(figure.not_here)}});
+    }
+    return output.json({{"command", "experiment"}, {"figures", figures}});
+  }
+
+  std::string report_path(const ResultStore& store) const {
+    return report_file.empty() ? store.report().string() : report_file;
+  }
+
+  Result<void> write_report(const ResultStore& store) const {
+    const std::string path = report_path(store);
+    const Result<bool> written = write_report_file(store, path);
+    if (!written) return written.error();
+    if (*written) {
+      output.text(fmt::format("report: {}\n", path));
+    } else {
+      output.notice(kNoReport);
+    }
+    return {};
+  }
+
+  Result<void> report_again() const {
+    if (!has_report()) return failed("{}", kNoReport);
+    if (!std::filesystem::is_directory(output_folder)) {
+      return invalid_argument("there is no folder {}: --output names the one that holds the results", output_folder);
+    }
+    const Result<ResultStore> store = ResultStore::open(output_folder);
+    if (!store) return store.error();
+    const Result<Json> figures = store->read_figures();
+    if (!figures) return figures.error();
+    if (figures->empty()) {
+      return invalid_argument("{} holds no figures yet: mneme experiment NAME or --all measures some", output_folder);
+    }
+    RETURN_IF_ERROR(write_report(*store));
+    return output.json({{"command", "experiment"}, {"report", report_path(*store)}, {"figures", figures->size()}});
+  }
+
+  Result<void> measure(const std::vector<const Figure*>& figures) const {
+    Result<ResultStore> store = ResultStore::open(output_folder);
+    if (!store) return store.error();
+    const Json environment = environment_json(scale().cores);
+    Progress progress(output.quiet());
+    ExperimentRunner::Options options{scale(), runs, fresh, environment["program"].get<std::string>(), {}};
+    bool in_stage = false;
+    options.progress = [&progress, &in_stage](const ExperimentProgress& now) {
+      if (!in_stage) progress.stage("experiment", "", now.total, "runs");
+      in_stage = true;
+      progress.update({.done = now.done, .pace = Progress::Pace{0, now.seconds_left}, .text = now.doing});
+    };
+    ExperimentRunner runner(*store, options);
+    std::vector<Plan> plans;
+    for (const Figure* const figure : figures) plans.push_back(plan_of(*figure, scale()));
+    RETURN_IF_ERROR(runner.announce(plans));
+    if (quick) output.notice("--quick is to see that all works: its figures are not to be believed");
+    Json results = Json::array();
+    // One that can't be measured is told, and the others are measured all the same.
+    std::vector<std::string> failures;
+    for (const Plan& plan : plans) {
+      Result<Json> figure = measure_one(runner, plan, environment);
+      progress.finish();
+      in_stage = false;
+      if (!figure.ok() && figure.error().kind != ErrorKind::kFailed) return figure.error();
+      if (!figure.ok()) {
+        if (plans.size() == 1) return figure.error();
+        failures.push_back(plan.figure->name);
+        output.notice(fmt::format("{} was not measured: {}", plan.figure->name, figure.error().message));
+        continue;
+      }
+      RETURN_IF_ERROR(store->write_figure(plan.figure->name, "json", figure->dump(1) + "\n"));
+      RETURN_IF_ERROR(store->write_figure(plan.figure->name, "csv", csv_of(*figure)));
+      output.text(experiment_text(*figure));
+      results.push_back(std::move(*figure));
+    }
+    if (runner.reused() > 0) {
+      output.notice(fmt::format("{} of {} were there already; --fresh measures them again", counted(runner.reused(), "measurement"),
+                                output_folder));
+    }
+    if (runner.of_other_builds() > 0) {
+      output.notice(fmt::format("{} of them another build of the program took", thousands(runner.of_other_builds())));
+    }
+    RETURN_IF_ERROR(write_report(*store));
+    RETURN_IF_ERROR(output.json({{"command", "experiment"},
+                                 {"report", has_report() ? Json(report_path(*store)) : Json()},
+                                 {"environment", environment},
+                                 {"runs", runs},
+                                 {"quick", quick},
+                                 {"output", output_folder},
+                                 {"not_measured", failures},
+                                 {"figures", results}}));
+    if (failures.empty()) return {};
+    return failed("{} of {} were not measured: {}; the same command tries them again", failures.size(),
+                  counted(plans.size(), "figure"), fmt::join(failures, ", "));
+  }
+
+  Result<Json> measure_one(ExperimentRunner& runner, const Plan& plan, const Json& environment) const {
+    const Result<Measurements> measured = runner.run(plan);
+    if (!measured) return measured.error();
+    Result<Json> figure = evaluate(plan, *measured);
+    if (!figure) return figure.error();
+    (*figure)["quick"] = quick;
+    (*figure)["rounds"] = runs;
+    (*figure)["measured_at"] = time_now();
+    (*figure)["environment"] = environment;
+    (*figure)["load_average"] = mean_load(*measured);
+    return figure;
+  }
+
+  // Of the minute before each measurement: what else the machine did.
+  static double mean_load(const Measurements& measured) {
+    double sum = 0;
+    size_t count = 0;
+    for (const auto& [command, rounds] : measured) {
+      for (const Json& each : rounds) {
+        sum += each.value("load_average", 0.0);
+        ++count;
+      }
+    }
+    return count == 0 ? 0 : sum / static_cast<double>(count);
+  }
+};
+
+}  // namespace
+
+void add_experiment_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<ExperimentCommand>();
+  CLI::App* app = program.add_subcommand("experiment", "measure a paper's figures and tables here, beside the paper's numbers");
+  app->add_option("name", command->names,
+                  "figures, as pacman-figure-16; list: all there are; report: write the report of what --output holds again");
+  app->add_flag("--all", command->all, "a tour of figures of all papers, in less than 20 minutes");
+  app->add_flag("--quick", command->quick, "tiny runs at the outer points of the axes: to see that all works");
+  app->add_option("--runs", command->runs, "rounds, in each of which every setting runs once; medians count")
+      ->check(positive())
+      ->capture_default_str();
+  app->add_option("--output", command->output_folder,
+                  "the folder of results, CSV and JSON, and of report.html; what was measured there is not measured again. "
+                  "Databases are made in it while it runs")
+      ->capture_default_str();
+  app->add_flag("--fresh", command->fresh, "measure again what the folder holds already");
+  app->add_option("--report", command->report_file, "write the report, one HTML file, here and not into --output")
+      ->check(writable_file());
+  command->output.add_options(*app);
+  app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
+}
+
+}  // namespace mneme

@@ -1,0 +1,239 @@
+// mneme follow: a standby: a data directory that receives another engine's replicated log and replays it, until it ends or is
+// promoted.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+
+#include "base/clock.h"
+#include "cli/command/commands.h"
+#include "cli/measure/recovery_text.h"
+#include "cli/option/execution_option.h"
+#include "cli/option/number_checks.h"
+#include "cli/output/output.h"
+#include "cli/output/progress.h"
+#include "cli/output/text.h"
+#include "logging/commit/remote_options.h"
+#include "logging/layout/device_factory.h"
+#include "recovery/database/standby_base.h"
+#include "recovery/standby/follower.h"
+
+namespace mneme {
+namespace {
+
+// Written by handlers of signals, read by the command.
+volatile std::sig_atomic_t is_to_end = 0;
+volatile std::sig_atomic_t is_to_be_promoted = 0;
+
+void end_following(int) { is_to_end = 1; }
+void promote_standby(int) { is_to_be_promoted = 1; }
+
+// The end of a terminal ends the standby in order, unless who started it has chosen otherwise, as nohup does.
+void heed_signals() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGTERM, end_following);
+  std::signal(SIGINT, end_following);
+  std::signal(SIGUSR1, promote_standby);
+  if (std::signal(SIGHUP, end_following) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+struct FollowCommand {
+  std::string directory;
+  std::string from;
+  std::string servers;
+  std::string stream;
+  uint32_t threads = default_threads();
+  uint32_t batch = ReplayOptions{}.batch_transactions;
+  uint64_t checkpoint_mib = FollowOptions{}.checkpoint_log_bytes >> 20;
+  bool promotes = false;
+  bool as_is = false;
+  std::string progress_name = "auto";
+  ExecutionOption execution;
+  Output output;
+
+  Result<void> run(const CLI::App& command) const {
+    if (as_is) return promote_directory();
+    FollowOptions options;
+    options.standby.replay.threads = threads;
+    options.standby.replay.batch_transactions = batch;
+    options.checkpoint_log_bytes = checkpoint_mib << 20;
+    const Result<Execution> wanted_execution = execution.get();
+    if (!wanted_execution) return wanted_execution.error();
+    options.standby.execution = *wanted_execution;
+    const Result<ProgressStyle> style = progress_style(progress_name);
+    if (!style) return style.error();
+    // Before anything is copied: what can't be followed is left as it was.
+    const Result<Manifest> named = read_manifest(from.empty() ? directory : from);
+    if (!named) return named.error();
+    const auto log = replicated_log(*named);
+    if (!log) return log.error();
+    auto reader = open_replicated_reader(*log);
+    if (!reader) return reader.error();
+    if (!from.empty()) RETURN_IF_ERROR(copy_base(from, directory));
+
+    heed_signals();
+    const bool is_off = output.quiet() && command.count("--progress") == 0;
+    Progress progress(is_off ? ProgressStyle::kOff : *style);
+    RecoverOptions shown;
+    show_progress(shown, progress);
+    options.progress = shown.progress;
+    options.checkpointed = [&](const StandbyCheckpoint& taken) {
+      output.notice(fmt::format("a checkpoint at LSN {}: {} in {}, {} removed", taken.lsn.value, bytes_text(taken.bytes),
+                                seconds_text(taken.seconds), counted(taken.removed_segments, "segment")));
+    };
+    auto opened = Follower::open(directory, std::move(*reader), options);
+    progress.finish();
+    if (!opened) return opened.error();
+    Follower& follower = **opened;
+    output.text(fmt::format("following the log {} of {} from LSN {} on, by {}; signal USR1 to process {} promotes\n", log->stream,
+                            log->servers, follower.standby().end().value, name_of(follower.standby().scheme()), ::getpid()));
+    progress.stage("follow", "", 0, "transactions", asking(follower));
+    const auto ends = [this] { return is_to_end != 0 || is_to_be_promoted != 0 || promotes; };
+    const Result<void> ran = follower.run(ends);
+    const bool is_promotion = ran.ok() && is_to_end == 0;
+    const Result<std::optional<Promotion>> ended = ran ? end(follower, is_promotion) : ran.error();
+    progress.finish();
+    for (const std::string& notice : follower.standby().notices()) output.notice(notice);
+    if (!ended) return ended.error();
+    return tell(follower, *ended, progress);
+  }
+
+ private:
+  Result<void> promote_directory() const {
+    const Result<Lsn> end = mneme::promote_as_is(directory, threads);
+    if (!end) return end.error();
+    output.text(fmt::format("{} is a database, up to LSN {}; no engine was kept from writing its replicated log\n", directory,
+                            end->value));
+    return output.json({{"command", "follow"}, {"promoted", true}, {"lsn", end->value}});
+  }
+
+  Result<ReplicatedLogOptions> replicated_log(const Manifest& manifest) const {
+    const std::string kind = attribute_of(manifest, kLogKindAttribute);
+    if (kind.empty()) {
+      return invalid_argument("{} names no replicated log to follow: run the primary with --log-device nats or kafka, and copy its "
+                              "directory then",
+                              from.empty() ? directory : from);
+    }
+    const auto device = log_device_kind(kind);
+    if (!device) return device.error();
+    if (!is_replicated(*device)) return damaged("the manifest of {} says that the log lies on {}", directory, kind);
+    RemoteLogOptions remote;
+    remote.servers = servers.empty() ? attribute_of(manifest, kLogServersAttribute) : servers;
+    remote.stream = stream.empty() ? attribute_of(manifest, kLogStreamAttribute) : stream;
+    return replicated_log_options(*device, remote, manifest.database_id);
+  }
+
+  // Of each line, the speed since the one before.
+  static Progress::Ask asking(const Follower& follower) {
+    return [&follower, before = uint64_t{0}, before_ns = monotonic_ns()]() mutable {
+      const FollowLag lag = follower.lag();
+      const uint64_t now_ns = monotonic_ns();
+      Progress::Now now{.done = lag.total_transactions};
+      const double passed = static_cast<double>(std::max<uint64_t>(now_ns - before_ns, 1)) * 1e-9;
+      now.pace = Progress::Pace{static_cast<double>(lag.total_transactions - before) / passed, 0};
+      before = lag.total_transactions;
+      before_ns = now_ns;
+      now.lsn = lag.replayed.value;
+      now.text = lag_text(lag);
+      now.fields = lag_json(lag);
+      return now;
+    };
+  }
+
+  static std::string lag_text(const FollowLag& lag) {
+    std::string text = "in step";
+    if (lag.bytes > 0 || lag.unread > 0 || lag.seconds > 0) {
+      text = fmt::format("behind by {:.1f} s, {}, {}", lag.seconds, bytes_text(lag.bytes),
+                         counted(lag.transactions, "transaction"));
+      if (lag.unread > 0) text += fmt::format(" and {} to come", counted(lag.unread, "message"));
+    }
+    if (!lag.trouble.empty()) text += fmt::format(" ({})", lag.trouble);
+    return text;
+  }
+
+  static Json lag_json(const FollowLag& lag) {
+    return {{"log_end_lsn", lag.log_end.value},     {"bytes_behind", lag.bytes},   {"transactions_behind", lag.transactions},
+            {"messages_to_come", lag.unread}, {"seconds_behind", lag.seconds}, {"trouble", lag.trouble}};
+  }
+
+  static Result<std::optional<Promotion>> end(Follower& follower, bool is_promotion) {
+    if (!is_promotion) {
+      RETURN_IF_ERROR(follower.end());
+      return std::optional<Promotion>();
+    }
+    const Result<Promotion> promotion = follower.promote();
+    if (!promotion) return promotion.error();
+    return std::optional(*promotion);
+  }
+
+  Result<void> tell(const Follower& follower, const std::optional<Promotion>& promotion, Progress& progress) const {
+    const Standby& standby = follower.standby();
+    const FollowLag lag = follower.lag();
+    const std::string digest = digest_text(standby.database(), threads);
+    Json json = {{"command", "follow"},
+                 {"promoted", promotion.has_value()},
+                 {"scheme", name_of(standby.scheme())},
+                 {"threads", threads},
+                 {"execution", replays_calls(standby.scheme()) ? Json(name_of(standby.executed())) : Json()},
+                 {"lsn", standby.end().value},
+                 {"state_digest", digest},
+                 {"recovered_transactions", follower.recovered().replay.transactions},
+                 {"transactions", lag.total_transactions},
+                 {"rounds", follower.rounds()},
+                 {"replay_seconds", follower.replay_seconds()},
+                 {"checkpoints", follower.checkpoints()}};
+    if (promotion) {
+      json["term"] = promotion->term;
+      json["promotion_transactions"] = promotion->transactions;
+      json["promotion_seconds"] = promotion->seconds;
+      output.text(fmt::format("promoted: term {} has begun, so nobody else writes that log any more; {} replayed for it, in {}\n",
+                              promotion->term, counted(promotion->transactions, "transaction"), seconds_text(promotion->seconds)));
+      output.text(fmt::format("{} is a database: mneme run WORKLOAD --resume --data-dir {}\n", directory, directory));
+    } else {
+      json.update(lag_json(lag));
+    }
+    progress.result({{"event", promotion ? "promoted" : "followed"}, {"durable_lsn", standby.end().value}, {"state_digest", digest}});
+    output.text(fmt::format("  replayed {} in {} of {} in all, state digest {}, up to LSN {}\n",
+                            counted(lag.total_transactions, "transaction"), counted(follower.rounds(), "round"),
+                            seconds_text(follower.replay_seconds()), digest, standby.end().value));
+    return output.json(json);
+  }
+};
+
+}  // namespace
+
+void add_follow_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<FollowCommand>();
+  CLI::App* app = program.add_subcommand(
+      "follow", "a standby: receives another engine's replicated log and replays it; SIGUSR1 promotes it, SIGTERM ends it");
+  app->add_option("directory", command->directory, "the standby's data directory: a copy of the primary's, or its own from before")
+      ->required();
+  app->add_option("--from", command->from, "the primary's data directory, at work or not: copied first, into a directory without a database");
+  app->add_option("--log-server", command->servers,
+                  "the replicated log's servers, where they are to be had under other addresses than the primary's manifest names");
+  app->add_option("--log-stream", command->stream, "the stream or topic, if it is another than the primary's manifest names");
+  app->add_option("--threads", command->threads, "replay threads")->check(positive())->capture_default_str();
+  app->add_option("--batch", command->batch, "transactions a log batch")->check(positive())->capture_default_str();
+  app->add_option("--checkpoint-log", command->checkpoint_mib,
+                  "a checkpoint once so many MiB of the log have been replayed, and the log below it is removed here; 0: none")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 20))
+      ->capture_default_str();
+  app->add_flag("--promote", command->promotes, "promote at once: replay all that the log holds, and end as a database to work on");
+  CLI::Option* as_is =
+      app->add_flag("--promote-as-is", command->as_is,
+                    "promote what the directory holds, where its replicated log is lost: asks no servers, and keeps no other engine from "
+                    "going on");
+  for (CLI::Option* option : app->get_options()) {
+    const bool has_use = option == as_is || option->get_positional() || option->check_name("--threads") || option->check_name("--help");
+    if (!has_use) as_is->excludes(option);
+  }
+  app->add_option("--progress", command->progress_name,
+                  "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; json: JSON lines there; off")
+      ->capture_default_str();
+  command->execution.add_option(*app);
+  command->output.add_options(*app);
+  app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
+}
+
+}  // namespace mneme

@@ -1,0 +1,154 @@
+// mneme logd: the remote log server (SepLog): engines' logs in this machine's memory.
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <climits>
+#include <csignal>
+#include <memory>
+
+#include "cli/command/commands.h"
+#include "cli/option/number_checks.h"
+#include "logging/directory/database_files.h"
+#include "network/log_connection.h"
+#include "network/log_server.h"
+
+namespace mneme {
+namespace {
+
+constexpr const char* kTcpPlace = "127.0.0.1:7433";
+// A pipe that is ready takes so many bytes at once.
+constexpr size_t kMostLineBytes = PIPE_BUF;
+
+// Whom the signals stop.
+LogServer* serving = nullptr;
+
+void stop_serving(int) {
+  serving->stop();
+}
+
+// A line at once, also into a file or a pipe: who started the server waits for it. Where nobody listens any more, the disk is full, or a
+// pipe that nobody reads, the server goes on without: logs are worth more than its words.
+void tell(const std::string& sentence) {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  if (::poll(&output, 1, 0) == 0) return;
+  const std::string line = sentence.substr(0, kMostLineBytes - 1) + '\n';
+  (void)std::fwrite(line.data(), 1, line.size(), stdout);
+  (void)std::fflush(stdout);
+  std::clearerr(stdout);
+}
+
+// The end of a terminal ends the server in order, unless who started it has chosen otherwise, as nohup does.
+void handle_signals() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGTERM, stop_serving);
+  std::signal(SIGINT, stop_serving);
+  if (std::signal(SIGHUP, stop_serving) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+struct LogdCommand {
+  std::string listen;
+  std::string socket;
+  std::string directory = "./mneme-logd";
+  std::string key_file;
+  bool without_key = false;
+  uint64_t memory_mib = 4096;
+  std::string network = "uring";
+  std::string shut_down;
+
+  Result<void> run(const CLI::App& command) const {
+    if (without_key && !key_file.empty()) return invalid_argument("--no-key and --key FILE say the opposite: leave one of them out");
+    std::shared_ptr<const PreSharedKey> key;
+    if (!key_file.empty()) {
+      auto read = read_key_file(key_file);
+      if (!read) return read.error();
+      key = std::move(*read);
+    }
+    if (!shut_down.empty()) return end_another(command, key);
+    const auto address = place(command);
+    if (!address) return address.error();
+    const auto files = database_files(directory);
+    if (!files) return files.error();
+    if (!files->empty()) {
+      return invalid_argument("{} holds files of a database, as {}, and a log server keeps its own: give another --data-dir", directory,
+                              files->front());
+    }
+    LogServerOptions options;
+    options.listen = *address;
+    options.without_key = without_key;
+    options.directory = directory;
+    options.key = key;
+    options.memory_bytes = memory_mib << 20;
+    options.network = network == "poll" ? SocketMethod::kPoll : SocketMethod::kUring;
+    options.tell = tell;
+    auto server = LogServer::start(options);
+    if (!server) return server.error();
+    serving = server->get();
+    handle_signals();
+    tell(fmt::format("listening on {}{}", (*server)->address().text(), key == nullptr ? "" : ", with TLS"));
+    return (*server)->run();
+  }
+
+ private:
+  // A Unix socket, unless something is said of TCP.
+  Result<ServerAddress> place(const CLI::App& command) const {
+    const bool says_tcp = !listen.empty() || !key_file.empty() || without_key;
+    auto address = says_tcp && socket.empty() ? server_address(listen.empty() ? kTcpPlace : listen)
+                                              : server_address("unix:" + (socket.empty() ? directory + "/socket" : socket));
+    if (!address || !address->is_local()) return address;
+    for (const char* option : {"--listen", "--key", "--no-key"}) {
+      if (command.count(option) == 0 || (option == std::string("--listen") && socket.empty())) continue;
+      return invalid_argument("a Unix socket is for its own user's engines, and has no use for {}: leave it or the socket out", option);
+    }
+    return address;
+  }
+
+  Result<void> end_another(const CLI::App& command, const std::shared_ptr<const PreSharedKey>& key) const {
+    for (const char* option : {"--listen", "--socket", "--no-key", "--data-dir", "--memory", "--network"}) {
+      if (command.count(option) > 0) {
+        return invalid_argument(
+            "--shut-down ends another server, and {} is for one that starts: leave one of them out", option);
+      }
+    }
+    const auto address = server_address(shut_down);
+    if (!address) return address.error();
+    auto connection = LogConnection::open(*address, key, HelloMessage{}, std::chrono::minutes(1));
+    if (!connection) return connection.error();
+    RETURN_IF_ERROR(connection->shut_down());
+    tell(fmt::format("{} has saved its logs and ends", address->text()));
+    return {};
+  }
+};
+
+}  // namespace
+
+void add_logd_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<LogdCommand>();
+  CLI::App* app =
+      program.add_subcommand("logd", "the remote log server: engines' logs in this machine's memory");
+  app->add_option("--listen", command->listen,
+                  "HOST:PORT, of TCP, with --key or, on loopback, --no-key; port 0: one that is free. With one of those two alone "
+                  "127.0.0.1:7433");
+  app->add_option("--socket", command->socket,
+                  "PATH of a Unix socket, for this user's engines and root's, in a directory that nobody else can write; where nothing is "
+                  "said of TCP, `socket` in the data directory");
+  app->add_option("--data-dir", command->directory,
+                  "where logs are saved when their engine or the server ends")
+      ->capture_default_str();
+  app->add_option("--key", command->key_file,
+                  "a file with the key that engines share, 32 bytes or more: everybody must have it then, "
+                  "and TLS is spoken");
+  app->add_flag("--no-key", command->without_key,
+                "TCP without a key: every user of this machine can then read, overwrite and end the logs");
+  app->add_option("--memory", command->memory_mib, "MiB for all logs together")
+      ->check(positive())
+      ->capture_default_str();
+  app->add_option("--network", command->network, "uring; poll")
+      ->check(CLI::IsMember({"uring", "poll"}))
+      ->capture_default_str();
+  app->add_option("--shut-down", command->shut_down,
+                  "unix:PATH or HOST:PORT of another server, which saves its logs and ends");
+  app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
+}
+
+}  // namespace mneme

@@ -1,0 +1,81 @@
+// mneme: the program. Exit status: 0 done; 1 the run or a check failed; 2 bad arguments; 3 the data is damaged.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+
+#include "base/exhaustion.h"
+#include "cli/command/commands.h"
+#include "cli/output/output.h"
+#include "cli/output/parse_error_text.h"
+
+namespace {
+
+int exit_status(mneme::ErrorKind kind) {
+  switch (kind) {
+    case mneme::ErrorKind::kFailed:
+      return 1;
+    case mneme::ErrorKind::kInvalidArgument:
+      return 2;
+    case mneme::ErrorKind::kDamaged:
+      return 3;
+  }
+  return 1;
+}
+
+// Where whoever began the program has closed a standard stream, the system would give its number to the next file that is opened, and
+// messages would be written into the log.
+void open_standard_streams() {
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = ::open("/dev/null", O_RDWR);
+  if (descriptor > STDERR_FILENO) ::close(descriptor);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_standard_streams();
+  // A write beyond the limit on the size of files is then an error like a full disk's, and no death by a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
+  mneme::end_when_exhausted();
+
+  CLI::App program("Mneme: a main-memory OLTP engine with a command log and parallel recovery", "mneme");
+  program.require_subcommand(1);
+  program.failure_message([](const CLI::App* app, const CLI::Error& error) {
+    return fmt::format("mneme: {}\n", mneme::parse_error_text(*app, error));
+  });
+  program.set_version_flag("--version", "mneme " MNEME_VERSION);
+  mneme::Action chosen;
+  mneme::add_demo_command(program, chosen);
+  mneme::add_run_command(program, chosen);
+  mneme::add_crash_command(program, chosen);
+  mneme::add_recover_command(program, chosen);
+  mneme::add_verify_command(program, chosen);
+  mneme::add_inspect_command(program, chosen);
+  mneme::add_slice_command(program, chosen);
+  mneme::add_native_command(program, chosen);
+  mneme::add_logbench_command(program, chosen);
+  mneme::add_sql_command(program, chosen);
+  mneme::add_serve_command(program, chosen);
+  mneme::add_logd_command(program, chosen);
+  mneme::add_follow_command(program, chosen);
+  mneme::add_experiment_command(program, chosen);
+
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    errno = 0;
+    if (program.exit(error) != 0) return 2;
+    chosen = [] { return mneme::Result<void>(); };  // what was asked for has been printed: help, or the version
+  }
+
+  mneme::Result<void> result = chosen();
+  if (result.ok()) result = mneme::check_standard_output();
+  if (result.ok()) return 0;
+  std::fprintf(stderr, "mneme: %s\n", result.error().message.c_str());
+  return exit_status(result.error().kind);
+}

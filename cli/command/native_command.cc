@@ -1,0 +1,80 @@
+// mneme native: compiles workloads' procedures, and the slices that their logs are replayed by, into a folder: the build
+// does it for the one beside the program, in which every other command looks.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "analyzer/dependency_graph.h"
+#include "cli/command/commands.h"
+#include "cli/option/execution_option.h"
+#include "recovery/calls/slice_units.h"
+#include "workloads/workload_table.h"
+
+namespace mneme {
+namespace {
+
+using std::filesystem::perms;
+constexpr perms kReadable = perms::owner_read | perms::owner_write | perms::group_read | perms::others_read;
+constexpr perms kSearchable = perms::owner_exec | perms::group_exec | perms::others_exec;
+
+struct NativeCommand {
+  std::vector<std::string> workloads;
+  std::string into;
+
+  Result<void> run() const {
+    std::set<std::string> kept;
+    for (const std::string& name : workloads) {
+      const Result<std::unique_ptr<Workload>> workload = make_workload(name, {});
+      if (!workload) return workload.error();
+      const Result<std::unique_ptr<Program>> compiled = compile((*workload)->sql(), name + ".sql");
+      if (!compiled) return compiled.error();
+      const Program& program = **compiled;
+      const Schema schema(program.catalog);
+      RETURN_IF_ERROR(keep(program, schema, procedure_units(program), name, kept));
+      for (const AnalysisOptions& options : {AnalysisOptions(), AnalysisOptions::for_ad_hoc()}) {
+        const DependencyGraph graph = analyze(program, options);
+        RETURN_IF_ERROR(keep(program, schema, SliceUnits(graph).units(), name + "'s slices", kept));
+      }
+    }
+    remove_others(kept);
+    return {};
+  }
+
+ private:
+  Result<void> keep(const Program& program, const Schema& schema, std::span<const NativeUnit> units,
+                    const std::string& what, std::set<std::string>& kept) const {
+    const CompiledUnits code = CompiledUnits::load(program, schema, units, {into, {}});
+    if (code.execution() != Execution::kNative) return failed("{}: {}", what, code.notices().front());
+    kept.insert(code.file_name());
+    // Machine code holds no rows: every user who may run the program may read it.
+    for (const char* extension : {".so", ".cc"}) std::filesystem::permissions(into + "/" + code.file_name() + extension, kReadable);
+    std::filesystem::permissions(into, kReadable | kSearchable);
+    return {};
+  }
+
+  // Objects of earlier builds, which nothing would look for any more.
+  void remove_others(const std::set<std::string>& kept) const {
+    for (const auto& entry : std::filesystem::directory_iterator(into)) {
+      const std::string extension = entry.path().extension().string();
+      if ((extension == ".so" || extension == ".cc") && !kept.contains(entry.path().stem().string())) {
+        std::error_code ignored;
+        std::filesystem::remove(entry.path(), ignored);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void add_native_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<NativeCommand>();
+  CLI::App* app = program.add_subcommand("native", "compile workloads' procedures into a folder (used by the build)");
+  app->add_option("workload", command->workloads, fmt::format("of {}", fmt::join(workload_names(), ", ")))->required();
+  app->add_option("--into", command->into, "the folder, which will hold nothing else")->required();
+  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+}
+
+}  // namespace mneme

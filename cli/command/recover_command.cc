@@ -1,0 +1,221 @@
+// mneme recover: a data directory into memory, each stage timed. Never changes the directory.
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "cli/command/commands.h"
+#include "cli/measure/recovery_text.h"
+#include "cli/measure/simulation_text.h"
+#include "cli/option/analysis_option.h"
+#include "cli/option/execution_option.h"
+#include "cli/option/number_checks.h"
+#include "cli/output/file_checks.h"
+#include "cli/output/output.h"
+#include "cli/output/progress.h"
+#include "cli/output/text.h"
+#include "cli/output/trace_file.h"
+#include "engine/transaction/digest.h"
+#include "recovery/calls/schedule_recorder.h"
+#include "recovery/database/recover.h"
+
+namespace mneme {
+namespace {
+
+// Work that would go on beside the measured thread, on a core that a simulated machine has not, such as touching memory
+// ahead, is then in what is measured. Where the system refuses, it is not.
+void stay_on_one_core() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  CPU_SET(static_cast<size_t>(std::max(0, sched_getcpu())), &cores);
+  (void)sched_setaffinity(0, sizeof(cores), &cores);
+}
+
+struct RecoverCommand {
+  std::string directory;
+  std::string scheme = "default";
+  std::string replay = "pipelined";
+  std::string order = "default";
+  uint32_t threads = default_threads();
+  uint32_t batch = ReplayOptions{}.batch_transactions;
+  uint32_t lanes = ReplayOptions{}.lanes_per_block;
+  std::string log_archive;
+  std::string progress_name = "auto";
+  std::string trace;
+  std::string trace_html;
+  std::vector<uint32_t> simulate_cores;
+  AnalysisOption analysis;
+  ExecutionOption execution;
+  Output output;
+
+  Result<void> run(const CLI::App& command) const {
+    RecoverOptions options;
+    const Result<ReplayLevel> level = replay_level(replay);
+    if (!level) return level.error();
+    if (order != "default") {
+      const Result<ReplayOrder> wanted_order = replay_order(order);
+      if (!wanted_order) return wanted_order.error();
+      options.order = *wanted_order;
+    }
+    const Result<RecoveryScheme> wanted = wanted_scheme();
+    if (!wanted) return wanted.error();
+    options.scheme = *wanted;
+    RETURN_IF_ERROR(check_options(command, *wanted));
+    const Result<Execution> wanted_execution = execution.get();
+    if (!wanted_execution) return wanted_execution.error();
+    options.execution = *wanted_execution;
+    const Result<AnalysisOptions> wanted_analysis = analysis.get();
+    if (!wanted_analysis) return wanted_analysis.error();
+    if (AnalysisOption::is_given(command)) options.analysis = *wanted_analysis;
+    options.log_archive = log_archive;
+    options.replay.level = *level;
+    options.replay.threads = simulate_cores.empty() ? threads : 1;
+    options.replay.batch_transactions = batch;
+    options.replay.lanes_per_block = lanes;
+    if (!simulate_cores.empty()) {
+      stay_on_one_core();
+      options.replay.lanes_for_threads = std::ranges::max(simulate_cores);
+    }
+    std::unique_ptr<ScheduleRecorder> recorder = make_recorder();
+    options.replay.recorder = recorder.get();
+    const Result<ProgressStyle> style = progress_style(progress_name);
+    if (!style) return style.error();
+    const bool is_off = output.quiet() && command.count("--progress") == 0;
+    Progress progress(is_off ? ProgressStyle::kOff : *style);
+    show_progress(options, progress);
+
+    Result<RecoveredDatabase> recovered = recover(directory, options);
+    progress.finish();
+    if (!recovered) return recovered.error();
+    const RecoveryReport& report = recovered->report;
+    for (const std::string& notice : report.notices) output.notice(notice);
+    const std::string digest = digest_text(*recovered->database, threads);
+    Json json = recovery_json(report, digest);
+    json["memory_bytes"] = recovered->database->memory_bytes();
+    progress.result({{"event", "recovered"},
+                     {"applied", report.replay.transactions},
+                     {"skipped", report.skipped},
+                     {"durable_lsn", report.end.value},
+                     {"state_digest", digest},
+                     {"total_seconds", report.total_seconds}});
+    output.text(recovery_text(report, digest));
+    if (is_traced()) RETURN_IF_ERROR(put_trace(report, *recorder));
+    if (!simulate_cores.empty()) {
+      if (recorder->runs() != 1) {
+        return invalid_argument(
+            "--simulate-cores takes the costs of one graph of procedures, and this log's was replayed in {} stretches: {}",
+            recorder->runs(), "recover a log that changes no schema");
+      }
+      const SimulatedReplay simulated = simulate_replay(*recorder, report.level, simulate_cores);
+      output.text(simulation_text(simulated, report));
+      json["simulation"] = simulation_json(simulated, report);
+    }
+    return output.json(json);
+  }
+
+ private:
+  bool is_traced() const { return !trace.empty() || !trace_html.empty(); }
+
+  // What is recorded costs time, so no more than is asked for.
+  std::unique_ptr<ScheduleRecorder> make_recorder() const {
+    using Detail = ScheduleRecorder::Detail;
+    if (!simulate_cores.empty()) return std::make_unique<ScheduleRecorder>(Detail::kRendezvous);
+    if (is_traced()) return std::make_unique<ScheduleRecorder>(Detail::kVisits, kMostTracedSteps);
+    if (output.wants_json()) return std::make_unique<ScheduleRecorder>(Detail::kTimes);
+    return nullptr;
+  }
+
+  Result<void> put_trace(const RecoveryReport& report, const ScheduleRecorder& recorder) const {
+    if (!trace.empty()) RETURN_IF_ERROR(write_trace(trace, report, recorder));
+    if (!trace_html.empty()) RETURN_IF_ERROR(write_trace_page(trace_html, report, recorder));
+    if (recorder.dropped_steps() > 0) {
+      output.notice(fmt::format("the trace holds the first {} steps of each thread, and leaves out {} later ones",
+                                thousands(kMostTracedSteps), thousands(recorder.dropped_steps())));
+    }
+    return {};
+  }
+
+  Result<RecoveryScheme> wanted_scheme() const {
+    if (scheme != "default") return recovery_scheme(scheme);
+    const Result<Manifest> manifest = read_manifest(directory);
+    if (!manifest) return manifest.error();
+    return default_scheme(manifest->records, manifest->tuple_image);
+  }
+
+  static Result<void> check_options(const CLI::App& command, RecoveryScheme wanted) {
+    if (command.count("--replay") > 0 && wanted != RecoveryScheme::kClrP) {
+      return invalid_argument("--replay is clr-p's, and {} has no levels: leave it out", name_of(wanted));
+    }
+    if (command.count("--simulate-cores") > 0 && wanted != RecoveryScheme::kClrP) {
+      return invalid_argument("--simulate-cores is clr-p's: {} has no graph of pieces to simulate; leave it out",
+                              name_of(wanted));
+    }
+    if (command.count("--simulate-cores") > 0 && command.count("--threads") > 0) {
+      return invalid_argument("--simulate-cores measures a replay on one thread: leave --threads out");
+    }
+    if (AnalysisOption::is_given(command) && wanted != RecoveryScheme::kClrP) {
+      return invalid_argument("--conflicts, --elide, --decompose and --coalesce are clr-p's, and {} takes no procedure "
+                              "apart: leave them out", name_of(wanted));
+    }
+    if (command.count("--batch") > 0 && wanted == RecoveryScheme::kClr) {
+      return invalid_argument("--batch is for schemes that replay in parallel: clr replays one call after the other; "
+                              "leave it out");
+    }
+    if (command.count("--lanes") > 0 && wanted != RecoveryScheme::kClrP) {
+      return invalid_argument("--lanes is clr-p's: {} cuts nothing into lanes; leave it out", name_of(wanted));
+    }
+    if (command.count("--replay-order") > 0 && replays_calls(wanted)) {
+      return invalid_argument("--replay-order is for schemes that replay rows: {} runs calls in commit order; leave it "
+                              "out", name_of(wanted));
+    }
+    if (command.count("--execution") > 0 && !replays_calls(wanted)) {
+      return invalid_argument("--execution is for schemes that run procedures, and {} runs none: leave it out",
+                              name_of(wanted));
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+void add_recover_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<RecoverCommand>();
+  CLI::App* app = program.add_subcommand("recover", "recover a data directory into memory and report each stage");
+  app->add_option("directory", command->directory, "the data directory")->required();
+  app->add_option("--scheme", command->scheme, "clr: calls, one after the other; clr-p: calls, in parallel; llr: rows, in any order, latched; "
+                  "llr-p: rows, shuffled to threads; plr: rows, by location, then indexes; default: the fastest that the log serves")->capture_default_str();
+  app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")->capture_default_str();
+  app->add_option("--replay-order", command->order,
+                  "llr, llr-p, plr: forward; reverse: the newest image of a row first, older ones are passed over; default: reverse, "
+                  "but forward where updates hold the changed columns alone")
+      ->capture_default_str();
+  app->add_option("--threads", command->threads, "replay threads")->check(positive())->capture_default_str();
+  app->add_option("--batch", command->batch, "transactions a log batch")
+      ->check(positive())
+      ->capture_default_str();
+  app->add_option("--lanes", command->lanes,
+                  "clr-p: how many lanes a block is cut into; 0: as many as its share of the work demands of the threads")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  app->add_option("--log-archive", command->log_archive,
+                  "the archive of the directory's runs: all of its history is replayed, not only what is behind the last checkpoint");
+  app->add_option("--progress", command->progress_name,
+                  "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; json: JSON lines there; off")
+      ->capture_default_str();
+  app->add_option("--trace", command->trace, "write a timeline of the replay threads to this file, in Chrome's trace format")
+      ->check(writable_file());
+  app->add_option("--trace-html", command->trace_html, "the same as a page for the browser: threads, blocks, lanes, batches, waits and their causes")
+      ->check(writable_file());
+  app->add_option("--simulate-cores", command->simulate_cores,
+                  "clr-p: measure the replay's steps on one thread, and tell how long it would take on these numbers of cores: 2,8,40; lanes are cut for the largest")
+      ->delimiter(',')
+      ->check(positive());
+  command->analysis.add_options(*app);
+  command->execution.add_option(*app);
+  command->output.add_options(*app);
+  app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
+}
+
+}  // namespace mneme

@@ -1,0 +1,123 @@
+// mneme verify: is a data directory whole? Checksums, catalog, indexes, and its workload's consistency conditions.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command/commands.h"
+#include "cli/measure/recovery_text.h"
+#include "cli/option/execution_option.h"
+#include "cli/option/number_checks.h"
+#include "cli/option/workload_settings.h"
+#include "cli/output/output.h"
+#include "cli/output/text.h"
+#include "engine/transaction/digest.h"
+#include "recovery/database/recover.h"
+#include "workloads/shared/load.h"
+
+namespace mneme {
+namespace {
+
+struct VerifyCommand {
+  std::string directory;
+  uint32_t threads = default_threads();
+  std::string log_archive;
+  ExecutionOption execution;
+  Output output;
+
+  Result<void> run() const {
+    const Result<Manifest> manifest = read_manifest(directory);
+    if (!manifest) return manifest.error();
+    const Result<WorkloadSettings> settings = WorkloadSettings::from_attributes(manifest->attributes, directory);
+    if (!settings) return settings.error();
+    const Result<std::unique_ptr<Workload>> workload = settings->make();
+    if (!workload) return workload.error();
+
+    const Result<Execution> wanted = execution.get();
+    if (!wanted) return wanted.error();
+
+    // Serial replay, where the log holds calls: the conditions that speak of all committed calls need each call's
+    // results.
+    const bool has_calls = holds_calls(manifest->records);
+    RecoverOptions options;
+    if (has_calls) options.scheme = RecoveryScheme::kClr;
+    options.execution = *wanted;
+    options.log_archive = log_archive;
+    options.replay.threads = threads;
+    int128 conserved = 0;
+    if (has_calls) {
+      options.visit = [&](const ReplayedCall& replayed) {
+        conserved += (*workload)->conserved_delta(replayed.call, replayed.results);
+      };
+    }
+    Progress progress(output.quiet());
+    show_progress(options, progress);
+    const Result<RecoveredDatabase> recovered = recover(directory, options);
+    progress.finish();
+    if (!recovered) return recovered.error();
+
+    for (const std::string& notice : recovered->report.notices) output.notice(notice);
+    std::vector<Check> checks = {
+        {"checkpoint", true,
+         fmt::format("{} at LSN {}, every chunk's checksum right", counted(recovered->report.checkpoint_rows, "row"),
+                     recovered->report.checkpoint_lsn.value)},
+        {"log", true,
+         fmt::format("{} up to LSN {}, every record's checksum right{}",
+                     counted(recovered->report.replay.transactions, "transaction"),
+                     recovered->report.end.value, holes_text(recovered->report))},
+        index_check(*recovered->database)};
+    // What calls have added up to is known only where all were replayed, since the database's birth; what ad-hoc
+    // transactions were to add, their rows don't tell.
+    const bool has_all_calls = has_calls && recovered->report.checkpoint_lsn == kCheckpointLsn &&
+                               recovered->report.replay.ad_hoc == 0;
+    for (Check& check : (*workload)->check(DatabaseRows(*recovered->database),
+                                           has_all_calls ? std::optional(conserved) : std::nullopt)) {
+      checks.push_back(std::move(check));
+    }
+    return tell(checks, recovered->report.execution);
+  }
+
+ private:
+  static std::string holes_text(const RecoveryReport& report) {
+    return report.holes == 0 ? "" : fmt::format(", and {} that crashes left", counted(report.holes, "hole"));
+  }
+
+  static Check index_check(const Database& database) {
+    const Result<IndexReport> report = verify_indexes(database);
+    if (!report) return {"indexes", false, report.error().message};
+    return {"indexes", true,
+            fmt::format("{}, and {}: each leads to the other", counted(report->entries, "entry", "entries"),
+                        counted(report->rows, "row"))};
+  }
+
+  Result<void> tell(const std::vector<Check>& checks, Execution executed) const {
+    Json list = Json::array();
+    size_t failed_checks = 0;
+    for (const Check& check : checks) {
+      output.text(fmt::format("{:<4}  {}: {}\n", check.ok ? "ok" : "BAD", check.name, check.detail));
+      list.push_back({{"name", check.name}, {"ok", check.ok}, {"detail", check.detail}});
+      failed_checks += check.ok ? 0 : 1;
+    }
+    RETURN_IF_ERROR(output.json({{"command", "verify"}, {"execution", name_of(executed)},
+                                 {"ok", failed_checks == 0}, {"checks", list}}));
+    if (failed_checks > 0) {
+      return failed("{} of {} checks of {} do not hold", failed_checks, checks.size(), directory);
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+void add_verify_command(CLI::App& program, Action& chosen) {
+  auto command = std::make_shared<VerifyCommand>();
+  CLI::App* app = program.add_subcommand("verify", "checksums, catalog, indexes, the workload's consistency conditions");
+  app->add_option("directory", command->directory, "the data directory")->required();
+  app->add_option("--threads", command->threads, "threads")->check(positive())->capture_default_str();
+  app->add_option("--log-archive", command->log_archive,
+                  "the archive of the directory's runs: all of its history is replayed, not only what is behind the last checkpoint");
+  command->execution.add_option(*app);
+  command->output.add_options(*app);
+  app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
+}
+
+}  // namespace mneme

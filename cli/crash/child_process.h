@@ -1,0 +1,50 @@
+// ChildProcess: this program again, as a child that may be killed at any moment.
+//
+// Threads     one owner.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/crash/call_channel.h"
+
+namespace mneme {
+
+class ChildProcess {
+ public:
+  // Starts this program with `arguments`, followed by the inherited ends of `channel_count` socket pairs:
+  // --channel FD once for each.
+  static Result<ChildProcess> start(std::vector<std::string> arguments, size_t channel_count);
+
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&&) = delete;
+  // Kills what still runs.
+  ~ChildProcess();
+
+  // The parent's ends, in order.
+  std::vector<CallChannel>& channels() { return channels_; }
+
+  pid_t pid() const { return pid_; }
+
+  void kill_now();
+  // Waits for the end.
+  struct Ending {
+    bool killed = false;  // by SIGKILL
+    int exit_status = 0;  // as a shell tells it: of another signal's victim 128 more than the signal
+  };
+  Ending wait();
+  // The same, and kills what has not ended by then.
+  Ending wait(std::chrono::milliseconds limit);
+
+ private:
+  ChildProcess(pid_t pid, std::vector<CallChannel> channels) : pid_(pid), channels_(std::move(channels)) {}
+
+  pid_t pid_ = -1;
+  std::vector<CallChannel> channels_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,53 @@
+// WorkloadDatabase: a data directory that holds a workload, open for work: created and loaded, or recovered.
+//
+// Threads     as WorkingDatabase says.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cli/option/execution_option.h"
+#include "cli/option/log_content_settings.h"
+#include "cli/option/workload_settings.h"
+#include "recovery/database/data_directory.h"
+
+namespace mneme {
+
+// Fills an empty database, with a progress line.
+Result<void> load_workload(const Workload& workload, Database& database, uint32_t threads, bool quiet);
+
+class WorkloadDatabase {
+ public:
+  static Result<WorkloadDatabase> create(const std::string& directory, const WorkloadSettings& settings,
+                                         const LogContent& content, const DurableLogOptions& log,
+                                         Execution execution, bool quiet);
+  // The settings are those that the directory was created with.
+  static Result<WorkloadDatabase> open(const std::string& directory, const DurableLogOptions& log,
+                                       Execution execution, bool quiet);
+
+  const WorkloadSettings& settings() const { return settings_; }
+  const Workload& workload() const { return *workload_; }
+  WorkingDatabase& working() { return working_; }
+  const CompiledUnits& procedures() const { return procedures_; }
+  // Sentences for the user, each once: of the log, of recovery, of the procedures' machine code.
+  const std::vector<std::string>& notices() const { return notices_; }
+  // What the recovery that opened it told; of a new database, nothing.
+  const RecoveryReport& recovered() const { return recovered_; }
+  // How often the directory has been opened for work before.
+  uint32_t incarnation() const { return incarnation_; }
+
+ private:
+  WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload, WorkingDatabase working,
+                   CompiledUnits procedures, RecoveryReport recovered);
+
+  WorkloadSettings settings_;
+  std::unique_ptr<Workload> workload_;
+  WorkingDatabase working_;
+  CompiledUnits procedures_;
+  RecoveryReport recovered_;
+  uint32_t incarnation_ = 0;
+  std::vector<std::string> notices_;
+};
+
+}  // namespace mneme

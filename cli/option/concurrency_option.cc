@@ -1,0 +1,40 @@
+#include "cli/option/concurrency_option.h"
+
+namespace mneme {
+
+void ConcurrencyOption::add_options(CLI::App& command) {
+  command
+      .add_option("--cc", cc, "concurrency control: occ: optimistic; 2pl: two-phase locking, with wait-die")
+      ->capture_default_str();
+  command
+      .add_option("--elr", elr,
+                  "early lock release, of 2pl: on: rows are unlocked once the commit is in the log's buffer; "
+                  "off: rows "
+                  "that were written stay locked until it is durable")
+      ->capture_default_str();
+}
+
+Result<Concurrency> ConcurrencyOption::get() const {
+  if (cc != "occ" && cc != "2pl") return invalid_argument("--cc {}: there are occ and 2pl", cc);
+  if (elr != "on" && elr != "off") return invalid_argument("--elr {}: there are on and off", elr);
+  if (cc == "occ" && elr == "off") {
+    return invalid_argument(
+        "--elr off keeps locks until the log is durable, and --cc occ has rows locked only while it "
+        "writes them: choose --cc 2pl, or leave it out");
+  }
+  return Concurrency{cc == "2pl" ? ConcurrencyControl::kTwoPhaseLocking : ConcurrencyControl::kOptimistic,
+                     elr == "on"};
+}
+
+Result<void> ConcurrencyOption::check_device(const CLI::App& command, const DurableLogOptions& log) const {
+  if (command.count("--elr") == 0 || elr == elr_on(log)) return {};
+  return invalid_argument(
+      "--elr on shows what was written before it is durable, and of persistent memory a crash can take that "
+      "alone: leave it out");
+}
+
+std::string ConcurrencyOption::elr_on(const DurableLogOptions& log) const {
+  return hardens_by_worker(log) ? "off" : elr;
+}
+
+}  // namespace mneme

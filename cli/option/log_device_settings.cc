@@ -1,0 +1,356 @@
+#include "cli/option/log_device_settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <set>
+
+#include "cli/option/log_buffer_settings.h"
+#include "cli/option/number_checks.h"
+#include "cli/output/duration_text.h"
+#include "logging/layout/distributed_log.h"
+#include "logging/layout/epoch_log.h"
+#include "logging/record/block_format.h"
+#include "network/server_address.h"
+
+namespace mneme {
+
+namespace {
+
+struct MethodName {
+  IoMethod value;
+  const char* name;
+};
+constexpr MethodName kMethods[] = {
+    {IoMethod::kUring, "uring"}, {IoMethod::kPolledUring, "uring-polled"}, {IoMethod::kThreads, "threads"}};
+
+struct SyncName {
+  IoSync value;
+  const char* name;
+};
+constexpr SyncName kSyncs[] = {{IoSync::kFlush, "flush"}, {IoSync::kWriteThrough, "write-through"}};
+
+const std::vector<std::string> kDefaultStripes{"stripe-1", "stripe-2"};
+
+bool is_striped(LogDeviceKind kind) {
+  return kind == LogDeviceKind::kStriped;
+}
+bool is_file(LogDeviceKind kind) {
+  return kind == LogDeviceKind::kFile || kind == LogDeviceKind::kStriped;
+}
+bool has_our_servers(LogDeviceKind kind) {
+  return kind == LogDeviceKind::kRemote;
+}
+bool has_units(LogDeviceKind kind) {
+  return kind != LogDeviceKind::kNull && !is_nvm(kind);
+}
+bool has_segments(LogDeviceKind kind) {
+  return has_units(kind) && !is_remote(kind);
+}
+bool has_flusher(LogDeviceKind kind) {
+  return !is_nvm(kind);
+}
+// What its files are written to by a flusher.
+LogDeviceKind written_to(LogDeviceKind kind, LogLayout layout) {
+  return layout == LogLayout::kDistributed ? destaging_device(kind) : kind;
+}
+
+struct UsedBy {
+  const char* option;
+  bool (*has_use)(LogDeviceKind kind);
+};
+// An epoch's end flushes what loggers have, and nothing else.
+constexpr const char* kNotOfLoggers[] = {"--flush-interval", "--flush-bytes",  "--flush-records",
+                                         "--log-server",     "--log-key",      "--log-files",
+                                         "--log-stream",     "--log-replicas", "--log-patience"};
+constexpr UsedBy kUsedBy[] = {{"--log-directory", is_striped},   {"--io", is_file},
+                              {"--io-registered", is_file},      {"--io-sync", has_segments},
+                              {"--io-unit", has_units},          {"--io-depth", has_flusher},
+                              {"--flush-interval", has_flusher}, {"--flush-bytes", has_flusher},
+                              {"--flush-records", has_flusher},  {"--log-server", is_remote},
+                              {"--log-key", has_our_servers},    {"--log-files", is_remote},
+                              {"--log-stream", is_replicated},   {"--log-replicas", is_replicated},
+                              {"--log-patience", is_replicated}};
+
+template <typename Names, typename Value>
+const char* name_in(const Names& names, Value value) {
+  return std::ranges::find_if(names, [&](const auto& each) { return each.value == value; })->name;
+}
+
+}  // namespace
+
+LogDeviceSettings::LogDeviceSettings(std::string device)
+    : device_(std::move(device)),
+      io_method_(name_in(kMethods, io_.method)),
+      io_sync_(name_in(kSyncs, io_.sync)) {}
+
+void LogDeviceSettings::add_options(CLI::App& command) {
+  command
+      .add_option(
+          "--log-device", device_,
+          "file; striped: over several directories; null: drops everything; lossy: a file behind a "
+          "volatile write cache, for crash tests; lossy-unsynced: and no sync is ever done, so that a "
+          "crash test must fail; nvm: emulated persistent memory, to which each worker writes its records, or, with "
+          "--log-buffer distributed, in which the streams' buffers lie; "
+          "nvm-lossy: behind caches that a crash empties; nvm-lossy-unfenced: and they are never written "
+          "back; remote: the memories of log servers (mneme logd); nats: those of NATS JetStream's; kafka: a topic")
+      ->capture_default_str();
+  command.add_option(
+      "--log-server", remote_.servers,
+      "of the devices remote, nats and kafka: HOST:PORT of a server, of remote also unix:PATH, or of several, with commas between: a "
+      "record is acknowledged when a majority of the copies has it");
+  command.add_option(
+      "--log-key", remote_.key_file,
+      "of the device remote: the file with the servers' key, for TLS; without it, servers on Unix sockets and loopback only");
+  command
+      .add_option("--log-files", remote_.files,
+                  "of the devices remote, nats and kafka: in so many segments the log goes round; half full, it has a "
+                  "checkpoint taken, and full, "
+                  "it waits for it")
+      ->check(CLI::Range(uint32_t{3}, uint32_t{256}))
+      ->capture_default_str();
+  command.add_option("--log-stream", remote_.stream,
+                     "of the devices nats and kafka: the name of the stream or topic; without it one that is the "
+                     "database's alone");
+  command
+      .add_option("--log-replicas", remote_.replicas, "of the devices nats and kafka: copies that the servers keep")
+      ->check(CLI::Range(uint32_t{1}, uint32_t{5}))
+      ->capture_default_str();
+  command
+      .add_option("--log-patience", patience_seconds_,
+                  "of the devices nats and kafka: after so many seconds without an acknowledgement the log is saved in "
+                  "the data directory, and the engine ends")
+      ->check(CLI::Range(uint32_t{1}, uint32_t{3600}))
+      ->capture_default_str();
+  command.add_option("--log-directory", directories_,
+                     "of the striped device, one for each stripe; of --log-buffer epoch and distributed, for the loggers or streams in turns: "
+                     "absolute, or inside the data directory; without it stripe-1 and stripe-2 there, or itself");
+  command
+      .add_option("--device-latency", latency_,
+                  "as 100us: no flush of the log takes less, however fast the device is; auto: 1.2us of nvm, "
+                  "nothing is added to others")
+      ->capture_default_str();
+  command
+      .add_option("--io", io_method_,
+                  "uring; uring-polled: a thread of the kernel's takes a processor and saves system calls; "
+                  "threads: pwrite and fdatasync")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--io-sync", io_sync_,
+          "flush: an fdatasync after each write; write-through: writes that are durable when they end")
+      ->capture_default_str();
+  command
+      .add_option("--io-registered", io_registered_,
+                  "on: io_uring knows the log's buffers and files beforehand; off")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+  command.add_option("--io-depth", io_.depth, "writes in flight at most")
+      ->check(CLI::Range(uint32_t{1}, kMostInFlight))
+      ->capture_default_str();
+  command
+      .add_option("--io-unit", io_.unit_bytes,
+                  "bytes of one write, at most: a multiple of 4096; so many are sent at once")
+      ->check(positive())
+      ->capture_default_str();
+  command
+      .add_option(
+          "--flush-interval", flush_interval_,
+          "microseconds for which records gather for one flush, or between two looks of the daemon of passive group commit; 0: greedy, the next flush begins when "
+          "the last one ends; auto: 250 where the log has a processor to itself, 2000 where workers need "
+          "them all, 100 for the daemon. A synchronous commit does not wait for it")
+      ->capture_default_str();
+  command
+      .add_option("--flush-bytes", flush_bytes_,
+                  "send them sooner when so many bytes have gathered; without it --io-unit; of a ring in persistent "
+                  "memory a quarter")
+      ->check(positive());
+  command.add_option("--flush-records", flush_records_, "send them sooner when about so many have gathered")
+      ->check(positive());
+}
+
+const std::vector<const char*>& LogDeviceSettings::options() {
+  static const std::vector<const char*> kOptions{
+      "--log-device", "--log-directory", "--log-server",  "--log-key",   "--log-files",    "--log-stream",
+      "--log-replicas", "--log-patience", "--device-latency", "--io",    "--io-sync",      "--io-registered",
+      "--io-depth",   "--io-unit",       "--flush-interval", "--flush-bytes", "--flush-records"};
+  return kOptions;
+}
+
+Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind kind, const DurableLogOptions& log) const {
+  const LogLayout layout = log.layout.value_or(LogLayout::kStream);
+  const bool has_streams = layout != LogLayout::kStream;
+  const LogDeviceKind written = written_to(kind, layout);
+  for (const UsedBy& each : kUsedBy) {
+    const bool is_streams = has_streams && each.has_use == is_striped && has_segments(written);
+    if (command.count(each.option) > 0 && !each.has_use(written) && !is_streams) {
+      return invalid_argument("the log device {} has no use for {}: leave it out", device_, each.option);
+    }
+  }
+  for (const char* option : kNotOfLoggers) {
+    if (layout != LogLayout::kEpoch || command.count(option) == 0) continue;
+    return invalid_argument("--log-buffer epoch flushes at an epoch's end, and has no use for {}: leave it out", option);
+  }
+  if (is_nvm(kind) && layout == LogLayout::kDistributed) RETURN_IF_ERROR(check_streams_in_memory(command, log));
+  if (is_nvm(kind) && layout != LogLayout::kDistributed) {
+    for (const char* option : LogBufferSettings::options()) {
+      if (command.count(option) == 0) continue;
+      return invalid_argument(
+          "{} chooses how records are gathered for a flusher, and on {} each worker makes its own "
+          "durable: leave it out",
+          option, device_);
+    }
+  }
+  if (is_remote(kind) && remote_.servers.empty()) {
+    return has_our_servers(kind)
+               ? invalid_argument("--log-device remote needs --log-server HOST:PORT or unix:PATH: start one by `mneme logd`")
+               : invalid_argument("--log-device {} needs --log-server HOST:PORT[,...]", device_);
+  }
+  if (command.count("--log-stream") > 0) RETURN_IF_ERROR(check_stream_name(remote_.stream));
+  if (io_method_ == "threads" && command.count("--io-registered") > 0) {
+    return invalid_argument("--io threads has no use for --io-registered: leave it out");
+  }
+  return check_directories(has_streams);
+}
+
+Result<void> LogDeviceSettings::check_streams_in_memory(const CLI::App& command, const DurableLogOptions& log) const {
+  if (command.count("--flush-records") > 0) {
+    return invalid_argument("on {} streams are destaged by bytes, and nobody waits for it: leave --flush-records out", device_);
+  }
+  if (command.count("--flush-interval") == 0) return {};
+  if (log.streams.commit.value_or(StreamCommit::kPassive) != StreamCommit::kPassive) {
+    return invalid_argument("--flush-interval is how often the daemon of --group-commit passive looks, and {} has none: leave it out",
+                            name_of(*log.streams.commit));
+  }
+  if (flush_interval_ == "0") {
+    return invalid_argument("--flush-interval is how often the daemon of passive group commit looks: a microsecond at least");
+  }
+  return {};
+}
+
+Result<void> LogDeviceSettings::check_directories(bool has_streams) const {
+  if (directories_.size() == 1 && !has_streams) {
+    return invalid_argument("one --log-directory makes no stripes: name several");
+  }
+  std::set<std::string> seen;
+  for (const std::string& each : directories_) {
+    const std::filesystem::path path(each);
+    if (each.empty() || each == "." || each.ends_with('/') || path.lexically_normal() != path ||
+        *path.begin() == "..") {
+      return invalid_argument(
+          "--log-directory {}: name a directory by its absolute path, or one inside the data directory",
+          each);
+    }
+    if (!seen.insert(each).second) return invalid_argument("--log-directory {} is named twice", each);
+  }
+  return {};
+}
+
+Result<IoOptions> LogDeviceSettings::io() const {
+  IoOptions io = io_;
+  const auto method = std::ranges::find(kMethods, io_method_, &MethodName::name);
+  if (method == std::end(kMethods)) {
+    return invalid_argument("--io {}: there are uring, uring-polled and threads", io_method_);
+  }
+  const auto sync = std::ranges::find(kSyncs, io_sync_, &SyncName::name);
+  if (sync == std::end(kSyncs)) {
+    return invalid_argument("--io-sync {}: there are flush and write-through", io_sync_);
+  }
+  if (io.unit_bytes % kBlockBytes != 0 || io.unit_bytes > kLargestUnitBytes) {
+    return invalid_argument("--io-unit {}: a multiple of {} up to {}", io.unit_bytes, kBlockBytes,
+                            kLargestUnitBytes);
+  }
+  io.method = method->value;
+  io.sync = sync->value;
+  io.registered = io_registered_ == "on";
+  return io;
+}
+
+Result<std::chrono::microseconds> LogDeviceSettings::flush_interval() const {
+  if (flush_interval_ == "auto") return kChosenInterval;
+  uint32_t number = 0;
+  const char* end = flush_interval_.data() + flush_interval_.size();
+  const auto read = std::from_chars(flush_interval_.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end) {
+    return invalid_argument("--flush-interval {}: say auto, or a number of microseconds", flush_interval_);
+  }
+  return std::chrono::microseconds(number);
+}
+
+Result<std::optional<std::chrono::nanoseconds>> LogDeviceSettings::latency() const {
+  if (latency_ == "auto") return std::optional<std::chrono::nanoseconds>();
+  const Result<std::chrono::nanoseconds> latency = duration_of("--device-latency", latency_);
+  if (!latency) return latency.error();
+  return std::optional(*latency);
+}
+
+Result<void> LogDeviceSettings::choose(const CLI::App& command, DurableLogOptions& log) const {
+  const Result<LogDeviceKind> kind = log_device_kind(device_);
+  if (!kind) return kind.error();
+  RETURN_IF_ERROR(check_use(command, *kind, log));
+  const Result<IoOptions> chosen = io();
+  if (!chosen) return chosen.error();
+  const Result<std::optional<std::chrono::nanoseconds>> least = latency();
+  if (!least) return least.error();
+  log.device = *kind;
+  if (is_remote(*kind)) {
+    log.remote = remote_;
+    if (has_our_servers(*kind)) {
+      const auto servers = log_server_addresses(remote_.servers);
+      if (!servers) return servers.error();
+      log.remote.servers = text_of(*servers);
+    }
+    log.remote.silence = std::chrono::seconds(patience_seconds_);
+    // The manifest names it for later commands, wherever those are started.
+    if (!remote_.key_file.empty()) log.remote.key_file = std::filesystem::absolute(remote_.key_file).string();
+  }
+  log.directories = directories_.empty() ? kDefaultStripes : directories_;
+  if (!directories_.empty()) log.stream_directories = directories_;
+  log.io = *chosen;
+  log.device_latency = *least;
+  const Result<std::chrono::microseconds> interval = flush_interval();
+  if (!interval) return interval.error();
+  log.group.interval = *interval;
+  log.group.bytes = flush_bytes_;
+  log.group.records = flush_records_;
+  if (log.layout == LogLayout::kEpoch) return check_epoch_options(log);
+  return log.layout == LogLayout::kDistributed ? check_stream_options(log) : Result<void>();
+}
+
+std::vector<std::string> LogDeviceSettings::arguments(LogLayout layout) const {
+  std::vector<std::string> arguments;
+  const auto add = [&](const char* option, std::string value) {
+    arguments.push_back(option);
+    arguments.push_back(std::move(value));
+  };
+  add("--log-device", device_);
+  add("--device-latency", latency_);
+  const Result<LogDeviceKind> named = log_device_kind(device_);
+  if (!named.ok()) return arguments;  // choose() says so
+  const Result<LogDeviceKind> kind(written_to(*named, layout));
+  if (!has_flusher(*kind)) return arguments;
+  add("--io-depth", std::to_string(io_.depth));
+  if (flush_interval_ != "auto") add("--flush-interval", flush_interval_);
+  if (flush_bytes_ > 0) add("--flush-bytes", std::to_string(flush_bytes_));
+  if (flush_records_ > 0) add("--flush-records", std::to_string(flush_records_));
+  for (const std::string& directory : directories_) add("--log-directory", directory);
+  if (has_units(*kind)) add("--io-unit", std::to_string(io_.unit_bytes));
+  if (has_segments(*kind)) add("--io-sync", io_sync_);
+  if (is_remote(*kind)) {
+    add("--log-server", remote_.servers);
+    add("--log-files", std::to_string(remote_.files));
+    if (!remote_.key_file.empty()) add("--log-key", remote_.key_file);
+  }
+  if (is_replicated(*kind)) {
+    if (!remote_.stream.empty()) add("--log-stream", remote_.stream);
+    add("--log-replicas", std::to_string(remote_.replicas));
+    add("--log-patience", std::to_string(patience_seconds_));
+  }
+  if (is_file(*kind)) {
+    add("--io", io_method_);
+    if (io_method_ != "threads") add("--io-registered", io_registered_);
+  }
+  return arguments;
+}
+
+}  // namespace mneme

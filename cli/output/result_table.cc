@@ -1,0 +1,67 @@
+#include "cli/output/result_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/schema/type.h"
+
+namespace mneme {
+
+namespace {
+
+std::string centered(const std::string& text, size_t width) {
+  const size_t left = (width - text.size()) / 2;
+  return std::string(left, ' ') + text + std::string(width - text.size() - left, ' ');
+}
+
+}  // namespace
+
+std::string result_text(const StatementResult& result) {
+  if (result.columns.empty()) return result.tag + "\n";
+  std::vector<size_t> widths;
+  for (size_t i = 0; i < result.columns.size(); ++i) {
+    size_t width = result.columns[i].name.size();
+    for (const auto& row : result.rows) width = std::max(width, row[i] ? row[i]->size() : 0);
+    widths.push_back(width);
+  }
+  std::string text;
+  std::string rule;
+  for (size_t i = 0; i < widths.size(); ++i) {
+    text += fmt::format("{} {} ", i == 0 ? "" : "|", centered(result.columns[i].name, widths[i]));
+    rule += (i == 0 ? "" : "+") + std::string(widths[i] + 2, '-');
+  }
+  text += "\n" + rule + "\n";
+  for (const auto& row : result.rows) {
+    for (size_t i = 0; i < widths.size(); ++i) {
+      const std::string& value = row[i] ? *row[i] : std::string();
+      const bool to_the_right = result.columns[i].type.is_number();
+      text += i == 0 ? "" : "|";
+      text += to_the_right ? fmt::format(" {:>{}} ", value, widths[i]) : fmt::format(" {:<{}} ", value, widths[i]);
+    }
+    while (text.back() == ' ') text.pop_back();
+    text += "\n";
+  }
+  text += fmt::format("({} row{})\n\n", result.rows.size(), result.rows.size() == 1 ? "" : "s");
+  return text;
+}
+
+Json result_json(const StatementResult& result) {
+  if (!result.ok()) return {{"sqlstate", result.sqlstate}, {"message", result.message}};
+  Json object{{"tag", result.tag}};
+  if (!result.warning.empty()) object["warning"] = result.warning;
+  if (result.columns.empty()) return object;
+  object["columns"] = Json::array();
+  for (const ResultColumn& column : result.columns) {
+    object["columns"].push_back({{"name", column.name}, {"type", to_string(column.type)}});
+  }
+  object["rows"] = Json::array();
+  for (const auto& row : result.rows) {
+    Json values = Json::array();
+    for (const std::optional<std::string>& value : row) values.push_back(value ? Json(*value) : Json());
+    object["rows"].push_back(std::move(values));
+  }
+  return object;
+}
+
+}  // namespace mneme

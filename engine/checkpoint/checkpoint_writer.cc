@@ -1,0 +1,38 @@
+#include "engine/checkpoint/checkpoint_writer.h"
+
+#include "base/parallel.h"
+#include "engine/checkpoint/slot_ranges.h"
+
+namespace mneme {
+
+namespace {
+
+Result<void> write_ranges(const Database& database, CheckpointFile& file, SlotRanges& ranges) {
+  CheckpointRows rows(database, file);
+  while (const auto range = ranges.next()) {
+    Result<void> result;
+    const Table& table = database.table(range->table).rows();
+    table.for_each_live(range->begin, range->end, [&](const Row* row) {
+      if (result) result = rows.add(range->table, table.slot_of(row), row->image());
+    });
+    RETURN_IF_ERROR(result);
+  }
+  return rows.flush();
+}
+
+}  // namespace
+
+Result<WrittenCheckpoint> write_checkpoint(const Database& database, const std::string& directory,
+                                           const CheckpointIdentity& identity, uint32_t threads) {
+  auto file = CheckpointFile::create(directory, identity);
+  if (!file) return file.error();
+  SlotRanges ranges(database);
+  RETURN_IF_ERROR(run_on_threads(threads, [&](uint32_t) {
+    Result<void> written = write_ranges(database, **file, ranges);
+    if (!written) ranges.stop();
+    return written;
+  }));
+  return (*file)->complete();
+}
+
+}  // namespace mneme

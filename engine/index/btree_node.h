@@ -1,0 +1,149 @@
+// BtreeNode: one node of a BtreeIndex, as a view of a block of words.
+//
+// Layout      word 0 version, word 1 count and level, then `capacity` keys, then the rows (leaf, level 0) or
+//             count + 1 children (inner). A child i holds the keys k with key[i-1] <= k < key[i].
+// Version     as node_lock.h says; bit 1: obsolete (out of the tree).
+// Orders      as node_lock.h says, of all words.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/memory/prefetch.h"
+#include "engine/index/index.h"
+#include "engine/index/node_lock.h"
+
+namespace mneme {
+
+// kWords: words of a key where known at compile time, 0 otherwise.
+template <uint32_t kWords>
+class BtreeNode : public NodeLock<4> {
+ public:
+  static constexpr uint64_t kObsolete = 2;
+
+  // What all nodes of a tree have in common.
+  struct Shape {
+    uint32_t key_words;
+    uint32_t leaf_capacity;
+    uint32_t inner_capacity;
+
+    uint32_t words() const { return kWords != 0 ? kWords : key_words; }
+    static Shape of(uint32_t key_words, size_t node_words) {
+      return {key_words, static_cast<uint32_t>((node_words - 2) / (key_words + 1)),
+              static_cast<uint32_t>((node_words - 3) / (key_words + 1))};
+    }
+  };
+
+  BtreeNode() = default;
+  explicit BtreeNode(NodeWord* block) : NodeLock(block) {}
+  bool operator==(const BtreeNode&) const = default;
+
+  void unlock_obsolete(uint64_t version) const {
+    block_[0].store((version + kChange) | kObsolete, std::memory_order_release);
+  }
+  // Makes a block from the pool an empty, locked node, and returns the version to unlock it with.
+  uint64_t begin_life(uint32_t level) const {
+    const uint64_t next = (version() & ~(kLocked | kObsolete)) + kChange;
+    block_[0].store(next | kLocked, std::memory_order_release);
+    set_meta(0, level);
+    return next;
+  }
+
+  // --- contents; of a node that is neither locked nor valid any more they may be anything ---
+  uint32_t count() const { return static_cast<uint32_t>(block_[1].load(std::memory_order_acquire)); }
+  uint32_t level() const { return static_cast<uint32_t>(block_[1].load(std::memory_order_acquire) >> 32); }
+  void set_meta(uint32_t count, uint32_t level) const {
+    block_[1].store(uint64_t{level} << 32 | count, std::memory_order_release);
+  }
+  static uint32_t capacity(const Shape& shape, uint32_t level) {
+    return level == 0 ? shape.leaf_capacity : shape.inner_capacity;
+  }
+
+  NodeWord* key(const Shape& shape, uint32_t i) const { return block_ + 2 + size_t{i} * shape.words(); }
+  NodeWord& value(const Shape& shape, uint32_t level, uint32_t i) const {
+    return block_[2 + size_t{capacity(shape, level)} * shape.words() + i];
+  }
+  Row* row(const Shape& shape, uint32_t i) const {
+    return reinterpret_cast<Row*>(value(shape, 0, i).load(std::memory_order_acquire));
+  }
+  BtreeNode child(const Shape& shape, uint32_t level, uint32_t i) const {
+    return BtreeNode(reinterpret_cast<NodeWord*>(value(shape, level, i).load(std::memory_order_acquire)));
+  }
+  void set_value(const Shape& shape, uint32_t level, uint32_t i, const void* to) const {
+    value(shape, level, i).store(reinterpret_cast<uint64_t>(to), std::memory_order_release);
+  }
+
+  void load_key(const Shape& shape, uint32_t i, uint64_t* to) const {
+    const NodeWord* from = key(shape, i);
+    for (uint32_t w = 0; w < shape.words(); ++w) to[w] = from[w].load(std::memory_order_acquire);
+  }
+  void store_key(const Shape& shape, uint32_t i, const uint64_t* from) const {
+    NodeWord* to = key(shape, i);
+    for (uint32_t w = 0; w < shape.words(); ++w) to[w].store(from[w], std::memory_order_release);
+  }
+  // The sign of key i - other.
+  int compare(const Shape& shape, uint32_t i, const uint64_t* other) const {
+    const NodeWord* mine = key(shape, i);
+    for (uint32_t w = 0; w < shape.words(); ++w) {
+      const uint64_t word = mine[w].load(std::memory_order_acquire);
+      if (word != other[w]) return word < other[w] ? -1 : 1;
+    }
+    return 0;
+  }
+
+  // Whether key i is below `other`; with kOrEqual, not above it.
+  template <bool kOrEqual>
+  bool is_below(const Shape& shape, uint32_t i, const uint64_t* other) const {
+    if constexpr (kWords == 1 || kWords == 2) {
+      // One number each, so that no branch depends on how the words compare.
+      const NodeWord* mine = key(shape, i);
+      unsigned __int128 number = 0;
+      unsigned __int128 limit = 0;
+      for (uint32_t w = 0; w < kWords; ++w) {
+        number = number << 64 | mine[w].load(std::memory_order_acquire);
+        limit = limit << 64 | other[w];
+      }
+      return kOrEqual ? number <= limit : number < limit;
+    } else {
+      const int order = compare(shape, i, other);
+      return order < 0 || (kOrEqual && order == 0);
+    }
+  }
+
+  // How many of the first `count` keys are below `key`; with or_equal, not above it.
+  uint32_t rank(const Shape& shape, uint32_t count, const uint64_t* key, bool or_equal) const {
+    return or_equal ? search<true>(shape, count, key) : search<false>(shape, count, key);
+  }
+
+  // Under the lock; `source` may be this node. Relaxed loads: the lock's owner reads what it, or an owner
+  // before, wrote.
+  void copy_entry(const Shape& shape, uint32_t to, const BtreeNode& source, uint32_t from) const {
+    for (uint32_t w = 0; w < shape.words(); ++w) {
+      key(shape, to)[w].store(source.key(shape, from)[w].load(std::memory_order_relaxed),
+                              std::memory_order_release);
+    }
+  }
+  void copy_value(const Shape& shape, uint32_t level, uint32_t to, const BtreeNode& source,
+                  uint32_t from) const {
+    value(shape, level, to)
+        .store(source.value(shape, level, from).load(std::memory_order_relaxed), std::memory_order_release);
+  }
+
+  void prefetch() const { prefetch_lines(block_, 2 * kCacheLineBytes); }
+
+ private:
+  // The rank is in [low, low + count]. Nobody can predict which way a search goes: so it takes as many steps either way, and
+  // steps without branches.
+  template <bool kOrEqual>
+  uint32_t search(const Shape& shape, uint32_t count, const uint64_t* key) const {
+    uint32_t low = 0;
+    while (count > 1) {
+      const uint32_t half = count / 2;
+      low += half & -uint32_t{is_below<kOrEqual>(shape, low + half - 1, key)};
+      count -= half;
+    }
+    return low + uint32_t{count == 1 && is_below<kOrEqual>(shape, low, key)};
+  }
+};
+
+}  // namespace mneme

@@ -1,0 +1,224 @@
+#include "engine/schema/catalog.h"
+
+#include <algorithm>
+
+#include "engine/schema/index_key.h"
+
+namespace mneme {
+
+namespace {
+
+uint32_t value_key_bytes(const Type& type) {
+  switch (type.kind) {
+    case TypeKind::kBoolean:
+      return 1;
+    case TypeKind::kSmallInt:
+      return 2;
+    case TypeKind::kInt:
+      return 4;
+    case TypeKind::kBigInt:
+    case TypeKind::kDouble:
+    case TypeKind::kTimestamp:
+      return 8;
+    case TypeKind::kNumeric:
+      return type.precision <= kNarrowNumericPrecision ? 8 : 16;
+    case TypeKind::kChar:
+    case TypeKind::kVarchar:
+      return type.length;
+    case TypeKind::kNull:
+      break;
+  }
+  CHECK(false && "a column has a type");
+  return 0;
+}
+
+Result<void> check_column(const std::string& table, const Column& column) {
+  if (column.type.is_array || column.type.kind == TypeKind::kNull) {
+    return invalid_argument("column {}.{} cannot be of type {}: a column holds one value of a scalar type",
+                            table, column.name, to_string(column.type));
+  }
+  if (column.type.is_string() && column.type.length == 0) {
+    return invalid_argument("column {}.{} needs a bound on its length: rows have a fixed size", table,
+                            column.name);
+  }
+  if (column.type.kind == TypeKind::kNumeric && column.type.precision == 0) {
+    return invalid_argument("column {}.{} needs a precision: numeric(p,s) with p from 1 to {}", table,
+                            column.name, kMaxNumericPrecision);
+  }
+  return {};
+}
+
+constexpr uint32_t words(uint32_t bytes) {
+  return (bytes + 7) / 8;
+}
+
+}  // namespace
+
+uint32_t key_bytes(const Column& column) {
+  return value_key_bytes(column.type) + (column.nullable ? 1 : 0);
+}
+
+std::optional<ColumnId> TableDefinition::find_column(std::string_view column_name) const {
+  for (uint32_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].name == column_name) return ColumnId{i};
+  }
+  return std::nullopt;
+}
+
+bool Catalog::name_taken(std::string_view name) const {
+  return find_table(name) != nullptr ||
+         std::ranges::any_of(indexes_, [&](const IndexDefinition& index) { return index.name == name; });
+}
+
+const TableDefinition* Catalog::find_table(std::string_view name) const {
+  const auto found = std::ranges::find(tables_, name, &TableDefinition::name);
+  return found == tables_.end() ? nullptr : &*found;
+}
+
+Result<TableId> Catalog::add_table(std::string name, std::vector<Column> columns,
+                                   std::vector<ColumnId> primary_key) {
+  if (name_taken(name)) return invalid_argument("\"{}\" exists already; give the table another name", name);
+  if (columns.empty()) return invalid_argument("table {} has no columns", name);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    RETURN_IF_ERROR(check_column(name, columns[i]));
+    for (size_t j = 0; j < i; ++j) {
+      if (columns[j].name == columns[i].name) {
+        return invalid_argument("column {} is declared twice in table {}", columns[i].name, name);
+      }
+    }
+  }
+  for (ColumnId column : primary_key) {
+    if (column.value < columns.size()) columns[column.value].nullable = false;
+  }
+
+  TableDefinition table;
+  table.id = TableId{static_cast<uint32_t>(tables_.size())};
+  table.name = std::move(name);
+  table.columns = std::move(columns);
+  if (primary_key.empty()) {
+    tables_.push_back(std::move(table));
+    return tables_.back().id;
+  }
+
+  const std::string key_name = table.name + "_pkey";
+  if (name_taken(key_name)) {
+    return invalid_argument("\"{}\", the name of table {}'s primary key, exists already", key_name,
+                            table.name);
+  }
+  RETURN_IF_ERROR(check_key(table, key_name, primary_key, true));
+  const TableId id = table.id;
+  table.primary_key = IndexId{static_cast<uint32_t>(indexes_.size())};
+  tables_.push_back(std::move(table));
+  append_index(key_name, id, std::move(primary_key), true);
+  return id;
+}
+
+Result<IndexId> Catalog::add_index(std::string name, TableId table_id, std::vector<ColumnId> columns,
+                                   bool unique) {
+  if (name_taken(name)) return invalid_argument("\"{}\" exists already; give the index another name", name);
+  RETURN_IF_ERROR(check_key(table(table_id), name, columns, unique));
+  return append_index(std::move(name), table_id, std::move(columns), unique);
+}
+
+IndexId Catalog::append_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique) {
+  IndexDefinition index;
+  index.id = IndexId{static_cast<uint32_t>(indexes_.size())};
+  index.name = std::move(name);
+  index.table = table;
+  index.columns = std::move(columns);
+  index.unique = unique;
+  const IndexId id = index.id;
+  indexes_.push_back(std::move(index));
+  tables_.change(table.value, [&](TableDefinition& changed) { changed.indexes.push_back(id); });
+  return id;
+}
+
+void Catalog::mark_ordered(IndexId index, bool ordered) {
+  if (indexes_[index.value].ordered == ordered) return;
+  indexes_.change(index.value, [&](IndexDefinition& changed) { changed.ordered = ordered; });
+}
+
+Catalog Catalog::without(TableId table_id) const {
+  return without(table_id, table(table_id).indexes);
+}
+
+Catalog Catalog::without(IndexId index) const {
+  return without(std::nullopt, {index});
+}
+
+Catalog Catalog::without(std::optional<TableId> gone, const std::vector<IndexId>& gone_indexes) const {
+  std::vector<IndexId> indexes(indexes_.size());  // their numbers, by the former ones
+  for (uint32_t i = 0, next = 0; i < indexes.size(); ++i) {
+    if (std::ranges::find(gone_indexes, IndexId{i}) == gone_indexes.end()) indexes[i] = IndexId{next++};
+  }
+  const auto number_of = [&](TableId table) { return TableId{gone && table.value > gone->value ? table.value - 1 : table.value}; };
+  Catalog left;
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    const TableDefinition& former = tables_[i];
+    if (gone == former.id) continue;
+    const auto stays = [&](IndexId index) { return indexes[index.value] == index; };
+    if (number_of(former.id) == former.id && std::ranges::all_of(former.indexes, stays)) {
+      left.tables_.push_back(tables_.shared(i));
+      continue;
+    }
+    TableDefinition table = former;
+    table.id = number_of(former.id);
+    table.indexes.clear();
+    for (const IndexId index : former.indexes) {
+      if (indexes[index.value].valid()) table.indexes.push_back(indexes[index.value]);
+    }
+    if (table.primary_key) table.primary_key = indexes[table.primary_key->value];
+    left.tables_.push_back(std::move(table));
+  }
+  for (size_t i = 0; i < indexes_.size(); ++i) {
+    if (!indexes[i].valid()) continue;
+    if (indexes[i].value == i && number_of(indexes_[i].table) == indexes_[i].table) {
+      left.indexes_.push_back(indexes_.shared(i));
+      continue;
+    }
+    IndexDefinition index = indexes_[i];
+    index.id = indexes[i];
+    index.table = number_of(index.table);
+    left.indexes_.push_back(std::move(index));
+  }
+  return left;
+}
+
+Result<void> Catalog::check_key(const TableDefinition& table, const std::string& name,
+                                const std::vector<ColumnId>& columns, bool unique) const {
+  if (unique && columns.empty()) return invalid_argument("unique index {} has no columns", name);
+  uint32_t bytes = 0;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].value >= table.columns.size()) {
+      return invalid_argument("index {} names a column that table {} does not have", name, table.name);
+    }
+    const Column& column = table.column(columns[i]);
+    if (std::find(columns.begin(), columns.begin() + i, columns[i]) != columns.begin() + i) {
+      return invalid_argument("index {} names column {} twice", name, column.name);
+    }
+    if (unique && column.nullable) {
+      return invalid_argument("unique index {} needs column {} to be NOT NULL", name, column.name);
+    }
+    bytes += key_bytes(column);
+  }
+
+  // What the engine appends to make every entry's key unique: the primary key, else the row's slot number. To
+  // a unique index's key it is appended as whole words (engine/table/indexed_table.h), to another's as bytes.
+  uint32_t suffix = 8;
+  if (table.primary_key) {
+    suffix = 0;
+    for (ColumnId column : index(*table.primary_key).columns) suffix += key_bytes(table.column(column));
+  }
+  const bool is_primary_key = table.id.value == tables_.size();  // its table is being added
+  const uint32_t needed = is_primary_key ? words(bytes)
+                          : unique       ? words(bytes) + words(suffix)
+                                         : words(bytes + suffix);
+  if (needed > kMaxKeyWords) {
+    return invalid_argument(
+        "index {} needs keys of {} bytes, the primary key included; at most {} are possible", name,
+        needed * 8, kMaxKeyWords * 8);
+  }
+  return {};
+}
+
+}  // namespace mneme

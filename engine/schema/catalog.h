@@ -1,0 +1,96 @@
+// Catalog: the tables, columns and indexes of a database. Made by the binder from SQL, then constant.
+//
+// Copies      share the definitions (shared_list.h), so that a catalog which follows from another by one change takes that change's time.
+// Invariants  Ids are dense, in order of declaration; column ids count within their table.
+//             Every table with a primary key has it as its first index, unique, named TABLE_pkey.
+//             Tables and indexes share one space of names, as in PostgreSQL.
+// Errors      what a declaration cannot be (a name taken, a key too wide) is an Error that names table and column.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/shared_list.h"
+#include "base/strong_id.h"
+#include "engine/schema/type.h"
+#include "engine/schema/value.h"
+
+namespace mneme {
+
+using TableId = StrongId<struct TableIdTag>;
+using ColumnId = StrongId<struct ColumnIdTag>;
+using IndexId = StrongId<struct IndexIdTag>;
+
+struct Column {
+  std::string name;
+  Type type;
+  bool nullable = true;
+
+  bool operator==(const Column&) const = default;
+};
+
+struct IndexDefinition {
+  IndexId id;
+  std::string name;
+  TableId table;
+  std::vector<ColumnId> columns;  // in key order; all NOT NULL where `unique`
+  bool unique = false;
+  // Some statement reads a range or a prefix of it: a B+tree then, else a hash table. The binder sets it once
+  // all procedures are known.
+  bool ordered = false;
+
+  bool operator==(const IndexDefinition&) const = default;
+};
+
+struct TableDefinition {
+  TableId id;
+  std::string name;
+  std::vector<Column> columns;
+  std::optional<IndexId> primary_key;
+  std::vector<IndexId> indexes;  // all of them, the primary key's first
+
+  bool operator==(const TableDefinition&) const = default;
+
+  std::optional<ColumnId> find_column(std::string_view name) const;
+  const Column& column(ColumnId id) const { return columns[id.value]; }
+};
+
+// The bytes that a column takes in an index key (engine/schema/key_codec.h), its NULL byte included.
+uint32_t key_bytes(const Column& column);
+
+class Catalog {
+ public:
+  // Names are lower case. The primary key's columns become NOT NULL; no columns: no primary key.
+  Result<TableId> add_table(std::string name, std::vector<Column> columns, std::vector<ColumnId> primary_key);
+  // A unique index needs columns that are NOT NULL. An index of no columns, not unique, lists its table's
+  // rows.
+  Result<IndexId> add_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique);
+  void mark_ordered(IndexId index, bool ordered = true);
+
+  // The catalog without a table and its indexes, or without an index that is no primary key's. What comes behind gets lower ids.
+  Catalog without(TableId table) const;
+  Catalog without(IndexId index) const;
+
+  const SharedList<TableDefinition>& tables() const { return tables_; }
+  const SharedList<IndexDefinition>& indexes() const { return indexes_; }
+  const TableDefinition& table(TableId id) const { return tables_[id.value]; }
+  const IndexDefinition& index(IndexId id) const { return indexes_[id.value]; }
+  const TableDefinition* find_table(std::string_view name) const;
+
+ private:
+  Catalog without(std::optional<TableId> table, const std::vector<IndexId>& indexes) const;
+  bool name_taken(std::string_view name) const;
+  IndexId append_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique);
+  // That the key columns exist, are distinct, and make a key that fits an IndexKey.
+  Result<void> check_key(const TableDefinition& table, const std::string& name,
+                         const std::vector<ColumnId>& columns, bool unique) const;
+
+  SharedList<TableDefinition> tables_;
+  SharedList<IndexDefinition> indexes_;
+};
+
+}  // namespace mneme

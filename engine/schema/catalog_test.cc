@@ -1,0 +1,87 @@
+// Goal: a catalog takes what rows and keys can hold and refuses the rest, by name. Method: a table of
+// declarations.
+#include "engine/schema/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace mneme {
+namespace {
+
+const Type kIntType{.kind = TypeKind::kInt};
+Type varchar(uint16_t length) {
+  return {.kind = TypeKind::kVarchar, .length = length};
+}
+
+TEST(Catalog, KeepsTablesColumnsAndIndexesInOrderOfDeclaration) {
+  Catalog catalog;
+  const Result<TableId> table =
+      catalog.add_table("account", {{"id", kIntType, true}, {"owner", varchar(10), true}}, {ColumnId{0}});
+  ASSERT_TRUE(table.ok());
+  const Result<IndexId> by_owner = catalog.add_index("account_owner", *table, {ColumnId{1}}, false);
+  ASSERT_TRUE(by_owner.ok());
+  catalog.mark_ordered(*by_owner);
+
+  const TableDefinition& account = catalog.table(*table);
+  EXPECT_EQ(account.primary_key, IndexId{0});
+  EXPECT_THAT(account.indexes, testing::ElementsAre(IndexId{0}, IndexId{1}));
+  EXPECT_FALSE(account.columns[0].nullable) << "a primary key's columns are NOT NULL";
+  EXPECT_EQ(account.find_column("owner"), ColumnId{1});
+  EXPECT_EQ(account.find_column("balance"), std::nullopt);
+  EXPECT_EQ(catalog.index(IndexId{0}).name, "account_pkey");
+  EXPECT_FALSE(catalog.index(IndexId{0}).ordered);
+  EXPECT_TRUE(catalog.index(*by_owner).ordered);
+  EXPECT_EQ(catalog.find_table("account"), &account);
+  EXPECT_EQ(catalog.find_table("accounts"), nullptr);
+}
+
+TEST(Catalog, RefusesWhatCannotBe) {
+  const std::vector<Column> columns = {
+      {"id", kIntType, false}, {"a", varchar(60), true}, {"b", varchar(100), false}};
+  struct Row {
+    const char* what;
+    std::vector<Column> columns;
+    std::vector<ColumnId> primary_key;
+    const char* message;
+  };
+  const Row rows[] = {
+      {"taken", columns, {}, "exists already"},
+      {"t", {}, {}, "no columns"},
+      {"t", {{"x", kIntType}, {"x", kIntType}}, {}, "declared twice"},
+      {"t", {{"x", Type{.kind = TypeKind::kInt, .is_array = true}}}, {}, "int[]"},
+      {"t", {{"x", Type{.kind = TypeKind::kVarchar}}}, {}, "bound"},
+      {"t", {{"x", Type{.kind = TypeKind::kNumeric}}}, {}, "precision"},
+      {"t", {{"x", varchar(200)}}, {ColumnId{0}}, "200 bytes"},
+      {"t", columns, {ColumnId{0}, ColumnId{0}}, "twice"},
+      {"t", columns, {ColumnId{7}}, "does not have"},
+  };
+  for (const Row& row : rows) {
+    Catalog catalog;
+    ASSERT_TRUE(catalog.add_table("taken", columns, {ColumnId{0}}).ok());
+    const Result<TableId> added = catalog.add_table(row.what, row.columns, row.primary_key);
+    ASSERT_FALSE(added.ok()) << row.message;
+    EXPECT_THAT(added.error().message, testing::HasSubstr(row.message));
+    EXPECT_EQ(catalog.tables().size(), 1u);
+  }
+
+  Catalog catalog;
+  const TableId table = *catalog.add_table("t", columns, {ColumnId{0}});
+  EXPECT_FALSE(catalog.add_index("u", table, {ColumnId{1}}, true).ok())
+      << "a unique index over a nullable column";
+  EXPECT_FALSE(catalog.add_index("w", table, {ColumnId{1}, ColumnId{2}}, false).ok()) << "too wide";
+  EXPECT_FALSE(catalog.add_index("t", table, {ColumnId{0}}, false).ok()) << "the table's name";
+  EXPECT_FALSE(catalog.add_index("e", table, {}, true).ok()) << "unique over nothing";
+  EXPECT_TRUE(catalog.add_index("all", table, {}, false).ok());
+  EXPECT_TRUE(catalog.add_index("b", table, {ColumnId{2}}, true).ok());
+}
+
+TEST(Type, IsPrintedAsSqlWritesIt) {
+  EXPECT_EQ(to_string(Type{.kind = TypeKind::kNumeric, .precision = 12, .scale = 2}), "numeric(12,2)");
+  EXPECT_EQ(to_string(Type{.kind = TypeKind::kInt, .is_array = true}), "int[]");
+  EXPECT_EQ(to_string(varchar(20)), "varchar(20)");
+  EXPECT_EQ(to_string(Type{.kind = TypeKind::kVarchar, .length = 20, .is_text = true}), "text");
+  EXPECT_EQ(to_string(Type{.kind = TypeKind::kDouble}), "double precision");
+}
+
+}  // namespace
+}  // namespace mneme

@@ -1,0 +1,173 @@
+#include "engine/schema/change_codec.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/byte_cursor.h"
+
+namespace mneme {
+
+namespace {
+
+// Room for actions to come.
+constexpr uint64_t kActions = 8;
+static_assert(kChangeActions <= kActions);
+
+constexpr bool holds_changed_bits(ChangeAction action) {
+  return action == ChangeAction::kUpdate || action == ChangeAction::kPatch;
+}
+
+}  // namespace
+
+ChangeCodec::ChangeCodec(const Schema& schema, const ChangeCodec* former, const Schema* formers) {
+  const Catalog& catalog = schema.catalog();
+  if (former != nullptr) tables_ = former->tables_;
+  tables_.resize_down(catalog.tables().size());
+  for (size_t i = 0; i < catalog.tables().size(); ++i) {
+    const bool is_same = i < tables_.size() && formers->catalog().tables().shared(i) == catalog.tables().shared(i);
+    if (is_same) continue;
+    const TableDefinition& table = catalog.tables()[i];
+    std::vector<ColumnId> key;
+    if (table.primary_key) key = schema.catalog().index(*table.primary_key).columns;
+    std::vector<ColumnId> rest;
+    for (uint32_t c = 0; c < table.columns.size(); ++c) {
+      if (std::ranges::find(key, ColumnId{c}) == key.end()) rest.push_back(ColumnId{c});
+    }
+    const RowLayout& layout = schema.layout(table.id);
+    TableCodec codec{RowCodec(layout, key), RowCodec(layout, rest), rest, 0};
+    codec.max_bytes = 4 * kMaxVarintBytes + codec.key.max_bytes() + ColumnBits::bytes_for(rest.size()) +
+                      codec.rest.max_bytes();
+    tables_.put(i, std::make_shared<const TableCodec>(std::move(codec)));
+  }
+}
+
+bool ChangeCodec::decode_key(TableId table, ByteSpan columns, std::byte* image) const {
+  ByteReader in(columns);
+  return key(table).decode(in, image);
+}
+
+bool ChangeCodec::decode_row(TableId table, ChangeAction action, ByteSpan columns, std::byte* image) const {
+  ByteReader in(columns);
+  if (!key(table).decode(in, image)) return false;
+  if (action == ChangeAction::kErase) return in.remaining() == 0;
+  const size_t bits = holds_changed_bits(action) ? ColumnBits::bytes_for(rest(table).column_count()) : 0;
+  const ColumnBits changed(in.get_bytes(bits));
+  if (in.bad()) return false;
+  const bool is_decoded = action == ChangeAction::kPatch
+                              ? rest(table).decode(
+                                    in, &changed, [](size_t) { return true; }, image)
+                              : rest(table).decode(in, image);
+  return is_decoded && in.remaining() == 0;
+}
+
+bool ChangeCodec::decode_changed(TableId table, ChangeAction action, ByteSpan columns,
+                                 const ColumnBits* among, std::byte* image) const {
+  DCHECK(holds_changed_bits(action));
+  ByteReader in(columns);
+  key(table).skip(in);
+  const ColumnBits changed(in.get_bytes(ColumnBits::bytes_for(rest(table).column_count())));
+  if (in.bad()) return false;
+  const auto is_wanted = [&](size_t c) { return changed.has(c) && (among == nullptr || among->has(c)); };
+  return rest(table).decode(in, action == ChangeAction::kPatch ? &changed : nullptr, is_wanted, image) &&
+         in.remaining() == 0;
+}
+
+std::optional<ColumnBits> ChangeCodec::changed_columns(TableId table, ByteSpan columns) const {
+  ByteReader in(columns);
+  key(table).skip(in);
+  const ColumnBits changed(in.get_bytes(ColumnBits::bytes_for(rest(table).column_count())));
+  return in.bad() ? std::nullopt : std::optional(changed);
+}
+
+std::byte* ChangeRecord::reserve(size_t bytes) {
+  if (size_ + bytes > bytes_.size()) bytes_.resize(std::max(size_ + bytes, 2 * bytes_.size()));
+  return bytes_.data() + size_;
+}
+
+void ChangeRecord::put_call(ByteSpan call) {
+  std::byte* to = store_varint(reserve(kMaxVarintBytes + call.size()), call.size());
+  to = std::copy(call.begin(), call.end(), to);
+  size_ = static_cast<size_t>(to - bytes_.data());
+}
+
+void ChangeRecord::put_count(uint32_t changes) {
+  size_ = static_cast<size_t>(store_varint(reserve(kMaxVarintBytes), changes) - bytes_.data());
+}
+
+void ChangeRecord::put(const ChangeCodec& codec, TableId table, ChangeAction action,
+                       const RowLocation* location, const std::byte* image, const ColumnBits* changed) {
+  DCHECK(holds_changed_bits(action) == (changed != nullptr));
+  std::byte* to = reserve(codec.max_bytes(table));
+  to = store_varint(to, kActions * table.value + static_cast<uint64_t>(action));
+  if (location != nullptr) {
+    to = store_varint(to, location->slot);
+    to = store_varint(to, location->before.value << 1 | static_cast<uint64_t>(location->lived));
+  }
+  // The length comes first and is known last: most rows leave it the byte that it is given, others move on.
+  std::byte* const columns = to + 1;
+  std::byte* end = codec.key(table).encode(image, columns);
+  if (changed != nullptr) end = std::copy(changed->bytes().begin(), changed->bytes().end(), end);
+  if (action == ChangeAction::kPatch)
+    end = codec.rest(table).encode(image, *changed, end);
+  else if (action != ChangeAction::kErase)
+    end = codec.rest(table).encode(image, end);
+  const auto length = static_cast<size_t>(end - columns);
+  const size_t more = varint_bytes(length) - 1;
+  if (more > 0) std::memmove(columns + more, columns, length);
+  store_varint(to, length);
+  size_ = static_cast<size_t>(end + more - bytes_.data());
+}
+
+ChangeReader::ChangeReader(const ChangeCodec& codec, const LoggedChanges& changes)
+    : codec_(codec), has_locations_(changes.has_locations), in_(changes.bytes) {
+  left_ = in_.get_varint();
+  bad_ = in_.bad();
+}
+
+bool ChangeReader::next(RowChange& change) {
+  if (bad_) return false;
+  if (left_ == 0) {
+    bad_ = in_.remaining() > 0;
+    return false;
+  }
+  --left_;
+  ByteCursor in(in_);
+  const uint64_t head = in.get_varint();
+  const uint64_t table = head / kActions;
+  const uint64_t action = head % kActions;
+  if (has_locations_) {
+    change.location.slot = in.get_varint();
+    const uint64_t before = in.get_varint();
+    change.location.before = Lsn{before >> 1};
+    change.location.lived = before % 2 != 0;
+  }
+  const uint64_t bytes = in.get_varint();
+  const std::byte* columns = in.take(bytes);
+  in.give_back(in_);
+  bad_ = in.bad() || table >= codec_.table_count() || action >= kChangeActions;
+  if (bad_) return false;
+  change.columns = {columns, bytes};
+  change.table = TableId{static_cast<uint32_t>(table)};
+  change.action = static_cast<ChangeAction>(action);
+  return true;
+}
+
+std::optional<ByteSpan> call_of(RecordKind kind, ByteSpan payload) {
+  if (kind == RecordKind::kCommand) return payload;
+  if (kind != RecordKind::kAll) return std::nullopt;
+  ByteReader in(payload);
+  const ByteSpan call = in.get_bytes(in.get_varint());
+  return in.bad() ? std::nullopt : std::optional(call);
+}
+
+std::optional<LoggedChanges> changes_of(RecordKind kind, ByteSpan payload) {
+  if (kind == RecordKind::kLogical) return LoggedChanges{payload, false};
+  if (kind == RecordKind::kPhysical) return LoggedChanges{payload, true};
+  if (kind != RecordKind::kAll) return std::nullopt;
+  ByteReader in(payload);
+  in.get_bytes(in.get_varint());
+  if (in.bad()) return std::nullopt;
+  return LoggedChanges{payload.last(in.remaining()), true};
+}
+
+}  // namespace mneme

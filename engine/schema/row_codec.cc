@@ -1,0 +1,231 @@
+#include "engine/schema/row_codec.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/byte_cursor.h"
+
+namespace mneme {
+
+RowCodec::RowCodec(const RowLayout& layout) {
+  for (uint32_t c = 0; c < layout.column_count(); ++c) add(layout, ColumnId{c});
+}
+
+RowCodec::RowCodec(const RowLayout& layout, std::span<const ColumnId> columns) {
+  for (const ColumnId column : columns) add(layout, column);
+}
+
+void RowCodec::add(const RowLayout& layout, ColumnId column) {
+  const RowLayout::Place& place = layout.place(column);
+  Step step{place.offset, place.bytes, place.null_flag, Width::k64, false, layout.parts(column)};
+  switch (place.kind) {
+    case TypeKind::kBoolean:
+      step.width = Width::k8;
+      break;
+    case TypeKind::kSmallInt:
+      step.width = Width::k16;
+      break;
+    case TypeKind::kInt:
+      step.width = Width::k32;
+      break;
+    case TypeKind::kBigInt:
+    case TypeKind::kTimestamp:
+      break;
+    case TypeKind::kNumeric:
+      if (place.wide_numeric) step.width = Width::k128;
+      break;
+    case TypeKind::kDouble:
+      step.is_raw = true;
+      break;
+    case TypeKind::kChar:
+    case TypeKind::kVarchar:
+      step.width = Width::kText;
+      break;
+    case TypeKind::kNull:
+      CHECK(false && "a column has a type");
+  }
+  // A string's place holds its length, too, in two bytes.
+  max_bytes_ += 1 + (step.width == Width::kText ? kMaxVarintBytes + place.bytes : 16);
+  steps_.push_back(step);
+}
+
+std::byte* RowCodec::encode(const Step& step, const std::byte* image, std::byte* to) {
+  if (step.null_flag >= 0) {
+    const bool is_null = image[step.null_flag] != std::byte{0};
+    *to++ = std::byte{is_null};
+    if (is_null) return to;
+  }
+  const std::byte* at = image + step.offset;
+  switch (step.width) {
+    case Width::k8:
+      return store_varint(to, zigzag(load<uint8_t>(at)));
+    case Width::k16:
+      return store_varint(to, zigzag(load<int16_t>(at)));
+    case Width::k32:
+      return store_varint(to, zigzag(load<int32_t>(at)));
+    case Width::k64:
+      if (!step.is_raw) return store_varint(to, zigzag(load<int64_t>(at)));
+      std::memcpy(to, at, 8);
+      return to + 8;
+    case Width::k128:
+      std::memcpy(to, at, 16);
+      return to + 16;
+    case Width::kText:
+      break;
+  }
+  const size_t length = load<uint16_t>(at);
+  DCHECK(length + sizeof(uint16_t) <= step.bytes);
+  to = store_varint(to, length);
+  std::memcpy(to, at + sizeof(uint16_t), length);
+  return to + length;
+}
+
+std::byte* RowCodec::encode(const std::byte* image, std::byte* to) const {
+  for (const Step& step : steps_) to = encode(step, image, to);
+  return to;
+}
+
+std::byte* RowCodec::encode(const std::byte* image, const ColumnBits& columns, std::byte* to) const {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (columns.has(i)) to = encode(steps_[i], image, to);
+  }
+  return to;
+}
+
+void RowCodec::encode(const std::byte* image, ByteBuffer& out) const {
+  const size_t begin = out.size();
+  out.resize(begin + max_bytes_);
+  out.resize(static_cast<size_t>(encode(image, out.data() + begin) - out.data()));
+}
+
+namespace {
+
+// Step is RowCodec's own business: hence the templates.
+template <typename Step>
+bool decode_step(const Step& step, ByteCursor& in, std::byte* image) {
+  using Width = decltype(step.width);
+  if (step.null_flag >= 0) {
+    const bool is_null = in.get<uint8_t>() != 0;
+    image[step.null_flag] = std::byte{is_null};
+    if (is_null) return true;
+  }
+  std::byte* at = image + step.offset;
+  switch (step.width) {
+    case Width::k8:
+      store(at, static_cast<uint8_t>(in.get_signed() != 0));
+      break;
+    case Width::k16:
+      store(at, static_cast<int16_t>(in.get_signed()));
+      break;
+    case Width::k32:
+      store(at, static_cast<int32_t>(in.get_signed()));
+      break;
+    case Width::k64:
+      store(at, step.is_raw ? in.get<int64_t>() : in.get_signed());
+      break;
+    case Width::k128:
+      if (const std::byte* number = in.take(16)) std::memcpy(at, number, 16);
+      break;
+    case Width::kText: {
+      const uint64_t length = in.get_varint();
+      if (length + sizeof(uint16_t) > step.bytes || length > step.bytes) return false;
+      const std::byte* text = in.take(length);
+      if (text == nullptr) return false;
+      store(at, static_cast<uint16_t>(length));
+      std::memcpy(at + sizeof(uint16_t), text, length);
+      break;
+    }
+  }
+  return true;
+}
+
+template <typename Step>
+void skip_step(const Step& step, ByteCursor& in) {
+  using Width = decltype(step.width);
+  if (step.null_flag >= 0 && in.get<uint8_t>() != 0) return;
+  switch (step.width) {
+    case Width::k8:
+    case Width::k16:
+    case Width::k32:
+    case Width::k64:
+      if (step.is_raw)
+        in.take(8);
+      else
+        in.get_varint();
+      break;
+    case Width::k128:
+      in.take(16);
+      break;
+    case Width::kText:
+      in.take(in.get_varint());
+      break;
+  }
+}
+
+}  // namespace
+
+bool RowCodec::decode(ByteReader& in, std::byte* image) const {
+  ByteCursor cursor(in);
+  for (const Step& step : steps_) {
+    if (!decode_step(step, cursor, image)) return false;
+  }
+  cursor.give_back(in);
+  return !cursor.bad();
+}
+
+void RowCodec::skip(ByteReader& in) const {
+  ByteCursor cursor(in);
+  for (const Step& step : steps_) skip_step(step, cursor);
+  cursor.give_back(in);
+}
+
+bool RowCodec::decode(const Step& step, ByteReader& in, std::byte* image) {
+  ByteCursor cursor(in);
+  const bool is_decoded = decode_step(step, cursor, image);
+  cursor.give_back(in);
+  return is_decoded;
+}
+
+void RowCodec::skip(const Step& step, ByteReader& in) {
+  ByteCursor cursor(in);
+  skip_step(step, cursor);
+  cursor.give_back(in);
+}
+
+bool RowCodec::decode(ByteReader& in, const ColumnBits* held, FunctionRef<bool(size_t column)> is_wanted,
+                      std::byte* image) const {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (held != nullptr && !held->has(i)) continue;
+    if (!is_wanted(i))
+      skip(steps_[i], in);
+    else if (!decode(steps_[i], in, image))
+      return false;
+  }
+  return !in.bad();
+}
+
+bool RowCodec::differs(const Step& step, const std::byte* before, const std::byte* after) {
+  if (step.null_flag >= 0) {
+    const bool was_null = before[step.null_flag] != std::byte{0};
+    if (was_null != (after[step.null_flag] != std::byte{0})) return true;
+    if (was_null) return false;
+  }
+  size_t bytes = step.bytes;
+  if (step.width == Width::kText) {
+    const size_t length = load<uint16_t>(after + step.offset);
+    if (load<uint16_t>(before + step.offset) != length) return true;
+    bytes = sizeof(uint16_t) + length;
+  }
+  return std::memcmp(before + step.offset, after + step.offset, bytes) != 0;
+}
+
+void RowCodec::compare(const std::byte* before, const std::byte* after, ImageParts parts,
+                       std::span<std::byte> bits) const {
+  std::ranges::fill(bits, std::byte{0});
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (!parts.covers(steps_[i].parts) || !differs(steps_[i], before, after)) continue;
+    bits[i / 8] |= std::byte{1} << i % 8;
+  }
+}
+
+}  // namespace mneme

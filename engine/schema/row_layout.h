@@ -1,0 +1,60 @@
+// RowLayout: where each column of a table lies in a row's image, and how a Value gets in and out.
+//
+// Layout      First the columns of fixed width, then the NULL flags, then the strings, the shortest first: what
+//             transactions count and compare lies on the row's first lines, and texts that they seldom look at on the
+//             last. A string that would lie in one part more than it must (image_parts.h) moves on to the next one where
+//             the row gets no longer by that. Each column is aligned to its size; a nullable column's NULL flag is a byte of its own; a string is
+//             a uint16 length and its bytes. No two columns share a byte, NULL flags included, so two threads may write
+//             different columns of one row at once. The image is a whole number of 8-byte words.
+// Invariants  padding, bytes under NULL and bytes past a string's length mean nothing: digests and comparisons go
+//             through get().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/schema/catalog.h"
+#include "engine/schema/image_parts.h"
+#include "engine/schema/value.h"
+
+namespace mneme {
+
+// How far one row of a table lies from the next, header included: whole cache lines, where that costs little. Then the
+// header and the first columns share one, and no part of an image lies on two (image_parts.h).
+size_t row_stride(size_t image_bytes);
+
+class RowLayout {
+ public:
+  explicit RowLayout(const TableDefinition& table);
+
+  size_t image_bytes() const { return image_bytes_; }
+  size_t column_count() const { return columns_.size(); }
+  // What the columns take of an image, NULL flags included: all but padding.
+  size_t column_bytes() const;
+
+  // Strings point into the image.
+  Value get(const std::byte* image, ColumnId column) const;
+  // `value` fits the column: the binder's assignment casts have seen to length, range and NOT NULL.
+  void set(std::byte* image, ColumnId column, const Value& value) const;
+
+  // The bytes a column occupies, without its NULL flag.
+  struct Place {
+    uint32_t offset;
+    uint32_t bytes;
+    int32_t null_flag;  // offset of the flag, or -1 for NOT NULL
+    TypeKind kind;
+    bool wide_numeric;
+  };
+  const Place& place(ColumnId column) const { return columns_[column.value]; }
+  // The parts of an image that the column lies in, its NULL flag included.
+  ImageParts parts(ColumnId column) const { return parts_[column.value]; }
+  ImageParts all_parts() const { return ImageParts::of(0, image_bytes_); }
+
+ private:
+  std::vector<Place> columns_;
+  std::vector<ImageParts> parts_;  // by column
+  size_t image_bytes_ = 0;
+};
+
+}  // namespace mneme

@@ -1,0 +1,33 @@
+#include "engine/schema/schema.h"
+
+namespace mneme {
+
+Schema::Schema(const Catalog& catalog, const Schema* former) : catalog_(catalog) {
+  if (former != nullptr) {
+    layouts_ = former->layouts_;
+    codecs_ = former->codecs_;
+    layouts_.resize_down(catalog.tables().size());
+    codecs_.resize_down(catalog.indexes().size());
+  }
+  const auto is_same_layout = [&](size_t i) {
+    const auto& before = former->catalog_.tables().shared(i);
+    const auto& now = catalog.tables().shared(i);
+    return before == now || before->columns == now->columns;
+  };
+  for (size_t i = 0; i < catalog.tables().size(); ++i) {
+    if (i < layouts_.size() && is_same_layout(i)) continue;
+    layouts_.put(i, std::make_shared<const RowLayout>(catalog.tables()[i]));
+  }
+  // A key's codec refers to the layout.
+  const auto is_same_codec = [&](size_t i) {
+    const auto& now = catalog.indexes().shared(i);
+    return former->catalog_.indexes().shared(i) == now && &former->layout(now->table) == &layout(now->table);
+  };
+  for (size_t i = 0; i < catalog.indexes().size(); ++i) {
+    if (i < codecs_.size() && is_same_codec(i)) continue;
+    const IndexDefinition& index = catalog.indexes()[i];
+    codecs_.put(i, std::make_shared<const KeyCodec>(catalog, index.id, layout(index.table)));
+  }
+}
+
+}  // namespace mneme

@@ -1,0 +1,40 @@
+#include "engine/schema/type.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace mneme {
+
+std::string to_string(const Type& type) {
+  const auto element = [&]() -> std::string {
+    switch (type.kind) {
+      case TypeKind::kBoolean:
+        return "boolean";
+      case TypeKind::kSmallInt:
+        return "smallint";
+      case TypeKind::kInt:
+        return "int";
+      case TypeKind::kBigInt:
+        return "bigint";
+      case TypeKind::kNumeric:
+        return type.precision == 0 ? "numeric" : fmt::format("numeric({},{})", type.precision, type.scale);
+      case TypeKind::kDouble:
+        return "double precision";
+      case TypeKind::kChar:
+        return type.length == 0 ? "char" : fmt::format("char({})", type.length);
+      case TypeKind::kVarchar:
+        if (type.is_text) return "text";
+        return type.length == 0 ? "varchar" : fmt::format("varchar({})", type.length);
+      case TypeKind::kTimestamp:
+        return "timestamp";
+      case TypeKind::kNull:
+        return "null";
+    }
+    CHECK(false && "no such type");
+    return {};
+  };
+  return element() + (type.is_array ? "[]" : "");
+}
+
+}  // namespace mneme

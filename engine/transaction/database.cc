@@ -1,0 +1,130 @@
+#include "engine/transaction/database.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/table/version_keeper.h"
+
+namespace mneme {
+
+namespace {
+
+// Whether each index of the one catalog is that of its number in the other.
+bool keeps_indexes(const Catalog& before, const Catalog& after) {
+  if (after.indexes().size() < before.indexes().size()) return false;
+  for (size_t i = 0; i < before.indexes().size(); ++i) {
+    const auto& a = before.indexes().shared(i);
+    const auto& b = after.indexes().shared(i);
+    if (a != b && *a != *b) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Database::Database(Catalog catalog, uint32_t worker_count, PageSize pages)
+    : meaning_(std::make_unique<const Meaning>(std::move(catalog))),
+      memory_(pages),
+      epochs_(worker_count),
+      indexes_(this->catalog().indexes().size()) {
+  for (const TableDefinition& table : this->catalog().tables()) {
+    tables_.push_back(std::make_unique<IndexedTable>(schema(), table.id, memory_));
+    for (const TableIndex& index : tables_.back()->indexes()) indexes_[index.id.value] = &index;
+  }
+  for (uint32_t i = 0; i < worker_count; ++i) {
+    workers_.push_back(std::make_unique<Worker>(WorkerId{i}, epochs_, tables_));
+  }
+  versions_ = std::make_unique<VersionKeeper>(worker_count, tables_);
+}
+
+Database::~Database() = default;
+
+Database::Prepared Database::prepare(Catalog changed) {
+  Prepared prepared;
+  prepared.meaning_ = std::make_unique<const Meaning>(std::move(changed), *meaning_);
+  const Catalog& before = catalog();
+  const Catalog& after = prepared.meaning_->catalog;
+  const auto is_same = [&](TableId id) {
+    if (id.value >= tables_.size() || before.tables().shared(id.value) != after.tables().shared(id.value)) return false;
+    return std::ranges::all_of(after.table(id).indexes, [&](IndexId index) {
+      return before.indexes().shared(index.value) == after.indexes().shared(index.value);
+    });
+  };
+  for (uint32_t t = 0; t < after.tables().size(); ++t) {
+    const TableId id{t};
+    if (is_same(id)) continue;
+    Prepared::Part& part = prepared.parts_.emplace_back();
+    part.changed.id = id;
+    if (const TableDefinition* former = before.find_table(after.table(id).name)) {
+      part.changed.former = former->id;
+      part.stays = tables_[former->id.value].get();
+      part.shape = part.stays->shape_in(prepared.meaning_->schema, id, memory_);
+    } else {
+      part.made = std::make_unique<IndexedTable>(prepared.meaning_->schema, id, memory_);
+    }
+  }
+  return prepared;
+}
+
+std::vector<Database::Prepared::NewIndex> Database::Prepared::new_indexes() const {
+  std::vector<NewIndex> made;
+  for (const Part& part : parts_) {
+    if (part.stays == nullptr) continue;
+    for (const TableIndex& index : part.shape->indexes) {
+      if (index.index != nullptr) made.push_back({*part.stays, index});
+    }
+  }
+  return made;
+}
+
+void Database::take(Prepared&& prepared) {
+  if (log_ != nullptr) {
+    for (const std::unique_ptr<Worker>& worker : workers_) worker->come_to_rest(*log_);
+  }
+  const Catalog& after = prepared.meaning_->catalog;
+  std::vector<TableChanges::Changed> changed;
+  TableChanges changes;
+  changes.indexes = after.indexes().size();
+  changes.keeps_indexes = keeps_indexes(catalog(), after);
+  // First all that stay leave their places, which others may get.
+  for (Prepared::Part& part : prepared.parts_) {
+    changed.push_back(part.changed);
+    if (part.stays != nullptr) part.made = std::move(tables_[part.changed.former->value]);
+  }
+  tables_.resize(after.tables().size());
+  indexes_.resize(after.indexes().size());
+  for (Prepared::Part& part : prepared.parts_) {
+    if (part.stays != nullptr) part.made->take(std::move(*part.shape));
+    for (const TableIndex& index : part.made->indexes()) indexes_[index.id.value] = &index;
+    tables_[part.changed.id.value] = std::move(part.made);
+  }
+  changes.tables = tables_;
+  changes.changed = changed;
+  for (const std::unique_ptr<Worker>& worker : workers_) worker->follow(changes);
+  if (!versions_->follow(tables_, changed)) versions_ = std::make_unique<VersionKeeper>(worker_count(), tables_);
+  meaning_ = std::move(prepared.meaning_);
+}
+
+void Database::set_concurrency(const Concurrency& concurrency) {
+  CHECK(locks_ == nullptr);
+  if (concurrency.control == ConcurrencyControl::kOptimistic) return;
+  locks_ = std::make_unique<LockTable>();
+  for (const std::unique_ptr<Worker>& worker : workers_)
+    worker->lock_rows(*locks_, concurrency.early_lock_release);
+}
+
+std::vector<Database::TableMemory> Database::memory_by_table() const {
+  std::vector<TableMemory> memory;
+  for (const std::unique_ptr<IndexedTable>& table : tables_) {
+    const Table& rows = table->rows();
+    TableMemory& part = memory.emplace_back();
+    part.table = table->definition().id;
+    part.chunk_bytes = rows.memory_bytes();
+    const size_t row_bytes = table->layout().column_bytes();
+    rows.for_each_live(0, rows.slot_end(), [&](const Row*) { part.row_bytes += row_bytes; });
+    for (const TableIndex& index : table->indexes()) part.index_bytes.push_back(index.index->memory_bytes());
+  }
+  return memory;
+}
+
+}  // namespace mneme

@@ -1,0 +1,136 @@
+// Database: a catalog's tables and indexes in memory, the workers that run transactions on them, and the log.
+//
+// Changes     to another catalog take the time for what it has that the former had not: prepare() makes that, take() swaps it in.
+// Flow        Database(catalog) -> load or recover through UnloggedWriter -> attach_log -> Transaction on
+//             each Worker.
+// Invariants  no transaction runs before a log is attached, none while an UnloggedWriter writes.
+// Threads     constant after construction, but for take(), when nobody uses it, and for what tables, indexes and workers allow.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/memory/huge_pages.h"
+#include "engine/schema/change_codec.h"
+#include "engine/schema/schema.h"
+#include "engine/table/epoch.h"
+#include "engine/table/indexed_table.h"
+#include "engine/transaction/concurrency.h"
+#include "engine/transaction/lock_table.h"
+#include "engine/transaction/worker.h"
+#include "logging/commit/commit_log.h"
+#include "logging/record/record_content.h"
+
+namespace mneme {
+
+class VersionKeeper;
+
+class Database {
+ private:
+  // A catalog and what is derived from it.
+  struct Meaning {
+    explicit Meaning(Catalog made) : catalog(std::move(made)), schema(catalog), change_codec(schema) {}
+    Meaning(Catalog made, const Meaning& former)
+        : catalog(std::move(made)), schema(catalog, &former.schema), change_codec(schema, &former.change_codec, &former.schema) {}
+
+    const Catalog catalog;
+    const Schema schema;
+    const ChangeCodec change_codec;
+  };
+
+ public:
+  Database(Catalog catalog, uint32_t worker_count, PageSize pages = PageSize::kHuge);
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  const Catalog& catalog() const { return meaning_->catalog; }
+  const Schema& schema() const { return meaning_->schema; }
+
+  IndexedTable& table(TableId id) { return *tables_[id.value]; }
+  const IndexedTable& table(TableId id) const { return *tables_[id.value]; }
+  size_t table_count() const { return tables_.size(); }
+  // The table that an index belongs to, and the index there.
+  IndexedTable& table_of(IndexId id) { return *tables_[catalog().index(id).table.value]; }
+  const TableIndex& index(IndexId id) const { return *indexes_[id.value]; }
+
+  // What another catalog's tables need that is not there yet. A table that has the name of one of this database's has its columns and
+  // primary key, too, and goes on with its rows, and with the indexes that both have.
+  class Prepared {
+   public:
+    struct NewIndex {
+      const IndexedTable& table;  // with rows
+      const TableIndex& index;    // without entries
+    };
+    // Of tables that stay: to be filled before take().
+    std::vector<NewIndex> new_indexes() const;
+
+   private:
+    friend class Database;
+    struct Part {
+      TableChanges::Changed changed;
+      IndexedTable* stays = nullptr;             // and gets the shape
+      std::optional<IndexedTable::Shape> shape;
+      std::unique_ptr<IndexedTable> made;        // where no table stays
+    };
+
+    std::unique_ptr<const Meaning> meaning_;
+    std::vector<Part> parts_;
+  };
+  Prepared prepare(Catalog catalog);
+  // Cannot fail. What was logged is durable, and nobody uses the database.
+  void take(Prepared&& prepared);
+
+  uint32_t worker_count() const { return static_cast<uint32_t>(workers_.size()); }
+  Worker& worker(WorkerId id) { return *workers_[id.value]; }
+  // What a checkpoint is taken by, beside transactions (online_checkpointer.h).
+  EpochManager& epochs() { return epochs_; }
+  VersionKeeper& versions() { return *versions_; }
+
+  // Optimistic until this is called, which is before the first transaction.
+  void set_concurrency(const Concurrency& concurrency);
+  // `log` must outlive the transactions.
+  // `content`: what the records of transactions are to hold. `image`: of updated rows, where they hold rows.
+  void attach_log(CommitLog& log, RecordContent content = RecordContent::kCommand,
+                  TupleImage image = TupleImage::kFull) {
+    log_ = &log;
+    content_ = content;
+    tuple_image_ = image;
+  }
+  CommitLog& log() { return *log_; }
+  RecordContent record_content() const { return content_; }
+  TupleImage tuple_image() const { return tuple_image_; }
+  const ChangeCodec& change_codec() const { return meaning_->change_codec; }
+
+  // Allocated for rows and indexes.
+  size_t memory_bytes() const { return memory_.bytes_allocated(); }
+  // The memory itself, to be touched before transactions grow into it.
+  HugePageSource& memory() { return memory_; }
+  // What a table's part of that is. Walks all rows; the database is at rest.
+  struct TableMemory {
+    TableId table;
+    size_t row_bytes = 0;    // of the images of its live rows, each as wide as its columns can get
+    size_t chunk_bytes = 0;  // of its slots, free ones included
+    std::vector<size_t> index_bytes;
+  };
+  std::vector<TableMemory> memory_by_table() const;
+  // Why rows or index nodes are not on huge pages, for the program to show.
+  std::optional<std::string> memory_notice() const { return memory_.notice(); }
+
+ private:
+  std::unique_ptr<const Meaning> meaning_;
+  HugePageSource memory_;
+  EpochManager epochs_;
+  std::vector<std::unique_ptr<IndexedTable>> tables_;
+  std::vector<const TableIndex*> indexes_;  // by IndexId
+  std::unique_ptr<LockTable> locks_;        // under two-phase locking
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<VersionKeeper> versions_;
+  CommitLog* log_ = nullptr;
+  RecordContent content_ = RecordContent::kCommand;
+  TupleImage tuple_image_ = TupleImage::kFull;
+};
+
+}  // namespace mneme

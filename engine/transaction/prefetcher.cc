@@ -1,0 +1,106 @@
+#include "engine/transaction/prefetcher.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/memory/prefetch.h"
+#include "engine/transaction/database.h"
+
+namespace mneme {
+
+namespace {
+
+// Few words, so the calls that std::copy and std::equal become would take longer than the work.
+void copy_key(const IndexKey& from, IndexCursor::Key& to) {
+  constexpr size_t kFew = 4;
+  static_assert(kFew <= kMaxKeyWords);
+  std::memcpy(to.data(), from.words.data(), kFew * sizeof(uint64_t));
+  for (size_t i = kFew; i < from.word_count; ++i) to[i] = from.words[i];
+}
+bool begins_with(const IndexCursor::Key& key, const IndexKey& prefix) {
+  uint64_t difference = 0;
+  for (size_t i = 0; i < prefix.word_count; ++i) difference |= key[i] ^ prefix.words[i];
+  return difference == 0;
+}
+
+}  // namespace
+
+void Prefetcher::add(Database& database, std::span<const RowLookup> lookups) {
+  if (round_count_ == kMaxRounds) return;
+  const size_t first = count_;
+  for (const RowLookup& lookup : lookups.first(std::min(lookups.size(), kMaxLookups - count_))) {
+    Entry& entry = entries_[count_];
+    if (!lookup.index.valid()) {
+      entry.rows = nullptr;
+      ++count_;
+      continue;
+    }
+    const Index& index = *database.index(lookup.index).index;
+    entry.id = lookup.index;
+    entry.index = &index;
+    entry.rows = lookup.is_place ? nullptr : &database.table_of(lookup.index).rows();
+    entry.parts = lookup.parts;
+    entry.probe = {};
+    // An entry's key may go on behind the column's words (indexed_table.h): the first of all that do, or the last.
+    copy_key(lookup.key, entry.key);
+    for (size_t i = lookup.key.word_count; i < index.key_words(); ++i)
+      entry.key[i] = lookup.is_place ? ~uint64_t{0} : 0;
+    order_[under_way_++] = static_cast<uint8_t>(count_++);
+  }
+  rounds_[round_count_++] = {count_, first};
+}
+
+void Prefetcher::step() {
+  for (size_t i = 0; i < under_way_;) {
+    Entry& entry = entries_[order_[i]];
+    entry.index->probe(entry.key.data(), entry.probe);
+    if (!entry.probe.is_done) {
+      ++i;
+      continue;
+    }
+    if (entry.probe.row != nullptr && entry.rows != nullptr)
+      prefetch_row(*entry.rows, entry.probe.row, entry.parts);
+    order_[i] = order_[--under_way_];
+  }
+}
+
+Row* Prefetcher::take(IndexId id, const IndexKey& key) {
+  for (size_t round = 0; round < round_count_; ++round) {
+    size_t tries = 0;
+    for (size_t i = rounds_[round].next; i < rounds_[round].end && tries < kMaxTries; ++i) {
+      const Entry& entry = entries_[i];
+      if (entry.rows == nullptr) continue;
+      ++tries;
+      if (entry.id != id || !begins_with(entry.key, key)) continue;
+      rounds_[round].next = i + 1;
+      return entry.probe.is_exact ? entry.probe.row : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+bool Prefetcher::peek(size_t at, ImageParts parts, std::byte* image) const {
+  const Entry& entry = entries_[at];
+  if (entry.rows == nullptr || entry.probe.row == nullptr) return false;
+  entry.probe.row->peek(image, parts, entry.rows->image_words());
+  return true;
+}
+
+void prefetch_row(const Table& rows, const Row* row, ImageParts parts) {
+  const auto* memory = reinterpret_cast<const std::byte*>(row);
+  const size_t bytes = sizeof(Row) + 8 * rows.image_words();
+  // Where rows begin on cache lines, a part is one.
+  const bool aligned = reinterpret_cast<uintptr_t>(row) % kCacheLineBytes == 0;
+  prefetch_line(memory);
+  for (uint64_t rest = parts.bits(); rest != 0; rest &= rest - 1) {
+    const auto part = static_cast<size_t>(std::countr_zero(rest));
+    const size_t begin = part * ImageParts::kPartBytes;
+    if (begin >= bytes) return;
+    if (part == ImageParts::kMaxParts - 1) return prefetch_lines(memory + begin, bytes - begin);
+    prefetch_line(memory + begin);
+    if (!aligned) prefetch_line(memory + std::min(begin + ImageParts::kPartBytes, bytes) - 1);
+  }
+}
+
+}  // namespace mneme

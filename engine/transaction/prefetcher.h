@@ -1,0 +1,85 @@
+// Prefetcher: brings the rows that a transaction will ask for into the cache, a group of look-ups at a time.
+//
+// Flow        start(lookups) -> step() until done(): every step takes each look-up one stage further, from index node
+//             to index node and at last to the row's wanted lines, and never waits for what it asked for. Who has
+//             other work at hand does some of it between two steps; the rest take them one after the other, and still
+//             have a whole group's misses under way at once. A row that was found may tell what to look up next: peek()
+//             -> add(lookups), the group's next round -> step() and so on.
+// Source      Chen et al., "Improving Hash Join Performance through Prefetching" (ICDE'04): group prefetching.
+// Threads     one owner; beside any number of writers (Index::probe). No transaction need run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "engine/index/index.h"
+#include "engine/transaction/row_access.h"
+
+namespace mneme {
+
+class Database;
+class Table;
+
+// Asks for a row's word and the lines of the parts, and doesn't wait.
+void prefetch_row(const Table& rows, const Row* row, ImageParts parts);
+
+class Prefetcher {
+ public:
+  // About as many misses as a core keeps under way, two or three times over. What a group has beyond that is left out.
+  static constexpr size_t kMaxLookups = 64;
+
+  // Of a group.
+  static constexpr size_t kMaxRounds = 4;
+
+  // Copies what it needs of `lookups`. A group that is under way is given up.
+  void start(Database& database, std::span<const RowLookup> lookups) {
+    forget();
+    add(database, lookups);
+  }
+  // The same besides what the group has already.
+  void add(Database& database, std::span<const RowLookup> lookups);
+  void step();
+  bool done() const { return under_way_ == 0; }
+
+  // The row that the last group found under exactly this key, if it is known: then it need not be looked up again. Whoever
+  // asks for all of a round asks in its order; a row is told once. The index may have changed since, but the row is what
+  // it was as long as a transaction runs that was running when the group was started.
+  Row* take(IndexId index, const IndexKey& key);
+  // What the row that the group's look-up number `at` found holds in `parts`, copied to their places in `image`; false
+  // where none was found. A hint only: nobody looks whether the row is locked, half written, or deleted.
+  bool peek(size_t at, ImageParts parts, std::byte* image) const;
+  size_t size() const { return count_; }
+  // take() looks for the first round's rows from its look-up number `at` on: those before were not asked for.
+  void go_on_at(size_t at) {
+    if (round_count_ > 0) rounds_[0].next = at;
+  }
+  void forget() { count_ = round_count_ = under_way_ = 0; }
+
+ private:
+  struct Entry {
+    IndexId id;
+    const Index* index;
+    const Table* rows;  // nullptr: no row is wanted, only its index's node
+    ImageParts parts;
+    IndexProbe probe;
+    IndexCursor::Key key;
+  };
+
+  // Branches not taken leave out a look-up or two.
+  static constexpr size_t kMaxTries = 4;
+
+  // The first `under_way_` are: a look-up that is done gives its place to the last one.
+  std::array<uint8_t, kMaxLookups> order_;
+  std::array<Entry, kMaxLookups> entries_;
+  size_t under_way_ = 0;
+  size_t count_ = 0;
+  struct Round {
+    size_t end;
+    size_t next;  // where take() looks first
+  };
+  std::array<Round, kMaxRounds> rounds_;
+  size_t round_count_ = 0;
+};
+
+}  // namespace mneme

@@ -1,0 +1,99 @@
+// RowAccess: what a running procedure may do to rows. The one door between procedures and data.
+//
+// Implemented by   Transaction (engine/transaction/transaction.h): isolated from others, logged.
+//                  the replayer's access (recovery/): no locks, no validation, no log.
+//                  a plain map in tests: the reference for both.
+// A caller stops at the first status that is not kOk (kAbsent excepted, which is an answer) and gives up the
+// transaction: conflicts are values, not exceptions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/function_ref.h"
+#include "engine/schema/catalog.h"
+#include "engine/schema/image_parts.h"
+#include "engine/schema/index_key.h"
+#include "engine/schema/value.h"
+
+namespace mneme {
+
+enum class AccessStatus : uint8_t {
+  kOk,
+  kAbsent,        // find: no such row
+  kConflict,      // another transaction is in the way; run this one again
+  kDuplicateKey,  // insert, update: a unique key exists already
+  kOutOfMemory,   // no room for another row or index node
+};
+
+// A row as the transaction sees it. `image` is consistent and stays valid and unchanged until the transaction
+// ends or the row is written through the same access; it includes the transaction's own writes.
+struct RowRef {
+  const std::byte* image = nullptr;
+  void* handle = nullptr;  // the access's own
+};
+
+struct ColumnValue {
+  ColumnId column;
+  Value value;
+};
+
+// A row that will be asked for: by a whole key of a unique index, or as the first of those under a key's prefix. Or the
+// place in an ordered index behind all entries up to the key, where another will be inserted. Of an index that is not
+// valid: nothing.
+struct RowLookup {
+  IndexId index;
+  ImageParts parts;
+  IndexKey key;
+  bool is_place = false;
+};
+
+// Why rows are looked for. Where rows are locked, those to be changed are locked against readers at once: two
+// transactions that both read first, and then want more, would be in each other's way.
+enum class Purpose : uint8_t {
+  kRead,
+  kChange,  // the caller means to update or erase what it finds, or was told to keep it FOR UPDATE
+};
+
+class RowAccess {
+ public:
+  virtual ~RowAccess() = default;
+
+  // The row under a whole key of a unique index. Of its image only `parts` mean anything to the caller.
+  virtual AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, Purpose purpose,
+                                  RowRef& row) = 0;
+  AccessStatus find(IndexId index, const IndexKey& key, RowRef& row, Purpose purpose = Purpose::kRead) {
+    return find_parts(index, key, ImageParts::all(), purpose, row);
+  }
+
+  // Visits the rows with keys in the range, in key order or backwards, until the visitor returns false.
+  // The visitor must not write through this access: collect first, then write.
+  enum class Direction : uint8_t { kForward, kBackward };
+  virtual AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts parts,
+                                  Purpose purpose, FunctionRef<bool(const RowRef&)> visit) = 0;
+  AccessStatus scan(IndexId index, const KeyRange& range, Direction direction,
+                    FunctionRef<bool(const RowRef&)> visit, Purpose purpose = Purpose::kRead) {
+    return scan_parts(index, range, direction, ImageParts::all(), purpose, visit);
+  }
+
+  // One value a column, in column order, already cast to the columns' types.
+  virtual AccessStatus insert(TableId table, std::span<const Value> values) = 0;
+  // The same in two steps, for who writes columns into images itself (row_layout.h): a zeroed image, which lives as
+  // long as the transaction, and then the insert.
+  virtual std::byte* new_image(TableId table) = 0;
+  virtual AccessStatus insert_image(TableId table, std::byte* image) = 0;
+
+  // Changes columns of a row got from find() or scan(). Values may point into row.image.
+  virtual AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) = 0;
+  // The same for who writes columns into images itself: columns that are in no index, all in `changed`, which was read
+  // with the row. The caller writes them to `image`, which holds what row.image held, before its next access. Values
+  // are not to be taken from row.image any more, which may be the very same.
+  virtual AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) = 0;
+
+  virtual AccessStatus erase(TableId table, RowRef& row) = 0;
+
+  // Begins to fetch what finding these rows will need, all at once, and promises nothing.
+  virtual void prefetch(std::span<const RowLookup>) {}
+};
+
+}  // namespace mneme

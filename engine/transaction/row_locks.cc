@@ -1,0 +1,42 @@
+#include "engine/transaction/row_locks.h"
+
+#include <new>
+
+#include "base/clock.h"
+
+namespace mneme {
+
+void RowLocks::begin() {
+  DCHECK(locks_.empty());
+  age_ = {monotonic_ns(), worker_};
+}
+
+bool RowLocks::lock(const Row& row, LockMode mode, CommitLog& log) {
+  const uint32_t index = lock_of_row_.find(&row);
+  RowLock* lock = nullptr;
+  if (index != PointerMap::kNone) {
+    lock = locks_[index];
+    // What we hold, nobody has written since.
+    if (lock->mode >= mode) return true;
+    return table_.acquire(*lock, mode);
+  }
+  lock = new (arena_.allocate(sizeof(RowLock))) RowLock{&row, age_, &waiter_};
+  // A lock that is held is noted, whether there is memory for that or not.
+  lock_of_row_.make_room();
+  if (locks_.size() == locks_.capacity()) locks_.reserve(2 * locks_.size() + 16);
+  if (!table_.acquire(*lock, mode)) return false;
+  lock_of_row_.insert(&row, static_cast<uint32_t>(locks_.size()));
+  locks_.push_back(lock);
+  // Of a log that has failed nothing becomes durable: the commit says so.
+  if (!early_release_ && !(row.word().lsn() < log.durable())) (void)log.wait_durable(row.word().lsn());
+  return true;
+}
+
+void RowLocks::release_all() {
+  for (RowLock* lock : locks_) table_.release(*lock);
+  locks_.clear();
+  lock_of_row_.clear();
+  arena_.reset();
+}
+
+}  // namespace mneme

@@ -1,0 +1,274 @@
+// Transaction: inserts, updates and erasures, in the write set and in the indexes. Nothing of them counts before commit().
+#include <algorithm>
+#include <cstring>
+
+#include "engine/transaction/transaction.h"
+
+namespace mneme {
+
+namespace {
+
+// Losing a race for one key that often means heavy contention.
+constexpr uint32_t kMaxInsertTries = 16;
+
+}  // namespace
+
+WriteEntry& Transaction::add_write(IndexedTable& table, Row* row, RowWord expected, std::byte* image,
+                                   ImageParts parts) {
+  worker_.write_of_row_.insert(row, static_cast<uint32_t>(worker_.writes_.size()));
+  worker_.writes_.push_back({row, &table, expected, image, parts, ImageParts(), false, false, false});
+  return worker_.writes_.back();
+}
+
+WriteEntry* Transaction::write_of(IndexedTable& table, const RowRef& ref, ImageParts parts) {
+  auto* copy = static_cast<Copy*>(ref.handle);
+  WriteEntry* write = own_write(copy->row);
+  if (write == nullptr) {
+    if (!lock(copy->row, LockMode::kExclusive)) return nullptr;
+    // The copy that was read becomes the new image.
+    write = &add_write(table, copy->row, copy->version, const_cast<std::byte*>(ref.image), copy->parts);
+  }
+  CHECK(!write->is_erased);
+  if (complete(*write, copy->parts | (parts & table.image_parts()))) return write;
+  worker_.count(ConflictCause::kRead);
+  return nullptr;
+}
+
+bool Transaction::claim(WriteEntry& write) {
+  if (!write.is_claimed) write.is_claimed = write.row->try_change(write.expected, write.expected.claimed());
+  return write.is_claimed;
+}
+
+AccessStatus Transaction::insert(TableId id, std::span<const Value> values) {
+  DCHECK(running_);
+  IndexedTable& table = database_.table(id);
+  const RowLayout& layout = table.layout();
+  DCHECK(values.size() == layout.column_count());
+  std::byte* image = new_image(id);
+  for (uint32_t i = 0; i < values.size(); ++i) layout.set(image, ColumnId{i}, values[i]);
+  Row* row = nullptr;
+  return insert_image(table, image, row);
+}
+
+std::byte* Transaction::new_image(TableId id) {
+  const size_t bytes = database_.table(id).layout().image_bytes();
+  auto* image = static_cast<std::byte*>(worker_.arena_.allocate(bytes));
+  // Padding and stale tails mean nothing, but bytes of another table's rows have no business in this one's.
+  std::memset(image, 0, bytes);
+  return image;
+}
+
+AccessStatus Transaction::insert_image(TableId id, std::byte* image) {
+  DCHECK(running_);
+  Row* row = nullptr;
+  return insert_image(database_.table(id), image, row);
+}
+
+AccessStatus Transaction::insert_image(IndexedTable& table, std::byte* image, Row*& row) {
+  WriteEntry* write = nullptr;
+  Row* existing = nullptr;
+  AccessStatus status = table.primary() != nullptr ? claim_key(table, image, write)
+                                                   : link_new_row(table, image, existing, write);
+  if (status != AccessStatus::kOk) return status;
+  row = write->row;
+  return add_entries(row, table, image, nullptr);
+}
+
+// Makes the row of image's primary key ours: one that stands in the index but is not live, or a new one.
+AccessStatus Transaction::claim_key(IndexedTable& table, std::byte* image, WriteEntry*& write) {
+  Row* existing = nullptr;
+  const AccessStatus status = link_new_row(table, image, existing, write);
+  return existing != nullptr ? take_over(table, existing, image, write) : status;
+}
+
+AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* image, WriteEntry*& write) {
+  write = own_write(row);
+  if (write != nullptr) {
+    if (!write->is_erased) return AccessStatus::kDuplicateKey;
+    if (!claim(*write)) return conflict(ConflictCause::kClaim);
+    write->is_erased = false;
+    write->image = image;
+    write->parts = write->dirty = table.image_parts();
+    return AccessStatus::kOk;
+  }
+  if (!lock(row, LockMode::kExclusive)) return AccessStatus::kConflict;
+  const RowWord word = row->read(nullptr, ImageParts(), 0);
+  if (word.is_locked()) return conflict(ConflictCause::kClaim);
+  if (word.is_live()) {
+    note_read(row, word.version());
+    return AccessStatus::kDuplicateKey;
+  }
+  worker_.make_room();
+  // A free row is on its way out of the index; a claimed one is somebody else's.
+  if (word.is_free() || word.is_claimed() || !row->try_change(word, word.claimed()))
+    return conflict(ConflictCause::kClaim);
+  highest_seen_ = std::max(highest_seen_, word.lsn());
+  write = &add_write(table, row, word, image, table.image_parts());
+  write->dirty = table.image_parts();
+  write->is_claimed = true;
+  return AccessStatus::kOk;
+}
+
+// Where a row stands under the primary key already, that is `existing` and nothing happened.
+AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Row*& existing,
+                                       WriteEntry*& write) {
+  worker_.make_room();
+  Row* row = table.rows().allocate(worker_.slots(table));
+  if (row == nullptr) return AccessStatus::kOutOfMemory;
+  // Before anybody can find it. Nobody has a lock on it: those of whoever knew its last row ended with their epochs.
+  CHECK(lock(row, LockMode::kExclusive));
+  if (table.primary() != nullptr) {
+    const TableIndex& primary = *table.primary();
+    const IndexKey key = table.entry_key(primary, image, row);
+    const Index::InsertStatus status =
+        primary.index->insert(key.words.data(), row, existing, &worker_.changes_, &worker_.hint(primary));
+    if (status != Index::InsertStatus::kInserted) {
+      row->set_word(RowWord());
+      table.rows().free(worker_.slots(table), row);
+      apply_own_changes();
+      return status == Index::InsertStatus::kExists ? AccessStatus::kDuplicateKey
+                                                    : AccessStatus::kOutOfMemory;
+    }
+    worker_.created_.push_back({&primary, &table, row, key});
+  }
+  write = &add_write(table, row, RowWord::incoming().unclaimed(), image, table.image_parts());
+  write->dirty = table.image_parts();
+  write->is_claimed = true;
+  write->is_fresh = true;
+  if (table.primary() != nullptr) apply_own_changes();
+  return AccessStatus::kOk;
+}
+
+AccessStatus Transaction::add_entries(Row* row, IndexedTable& table, const std::byte* image,
+                                      const std::byte* old_image) {
+  for (const TableIndex& index : table.indexes()) {
+    if (index.is_primary) continue;
+    const IndexKey key = table.entry_key(index, image, row);
+    if (old_image != nullptr && key == table.entry_key(index, old_image, row)) continue;
+    if (index.has_whole_key_suffix) {
+      const AccessStatus status = check_unique(row, index, image);
+      if (status != AccessStatus::kOk) return status;
+    }
+    const AccessStatus status = add_entry(row, table, index, key);
+    if (status != AccessStatus::kOk) return status;
+  }
+  return AccessStatus::kOk;
+}
+
+// That no other row holds the key of `image` in a unique index. What it saw is watched, so it holds at the
+// commit too.
+AccessStatus Transaction::check_unique(const Row* row, const TableIndex& index, const std::byte* image) {
+  const IndexKey key = index.codec->of_row(image, 0);
+  AccessStatus found = AccessStatus::kOk;
+  const AccessStatus status = scan_parts(index.id, {key, key}, Direction::kForward, ImageParts(),
+                                         Purpose::kRead, [&](const RowRef& other) {
+                                           if (static_cast<Copy*>(other.handle)->row == row) return true;
+                                           found = AccessStatus::kDuplicateKey;
+                                           return false;
+                                         });
+  return status == AccessStatus::kOk ? found : status;
+}
+
+AccessStatus Transaction::add_entry(Row* row, IndexedTable& table, const TableIndex& index,
+                                    const IndexKey& key) {
+  worker_.make_room_for_entry();
+  for (uint32_t tries = 0; tries < kMaxInsertTries; ++tries) {
+    Row* existing = nullptr;
+    const Index::InsertStatus status =
+        index.index->insert(key.words.data(), row, existing, &worker_.changes_, &worker_.hint(index));
+    if (status == Index::InsertStatus::kInserted) worker_.created_.push_back({&index, &table, row, key});
+    apply_own_changes();
+    if (status == Index::InsertStatus::kOutOfMemory) return AccessStatus::kOutOfMemory;
+    if (status == Index::InsertStatus::kInserted) return AccessStatus::kOk;
+    // A stale entry of our own row becomes valid; whoever means to remove it finds the row claimed, and looks
+    // again.
+    if (existing == row) return AccessStatus::kOk;
+    // The key names a primary key, which is ours: this is an entry that an earlier, freed row left behind.
+    const bool replaced = index.index->replace(key.words.data(), existing, row, &worker_.changes_);
+    if (replaced) worker_.created_.push_back({&index, &table, row, key});
+    apply_own_changes();
+    if (replaced) return AccessStatus::kOk;
+  }
+  return conflict(ConflictCause::kClaim);
+}
+
+AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const ColumnValue> changes) {
+  DCHECK(running_);
+  IndexedTable& table = database_.table(id);
+  const RowLayout& layout = table.layout();
+  ImageParts changed;
+  bool in_place = true;
+  bool keys_change = false;
+  for (const ColumnValue& change : changes) {
+    const TypeKind kind = layout.place(change.column).kind;
+    // A string may lie in the very image that is about to change.
+    if (changes.size() > 1 && (kind == TypeKind::kChar || kind == TypeKind::kVarchar)) in_place = false;
+    keys_change |= table.is_indexed(change.column);
+    changed |= layout.parts(change.column);
+  }
+  // A changed key may need any column: another index's key, or a whole new row.
+  WriteEntry* write = write_of(table, ref, keys_change ? table.image_parts() : changed);
+  if (write == nullptr) return AccessStatus::kConflict;
+
+  std::byte* image = write->image;
+  if (!in_place || keys_change) {
+    image = static_cast<std::byte*>(worker_.arena_.allocate(layout.image_bytes()));
+    write->parts.for_each_run(table.rows().image_words(), [&](size_t begin, size_t end) {
+      std::memcpy(image + 8 * begin, write->image + 8 * begin, 8 * (end - begin));
+    });
+  }
+  for (const ColumnValue& change : changes) layout.set(image, change.column, change.value);
+  write->dirty |= changed;
+  if (keys_change) return update_keys(table, *write, image, ref);
+  write->image = image;
+  ref.image = image;
+  return AccessStatus::kOk;
+}
+
+AccessStatus Transaction::change_parts(TableId id, RowRef& ref, ImageParts changed, std::byte*& image) {
+  DCHECK(running_);
+  IndexedTable& table = database_.table(id);
+  WriteEntry* write = write_of(table, ref, changed);
+  if (write == nullptr) return AccessStatus::kConflict;
+  write->dirty |= changed & table.image_parts();
+  image = write->image;
+  ref.image = image;
+  return AccessStatus::kOk;
+}
+
+AccessStatus Transaction::update_keys(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& ref) {
+  if (const TableIndex* primary = table.primary(); primary != nullptr) {
+    if (table.entry_key(*primary, image, nullptr) != table.entry_key(*primary, write.image, nullptr)) {
+      return move(table, write, image, ref);
+    }
+  }
+  const auto changed = [&](const TableIndex& index) {
+    return table.entry_key(index, image, write.row) != table.entry_key(index, write.image, write.row);
+  };
+  if (std::ranges::any_of(table.indexes(), changed)) {
+    if (!claim(write)) return conflict(ConflictCause::kClaim);
+    const AccessStatus status = add_entries(write.row, table, image, write.image);
+    if (status != AccessStatus::kOk) return status;
+  }
+  write.image = image;
+  ref.image = image;
+  return AccessStatus::kOk;
+}
+
+// A row belongs to one primary key for ever: changing it deletes the row and inserts another.
+AccessStatus Transaction::move(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& ref) {
+  write.is_erased = true;
+  Row* row = nullptr;
+  const AccessStatus status = insert_image(table, image, row);
+  return status == AccessStatus::kOk ? visit(table, row, ImageParts::all(), Purpose::kChange, ref) : status;
+}
+
+AccessStatus Transaction::erase(TableId id, RowRef& ref) {
+  DCHECK(running_);
+  WriteEntry* write = write_of(database_.table(id), ref, ImageParts());
+  if (write == nullptr) return AccessStatus::kConflict;
+  write->is_erased = true;
+  return AccessStatus::kOk;
+}
+
+}  // namespace mneme

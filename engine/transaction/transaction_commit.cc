@@ -1,0 +1,253 @@
+// Transaction: how it ends.
+#include <algorithm>
+
+#include "engine/table/version_keeper.h"
+#include "engine/transaction/transaction.h"
+
+namespace mneme {
+
+namespace {
+
+// Rows stay locked for about a microsecond each; whoever waits longer runs something else, or again, instead.
+constexpr uint32_t kMaxLockTries = 300;
+
+// Inserted and erased by one transaction: nothing came of it.
+bool is_void(const WriteEntry& write) {
+  return write.is_erased && !write.expected.is_live();
+}
+
+}  // namespace
+
+CommitOutcome Transaction::commit(ByteSpan call, RecordContent content) {
+  CHECK(running_);
+  if (worker_.writes_.empty()) {
+    const CommitOutcome outcome{validate(false) ? CommitStatus::kCommitted : CommitStatus::kConflict,
+                                highest_read(), false};
+    end();
+    return outcome;
+  }
+  ByteSpan payload;
+  if (const CommitStatus made = make_record(call, content, payload); made != CommitStatus::kCommitted) {
+    abort();
+    return {made, Lsn{}, false};
+  }
+  CommitLog& log = database_.log();
+  const auto payload_bytes = static_cast<uint32_t>(payload.size());
+  if (!log.await_space(worker_.id(), payload_bytes)) {
+    abort();
+    return {CommitStatus::kLogFailed, Lsn{}, false};
+  }
+  worker_.make_room_for_install();
+  if (!lock_writes()) {
+    abort();
+    return {CommitStatus::kConflict, Lsn{}, false};
+  }
+  const Lsn lsn = log.reserve(worker_.id(), payload_bytes);
+  if (!validate(true)) {
+    unlock_writes();
+    log.fill(worker_.id(), lsn, RecordKind::kSkip, payload);
+    abort();
+    return {CommitStatus::kConflict, Lsn{}, false};
+  }
+  const RecordKind kind = kind_of(content);
+  if (log.leaves_holes()) {
+    // Nobody may read, or write over, what a crash could still take back alone.
+    log.fill(worker_.id(), lsn, kind, payload);
+    install(lsn);
+  } else {
+    install(lsn);
+    log.fill(worker_.id(), lsn, kind, payload);
+  }
+  end();
+  return {CommitStatus::kCommitted, lsn, true};
+}
+
+CommitStatus Transaction::make_record(ByteSpan call, RecordContent content, ByteSpan& payload) {
+  payload = call;
+  if (!holds_images(content)) return CommitStatus::kCommitted;
+  uint32_t count = 0;
+  if (const CommitStatus status = complete_images(content, count); status != CommitStatus::kCommitted) return status;
+  ChangeRecord& record = worker_.record_;
+  record.clear();
+  if (holds_calls(content)) record.put_call(call);
+  record.put_count(count);
+  for (const WriteEntry& write : worker_.writes_) {
+    if (is_void(write)) continue;
+    const TableId table = write.table->definition().id;
+    const RowLocation at{write.table->rows().slot_of(write.row), write.expected.lsn(), write.expected.is_live()};
+    const RowLocation* location = holds_locations(content) ? &at : nullptr;
+    if (write.is_erased) {
+      record.put(database_.change_codec(), table, ChangeAction::kErase, location, write.image);
+    } else if (!write.expected.is_live()) {
+      record.put(database_.change_codec(), table, ChangeAction::kInsert, location, write.image);
+    } else if (!put_update(write, location)) {
+      worker_.count(ConflictCause::kRead);
+      return CommitStatus::kConflict;
+    }
+    if (record.payload().size() > kMaxPayloadBytes) return CommitStatus::kTooLarge;
+  }
+  payload = record.payload();
+  return CommitStatus::kCommitted;
+}
+
+CommitStatus Transaction::complete_images(RecordContent content, uint32_t& count) {
+  // Also where only the log's other records name rows so: a scheme that finds rows by key must find all of them.
+  const bool needs_keys = holds_keys(content) || holds_keys(database_.record_content());
+  for (WriteEntry& write : worker_.writes_) {
+    if (is_void(write)) continue;
+    ++count;
+    const TableIndex* primary = write.table->primary();
+    if (primary == nullptr && write.expected.is_live() && needs_keys) return CommitStatus::kUnnamed;
+    const ImageParts key = primary == nullptr ? ImageParts() : primary->key_parts;
+    ImageParts needed = write.table->image_parts();
+    if (write.is_erased) {
+      needed = key;
+    } else if (write.expected.is_live() && database_.tuple_image() == TupleImage::kChanged) {
+      needed = key | write.dirty;
+    }
+    if (complete(write, needed)) continue;
+    worker_.count(ConflictCause::kRead);
+    return CommitStatus::kConflict;
+  }
+  return CommitStatus::kCommitted;
+}
+
+bool Transaction::put_update(const WriteEntry& write, const RowLocation* location) {
+  const TableId table = write.table->definition().id;
+  const RowCodec& rest = database_.change_codec().rest(table);
+  const size_t bits_bytes = ColumnBits::bytes_for(rest.column_count());
+  auto* bits = static_cast<std::byte*>(worker_.arena_.allocate(bits_bytes));
+  // The row itself still shows what it was before: nothing is written into it until the record has its place.
+  auto* before = static_cast<std::byte*>(worker_.arena_.allocate(write.table->layout().image_bytes()));
+  const RowWord word = write.row->read(before, write.dirty, write.table->rows().image_words());
+  if (word.is_locked() || word.version() != write.expected) return false;
+  rest.compare(before, write.image, write.dirty, {bits, bits_bytes});
+  const ColumnBits changed({bits, bits_bytes});
+  worker_.record_.put(
+      database_.change_codec(), table,
+      database_.tuple_image() == TupleImage::kFull ? ChangeAction::kUpdate : ChangeAction::kPatch,
+      location, write.image, &changed);
+  return true;
+}
+
+CommitOutcome Transaction::roll_back() {
+  CHECK(running_);
+  // Before our own entries are taken out, which changes the nodes that we watch.
+  const CommitOutcome outcome{validate(false) ? CommitStatus::kCommitted : CommitStatus::kConflict,
+                              highest_read(), false};
+  abort();
+  return outcome;
+}
+
+void Transaction::abort() {
+  if (!running_) return;
+  undo();
+  end();
+}
+
+Lsn Transaction::highest_read() const {
+  Lsn highest = highest_seen_;
+  for (const ReadEntry& read : worker_.reads_) highest = std::max(highest, read.version.lsn());
+  return highest;
+}
+
+// In order of address, so that two transactions don't wait for each other. Nobody else locks a row that we have
+// claimed, so those need neither order nor waiting.
+bool Transaction::lock_writes() {
+  std::vector<LockEntry>& order = worker_.lock_order_;
+  order.clear();
+  for (const WriteEntry& write : worker_.writes_) {
+    if (!write.is_claimed) order.push_back({write.row, write.expected});
+  }
+  std::ranges::sort(order, {}, &LockEntry::row);
+  for (size_t locked = 0; locked < order.size(); ++locked) {
+    const auto& [row, expected] = order[locked];
+    for (uint32_t tries = 0; !row->try_change(expected, expected.locked()); spin_pause(tries++)) {
+      if (row->word().version() == expected && tries < kMaxLockTries) continue;
+      while (locked-- > 0) order[locked].row->set_word(order[locked].expected);
+      worker_.count(ConflictCause::kLock);
+      return false;
+    }
+  }
+  for (const WriteEntry& write : worker_.writes_) {
+    if (write.is_claimed) write.row->set_word(write.expected.claimed().locked());
+  }
+  return true;
+}
+
+// Claims stay.
+void Transaction::unlock_writes() {
+  for (const WriteEntry& write : worker_.writes_)
+    write.row->set_word(write.is_claimed ? write.expected.claimed() : write.expected);
+}
+
+bool Transaction::validate(bool locked) {
+  for (const ReadEntry& read : worker_.reads_) {
+    const RowWord word = read.row->word();
+    const bool is_stable = !word.is_locked() || (locked && own_write(read.row) != nullptr);
+    if (word.version() == read.version && is_stable) continue;
+    worker_.count(ConflictCause::kRowValidation);
+    return false;
+  }
+  if (std::ranges::all_of(worker_.nodes_, &NodeVersion::is_current)) return true;
+  worker_.count(ConflictCause::kNodeValidation);
+  return false;
+}
+
+void Transaction::install(Lsn lsn) {
+  // Not before the reservation: whoever reserves behind a checkpoint's LSN must know of the checkpoint.
+  if (const Lsn boundary = database_.versions().boundary(); boundary != Lsn{}) [[unlikely]]
+    keep_versions(boundary, lsn);
+  // While rows are locked only pointers to them are of use to others: first what needs the old images.
+  for (const WriteEntry& write : worker_.writes_) {
+    if (write.is_claimed) note_stale_entries(write, lsn);
+  }
+  for (const WriteEntry& write : worker_.writes_) {
+    // A tombstone keeps an image under which all its entries are found: those of a claimed row are its new one's.
+    if (write.is_claimed || !write.is_erased)
+      write.row->write(write.image, write.dirty, write.table->rows().image_words());
+    write.row->set_word(write.is_erased ? RowWord::tombstone(lsn) : RowWord::live(lsn));
+    if (write.is_erased) worker_.tombstones_.push({lsn, write.table, write.row});
+  }
+  // Entries that a later change of this same transaction left behind.
+  for (const CreatedEntry& created : worker_.created_) {
+    if (created.index->is_primary) continue;
+    const WriteEntry& write = *own_write(created.row);
+    if (created.table->entry_key(*created.index, write.image, created.row) == created.key) continue;
+    worker_.stale_.push({lsn, created.table, created.row, created.index, created.key});
+  }
+}
+
+void Transaction::keep_versions(Lsn boundary, Lsn lsn) {
+  for (const WriteEntry& write : worker_.writes_) {
+    if (!write.expected.is_live() || !(write.expected.lsn() < boundary)) continue;
+    database_.versions().keep(worker_.id(), boundary, *write.table, write.row, write.expected.lsn(), lsn);
+  }
+}
+
+// The entries of the row's old image, a tombstone's too, that those of the new one don't replace.
+void Transaction::note_stale_entries(const WriteEntry& write, Lsn lsn) {
+  if (write.is_fresh) return;
+  for (const TableIndex& index : write.table->indexes()) {
+    if (index.is_primary) continue;
+    const IndexKey old_key = write.table->entry_key(index, write.row->image(), write.row);
+    if (old_key == write.table->entry_key(index, write.image, write.row)) continue;
+    worker_.stale_.push({lsn, write.table, write.row, &index, old_key});
+  }
+}
+
+void Transaction::undo() {
+  // Backwards: a new row's entry under its primary key goes last, so that nobody inserts that key with
+  // another row while other entries of this one stand.
+  for (size_t i = worker_.created_.size(); i-- > 0;) {
+    const CreatedEntry& created = worker_.created_[i];
+    created.index->index->erase(created.key.words.data(), created.row);
+  }
+  for (const WriteEntry& write : worker_.writes_) {
+    if (!write.is_claimed) continue;
+    write.row->set_word(write.is_fresh ? RowWord() : write.expected);
+    if (write.is_fresh) worker_.retire(*write.table, write.row);
+  }
+}
+
+}  // namespace mneme

@@ -1,0 +1,101 @@
+// UnloggedWriter: direct changes to a database at rest, for loaders, checkpoint loading and replay.
+//
+// Flow        insert rows, or change and erase them in place, indexes included; no locks, no validation, no log.
+//             What is inserted stands at LSN 0, as what has no LSN of the log's does.
+// Invariants  no transaction runs. Row words stay as they are, but for live and free.
+// Threads     one writer a thread; several at once if they touch different rows, or different columns of one
+//             row none of which is in a key. Indexes may be shared without restriction.
+// Errors      kDuplicateKey: a unique key exists already; nothing changed. kOutOfMemory: the loading is over.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/index/insert_hints.h"
+#include "engine/transaction/database.h"
+#include "engine/transaction/row_access.h"
+
+namespace mneme {
+
+class UnloggedWriter {
+ public:
+  explicit UnloggedWriter(Database& database);
+  // Passes free slots on to others.
+  ~UnloggedWriter();
+  UnloggedWriter(const UnloggedWriter&) = delete;
+  UnloggedWriter& operator=(const UnloggedWriter&) = delete;
+
+  // The live row under a whole key of a unique index, or nullptr.
+  Row* find(IndexId index, const IndexKey& key);
+
+  // Visits the live rows with keys in the range, in key order or backwards, until the visitor returns false.
+  // The visitor must not insert or erase entries in the range.
+  void scan(IndexId index, const KeyRange& range, RowAccess::Direction direction,
+            FunctionRef<bool(Row*)> visit);
+
+  // `inserted`, where wanted, gets the row.
+  AccessStatus insert(TableId table, std::span<const Value> values, Row** inserted = nullptr);
+  // In two steps, for who writes the columns itself: a zeroed image, valid until the table's next insert, and then the
+  // insert. The image is the new row's own, which nobody finds before it is inserted.
+  std::byte* new_image(TableId table);
+  AccessStatus insert_image(TableId table, const std::byte* image, Row** inserted = nullptr);
+  // The same for a row that the index is not told of before insert_waiting() is called, or somebody looks for rows there by
+  // this writer: so an order's lines go in at once. Whether its key was free is found out no sooner, either.
+  AccessStatus insert_later(TableId table, const std::byte* image);
+  AccessStatus insert_waiting() {
+    if (waiting_count_ > 0) link_waiting();
+    return std::exchange(waiting_status_, AccessStatus::kOk);
+  }
+  // Whether an insert of this whole key of the index will find its place without a search, as those before went there.
+  bool knows_place(IndexId index, const IndexKey& key) const {
+    return hints_[index.value].know(key.words.data(), key.word_count);
+  }
+  // Values may point into the row.
+  AccessStatus update(TableId table, Row* row, std::span<const ColumnValue> changes);
+  void erase(TableId table, Row* row);
+
+ private:
+  AccessStatus link(IndexedTable& table, Row* row);
+  AccessStatus link(IndexedTable& table, const TableIndex& index, Row* row);
+  void link_waiting();
+  void show_waiting(IndexId index) {
+    if (waiting_count_ > 0 && waiting_for_ == index) link_waiting();
+  }
+  Row* take_new_row(TableId table, const std::byte* image);
+  AccessStatus update_keys(IndexedTable& table, Row* row, std::span<const ColumnValue> changes);
+
+  void free_slot(TableId table, Row* row);
+
+  // A scan, and what it has found. Procedures often go through a range twice: to change its rows and to add them up. While
+  // the one node that held them is what it was, they are there.
+  struct Scan {
+    IndexId index;
+    KeyRange range;
+    RowAccess::Direction direction;
+    std::optional<IndexCursor> cursor;
+    bool is_whole = false;  // the cursor's piece is all
+
+    bool shows(IndexId index, const KeyRange& range, RowAccess::Direction direction) const;
+  };
+
+  Database& database_;
+  std::vector<SlotCache> slots_;              // by table
+  std::vector<Row*> new_rows_;                // by table: whose image is handed out; none: nullptr
+  std::vector<InsertHints> hints_;            // by index
+  std::vector<std::unique_ptr<Scan>> scans_;  // the last one on each level: visitors may scan
+  size_t scans_under_way_ = 0;
+  // Rows of one table that its one index has yet to be told of, and the first that went wrong when it was.
+  static constexpr size_t kMostWaiting = 32;
+  std::array<Row*, kMostWaiting> waiting_;
+  size_t waiting_count_ = 0;
+  IndexId waiting_for_;
+  AccessStatus waiting_status_ = AccessStatus::kOk;
+  std::vector<std::byte> new_image_;
+  Arena scratch_;
+};
+
+}  // namespace mneme

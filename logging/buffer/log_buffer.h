@@ -1,0 +1,123 @@
+// Log buffer: many workers put records in order, one flusher takes them out in that order.
+//
+// Flow        await_space() -> reserve() -> write() -> publish()     a worker, for one record
+//             contiguous_prefix() -> read() -> release()             the flusher
+// Invariants  released <= contiguous_prefix <= reserved <= released + capacity
+//             LSNs rise in the order of the reserve() calls, over all workers; the records leave no gap.
+//             Every byte below contiguous_prefix() is final, and it lies on a record boundary.
+//             A worker has at most one record reserved and unpublished.
+// Threads     await_space, reserve, write, publish: the worker they name. contiguous_prefix, read, release,
+//             quiescent: the flusher. close: any.
+// Waiting     await_space() waits while the ring is full. Nothing else waits for the flusher. In some buffers
+//             reserve() or publish() waits for workers that have reserved and not yet published; such a worker must
+//             therefore wait for nobody.
+// Not here    what the bytes mean (record_format.h), when they are taken out (log_flusher.h).
+//
+// Order, exactly. Of two reserve() calls, what happens before the one that draws the lower LSN is visible after the
+// other has returned. It follows that a call that begins when another has returned draws the higher LSN: were its
+// LSN lower, what it saw would have to precede itself. Each buffer's header says why this holds for it. A commit
+// rests on it twice: as the order of memory, and as the serial order (engine/transaction/transaction.h).
+//
+// The kinds of buffer differ in how reserve(), publish() and contiguous_prefix() agree on the prefix; the ring and
+// its back-pressure are common to most of them and live here. They are made by log_buffer_factory.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.h"
+#include "base/bytes.h"
+#include "base/cache_line.h"
+#include "base/event_count.h"
+#include "base/strong_id.h"
+#include "logging/buffer/log_ring.h"
+#include "logging/buffer/log_source.h"
+#include "logging/record/lsn.h"
+
+namespace mneme {
+
+// How the grasshopper buffer advances its prefix.
+enum class GrasshopperMode : uint8_t { kBoth, kCrawl, kHop };
+
+// What only some buffers listen to.
+struct LogBufferTuning {
+  uint32_t slots = 4;  // of a consolidation array (consolidation, hybrid, delegated, socket)
+  GrasshopperMode grasshopper = GrasshopperMode::kBoth;
+  size_t hop_bytes =
+      0;  // hopping distance, a power of two; 0: 4 MiB, or a quarter of the ring where that is less
+  uint32_t scan_bits =
+      1;  // of the bitmap that one step of the scan buffer sets or tests: 1, as in ELEDA, or 64
+};
+
+struct LogBufferOptions {
+  uint32_t workers = 1;
+  size_t ring_bytes = size_t{16} << 20;  // a power of two, and room for every worker's largest record twice
+  size_t largest_record_bytes = 0;
+  Lsn begin = kFirstLsn;  // where the first record stands
+  LogBufferTuning tuning{};
+  std::byte* ring_memory = nullptr;  // the ring's, of somebody who outlives it; none: its own
+};
+
+class LogBuffer : public LogSource {
+ public:
+  explicit LogBuffer(const LogBufferOptions& options);
+
+  // Waits until reserve() finds room for any record without waiting. False: the buffer is closed.
+  //
+  // It waits until reserved + workers * largest record <= released + capacity. Then every worker, each having passed
+  // this test at its own time, may reserve one record: those who passed it before the tail went beyond
+  // released + capacity - workers * largest record are at most `workers`, later ones are held back, and so the tail
+  // stays at or below released + capacity.
+  bool await_space(WorkerId worker);
+
+  // Draws the next `bytes` bytes of the stream, at least one.
+  virtual Lsn reserve(WorkerId worker, size_t bytes) = 0;
+  // Writes a part of the worker's reserved record.
+  virtual void write(WorkerId worker, Lsn at, ByteSpan bytes);
+  // The whole of it.
+  virtual void write_record(WorkerId worker, Lsn at, ByteSpan header, ByteSpan payload);
+  // The worker's reserved record is written.
+  virtual void publish(WorkerId worker, Lsn lsn, size_t bytes) = 0;
+
+  // The LSN below which every reserved record is published, as far as the buffer knows just now. Never falls.
+  virtual Lsn contiguous_prefix() = 0;
+  // What was published and will be in the prefix a little later, without another record having to come. The flusher.
+  virtual size_t late_bytes() const { return 0; }
+  void read(Lsn at, std::span<std::byte> into) const override;
+  // The flusher is done with everything below: its bytes may be overwritten. A record boundary.
+  virtual void release(Lsn upto);
+
+  // Whether nothing is reserved at or past `upto`. Ordered so that the flusher can go to sleep on it: a reserve()
+  // that this call didn't see sees everything that the flusher wrote before the call.
+  virtual bool quiescent(Lsn upto) = 0;
+
+  // Ends the waits of await_space(), now and later: the log has failed.
+  void close();
+
+  size_t capacity() const { return ring_.capacity(); }
+
+ protected:
+  // The highest LSN drawn so far; may be stale.
+  virtual Lsn reserved() const = 0;
+  // Whether reserve() finds room for any record.
+  virtual bool has_room(WorkerId worker) const;
+  Lsn released() const { return Lsn{released_->load(std::memory_order_acquire)}; }
+
+  std::byte* ring_memory() const { return ring_.memory(); }
+
+  const uint32_t workers_;
+
+ private:
+  const uint64_t headroom_bytes_;  // workers * largest record
+  LogRing ring_;
+  // Written by the flusher (release) after its last read of those bytes; read by await_space() (acquire).
+  //   Not relaxed: a worker must not overwrite bytes that the flusher still reads. A worker whose room comes from a
+  //   newer value than it saw itself gets the order through reserve(), from the worker who saw it.
+  //   Stale is safe: the ring merely looks fuller than it is.
+  CachePadded<Atomic<uint64_t>> released_;
+  // Written once, by close() (release); read by await_space() (acquire).
+  Atomic<bool> closed_{false};
+  EventCount space_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,23 @@
+// FlusherObserver: told by a flusher what it is about to do, and how far it came: by each stream of a distributed log
+// (stream_horizon.h).
+//
+// Threads  the flusher's.
+#pragma once
+
+#include "logging/record/lsn.h"
+
+namespace mneme {
+
+class FlusherObserver {
+ public:
+  virtual ~FlusherObserver() = default;
+
+  // It looks into its buffer next: what is published by now goes out with its next flush, at the latest.
+  virtual void gathers() = 0;
+  virtual void rose(Lsn durable) = 0;
+  // It has nothing to do. False: it should look again soon.
+  virtual bool may_sleep() = 0;
+  virtual void failed() = 0;
+};
+
+}  // namespace mneme

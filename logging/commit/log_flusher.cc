@@ -1,0 +1,182 @@
+#include "logging/commit/log_flusher.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/processor_time.h"
+
+namespace mneme {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+// No wait is endless: should a device lose a wake-up, the log is late, not stuck.
+constexpr nanoseconds kLongest = std::chrono::seconds(1);
+// A record is reserved and not yet published: its worker is busy with it just now.
+constexpr nanoseconds kUntilPublished = std::chrono::microseconds(50);
+// Where gathering has no end but a group's size: who filled the buffer just while the flusher lay down wakes nobody.
+constexpr nanoseconds kUntilLooked = std::chrono::milliseconds(5);
+
+}  // namespace
+
+LogFlusher::LogFlusher(LogBuffer& buffer, LogDevice& device, const LogFlusherOptions& options)
+    : buffer_(buffer),
+      device_(device),
+      options_(options),
+      taken_(options.begin),
+      durable_(options.begin.value),
+      thread_([this] { run(); }) {
+  CHECK(options.group.bytes > 0);
+}
+
+LogFlusher::~LogFlusher() {
+  finish();
+}
+
+void LogFlusher::finish() {
+  if (!thread_.joinable()) return;
+  closing_.store(true, std::memory_order_release);
+  device_.wake();
+  thread_.join();
+}
+
+bool LogFlusher::wait_durable(Lsn lsn) {
+  if (lsn < durable()) return true;
+  begin_wait();
+  progress_.await([&] { return lsn < durable() || has_failed(); });
+  end_wait();
+  return lsn < durable();
+}
+
+void LogFlusher::begin_wait() {
+  urgent_.fetch_add(1, std::memory_order_acq_rel);
+  if (options_.group.waiters_hurry) wake(kGathering);
+}
+
+FlusherCounters LogFlusher::counters() const {
+  const std::lock_guard guard(mutex_);
+  return counters_;
+}
+
+void LogFlusher::wake(Sleep from) {
+  Sleep expected = from;
+  if (rest_->sleep.compare_exchange_strong(expected, kAwake, std::memory_order_relaxed)) device_.wake();
+}
+
+void LogFlusher::run() {
+  // Waits are for tens of microseconds; the system lets a timer be late by as much, unless it is asked not to.
+  ::prctl(PR_SET_TIMERSLACK, 1UL);
+  while (!failed_.load(std::memory_order_relaxed)) {
+    // Before the prefix: what was published before the destructor began must be in it.
+    const bool closing = closing_.load(std::memory_order_acquire);
+    if (options_.observer != nullptr) options_.observer->gathers();
+    const Lsn prefix = buffer_.contiguous_prefix();
+    nanoseconds gathering = gathering_left(prefix);
+    // A whole group, but for what is late: nobody tells when it comes.
+    const bool is_late = prefix.value - taken_.value + buffer_.late_bytes() >= options_.group.bytes;
+    if (options_.keeps_until_durable) {
+      gathering = std::min(gathering, is_late ? kUntilPublished : kUntilLooked);
+    }
+    Lsn durable_now;
+    if (gathering > nanoseconds::zero()) {
+      durable_now = wait_for_device(kGathering, gathering);
+    } else if (prefix > taken_) {
+      // What it took is submitted by the next wait, which also knows how long to wait.
+      if (send(prefix)) continue;
+      durable_now = wait_for_device(kAwake, kLongest);
+    } else if (!closing) {
+      durable_now = wait_for_device(kIdle, kLongest);
+    } else if (durable() < taken_) {
+      durable_now = wait_for_device(kAwake, kLongest);
+    } else {
+      return;
+    }
+    if (durable_now > durable()) rise(durable_now);
+    if (device_.failure()) fail();
+  }
+}
+
+void LogFlusher::rise(Lsn durable_now) {
+  durable_->store(durable_now.value, std::memory_order_release);
+  progress_.notify_all();
+  if (options_.keeps_until_durable) buffer_.release(durable_now);
+  if (options_.observer != nullptr) options_.observer->rose(durable_now);
+  const uint64_t now = monotonic_ns();
+  const std::lock_guard guard(mutex_);
+  while (!in_flight_.empty() && in_flight_.front().end <= durable_now) {
+    counters_.flush_ns.record(now - in_flight_.front().begin_ns);
+    in_flight_.pop_front();
+  }
+  counters_.processor_ns = thread_processor_ns();
+}
+
+bool LogFlusher::group_is_full(Lsn prefix) const {
+  const GroupCommit& group = options_.group;
+  return prefix.value - taken_.value >= group.bytes ||
+         (group.records > 0 &&
+          came_->load(std::memory_order_relaxed) - came_at_last_send_ >= group.records) ||
+         (group.waiters_hurry && urgent_.load(std::memory_order_relaxed) > 0) ||
+         closing_.load(std::memory_order_relaxed);
+}
+
+// How much longer records should gather before they are sent, if no flush ends before.
+nanoseconds LogFlusher::gathering_left(Lsn prefix) const {
+  if (group_is_full(prefix)) return nanoseconds::zero();
+  if (!in_flight_.empty()) return kLongest;
+  if (options_.group.interval.count() == 0 || last_send_ns_ == 0) return nanoseconds::zero();
+  const nanoseconds since_last(monotonic_ns() - last_send_ns_);
+  return std::max<nanoseconds>(options_.group.interval - since_last, nanoseconds::zero());
+}
+
+// Gives the device what it takes. False: it has no room until a flush ends or a segment is ready.
+bool LogFlusher::send(Lsn prefix) {
+  last_send_ns_ = monotonic_ns();
+  came_at_last_send_ = came_->load(std::memory_order_relaxed);
+  while (taken_ < prefix) {
+    const Lsn next = device_.append(buffer_, taken_, prefix);
+    if (next == taken_) return false;
+    taken_ = next;
+    in_flight_.push_back({taken_, monotonic_ns()});
+    if (!options_.keeps_until_durable) buffer_.release(taken_);
+  }
+  return true;
+}
+
+Lsn LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
+  if (sleep != kAwake) {
+    const GroupCommit& group = options_.group;
+    rest_->until_lsn.store(taken_.value + group.bytes, std::memory_order_relaxed);
+    rest_->until_came.store(
+        group.records == 0 ? std::numeric_limits<uint64_t>::max() : came_at_last_send_ + group.records,
+        std::memory_order_relaxed);
+    rest_->sleep.store(sleep, std::memory_order_release);
+    // Look again for who came before the announcement; the read-modify-writes order it before those who come now.
+    if (sleep == kGathering && group.waiters_hurry && urgent_.fetch_add(0, std::memory_order_acq_rel) > 0)
+      limit = nanoseconds::zero();
+    if (sleep == kIdle && !(buffer_.quiescent(taken_) && may_sleep())) {
+      rest_->sleep.store(kAwake, std::memory_order_relaxed);  // it looks again soon: nobody need wake it
+      limit = kUntilPublished;
+    }
+  }
+  const Lsn durable_now = device_.wait(limit);
+  rest_->sleep.store(kAwake, std::memory_order_relaxed);
+  return durable_now;
+}
+
+bool LogFlusher::may_sleep() {
+  return options_.observer == nullptr || options_.observer->may_sleep();
+}
+
+void LogFlusher::fail() {
+  failed_.store(true, std::memory_order_release);
+  buffer_.close();
+  progress_.notify_all();
+  if (options_.observer != nullptr) options_.observer->failed();
+}
+
+}  // namespace mneme

@@ -1,0 +1,62 @@
+// DurableLogOptions: how a log is opened: its workers, its layout, its buffer, its device.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "logging/buffer/log_buffer_factory.h"
+#include "logging/commit/epoch_options.h"
+#include "logging/commit/group_commit.h"
+#include "logging/commit/remote_options.h"
+#include "logging/commit/stream_options.h"
+#include "logging/device/io_options.h"
+#include "logging/device/log_device_kind.h"
+#include "logging/directory/log_layout.h"
+#include "logging/record/record_format.h"
+
+namespace mneme {
+
+// An interval that the log chooses: a quarter of a millisecond where the flusher has a processor to itself, which keeps it from
+// flushing for a handful of records. Where the workers need all processors, each flush takes time from them, whatever it
+// carries; then flushes are spaced so that this is a few hundredths of theirs (docs/performance.md). Who waits for one
+// record is not held up by either (GroupCommit::waiters_hurry).
+inline constexpr std::chrono::microseconds kChosenInterval{-1};
+
+struct DurableLogOptions {
+  uint32_t workers = 1;
+  // Threads besides, which append a record now and then, and are no reason to space flushes: their ids follow the
+  // workers'. A checkpoint's LSN is drawn by one.
+  uint32_t helpers = 0;
+  std::optional<LogLayout> layout{};  // of a new directory; of an old one, what it must be. Nothing: stream; any
+  EpochOptions epoch{};  // of the layout `epoch`, which has no use for buffer, tuning and group's bounds
+  StreamOptions streams{};  // of the layout `distributed`
+  // Of the loggers or streams of such a layout, which write to them in turns: inside the data directory, where missing
+  // ones are made, or absolute.
+  std::vector<std::string> stream_directories{""};
+  LogBufferKind buffer = kDefaultLogBuffer;
+  LogBufferTuning tuning{};
+  LogDeviceKind device = LogDeviceKind::kFile;
+  size_t largest_payload_bytes = kMaxPayloadBytes;
+  size_t ring_bytes = size_t{16} << 20;  // raised where the workers' largest records need more
+  size_t segment_bytes = size_t{32} << 20;
+  uint32_t segments_ahead = 1;  // ready when open() returns; later one is
+  IoOptions io{};
+  std::vector<std::string> directories{};  // of the striped device, as DeviceOptions says
+  // Injected: no flush takes less. Without it as the device has it: none, but of emulated persistent memory.
+  std::optional<std::chrono::nanoseconds> device_latency{};
+  GroupCommit group{.interval = kChosenInterval};
+  uint64_t lossy_seed = 1;  // of the lossy devices
+  RemoteLogOptions remote{};
+
+  uint32_t appenders() const { return workers + helpers; }
+};
+
+// Whether each worker makes its own records durable, so that there is neither buffer nor flusher (nvm_log.h).
+inline bool hardens_by_worker(const DurableLogOptions& options) {
+  return is_nvm(options.device) && options.layout != LogLayout::kDistributed;
+}
+
+}  // namespace mneme

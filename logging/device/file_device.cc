@@ -1,0 +1,231 @@
+#include "logging/device/file_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "logging/record/block_format.h"
+#include "logging/record/record_format.h"
+#include "logging/record/stream_record.h"
+
+namespace mneme {
+
+namespace {
+
+uint32_t blocks_for(uint64_t payload_bytes) {
+  return static_cast<uint32_t>((payload_bytes + kBlockPayloadBytes - 1) / kBlockPayloadBytes);
+}
+
+uint32_t blocks_in(size_t unit_bytes) {
+  return static_cast<uint32_t>(unit_bytes / kBlockBytes);
+}
+
+RecordHeader record_at(const LogSource& source, Lsn at) {
+  std::byte header[kRecordHeaderBytes];
+  source.read(at, header);
+  return RecordHeader::decode(header);
+}
+
+// What is added to `durable` lies past `highest`.
+uint32_t clock_ahead(Lsn highest, Lsn durable) {
+  if (highest < durable) return 0;
+  return static_cast<uint32_t>(std::min<uint64_t>(highest.value + 1 - durable.value, kUnknownProgress));
+}
+
+}  // namespace
+
+FileDevice::FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
+                       const FileDeviceOptions& options)
+    : options_(options),
+      buffer_blocks_(std::max(blocks_in(options.unit_bytes), blocks_for(options.largest_record_bytes))),
+      stripes_(options.directories.size()),
+      durable_(options.begin),
+      buffers_(size_t{options.chains} * buffer_blocks_ * kBlockBytes),
+      queue_(std::move(queue)),
+      numbers_(options.numbers != nullptr ? options.numbers
+                                           : std::make_shared<SegmentNumbers>(manifest.current())) {
+  for (uint32_t slot = 0; slot < options.chains; ++slot) free_slots_.push_back(slot);
+  if (const auto registered = queue_->register_memory(buffers_.span()); !registered.ok()) {
+    notices_.push_back(
+        fmt::format("{}: each write maps its buffer anew, which is slower", registered.error().message));
+  }
+  for (const std::string& directory : options.directories) {
+    const SegmentSupplyOptions supply{
+        {directory, options.segment_bytes / kBlockBytes * kBlockBytes, options.direct_io, options.logger,
+         options.destaged_from.has_value()},
+        options.make_segment,
+        options.segments_ahead};
+    supplies_.push_back(
+        std::make_unique<SegmentSupply>(manifest, supply, *numbers_, [this] { queue_->wake(); }));
+  }
+}
+
+Result<std::unique_ptr<FileDevice>> FileDevice::open(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
+                                                     const FileDeviceOptions& options) {
+  CHECK(options.segment_bytes / kBlockBytes > blocks_for(options.largest_record_bytes));
+  CHECK(!options.directories.empty());
+  std::unique_ptr<FileDevice> device(new FileDevice(manifest, std::move(queue), options));
+  for (const auto& supply : device->supplies_) RETURN_IF_ERROR(supply->wait_until_ready());
+  for (size_t stripe = 0; stripe < device->stripes_.size(); ++stripe) CHECK(device->next_segment(stripe));
+  return device;
+}
+
+bool FileDevice::next_segment(size_t stripe) {
+  auto next = supplies_[stripe]->try_take();
+  if (next == nullptr) {
+    if (auto error = supplies_[stripe]->failure()) fail(std::move(*error));
+    return false;
+  }
+  next->queue_file = queue_->attach(next->handle);
+  drop(std::exchange(stripes_[stripe].segment, std::move(next)));
+  stripes_[stripe].next_block = 0;
+  return true;
+}
+
+// The last who held the segment, chain or stripe, takes it from the queue.
+void FileDevice::drop(std::shared_ptr<Segment> segment) {
+  if (segment != nullptr && segment.use_count() == 1) queue_->detach(segment->queue_file);
+}
+
+// The stripe whose turn it is, or the next one that has room, if its next segment is late.
+FileDevice::Stripe* FileDevice::stripe_with_room(uint32_t blocks) {
+  for (size_t tried = 0; tried < stripes_.size() && !failed_; ++tried) {
+    const size_t index = next_stripe_;
+    next_stripe_ = (next_stripe_ + 1) % stripes_.size();
+    if (stripes_[index].room() >= blocks || next_segment(index)) return &stripes_[index];
+  }
+  return nullptr;
+}
+
+Lsn FileDevice::append(const LogSource& source, Lsn begin, Lsn end) {
+  if (failed_ || begin == end || free_slots_.empty()) return begin;
+  const uint32_t first_record_blocks = blocks_for(record_at(source, begin).record_bytes);
+  Stripe* stripe = stripe_with_room(first_record_blocks);
+  if (stripe == nullptr) {
+    segment_waits_.fetch_add(1, std::memory_order_relaxed);
+    return begin;
+  }
+  const uint32_t unit_blocks = std::max(first_record_blocks, blocks_in(options_.unit_bytes));
+  const Run run = longest_run(source, begin, end, std::min(stripe->room(), unit_blocks));
+
+  const uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  std::byte* blocks = buffers_.data() + size_t{slot} * buffer_blocks_ * kBlockBytes;
+  lay_out(source, begin, run, *stripe, blocks);
+  const uint64_t offset = block_offset(stripe->next_block);
+  in_flight_.push_back({slot, run.end, stripe->segment, offset});
+  const size_t bytes = run.blocks * kBlockBytes;
+  queue_->submit({slot, stripe->segment->queue_file, {blocks, bytes}, offset, options_.durability});
+  stripe->next_block += run.blocks;
+  highest_ = std::max(highest_, run.highest);
+  flushes_.fetch_add(1, std::memory_order_relaxed);
+  device_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  return run.end;
+}
+
+FileDevice::Run FileDevice::longest_run(const LogSource& source, Lsn begin, Lsn end, uint32_t block_limit) {
+  const RecordLayout layout = options_.destaged_from.value_or(RecordLayout());
+  Lsn at = begin;
+  Lsn highest;
+  while (at < end) {
+    const RecordHeader record = record_at(source, at);
+    const Lsn next = at + layout.stream_bytes(record.record_bytes);
+    CHECK(next > at);
+    CHECK(next <= end);
+    if (next.value - begin.value > uint64_t{block_limit} * kBlockPayloadBytes) break;
+    at = next;
+    highest = std::max(highest, without_part(record.lsn));
+  }
+  CHECK(at > begin);
+  return {at, blocks_for(at.value - begin.value), highest};
+}
+
+void FileDevice::lay_out(const LogSource& source, Lsn begin, const Run& run, const Stripe& stripe,
+                         std::byte* blocks) {
+  Lsn durable = durable_;
+  uint32_t progress = source.persisted_epochs();
+  if (options_.durable_gsn) {
+    durable = options_.durable_gsn();
+    progress = clock_ahead(highest_, durable);
+  }
+  for (uint32_t i = 0; i < run.blocks; ++i) {
+    std::byte* block = blocks + i * kBlockBytes;
+    BlockHeader header;
+    header.begin = begin + i * kBlockPayloadBytes;
+    header.used_bytes =
+        static_cast<uint32_t>(std::min<uint64_t>(kBlockPayloadBytes, run.end.value - header.begin.value));
+    std::byte* payload = block + kBlockHeaderBytes;
+    source.read(header.begin, {payload, header.used_bytes});
+    std::memset(payload + header.used_bytes, 0, kBlockPayloadBytes - header.used_bytes);
+    header.durable = durable;
+    header.incarnation = stripe.segment->incarnation;
+    header.segment = stripe.segment->number;
+    header.index = stripe.next_block + i;
+    header.progress = progress;
+    header.encode(block);
+  }
+}
+
+Lsn FileDevice::wait(std::chrono::nanoseconds limit) {
+  completions_.clear();
+  queue_->wait(limit, completions_);
+  for (const IoCompletion& each : completions_) finish(each);
+  if (auto error = failed_ ? std::nullopt : queue_->failure()) fail(std::move(*error));
+  while (!failed_ && !in_flight_.empty() && in_flight_.front().ended) {
+    durable_ = in_flight_.front().end;
+    drop(std::move(in_flight_.front().segment));
+    in_flight_.pop_front();
+  }
+  return durable_;
+}
+
+void FileDevice::finish(const IoCompletion& completion) {
+  const auto chain = std::find_if(in_flight_.begin(), in_flight_.end(),
+                                  [&](const Chain& c) { return !c.ended && c.slot == completion.tag; });
+  CHECK(chain != in_flight_.end());
+  chain->ended = true;
+  free_slots_.push_back(chain->slot);
+  if (completion.failure == IoCompletion::Failure::kNone) {
+    // What is durable in a file that nobody can open again is lost: better said before it is acknowledged.
+    if (chain->segment->file.is_removed()) {
+      fail(failed("{} was removed while the engine worked: what was acknowledged since the last checkpoint is gone with it, and nothing "
+                  "more is acknowledged; put the data directory back from a copy, or load it anew",
+                  chain->segment->path));
+    }
+    return;
+  }
+  if (auto error = queue_->failure()) return fail(std::move(*error));
+  const std::string& path = chain->segment->path;
+  constexpr std::string_view kAdvice =
+      "all that was acknowledged is durable; mend the device and run with --resume";
+  switch (completion.failure) {
+    case IoCompletion::Failure::kShortWrite:
+      return fail(failed("a write to {} at byte {} fell short; {}", path, chain->offset, kAdvice));
+    case IoCompletion::Failure::kWrite:
+      return fail(failed("cannot write {} at byte {}: {}; {}", path, chain->offset,
+                         reason_text(completion.error_number), kAdvice));
+    default:
+      return fail(failed("cannot sync {}: {}; {}", path, reason_text(completion.error_number), kAdvice));
+  }
+}
+
+void FileDevice::fail(Error error) {
+  failed_ = true;
+  const std::lock_guard guard(mutex_);
+  if (!failure_) failure_ = std::move(error);
+}
+
+DeviceCounters FileDevice::counters() const {
+  return {flushes_.load(std::memory_order_relaxed), device_bytes_.load(std::memory_order_relaxed),
+          segment_waits_.load(std::memory_order_relaxed)};
+}
+
+std::optional<Error> FileDevice::failure() const {
+  const std::lock_guard guard(mutex_);
+  return failure_;
+}
+
+}  // namespace mneme

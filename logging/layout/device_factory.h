@@ -1,0 +1,59 @@
+// Opens the log's devices, those that a flusher writes to, with the best I/O that this machine offers.
+//
+// What had to be done without (io_uring, direct I/O) is told in `notices`, for the user: nothing is silent.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "logging/commit/remote_options.h"
+#include "logging/device/file_device.h"
+#include "logging/device/io_options.h"
+#include "logging/device/log_device.h"
+#include "logging/device/log_device_kind.h"
+#include "logging/directory/manifest.h"
+#include "logging/replicated/replicated_log.h"
+
+namespace mneme {
+
+// What an acknowledgement stands for there, as "local disk", "2 of 3 memories".
+std::string durability_text(LogDeviceKind kind, const RemoteLogOptions& remote);
+
+struct OpenedDevice {
+  std::unique_ptr<LogDevice> device;
+  std::vector<std::string> notices;  // a sentence each
+};
+
+struct DeviceOptions {
+  IoOptions io{};
+  // Of the striped device: inside the data directory, where missing ones are made, or absolute. Several.
+  std::vector<std::string> directories{};
+  uint64_t lossy_seed = 1;              // chooses what the lossy devices tear and reorder
+  std::chrono::nanoseconds latency{0};  // injected: no flush takes less
+  RemoteLogOptions remote{};
+};
+
+// What a file of the log is written through.
+struct OpenedQueue {
+  std::unique_ptr<IoQueue> queue;
+  IoChain::Durability durability = IoChain::Durability::kSync;
+  bool direct_io = true;             // whether the files' file systems have it
+  std::vector<std::string> notices;  // a sentence each
+};
+
+// Makes those of the directories that lie in the data directory; the others must be there.
+Result<void> prepare_directories(const std::string& data_directory, const std::vector<std::string>& directories);
+
+// For files in these directories, as SegmentFileOptions names them; those that lie in the data directory are made.
+Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_directory,
+                                   const std::vector<std::string>& directories, const DeviceOptions& options);
+
+// Not for persistent memory. Of `file`, what `options` decide is overwritten, the directories of a striped device
+// among it; `file.direct_io` is a wish.
+Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
+                                     const DeviceOptions& options);
+
+}  // namespace mneme

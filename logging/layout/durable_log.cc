@@ -1,0 +1,220 @@
+#include "logging/layout/durable_log.h"
+
+#include <algorithm>
+#include <bit>
+#include <thread>
+
+#include "base/check.h"
+#include "logging/nvm/nvm_ring_buffer.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr std::chrono::microseconds kOwnProcessorInterval{250};
+constexpr std::chrono::microseconds kSharedProcessorInterval{2000};
+// After which a ring in persistent memory is destaged, however little is in it.
+constexpr std::chrono::microseconds kDestageInterval = std::chrono::hours(1);
+constexpr std::chrono::nanoseconds kNoLatency{0};
+// Between two looks for room in a log of bounded size.
+constexpr std::chrono::microseconds kRoomInterval{200};
+
+std::chrono::microseconds chosen_interval(uint32_t workers) {
+  return workers < std::thread::hardware_concurrency() ? kOwnProcessorInterval : kSharedProcessorInterval;
+}
+
+// Nobody waits for what is destaged, but for its room; so it is in large pieces, and late.
+GroupCommit destaging_group(const DurableLogOptions& options, size_t ring_bytes) {
+  const size_t most = ring_bytes / 4;
+  return {.interval = kDestageInterval,
+          .bytes = options.group.bytes == 0 ? most : std::min(options.group.bytes, most),
+          .waiters_hurry = false};
+}
+
+GroupCommit chosen_group(const DurableLogOptions& options, size_t ring_bytes) {
+  GroupCommit group = options.group;
+  if (group.interval == kChosenInterval) group.interval = chosen_interval(options.workers);
+  // A whole unit need not gather longer, and workers must not wait for space meanwhile.
+  group.bytes = std::min(group.bytes == 0 ? options.io.unit_bytes : group.bytes, ring_bytes / 4);
+  return group;
+}
+
+size_t largest_record_bytes(const DurableLogOptions& options) {
+  const size_t bytes = kRecordHeaderBytes + options.largest_payload_bytes;
+  return is_nvm(options.device) ? RecordLayout{kNvmLineBytes}.stream_bytes(bytes) : bytes;
+}
+
+}  // namespace
+
+size_t ring_bytes_for(const DurableLogOptions& options) {
+  return std::bit_ceil(std::max(options.ring_bytes, 4 * options.appenders() * largest_record_bytes(options)));
+}
+
+Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
+                                                     const DurableLogOptions& options) {
+  const Manifest current = manifest.current();
+  CHECK(!current.incarnations.empty());
+  for (const SegmentEntry& each : current.segments) CHECK(each.incarnation < current.incarnations.back().number);
+  return open(manifest, options, nullptr);
+}
+
+Result<std::unique_ptr<DurableLog>> DurableLog::open_stream(ManifestFile& manifest, const DurableLogOptions& options,
+                                                            const StreamPlace& place) {
+  return open(manifest, options, &place);
+}
+
+Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, const DurableLogOptions& options,
+                                                     const StreamPlace* place) {
+  CHECK(options.workers > 0);
+  CHECK(options.largest_payload_bytes <= kMaxPayloadBytes);
+
+  NvmRing* const ring = place == nullptr ? nullptr : place->ring;
+  LogBufferOptions buffer;
+  buffer.workers = options.appenders();
+  buffer.largest_record_bytes = largest_record_bytes(options);
+  buffer.ring_bytes = ring_bytes_for(options);
+  if (ring != nullptr) {
+    CHECK(ring->capacity() == buffer.ring_bytes);
+    buffer.ring_memory = ring->view();
+  }
+  buffer.begin = place == nullptr ? manifest.current().incarnations.back().begin : kFirstLsn;
+  buffer.tuning = options.tuning;
+
+  RETURN_IF_ERROR(check_options(options.buffer, buffer));
+  if (options.buffer == LogBufferKind::kGrasshopper && options.tuning.grasshopper == GrasshopperMode::kHop) {
+    return invalid_argument(
+        "grasshopper that only hops never makes the last records durable: choose both or crawl for a durable "
+        "log");
+  }
+
+  FileDeviceOptions file;
+  file.begin = buffer.begin;
+  file.largest_record_bytes = buffer.largest_record_bytes;
+  // A header page, and blocks enough for the largest record.
+  file.segment_bytes = std::max(options.segment_bytes, 2 * buffer.largest_record_bytes + (size_t{16} << 10));
+  file.segments_ahead = options.segments_ahead;
+  if (place != nullptr) {
+    file.logger = place->stream;
+    file.numbers = place->numbers;
+    file.directories = {place->directory};
+    file.durable_gsn = place->durable_gsn;
+  }
+  if (ring != nullptr) file.destaged_from = ring->layout();
+  // The last of the files must hold whatever is in the ring when room gets scarce.
+  if (is_remote(options.device)) {
+    file.segment_bytes = std::max(file.segment_bytes, 2 * buffer.ring_bytes);
+  }
+
+  auto device = open_log_device(destaging_device(options.device), manifest, file,
+                                {.io = options.io,
+                                 .directories = options.directories,
+                                 .lossy_seed = options.lossy_seed,
+                                 // Of persistent memory it is the memory's.
+                                 .latency = ring == nullptr ? options.device_latency.value_or(kNoLatency) : kNoLatency,
+                                 .remote = options.remote});
+  if (!device.ok()) return device.error();
+  const bool notes_close = place == nullptr && is_in_files(options.device);
+  DurableLogOptions chosen = options;
+  chosen.group = ring == nullptr ? chosen_group(options, buffer.ring_bytes)
+                                 : destaging_group(options, buffer.ring_bytes);
+  return std::unique_ptr<DurableLog>(
+      new DurableLog(notes_close ? &manifest : nullptr, std::move(*device), buffer, chosen, place == nullptr ? StreamPlace() : *place));
+}
+
+std::unique_ptr<LogBuffer> DurableLog::make_buffer(const LogBufferOptions& buffer, const DurableLogOptions& options,
+                                                   const StreamPlace& place) {
+  if (place.ring == nullptr) return make_log_buffer(options.buffer, buffer);
+  return std::make_unique<NvmRingBuffer>(buffer, *place.ring, *place.horizon, place.stores);
+}
+
+DurableLog::DurableLog(ManifestFile* manifest, OpenedDevice device, const LogBufferOptions& buffer,
+                       const DurableLogOptions& options, const StreamPlace& place)
+    : manifest_(manifest),
+      options_(options),
+      notices_(std::move(device.notices)),
+      layout_(place.ring == nullptr ? RecordLayout() : place.ring->layout()),
+      zeros_(options.largest_payload_bytes),
+      states_(std::make_unique<CachePadded<WorkerState>[]>(options.appenders())),
+      device_(std::move(device.device)),
+      buffer_(make_buffer(buffer, options, place)),
+      flusher_(*buffer_, *device_,
+               {.begin = buffer.begin,
+                .group = options.group,
+                .observer = place.observer,
+                .keeps_until_durable = place.ring != nullptr}) {}
+
+DurableLog::~DurableLog() {
+  flusher_.finish();
+  if (manifest_ != nullptr && !flusher_.has_failed()) note_closed(*manifest_, flusher_.durable());
+}
+
+bool DurableLog::await_space(WorkerId worker, uint32_t payload_bytes) {
+  CHECK(payload_bytes <= options_.largest_payload_bytes);
+  if (is_remote(options_.device) && !await_room(worker)) [[unlikely]]
+    return false;
+  return buffer_->await_space(worker);
+}
+
+bool DurableLog::await_room(WorkerId worker) {
+  // Who takes the checkpoint that makes room must get its record in.
+  if (worker.value >= options_.workers) return true;
+  while (device_->space() == LogSpace::kScarce) {
+    if (flusher_.has_failed()) return false;
+    std::this_thread::sleep_for(kRoomInterval);
+  }
+  return true;
+}
+
+Lsn DurableLog::reserve(WorkerId worker, uint32_t payload_bytes) {
+  WorkerState& state = *states_[worker.value];
+  DCHECK(state.reserved_bytes == 0);
+  state.reserved_bytes = static_cast<uint32_t>(kRecordHeaderBytes) + payload_bytes;
+  return buffer_->reserve(worker, state.reserved_bytes);
+}
+
+void DurableLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
+  WorkerState& state = *states_[worker.value];
+  const uint32_t record_bytes = std::exchange(state.reserved_bytes, 0);
+  DCHECK(record_bytes >= kRecordHeaderBytes);
+  if (kind == RecordKind::kSkip) payload = ByteSpan(zeros_).first(record_bytes - kRecordHeaderBytes);
+  CHECK(payload.size() == record_bytes - kRecordHeaderBytes);
+  write(worker, lsn, lsn, kind, payload);
+  flusher_.record_came(lsn + record_bytes);
+}
+
+Lsn DurableLog::append(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
+  const uint64_t bytes = layout_.stream_bytes(kRecordHeaderBytes + payload.size());
+  const Lsn at = buffer_->reserve(worker, bytes);
+  write(worker, at, lsn, kind, payload);
+  return at + bytes;
+}
+
+// Writes a record with this LSN at a position that is the worker's.
+void DurableLog::write(WorkerId worker, Lsn at, Lsn lsn, RecordKind kind, ByteSpan payload) {
+  const auto record_bytes = static_cast<uint32_t>(kRecordHeaderBytes + payload.size());
+  std::byte header[kRecordHeaderBytes];
+  RecordHeader record{0, record_bytes, kind, lsn};
+  record.encode(header);
+  record.checksum = record_checksum(header, payload, layout_.seed_at(at));
+  record.encode(header);
+  DCHECK(record_is_well_formed(header, payload, lsn, layout_.seed_at(at)));
+  buffer_->write_record(worker, at, header, payload);
+  buffer_->publish(worker, at, layout_.stream_bytes(record_bytes));
+
+  WorkerState& state = *states_[worker.value];
+  state.records.store(state.records.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  state.bytes.store(state.bytes.load(std::memory_order_relaxed) + record_bytes, std::memory_order_relaxed);
+}
+
+LogCounters DurableLog::counters() const {
+  LogCounters sum;
+  for (uint32_t worker = 0; worker < options_.appenders(); ++worker) {
+    sum.log_records += states_[worker]->records.load(std::memory_order_relaxed);
+    sum.log_bytes += states_[worker]->bytes.load(std::memory_order_relaxed);
+  }
+  sum.device = device_->counters();
+  sum.flusher = flusher_.counters();
+  return sum;
+}
+
+}  // namespace mneme

@@ -1,0 +1,46 @@
+#include "logging/layout/log_factory.h"
+
+#include <fmt/format.h>
+
+#include "logging/layout/distributed_log.h"
+#include "logging/layout/epoch_log.h"
+#include "logging/nvm/nvm_log.h"
+
+namespace mneme {
+
+namespace {
+
+template <typename Log>
+Result<std::unique_ptr<DirectoryLog>> as_directory_log(Result<std::unique_ptr<Log>> log) {
+  if (!log.ok()) return log.error();
+  return std::unique_ptr<DirectoryLog>(std::move(*log));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DirectoryLog>> open_directory_log(ManifestFile& manifest,
+                                                         const DurableLogOptions& options) {
+  const LogLayout layout = manifest.current().layout;
+  if (options.layout && *options.layout != layout) {
+    const bool is_one = layout == LogLayout::kStream;
+    return invalid_argument("{} was made with {}, which its log keeps: leave --log-buffer out, or choose {}",
+                            manifest.directory(),
+                            is_one ? "a log of one stream" : fmt::format("--log-buffer {}", name_of(layout)),
+                            is_one ? "another than epoch and distributed" : name_of(layout));
+  }
+  if (layout == LogLayout::kEpoch) return as_directory_log(EpochLog::open(manifest, options));
+  if (layout == LogLayout::kDistributed) return as_directory_log(DistributedLog::open(manifest, options));
+  if (!is_nvm(options.device)) return as_directory_log(DurableLog::open(manifest, options));
+  NvmLogOptions nvm;
+  nvm.workers = options.appenders();
+  nvm.largest_payload_bytes = options.largest_payload_bytes;
+  nvm.segment_bytes = options.segment_bytes;
+  nvm.segments_ahead = options.segments_ahead;
+  nvm.memory = {.latency = options.device_latency.value_or(kNvmLatency),
+                .volatile_cache = options.device != LogDeviceKind::kNvm,
+                .seed = options.lossy_seed};
+  nvm.hardens = options.device != LogDeviceKind::kNvmLossyUnfenced;
+  return as_directory_log(NvmLog::open(manifest, nvm));
+}
+
+}  // namespace mneme

@@ -1,0 +1,126 @@
+// The buffer of one logger (epoch_log.h): each of its workers puts records into a ring of its own; the logger gathers
+// whole epochs of them into one stream.
+//
+// Flow        await_space -> reserve: publish a lower bound of the LSN to come, then draw it -> fill: write the record into
+//             the own ring, publish it, clear the bound.
+//             gather: load the counter, then scan the bounds; the epochs below the minimum's are complete -> read ->
+//             release.
+// Invariants  while a worker's record at r is drawn and not published, its bound is at most r.
+//             In a ring LSNs rise. The stream holds the records epoch by epoch; within an epoch worker by worker.
+//             Positions in the stream count record bytes from 64 on and have no gaps.
+// Threads     await_space, reserve, fill: the member they name. gather, read, release: the logger. close: any.
+// Waiting     await_space() waits while the member's own ring has no room for its largest record. Nothing else waits.
+// Source      PACMAN, appendix A.1, after SiloR; bounds as in watermark_buffer.h.
+//
+// Why no record is overlooked. Let gather() load the counter as T and then scan, let m be the minimum of T and all
+// bounds, and let a record r of a member, of an epoch before m's, be unpublished when that member's bound is read. r < m <=
+// T, so the acquire load of T synchronizes with the draw of r (epoch_counter.h), which the member's store of a bound b <= r
+// precedes: the scan reads b or a later store of the member's, and as r is unpublished there is none later. So m <= b <= r,
+// against r's epoch lying before m's. Where the scan does read a later store, that store is a release and comes after the
+// record was published: the logger, which loads `published` after the bound, finds it in the ring.
+// Later draws lie at T or above, so not below m: what gather() calls complete stays complete.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/atomic.h"
+#include "base/bytes.h"
+#include "base/cache_line.h"
+#include "base/event_count.h"
+#include "base/fifo_queue.h"
+#include "logging/buffer/log_ring.h"
+#include "logging/buffer/log_source.h"
+#include "logging/layout/epoch_counter.h"
+
+namespace mneme {
+
+struct LoggerBufferOptions {
+  uint32_t members = 1;
+  size_t ring_bytes = 0;  // of each member: a power of two, room for the largest record twice
+  size_t largest_record_bytes = 0;
+};
+
+class LoggerBuffer final : public LogSource {
+ public:
+  // An epoch of which the logger's workers have records, gathered whole.
+  struct Gathered {
+    LogEpoch epoch;
+    Lsn end;               // where it ends in the stream
+    uint64_t records = 0;  // that the stream holds up to there
+  };
+
+  LoggerBuffer(EpochCounter& counter, const LoggerBufferOptions& options);
+
+  bool has_space(uint32_t member) const;
+  // Waits until reserve() finds room for any record without waiting. False: the buffer is closed.
+  bool await_space(uint32_t member);
+  Lsn reserve(uint32_t member);
+  void fill(uint32_t member, ByteSpan header, ByteSpan payload);
+
+  // Appends what has become complete since the last call to `gathered`. Returns the first epoch that may not be: all below
+  // are in the stream. Never falls.
+  LogEpoch gather(FifoQueue<Gathered>& gathered);
+  void read(Lsn at, std::span<std::byte> into) const override;
+  void release(Lsn upto);
+  uint32_t persisted_epochs() const override { return persisted_epochs_; }
+  void set_persisted_epochs(uint32_t epochs) { persisted_epochs_ = epochs; }
+
+  // Ends the waits of await_space(), now and later: the log has failed.
+  void close();
+
+ private:
+  // A bound that bounds nothing: the member has no unpublished record.
+  static constexpr uint64_t kNoBound = ~uint64_t{0};
+
+  // What a member writes and the logger reads.
+  struct Published {
+    // The member's alone to write (release, after its record's bytes, or before its draw), gather()'s to read (acquire).
+    Atomic<uint64_t> bound{kNoBound};
+    // The end of the records in the ring: as `bound`, and stored before it is cleared.
+    Atomic<uint64_t> end{0};
+  };
+  struct Member {
+    explicit Member(size_t ring_bytes) : ring(ring_bytes) {}
+
+    LogRing ring;                   // addressed by the count of bytes that went through it
+    CachePadded<uint64_t> written;  // the member's: where its next record begins
+    CachePadded<Published> published;
+    // Written by the logger after its last read of the bytes below (release), read by the member (acquire).
+    CachePadded<Atomic<uint64_t>> released{0};
+    CachePadded<uint64_t> gathered;  // the logger's: records before this are in the stream
+  };
+  // Records of one member that follow one another in its ring and in the stream.
+  struct Piece {
+    Lsn begin;
+    uint64_t bytes = 0;
+    uint32_t member = 0;
+    uint64_t ring_begin = 0;
+
+    Lsn end() const { return begin + bytes; }
+  };
+
+  LogEpoch oldest_ungathered(LogEpoch open);
+  void gather_member(uint32_t member, Lsn limit);
+  Lsn lsn_at(const Member& member, uint64_t at) const;
+  size_t piece_at(Lsn at) const;
+
+  EpochCounter& counter_;
+  const size_t largest_record_bytes_;
+  std::vector<std::unique_ptr<Member>> members_;
+
+  // The logger's, on lines of its own.
+  alignas(kCacheLineBytes) LogEpoch open_;
+  Lsn end_ = kFirstLsn;
+  uint64_t records_ = 0;
+  std::vector<uint64_t> published_;  // by member: the end of its records that is safe to read
+  FifoQueue<Piece> pieces_;          // in the stream's order
+  mutable size_t last_read_ = 0;     // in pieces_: the stream is read in order
+  uint32_t persisted_epochs_ = 0;
+
+  // Written once, by close() (release); read by await_space() (acquire).
+  Atomic<bool> closed_{false};
+  EventCount space_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,116 @@
+#include "logging/layout/remote_device.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <map>
+
+#include "base/file/directory.h"
+#include "base/file/file.h"
+#include "base/random_number.h"
+#include "logging/record/block_format.h"
+#include "logging/remote/remote_queue.h"
+#include "logging/replicated/replicated_queue.h"
+
+namespace mneme {
+
+namespace {
+
+Result<void> make_folder(const std::string& directory) {
+  const DirectoryChanges changes(directory);
+  const std::string folder = path_in(directory, kRemoteFolder);
+  const int reason = make_private_directory(folder);
+  const bool is_new = reason == 0;
+  if (!is_new && reason != EEXIST) return file_error("make the directory", folder, reason);
+  auto synced = changes.sync();
+  if (!synced.ok() && is_new) ::rmdir(folder.c_str());  // no later sync is known to cover its name
+  return synced;
+}
+
+LogTerm term_of(const Manifest& manifest, const RemoteLogOptions& remote) {
+  const uint64_t owner = remote.owner != 0 ? remote.owner : unforeseen_number() | 1;
+  return {manifest.incarnations.back().number, owner};
+}
+
+Result<ServerKeeperOptions> server_options(const Manifest& manifest, const RemoteLogOptions& remote) {
+  auto servers = log_server_addresses(remote.servers);
+  if (!servers.ok()) return servers.error();
+  ServerKeeperOptions options;
+  options.servers = std::move(*servers);
+  options.patience = remote.patience;
+  options.hello.database_id = manifest.database_id;
+  options.hello.role = LogRole::kWriter;
+  options.hello.term = term_of(manifest, remote);
+  if (remote.key_file.empty()) return options;
+  auto key = read_key_file(remote.key_file);
+  if (!key.ok()) return key.error();
+  options.key = std::move(*key);
+  return options;
+}
+
+// A queue to the servers, and what the manifest has to say of them.
+struct OpenedServers {
+  std::unique_ptr<IoQueue> queue;
+  std::vector<std::string> notices;
+  std::map<std::string, std::string> attributes;
+};
+
+Result<OpenedServers> open_servers(const Manifest& manifest, const RemoteLogOptions& remote,
+                                   size_t segment_bytes, RemoteSegments& segments) {
+  auto servers = server_options(manifest, remote);
+  if (!servers.ok()) return servers.error();
+  auto queue = RemoteQueue::open(
+      {.servers = std::move(*servers), .segment_bytes = segment_bytes, .tell = remote.tell}, segments);
+  if (!queue.ok()) return queue.error();
+  OpenedServers opened;
+  opened.notices = (*queue)->notices();
+  if (!remote.key_file.empty()) opened.attributes[kLogKeyAttribute] = remote.key_file;
+  opened.queue = std::move(*queue);
+  return opened;
+}
+
+Result<OpenedServers> open_replicated(const Manifest& manifest, const RemoteLogOptions& remote,
+                                      const ReplicatedLogOptions& replicated, RemoteSegments& segments) {
+  auto appender = open_replicated_appender({.log = replicated,
+                                            .term = term_of(manifest, remote),
+                                            .replicas = remote.replicas,
+                                            .silence = remote.silence});
+  if (!appender.ok()) return appender.error();
+  OpenedServers opened;
+  opened.attributes[kLogKindAttribute] = name_of(replicated.kind);
+  opened.attributes[kLogStreamAttribute] = replicated.stream;
+  opened.attributes[kLogBeginAttribute] = std::to_string((*appender)->begin());
+  opened.queue = std::make_unique<ReplicatedQueue>(std::move(*appender), segments);
+  return opened;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RemoteDevice>> RemoteDevice::open(
+    ManifestFile& manifest, FileDeviceOptions file, const RemoteLogOptions& remote,
+    const std::optional<ReplicatedLogOptions>& replicated) {
+  RETURN_IF_ERROR(make_folder(manifest.directory()));
+  file.segment_bytes = file.segment_bytes / kBlockBytes * kBlockBytes;
+  auto segments = std::make_unique<RemoteSegments>(manifest, file.segment_bytes, remote.files);
+  auto servers = replicated ? open_replicated(manifest.current(), remote, *replicated, *segments)
+                            : open_servers(manifest.current(), remote, file.segment_bytes, *segments);
+  if (!servers.ok()) return servers.error();
+
+  RETURN_IF_ERROR(manifest.update([&](Manifest& m) {
+    for (const char* each : {kLogKeyAttribute, kLogKindAttribute, kLogStreamAttribute, kLogBeginAttribute}) {
+      m.attributes.erase(each);
+    }
+    m.attributes[kLogServersAttribute] = remote.servers;
+    for (const auto& [name, value] : servers->attributes) m.attributes[name] = value;
+  }));
+  file.directories = {""};
+  file.make_segment = [&made = *segments](uint32_t number, FunctionRef<bool()> closing) {
+    return made.make(number, closing);
+  };
+  auto device = FileDevice::open(manifest, std::move(servers->queue), file);
+  if (!device.ok()) return device.error();
+  return std::unique_ptr<RemoteDevice>(
+      new RemoteDevice(std::move(segments), std::move(*device), std::move(servers->notices)));
+}
+
+}  // namespace mneme

@@ -1,0 +1,128 @@
+#include "logging/nvm/nvm_log.h"
+
+#include <limits>
+#include <utility>
+
+#include "base/check.h"
+#include "logging/record/nvm_format.h"
+
+namespace mneme {
+
+namespace {
+
+RecordLayout layout_of(const Manifest& manifest) {
+  return nvm_layout(manifest.database_id, manifest.incarnations.back().number);
+}
+
+void add(std::atomic<uint64_t>& count, uint64_t more) {
+  count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NvmLog>> NvmLog::open(ManifestFile& manifest, const NvmLogOptions& options) {
+  CHECK(options.largest_payload_bytes <= kMaxPayloadBytes);
+  const auto longest = static_cast<uint32_t>(kRecordHeaderBytes + options.largest_payload_bytes);
+  auto space = NvmSpace::open(manifest, {.workers = options.workers,
+                                         .longest_record_bytes = longest,
+                                         .segment_bytes = options.segment_bytes,
+                                         .segments_ahead = options.segments_ahead,
+                                         .memory = options.memory});
+  if (!space.ok()) return space.error();
+  return std::unique_ptr<NvmLog>(new NvmLog(manifest, std::move(*space), options));
+}
+
+NvmLog::NvmLog(ManifestFile& manifest, std::unique_ptr<NvmSpace> space, const NvmLogOptions& options)
+    : manifest_(manifest),
+      options_(options),
+      layout_(layout_of(manifest.current())),
+      zeros_(options.largest_payload_bytes + kNvmLineBytes),
+      states_(std::make_unique<CachePadded<WorkerState>[]>(options.workers)),
+      space_(std::move(space)) {
+  if (space_->is_persistent() && !options.memory.volatile_cache) return;
+  notices_.push_back(
+      "the log's persistent memory is emulated by a mapped file: what is acknowledged survives the end of "
+      "the "
+      "process, however it dies, but not that of the machine");
+}
+
+NvmLog::~NvmLog() {
+  const Lsn end = space_->tail();
+  CHECK(space_->settled() == end);
+  note_closed(manifest_, end);
+}
+
+bool NvmLog::await_space(WorkerId worker, uint32_t payload_bytes) {
+  CHECK(payload_bytes <= options_.largest_payload_bytes);
+  return space_->await_room(worker);
+}
+
+Lsn NvmLog::reserve(WorkerId worker, uint32_t payload_bytes) {
+  WorkerState& state = *states_[worker.value];
+  DCHECK(state.reserved_bytes == 0);
+  const auto record_bytes = static_cast<uint32_t>(kRecordHeaderBytes) + payload_bytes;
+  const uint64_t bytes = layout_.stream_bytes(record_bytes);
+  for (;;) {
+    const Lsn lsn = space_->draw(worker, bytes);
+    const uint64_t left = space_->bytes_left(lsn);
+    if (bytes <= left) {
+      state.reserved_bytes = record_bytes;
+      return lsn;
+    }
+    for (const auto& [at, size] : {std::pair(lsn, left), std::pair(lsn + left, bytes - left)}) {
+      write(state, at, RecordKind::kSkip, ByteSpan(zeros_).first(size - kRecordHeaderBytes));
+    }
+  }
+}
+
+void NvmLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
+  WorkerState& state = *states_[worker.value];
+  const uint32_t record_bytes = std::exchange(state.reserved_bytes, 0);
+  DCHECK(record_bytes >= kRecordHeaderBytes);
+  if (kind == RecordKind::kSkip) payload = ByteSpan(zeros_).first(record_bytes - kRecordHeaderBytes);
+  CHECK(payload.size() == record_bytes - kRecordHeaderBytes);
+  write(state, lsn, kind, payload);
+  space_->settle(worker);
+  add(state.records, 1);
+  add(state.bytes, record_bytes);
+}
+
+void NvmLog::write(WorkerState& state, Lsn lsn, RecordKind kind, ByteSpan payload) {
+  const auto record_bytes = static_cast<uint32_t>(kRecordHeaderBytes + payload.size());
+  std::byte header[kRecordHeaderBytes];
+  RecordHeader record{0, record_bytes, kind, lsn};
+  record.encode(header);
+  record.checksum = record_checksum(header, payload, layout_.checksum_seed);
+  record.encode(header);
+  DCHECK(record_is_well_formed(header, payload, lsn, layout_.checksum_seed));
+
+  const NvmSpace::Place place = space_->place_of(lsn);
+  const uint64_t bytes = layout_.stream_bytes(record_bytes);
+  size_t at = place.at;
+  for_each_line(header, payload, [&](const std::byte* line) {
+    place.memory->store_line(at, line);
+    at += kNvmLineBytes;
+  });
+  if (options_.hardens) place.memory->harden(place.at, bytes);
+  add(state.hardened_records, 1);
+  add(state.hardened_bytes, bytes);
+}
+
+Lsn NvmLog::durable() const {
+  return Lsn{std::numeric_limits<uint64_t>::max()};
+}
+
+LogCounters NvmLog::counters() const {
+  LogCounters sum;
+  for (uint32_t worker = 0; worker < options_.workers; ++worker) {
+    const WorkerState& state = *states_[worker];
+    sum.log_records += state.records.load(std::memory_order_relaxed);
+    sum.log_bytes += state.bytes.load(std::memory_order_relaxed);
+    sum.device.flushes += state.hardened_records.load(std::memory_order_relaxed);
+    sum.device.device_bytes += state.hardened_bytes.load(std::memory_order_relaxed);
+  }
+  sum.device.segment_waits = space_->waits();
+  return sum;
+}
+
+}  // namespace mneme

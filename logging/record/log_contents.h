@@ -1,0 +1,139 @@
+// LogContents: what a log holds, as the readers of its directory find it: records in commit order, and where each of them lies.
+//
+// Threads  plain data.
+// Source   log_reader.h, which fills it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "logging/record/log_hole.h"
+#include "logging/record/lsn.h"
+#include "logging/record/record_format.h"
+
+namespace mneme {
+
+struct RecordView {
+  Lsn lsn;
+  RecordKind kind = RecordKind::kSkip;
+  ByteSpan payload;  // into LogContents' memory
+};
+
+struct LogContents {
+  LogContents() = default;
+  // Moved, never copied: `records` point into `segments`.
+  LogContents(LogContents&&) = default;
+  LogContents& operator=(LogContents&&) = default;
+
+  std::vector<RecordView> records;  // in commit order; empty where the log is not kept
+  Lsn end = kFirstLsn;              // where the next record would stand
+  Lsn durable_seen = kFirstLsn;
+  uint64_t record_bytes =
+      0;               // of the records, headers, skips and what lies between their ends and begins included
+  uint64_t skips = 0;  // how many skip records the log holds
+  uint64_t file_bytes = 0;     // read from segments
+  uint64_t dropped_bytes = 0;  // payload bytes in intact blocks at or above `end`
+  std::string dropped_reason;  // a sentence; empty when the log ends where its last block does
+  std::vector<LogHole> holes;  // in log order; of persistent memory only
+
+  // Of a log of several streams.
+  struct Streams {
+    uint32_t count = 0;     // of the last incarnation
+    std::vector<Lsn> ends;  // where the log ends in each, in positions
+    // Of loggers and epochs: the last epoch of the log; nothing: it ends where the last incarnation begins.
+    std::optional<uint64_t> pepoch;
+  };
+  std::optional<Streams> streams;
+  // A record that lay in several streams (stream_record.h), put together.
+  struct Joined {
+    std::vector<std::byte> payload;
+    RecordView first_part;
+  };
+  std::vector<Joined> joined;
+
+  uint64_t hole_bytes() const;
+
+  struct Place {
+    std::string file;  // its name in the directory
+    uint64_t offset;   // of the byte in the file
+  };
+  // Where the log's byte at `lsn` lies. `lsn` is in the log, below `end`. Of a log of one stream.
+  Place place_of(Lsn lsn) const;
+  // Where one of the log's records lies.
+  Place place_of(const RecordView& record) const;
+
+  // A segment that the manifest lists. `blocks` are those of the log, in order, and their payload bytes lie in
+  // `bytes`, one after the other. In a logger's segment a block's "LSN" is its position in the logger's stream.
+  struct Block {
+    Lsn begin;
+    uint32_t used_bytes;
+    uint64_t offset;  // of its first payload byte in the file
+
+    Lsn end() const { return begin + used_bytes; }
+  };
+  struct Segment {
+    std::string file;
+    std::vector<Block> blocks;
+    std::vector<std::byte> bytes;
+    RecordLayout layout;
+    bool is_below = false;  // all that it held was passed over: it lies below the checkpoint, and before a gap there
+
+    // The log's position, or the stream's, of the byte bytes[index].
+    Lsn position_at(size_t index) const;
+    // Where that byte lies.
+    Place place_at(size_t index) const;
+  };
+  std::vector<Segment> segments;  // in the manifest's order
+
+  // Blocks of one segment that follow one another without a gap. A run begins with a record. Of a log in one directory
+  // a segment is one run, but for holes; a striped log changes the segment with every flush. A log of several streams has
+  // none.
+  struct Run {
+    size_t segment;      // index into `segments`
+    size_t first_block;  // index into its blocks
+    size_t block_count = 0;
+    size_t first_byte;  // index into its bytes
+    Lsn begin;
+    Lsn end;
+  };
+  std::vector<Run> runs;  // in log order; together they are the log's blocks
+
+  // Of a log that is not kept: its records, in commit order, in stretches that are read one at a time (log_windows.h).
+  struct Window {
+    struct Part {
+      size_t segment;  // index into `segments`
+      Lsn begin;       // of a record
+      Lsn end;
+    };
+    std::vector<Part> parts;
+    uint64_t records = 0;
+    bool has_rows = false;      // some of them are of ad-hoc transactions
+    bool is_of_schema = false;  // it holds one record, which changes the schema
+  };
+  bool is_kept = true;
+  std::vector<Window> windows;
+
+  // Whether it is kept or not.
+  uint64_t record_count() const {
+    uint64_t count = records.size();
+    for (const Window& window : windows) count += window.records;
+    return count;
+  }
+
+  // Where the first record that is left of it stands; of several streams, the first of `records`.
+  Lsn begin() const {
+    if (streams) return records.empty() ? end : records.front().lsn;
+    return runs.empty() ? end : runs.front().begin;
+  }
+
+  // The run that holds the log's byte at `lsn`; none: null.
+  const Run* run_of(Lsn lsn) const;
+  ByteSpan bytes_of(const Run& run) const {
+    return ByteSpan(segments[run.segment].bytes).subspan(run.first_byte, run.end.value - run.begin.value);
+  }
+};
+
+}  // namespace mneme

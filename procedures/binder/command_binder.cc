@@ -1,0 +1,246 @@
+#include "procedures/binder/command_binder.h"
+
+#include <algorithm>
+#include <span>
+
+#include "base/deep_stack.h"
+#include "procedures/binder/constant_folding.h"
+#include "procedures/binder/conversion.h"
+#include "procedures/binder/expression_binder.h"
+#include "procedures/binder/names.h"
+#include "procedures/binder/operation_binder.h"
+#include "procedures/ir/ir_walk.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/values/value_text.h"
+
+namespace mneme {
+
+namespace {
+
+// A hash table's rows come in no order, whatever path_order() takes for granted.
+void expect_no_order_of_hash_tables(const Catalog& catalog, ir::Operation& operation) {
+  const bool ordered = std::ranges::all_of(operation.access, [&](const ir::TableAccess& access) {
+    if (!access.path.index.valid() || access.path.kind == ir::AccessPath::Kind::kPoint) return true;
+    const IndexDefinition& index = catalog.index(access.path.index);
+    return index.ordered || !index.unique;
+  });
+  if (ordered) return;
+  operation.order_is_path_order = operation.order.empty();
+  operation.path_backward = false;
+  operation.first_row_decides = false;
+}
+
+// Whether PostgreSQL converts an argument of one type to a parameter of the other without being told to.
+bool converts_implicitly(const Type& from, const Type& to) {
+  if (from.is_string() || to.is_string()) return from.is_string() && to.is_string();
+  if (!from.is_number() || !to.is_number()) return from.kind == to.kind;
+  const auto width = [](const Type& type) {
+    switch (type.kind) {
+      case TypeKind::kSmallInt:
+        return 0;
+      case TypeKind::kInt:
+        return 1;
+      case TypeKind::kBigInt:
+        return 2;
+      case TypeKind::kNumeric:
+        return 3;
+      default:
+        return 4;
+    }
+  };
+  return width(from) <= width(to);
+}
+
+class CallBinder {
+ public:
+  CallBinder(const Program& program, BoundCall& bound)
+      : program_(program), bound_(bound), names_(program.catalog, bound.procedure) {}
+
+  void bind(const syntax::Command& call) {
+    const ir::Procedure* callee = program_.find_procedure(call.name.text);
+    if (callee == nullptr) refuse(call.name.where, "procedure {} does not exist", call.name.text);
+    if (callee->parameters.size() != call.args.size()) {
+      refuse(call.name.where, "procedure {} takes {} arguments, and is given {}", callee->name,
+             callee->parameters.size(), call.args.size());
+    }
+    bound_.callee = callee->id;
+    bound_.procedure.name = "arguments of " + callee->name;
+    names_.open_block();
+    for (size_t i = 0; i < call.args.size(); ++i) bind_argument(*callee, i, call.args[i]);
+  }
+
+ private:
+  void bind_argument(const ir::Procedure& callee, size_t n, const syntax::Expr& expr) {
+    const ir::Variable& parameter = callee.variables[callee.parameters[n].variable.value];
+    bound_.arrays.emplace_back();
+    if (parameter.type.is_array) {
+      bound_.arrays.back() = array_text(expr);
+      return;
+    }
+    // No name of the user's holds a blank.
+    const syntax::Name name{fmt::format("argument {}", n + 1), expr.where};
+    ir::Statement assign;
+    assign.where = expr.where;
+    ExpressionBinder binder(names_, bound_.strings);
+    ir::Expr value = binder.bind(expr);
+    if (!is_unknown(value) && !converts_implicitly(value.type, parameter.type)) {
+      refuse(expr.where,
+             "argument {} of procedure {} is of type {}, and this is of type {}; write CAST(... AS {})",
+             n + 1, callee.name, type_name(parameter.type), type_name(value.type), to_string(parameter.type));
+    }
+    if ((callee.parameters[n].inout && !sets_parameter(callee, n)) || shows_digits(callee, n)) check_comes_back(callee, n, value);
+    // With its own digits and characters: PostgreSQL ignores the parameter's modifiers, so whether the value is the same with them
+    // is looked at once it is known.
+    Type own = parameter.type;
+    own.precision = 0;
+    own.length = 0;
+    if (own.kind == TypeKind::kNumeric) own.scale = static_cast<uint8_t>(decimals_of(value).count);
+    assign.expr = convert_for_assignment(std::move(value), own, parameter.name);
+    ConstantFolder(bound_.strings).fold_alone(*assign.expr);
+    assign.variable = names_.declare(name, own, false, true);
+    bound_.procedure.parameters.push_back({assign.variable, true});
+    bound_.procedure.body.push_back(std::move(assign));
+  }
+
+  static bool returns(std::span<const ir::Statement> statements) {
+    return std::ranges::any_of(statements, [](const ir::Statement& statement) {
+      return statement.kind == ir::StatementKind::kReturn || returns(statement.body) || returns(statement.else_body);
+    });
+  }
+
+  // Whether the procedure, unless it raises, gives the parameter a value of its own.
+  static bool sets_parameter(const ir::Procedure& callee, size_t n) {
+    const VariableId parameter = callee.parameters[n].variable;
+    for (const ir::Statement& statement : callee.body) {
+      if (statement.kind == ir::StatementKind::kAssign && statement.variable == parameter) return true;
+      if (statement.kind == ir::StatementKind::kOperation || statement.kind == ir::StatementKind::kForQuery) {
+        const auto& outputs = callee.operations[statement.operation.value].outputs;
+        if (std::ranges::find(outputs, parameter, &ir::Output::into) != outputs.end()) return true;
+      }
+      if (returns({&statement, 1})) return false;
+    }
+    return false;
+  }
+
+  // Whether the procedure makes text of a numeric parameter, or another parameter of it.
+  static bool shows_digits(const ir::Procedure& callee, size_t n) {
+    const VariableId parameter = callee.parameters[n].variable;
+    if (callee.variables[parameter.value].type.kind != TypeKind::kNumeric) return false;
+    const auto is_parameter = [&](const ir::Expr& expr) { return expr.kind == ir::ExprKind::kVariable && expr.variable == parameter; };
+    const auto makes_text = [&](const ir::Expr& whole) {
+      bool found = false;
+      ir::walk(whole, [&](const ir::Expr& expr) {
+        const bool to_text = (expr.kind == ir::ExprKind::kCast && expr.type.is_string()) || expr.function == ir::Function::kConcatFunction;
+        found |= to_text && std::ranges::any_of(expr.args, is_parameter);
+      });
+      return found;
+    };
+    const auto reads = [&](const ir::Expr& whole) {
+      bool found = false;
+      ir::walk(whole, [&](const ir::Expr& expr) { found |= is_parameter(expr); });
+      return found;
+    };
+    bool shows = false;
+    for (const ir::Operation& operation : callee.operations) {
+      ir::for_each_expression(operation, [&](const ir::Expr& expr) { shows |= makes_text(expr); });
+      for (const ir::Output& output : operation.outputs) {
+        shows |= output.into.value < callee.parameters.size() && is_parameter(output.expr);
+      }
+    }
+    const auto search = [&](const auto& self, std::span<const ir::Statement> statements) -> void {
+      for (const ir::Statement& statement : statements) {
+        for (const auto* expr : {&statement.expr, &statement.limit, &statement.step}) shows |= *expr && makes_text(**expr);
+        const bool sets_parameter = statement.variable.valid() && statement.variable.value < callee.parameters.size();
+        shows |= sets_parameter && statement.expr && is_parameter(*statement.expr);
+        for (const ir::Expr& arg : statement.args) shows |= makes_text(arg) || (arg.type.kind == TypeKind::kNumeric && reads(arg));
+        self(self, statement.body);
+        self(self, statement.else_body);
+      }
+    };
+    search(search, callee.body);
+    return shows;
+  }
+
+  // An argument that may come back as a result, or as text, must be printed then as PostgreSQL does, which gives it neither digits
+  // nor blanks.
+  static void check_comes_back(const ir::Procedure& callee, size_t n, const ir::Expr& value) {
+    const ir::Variable& parameter = callee.variables[callee.parameters[n].variable.value];
+    const bool is_constant = value.kind == ir::ExprKind::kConstant;
+    if (is_constant && value.constant.is_null()) return;
+    bool same = true;
+    if (parameter.type.kind == TypeKind::kNumeric) {
+      const Digits digits = decimals_of(value);
+      same = digits.count == parameter.type.scale && !digits.vary;
+    } else if (parameter.type.kind == TypeKind::kChar) {
+      const size_t size = is_constant && value.type.length == 0 ? value.constant.as_text().size() : value.type.length;
+      same = size == parameter.type.length;
+    }
+    if (same) return;
+    refuse(value.where,
+           "argument {} of procedure {}, {}, may come back or be made text, as it was given in PostgreSQL, and as a {} in Mneme; write "
+           "CAST(... AS {})",
+           n + 1, callee.name, parameter.name, to_string(parameter.type), to_string(parameter.type));
+  }
+
+  static std::optional<std::string> array_text(const syntax::Expr& expr) {
+    switch (expr.kind) {
+      case syntax::ExprKind::kNull:
+        return std::nullopt;
+      case syntax::ExprKind::kEmptyArray:
+        return "{}";
+      case syntax::ExprKind::kString:
+        return expr.text;
+      default:
+        refuse(expr.where, "an array is given as text, as '{{1,2,3}}'");
+    }
+  }
+
+  const Program& program_;
+  BoundCall& bound_;
+  Names names_;
+};
+
+}  // namespace
+
+namespace {
+
+BoundQuery bind_query_deep(const Program& program, const syntax::Operation& operation) {
+  BoundQuery query;
+  query.procedure.name = "statement";
+  query.procedure.where = operation.where;
+  Names names(program.catalog, query.procedure);
+  names.open_block();
+  std::vector<IndexId> ordered;  // has no say in a catalog that is settled
+  OperationBinder binder(program.catalog, query.strings, ordered, names, query.procedure);
+  ir::Statement loop;
+  loop.kind = ir::StatementKind::kForQuery;
+  loop.mode = ir::OperationMode::kPerformAndRecord;
+  loop.where = operation.where;
+  loop.operation = binder.bind(operation, OperationBinder::Use::kUser, {});
+  if (std::optional<ir::Expr> raising = binder.take_raising()) query.procedure.body.push_back(make_raising(std::move(*raising)));
+  query.procedure.body.push_back(std::move(loop));
+  ir::Operation& bound = query.procedure.operations[0];
+  expect_no_order_of_hash_tables(program.catalog, bound);
+  const std::vector<std::string> output_names = binder.output_names();
+  for (size_t i = 0; i < bound.outputs.size(); ++i) {
+    query.columns.push_back(
+        {output_names[i].empty() ? "?column?" : output_names[i], bound.outputs[i].expr.type});
+  }
+  return query;
+}
+
+}  // namespace
+
+BoundQuery bind_query(const Program& program, const syntax::Operation& operation) {
+  return on_deep_stack([&] { return bind_query_deep(program, operation); });
+}
+
+BoundCall bind_call(const Program& program, const syntax::Command& call) {
+  return on_deep_stack([&] {
+    BoundCall bound;
+    CallBinder(program, bound).bind(call);
+    return bound;
+  });
+}
+
+}  // namespace mneme

@@ -1,0 +1,524 @@
+#include "procedures/binder/conversion.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "base/memory/arena.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/values/value_text.h"
+
+namespace mneme {
+
+using ir::Expr;
+using ir::ExprKind;
+
+namespace {
+
+constexpr uint32_t kMaxStringLength = 32767;
+
+const std::map<std::string_view, TypeKind> kTypeNames = {
+    {"smallint", TypeKind::kSmallInt},
+    {"int2", TypeKind::kSmallInt},
+    {"int", TypeKind::kInt},
+    {"integer", TypeKind::kInt},
+    {"int4", TypeKind::kInt},
+    {"bigint", TypeKind::kBigInt},
+    {"int8", TypeKind::kBigInt},
+    {"numeric", TypeKind::kNumeric},
+    {"decimal", TypeKind::kNumeric},
+    {"dec", TypeKind::kNumeric},
+    {"double precision", TypeKind::kDouble},
+    {"float8", TypeKind::kDouble},
+    {"char", TypeKind::kChar},
+    {"varchar", TypeKind::kVarchar},
+    {"text", TypeKind::kVarchar},
+    {"boolean", TypeKind::kBoolean},
+    {"bool", TypeKind::kBoolean},
+    {"timestamp", TypeKind::kTimestamp},
+};
+
+const std::map<std::string_view, std::string_view> kTypeAdvice = {
+    {"serial", "use int or bigint, and draw numbers from a row with UPDATE ... RETURNING ... INTO"},
+    {"bigserial", "use bigint, and draw numbers from a row with UPDATE ... RETURNING ... INTO"},
+    {"smallserial", "use smallint, and draw numbers from a row with UPDATE ... RETURNING ... INTO"},
+    {"real", "use double precision"},
+    {"float", "use double precision"},
+    {"float4", "use double precision"},
+    {"timestamptz", "use timestamp (without time zone)"},
+    {"date", "use timestamp"},
+    {"time", "use timestamp"},
+    {"interval", "use int or bigint, in a unit of your choice"},
+    {"money", "use numeric(12,2)"},
+    {"bytea", "use varchar(n)"},
+    {"uuid", "use char(36)"},
+    {"json", "use a column for each field"},
+    {"jsonb", "use a column for each field"},
+    {"name", "use varchar(63)"},
+    {"bpchar", "use char(n)"},
+    {"refcursor", "use FOR r IN SELECT ... LOOP"},
+};
+
+void read_numeric(const syntax::TypeName& name, Type& type) {
+  if (name.modifiers.empty()) {
+    refuse(name.where,
+           "numeric without precision is not supported: values have a fixed size; use numeric(p,s)");
+  }
+  const uint32_t precision = name.modifiers[0];
+  const uint32_t scale = name.modifiers.size() == 2 ? name.modifiers[1] : 0;
+  if (precision == 0 || precision > kMaxNumericPrecision) {
+    refuse(name.where, "numeric({}) is not supported: a precision is from 1 to {}", precision,
+           kMaxNumericPrecision);
+  }
+  if (scale > precision) {
+    refuse(name.where, "numeric({},{}) is not supported: the scale is at most the precision", precision,
+           scale);
+  }
+  type.precision = static_cast<uint8_t>(precision);
+  type.scale = static_cast<uint8_t>(scale);
+}
+
+void read_string_type(const syntax::TypeName& name, Type& type) {
+  type.is_text = name.base == "text";
+  if (type.is_text && !name.modifiers.empty()) refuse(name.where, "text takes no length; use varchar(n)");
+  if (name.modifiers.size() > 1) refuse(name.where, "{} takes one length", name.base);
+  if (name.modifiers.empty()) {
+    type.length = type.kind == TypeKind::kChar ? 1 : 0;
+    return;
+  }
+  if (name.modifiers[0] == 0 || name.modifiers[0] > kMaxStringLength) {
+    refuse(name.where, "{}({}) is not supported: a length is from 1 to {}", name.base, name.modifiers[0],
+           kMaxStringLength);
+  }
+  type.length = static_cast<uint16_t>(name.modifiers[0]);
+}
+
+int number_rank(const Type& type) {
+  switch (type.kind) {
+    case TypeKind::kSmallInt:
+      return 1;
+    case TypeKind::kInt:
+      return 2;
+    case TypeKind::kBigInt:
+      return 3;
+    case TypeKind::kNumeric:
+      return 4;
+    case TypeKind::kDouble:
+      return 5;
+    default:
+      return 0;
+  }
+}
+
+constexpr int128 power_of_ten(uint32_t exponent) {
+  int128 power = 1;
+  for (uint32_t i = 0; i < exponent; ++i) power *= 10;
+  return power;
+}
+
+// A constant that takes another type without being changed needs no cast at run time. Anything else, rounding and
+// errors included, is left to the cast.
+bool fold(Expr& expr, const Type& target) {
+  if (expr.kind != ExprKind::kConstant) return false;
+  if (expr.constant.is_null()) {
+    expr.type = target;
+    return true;
+  }
+  if (expr.type.is_string() && target.is_string()) {
+    std::string_view text = expr.constant.as_text();
+    if (target.kind == TypeKind::kChar) text = text.substr(0, text.find_last_not_of(' ') + 1);
+    if (target.length != 0 && text.size() > target.length) return false;
+    expr.constant = Value::of_text(text);
+    expr.type = target;
+    return true;
+  }
+  if (expr.type.kind == TypeKind::kNumeric && target.kind == TypeKind::kNumeric && target.precision == 0 &&
+      target.scale >= expr.type.scale) {
+    const int128 limit = power_of_ten(kMaxNumericPrecision - (target.scale - expr.type.scale));
+    const int128 value = expr.constant.as_numeric();
+    if (value >= limit || value <= -limit) return false;
+    expr.constant = Value::of_numeric(value * power_of_ten(target.scale - expr.type.scale));
+    expr.type = target;
+    return true;
+  }
+  if (!expr.type.is_integer()) return false;
+  const int64_t value = expr.constant.as_int();
+  switch (target.kind) {
+    case TypeKind::kSmallInt:
+      if (value != static_cast<int16_t>(value)) return false;
+      break;
+    case TypeKind::kInt:
+      if (value != static_cast<int32_t>(value)) return false;
+      break;
+    case TypeKind::kBigInt:
+      break;
+    case TypeKind::kNumeric: {
+      const uint32_t whole_digits =
+          (target.precision == 0 ? kMaxNumericPrecision : target.precision) - target.scale;
+      if (whole_digits < 19 && (value < 0 || value >= power_of_ten(whole_digits))) return false;
+      expr.constant = Value::of_numeric(value * power_of_ten(target.scale));
+      break;
+    }
+    default:
+      return false;
+  }
+  expr.type = target;
+  return true;
+}
+
+Type unbounded(Type type) {
+  type.precision = 0;
+  type.length = 0;
+  return type;
+}
+
+Expr make_cast(Expr expr, const Type& target, bool is_explicit) {
+  Expr cast;
+  cast.kind = ExprKind::kCast;
+  cast.type = target;
+  cast.where = expr.where;
+  cast.explicit_cast = is_explicit;
+  cast.args.push_back(std::move(expr));
+  return cast;
+}
+
+bool is_decimal(std::string_view text) {
+  if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
+  const size_t point = text.find('.');
+  const std::string_view whole = text.substr(0, point);
+  const std::string_view fraction = point == text.npos ? "" : text.substr(point + 1);
+  const auto digits = [](std::string_view part) {
+    return std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
+  };
+  return !(whole.empty() && fraction.empty()) && digits(whole) && digits(fraction);
+}
+
+// Of the literal '1.50': two.
+uint32_t written_digits(std::string_view text) {
+  const size_t point = text.find('.');
+  return point == text.npos ? 0 : static_cast<uint32_t>(text.size() - point - 1);
+}
+
+// An unknown literal becomes a value of the type.
+Expr resolve(Expr expr, const Type& target) {
+  if (target.kind == TypeKind::kNull) return resolve_as_text(std::move(expr));
+  if (expr.constant.is_null()) {
+    expr.type = target;
+    return expr;
+  }
+  Type wanted = target;
+  if (target.kind == TypeKind::kNumeric && target.precision == 0) {
+    const std::string_view text = expr.constant.as_text();
+    if (!is_decimal(text)) refuse(expr.where, "'{}' is not a number", text);
+    wanted = numeric_type(written_digits(text));
+    wanted.scale = std::max(wanted.scale, target.scale);
+  }
+  if (wanted.is_string()) {
+    expr.type = text_type();
+    return convert(std::move(expr), wanted);
+  }
+  Arena arena;
+  SqlError error;
+  const std::string_view text = expr.constant.as_text();
+  if (!parse_value(wanted, text, arena, expr.constant, error)) throw SourceError{expr.where, std::string(error.message), error.sqlstate};
+  expr.type = wanted;
+  return expr;
+}
+
+bool is_string_like(const Expr& expr) {
+  return expr.type.is_string() || is_unknown(expr);
+}
+
+[[noreturn]] void refuse_pair(ir::SourceLocation where, const Type& left, const Type& right) {
+  refuse(where, "{} and {} do not meet without a cast; write CAST(... AS type) on one side", to_string(left),
+         to_string(right));
+}
+
+void widen_numbers(Expr& left, Expr& right, bool same_scale, ir::SourceLocation where) {
+  if (number_rank(left.type) == 0 || number_rank(right.type) == 0) refuse_pair(where, left.type, right.type);
+  const Type& wider = number_rank(left.type) >= number_rank(right.type) ? left.type : right.type;
+  if (wider.kind != TypeKind::kNumeric) {
+    const Type target = wider;
+    left = convert(std::move(left), target);
+    right = convert(std::move(right), target);
+    return;
+  }
+  const auto scale = [](const Type& type) -> uint8_t {
+    return type.kind == TypeKind::kNumeric ? type.scale : 0;
+  };
+  const uint8_t most = std::max(scale(left.type), scale(right.type));
+  const auto align = [&](Expr& expr) {
+    if (expr.type.kind != TypeKind::kNumeric || (same_scale && expr.type.scale != most)) {
+      expr = convert(std::move(expr), numeric_type(same_scale ? most : scale(expr.type)));
+    }
+  };
+  align(left);
+  align(right);
+}
+
+}  // namespace
+
+Type numeric_type(uint32_t scale) {
+  Type type;
+  type.kind = TypeKind::kNumeric;
+  type.scale = static_cast<uint8_t>(scale);
+  return type;
+}
+
+Type text_type() {
+  Type type;
+  type.kind = TypeKind::kVarchar;
+  type.is_text = true;
+  return type;
+}
+
+bool is_unknown(const Expr& expr) {
+  return expr.kind == ExprKind::kConstant && expr.type.kind == TypeKind::kNull;
+}
+
+Type read_plain_type(const syntax::TypeName& name) {
+  const auto found = kTypeNames.find(name.base);
+  if (found == kTypeNames.end()) {
+    const auto advice = kTypeAdvice.find(name.base);
+    if (advice != kTypeAdvice.end()) {
+      refuse(name.where, "the type {} is not supported; {}", name.base, advice->second);
+    }
+    refuse(
+        name.where,
+        "the type {} is not supported; use smallint, int, bigint, numeric(p,s), double precision, char(n), "
+        "varchar(n), text, boolean or timestamp",
+        name.base);
+  }
+  Type type;
+  type.kind = found->second;
+  type.is_array = name.is_array;
+  if (type.kind == TypeKind::kNumeric) {
+    read_numeric(name, type);
+  } else if (type.is_string()) {
+    read_string_type(name, type);
+  } else if (type.kind == TypeKind::kTimestamp && !name.modifiers.empty()) {
+    if (name.modifiers != std::vector<uint32_t>{6}) {
+      refuse(name.where, "timestamp({}) is not supported; use timestamp, which counts microseconds",
+             name.modifiers[0]);
+    }
+  } else if (!name.modifiers.empty()) {
+    refuse(name.where, "the type {} takes no length", name.base);
+  }
+  return type;
+}
+
+Expr convert(Expr expr, const Type& target) {
+  const Type& from = expr.type;
+  if (from.kind == target.kind) {
+    switch (target.kind) {
+      case TypeKind::kNumeric:
+        if (from.scale == target.scale &&
+            (target.precision == 0 || (from.precision != 0 && from.precision <= target.precision))) {
+          return expr;
+        }
+        break;
+      case TypeKind::kChar:
+      case TypeKind::kVarchar:
+        if (target.length == 0 || (from.length != 0 && from.length <= target.length)) return expr;
+        break;
+      default:
+        return expr;
+    }
+  }
+  if (fold(expr, target)) return expr;
+  return make_cast(std::move(expr), target, false);
+}
+
+Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what) {
+  // What is stored has the target's digits or blanks, in PostgreSQL too.
+  if (target.precision != 0 || target.length != 0) expr.text_varies = false;
+  if (is_unknown(expr)) return resolve(std::move(expr), target);
+  const Type& from = expr.type;
+  const bool numbers = from.is_number() && target.is_number();
+  if (!numbers && from.kind != target.kind && !target.is_string()) {
+    refuse(expr.where,
+           "{} is of type {}; a value of type {} is not assigned to it without a cast, CAST(... AS {})", what,
+           to_string(target), to_string(from), to_string(target));
+  }
+  if (target.is_string() && !from.is_string()) return convert(convert_to_text(std::move(expr)), target);
+  return convert(std::move(expr), target);
+}
+
+Expr convert_explicitly(Expr expr, const Type& target) {
+  if (is_unknown(expr) && (expr.constant.is_null() || !target.is_string()))
+    return resolve(std::move(expr), target);
+  expr = resolve_as_text(std::move(expr));
+  const Type& from = expr.type;
+  if (target.is_string()) {
+    if (!from.is_string()) expr = convert_to_text(std::move(expr));
+    // To the same kind, but of another name: varchar meets char(n) as char, text does not.
+    if (target.kind == TypeKind::kVarchar && expr.type.kind == TypeKind::kVarchar) expr.type.is_text = target.is_text;
+    Expr cast = convert(std::move(expr), target);
+    // A char(n) is cut, or filled up with blanks.
+    if (cast.type.kind == TypeKind::kChar && cast.type.length < target.length) cast = make_cast(std::move(cast), target, false);
+    if (cast.kind == ExprKind::kCast && target.length != 0) cast.explicit_cast = true;
+    cast.text_varies = false;
+    return cast;
+  }
+  const bool possible = from.kind == target.kind || from.is_string() ||
+                        (from.is_number() && target.is_number()) ||
+                        (from.kind == TypeKind::kBoolean && target.kind == TypeKind::kInt) ||
+                        (from.kind == TypeKind::kInt && target.kind == TypeKind::kBoolean);
+  if (!possible) {
+    refuse(expr.where, "PostgreSQL has no cast from {} to {}", to_string(from), to_string(target));
+  }
+  expr.text_varies = false;
+  return convert(std::move(expr), target);
+}
+
+Expr resolve_as_text(Expr expr) {
+  if (is_unknown(expr)) expr.type = text_type();
+  return expr;
+}
+
+Expr convert_to_text(Expr expr) {
+  if (is_unknown(expr)) return resolve_as_text(std::move(expr));
+  if (expr.type.kind == TypeKind::kVarchar) return expr;
+  if (expr.type.kind == TypeKind::kNumeric && expr.type.precision == 0) {
+    refuse(expr.where,
+           "the text of a computed numeric is not supported: how many zeros it ends in depends on how it "
+           "came about; "
+           "write CAST(... AS numeric(p,s)) first");
+  }
+  if (expr.type.kind == TypeKind::kNumeric) require_certain_text(expr, "this text");
+  return make_cast(std::move(expr), text_type(), false);
+}
+
+void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where) {
+  if (is_unknown(left) && is_unknown(right)) {
+    left = resolve_as_text(std::move(left));
+    right = resolve_as_text(std::move(right));
+    return;
+  }
+  if (is_unknown(left)) left = resolve(std::move(left), unbounded(right.type));
+  if (is_unknown(right)) right = resolve(std::move(right), unbounded(left.type));
+  if (is_string_like(left) && is_string_like(right)) {
+    // A char(n) meets text as text, whose trailing blanks count, and anything else as char, where they don't.
+    const bool any_char = left.type.kind == TypeKind::kChar || right.type.kind == TypeKind::kChar;
+    const bool any_text = left.type.is_text || right.type.is_text;
+    Type target = text_type();
+    if (any_char && !any_text) target = Type{.kind = TypeKind::kChar};
+    left = convert(std::move(left), target);
+    right = convert(std::move(right), target);
+    return;
+  }
+  if (left.type.kind == right.type.kind && !left.type.is_number()) return;
+  widen_numbers(left, right, true, where);
+}
+
+void unify_for_arithmetic(Expr& left, Expr& right, bool same_scale, ir::SourceLocation where) {
+  if (is_unknown(left) && is_unknown(right)) {
+    refuse(where,
+           "an operator between two quoted strings or NULLs has no type; write numbers without quotes");
+  }
+  // A factor keeps the digits that it is written with.
+  const auto as_the_other = [&](const Type& other) {
+    Type type = unbounded(other);
+    if (!same_scale && type.kind == TypeKind::kNumeric) type.scale = 0;
+    return type;
+  };
+  if (is_unknown(left)) left = resolve(std::move(left), as_the_other(right.type));
+  if (is_unknown(right)) right = resolve(std::move(right), as_the_other(left.type));
+  if (left.type.kind == TypeKind::kTimestamp || right.type.kind == TypeKind::kTimestamp) {
+    refuse(where,
+           "arithmetic on timestamps is not supported; compute the time before the call and pass it as an "
+           "argument");
+  }
+  widen_numbers(left, right, same_scale, where);
+}
+
+Digits decimals_of(const Expr& number) {
+  if (is_unknown(number)) return {number.constant.is_null() ? 0 : written_digits(number.constant.as_text()), number.constant.is_null()};
+  if (number.type.kind != TypeKind::kNumeric) return {};
+  return {number.type.scale, number.text_varies};
+}
+
+bool has_most_digits(const Digits& left, const Digits& right, uint32_t scale) {
+  return (left.count == scale && !left.vary) || (right.count == scale && !right.vary);
+}
+
+void require_certain_text(const Expr& expr, std::string_view what) {
+  if (!expr.text_varies) return;
+  if (expr.type.kind == TypeKind::kChar) {
+    refuse(expr.where,
+           "with how many blanks PostgreSQL fills up {} depends on the value at hand; write CAST(... AS char(n)) for n characters",
+           what);
+  }
+  refuse(expr.where,
+         "how many digits after the point PostgreSQL gives {} depends on the value at hand; write CAST(... AS numeric(p,s)) for s "
+         "of them",
+         what);
+}
+
+Type unify_results(std::vector<Expr*> results, std::string_view construct, bool& text_varies) {
+  std::optional<Type> common;
+  for (const Expr* result : results) {
+    if (is_unknown(*result)) continue;
+    const Type& type = result->type;
+    if (!common || *common == type) {
+      common = type;
+      continue;
+    }
+    if (common->is_number() && type.is_number()) {
+      const uint8_t scale = std::max(common->kind == TypeKind::kNumeric ? common->scale : uint8_t{0},
+                                     type.kind == TypeKind::kNumeric ? type.scale : uint8_t{0});
+      const Type wider = number_rank(*common) >= number_rank(type) ? *common : type;
+      common = wider.kind == TypeKind::kNumeric ? numeric_type(scale) : wider;
+    } else if (common->is_string() && type.is_string()) {
+      // As PostgreSQL: the first one's type, but nothing's bound.
+      common->length = 0;
+    } else if (common->kind != type.kind) {
+      refuse(result->where, "{} has results of types {} and {}, which do not meet without a cast", construct,
+             to_string(*common), to_string(type));
+    }
+  }
+  if (!common) common = text_type();
+  text_varies = false;
+  // A quoted number may have more digits after the point than the others, and a quoted string more characters: a literal has no
+  // bound, and with one among them the result has none.
+  for (Expr* result : results) {
+    const bool is_null = result->kind == ExprKind::kConstant && result->constant.is_null();
+    const Digits digits = decimals_of(*result);
+    if (is_unknown(*result)) {
+      const uint16_t bound = common->length;
+      *result = resolve(std::move(*result), unbounded(*common));
+      if (common->is_string() && !is_null && result->constant.as_text().size() > bound) common->length = 0;
+    }
+    if (common->kind == TypeKind::kNumeric && result->type.kind == TypeKind::kNumeric &&
+        result->type.scale > common->scale) {
+      common = numeric_type(result->type.scale);
+    }
+    if (is_null) continue;
+    if (common->kind == TypeKind::kNumeric) text_varies |= digits.vary || digits.count != common->scale;
+  }
+  if (common->kind == TypeKind::kNumeric) {
+    // Again: the scale may have grown after the first.
+    for (const Expr* result : results) {
+      const bool is_null = result->kind == ExprKind::kConstant && result->constant.is_null();
+      if (!is_null && decimals_of(*result).count != common->scale) text_varies = true;
+    }
+  }
+  if (common->kind == TypeKind::kChar) {
+    for (const Expr* result : results) {
+      const bool is_constant = result->kind == ExprKind::kConstant;
+      if (is_constant && result->constant.is_null()) continue;
+      const size_t size = is_constant && result->type.length == 0 ? result->constant.as_text().size() : result->type.length;
+      if (result->type.kind != TypeKind::kChar || result->text_varies || size != common->length || size == 0) text_varies = true;
+    }
+  }
+  for (Expr* result : results) {
+    if (result->kind == ExprKind::kConstant && result->constant.is_null()) {
+      result->type = *common;
+    } else {
+      *result = convert(std::move(*result), *common);
+    }
+  }
+  return *common;
+}
+
+}  // namespace mneme

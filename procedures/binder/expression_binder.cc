@@ -1,0 +1,511 @@
+#include "procedures/binder/expression_binder.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "base/check.h"
+#include "procedures/binder/constant_folding.h"
+#include "procedures/binder/conversion.h"
+#include "procedures/ir/source_error.h"
+
+namespace mneme {
+
+using ir::Expr;
+using ir::ExprKind;
+using ir::Op;
+
+namespace {
+
+constexpr Type kBoolean{.kind = TypeKind::kBoolean};
+constexpr Type kInt{.kind = TypeKind::kInt};
+
+Expr make(ExprKind kind, const Type& type, ir::SourceLocation where) {
+  Expr expr;
+  expr.kind = kind;
+  expr.type = type;
+  expr.where = where;
+  return expr;
+}
+
+Expr make_unary(Op op, const Type& type, Expr arg, ir::SourceLocation where) {
+  Expr expr = make(ExprKind::kUnary, type, where);
+  expr.op = op;
+  expr.args.push_back(std::move(arg));
+  return expr;
+}
+
+Expr make_binary(Op op, const Type& type, Expr left, Expr right, ir::SourceLocation where) {
+  Expr expr = make(ExprKind::kBinary, type, where);
+  expr.op = op;
+  expr.args.push_back(std::move(left));
+  expr.args.push_back(std::move(right));
+  return expr;
+}
+
+// The digits as an integer; nothing beyond 38 of them.
+std::optional<int128> read_digits(std::string_view digits) {
+  while (!digits.empty() && digits.front() == '0') digits.remove_prefix(1);
+  if (digits.size() > kMaxNumericPrecision) return std::nullopt;
+  int128 value = 0;
+  for (const char c : digits) value = value * 10 + (c - '0');
+  return value;
+}
+
+Expr require_boolean(Expr expr, std::string_view what) {
+  if (is_unknown(expr) && expr.constant.is_null()) expr.type = kBoolean;
+  if (is_unknown(expr) || expr.type.kind != TypeKind::kBoolean) {
+    refuse(expr.where, "{} is not true or false; compare it with something", what);
+  }
+  return expr;
+}
+
+}  // namespace
+
+Expr ExpressionBinder::bind_value(const syntax::Expr& expr) {
+  return resolve_as_text(bind(expr));
+}
+
+Expr ExpressionBinder::bind_condition(const syntax::Expr& expr) {
+  return require_boolean(bind(expr), "the condition");
+}
+
+Expr ExpressionBinder::bind_for(const syntax::Expr& expr, const Type& target, std::string_view what) {
+  return convert_for_assignment(bind(expr), target, what);
+}
+
+Expr ExpressionBinder::bind(const syntax::Expr& expr) {
+  names_.count_expression(expr.where);
+  switch (expr.kind) {
+    case syntax::ExprKind::kNull:
+    case syntax::ExprKind::kBoolean:
+    case syntax::ExprKind::kInteger:
+    case syntax::ExprKind::kDecimal:
+    case syntax::ExprKind::kString:
+    case syntax::ExprKind::kTimestamp:
+      return bind_literal(expr);
+    case syntax::ExprKind::kEmptyArray:
+      refuse(expr.where, "an empty array can only be assigned to an array variable");
+    case syntax::ExprKind::kReference:
+      return bind_reference(expr);
+    case syntax::ExprKind::kUnary:
+      return bind_unary(expr);
+    case syntax::ExprKind::kBinary:
+      return bind_binary(expr);
+    case syntax::ExprKind::kCase:
+      return bind_case(expr);
+    case syntax::ExprKind::kCall:
+      return bind_call(expr);
+    case syntax::ExprKind::kCast:
+      return bind_cast(expr);
+    case syntax::ExprKind::kSubscript:
+      return bind_subscript(expr);
+    case syntax::ExprKind::kInList:
+      return bind_in_list(expr);
+    case syntax::ExprKind::kAny:
+      return bind_any(expr);
+    case syntax::ExprKind::kBetween:
+      return bind_between(expr);
+  }
+  CHECK(false && "no such expression");
+  return {};
+}
+
+Expr ExpressionBinder::bind_literal(const syntax::Expr& expr) {
+  Expr literal = make(ExprKind::kConstant, Type{}, expr.where);
+  switch (expr.kind) {
+    case syntax::ExprKind::kBoolean:
+      literal.type = kBoolean;
+      literal.constant = Value::of_bool(expr.text == "true");
+      return literal;
+    case syntax::ExprKind::kString:
+    case syntax::ExprKind::kTimestamp:
+      strings_.push_back(expr.text);
+      literal.constant = Value::of_text(strings_.back());
+      if (expr.kind == syntax::ExprKind::kString) return literal;
+      return convert_explicitly(std::move(literal), Type{.kind = TypeKind::kTimestamp});
+    case syntax::ExprKind::kInteger:
+    case syntax::ExprKind::kDecimal:
+      return bind_decimal(expr);
+    default:
+      return literal;
+  }
+}
+
+Expr ExpressionBinder::bind_decimal(const syntax::Expr& expr) {
+  const size_t point = expr.text.find('.');
+  std::string digits = expr.text;
+  if (point != std::string::npos) digits.erase(point, 1);
+  const std::optional<int128> value = read_digits(digits);
+  const size_t scale = point == std::string::npos ? 0 : expr.text.size() - point - 1;
+  if (!value || scale > kMaxNumericPrecision) {
+    refuse(expr.where, "the number {} has more than {} digits", expr.text, kMaxNumericPrecision);
+  }
+  Expr literal = make(ExprKind::kConstant, kInt, expr.where);
+  if (expr.kind == syntax::ExprKind::kInteger && *value <= std::numeric_limits<int64_t>::max()) {
+    if (*value > std::numeric_limits<int32_t>::max()) literal.type.kind = TypeKind::kBigInt;
+    literal.constant = Value::of_int(static_cast<int64_t>(*value));
+    return literal;
+  }
+  literal.type = numeric_type(static_cast<uint32_t>(scale));
+  literal.constant = Value::of_numeric(*value);
+  return literal;
+}
+
+Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
+  const std::string& name = expr.text;
+  std::optional<Expr> column;
+  const bool is_source =
+      std::ranges::any_of(sources_, [&](const RowSource& source) { return source.name == expr.qualifier; });
+  if (expr.qualifier.empty() || is_source) column = find_column(sources_, expr.qualifier, name, expr.where);
+  if (column && expr.qualifier.empty() && (names_.find(name) || name == "found")) {
+    refuse(expr.where, "{} is a variable and a column of {}; rename the variable, or qualify the column",
+           name, sources_[column->source].name);
+  }
+  if (column) return *std::move(column);
+
+  Expr reference = make(ExprKind::kVariable, Type{}, expr.where);
+  if (!expr.qualifier.empty()) {
+    const Declared* record = names_.find(expr.qualifier);
+    if (!record || !record->record) {
+      refuse(expr.where, "{} is no table of this statement and no record; there is no {}.{}", expr.qualifier,
+             expr.qualifier, name);
+    }
+    reference.variable = names_.field(*record->record, name, expr.where);
+  } else if (const Declared* declared = names_.find(name)) {
+    if (declared->record) refuse(expr.where, "{} is a record; use one of its fields, as {}.name", name, name);
+    reference.variable = declared->variable;
+  } else if (name == "found") {
+    reference.variable = names_.found();
+  } else if (name == "localtimestamp") {
+    reference.variable = names_.call_time();
+  } else if (name.starts_with("current_") || name.starts_with("local")) {
+    refuse(expr.where, "{} is not supported: {}", name, kTimeAdvice);
+  } else if (sources_.empty()) {
+    refuse(expr.where, "there is no variable {}; declare it in DECLARE or as a parameter", name);
+  } else {
+    refuse(expr.where, "there is no column and no variable {}", name);
+  }
+  reference.type = names_.type_of(reference.variable);
+  reference.text_varies = names_.text_varies(reference.variable);
+  if (reference.type.is_array) {
+    refuse(expr.where, "the array {} can't be used as a value; use {}[i], cardinality({}) or = ANY ({})",
+           name, name, name, name);
+  }
+  return reference;
+}
+
+// A minus before a literal is a part of it in PostgreSQL: -2147483648 is an int, though 2147483648 is none.
+std::optional<Expr> ExpressionBinder::bind_least_integer(const syntax::Expr& expr) {
+  if (expr.op != Op::kNegate || expr.args[0].kind != syntax::ExprKind::kInteger) return std::nullopt;
+  const std::optional<int128> value = read_digits(expr.args[0].text);
+  for (const TypeKind kind : {TypeKind::kInt, TypeKind::kBigInt}) {
+    const int64_t least = kind == TypeKind::kInt ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int64_t>::min();
+    if (value != -int128{least}) continue;
+    Expr literal = make(ExprKind::kConstant, Type{.kind = kind}, expr.where);
+    literal.constant = Value::of_int(least);
+    return literal;
+  }
+  return std::nullopt;
+}
+
+Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
+  if (std::optional<Expr> literal = bind_least_integer(expr)) return *std::move(literal);
+  // Two of them leave the literal as it is, 2147483648 a bigint; three are as one.
+  const auto negated = [](const syntax::Expr& each) {
+    return each.kind == syntax::ExprKind::kUnary && each.op == Op::kNegate ? &each.args[0] : nullptr;
+  };
+  const syntax::Expr* last = &expr;  // the innermost minus
+  size_t count = 0;
+  for (const syntax::Expr* inner = negated(expr); inner != nullptr; inner = negated(*inner)) {
+    if (negated(*inner) != nullptr) last = inner;
+    ++count;
+  }
+  if (count >= 2 && last->args[0].kind == syntax::ExprKind::kInteger) return bind(count % 2 == 0 ? last->args[0] : *last);
+  Expr arg = bind(expr.args[0]);
+  switch (expr.op) {
+    case Op::kNot:
+      return make_unary(Op::kNot, kBoolean, require_boolean(std::move(arg), "what NOT negates"), expr.where);
+    case Op::kIsNull:
+    case Op::kIsNotNull:
+      return make_unary(expr.op, kBoolean, resolve_as_text(std::move(arg)), expr.where);
+    case Op::kNegate: {
+      if (is_unknown(arg) || !arg.type.is_number()) refuse(expr.where, "- is for numbers");
+      Type type = arg.type;
+      if (type.kind == TypeKind::kNumeric) type = numeric_type(type.scale);
+      const bool text_varies = arg.text_varies;
+      Expr negated = make_unary(Op::kNegate, type, std::move(arg), expr.where);
+      negated.text_varies = text_varies;
+      return negated;
+    }
+    case Op::kAdd:
+      if (is_unknown(arg) || !arg.type.is_number()) refuse(expr.where, "+ is for numbers");
+      return arg;
+    default:
+      return make_unary(expr.op, kBoolean, require_boolean(std::move(arg), "what IS tests"), expr.where);
+  }
+}
+
+Expr ExpressionBinder::compare(Op op, Expr left, Expr right, ir::SourceLocation where) {
+  unify_for_comparison(left, right, where);
+  return make_binary(op, kBoolean, std::move(left), std::move(right), where);
+}
+
+Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
+  if (expr.op == Op::kConcat) return bind_concat(expr);
+  Expr left = bind(expr.args[0]);
+  Expr right = bind(expr.args[1]);
+  switch (expr.op) {
+    case Op::kAnd:
+    case Op::kOr: {
+      Expr both = make_binary(expr.op, kBoolean, require_boolean(std::move(left), "the left side of AND or OR"),
+                              require_boolean(std::move(right), "the right side of AND or OR"), expr.where);
+      both.joined = expr.joined;
+      return both;
+    }
+    case Op::kAdd:
+    case Op::kSubtract:
+    case Op::kMultiply:
+    case Op::kDivide:
+    case Op::kModulo:
+      break;
+    default:
+      return compare(expr.op, std::move(left), std::move(right), expr.where);
+  }
+
+  const Digits left_digits = decimals_of(left);
+  const Digits right_digits = decimals_of(right);
+  unify_for_arithmetic(left, right, expr.op != Op::kMultiply, expr.where);
+  Type type = left.type;
+  if (type.kind == TypeKind::kNumeric) {
+    if (expr.op == Op::kDivide) {
+      refuse(expr.where,
+             "division of numeric is not supported: how many digits PostgreSQL keeps depends on the values; "
+             "cast one side "
+             "to double precision");
+    }
+    const uint32_t scale = expr.op == Op::kMultiply ? left.type.scale + right.type.scale : left.type.scale;
+    if (scale > kMaxNumericPrecision) {
+      refuse(expr.where,
+             "this product has {} digits after the point, and {} are possible; round() the factors first",
+             scale, kMaxNumericPrecision);
+    }
+    type = numeric_type(scale);
+  }
+  if (type.kind == TypeKind::kDouble && expr.op == Op::kModulo) {
+    refuse(expr.where, "% is not defined for double precision; cast both sides to bigint");
+  }
+  Expr result = make_binary(expr.op, type, std::move(left), std::move(right), expr.where);
+  result.text_varies = type.kind == TypeKind::kNumeric && (expr.op == Op::kMultiply
+                                                               ? left_digits.vary || right_digits.vary
+                                                               : !has_most_digits(left_digits, right_digits, type.scale));
+  return result;
+}
+
+Expr ExpressionBinder::bind_concat(const syntax::Expr& expr) {
+  Expr left = bind(expr.args[0]);
+  Expr right = bind(expr.args[1]);
+  const auto is_text = [](const Expr& side) { return is_unknown(side) || side.type.is_string(); };
+  if (!is_text(left) && !is_text(right)) {
+    refuse(expr.where, "|| needs a string on one side at least; cast one side to text");
+  }
+  return make_binary(Op::kConcat, text_type(), convert_to_text(std::move(left)),
+                     convert_to_text(std::move(right)), expr.where);
+}
+
+Expr ExpressionBinder::bind_case(const syntax::Expr& expr) {
+  const size_t first = expr.has_subject ? 1 : 0;
+  const size_t end = expr.args.size() - (expr.has_else ? 1 : 0);
+  Expr result = make(ExprKind::kCase, Type{}, expr.where);
+  for (size_t i = first; i < end; i += 2) {
+    // A subject that is a bare literal is text to PostgreSQL, whatever it meets.
+    result.args.push_back(
+        expr.has_subject ? compare(Op::kEqual, bind_value(expr.args[0]), bind(expr.args[i]), expr.args[i].where)
+                         : bind_condition(expr.args[i]));
+    result.args.push_back(bind(expr.args[i + 1]));
+  }
+  result.args.push_back(expr.has_else ? bind(expr.args.back())
+                                      : make(ExprKind::kConstant, Type{}, expr.where));
+
+  std::vector<Expr*> results = {&result.args.back()};  // PostgreSQL looks at ELSE first
+  for (size_t i = 1; i < result.args.size(); i += 2) results.push_back(&result.args[i]);
+  result.type = unify_results(results, "CASE", result.text_varies);
+  return result;
+}
+
+Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
+  if (!expr.type.table.empty()) {
+    refuse(expr.type.table.where, "PostgreSQL knows %TYPE in declarations, and not in a cast; write the type's name");
+  }
+  const Type target = names_.read_type(expr.type);
+  if (target.is_array)
+    refuse(expr.where, "casts to arrays are not supported; declare a variable of type {}", to_string(target));
+  return convert_explicitly(bind(expr.args[0]), target);
+}
+
+VariableId ExpressionBinder::bind_array(const syntax::Expr& expr, std::string_view construct) {
+  const Declared* declared =
+      expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty() ? names_.find(expr.text) : nullptr;
+  if (!declared || !declared->variable.valid() || !names_.type_of(declared->variable).is_array) {
+    refuse(expr.where, "{} needs an array variable here", construct);
+  }
+  if (find_column(sources_, "", expr.text, expr.where)) {
+    refuse(expr.where, "{} is a variable and a column; rename the variable", expr.text);
+  }
+  return declared->variable;
+}
+
+Expr ExpressionBinder::bind_subscript(const syntax::Expr& expr) {
+  Expr element = make(ExprKind::kArrayElement, Type{}, expr.where);
+  element.variable = bind_array(expr.args[0], "a subscript");
+  element.type = names_.type_of(element.variable).element();
+  element.text_varies = names_.text_varies(element.variable);
+  element.args.push_back(bind_for(expr.args[1], kInt, "a subscript"));
+  return element;
+}
+
+Expr ExpressionBinder::negate_if(bool negated, Expr expr) {
+  const ir::SourceLocation where = expr.where;
+  return negated ? make_unary(Op::kNot, kBoolean, std::move(expr), where) : expr;
+}
+
+// Two elements of IN or more that name no column are an array to PostgreSQL. It compares with the array first, and literals without a
+// type, `wanted` among them, take the type that all of these have.
+static void arrange_array(Expr& wanted, std::vector<Expr>& elements, ir::SourceLocation where) {
+  const auto in_array = [](const Expr& element) { return !has_column(element); };
+  if (std::ranges::count_if(elements, in_array) < 2) return;
+  const auto array_end = std::ranges::stable_partition(elements, in_array).begin();
+  std::vector<Expr*> literals;
+  const Expr* typed = nullptr;
+  const auto look_at = [&](Expr& one) {
+    if (is_unknown(one)) {
+      literals.push_back(&one);
+    } else if (typed == nullptr || typed->type.kind < one.type.kind) {
+      typed = &one;
+    }
+  };
+  look_at(wanted);
+  std::for_each(elements.begin(), array_end, look_at);
+  if (typed == nullptr) return;
+  for (Expr* literal : literals) {
+    Expr other = *typed;
+    unify_for_comparison(*literal, other, where);
+  }
+}
+
+Expr ExpressionBinder::bind_in_list(const syntax::Expr& expr) {
+  // The left side must have one type for all of the list. Where the list's types differ, it is spelled out with OR,
+  // as PostgreSQL does.
+  std::vector<Expr> elements;
+  for (size_t i = 1; i < expr.args.size(); ++i) elements.push_back(bind(expr.args[i]));
+  Expr wanted = bind(expr.args[0]);
+  const bool is_literal = is_unknown(wanted);
+  arrange_array(wanted, elements, expr.where);
+  std::vector<Expr> comparisons;
+  for (Expr& element : elements) {
+    const ir::SourceLocation where = element.where;
+    comparisons.push_back(compare(Op::kEqual, is_literal ? wanted : bind(expr.args[0]), std::move(element), where));
+  }
+  bool same = true;
+  for (const Expr& comparison : comparisons) same &= comparison.args[0].type == comparisons[0].args[0].type;
+  if (same) {
+    Expr in = make(ExprKind::kInList, kBoolean, expr.where);
+    in.args.push_back(std::move(comparisons[0].args[0]));
+    for (Expr& comparison : comparisons) in.args.push_back(std::move(comparison.args[1]));
+    return negate_if(expr.negated, std::move(in));
+  }
+  Expr any = ir::join(Op::kOr, comparisons);
+  any.where = expr.where;
+  return negate_if(expr.negated, std::move(any));
+}
+
+Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
+  if (expr.op != Op::kEqual) {
+    refuse(expr.where, "ANY is supported with = only; use a FOR loop over the array");
+  }
+  Expr in = make(ExprKind::kInArray, kBoolean, expr.where);
+  in.variable = bind_array(expr.args[1], "ANY");
+  // The elements can't be cast, so the left side comes to them: their type must be as wide.
+  Expr element = make(ExprKind::kArrayElement, names_.type_of(in.variable).element(), expr.where);
+  const Type element_type = element.type;
+  Expr left = bind(expr.args[0]);
+  unify_for_comparison(left, element, expr.where);
+  const bool both_integers = left.type.is_integer() && element_type.is_integer();
+  if (element.kind == ExprKind::kCast && !both_integers && !element_type.is_string()) {
+    refuse(expr.where,
+           "the array's elements are {} and would have to be cast to {}; give the array that type",
+           to_string(element_type), to_string(left.type));
+  }
+  in.args.push_back(std::move(left));
+  return in;
+}
+
+Expr ExpressionBinder::bind_between(const syntax::Expr& expr) {
+  Expr low = compare(Op::kGreaterEqual, bind(expr.args[0]), bind(expr.args[1]), expr.where);
+  Expr high = compare(Op::kLessEqual, bind(expr.args[0]), bind(expr.args[2]), expr.where);
+  return negate_if(expr.negated,
+                   make_binary(Op::kAnd, kBoolean, std::move(low), std::move(high), expr.where));
+}
+
+bool is_aggregate(std::string_view function) {
+  return function == "count" || function == "sum" || function == "min" || function == "max" ||
+         function == "avg";
+}
+
+Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
+  if (is_aggregate(expr.text)) return bind_aggregate(expr);
+  if (expr.star || expr.distinct) refuse(expr.where, "{}() takes neither * nor DISTINCT", expr.text);
+  if (expr.text == "cardinality") {
+    if (expr.args.size() != 1) refuse(expr.where, "cardinality() takes one array");
+    Expr call = make(ExprKind::kFunction, kInt, expr.where);
+    call.function = ir::Function::kCardinality;
+    call.variable = bind_array(expr.args[0], "cardinality()");
+    return call;
+  }
+  check_function(expr.text, expr.where);
+  std::vector<Expr> args;
+  for (const syntax::Expr& arg : expr.args) args.push_back(bind(arg));
+  return bind_function(expr.text, std::move(args), expr.where);
+}
+
+Expr ExpressionBinder::bind_aggregate(const syntax::Expr& expr) {
+  if (!aggregates_ || in_aggregate_) {
+    refuse(expr.where, "{}() is an aggregate and has its place in the select list of SELECT ... INTO only",
+           expr.text);
+  }
+  if (expr.text == "avg") {
+    refuse(expr.where,
+           "avg() is not supported: it divides; use sum() and count(), and divide as double precision");
+  }
+  using Kind = ir::Aggregate::Kind;
+  ir::Aggregate aggregate{Kind::kCountRows, expr.distinct, std::nullopt, Type{.kind = TypeKind::kBigInt}};
+  if (expr.star) {
+    if (expr.text != "count") refuse(expr.where, "{}(*) means nothing; name a column", expr.text);
+  } else {
+    if (expr.args.size() != 1) refuse(expr.where, "{}() takes one argument", expr.text);
+    in_aggregate_ = true;
+    aggregate.argument = bind_value(expr.args[0]);
+    in_aggregate_ = false;
+    const Type& type = aggregate.argument->type;
+    aggregate.kind = expr.text == "count" ? Kind::kCount
+                     : expr.text == "sum" ? Kind::kSum
+                     : expr.text == "min" ? Kind::kMin
+                                          : Kind::kMax;
+    if (aggregate.kind == Kind::kSum) {
+      if (!type.is_number()) refuse(expr.where, "sum() is for numbers");
+      if (type.kind == TypeKind::kBigInt) aggregate.type = numeric_type(0);
+      if (type.kind == TypeKind::kNumeric) aggregate.type = numeric_type(type.scale);
+      if (type.kind == TypeKind::kDouble) aggregate.type = type;
+    } else if (aggregate.kind != Kind::kCount) {
+      if (type.kind == TypeKind::kBoolean) refuse(expr.where, "{}() is not defined for boolean", expr.text);
+      aggregate.type = type.kind == TypeKind::kVarchar ? text_type() : type;
+    }
+  }
+  aggregates_->push_back(aggregate);
+  Expr result = make(ExprKind::kAggregate, aggregate.type, expr.where);
+  result.text_varies = aggregate.kind != Kind::kCount && aggregate.argument && aggregate.argument->text_varies;
+  result.aggregate = static_cast<uint32_t>(aggregates_->size() - 1);
+  return result;
+}
+
+}  // namespace mneme

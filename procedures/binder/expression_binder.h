@@ -1,0 +1,79 @@
+// Expression binder: names resolved, types known, casts explicit.
+//
+//     ExpressionBinder binder(names, strings, sources);
+//     ir::Expr condition = binder.bind_condition(where_clause);
+//
+// Errors      refuse(), with the place of the smallest part that is wrong.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "procedures/binder/names.h"
+#include "procedures/ir/ir.h"
+#include "procedures/parser/syntax.h"
+
+namespace mneme {
+
+class ExpressionBinder {
+ public:
+  // `sources`: the tables whose columns are visible; none outside database operations. `strings` keeps text constants.
+  ExpressionBinder(Names& names, std::deque<std::string>& strings, std::span<const RowSource> sources = {})
+      : names_(names), strings_(strings), sources_(sources) {}
+
+  // Aggregates are accepted from here on and collected in `aggregates`.
+  void accept_aggregates(std::vector<ir::Aggregate>& aggregates) { aggregates_ = &aggregates; }
+
+  // May be of unknown type (conversion.h).
+  ir::Expr bind(const syntax::Expr& expr);
+  // Of a known type.
+  ir::Expr bind_value(const syntax::Expr& expr);
+  ir::Expr bind_condition(const syntax::Expr& expr);
+  // Converted as an assignment to `target` does.
+  ir::Expr bind_for(const syntax::Expr& expr, const Type& target, std::string_view what);
+
+ private:
+  ir::Expr bind_literal(const syntax::Expr& expr);
+  ir::Expr bind_decimal(const syntax::Expr& expr);
+  ir::Expr bind_reference(const syntax::Expr& expr);
+  ir::Expr bind_unary(const syntax::Expr& expr);
+  std::optional<ir::Expr> bind_least_integer(const syntax::Expr& expr);
+  ir::Expr bind_binary(const syntax::Expr& expr);
+  ir::Expr bind_concat(const syntax::Expr& expr);
+  ir::Expr bind_case(const syntax::Expr& expr);
+  ir::Expr bind_cast(const syntax::Expr& expr);
+  ir::Expr bind_subscript(const syntax::Expr& expr);
+  ir::Expr bind_in_list(const syntax::Expr& expr);
+  ir::Expr bind_any(const syntax::Expr& expr);
+  ir::Expr bind_between(const syntax::Expr& expr);
+  ir::Expr bind_call(const syntax::Expr& expr);
+  ir::Expr bind_aggregate(const syntax::Expr& expr);
+  ir::Expr negate_if(bool negated, ir::Expr expr);
+  ir::Expr compare(ir::Op op, ir::Expr left, ir::Expr right, ir::SourceLocation where);
+  VariableId bind_array(const syntax::Expr& expr, std::string_view construct);
+
+  Names& names_;
+  std::deque<std::string>& strings_;
+  std::span<const RowSource> sources_;
+  std::vector<ir::Aggregate>* aggregates_ = nullptr;
+  bool in_aggregate_ = false;
+};
+
+// What stands in for the functions that ask for the time.
+inline constexpr std::string_view kTimeAdvice =
+    "use LOCALTIMESTAMP, the call's time without time zone, which is logged with the call and the same at replay; or "
+    "pass the time as an argument";
+
+// Refuses a name that is no function, with advice.
+void check_function(std::string_view name, ir::SourceLocation where);
+
+// A scalar function's call over bound arguments; not an aggregate, not cardinality(). The function is checked.
+ir::Expr bind_function(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where);
+
+bool is_aggregate(std::string_view function);
+
+}  // namespace mneme

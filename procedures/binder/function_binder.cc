@@ -1,0 +1,276 @@
+// Scalar functions: which there are, the types they take and what comes out, as in PostgreSQL's catalog.
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "procedures/binder/conversion.h"
+#include "procedures/binder/expression_binder.h"
+#include "procedures/ir/source_error.h"
+
+namespace mneme {
+
+using ir::Expr;
+using ir::ExprKind;
+using ir::Function;
+
+namespace {
+
+constexpr Type kIntResult{.kind = TypeKind::kInt};
+constexpr Type kDouble{.kind = TypeKind::kDouble};
+
+enum class Shape {
+  kResults,   // all arguments and the result have one type
+  kNullIf,    // two that compare; the first one's type
+  kNumber,    // abs: the argument's type
+  kRounding,  // sign, floor, ceil: numeric or double
+  kDigits,    // round, trunc: the same, or numeric with a constant number of digits
+  kModulo,
+  kDoubles,  // all double precision
+  kText,     // strings, then integers, as `strings` and `integers` say
+  kConcat,
+};
+
+struct Signature {
+  Function function;
+  Shape shape;
+  size_t least;  // arguments
+  size_t most;
+  // kText: the first `strings` arguments are strings and the others integers, except that the last one of lpad, rpad
+  // is a string again.
+  size_t strings = 0;
+  bool returns_int = false;
+};
+
+constexpr size_t kMany = 100;
+
+const std::map<std::string_view, Signature> kFunctions = {
+    {"coalesce", {Function::kCoalesce, Shape::kResults, 1, kMany}},
+    {"greatest", {Function::kGreatest, Shape::kResults, 1, kMany}},
+    {"least", {Function::kLeast, Shape::kResults, 1, kMany}},
+    {"nullif", {Function::kNullIf, Shape::kNullIf, 2, 2}},
+    {"abs", {Function::kAbs, Shape::kNumber, 1, 1}},
+    {"sign", {Function::kSign, Shape::kRounding, 1, 1}},
+    {"floor", {Function::kFloor, Shape::kRounding, 1, 1}},
+    {"ceil", {Function::kCeil, Shape::kRounding, 1, 1}},
+    {"ceiling", {Function::kCeil, Shape::kRounding, 1, 1}},
+    {"round", {Function::kRound, Shape::kDigits, 1, 2}},
+    {"trunc", {Function::kTrunc, Shape::kDigits, 1, 2}},
+    {"mod", {Function::kMod, Shape::kModulo, 2, 2}},
+    {"sqrt", {Function::kSqrt, Shape::kDoubles, 1, 1}},
+    {"power", {Function::kPower, Shape::kDoubles, 2, 2}},
+    {"length", {Function::kLength, Shape::kText, 1, 1, 1, true}},
+    {"char_length", {Function::kLength, Shape::kText, 1, 1, 1, true}},
+    {"character_length", {Function::kLength, Shape::kText, 1, 1, 1, true}},
+    {"lower", {Function::kLower, Shape::kText, 1, 1, 1}},
+    {"upper", {Function::kUpper, Shape::kText, 1, 1, 1}},
+    {"substring", {Function::kSubstring, Shape::kText, 2, 3, 1}},
+    {"substr", {Function::kSubstring, Shape::kText, 2, 3, 1}},
+    {"left", {Function::kLeft, Shape::kText, 2, 2, 1}},
+    {"right", {Function::kRight, Shape::kText, 2, 2, 1}},
+    {"btrim", {Function::kTrim, Shape::kText, 1, 2, 2}},
+    {"trim", {Function::kTrim, Shape::kText, 1, 2, 2}},
+    {"ltrim", {Function::kLtrim, Shape::kText, 1, 2, 2}},
+    {"rtrim", {Function::kRtrim, Shape::kText, 1, 2, 2}},
+    {"lpad", {Function::kLpad, Shape::kText, 2, 3, 1}},
+    {"rpad", {Function::kRpad, Shape::kText, 2, 3, 1}},
+    {"replace", {Function::kReplace, Shape::kText, 3, 3, 3}},
+    {"strpos", {Function::kPosition, Shape::kText, 2, 2, 2, true}},
+    {"repeat", {Function::kRepeat, Shape::kText, 2, 2, 1}},
+    {"reverse", {Function::kReverse, Shape::kText, 1, 1, 1}},
+    {"concat", {Function::kConcatFunction, Shape::kConcat, 1, kMany}},
+};
+
+const std::map<std::string_view, std::string_view> kAdvice = {
+    {"now", kTimeAdvice},
+    {"clock_timestamp", kTimeAdvice},
+    {"statement_timestamp", kTimeAdvice},
+    {"transaction_timestamp", kTimeAdvice},
+    {"timeofday", kTimeAdvice},
+    {"random", "a replayed call must draw the same number; pass the random number as an argument"},
+    {"setseed", "a replayed call must draw the same number; pass the random number as an argument"},
+    {"gen_random_uuid", "a replayed call must draw the same value; pass the value as an argument"},
+    {"nextval", "draw numbers from a row of a table with UPDATE ... RETURNING ... INTO"},
+    {"array_append", "it is accepted as the whole right side of an assignment: a := array_append(a, x)"},
+    {"array_length", "use cardinality(a), which is 0 for an empty array"},
+    {"array_upper", "use cardinality(a)"},
+    {"array_agg", "use a FOR loop over the rows and array_append()"},
+    {"unnest", "use FOR i IN 1..cardinality(a) LOOP"},
+    {"exists", "use PERFORM 1 FROM ... WHERE ..., then IF FOUND"},
+    {"to_char", "format values outside of the procedure"},
+    {"format", "use || or concat()"},
+    {"row_number", "use a counter in a FOR loop"},
+};
+
+Expr make_call(Function function, const Type& type, std::vector<Expr> args, ir::SourceLocation where) {
+  Expr call;
+  call.kind = ExprKind::kFunction;
+  call.function = function;
+  call.type = type;
+  call.args = std::move(args);
+  call.where = where;
+  return call;
+}
+
+Expr to_number(Expr arg, std::string_view name) {
+  if (is_unknown(arg)) return convert_for_assignment(std::move(arg), kDouble, name);
+  if (!arg.type.is_number()) refuse(arg.where, "{}() is for numbers", name);
+  return arg;
+}
+
+Expr to_text(Expr arg, std::string_view name) {
+  if (!is_unknown(arg) && !arg.type.is_string()) {
+    refuse(arg.where, "{}() takes a string here; cast the {} to text", name, to_string(arg.type));
+  }
+  return convert_to_text(std::move(arg));
+}
+
+Expr to_int(Expr arg, std::string_view name) {
+  if (!is_unknown(arg) && arg.type.kind != TypeKind::kInt && arg.type.kind != TypeKind::kSmallInt) {
+    refuse(arg.where, "{}() takes an int here; cast the {} to int", name, to_string(arg.type));
+  }
+  return convert_for_assignment(std::move(arg), kIntResult, name);
+}
+
+// Integers have no sign(), floor(), round(), ... of their own: PostgreSQL makes them double precision.
+Expr bind_rounding(const Signature& signature, std::string_view name, std::vector<Expr> args,
+                   ir::SourceLocation where) {
+  if (is_unknown(args[0]) && signature.function == Function::kTrunc) {
+    refuse(where, "trunc() of a quoted number is ambiguous to PostgreSQL; write it without quotes");
+  }
+  args[0] = to_number(std::move(args[0]), name);
+  if (args.size() == 1) {
+    if (args[0].type.kind != TypeKind::kNumeric) args[0] = convert(std::move(args[0]), kDouble);
+    const Type type = args[0].type.kind == TypeKind::kNumeric ? numeric_type(0) : kDouble;
+    return make_call(signature.function, type, std::move(args), where);
+  }
+  if (args[0].type.kind == TypeKind::kDouble) {
+    refuse(where, "{}() of double precision takes no number of digits; cast to numeric(p,s) first", name);
+  }
+  if (args[0].type.is_integer()) args[0] = convert(std::move(args[0]), numeric_type(0));
+  const Expr& digits = args[1];
+  const bool constant = digits.kind == ExprKind::kConstant && digits.type.kind == TypeKind::kInt &&
+                        digits.constant.as_int() <= kMaxNumericPrecision;
+  if (!constant)
+    refuse(digits.where, "the number of digits that {}() keeps must be written as a number from 0 to {}",
+           name, kMaxNumericPrecision);
+  const Type type = numeric_type(static_cast<uint32_t>(digits.constant.as_int()));
+  return make_call(signature.function, type, std::move(args), where);
+}
+
+Expr bind_text_function(const Signature& signature, std::string_view name, std::vector<Expr> args,
+                        ir::SourceLocation where) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (name == "substring" && i > 0 && is_unknown(args[i])) {
+      refuse(args[i].where, "substring() with a quoted string here takes it for a pattern in PostgreSQL; write a number");
+    }
+    const bool padding =
+        (signature.function == Function::kLpad || signature.function == Function::kRpad) && i == 2;
+    args[i] = i < signature.strings || padding ? to_text(std::move(args[i]), name)
+                                               : to_int(std::move(args[i]), name);
+  }
+  return make_call(signature.function, signature.returns_int ? kIntResult : text_type(), std::move(args), where);
+}
+
+}  // namespace
+
+void check_function(std::string_view name, ir::SourceLocation where) {
+  if (kFunctions.contains(name)) return;
+  const auto advice = kAdvice.find(name);
+  if (advice != kAdvice.end()) refuse(where, "{}() is not supported: {}", name, advice->second);
+  std::string accepted = "cardinality";
+  for (const auto& [function, signature] : kFunctions) accepted += fmt::format(", {}", function);
+  refuse(where, "there is no function {}() here; accepted are {}", name, accepted);
+}
+
+Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLocation where) {
+  const Signature& signature = kFunctions.at(name);
+  if (args.size() < signature.least || args.size() > signature.most) {
+    const std::string most = signature.most == kMany ? " or more" : fmt::format(" to {}", signature.most);
+    refuse(where, "{}() takes {}{} arguments, and here are {}", name, signature.least,
+           signature.least == signature.most ? "" : most, args.size());
+  }
+  switch (signature.shape) {
+    case Shape::kResults: {
+      std::vector<Expr*> results;
+      for (Expr& arg : args) results.push_back(&arg);
+      bool text_varies = false;
+      const Type type = unify_results(results, name, text_varies);
+      Expr call = make_call(signature.function, type, std::move(args), where);
+      call.text_varies = text_varies;
+      return call;
+    }
+    case Shape::kNullIf: {
+      const bool is_char_literal = is_unknown(args[0]) && args[1].type.kind == TypeKind::kChar;
+      if (is_unknown(args[0])) args[0] = resolve_as_text(std::move(args[0]));
+      if (is_char_literal) args[0] = convert(std::move(args[0]), Type{.kind = TypeKind::kChar});
+      const Type type = args[0].type;
+      const bool varied = args[0].text_varies || is_char_literal;
+      unify_for_comparison(args[0], args[1], where);
+      if (args[0].type.is_number() && !(args[0].type == type) && args[0].type.kind != TypeKind::kNumeric) {
+        refuse(where, "nullif() of {} and a wider type is not supported; cast the second argument",
+               to_string(type));
+      }
+      const Type result = args[0].type;
+      Expr call = make_call(signature.function, result, std::move(args), where);
+      call.text_varies = varied || (result.kind == TypeKind::kNumeric && (type.kind != TypeKind::kNumeric || type.scale != result.scale)) ||
+                         (result.kind == TypeKind::kChar && type.kind != TypeKind::kChar);
+      return call;
+    }
+    case Shape::kNumber: {
+      args[0] = to_number(std::move(args[0]), name);
+      Type type = args[0].type;
+      type.precision = 0;
+      const bool text_varies = args[0].text_varies;
+      Expr call = make_call(signature.function, type, std::move(args), where);
+      call.text_varies = text_varies;
+      return call;
+    }
+    case Shape::kRounding:
+    case Shape::kDigits:
+      return bind_rounding(signature, name, std::move(args), where);
+    case Shape::kModulo: {
+      const Digits left = decimals_of(args[0]);
+      const Digits right = decimals_of(args[1]);
+      unify_for_arithmetic(args[0], args[1], true, where);
+      if (args[0].type.kind == TypeKind::kDouble) refuse(where, "mod() is not defined for double precision");
+      Type type = args[0].type;
+      type.precision = 0;
+      Expr call = make_call(signature.function, type, std::move(args), where);
+      call.text_varies = type.kind == TypeKind::kNumeric && !has_most_digits(left, right, type.scale);
+      return call;
+    }
+    case Shape::kDoubles:
+      for (const Expr& arg : args) {
+        if (arg.type.kind == TypeKind::kNumeric) {
+          refuse(
+              arg.where,
+              "{}() of numeric is not supported: how many digits PostgreSQL keeps depends on the value; cast "
+              "it to double precision",
+              name);
+        }
+      }
+      for (Expr& arg : args) arg = convert(to_number(std::move(arg), name), kDouble);
+      return make_call(signature.function, kDouble, std::move(args), where);
+    case Shape::kText:
+      return bind_text_function(signature, name, std::move(args), where);
+    case Shape::kConcat:
+      for (Expr& arg : args) {
+        if (arg.type.kind == TypeKind::kBoolean) {
+          refuse(arg.where,
+                 "concat() of a boolean is not supported; write CASE WHEN ... THEN 't' ELSE 'f' END");
+        }
+        if (arg.type.kind == TypeKind::kChar) {
+          refuse(arg.where,
+                 "concat() of char(n) is not supported: it would keep the blanks that fill it; use ||");
+        }
+        arg = convert_to_text(std::move(arg));
+      }
+      return make_call(signature.function, text_type(), std::move(args), where);
+  }
+  CHECK(false && "no such shape");
+  return {};
+}
+
+}  // namespace mneme

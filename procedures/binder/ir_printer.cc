@@ -1,0 +1,322 @@
+#include "procedures/binder/ir_printer.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+#include "procedures/ir/expression_printer.h"
+
+namespace mneme {
+
+using ir::AccessPath;
+using ir::Operation;
+using ir::OperationKind;
+using ir::Statement;
+using ir::StatementKind;
+using ir::TableAccess;
+
+namespace {
+
+constexpr size_t kStep = 2;
+
+template <typename Items, typename Print>
+std::string join(const Items& items, Print&& print) {
+  std::string text;
+  for (const auto& item : items) {
+    if (!text.empty()) text += ", ";
+    text += print(item);
+  }
+  return text;
+}
+
+std::string_view operator_of(ir::Assignment::How how) {
+  switch (how) {
+    case ir::Assignment::How::kSet:
+      return ":=";
+    case ir::Assignment::How::kAdd:
+      return "+=";
+    case ir::Assignment::How::kSubtract:
+      return "-=";
+  }
+  CHECK(false && "a way to assign");
+}
+
+std::string_view mode_name(ir::OperationMode mode) {
+  switch (mode) {
+    case ir::OperationMode::kPerform:
+      return "";
+    case ir::OperationMode::kPerformAndRecord:
+      return "record ";
+    case ir::OperationMode::kRecall:
+      return "recall ";
+    case ir::OperationMode::kLocate:
+      return "locate ";
+  }
+  CHECK(false && "no such mode");
+  return "";
+}
+
+class Printer {
+ public:
+  Printer(const Catalog& catalog, const ir::Procedure& procedure) : catalog_(catalog), procedure_(procedure) {}
+
+  void body(std::span<const Statement> statements, size_t indent) {
+    for (const Statement& each : statements) statement(each, indent);
+  }
+
+  void operation(const Operation& operation, size_t indent) {
+    const ExpressionPrinter print(catalog_, procedure_, &operation);
+    std::string head = fmt::format("#{} {}", operation.id.value, kind_of(operation));
+    for (size_t i = 0; i < operation.access.size(); ++i) {
+      head += fmt::format("{}{}", i == 0 ? " " : " join ", access(operation, operation.access[i], print));
+    }
+    if (!operation.order.empty()) {
+      head += fmt::format(
+          " order {}{}",
+          join(operation.order,
+               [&](const ir::OrderKey& key) { return print(key.expr) + (key.descending ? " desc" : ""); }),
+          operation.order_is_path_order ? (operation.path_backward ? " by path backward" : " by path")
+                                        : " by sort");
+    }
+    if (operation.first_row_decides) head += operation.path_backward ? " last row decides" : " first row decides";
+    if (operation.limit) head += " limit " + print(*operation.limit);
+    if (operation.offset) head += " offset " + print(*operation.offset);
+    if (operation.found.valid()) head += " sets " + print.variable(operation.found);
+    line(indent, head);
+    details(operation, indent + 2 * kStep, print);
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  void line(size_t indent, std::string_view text) {
+    text_.append(indent, ' ');
+    text_ += text;
+    text_ += '\n';
+  }
+
+  static std::string kind_of(const Operation& operation) {
+    switch (operation.kind) {
+      case OperationKind::kSelect:
+        return operation.strict ? "select strict" : "select";
+      case OperationKind::kInsert:
+        return "insert";
+      case OperationKind::kUpdate:
+        return "update";
+      case OperationKind::kDelete:
+        return "delete";
+    }
+    CHECK(false && "no such operation");
+    return "";
+  }
+
+  std::string column(const TableAccess& access, ColumnId id) const {
+    return catalog_.table(access.table).column(id).name;
+  }
+
+  std::string access(const Operation& operation, const TableAccess& access,
+                     const ExpressionPrinter& print) const {
+    std::string text = catalog_.table(access.table).name;
+    if (operation.kind == OperationKind::kInsert) return text;
+    const IndexDefinition& index = catalog_.index(access.path.index);
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < access.path.equalities.size(); ++i) {
+      const AccessPath::Equality& equality = access.path.equalities[i];
+      const std::string name = column(access, index.columns[i]);
+      if (equality.array.valid()) {
+        parts.push_back(fmt::format("{} = any {}", name, print.variable(equality.array)));
+      } else if (equality.values.size() == 1) {
+        parts.push_back(fmt::format("{} = {}", name, print(equality.values[0])));
+      } else {
+        parts.push_back(fmt::format("{} in ({})", name, join(equality.values, print)));
+      }
+    }
+    const auto bound = [&](const std::optional<AccessPath::Bound>& side, std::string_view op) {
+      if (!side) return;
+      parts.push_back(fmt::format("{} {}{} {}", column(access, index.columns[access.path.equalities.size()]),
+                                  op, side->inclusive ? "=" : "", print(side->value)));
+    };
+    bound(access.path.lower, ">");
+    bound(access.path.upper, "<");
+    text += fmt::format(" {} {}({})", access.path.kind == AccessPath::Kind::kPoint ? "point" : "range",
+                        index.name, fmt::join(parts, ", "));
+    if (access.filter) text += " where " + print(*access.filter);
+    return text;
+  }
+
+  std::string columns(const TableAccess& access, const std::vector<ColumnId>& ids) const {
+    return fmt::format("{}({})", catalog_.table(access.table).name,
+                       join(ids, [&](ColumnId id) { return column(access, id); }));
+  }
+
+  void details(const Operation& operation, size_t indent, const ExpressionPrinter& print) {
+    std::vector<std::string> reads;
+    for (const TableAccess& access : operation.access) {
+      if (!access.columns_read.empty()) reads.push_back(columns(access, access.columns_read));
+    }
+    if (!reads.empty()) line(indent, fmt::format("reads {}", fmt::join(reads, " ")));
+    if (operation.kind == OperationKind::kInsert) {
+      line(indent, fmt::format("values {}", join(operation.values, print)));
+    }
+    if (!operation.columns_written.empty() && operation.kind != OperationKind::kInsert) {
+      line(indent, "writes " + columns(operation.access[0], operation.columns_written));
+    }
+    for (const ir::Assignment& assignment : operation.assignments) {
+      line(indent, fmt::format("set {} {} {}", column(operation.access[0], assignment.column),
+                               operator_of(assignment.how), print(assignment.value)));
+    }
+    for (const ir::Output& output : operation.outputs) {
+      line(indent, fmt::format("into {} := {}", print.variable(output.into), print(output.expr)));
+    }
+  }
+
+  void loop(std::string_view head, const Statement& statement, size_t indent) {
+    line(indent, head);
+    body(statement.body, indent + kStep);
+  }
+
+  void statement(const Statement& statement, size_t indent) {
+    const ExpressionPrinter print(catalog_, procedure_, nullptr);
+    const auto found = [&] {
+      return statement.found.valid() ? " sets " + print.variable(statement.found) : "";
+    };
+    switch (statement.kind) {
+      case StatementKind::kAssign:
+        return line(indent,
+                    fmt::format("{} := {}", print.variable(statement.variable), print(*statement.expr)));
+      case StatementKind::kArrayAppend:
+        return line(indent, fmt::format("append to {} {}", print.variable(statement.variable),
+                                        print(*statement.expr)));
+      case StatementKind::kArrayAssign:
+        return line(
+            indent,
+            fmt::format("{} := {}", print.variable(statement.variable),
+                        statement.source_array.valid() ? print.variable(statement.source_array) : "{}"));
+      case StatementKind::kIf:
+        line(indent, "if " + print(*statement.expr));
+        body(statement.body, indent + kStep);
+        if (statement.else_body.empty()) return;
+        line(indent, "else");
+        return body(statement.else_body, indent + kStep);
+      case StatementKind::kForRange:
+        return loop(
+            fmt::format("for {} in {}{} .. {}{}{}", print.variable(statement.variable),
+                        statement.reverse ? "reverse " : "", print(*statement.expr), print(*statement.limit),
+                        statement.step ? " by " + print(*statement.step) : "", found()),
+            statement, indent);
+      case StatementKind::kForQuery:
+        line(indent, fmt::format("{}for each row of{}", mode_name(statement.mode), found()));
+        perform(statement, indent + 2 * kStep);
+        return body(statement.body, indent + kStep);
+      case StatementKind::kWhile:
+        return loop("while " + print(*statement.expr), statement, indent);
+      case StatementKind::kExit:
+      case StatementKind::kContinue:
+        return line(indent,
+                    fmt::format("{} {} when {}", statement.kind == StatementKind::kExit ? "exit" : "continue",
+                                statement.loop_depth, print(*statement.expr)));
+      case StatementKind::kReturn:
+        return line(indent, "return");
+      case StatementKind::kRaise:
+        return line(indent, fmt::format("raise '{}'{}{}", statement.message,
+                                        statement.args.empty() ? "" : ", ", join(statement.args, print)));
+      case StatementKind::kOperation:
+        return perform(statement, indent);
+    }
+    CHECK(false && "no such statement");
+  }
+
+  // What a statement does about its operation.
+  void perform(const Statement& statement, size_t indent) {
+    const Operation& operation = procedure_.operations[statement.operation.value];
+    const ExpressionPrinter print(catalog_, procedure_, &operation);
+    switch (statement.mode) {
+      case ir::OperationMode::kPerform:
+        return this->operation(operation, indent);
+      case ir::OperationMode::kPerformAndRecord:
+        line(indent, "record");
+        return this->operation(operation, indent + kStep);
+      case ir::OperationMode::kRecall: {
+        std::vector<std::string> variables;
+        for (const VariableId variable : operation.defines) variables.push_back(print.variable(variable));
+        return line(indent,
+                    fmt::format("recall #{} into {}", operation.id.value, fmt::join(variables, ", ")));
+      }
+      case ir::OperationMode::kLocate:
+        return line(indent, fmt::format("locate #{} {} by ({})", operation.id.value,
+                                        catalog_.table(operation.access[statement.access].table).name,
+                                        join(statement.args, print)));
+    }
+    CHECK(false && "no such mode");
+  }
+
+  const Catalog& catalog_;
+  const ir::Procedure& procedure_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string print_catalog(const Catalog& catalog) {
+  std::string text;
+  for (const TableDefinition& table : catalog.tables()) {
+    text += fmt::format("table {}\n", table.name);
+    for (const Column& column : table.columns) {
+      text += fmt::format("  {} {}{}{}\n", column.name, to_string(column.type),
+                          column.type.is_text ? fmt::format("({})", column.type.length) : "",
+                          column.nullable ? "" : " not null");
+    }
+    for (const IndexId id : table.indexes) {
+      const IndexDefinition& index = catalog.index(id);
+      text += fmt::format("  {}{} {}({})\n", index.unique ? "unique " : "",
+                          table.primary_key == id ? "primary key" : "index", index.name,
+                          join(index.columns, [&](ColumnId column) { return table.column(column).name; }));
+    }
+  }
+  return text;
+}
+
+std::string print_procedure(const Catalog& catalog, const ir::Procedure& procedure) {
+  const ExpressionPrinter print(catalog, procedure, nullptr);
+  std::string text = fmt::format(
+      "procedure {}({})\n", procedure.name, join(procedure.parameters, [&](const auto& each) {
+        const ir::Variable& variable = procedure.variables[each.variable.value];
+        return fmt::format("{}{} {}", each.inout ? "inout " : "", variable.name, to_string(variable.type));
+      }));
+  for (size_t i = procedure.parameters.size(); i < procedure.variables.size(); ++i) {
+    text += fmt::format("  variable {} {}\n", print.variable(VariableId{static_cast<uint32_t>(i)}),
+                        to_string(procedure.variables[i].type));
+  }
+  Printer body(catalog, procedure);
+  body.body(procedure.body, kStep);
+  return text + body.take();
+}
+
+std::string print_body(const Program& program, const ir::Procedure& procedure,
+                       std::span<const Statement> body, size_t indent) {
+  Printer printer(program.catalog, procedure);
+  printer.body(body, indent);
+  return printer.take();
+}
+
+std::string print_operation(const Program& program, const ir::Procedure& procedure,
+                            const Operation& operation, size_t indent) {
+  Printer printer(program.catalog, procedure);
+  printer.operation(operation, indent);
+  return printer.take();
+}
+
+std::string print_expr(const Program& program, const ir::Procedure& procedure, const ir::Expr& expr,
+                       const Operation* operation) {
+  return ExpressionPrinter(program.catalog, procedure, operation)(expr);
+}
+
+std::string print_program(const Program& program) {
+  std::string text = print_catalog(program.catalog);
+  for (const ir::Procedure& procedure : program.procedures) text += print_procedure(program.catalog, procedure);
+  return text;
+}
+
+}  // namespace mneme

@@ -1,0 +1,97 @@
+// Names: what a procedure's identifiers stand for: variables and records in nested blocks, and the columns of the
+// tables of one statement.
+//
+// Invariants  an inner block's name hides an outer one's. A name that is a variable and a column at once is an error,
+//             as in PostgreSQL.
+//             a RECORD is as many variables as it has fields; the first statement that fills it says which.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/schema/catalog.h"
+#include "procedures/ir/ir.h"
+#include "procedures/parser/syntax.h"
+
+namespace mneme {
+
+// One table of a statement, under the name by which its columns may be qualified.
+struct RowSource {
+  std::string name;
+  const TableDefinition* table;
+  uint8_t source;
+};
+
+struct Record {
+  std::string name;
+  std::optional<std::vector<std::pair<std::string, VariableId>>> fields;  // absent until a statement fills it
+};
+
+struct Declared {
+  VariableId variable;       // valid, or
+  Record* record = nullptr;  // not null
+  bool constant = false;
+  bool parameter = false;
+};
+
+class Names {
+ public:
+  Names(const Catalog& catalog, ir::Procedure& procedure) : catalog_(catalog), procedure_(procedure) {}
+
+  void open_block() { blocks_.emplace_back(); }
+  void close_block() { blocks_.pop_back(); }
+
+  VariableId declare(const syntax::Name& name, const Type& type, bool constant, bool parameter);
+  void declare_record(const syntax::Name& name);
+
+  // The type that a declaration writes, table.column%TYPE included.
+  Type read_type(const syntax::TypeName& name) const;
+
+  const Declared* find(const std::string& name) const;
+  // As find; an unknown name is an error.
+  const Declared& get(const syntax::Name& name) const;
+
+  // The fields of a record that a statement with these columns fills. Later statements must agree with the first.
+  std::vector<VariableId> fill_record(const Declared& record, const std::vector<std::string>& names,
+                                      const std::vector<Type>& types, ir::SourceLocation where);
+  VariableId field(const Record& record, const std::string& name, ir::SourceLocation where) const;
+
+  // FOUND, which then has to be kept.
+  VariableId found();
+  // LOCALTIMESTAMP, which then is a hidden argument of every call.
+  VariableId call_time();
+
+  // Called for each part of an expression as it is bound. BETWEEN, IN and CASE have what they compare bound once for each comparison,
+  // so that a short text can mean an expression of any size: too large a one is refused.
+  void count_expression(ir::SourceLocation where);
+
+  const Type& type_of(VariableId variable) const { return procedure_.variables[variable.value].type; }
+  const std::string& name_of(VariableId variable) const { return procedure_.variables[variable.value].name; }
+  bool is_parameter(VariableId variable) const { return variable.value < procedure_.parameters.size(); }
+
+  // ir::Expr::text_varies of the variable's value: it may be a char(n) parameter, whose n PostgreSQL ignores, or a record's field
+  // filled with such a value. A numeric parameter's digits are seen to at the call (command_binder.cc).
+  bool text_varies(VariableId variable) const;
+  void note_text_varies(VariableId variable) { text_varies_.push_back(variable); }
+
+ private:
+  VariableId add_variable(std::string name, const Type& type);
+  void add(const syntax::Name& name, Declared declared);
+
+  const Catalog& catalog_;
+  ir::Procedure& procedure_;
+  std::vector<std::map<std::string, Declared>> blocks_;
+  std::vector<VariableId> text_varies_;  // of records' fields
+  std::deque<Record> records_;
+  size_t expressions_ = 0;
+};
+
+// The column that `text`, or qualifier.text, means; nothing where no table has it. Two tables having it is an error.
+std::optional<ir::Expr> find_column(std::span<const RowSource> sources, const std::string& qualifier,
+                                    const std::string& text, ir::SourceLocation where);
+
+}  // namespace mneme

@@ -1,0 +1,588 @@
+#include "procedures/binder/operation_binder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "base/check.h"
+#include "procedures/binder/access_path.h"
+#include "procedures/binder/conversion.h"
+#include "procedures/binder/evaluation_cost.h"
+#include "procedures/binder/row_order.h"
+#include "procedures/ir/ir_walk.h"
+#include "procedures/ir/source_error.h"
+
+namespace mneme {
+
+using ir::Expr;
+using ir::ExprKind;
+
+namespace {
+
+constexpr Type kBigInt{.kind = TypeKind::kBigInt};
+
+// A type's name in PostgreSQL's catalog.
+std::string catalog_name(const std::string& type) {
+  static const std::map<std::string_view, std::string_view> kNames = {
+      {"smallint", "int2"},   {"int", "int4"},     {"integer", "int4"},        {"bigint", "int8"},
+      {"decimal", "numeric"}, {"dec", "numeric"},  {"double precision", "float8"}, {"char", "bpchar"},
+      {"character", "bpchar"}, {"boolean", "bool"}};
+  const auto found = kNames.find(type);
+  return found == kNames.end() ? type : std::string(found->second);
+}
+
+// What PostgreSQL names a column of the result that has no AS. A weak name is a type's or CASE's: a cast around it, or CASE
+// whose ELSE it is, then gives its own.
+struct ColumnName {
+  std::string text;  // "": PostgreSQL's ?column?
+  bool weak = true;
+};
+ColumnName column_name(const syntax::Expr& expr) {
+  switch (expr.kind) {
+    case syntax::ExprKind::kReference:
+      return {expr.text, false};
+    case syntax::ExprKind::kCall:
+      if (expr.text == "trim") return {"btrim", false};
+      return {expr.column_name.empty() ? expr.text : expr.column_name, false};
+    case syntax::ExprKind::kSubscript:
+      return column_name(expr.args[0]);
+    case syntax::ExprKind::kTimestamp:
+      return {"timestamp", true};
+    case syntax::ExprKind::kEmptyArray:
+      return {"array", false};
+    case syntax::ExprKind::kCast:
+    case syntax::ExprKind::kCase: {
+      const bool is_cast = expr.kind == syntax::ExprKind::kCast;
+      ColumnName inner;
+      if (is_cast) {
+        inner = column_name(expr.args[0]);
+      } else if (expr.has_else) {
+        inner = column_name(expr.args.back());
+      }
+      if (!inner.weak) return inner;
+      return {is_cast ? catalog_name(expr.type.base) : "case", true};
+    }
+    default:
+      return {};
+  }
+}
+
+std::string item_name(const syntax::SelectItem& item) {
+  return item.alias.empty() ? column_name(item.expr).text : item.alias.text;
+}
+
+// Whether two expressions are the same, by their form. Constants count as different, which at worst asks for an AS.
+bool same_expression(const Expr& a, const Expr& b) {
+  return a.kind == b.kind && a.kind != ExprKind::kConstant && a.op == b.op && a.function == b.function && a.source == b.source &&
+         a.type == b.type && a.variable == b.variable && a.column == b.column && a.aggregate == b.aggregate &&
+         std::ranges::equal(a.args, b.args, same_expression);
+}
+
+// Casts around casts, from the outside.
+size_t count_casts(const Expr& expr) {
+  return expr.kind == ExprKind::kCast ? 1 + count_casts(expr.args[0]) : 0;
+}
+
+// Whether outputs are evaluated for rows that no variable gets.
+bool finds_rows_not_taken(const ir::Operation& operation, bool is_loop) {
+  if (operation.kind == ir::OperationKind::kInsert) return false;
+  const bool at_most_one = std::ranges::all_of(operation.access, [](const ir::TableAccess& access) {
+    return access.path.kind == ir::AccessPath::Kind::kPoint &&
+           std::ranges::all_of(access.path.equalities,
+                               [](const auto& equality) { return !equality.array.valid() && equality.values.size() == 1; });
+  });
+  if (at_most_one || !operation.aggregates.empty()) return false;
+  return is_loop || operation.strict || operation.kind != ir::OperationKind::kSelect || !operation.order_is_path_order;
+}
+
+void mark_all_columns_written(const TableDefinition& table, ir::Operation& operation) {
+  for (uint32_t i = 0; i < table.columns.size(); ++i) operation.columns_written.push_back(ColumnId{i});
+}
+
+template <typename Id>
+void sort_unique(std::vector<Id>& ids) {
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+bool has_primary_keys(const Catalog& catalog, const std::vector<TableId>& tables) {
+  return std::ranges::all_of(tables, [&](TableId id) { return catalog.table(id).primary_key.has_value(); });
+}
+
+// The columns that an access reads: its index's, and those that expressions name.
+void set_columns_read(const Catalog& catalog, ir::Operation& operation) {
+  ir::for_each_expression(operation, [&](const Expr& whole) {
+    ir::walk(whole, [&](const Expr& part) {
+      if (part.kind == ExprKind::kColumn) operation.access[part.source].columns_read.push_back(part.column);
+    });
+  });
+  for (ir::TableAccess& access : operation.access) {
+    if (access.path.index.valid()) {
+      const auto& key = catalog.index(access.path.index).columns;
+      access.columns_read.insert(access.columns_read.end(), key.begin(), key.end());
+    }
+    sort_unique(access.columns_read);
+  }
+}
+
+void set_uses(ir::Operation& operation) {
+  ir::for_each_expression(operation, [&](const Expr& whole) {
+    ir::walk(whole, [&](const Expr& part) {
+      if (part.variable.valid()) operation.uses.push_back(part.variable);
+    });
+  });
+  for (const ir::TableAccess& access : operation.access) {
+    for (const auto& equality : access.path.equalities) {
+      if (equality.array.valid()) operation.uses.push_back(equality.array);
+    }
+  }
+  sort_unique(operation.uses);
+}
+
+}  // namespace
+
+namespace {
+
+// What a parameter of a numeric or char(n) takes, it has as it is in PostgreSQL, which ignores the modifiers. A number of fewer
+// digits is the same number, and accepted.
+void check_parameter_takes(const Names& names, VariableId variable, const Expr& value) {
+  const Type type = names.type_of(variable).element();
+  const bool is_constant = value.kind == ExprKind::kConstant;
+  if (is_constant && value.constant.is_null()) return;
+  if (type.kind == TypeKind::kNumeric) {
+    const bool rounds = value.type.kind == TypeKind::kDouble || decimals_of(value).count > type.scale;
+    if (!rounds) return;
+    refuse(value.where,
+           "this value of type {} would be rounded for the parameter {}, which PostgreSQL does not do: it ignores a parameter's "
+           "precision; assign it to a variable of type {} first, and that to the parameter",
+           to_string(value.type), names.name_of(variable), to_string(type));
+  }
+  if (type.kind == TypeKind::kChar) {
+    const std::string_view text = is_constant && (is_unknown(value) || value.type.is_string()) ? value.constant.as_text() : "";
+    const bool fills = text.size() == type.length && !text.ends_with(' ');
+    if (fills || (value.type.kind == TypeKind::kChar && value.type.length == type.length && !value.text_varies)) return;
+    refuse(value.where,
+           "this value would be filled up with blanks, or cut, to {} characters for the parameter {}, which PostgreSQL does not do: "
+           "it ignores a parameter's length; write CAST(... AS {})",
+           type.length, names.name_of(variable), to_string(type));
+  }
+}
+
+}  // namespace
+
+Expr convert_for_variable(const Names& names, VariableId variable, Expr expr) {
+  const Type type = names.type_of(variable).element();
+  const bool is_parameter = names.is_parameter(variable);
+  if (is_parameter) check_parameter_takes(names, variable, expr);
+  Expr value = convert_for_assignment(std::move(expr), type, names.name_of(variable));
+  if (is_parameter && value.kind == ExprKind::kCast && !value.explicit_cast && type.kind == TypeKind::kVarchar) value.whole_cast = true;
+  return value;
+}
+
+OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
+                                  const std::vector<syntax::Target>& targets) {
+  sources_.clear();
+  tables_.clear();
+  items_.clear();
+  ir::Operation to;
+  to.id = OperationId{static_cast<uint32_t>(procedure_.operations.size())};
+  to.kind = from.kind;
+  to.where = from.where;
+  to.text = from.text;
+  to.strict = from.strict;
+  switch (from.kind) {
+    case ir::OperationKind::kSelect:
+      bind_select(from, use, to);
+      break;
+    case ir::OperationKind::kInsert:
+      bind_insert(from, to);
+      break;
+    case ir::OperationKind::kUpdate:
+      bind_update(from, to);
+      break;
+    case ir::OperationKind::kDelete:
+      bind_delete(from, to);
+      break;
+  }
+  // Before outputs are cast to variables: PL/pgSQL does that, and no part of the statement.
+  fold_constants(to);
+  if (use == Use::kUser) {
+    keep_outputs_for_user(to);
+  } else if (use != Use::kPerform) {
+    set_outputs(targets, use == Use::kForLoop, to);
+  }
+  finish(to);
+  to.for_update =
+      from.for_update || to.kind == ir::OperationKind::kUpdate || to.kind == ir::OperationKind::kDelete;
+  procedure_.writes |= to.kind != ir::OperationKind::kSelect;
+  if (procedure_.by_chance.empty() && !to.by_chance.empty())
+    procedure_.by_chance = fmt::format("line {}: {}", to.where.line, to.by_chance);
+  procedure_.operations.push_back(std::move(to));
+  return procedure_.operations.back().id;
+}
+
+std::optional<Expr> OperationBinder::take_raising() {
+  std::optional<Expr> gate = std::exchange(gate_, std::nullopt);
+  std::optional<Expr> raising = folder_.take_raising();
+  return raising ? std::move(raising) : std::move(gate);
+}
+
+std::vector<std::string> OperationBinder::output_names() const {
+  std::vector<std::string> names;
+  for (const Item& item : items_) names.push_back(item.name);
+  return names;
+}
+
+void OperationBinder::add_source(const syntax::TableReference& reference) {
+  const TableDefinition* table = catalog_.find_table(reference.table.text);
+  if (!table) {
+    refuse(reference.table.where, "there is no table {}; a file creates a table before it is used",
+           reference.table.text);
+  }
+  if (sources_.size() == 2) {
+    refuse(reference.table.where,
+           "a third table in one SELECT is not supported; join two, and use a FOR loop for more");
+  }
+  const syntax::Name& name = reference.alias.empty() ? reference.table : reference.alias;
+  for (const RowSource& source : sources_) {
+    if (source.name == name.text)
+      refuse(name.where, "two tables are named {}; give one another name with AS", name.text);
+  }
+  sources_.push_back({name.text, table, static_cast<uint8_t>(sources_.size())});
+  tables_.push_back(table->id);
+}
+
+std::vector<Expr> OperationBinder::bind_conditions(const syntax::Operation& from) {
+  ExpressionBinder binder(names_, strings_, sources_);
+  std::vector<Expr> parts;
+  for (const syntax::Expr& condition : from.conditions) {
+    Expr bound = binder.bind_condition(condition);
+    folder_.fold(bound);
+    split_conjunction(std::move(bound), parts);
+  }
+  // NOT IN has become more of them.
+  for (Expr& part : parts) folder_.fold(part);
+  folder_.fold_conjunction(parts);
+  std::vector<Expr> gates;
+  std::ranges::copy_if(parts, std::back_inserter(gates), [](const Expr& part) { return can_raise(part) && !has_column(part); });
+  if (!gates.empty()) gate_ = join_by_cost(std::move(gates));
+  return parts;
+}
+
+void OperationBinder::bind_items(const std::vector<syntax::SelectItem>& items, ExpressionBinder& binder) {
+  for (const syntax::SelectItem& item : items) {
+    if (!item.star) {
+      items_.push_back({item_name(item), binder.bind_value(item.expr)});
+      continue;
+    }
+    bool any = false;
+    for (const RowSource& source : sources_) {
+      if (!item.qualifier.empty() && item.qualifier.text != source.name) continue;
+      any = true;
+      for (const Column& column : source.table->columns) {
+        items_.push_back(
+            {column.name, *find_column({&source, 1}, source.name, column.name, item.expr.where)});
+      }
+    }
+    if (!any) refuse(item.expr.where, "{} is no table of this statement", item.qualifier.text);
+  }
+}
+
+// PostgreSQL reads a minus before a number as a part of it.
+static bool is_negated_number(const syntax::Expr& expr) {
+  if (expr.kind != syntax::ExprKind::kUnary || expr.op != ir::Op::kNegate) return false;
+  const syntax::Expr& arg = expr.args[0];
+  return arg.kind == syntax::ExprKind::kInteger || arg.kind == syntax::ExprKind::kDecimal || is_negated_number(arg);
+}
+
+void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to) {
+  for (const syntax::OrderItem& item : from.order) {
+    if (item.expr.kind == syntax::ExprKind::kInteger) {
+      refuse(item.expr.where, "ORDER BY a position is not supported; write the column's name");
+    }
+    if (is_negated_number(item.expr)) {
+      refuse(item.expr.where, "ORDER BY a constant orders nothing; write a column's name");
+    }
+    // A bare name means a column of the result before it means one of a table.
+    const bool bare = item.expr.kind == syntax::ExprKind::kReference && item.expr.qualifier.empty();
+    const auto named = std::ranges::find_if(
+        items_, [&](const Item& output) { return bare && output.name == item.expr.text; });
+    if (named != items_.end()) {
+      const bool ambiguous = std::any_of(named + 1, items_.end(), [&](const Item& other) {
+        return other.name == named->name && !same_expression(other.expr, named->expr);
+      });
+      if (ambiguous) {
+        refuse(item.expr.where, "ORDER BY {} is ambiguous: two columns of the result have that name; give one another with AS",
+               item.expr.text);
+      }
+    }
+    Expr key = named != items_.end() ? named->expr : binder.bind_value(item.expr);
+    if (key.kind == ExprKind::kConstant) {
+      refuse(item.expr.where, "ORDER BY a constant orders nothing; write a column's name");
+    }
+    to.order.push_back({std::move(key), item.descending});
+  }
+}
+
+void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Operation& to) {
+  if (from.tables.empty() && use == Use::kPerform) {
+    refuse(from.where, "PERFORM without FROM reads no table and calls nothing; leave it out");
+  }
+  if (from.tables.empty() && use == Use::kUser) {
+    refuse(from.where, "a SELECT without FROM reads no table, and is not supported; name a table");
+  }
+  if (from.tables.empty()) {
+    refuse(from.where, "a SELECT without FROM reads no table; use variable := expression");
+  }
+  for (const syntax::TableReference& table : from.tables) add_source(table);
+  ExpressionBinder binder(names_, strings_, sources_);
+  binder.accept_aggregates(to.aggregates);
+  bind_items(from.items, binder);
+  const bool aggregated = !to.aggregates.empty();
+  ExpressionBinder plain(names_, strings_, sources_);
+  bind_order(from, plain, to);
+  ExpressionBinder variables_only(names_, strings_);
+  const auto bind_count = [&](const syntax::Expr& count, std::string_view what) {
+    Expr bound = variables_only.bind(count);
+    if (!is_unknown(bound) && !bound.type.is_integer()) {
+      refuse(count.where, "{} is a whole number, and this is a {}", what, to_string(bound.type));
+    }
+    return convert_for_assignment(std::move(bound), kBigInt, what);
+  };
+  if (from.limit) to.limit = bind_count(*from.limit, "LIMIT");
+  if (from.offset) to.offset = bind_count(*from.offset, "OFFSET");
+
+  if (aggregated) {
+    if (!to.order.empty() || to.limit || to.offset) {
+      refuse(from.where,
+             "an aggregate gives one row: ORDER BY, LIMIT and OFFSET have no meaning; leave them out");
+    }
+    if (from.for_update)
+      refuse(*from.for_update, "PostgreSQL does not allow FOR UPDATE with aggregates; leave it out");
+    if (use == Use::kPerform) refuse(from.where, "PERFORM of an aggregate does nothing; leave it out");
+    for (const Item& item : items_) {
+      ir::walk(item.expr, [&](const Expr& part) {
+        if (part.kind == ExprKind::kColumn) {
+          refuse(part.where,
+                 "a column beside an aggregate would need GROUP BY, which is not supported; select it by "
+                 "itself");
+        }
+      });
+    }
+    // The arguments are in `aggregates`, where an exchange of the tables finds them.
+  }
+  for (Item& item : items_) to.outputs.push_back({std::move(item.expr), {}});
+  if (use == Use::kPerform) {
+    for (const ir::Output& output : to.outputs) {
+      if (output.expr.kind != ExprKind::kColumn && output.expr.kind != ExprKind::kConstant) {
+        refuse(output.expr.where, "PERFORM drops this value; write PERFORM 1 FROM ...");
+      }
+    }
+    to.outputs.clear();
+    to.order.clear();
+  }
+  choose_access(catalog_, tables_, bind_conditions(from), to);
+
+  if (aggregated) {
+    to.order_is_path_order = true;
+    if (use != Use::kUser) note_sums_by_chance(catalog_, to);
+    stop_at_first_row_for_extreme(catalog_, to);
+  } else if (use == Use::kPerform) {
+    to.order_is_path_order = true;  // only whether there is a row is asked: the first one answers
+    if (!to.limit) {
+      syntax::Expr one;
+      one.kind = syntax::ExprKind::kInteger;
+      one.text = "1";
+      one.where = from.where;
+      to.limit = variables_only.bind_for(one, kBigInt, "LIMIT");
+    }
+  } else if (to.strict && !to.limit && !to.offset) {
+    to.order.clear();  // one row, or an error
+    to.order_is_path_order = true;
+  } else if (use == Use::kUser && !has_primary_keys(catalog_, tables_)) {
+    to.order_is_path_order = to.order.empty();  // what the user left open stays open
+  } else {
+    set_row_order(catalog_, to);
+  }
+}
+
+void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, const TableDefinition& table,
+                                             ir::Operation& to) {
+  std::vector<const syntax::Expr*> given(table.columns.size(), nullptr);
+  const size_t count = from.columns.empty() ? table.columns.size() : from.columns.size();
+  if (from.values.size() != count) {
+    refuse(from.where, "INSERT names {} columns and gives {} values", count, from.values.size());
+  }
+  for (size_t i = 0; i < count; ++i) {
+    size_t at = i;
+    if (!from.columns.empty()) {
+      const auto column = table.find_column(from.columns[i].text);
+      if (!column)
+        refuse(from.columns[i].where, "table {} has no column {}", table.name, from.columns[i].text);
+      at = column->value;
+    }
+    if (given[at]) refuse(from.columns[i].where, "column {} is named twice", from.columns[i].text);
+    given[at] = &from.values[i];
+  }
+  ExpressionBinder binder(names_, strings_);
+  for (size_t i = 0; i < given.size(); ++i) {
+    const Column& column = table.columns[i];
+    syntax::Expr missing;
+    missing.where = from.where;
+    if (!given[i] && !column.nullable) {
+      refuse(from.where, "INSERT gives no value for {}.{}, which is NOT NULL", table.name, column.name);
+    }
+    to.values.push_back(binder.bind_for(given[i] ? *given[i] : missing, column.type, column.name));
+  }
+}
+
+void OperationBinder::bind_insert(const syntax::Operation& from, ir::Operation& to) {
+  add_source(from.tables[0]);
+  const TableDefinition& table = *sources_[0].table;
+  bind_columns_of_insert(from, table, to);
+  to.access.push_back({table.id, {}, {}, {}});
+  mark_all_columns_written(table, to);
+  ExpressionBinder binder(names_, strings_, sources_);
+  bind_items(from.items, binder);
+  for (Item& item : items_) to.outputs.push_back({std::move(item.expr), {}});
+}
+
+void OperationBinder::bind_update(const syntax::Operation& from, ir::Operation& to) {
+  add_source(from.tables[0]);
+  const TableDefinition& table = *sources_[0].table;
+  ExpressionBinder binder(names_, strings_, sources_);
+  for (size_t i = 0; i < from.columns.size(); ++i) {
+    const auto column = table.find_column(from.columns[i].text);
+    if (!column) refuse(from.columns[i].where, "table {} has no column {}", table.name, from.columns[i].text);
+    if (std::ranges::find(to.columns_written, *column) != to.columns_written.end()) {
+      refuse(from.columns[i].where, "column {} is set twice", from.columns[i].text);
+    }
+    const Column& definition = table.column(*column);
+    to.assignments.push_back({*column, binder.bind_for(from.values[i], definition.type, definition.name)});
+    to.columns_written.push_back(*column);
+  }
+  sort_unique(to.columns_written);
+  bind_items(from.items, binder);
+  for (Item& item : items_) to.outputs.push_back({std::move(item.expr), {}});
+  choose_access(catalog_, tables_, bind_conditions(from), to);
+  to.order_is_path_order = true;
+}
+
+void OperationBinder::bind_delete(const syntax::Operation& from, ir::Operation& to) {
+  add_source(from.tables[0]);
+  mark_all_columns_written(*sources_[0].table, to);
+  ExpressionBinder binder(names_, strings_, sources_);
+  bind_items(from.items, binder);
+  for (Item& item : items_) to.outputs.push_back({std::move(item.expr), {}});
+  choose_access(catalog_, tables_, bind_conditions(from), to);
+  to.order_is_path_order = true;
+}
+
+VariableId OperationBinder::writable(const syntax::Target& target) const {
+  const Declared& declared = names_.get(target.name);
+  if (declared.constant)
+    refuse(target.name.where, "{} is a CONSTANT and can't be assigned to", target.name.text);
+  if (declared.record) {
+    if (target.field.empty())
+      refuse(target.name.where, "a record takes all columns; it can't stand in a list");
+    return names_.field(*declared.record, target.field.text, target.field.where);
+  }
+  if (!target.field.empty())
+    refuse(target.field.where, "{} is no record and has no fields", target.name.text);
+  if (names_.type_of(declared.variable).is_array) {
+    refuse(target.name.where, "the array {} can't take a column; use array_append() with a plain variable",
+           target.name.text);
+  }
+  return declared.variable;
+}
+
+void OperationBinder::set_outputs(const std::vector<syntax::Target>& targets, bool is_loop, ir::Operation& to) {
+  if (targets.empty()) {
+    if (to.kind == ir::OperationKind::kSelect) {
+      refuse(to.where, "a SELECT without INTO has nowhere to put its result; add INTO, or use PERFORM");
+    }
+    return;
+  }
+  if (targets.size() == 1 && targets[0].field.empty()) {
+    const Declared& declared = names_.get(targets[0].name);
+    if (declared.record) {
+      std::vector<std::string> names;
+      std::vector<Type> types;
+      for (size_t i = 0; i < to.outputs.size(); ++i) {
+        if (items_[i].name.empty()) {
+          refuse(to.outputs[i].expr.where, "this column of record {} has no name; give it one with AS",
+                 targets[0].name.text);
+        }
+        names.push_back(items_[i].name);
+        types.push_back(to.outputs[i].expr.type);
+      }
+      const std::vector<VariableId> fields =
+          names_.fill_record(declared, names, types, targets[0].name.where);
+      for (size_t i = 0; i < fields.size(); ++i) {
+        to.outputs[i].into = fields[i];
+        if (to.outputs[i].expr.text_varies) names_.note_text_varies(fields[i]);
+      }
+      return;
+    }
+  }
+  if (targets.size() != to.outputs.size()) {
+    refuse(targets[0].name.where, "{} values go to {} variables; name as many variables as values",
+           to.outputs.size(), targets.size());
+  }
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const VariableId variable = writable(targets[i]);
+    for (size_t j = 0; j < i; ++j) {
+      if (to.outputs[j].into == variable)
+        refuse(targets[i].name.where, "{} is named twice", targets[i].name.text);
+    }
+    ir::Output& output = to.outputs[i];
+    const size_t own_casts = count_casts(output.expr);
+    output.expr = convert_for_variable(names_, variable, std::move(output.expr));
+    output.into = variable;
+    output.cast_when_taken = finds_rows_not_taken(to, is_loop) && count_casts(output.expr) > own_casts;
+  }
+}
+
+void OperationBinder::keep_outputs_for_user(ir::Operation& to) {
+  for (size_t i = 0; i < to.outputs.size(); ++i) {
+    // No name of the user's holds a blank.
+    const syntax::Name name{fmt::format("column {}", i + 1), to.where};
+    require_certain_text(to.outputs[i].expr, "this column");
+    to.outputs[i].into = names_.declare(name, to.outputs[i].expr.type, false, false);
+  }
+}
+
+void OperationBinder::fold_constants(ir::Operation& to) {
+  ir::for_each_expression_beside_access(to, [&](Expr& expr) { folder_.fold(expr); });
+  // An aggregate that no output needs any longer is not computed.
+  std::vector<bool> needed(to.aggregates.size());
+  for (const ir::Output& output : to.outputs) {
+    ir::walk(output.expr, [&](const Expr& part) {
+      if (part.kind == ExprKind::kAggregate) needed[part.aggregate] = true;
+    });
+  }
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (needed[i]) continue;
+    to.aggregates[i] = {ir::Aggregate::Kind::kCountRows, false, std::nullopt, kBigInt};
+    to.first_row_decides = false;
+  }
+}
+
+void OperationBinder::finish(ir::Operation& to) {
+  for (const ir::TableAccess& access : to.access) {
+    if (access.path.index.valid() && access.path.kind == ir::AccessPath::Kind::kRange) {
+      ordered_.push_back(access.path.index);
+    }
+  }
+  set_columns_read(catalog_, to);
+  set_uses(to);
+  for (const ir::Output& output : to.outputs) {
+    if (output.into.valid()) to.defines.push_back(output.into);
+  }
+  sort_unique(to.defines);
+}
+
+}  // namespace mneme

@@ -1,0 +1,78 @@
+// Operation binder: one database statement of a procedure to one ir::Operation, with its access paths, its order and
+// the columns and variables it touches.
+//
+// Errors      refuse(): also for statements whose result would depend on chance, as a replayed call must do again what
+//             the call did.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "engine/schema/catalog.h"
+#include "procedures/binder/constant_folding.h"
+#include "procedures/binder/expression_binder.h"
+#include "procedures/binder/names.h"
+#include "procedures/ir/ir.h"
+#include "procedures/parser/syntax.h"
+
+namespace mneme {
+
+class OperationBinder {
+ public:
+  // `ordered` is told which indexes are read in order.
+  OperationBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered, Names& names,
+                  ir::Procedure& procedure)
+      : catalog_(catalog), strings_(strings), ordered_(ordered), names_(names), procedure_(procedure), folder_(strings) {}
+
+  // Appends to the procedure's operations. What its rows are for decides what is asked of their order. kUser: a session's
+  // statement, which is never run again, and whose rows need no order but the user's.
+  enum class Use { kInto, kForLoop, kPerform, kUser };
+  OperationId bind(const syntax::Operation& operation, Use use, const std::vector<syntax::Target>& targets);
+
+  // Of the operation that was bound last: a condition to evaluate before it, which raises as PostgreSQL does when it plans.
+  // Or one that names no column, and so is evaluated once, also where there is no row.
+  std::optional<ir::Expr> take_raising();
+  // Of the operation that was bound last: its outputs' names, "" where PostgreSQL has none.
+  std::vector<std::string> output_names() const;
+
+ private:
+  void bind_select(const syntax::Operation& from, Use use, ir::Operation& to);
+  void bind_insert(const syntax::Operation& from, ir::Operation& to);
+  void bind_update(const syntax::Operation& from, ir::Operation& to);
+  void bind_delete(const syntax::Operation& from, ir::Operation& to);
+  void bind_columns_of_insert(const syntax::Operation& from, const TableDefinition& table, ir::Operation& to);
+
+  void add_source(const syntax::TableReference& reference);
+  std::vector<ir::Expr> bind_conditions(const syntax::Operation& from);
+  void bind_items(const std::vector<syntax::SelectItem>& items, ExpressionBinder& binder);
+  void bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to);
+  void fold_constants(ir::Operation& to);
+  void set_outputs(const std::vector<syntax::Target>& targets, bool is_loop, ir::Operation& to);
+  void keep_outputs_for_user(ir::Operation& to);
+  VariableId writable(const syntax::Target& target) const;
+  void finish(ir::Operation& to);
+
+  const Catalog& catalog_;
+  std::deque<std::string>& strings_;
+  std::vector<IndexId>& ordered_;
+  Names& names_;
+  ir::Procedure& procedure_;
+  ConstantFolder folder_;
+
+  // Of the statement being bound.
+  std::optional<ir::Expr> gate_;
+  std::vector<RowSource> sources_;
+  std::vector<TableId> tables_;
+  struct Item {
+    std::string name;  // "": PostgreSQL's ?column?
+    ir::Expr expr;
+  };
+  std::vector<Item> items_;
+};
+
+// The value of `expr` as the variable stores it. PostgreSQL drops modifiers from a parameter's type, so a value that would
+// be changed for a parameter here, and not there, is refused: numeric and char(n) here, a varchar(n) that is too long as it runs.
+ir::Expr convert_for_variable(const Names& names, VariableId variable, ir::Expr expr);
+
+}  // namespace mneme

@@ -1,0 +1,140 @@
+#include "procedures/binder/program.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "base/deep_stack.h"
+#include "procedures/binder/ir_printer.h"
+#include "procedures/binder/schema_binder.h"
+#include "procedures/binder/statement_binder.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/parser.h"
+
+namespace mneme {
+
+namespace {
+
+std::shared_ptr<BoundProcedure> bind_procedure(const syntax::Procedure& procedure, const Catalog& catalog, ProcedureId id) {
+  auto bound = std::make_shared<BoundProcedure>();
+  ProcedureBinder binder(catalog, *bound->strings, bound->ordered);
+  bound->procedure = binder.bind(procedure, id);
+  bound->meaning = print_procedure(catalog, bound->procedure);
+  return bound;
+}
+
+void bind_definition(const syntax::Definition& definition, Program& program) {
+  if (definition.table) bind_table(*definition.table, program.catalog);
+  if (definition.index) bind_index(*definition.index, program.catalog);
+  if (!definition.procedure) return;
+  const syntax::Name& name = definition.procedure->name;
+  if (program.find_procedure(name.text)) {
+    refuse(name.where, "there is a procedure {} already: overloading is not supported; choose another name", name.text);
+  }
+  const ProcedureId id{static_cast<uint32_t>(program.procedures.size())};
+  auto bound = bind_procedure(*definition.procedure, program.catalog, id);
+  for (const IndexId index : bound->ordered) program.catalog.mark_ordered(index);
+  program.procedures.push_back(std::move(bound));
+}
+
+std::unique_ptr<Program> compile_deep(std::string_view source) {
+  auto program = std::make_unique<Program>();
+  program->source.add_file(std::string(source));
+  for (const syntax::Definition& definition : parse_catalog(source)) bind_definition(definition, *program);
+  return program;
+}
+
+// Calls work on the only definition in the text, which lies behind so many lines. Errors count from its first line.
+template <typename Work>
+auto with_parsed(std::string_view text, size_t lines_before, Work&& work) {
+  try {
+    const syntax::File definitions = parse(text, lines_before);
+    CHECK(definitions.size() == 1);
+    return work(definitions[0]);
+  } catch (SourceError& error) {
+    error.where.line -= static_cast<uint32_t>(lines_before);
+    throw;
+  }
+}
+
+}  // namespace
+
+void SourceText::add_file(std::string text) {
+  const auto lines = static_cast<size_t>(std::ranges::count(text, '\n'));
+  add(std::make_shared<const SourcePiece>(SourcePiece{.kind = SourcePiece::Kind::kFile, .name = {}, .table = {}, .text = std::move(text), .lines = lines}));
+}
+
+void SourceText::add(const syntax::Definition& definition) {
+  using Kind = SourcePiece::Kind;
+  SourcePiece piece;
+  piece.kind = definition.table ? Kind::kTable : definition.index ? Kind::kIndex : Kind::kProcedure;
+  piece.name = definition.name().text;
+  if (definition.index) piece.table = definition.index->table.text;
+  piece.text = definition.text + ";\n\n";
+  piece.lines = static_cast<size_t>(std::ranges::count(piece.text, '\n'));
+  add(std::make_shared<const SourcePiece>(std::move(piece)));
+}
+
+void SourceText::add(std::shared_ptr<const SourcePiece> piece) {
+  lines_ += piece->lines;
+  pieces_.push_back(std::move(piece));
+}
+
+bool SourceText::is_in_definitions() const {
+  return pieces_.empty() || pieces_[0].kind != SourcePiece::Kind::kFile;
+}
+
+std::string SourceText::text() const {
+  std::string text;
+  for (const SourcePiece& piece : pieces_) text += piece.text;
+  return text;
+}
+
+// Of print_program(): it holds all that a log's replay depends on, and neither comments nor layout.
+uint64_t Program::hash() const {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+  CHECK(state != nullptr && XXH3_64bits_reset(state.get()) == XXH_OK);
+  const auto add = [&](const std::string& text) {
+    CHECK(XXH3_64bits_update(state.get(), text.data(), text.size()) == XXH_OK);
+  };
+  add(print_catalog(catalog));
+  for (size_t i = 0; i < procedures.size(); ++i) add(procedures.bound(i).meaning);
+  return XXH3_64bits_digest(state.get());
+}
+
+const ir::Procedure* Program::find_procedure(std::string_view name) const {
+  const auto found = std::ranges::find(procedures, name, &ir::Procedure::name);
+  return found == procedures.end() ? nullptr : &*found;
+}
+
+std::unique_ptr<Program> compile_source(std::string_view source) {
+  return on_deep_stack([&] { return compile_deep(source); });
+}
+
+std::shared_ptr<BoundProcedure> bind_one(const Catalog& catalog, std::string_view text, size_t lines_before, ProcedureId id) {
+  return on_deep_stack([&] {
+    return with_parsed(text, lines_before, [&](const syntax::Definition& definition) { return bind_procedure(*definition.procedure, catalog, id); });
+  });
+}
+
+std::unique_ptr<Program> with_definition(const Program& program, std::string_view text) {
+  CHECK(program.source.is_in_definitions());
+  return on_deep_stack([&] {
+    auto next = std::make_unique<Program>(program);
+    with_parsed(text, program.source.lines(), [&](const syntax::Definition& definition) {
+      bind_definition(definition, *next);
+      next->source.add(definition);
+    });
+    return next;
+  });
+}
+
+Result<std::unique_ptr<Program>> compile(std::string_view source, std::string_view file_name) {
+  try {
+    return compile_source(source);
+  } catch (const SourceError& error) {
+    return invalid_argument("{}:{}:{}: {}", file_name, error.where.line, error.where.column, error.message);
+  }
+}
+
+}  // namespace mneme

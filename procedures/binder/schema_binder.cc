@@ -1,0 +1,120 @@
+#include "procedures/binder/schema_binder.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "procedures/binder/conversion.h"
+#include "procedures/ir/source_error.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr size_t kLongestText = 32767;
+constexpr std::array<std::string_view, 6> kSystemColumns = {"tableoid", "ctid", "xmin",
+                                                            "cmin",     "xmax", "cmax"};
+
+Column bind_column(const syntax::ColumnDefinition& definition) {
+  if (!definition.type.table.empty()) {
+    refuse(definition.type.where, "%TYPE is for variables and parameters; write the column's type");
+  }
+  if (std::ranges::find(kSystemColumns, definition.name.text) != kSystemColumns.end()) {
+    refuse(definition.name.where,
+           "{} is a column that every table of PostgreSQL has already; choose another name",
+           definition.name.text);
+  }
+  const Type type = read_plain_type(definition.type);
+  if (type.is_array) {
+    refuse(definition.type.where,
+           "a column can't be an array: rows have a fixed size; use a table of its own");
+  }
+  if (type.kind == TypeKind::kVarchar && !type.is_text && type.length == 0) {
+    refuse(definition.type.where,
+           "varchar without a length is not supported in a table: rows have a fixed size; use "
+           "varchar(n)");
+  }
+  return {definition.name.text, type, !definition.not_null};
+}
+
+// CHECK (char_length(column) <= n), which gives a text column its size.
+void bind_check(const syntax::Expr& check, std::vector<Column>& columns) {
+  const auto complain = [&]() {
+    refuse(check.where,
+           "this CHECK is not supported: only CHECK (char_length(column) <= n) on a text column is; check in "
+           "the "
+           "procedures what must hold");
+  };
+  if (check.kind != syntax::ExprKind::kBinary || check.op != ir::Op::kLessEqual) complain();
+  const syntax::Expr& call = check.args[0];
+  const syntax::Expr& bound = check.args[1];
+  const bool is_length =
+      call.kind == syntax::ExprKind::kCall && call.args.size() == 1 &&
+      (call.text == "char_length" || call.text == "character_length" || call.text == "length") &&
+      call.args[0].kind == syntax::ExprKind::kReference && call.args[0].qualifier.empty();
+  if (!is_length || bound.kind != syntax::ExprKind::kInteger) complain();
+  const auto column = std::ranges::find(columns, call.args[0].text, &Column::name);
+  if (column == columns.end() || !column->type.is_text) complain();
+  if (bound.text.size() > 5 || std::stoul(bound.text) > kLongestText || std::stoul(bound.text) == 0) {
+    refuse(bound.where, "a text column's length is from 1 to {}", kLongestText);
+  }
+  column->type.length = static_cast<uint16_t>(std::stoul(bound.text));
+}
+
+std::vector<ColumnId> bind_key(const std::vector<syntax::Name>& names, const std::vector<Column>& columns) {
+  std::vector<ColumnId> key;
+  for (const syntax::Name& name : names) {
+    const auto column = std::ranges::find(columns, name.text, &Column::name);
+    if (column == columns.end()) refuse(name.where, "the table has no column {}", name.text);
+    key.push_back(ColumnId{static_cast<uint32_t>(column - columns.begin())});
+  }
+  return key;
+}
+
+// As PostgreSQL names an index that a constraint makes.
+std::string constraint_name(const syntax::Table& table, const syntax::UniqueConstraint& constraint) {
+  if (!constraint.name.empty()) return constraint.name.text;
+  std::string name = table.name.text;
+  for (const syntax::Name& column : constraint.columns) name += "_" + column.text;
+  return name + "_key";
+}
+
+}  // namespace
+
+void bind_table(const syntax::Table& table, Catalog& catalog) {
+  std::vector<Column> columns;
+  for (const syntax::ColumnDefinition& definition : table.columns) columns.push_back(bind_column(definition));
+  for (const syntax::Expr& check : table.checks) bind_check(check, columns);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].type.is_text && columns[i].type.length == 0) {
+      refuse(table.columns[i].type.where,
+             "text without a bound is not supported in a table: rows have a fixed size; add CHECK "
+             "(char_length({}) <= n), "
+             "or use varchar(n)",
+             columns[i].name);
+    }
+  }
+  std::vector<ColumnId> primary_key;
+  if (table.primary_key) primary_key = bind_key(table.primary_key->columns, columns);
+  for (const ColumnId column : primary_key) columns[column.value].nullable = false;
+  const Result<TableId> added = catalog.add_table(table.name.text, columns, primary_key);
+  if (!added.ok()) refuse(table.name.where, "{}", added.error().message);
+  for (const syntax::UniqueConstraint& constraint : table.unique) {
+    const Result<IndexId> index = catalog.add_index(constraint_name(table, constraint), *added,
+                                                    bind_key(constraint.columns, columns), true);
+    if (!index.ok()) refuse(constraint.where, "{}", index.error().message);
+  }
+}
+
+void bind_index(const syntax::Index& index, Catalog& catalog) {
+  const TableDefinition* table = catalog.find_table(index.table.text);
+  if (!table)
+    refuse(index.table.where, "there is no table {}; a file creates a table before its indexes",
+           index.table.text);
+  const Result<IndexId> added =
+      catalog.add_index(index.name.text, table->id, bind_key(index.columns, table->columns), index.unique);
+  if (!added.ok()) refuse(index.name.where, "{}", added.error().message);
+}
+
+}  // namespace mneme

@@ -1,0 +1,393 @@
+#include "procedures/binder/statement_binder.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "procedures/binder/constant_folding.h"
+#include "procedures/binder/conversion.h"
+#include "procedures/ir/source_error.h"
+
+namespace mneme {
+
+using ir::Statement;
+using ir::StatementKind;
+
+namespace {
+
+constexpr Type kInt{.kind = TypeKind::kInt};
+
+Statement make(StatementKind kind, ir::SourceLocation where) {
+  Statement statement;
+  statement.kind = kind;
+  statement.where = where;
+  return statement;
+}
+
+ir::Expr make_boolean(bool value, ir::SourceLocation where) {
+  ir::Expr expr;
+  expr.type.kind = TypeKind::kBoolean;
+  expr.constant = Value::of_bool(value);
+  expr.where = where;
+  return expr;
+}
+
+ir::Expr make_null(const Type& type, ir::SourceLocation where) {
+  ir::Expr expr;
+  expr.type = type;
+  expr.where = where;
+  return expr;
+}
+
+size_t count_placeholders(std::string_view format) {
+  size_t count = 0;
+  for (size_t i = 0; i < format.size(); ++i) {
+    if (format[i] != '%') continue;
+    if (i + 1 < format.size() && format[i + 1] == '%') {
+      ++i;
+    } else {
+      ++count;
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+ir::Procedure ProcedureBinder::bind(const syntax::Procedure& from, ProcedureId id) {
+  procedure_.id = id;
+  procedure_.name = from.name.text;
+  procedure_.where = from.name.where;
+  names_.open_block();
+  bind_parameters(from);
+  bind_block(from.body, true, procedure_.body);
+  names_.close_block();
+  if (procedure_.found.valid()) {
+    keep_found(procedure_.body);
+    Statement begin = make(StatementKind::kAssign, from.name.where);
+    begin.variable = procedure_.found;
+    begin.expr = make_boolean(false, from.name.where);
+    procedure_.body.insert(procedure_.body.begin(), std::move(begin));
+  }
+  return std::move(procedure_);
+}
+
+void ProcedureBinder::bind_parameters(const syntax::Procedure& from) {
+  for (const syntax::Parameter& parameter : from.parameters) {
+    if (parameter.type.base == "record") {
+      refuse(parameter.type.where, "a parameter can't be a RECORD; give each field a parameter");
+    }
+    const Type type = names_.read_type(parameter.type);
+    procedure_.parameters.push_back({names_.declare(parameter.name, type, false, true), parameter.inout});
+  }
+}
+
+void ProcedureBinder::bind_block(const syntax::Block& block, bool outermost, Statements& out) {
+  names_.open_block();
+  for (const syntax::Declaration& declaration : block.declarations)
+    bind_declaration(declaration, outermost, out);
+  bind_statements(block.statements, out);
+  names_.close_block();
+}
+
+void ProcedureBinder::bind_declaration(const syntax::Declaration& declaration, bool outermost,
+                                       Statements& out) {
+  if (declaration.type.base == "record") {
+    if (declaration.initial || declaration.constant) {
+      refuse(declaration.name.where, "a RECORD takes no initial value; a SELECT or FOR loop fills it");
+    }
+    names_.declare_record(declaration.name);
+    return;
+  }
+  const Type type = names_.read_type(declaration.type);
+  if (declaration.constant && !declaration.initial) {
+    refuse(declaration.name.where, "the CONSTANT {} has no value; write :=", declaration.name.text);
+  }
+  // The initial value is evaluated before the name is known, as in PostgreSQL.
+  if (type.is_array) {
+    const VariableId array = names_.declare(declaration.name, type, declaration.constant, false);
+    if (declaration.initial) {
+      bind_array_assign(array, *declaration.initial, declaration.name.where, out);
+    } else if (!outermost) {
+      refuse(declaration.name.where, "an array in an inner block needs an initial value, as '{{}}'");
+    }
+    return;
+  }
+  Statement assign = make(StatementKind::kAssign, declaration.name.where);
+  if (declaration.initial) {
+    assign.expr = bind_for(*declaration.initial, type, declaration.name.text);
+  } else {
+    assign.expr = make_null(type, declaration.name.where);
+  }
+  assign.variable = names_.declare(declaration.name, type, declaration.constant, false);
+  // The outermost block's variables are NULL as the call begins; an inner block may be entered again.
+  if (declaration.initial || !outermost) out.push_back(std::move(assign));
+}
+
+void ProcedureBinder::bind_statements(const std::vector<syntax::Statement>& statements, Statements& out) {
+  for (const syntax::Statement& statement : statements) bind_statement(statement, out);
+}
+
+void ProcedureBinder::bind_statement(const syntax::Statement& statement, Statements& out) {
+  switch (statement.kind) {
+    case syntax::StatementKind::kBlock:
+      return bind_block(*statement.block, false, out);
+    case syntax::StatementKind::kAssign:
+      return bind_assign(statement, out);
+    case syntax::StatementKind::kIf:
+    case syntax::StatementKind::kCase:
+      return bind_branches(statement, out);
+    case syntax::StatementKind::kLoop:
+    case syntax::StatementKind::kWhile:
+      return bind_while(statement, out);
+    case syntax::StatementKind::kForRange:
+      return bind_for_range(statement, out);
+    case syntax::StatementKind::kForQuery:
+      return bind_for_query(statement, out);
+    case syntax::StatementKind::kExit:
+    case syntax::StatementKind::kContinue:
+      return bind_leave(statement, out);
+    case syntax::StatementKind::kReturn:
+      out.push_back(make(StatementKind::kReturn, statement.where));
+      return;
+    case syntax::StatementKind::kRaise:
+      return bind_raise(statement, out);
+    case syntax::StatementKind::kNull:
+      return;
+    case syntax::StatementKind::kPerform:
+    case syntax::StatementKind::kOperation:
+      return bind_operation(statement, out);
+  }
+  CHECK(false && "no such statement");
+}
+
+VariableId ProcedureBinder::assignable(const syntax::Target& target) const {
+  const Declared& declared = names_.get(target.name);
+  if (declared.constant)
+    refuse(target.name.where, "{} is a CONSTANT and can't be assigned to", target.name.text);
+  if (declared.record) {
+    if (target.field.empty()) {
+      refuse(target.name.where,
+             "a whole record can't be assigned; assign its fields, or fill it with SELECT ... INTO");
+    }
+    return names_.field(*declared.record, target.field.text, target.field.where);
+  }
+  if (!target.field.empty())
+    refuse(target.field.where, "{} is no record and has no fields", target.name.text);
+  return declared.variable;
+}
+
+ir::Expr ProcedureBinder::bind_value_for(const syntax::Expr& expr, VariableId variable) {
+  ExpressionBinder binder(names_, strings_);
+  return folded(convert_for_variable(names_, variable, binder.bind(expr)));
+}
+
+ir::Expr ProcedureBinder::bind_condition(const syntax::Expr& expr) {
+  return folded(ExpressionBinder(names_, strings_).bind_condition(expr));
+}
+
+ir::Expr ProcedureBinder::bind_for(const syntax::Expr& expr, const Type& target, std::string_view what) {
+  return folded(ExpressionBinder(names_, strings_).bind_for(expr, target, what));
+}
+
+ir::Expr ProcedureBinder::folded(ir::Expr expr) {
+  ConstantFolder(strings_).fold_alone(expr);
+  return expr;
+}
+
+void ProcedureBinder::bind_assign(const syntax::Statement& statement, Statements& out) {
+  const VariableId variable = assignable(statement.target);
+  if (names_.type_of(variable).is_array)
+    return bind_array_assign(variable, *statement.expr, statement.where, out);
+  Statement assign = make(StatementKind::kAssign, statement.where);
+  assign.variable = variable;
+  assign.expr = bind_value_for(*statement.expr, variable);
+  out.push_back(std::move(assign));
+}
+
+void ProcedureBinder::bind_array_assign(VariableId array, const syntax::Expr& value, ir::SourceLocation where,
+                                        Statements& out) {
+  Statement assign = make(StatementKind::kArrayAssign, where);
+  assign.variable = array;
+  const auto array_named = [&](const syntax::Expr& expr) -> VariableId {
+    const Declared* declared = expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty()
+                                   ? names_.find(expr.text)
+                                   : nullptr;
+    return declared ? declared->variable : VariableId{};
+  };
+  if (value.kind == syntax::ExprKind::kEmptyArray ||
+      (value.kind == syntax::ExprKind::kString && value.text == "{}")) {
+    out.push_back(std::move(assign));
+    return;
+  }
+  if (value.kind == syntax::ExprKind::kCall && value.text == "array_append" && value.args.size() == 2) {
+    if (array_named(value.args[0]) != array) {
+      refuse(where,
+             "array_append() is supported in the form a := array_append(a, x), with one array on both sides");
+    }
+    assign.kind = StatementKind::kArrayAppend;
+    assign.expr = bind_value_for(value.args[1], array);
+    out.push_back(std::move(assign));
+    return;
+  }
+  assign.source_array = array_named(value);
+  if (assign.source_array.valid() && names_.type_of(assign.source_array) == names_.type_of(array)) {
+    out.push_back(std::move(assign));
+    return;
+  }
+  refuse(where,
+         "an array is assigned '{{}}', array_append(itself, x), or another array of the same type; not this");
+}
+
+ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& statement,
+                                                const syntax::Branch& branch) {
+  if (!statement.expr) {
+    if (branch.conditions.size() != 1) {
+      refuse(branch.where, "a WHEN of a CASE without an expression takes one condition; join them with OR");
+    }
+    return bind_condition(branch.conditions[0]);
+  }
+  // PostgreSQL keeps the subject in a variable: a bare literal is text, whatever it meets.
+  syntax::Expr subject = *statement.expr;
+  if (subject.kind == syntax::ExprKind::kString || subject.kind == syntax::ExprKind::kNull) {
+    subject = {};
+    subject.kind = syntax::ExprKind::kCast;
+    subject.type.base = "text";
+    subject.where = subject.type.where = statement.expr->where;
+    subject.args = {*statement.expr};
+  }
+  // CASE x WHEN a, b is x = a OR x = b. Only a and b are constants to PostgreSQL.
+  ExpressionBinder binder(names_, strings_);
+  std::vector<ir::Expr> comparisons;
+  for (const syntax::Expr& condition : branch.conditions) {
+    syntax::Expr equal;
+    equal.kind = syntax::ExprKind::kBinary;
+    equal.op = ir::Op::kEqual;
+    equal.where = condition.where;
+    equal.args = {subject, condition};
+    comparisons.push_back(binder.bind_condition(equal));
+    for (ir::Expr& side : comparisons.back().args) side = folded(std::move(side));
+  }
+  return ir::join(ir::Op::kOr, comparisons);
+}
+
+void ProcedureBinder::bind_branches(const syntax::Statement& statement, Statements& out) {
+  Statements* into = &out;
+  for (const syntax::Branch& branch : statement.branches) {
+    Statement choice = make(StatementKind::kIf, branch.where);
+    choice.expr = bind_branch_condition(statement, branch);
+    bind_statements(branch.statements, choice.body);
+    into->push_back(std::move(choice));
+    into = &into->back().else_body;
+  }
+  if (statement.has_else) {
+    bind_statements(statement.body, *into);
+  } else if (statement.kind == syntax::StatementKind::kCase) {
+    Statement raise = make(StatementKind::kRaise, statement.where);
+    raise.sqlstate = sqlstate::kCaseNotFound;
+    raise.message = "case not found";
+    into->push_back(std::move(raise));
+  }
+}
+
+void ProcedureBinder::bind_loop_body(const syntax::Statement& statement, Statements& out) {
+  loops_.push_back(statement.label.text);
+  bind_statements(statement.body, out);
+  loops_.pop_back();
+}
+
+void ProcedureBinder::bind_while(const syntax::Statement& statement, Statements& out) {
+  Statement loop = make(StatementKind::kWhile, statement.where);
+  loop.expr = statement.expr ? bind_condition(*statement.expr) : make_boolean(true, statement.where);
+  bind_loop_body(statement, loop.body);
+  out.push_back(std::move(loop));
+}
+
+void ProcedureBinder::bind_for_range(const syntax::Statement& statement, Statements& out) {
+  if (!statement.target.field.empty()) {
+    refuse(statement.target.field.where,
+           "a FOR loop over numbers counts in a variable of its own; write one name");
+  }
+  Statement loop = make(StatementKind::kForRange, statement.where);
+  loop.reverse = statement.reverse;
+  loop.expr = bind_for(*statement.expr, kInt, "a FOR loop's bound");
+  loop.limit = bind_for(*statement.limit, kInt, "a FOR loop's bound");
+  if (statement.step) loop.step = bind_for(*statement.step, kInt, "BY");
+  names_.open_block();
+  loop.variable = names_.declare(statement.target.name, kInt, false, false);
+  bind_loop_body(statement, loop.body);
+  names_.close_block();
+  out.push_back(std::move(loop));
+}
+
+void ProcedureBinder::bind_for_query(const syntax::Statement& statement, Statements& out) {
+  Statement loop = make(StatementKind::kForQuery, statement.where);
+  loop.operation = bind_operation_into(*statement.operation, OperationBinder::Use::kForLoop, statement.targets, out);
+  bind_loop_body(statement, loop.body);
+  out.push_back(std::move(loop));
+}
+
+void ProcedureBinder::bind_leave(const syntax::Statement& statement, Statements& out) {
+  const bool is_exit = statement.kind == syntax::StatementKind::kExit;
+  Statement leave = make(is_exit ? StatementKind::kExit : StatementKind::kContinue, statement.where);
+  if (loops_.empty()) refuse(statement.where, "{} is outside of any loop", is_exit ? "EXIT" : "CONTINUE");
+  if (!statement.label.empty()) {
+    const auto loop = std::ranges::find(loops_.rbegin(), loops_.rend(), statement.label.text);
+    if (loop == loops_.rend()) {
+      refuse(statement.label.where, "no loop around this statement is labelled <<{}>>", statement.label.text);
+    }
+    leave.loop_depth = static_cast<uint32_t>(loop - loops_.rbegin());
+  }
+  leave.expr = statement.expr ? bind_condition(*statement.expr) : make_boolean(true, statement.where);
+  out.push_back(std::move(leave));
+}
+
+void ProcedureBinder::bind_raise(const syntax::Statement& statement, Statements& out) {
+  Statement raise = make(StatementKind::kRaise, statement.where);
+  raise.message = statement.message;
+  const size_t wanted = count_placeholders(statement.message);
+  if (wanted != statement.args.size()) {
+    refuse(statement.where,
+           "this RAISE has {} % in its message and {} arguments; each % takes one (%% is a percent sign)",
+           wanted, statement.args.size());
+  }
+  ExpressionBinder binder(names_, strings_);
+  for (const syntax::Expr& arg : statement.args) {
+    raise.args.push_back(folded(binder.bind_value(arg)));
+    require_certain_text(raise.args.back(), "what RAISE prints");
+  }
+  out.push_back(std::move(raise));
+}
+
+OperationId ProcedureBinder::bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use,
+                                                 const std::vector<syntax::Target>& targets, Statements& out) {
+  const OperationId id = operations_.bind(operation, use, targets);
+  if (std::optional<ir::Expr> raising = operations_.take_raising()) out.push_back(make_raising(std::move(*raising)));
+  return id;
+}
+
+void ProcedureBinder::bind_operation(const syntax::Statement& statement, Statements& out) {
+  const bool perform = statement.kind == syntax::StatementKind::kPerform;
+  Statement operation = make(StatementKind::kOperation, statement.where);
+  operation.operation = bind_operation_into(*statement.operation, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto,
+                                            statement.operation->into, out);
+  out.push_back(std::move(operation));
+}
+
+// The procedure reads FOUND somewhere: every statement that sets it says so.
+void ProcedureBinder::keep_found(Statements& statements) {
+  for (Statement& statement : statements) {
+    if (statement.kind == StatementKind::kForRange || statement.kind == StatementKind::kForQuery) {
+      statement.found = procedure_.found;
+    }
+    if (statement.kind == StatementKind::kOperation) {
+      ir::Operation& operation = procedure_.operations[statement.operation.value];
+      operation.found = procedure_.found;
+      operation.defines.push_back(procedure_.found);
+      std::ranges::sort(operation.defines);
+    }
+    keep_found(statement.body);
+    keep_found(statement.else_body);
+  }
+}
+
+}  // namespace mneme

@@ -1,0 +1,486 @@
+#include "procedures/interpreter/call_codec.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/byte_cursor.h"
+#include "base/check.h"
+#include "procedures/ir/sql_error.h"
+#include "procedures/values/numeric.h"
+#include "procedures/values/timestamp.h"
+#include "procedures/values/value_text.h"
+
+namespace mneme {
+
+namespace {
+
+// Numerics: 128-bit zigzag varints.
+using uint128 = unsigned __int128;
+constexpr int kMaxNumericBytes = 19;
+
+int128 get_numeric(ByteCursor& cursor, bool& minimal) {
+  uint128 value = 0;
+  for (int i = 0; i < kMaxNumericBytes; ++i) {
+    const auto byte = cursor.get<uint8_t>();
+    value |= static_cast<uint128>(byte & 0x7f) << (7 * i);
+    if (byte >= 0x80) continue;
+    // The last byte has room for more bits than 128.
+    minimal = (i == 0 || byte != 0) && (i < kMaxNumericBytes - 1 || byte < 4);
+    return static_cast<int128>(value >> 1) ^ -static_cast<int128>(value & 1);
+  }
+  minimal = false;
+  return 0;
+}
+
+constexpr const char* kOutOfRange = "is out of range";
+
+// Whether all characters are of ASCII, and none is zero: then no byte has its high bit set, nor gets it when one is taken
+// from each.
+bool is_ascii(std::string_view text) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  uint64_t found = 0;
+  size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + i, 8);
+    found |= (word - kOnes) | word;
+  }
+  for (; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    found |= static_cast<uint8_t>(c - 1) | c;
+  }
+  return (found & (kOnes << 7)) == 0;
+}
+
+// Returns why a value that is not NULL is none of the type, or nullptr. Clients' calls and bytes from disk are both checked by it.
+const char* fault_of(const Type& type, const Value& value) {
+  switch (type.kind) {
+    case TypeKind::kBoolean:
+      return value.as_int() == 0 || value.as_int() == 1 ? nullptr : "is neither true nor false";
+    case TypeKind::kSmallInt:
+    case TypeKind::kInt:
+    case TypeKind::kBigInt:
+      return fits_integer(type.kind, value.as_int()) ? nullptr : kOutOfRange;
+    case TypeKind::kNumeric:
+      return fits_numeric(type, value.as_numeric()) ? nullptr : "has too many digits";
+    case TypeKind::kDouble:
+    case TypeKind::kTimestamp:
+      return nullptr;
+    case TypeKind::kChar:
+    case TypeKind::kVarchar: {
+      const std::string_view text = value.as_text();
+      if (type.length != 0 && text.size() > type.length) return "is too long";
+      if (!is_ascii(text)) return "has a character that is not ASCII";
+      if (type.kind == TypeKind::kChar && text.ends_with(' ')) return "keeps the blanks at its end";
+      return nullptr;
+    }
+    case TypeKind::kNull:
+      break;
+  }
+  return "has no type";
+}
+
+// Why a client's argument is refused, and PostgreSQL's code for it.
+struct Fault {
+  const char* sqlstate = nullptr;
+  const char* what = nullptr;
+
+  explicit operator bool() const { return what != nullptr; }
+};
+
+bool is_made_for(const Type& type, Value::Kind kind) {
+  switch (type.kind) {
+    case TypeKind::kBoolean:
+      return kind == Value::Kind::kBool || kind == Value::Kind::kInt;
+    case TypeKind::kSmallInt:
+    case TypeKind::kInt:
+    case TypeKind::kBigInt:
+    case TypeKind::kTimestamp:
+      return kind == Value::Kind::kInt;
+    case TypeKind::kNumeric:
+      return kind == Value::Kind::kNumeric;
+    case TypeKind::kDouble:
+      return kind == Value::Kind::kDouble;
+    case TypeKind::kChar:
+    case TypeKind::kVarchar:
+      return kind == Value::Kind::kText;
+    case TypeKind::kNull:
+      break;
+  }
+  return false;
+}
+
+const char* given_as(Value::Kind kind) {
+  switch (kind) {
+    case Value::Kind::kInt:
+      return "is given as an integer (Value::of_int)";
+    case Value::Kind::kBool:
+      return "is given as a boolean (Value::of_bool)";
+    case Value::Kind::kNumeric:
+      return "is given as a numeric (Value::of_numeric)";
+    case Value::Kind::kDouble:
+      return "is given as a double (Value::of_double)";
+    case Value::Kind::kText:
+      return "is given as a text (Value::of_text)";
+    case Value::Kind::kNull:
+      break;
+  }
+  return "is given as NULL";
+}
+
+const char* sqlstate_of_fault(const Type& type) {
+  switch (type.kind) {
+    case TypeKind::kChar:
+    case TypeKind::kVarchar:
+      return sqlstate::kStringTooLong;
+    case TypeKind::kBoolean:
+      return sqlstate::kInvalidText;
+    default:
+      return sqlstate::kOutOfRange;
+  }
+}
+
+// Refuses a client's value that no statement could have given, although a log of an earlier program may hold it
+// (a timestamp after the year 9999).
+Fault fault_of_given(const Type& type, const Value& value) {
+  if (!is_made_for(type, value.kind())) return {sqlstate::kDatatypeMismatch, given_as(value.kind())};
+  if (type.kind == TypeKind::kTimestamp && !is_timestamp(value.as_int()))
+    return {sqlstate::kDatetimeOverflow, "lies outside of the years 1 to 9999"};
+  const char* const what = fault_of(type, value);
+  if (what == nullptr) return {};
+  const bool is_text = type.is_string() && (type.length == 0 || value.as_text().size() <= type.length);
+  return {is_text ? sqlstate::kInvalidText : sqlstate_of_fault(type), what};
+}
+
+// What is wrong with any of an array's elements. Every call's arguments are looked at, so integers are by their limits.
+Fault fault_of_any(const Type& type, std::span<const Value> elements) {
+  if (type.is_integer()) {
+    bool inside = true;
+    for (const Value& element : elements)
+      inside &= element.is_null() | ((element.kind() == Value::Kind::kInt) & fits_integer(type.kind, element.as_int()));
+    if (inside) return {};
+  }
+  for (const Value& element : elements) {
+    if (element.is_null()) continue;
+    if (const Fault fault = fault_of_given(type, element)) return fault;
+  }
+  return {};
+}
+
+// Of a value of any type, text aside.
+constexpr size_t kMaxValueBytes = kMaxNumericBytes;
+
+size_t max_value_bytes(const Type& type, const Value& value) {
+  return type.is_string() ? kMaxVarintBytes + value.as_text().size() : kMaxValueBytes;
+}
+size_t bitmap_bytes(size_t count) {
+  return (count + 7) / 8;
+}
+size_t max_array_bytes(const Type& type, std::span<const Value> elements) {
+  size_t bytes = kMaxVarintBytes + bitmap_bytes(elements.size());
+  if (!type.is_string()) return bytes + elements.size() * kMaxValueBytes;
+  for (const Value& element : elements) bytes += element.is_null() ? 0 : max_value_bytes(type, element);
+  return bytes;
+}
+
+// Writes to memory that has room for it: max_*_bytes() says how much that takes.
+class Encoder {
+ public:
+  explicit Encoder(std::byte* at) : at_(at) {}
+
+  std::byte* end() const { return at_; }
+
+  // `null(i)` for each of `count` places.
+  template <typename IsNull>
+  void put_bitmap(size_t count, IsNull null) {
+    for (size_t first = 0; first < count; first += 8) {
+      uint8_t bits = 0;
+      for (size_t i = first; i < count && i < first + 8; ++i)
+        bits |= static_cast<uint8_t>(null(i) << (i - first));
+      put(bits);
+    }
+  }
+  void put_value(const Type& type, const Value& value) {
+    switch (type.kind) {
+      case TypeKind::kBoolean:
+        return put(static_cast<uint8_t>(value.as_bool()));
+      case TypeKind::kNumeric:
+        return put_numeric(value.as_numeric());
+      case TypeKind::kDouble:
+        return put(value.as_double());
+      case TypeKind::kChar:
+      case TypeKind::kVarchar:
+        return put_text(value.as_text());
+      default:
+        at_ = store_varint(at_, zigzag(value.as_int()));
+    }
+  }
+  void put_array(const Type& type, std::span<const Value> elements) {
+    bool nulls = false;
+    for (const Value& element : elements) nulls |= element.is_null();
+    at_ = store_varint(at_, uint64_t{elements.size()} * 2 + (nulls ? 1 : 0));
+    if (nulls) put_bitmap(elements.size(), [&](size_t i) { return elements[i].is_null(); });
+    // The longest arrays are of integers: one look at their type, not one for each.
+    if (type.is_integer() && !nulls) {
+      for (const Value& element : elements) at_ = store_varint(at_, zigzag(element.as_int()));
+      return;
+    }
+    for (const Value& element : elements) {
+      if (!element.is_null()) put_value(type, element);
+    }
+  }
+
+ private:
+  template <typename T>
+  void put(T value) {
+    store(at_, value);
+    at_ += sizeof value;
+  }
+  void put_numeric(int128 number) {
+    uint128 rest = (static_cast<uint128>(number) << 1) ^ static_cast<uint128>(number >> 127);
+    for (; rest >= 0x80; rest >>= 7) put(static_cast<uint8_t>(rest | 0x80));
+    put(static_cast<uint8_t>(rest));
+  }
+  void put_text(std::string_view text) {
+    at_ = store_varint(at_, text.size());
+    if (!text.empty()) std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+  }
+
+  std::byte* at_;
+};
+
+// Reads what Encoder wrote. The first thing that it could not have written ends in fault().
+class Decoder {
+ public:
+  Decoder(ByteSpan payload, Arena& arena) : cursor_(payload), arena_(arena) {}
+
+  const char* fault() const { return cursor_.bad() ? "ends early" : fault_; }
+  bool ok() const { return fault() == nullptr; }
+  size_t remaining() const { return cursor_.remaining(); }
+  void refuse(const char* fault) {
+    if (fault_ == nullptr) fault_ = fault;
+  }
+
+  uint64_t get_varint() {
+    const size_t before = cursor_.remaining();
+    const uint64_t value = cursor_.get_varint();
+    // A zero behind other bytes could have been left out.
+    if (before - cursor_.remaining() > 1 && !cursor_.bad() && cursor_.last() == std::byte{0})
+      refuse("has a number in too many bytes");
+    return value;
+  }
+  ByteSpan get_bitmap(size_t count) {
+    const ByteSpan bits = get_bytes(bitmap_bytes(count));
+    if (!bits.empty() && count % 8 != 0 && std::to_integer<unsigned>(bits.back()) >> (count % 8) != 0) {
+      refuse("marks more values NULL than there are");
+    }
+    return bits;
+  }
+  static bool is_null(ByteSpan bitmap, size_t i) {
+    return (std::to_integer<unsigned>(bitmap[i / 8]) >> (i % 8) & 1) != 0;
+  }
+
+  Value get_value(const Type& type) {
+    if (type.is_integer()) return get_integer(type.kind);
+    const Value value = read_value(type);
+    // Of bytes that ended early the value is zero, or empty, and fault() tells that first.
+    if (const char* fault = fault_of(type, value)) refuse(fault);
+    return value;
+  }
+  std::span<const Value> get_array(const Type& type) {
+    const uint64_t header = get_varint();
+    const bool nulls = (header & 1) != 0;
+    const uint64_t count = header / 2;
+    // Each element takes at least a bit: this bounds what damaged bytes can make us allocate.
+    if (count > uint64_t{cursor_.remaining()} * 8) refuse("has an array longer than itself");
+    if (!nulls && count > cursor_.remaining()) refuse("has an array longer than itself");
+    if (!ok()) return {};
+    const ByteSpan bitmap = nulls ? get_bitmap(count) : ByteSpan{};
+    if (!ok()) return {};
+    if (type.is_integer() && !nulls) return get_integers(type.kind, count);
+    const std::span<Value> elements = arena_.make_array<Value>(count);
+    bool any_null = false;
+    for (size_t i = 0; i < count && ok(); ++i) {
+      const bool null = nulls && is_null(bitmap, i);
+      any_null |= null;
+      if (!null) elements[i] = get_value(type);
+    }
+    if (any_null != nulls) refuse("marks no element of an array NULL");
+    return elements;
+  }
+
+ private:
+  ByteSpan get_bytes(size_t count) {
+    const std::byte* bytes = cursor_.take(count);
+    return bytes == nullptr ? ByteSpan{} : ByteSpan{bytes, count};
+  }
+  // Integers are most of what calls hold, so they don't go the way of all types.
+  Value get_integer(TypeKind kind) {
+    const int64_t number = unzigzag(get_varint());
+    if (!fits_integer(kind, number)) refuse(kOutOfRange);
+    return Value::of_int(number);
+  }
+  std::span<const Value> get_integers(TypeKind kind, size_t count) {
+    auto* const elements = static_cast<Value*>(arena_.allocate(count * sizeof(Value)));
+    for (size_t i = 0; i < count; ++i) new (elements + i) Value(get_integer(kind));
+    return {elements, count};
+  }
+  Value read_value(const Type& type) {
+    switch (type.kind) {
+      case TypeKind::kBoolean:
+        return Value::of_int(cursor_.get<uint8_t>());
+      case TypeKind::kNumeric: {
+        bool minimal = true;
+        const int128 number = get_numeric(cursor_, minimal);
+        if (!minimal) refuse("has a number in too many bytes");
+        return Value::of_numeric(number);
+      }
+      case TypeKind::kDouble:
+        return Value::of_double(cursor_.get<double>());
+      case TypeKind::kChar:
+      case TypeKind::kVarchar:
+        return Value::of_text(as_text(get_bytes(get_varint())));
+      default:
+        return Value::of_int(unzigzag(get_varint()));
+    }
+  }
+
+  ByteCursor cursor_;
+  Arena& arena_;
+  const char* fault_ = nullptr;
+};
+
+bool is_null(const Type& type, const Argument& argument) {
+  return type.is_array ? argument.null_array : argument.scalar.is_null();
+}
+
+Fault fault_of_argument(const Type& type, const Argument& argument) {
+  if (!type.is_array) {
+    if (!argument.null_array) return {sqlstate::kDatatypeMismatch, "is given as an array (Argument::of_array)"};
+    return argument.scalar.is_null() ? Fault{} : fault_of_given(type, argument.scalar);
+  }
+  if (!argument.scalar.is_null()) return {sqlstate::kDatatypeMismatch, "is given as a single value (Argument::of)"};
+  return argument.null_array ? Fault{} : fault_of_any(type.element(), argument.array);
+}
+
+// The bitmap of NULLs, then the arguments that are not.
+template <typename TypeOf>
+void encode_arguments(std::span<const Argument> arguments, TypeOf type_of, ByteBuffer& out) {
+  size_t max_bytes = bitmap_bytes(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Type& type = type_of(i);
+    if (is_null(type, arguments[i])) continue;
+    max_bytes += type.is_array ? max_array_bytes(type, arguments[i].array)
+                               : max_value_bytes(type, arguments[i].scalar);
+  }
+  const size_t begin = out.size();
+  out.resize(begin + max_bytes);
+  Encoder encoder(out.data() + begin);
+  encoder.put_bitmap(arguments.size(), [&](size_t i) { return is_null(type_of(i), arguments[i]); });
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Type& type = type_of(i);
+    if (is_null(type, arguments[i])) continue;
+    if (type.is_array) {
+      encoder.put_array(type, arguments[i].array);
+    } else {
+      encoder.put_value(type, arguments[i].scalar);
+    }
+  }
+  out.resize(static_cast<size_t>(encoder.end() - out.data()));
+}
+
+}  // namespace
+
+size_t argument_count(const ir::Procedure& procedure) {
+  return procedure.parameters.size() + (procedure.call_time.valid() ? 1 : 0);
+}
+
+const Type& argument_type(const ir::Procedure& procedure, size_t n) {
+  const VariableId variable =
+      n < procedure.parameters.size() ? procedure.parameters[n].variable : procedure.call_time;
+  return procedure.variables[variable.value].type;
+}
+
+Result<void> check_call(const Program& program, const Call& call, const char** code) {
+  const auto refuse = [code](const char* sqlstate, Error error) {
+    if (code != nullptr) *code = sqlstate;
+    return error;
+  };
+  if (!call.procedure.valid() || call.procedure.value >= program.procedures.size()) {
+    return refuse(sqlstate::kUndefinedFunction,
+                  invalid_argument("there is no procedure number {}; the program has {}", call.procedure.value,
+                                   program.procedures.size()));
+  }
+  const ir::Procedure& procedure = program.procedure(call.procedure);
+  const size_t count = argument_count(procedure);
+  if (call.arguments.size() != count) {
+    // The hidden argument is no business of the client's.
+    const size_t parameters = procedure.parameters.size();
+    const size_t given = call.arguments.size();
+    return refuse(sqlstate::kUndefinedFunction,
+                  invalid_argument("procedure {} takes {} argument{}, not {}", procedure.name, parameters,
+                                   parameters == 1 ? "" : "s", given));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const Type& type = argument_type(procedure, i);
+    if (const Fault fault = fault_of_argument(type, call.arguments[i])) {
+      return refuse(fault.sqlstate, invalid_argument("argument {} of {}, of type {}, {}", i + 1, procedure.name,
+                                                     to_string(type), fault.what));
+    }
+  }
+  return {};
+}
+
+void encode_call(const Program& program, const Call& call, ByteBuffer& out) {
+  const ir::Procedure& procedure = program.procedure(call.procedure);
+  out.put_varint(call.procedure.value);
+  encode_arguments(
+      call.arguments, [&](size_t i) -> const Type& { return argument_type(procedure, i); }, out);
+}
+
+void encode_results(const ir::Procedure& procedure, std::span<const Argument> results, ByteBuffer& out) {
+  std::vector<const Type*> types;
+  for (size_t i = 0; i < procedure.parameters.size(); ++i) {
+    if (procedure.parameters[i].inout) types.push_back(&argument_type(procedure, i));
+  }
+  CHECK(types.size() == results.size());
+  encode_arguments(
+      results, [&](size_t i) -> const Type& { return *types[i]; }, out);
+}
+
+Result<void> decode_call(const Program& program, ByteSpan payload, Arena& arena, Call& call) {
+  Decoder decoder(payload, arena);
+  const uint64_t number = decoder.get_varint();
+  if (!decoder.ok() || number >= program.procedures.size()) {
+    return damaged("the call names procedure {}, but the program has {}", number, program.procedures.size());
+  }
+  call.procedure = ProcedureId{static_cast<uint32_t>(number)};
+  const ir::Procedure& procedure = program.procedure(call.procedure);
+  const size_t count = argument_count(procedure);
+  const ByteSpan bitmap = decoder.get_bitmap(count);
+  if (!decoder.ok()) return damaged("a call of {} {}", procedure.name, decoder.fault());
+  // Most arguments are NULL, as the initial values of INOUT parameters.
+  static constexpr Argument kNull;
+  call.arguments.assign(count, kNull);
+  for (size_t first = 0; first < count; first += 8) {
+    unsigned given =
+        ~std::to_integer<unsigned>(bitmap[first / 8]) & (0xffu >> (8 - std::min<size_t>(8, count - first)));
+    for (; given != 0; given &= given - 1) {
+      const size_t i = first + static_cast<size_t>(std::countr_zero(given));
+      const Type& type = argument_type(procedure, i);
+      call.arguments[i] =
+          type.is_array ? Argument::of_array(decoder.get_array(type)) : Argument::of(decoder.get_value(type));
+      if (!decoder.ok())
+        return damaged("argument {} of a call of {} {}", i + 1, procedure.name, decoder.fault());
+    }
+  }
+  if (decoder.remaining() != 0) {
+    return damaged("a call of {} is followed by {} bytes that belong to nothing", procedure.name,
+                   decoder.remaining());
+  }
+  return {};
+}
+
+}  // namespace mneme

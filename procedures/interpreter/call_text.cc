@@ -1,0 +1,220 @@
+#include "procedures/interpreter/call_text.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+
+#include "procedures/interpreter/call_codec.h"
+#include "procedures/values/numeric.h"
+#include "procedures/values/value_text.h"
+
+namespace mneme {
+
+namespace {
+
+using Text = fmt::memory_buffer;
+
+void append(Text& out, std::string_view text) {
+  out.append(text.data(), text.data() + text.size());
+}
+
+std::string_view view(const Text& text) {
+  return {text.data(), text.size()};
+}
+
+bool is_null_word(std::string_view text) {
+  return text.size() == 4 && (text[0] | 0x20) == 'n' && (text[1] | 0x20) == 'u' && (text[2] | 0x20) == 'l' &&
+         (text[3] | 0x20) == 'l';
+}
+
+// PostgreSQL quotes an element that is empty, spells NULL, or holds a character that means something in an array.
+bool needs_quotes(std::string_view element) {
+  return element.empty() || is_null_word(element) ||
+         element.find_first_of("{}\",\\ \t\n\v\f\r") != element.npos;
+}
+
+void print_element(const Type& type, const Value& element, Text& out) {
+  if (element.is_null()) return append(out, "NULL");
+  Text text;
+  print_value(type, element, text);
+  if (!needs_quotes(view(text))) return append(out, view(text));
+  out.push_back('"');
+  for (char c : view(text)) {
+    if (c == '"' || c == '\\') out.push_back('\\');
+    out.push_back(c);
+  }
+  out.push_back('"');
+}
+
+void print_array(const Type& type, std::span<const Value> elements, Text& out) {
+  out.push_back('{');
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (i > 0) out.push_back(',');
+    print_element(type.element(), elements[i], out);
+  }
+  out.push_back('}');
+}
+
+constexpr std::string_view kBlanks = " \t\n\v\f\r";
+
+void skip_blanks(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+}
+
+// Takes one element off the front of `rest`, up to the comma or brace behind it. False: that is no element.
+bool take_element(std::string_view& rest, std::string& element, bool& quoted) {
+  element.clear();
+  skip_blanks(rest);
+  quoted = !rest.empty() && rest[0] == '"';
+  if (quoted) rest.remove_prefix(1);
+  size_t kept = 0;  // blanks at an unquoted element's end do not belong to it
+  for (; !rest.empty(); rest.remove_prefix(1)) {
+    char c = rest[0];
+    if (quoted ? c == '"' : c == ',' || c == '}') break;
+    if (!quoted && (c == '{' || c == '"')) return false;
+    const bool escaped = c == '\\';
+    if (escaped) {
+      rest.remove_prefix(1);
+      if (rest.empty()) return false;
+      c = rest[0];
+    }
+    element.push_back(c);
+    if (quoted || escaped || kBlanks.find(c) == kBlanks.npos) kept = element.size();
+  }
+  element.resize(kept);
+  if (rest.empty()) return false;
+  if (quoted) rest.remove_prefix(1);
+  skip_blanks(rest);
+  return !rest.empty() && (rest[0] == ',' || rest[0] == '}') && (quoted || !element.empty());
+}
+
+Error not_an_array(std::string_view text) {
+  return invalid_argument("malformed array literal: \"{}\"; an array is written as {{1,2,3}}", text);
+}
+
+// Counts a number's digits after the point, as it is written: 2 for 1.50, 1 for 15e-1.
+uint8_t digits_after_point(std::string_view text) {
+  const size_t point = text.find('.');
+  const size_t e = std::min(text.find_first_of("eE"), text.size());
+  int64_t digits = point < e ? static_cast<int64_t>(e - point - 1) : 0;
+  if (e < text.size()) digits -= std::clamp<int64_t>(std::strtol(std::string(text.substr(e + 1)).c_str(), nullptr, 10), -100, 100);
+  return static_cast<uint8_t>(std::clamp<int64_t>(digits, 0, kMaxNumericPrecision));
+}
+
+Result<Value> parse_scalar(const Type& type, std::string_view text, Arena& arena) {
+  Type own = type;
+  own.precision = 0;
+  own.length = 0;
+  text.remove_prefix(std::min(type.is_number() ? text.find_first_not_of(kBlanks) : 0, text.size()));
+  if (type.kind == TypeKind::kNumeric) {
+    text = text.substr(0, text.find_last_not_of(kBlanks) + 1);
+    own.scale = std::max(type.scale, digits_after_point(text));
+  }
+  Value value;
+  SqlError error;
+  if (!parse_value(own, text, arena, value, error)) return invalid_argument("{}", error.message);
+  if (const std::string fault = fit_argument(own, type, value); !fault.empty()) return invalid_argument("the argument {}", fault);
+  return value;
+}
+
+Result<Argument> parse_array(const Type& type, std::string_view text, Arena& arena) {
+  std::string_view rest = text;
+  skip_blanks(rest);
+  if (rest.empty() || rest[0] != '{') return not_an_array(text);
+  rest.remove_prefix(1);
+  skip_blanks(rest);
+  std::vector<Value> elements;
+  if (!rest.empty() && rest[0] == '}') {
+    rest.remove_prefix(1);
+  } else {
+    std::string element;
+    for (bool more = true; more; rest.remove_prefix(1)) {
+      bool quoted = false;
+      if (!take_element(rest, element, quoted)) return not_an_array(text);
+      if (!quoted && is_null_word(element)) {
+        elements.push_back(Value::null());
+      } else {
+        Result<Value> value = parse_scalar(type.element(), element, arena);
+        if (!value.ok()) return value.error();
+        elements.push_back(*value);
+      }
+      more = rest[0] == ',';
+    }
+  }
+  skip_blanks(rest);
+  if (!rest.empty()) return not_an_array(text);
+  const std::span<Value> kept = arena.make_array<Value>(elements.size());
+  std::copy(elements.begin(), elements.end(), kept.begin());
+  return Argument::of_array(kept);
+}
+
+}  // namespace
+
+std::optional<std::string> print_argument(const Type& type, const Argument& argument) {
+  Text text;
+  if (type.is_array) {
+    if (argument.null_array) return std::nullopt;
+    print_array(type, argument.array, text);
+  } else {
+    if (argument.scalar.is_null()) return std::nullopt;
+    print_value(type, argument.scalar, text);
+  }
+  return std::string(view(text));
+}
+
+std::string fit_argument(const Type& own, const Type& parameter, Value& value) {
+  if (value.is_null()) return {};
+  bool fits = true;
+  Value fitted = value;
+  if (parameter.kind == TypeKind::kNumeric) {
+    int128 number = value.as_numeric();
+    const unsigned dropped = own.scale > parameter.scale ? own.scale - parameter.scale : 0;
+    fits = number % power_of_ten(dropped) == 0 && rescale(number, own.scale, parameter.scale, number) && fits_numeric(parameter, number);
+    fitted = Value::of_numeric(number);
+  } else if (parameter.is_string()) {
+    fits = parameter.length == 0 || value.as_text().size() <= parameter.length;
+  }
+  if (!fits) {
+    Text text;
+    print_value(own, value, text);
+    return fmt::format("is {}, which a {} would change: PostgreSQL ignores a parameter's modifiers, so declare it wide enough",
+                       view(text), to_string(parameter));
+  }
+  value = fitted;
+  return {};
+}
+
+Result<Argument> parse_argument(const Type& type, std::string_view text, Arena& arena) {
+  if (type.is_array) return parse_array(type, text, arena);
+  Result<Value> value = parse_scalar(type, text, arena);
+  if (!value.ok()) return value.error();
+  return Argument::of(*value);
+}
+
+std::string sql_literal(const Type& type, const Argument& argument) {
+  const std::optional<std::string> text = print_argument(type, argument);
+  if (!text) return "NULL::" + to_string(type);
+  std::string literal = "'";
+  for (char c : *text) {
+    if (c == '\'') literal.push_back('\'');
+    literal.push_back(c);
+  }
+  return literal + "'::" + to_string(type);
+}
+
+std::string print_call(const Program& program, const Call& call) {
+  const ir::Procedure& procedure = program.procedure(call.procedure);
+  std::string text = "CALL " + procedure.name + "(";
+  for (size_t i = 0; i < procedure.parameters.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += sql_literal(argument_type(procedure, i), call.arguments[i]);
+  }
+  text += ")";
+  if (procedure.call_time.valid()) {
+    text += " /* at " +
+            sql_literal(argument_type(procedure, procedure.parameters.size()), call.arguments.back()) + " */";
+  }
+  return text;
+}
+
+}  // namespace mneme

@@ -1,0 +1,59 @@
+// SqlError: why an expression or a statement could not be carried out: a run-time error to the procedure's
+// caller.
+//
+// The transaction is rolled back, as by RAISE EXCEPTION. `sqlstate` and the message are PostgreSQL's.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string_view>
+
+#include "base/memory/arena.h"
+
+namespace mneme {
+
+struct SqlError {
+  const char* sqlstate = "";
+  std::string_view message;  // in the arena of the run
+};
+
+namespace sqlstate {
+inline constexpr const char* kNotSupported = "0A000";
+inline constexpr const char* kCaseNotFound = "20000";
+inline constexpr const char* kRaise = "P0001";
+inline constexpr const char* kNoDataFound = "P0002";
+inline constexpr const char* kTooManyRows = "P0003";
+inline constexpr const char* kStringTooLong = "22001";
+inline constexpr const char* kOutOfRange = "22003";
+inline constexpr const char* kNullNotAllowed = "22004";
+inline constexpr const char* kInvalidDatetime = "22007";
+inline constexpr const char* kDatetimeOverflow = "22008";
+inline constexpr const char* kZoneOutOfRange = "22009";
+inline constexpr const char* kNegativeSubstring = "22011";
+inline constexpr const char* kDivisionByZero = "22012";
+inline constexpr const char* kInvalidParameter = "22023";
+inline constexpr const char* kInvalidPower = "2201F";
+inline constexpr const char* kInvalidLimit = "2201W";
+inline constexpr const char* kInvalidOffset = "2201X";
+inline constexpr const char* kInvalidText = "22P02";
+inline constexpr const char* kNotNull = "23502";
+inline constexpr const char* kUnique = "23505";
+inline constexpr const char* kDatatypeMismatch = "42804";
+inline constexpr const char* kUndefinedFunction = "42883";
+inline constexpr const char* kProgramLimit = "54000";
+inline constexpr const char* kTooComplex = "54001";
+}  // namespace sqlstate
+
+// Writes the message into the arena and returns false, so that a failing function may end in `return
+// fail(...)`.
+template <typename... Args>
+[[nodiscard]] bool fail(SqlError& error, Arena& arena, const char* sqlstate, fmt::format_string<Args...> text,
+                        Args&&... args) {
+  fmt::memory_buffer buffer;
+  fmt::format_to(std::back_inserter(buffer), text, std::forward<Args>(args)...);
+  error = {sqlstate, arena.copy({buffer.data(), buffer.size()})};
+  return false;
+}
+
+}  // namespace mneme

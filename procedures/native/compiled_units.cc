@@ -1,0 +1,50 @@
+#include "procedures/native/compiled_units.h"
+
+#include "base/deep_stack.h"
+#include "procedures/native/emitter.h"
+
+namespace mneme {
+
+Result<Execution> execution(std::string_view name) {
+  if (name == "native") return Execution::kNative;
+  if (name == "interpreted") return Execution::kInterpreted;
+  return invalid_argument("--execution {}: there are native and interpreted", name);
+}
+
+std::string_view name_of(Execution execution) {
+  return execution == Execution::kNative ? "native" : "interpreted";
+}
+
+CompiledUnits CompiledUnits::load(const Program& program, const Schema& schema, std::span<const NativeUnit> units,
+                                  const NativeFolders& folders,
+                                  const std::function<void(size_t units)>& compiling) {
+  CompiledUnits loaded;
+  const auto interpret = [&](const Error& error) {
+    loaded.notices_.push_back(fmt::format("procedures are interpreted: {}", error.message));
+  };
+  const Result<NativeToolchain> toolchain = NativeToolchain::of_this_program();
+  if (!toolchain) {
+    interpret(toolchain.error());
+    return loaded;
+  }
+  Result<NativeCode> code = NativeCode::load(on_deep_stack([&] { return emit_cpp(program, schema, units); }), units.size(), folders, *toolchain, [&] {
+    if (compiling) compiling(units.size());
+  });
+  if (!code) {
+    interpret(code.error());
+    return loaded;
+  }
+  for (const std::string& notice : code->notices()) {
+    loaded.notices_.push_back(fmt::format("procedures were compiled anew: {}", notice));
+  }
+  loaded.code_ = *std::move(code);
+  return loaded;
+}
+
+std::vector<NativeUnit> procedure_units(const Program& program) {
+  std::vector<NativeUnit> units;
+  for (const ir::Procedure& procedure : program.procedures) units.push_back({procedure.name, &procedure, procedure.body});
+  return units;
+}
+
+}  // namespace mneme

@@ -1,0 +1,151 @@
+#include "procedures/native/emitter.h"
+
+#include <algorithm>
+
+#include "procedures/native/emitter_lookups.h"
+#include "procedures/native/emitter_statement.h"
+
+namespace mneme {
+
+namespace {
+
+using ir::Procedure;
+
+constexpr const char* kHead =
+    R"(// Written by Mneme's emitter: stored procedures as machine code is made of them. Not meant to be edited.
+#include "procedures/native/native_runtime.h"
+
+// A statement's code has what some statement of its kind needs.
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+namespace mneme::native {
+namespace {
+
+using namespace std::string_view_literals;
+)";
+
+const char* stored_type(const RowLayout::Place& place) {
+  switch (place.kind) {
+    case TypeKind::kBoolean:
+      return "bool";
+    case TypeKind::kSmallInt:
+      return "int16_t";
+    case TypeKind::kInt:
+      return "int32_t";
+    case TypeKind::kNumeric:
+      return place.wide_numeric ? "int128" : "int64_t";
+    case TypeKind::kDouble:
+      return "double";
+    case TypeKind::kChar:
+    case TypeKind::kVarchar:
+      return "std::string_view";
+    default:
+      return "int64_t";
+  }
+}
+
+std::string emit_table(const Schema& schema, const TableDefinition& table) {
+  std::string text = fmt::format("\nnamespace t_{} {{\n", identifier_of(table.name));
+  for (uint32_t i = 0; i < table.columns.size(); ++i) {
+    const Column& column = table.columns[i];
+    const RowLayout::Place& place = schema.layout(table.id).place(ColumnId{i});
+    const std::string name = identifier_of(column.name);
+    if (place.null_flag < 0) {
+      text += fmt::format("constexpr Column<{}> c_{}{{{}}};  // {}\n", stored_type(place), name, place.offset,
+                          to_string(column.type));
+    } else {
+      text += fmt::format("constexpr NullableColumn<{}> c_{}{{{{{}}}, {}}};  // {}\n", stored_type(place),
+                          name, place.offset, place.null_flag, to_string(column.type));
+    }
+  }
+  return text + "}\n";
+}
+
+std::string variable_declaration(UnitScope& scope, size_t i) {
+  const Procedure& procedure = scope.procedure;
+  const Type& type = procedure.variables[i].type;
+  const auto parameter =
+      std::ranges::find(procedure.parameters, VariableId{static_cast<uint32_t>(i)}, &ir::Parameter::variable);
+  std::string argument;
+  if (parameter != procedure.parameters.end()) {
+    argument = fmt::format("run.arguments[{}]", parameter - procedure.parameters.begin());
+  } else if (procedure.call_time.valid() && procedure.call_time.value == i) {
+    argument = "run.arguments.back()";
+  }
+  const std::string& name = scope.variables[i];
+  if (type.is_array)
+    return fmt::format("  Array {}{};\n", name, argument.empty() ? "" : "(" + argument + ")");
+  const Rep rep = rep_of(type);
+  if (!argument.empty()) return fmt::format("  auto {} = {};\n", name, unboxed(rep, argument + ".scalar"));
+  const bool is_found = procedure.found.valid() && procedure.found.value == i;
+  return fmt::format("  Nullable<{}> {}{};\n", type_of(rep), name, is_found ? "{false, false}" : "");
+}
+
+std::string emit_results(UnitScope& scope) {
+  std::string text;
+  size_t number = 0;
+  for (const ir::Parameter& parameter : scope.procedure.parameters) {
+    if (!parameter.inout) continue;
+    const Type& type = scope.procedure.variables[parameter.variable.value].type;
+    const std::string& name = scope.variable(parameter.variable);
+    const std::string argument =
+        type.is_array
+            ? name + ".argument()"
+            : fmt::format("Argument::of({})", boxed({name + ".value", name + ".null", rep_of(type)}, type));
+    text += fmt::format("  run.results[{}] = {};\n", number++, argument);
+  }
+  return text;
+}
+
+std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
+  UnitScope scope(schema, *unit.procedure);
+  StatementEmitter statements(scope);
+  statements.emit_block(unit.body);
+  const std::string body = scope.text.joined();
+  const std::string results = unit.is_whole() ? emit_results(scope) : "";
+
+  std::string text =
+      fmt::format("\n// {}{}.\ntemplate <class Rows>\nbool unit_{}(Rows* rows, NativeRun& run) {{\n",
+                  unit.is_whole() ? "" : "A slice of ", unit.procedure->name, unit.name);
+  for (size_t i = 0; i < scope.variables.size(); ++i) {
+    if (scope.used[i]) text += variable_declaration(scope, i);
+  }
+  for (const uint32_t operation : scope.recalled)
+    text += fmt::format("  Executions executions_{};\n", operation);
+  // A jump to the end passes no declaration outside this block.
+  text += "  {\n" + body + "  }\n";
+  if (statements.returns()) text += "done:\n";
+  return text + results + "  return true;\n}\n";
+}
+
+std::string functions_of(const NativeUnit& unit, const std::string& lookups) {
+  const std::string on_transaction =
+      unit.is_whole() ? fmt::format("run_on_transaction<&unit_{}<Transaction>>", unit.name) : "nullptr";
+  return fmt::format("    {{{}, run_on_any<&unit_{}<RowAccess>>, {{{}}}}},\n", on_transaction, unit.name,
+                     lookups);
+}
+
+}  // namespace
+
+std::string emit_cpp(const Program& program, const Schema& schema, std::span<const NativeUnit> units) {
+  std::string text = kHead;
+  for (const TableDefinition& table : program.catalog.tables()) text += emit_table(schema, table);
+  std::string functions;
+  for (const NativeUnit& unit : units) {
+    text += emit_unit(schema, unit);
+    const LookupFunctions lookups = emit_lookups(schema, unit);
+    text += lookups.text;
+    functions += functions_of(unit, lookups.names);
+  }
+  text += "\n}  // namespace\n}  // namespace mneme::native\n\n";
+  text += "using namespace mneme;\nusing namespace mneme::native;\n\n";
+  text += "extern \"C\" {\n";
+  text += fmt::format("extern const uint32_t mneme_native_unit_count = {};\n", units.size());
+  text += fmt::format("extern const NativeFunctions mneme_native_units[{}] = {{\n",
+                      std::max<size_t>(1, units.size()));
+  return text + functions + "};\n}\n";
+}
+
+}  // namespace mneme

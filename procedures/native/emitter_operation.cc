@@ -1,0 +1,313 @@
+#include "procedures/native/emitter_operation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mneme {
+
+using ir::Operation;
+using ir::OperationKind;
+using ir::OperationMode;
+using ir::Statement;
+
+std::string OperationEmitter::table_literal(const Operation& operation) const {
+  return fmt::format("TableId{{{}}}", operation.access[0].table.value);
+}
+
+void OperationEmitter::emit(const Statement& statement, const std::string& iteration) {
+  const Operation& operation = scope_.procedure.operations[statement.operation.value];
+  if (statement.mode == OperationMode::kLocate) return locate(statement, iteration);
+  text_.open();
+  declare_outputs(operation, statement.mode == OperationMode::kRecall);
+  if (statement.mode == OperationMode::kRecall) {
+    recall(statement, iteration);
+  } else {
+    text_.line("uint32_t count = 0;");
+    switch (operation.kind) {
+      case OperationKind::kSelect:
+        select_into(operation);
+        break;
+      case OperationKind::kInsert:
+        insert(operation);
+        break;
+      case OperationKind::kUpdate:
+      case OperationKind::kDelete:
+        change(operation);
+        break;
+    }
+    check_into(operation);
+    cast_outputs(operation);
+    if (statement.mode == OperationMode::kPerformAndRecord) record(operation, iteration);
+  }
+  set_outputs(operation);
+  set_found(operation, "count > 0");
+  text_.close();
+}
+
+// ---- outputs ----
+
+Rep OperationEmitter::rep_of_found(const ir::Output& output) const {
+  return output.cast_when_taken ? rep_of(output.selected()) : rep_of(scope_.procedure.variables[output.into.value].type);
+}
+
+Operand OperationEmitter::cast_output(const ir::Output& output, const Operand& selected) {
+  if (!output.cast_when_taken) return selected;
+  // The same cast, of a value that has been computed.
+  ir::Expr cast = output.expr;
+  const Type type = output.selected().type;
+  cast.args[0] = ir::Expr();
+  cast.args[0].kind = ir::ExprKind::kAggregate;
+  cast.args[0].type = type;
+  std::vector<Operand> aggregates = std::exchange(scope_.aggregates, {selected});
+  Operand result = converted(expressions_.emit(cast), rep_of(scope_.procedure.variables[output.into.value].type));
+  scope_.aggregates = std::move(aggregates);
+  return result;
+}
+
+// Of the one row that INTO takes.
+void OperationEmitter::cast_outputs(const Operation& operation) {
+  for (size_t i = 0; i < operation.outputs.size(); ++i) {
+    const ir::Output& output = operation.outputs[i];
+    if (!output.cast_when_taken) continue;
+    const std::string name = text_.new_name("cast");
+    text_.line("Nullable<{}> {};", type_of(rep_of(scope_.procedure.variables[output.into.value].type)), name);
+    text_.open("if (count > 0)");
+    const Operand value = cast_output(output, {outputs_[i] + ".value", outputs_[i] + ".null", rep_of_found(output)});
+    text_.line("{} = {{{}, {}}};", name, value.value, value.null);
+    text_.close();
+    outputs_[i] = name;
+  }
+}
+
+void OperationEmitter::declare_outputs(const Operation& operation, bool recalled) {
+  outputs_.clear();
+  for (const ir::Output& output : operation.outputs) {
+    const std::string& variable = scope_.procedure.variables[output.into.value].name;
+    std::string name = "out_" + identifier_of(variable);
+    if (std::ranges::find(outputs_, name) != outputs_.end()) name = text_.new_name(name + "_");
+    const Rep rep = recalled ? rep_of(scope_.procedure.variables[output.into.value].type) : rep_of_found(output);
+    text_.line("Nullable<{}> {};", type_of(rep), name);
+    outputs_.push_back(std::move(name));
+  }
+}
+
+// The outputs over the row at hand, under names of their own where something is written before they are used.
+std::vector<Operand> OperationEmitter::evaluate_outputs(const Operation& operation) {
+  std::vector<Operand> operands;
+  for (const ir::Output& output : operation.outputs) {
+    const ir::Expr& selected = output.selected();
+    Operand operand = converted(expressions_.emit(selected), rep_of_found(output));
+    const bool from_row = operation.kind != OperationKind::kInsert && reads_row_text(selected);
+    if (from_row && !operand.is_null()) operand.value = fmt::format("kept(run, {})", operand.value);
+    operands.push_back(std::move(operand));
+  }
+  return operands;
+}
+
+void OperationEmitter::fill_outputs(const std::vector<Operand>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].is_null()) text_.line("{} = {{{}, {}}};", outputs_[i], outputs[i].value, outputs[i].null);
+  }
+}
+
+void OperationEmitter::set_outputs(const Operation& operation) {
+  for (size_t i = 0; i < operation.outputs.size(); ++i) {
+    text_.line("{} = {};", scope_.variable(operation.outputs[i].into), outputs_[i]);
+  }
+}
+
+void OperationEmitter::set_found(const Operation& operation, const std::string& condition) {
+  if (operation.found.valid()) text_.line("{} = {{{}, false}};", scope_.variable(operation.found), condition);
+}
+
+void OperationEmitter::check_into(const Operation& operation) {
+  const bool changes = operation.kind != OperationKind::kSelect;
+  const bool several = operation.kind != OperationKind::kInsert && !AccessEmitter::is_point(operation);
+  const auto raise = [&](const char* sqlstate, const char* message) {
+    return fmt::format("raise_text(run, {}, sqlstate::{}, \"{}\")", scope_.where, sqlstate, message);
+  };
+  if (several && !operation.outputs.empty() && (operation.strict || changes)) {
+    text_.fail_if("count > 1", raise("kTooManyRows", "query returned more than one row"));
+  }
+  if (operation.strict) text_.fail_if("count == 0", raise("kNoDataFound", "query returned no rows"));
+}
+
+// ---- recordings ----
+
+void OperationEmitter::record(const Operation& operation, const std::string& iteration) {
+  std::string values;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Operand operand{outputs_[i] + ".value", outputs_[i] + ".null", Rep::kNone};
+    values += (i == 0 ? "" : ", ") +
+              boxed(operand, scope_.procedure.variables[operation.outputs[i].into.value].type);
+  }
+  if (outputs_.empty()) {
+    text_.line("run.recording->record(OperationId{{{}}}, {}, count, {{}});", operation.id.value, iteration);
+    return;
+  }
+  text_.line("const Value recorded[] = {{{}}};", values);
+  text_.line("run.recording->record(OperationId{{{}}}, {}, count, {{recorded, count * {}}});",
+             operation.id.value, iteration, outputs_.size());
+}
+
+void OperationEmitter::recall(const Statement& statement, const std::string& iteration) {
+  const Operation& operation = scope_.procedure.operations[statement.operation.value];
+  text_.line(
+      "const Recording::Recorded recorded = run.recording->recall(OperationId{{{0}}}, {1}, "
+      "executions_{0}.next({1}));",
+      operation.id.value, iteration);
+  scope_.recalled.insert(operation.id.value);
+  text_.line("const uint32_t count = recorded.rows;");
+  if (outputs_.empty()) return;
+  text_.open("if (count > 0)");
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Rep rep = rep_of(scope_.procedure.variables[operation.outputs[i].into.value].type);
+    text_.line("{} = {};", outputs_[i], unboxed(rep, fmt::format("recorded.values[{}]", i)));
+  }
+  text_.close();
+}
+
+void OperationEmitter::locate(const Statement& statement, const std::string& iteration) {
+  std::string key;
+  for (const ir::Expr& arg : statement.args)
+    key += (key.empty() ? "" : ", ") + boxed(expressions_.emit(arg), arg.type);
+  text_.line("run.locate->locate(OperationId{{{}}}, {}, {}, std::initializer_list<Value>{{{}}});",
+             statement.operation.value, statement.access, iteration, key);
+}
+
+// ---- changes ----
+
+void OperationEmitter::insert(const Operation& operation) {
+  const TableId id = operation.access[0].table;
+  const TableDefinition& table = scope_.schema.catalog().table(id);
+  UnitScope::RowView& row = scope_.rows[0];
+  row = {id, "", {}};
+  for (uint32_t i = 0; i < operation.values.size(); ++i) {
+    const Rep rep = rep_of(table.columns[i].type);
+    Operand operand = converted(expressions_.emit(operation.values[i]), rep);
+    if (!operation.outputs.empty()) operand = expressions_.keep(operand);
+    row.columns[i] = std::move(operand);
+  }
+  for (const auto& [i, operand] : row.columns) {
+    if (table.columns[i].nullable || !operand.is_nullable()) continue;
+    text_.fail_if(operand.null, fmt::format("raise_not_null(run, {}, {}, ColumnId{{{}}})", scope_.where,
+                                            table_literal(operation), i));
+  }
+  fill_outputs(evaluate_outputs(operation));
+  text_.line("std::byte* const image = rows->new_image({});", table_literal(operation));
+  for (const auto& [i, operand] : row.columns) {
+    const std::string column = column_name(table, ColumnId{i});
+    if (!table.columns[i].nullable) {
+      if (!operand.is_null()) text_.line("{}.set(image, {});", column, operand.value);
+    } else {
+      text_.line("{}.set(image, {}, {});", column, operand.value, operand.null);
+    }
+  }
+  text_.line("const AccessStatus inserted = rows->insert_image({}, image);", table_literal(operation));
+  text_.line("if (inserted != AccessStatus::kOk) return refuse(run, inserted, {});", operation.id.value);
+  text_.line("count = 1;");
+}
+
+void OperationEmitter::change(const Operation& operation) {
+  if (AccessEmitter::is_point(operation) && access_.is_plain(operation.access[0])) {
+    return access_.visit_outer_rows(operation, [&]() -> std::string {
+      change_row(operation);
+      return "true";
+    });
+  }
+  // All rows are found before the first is changed.
+  text_.line("ArenaVector<RowRef> found_rows(*run.arena);");
+  access_.visit_outer_rows(operation, [&]() -> std::string {
+    text_.line("found_rows.push_back(row);");
+    return "true";
+  });
+  text_.open("for (RowRef& row : found_rows)");
+  change_row(operation);
+  text_.close();
+}
+
+void OperationEmitter::change_row(const Operation& operation) {
+  if (operation.kind == OperationKind::kUpdate) return update_row(operation);
+  fill_outputs(evaluate_outputs(operation));
+  text_.line("++count;");
+  text_.line("const AccessStatus erased = rows->erase({}, row);", table_literal(operation));
+  text_.line("if (erased != AccessStatus::kOk) return refuse(run, erased, {});", operation.id.value);
+}
+
+void OperationEmitter::update_row(const Operation& operation) {
+  const TableDefinition& table = scope_.schema.catalog().table(operation.access[0].table);
+  const bool indexed = AccessEmitter::changes_indexes(scope_.schema.catalog(), operation);
+  UnitScope::RowView& row = scope_.rows[0];
+  std::vector<Operand> values;
+  for (const ir::Assignment& assignment : operation.assignments) {
+    const Column& column = table.column(assignment.column);
+    Operand value = converted(expressions_.emit(assignment.value), rep_of(column.type));
+    // The image that is written may be the very one that the text lies in.
+    if (!indexed && reads_row_text(assignment.value) && !value.is_null()) {
+      value.value = fmt::format("kept(run, {})", value.value);
+    }
+    value = expressions_.keep(value, "new_" + identifier_of(column.name) + "_");
+    if (!column.nullable && value.is_nullable()) {
+      text_.fail_if(value.null, fmt::format("raise_not_null(run, {}, {}, ColumnId{{{}}})", scope_.where,
+                                            table_literal(operation), assignment.column.value));
+      value.null = "false";
+    }
+    values.push_back(std::move(value));
+  }
+  // RETURNING sees the new row.
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ir::Assignment& assignment = operation.assignments[i];
+    if (assignment.how == ir::Assignment::How::kSet) row.columns[assignment.column.value] = values[i];
+  }
+  fill_outputs(evaluate_outputs(operation));
+  row.columns.clear();
+  text_.line("++count;");
+  if (indexed) {
+    store_indexed(operation, values);
+  } else {
+    store_parts(operation, values);
+  }
+}
+
+void OperationEmitter::store_parts(const Operation& operation, const std::vector<Operand>& values) {
+  const TableId id = operation.access[0].table;
+  const TableDefinition& table = scope_.schema.catalog().table(id);
+  const RowLayout& layout = scope_.schema.layout(id);
+  ImageParts parts;
+  for (const ir::Assignment& assignment : operation.assignments) {
+    const RowLayout::Place& place = layout.place(assignment.column);
+    parts |= ImageParts::of(place.offset, place.bytes);
+    if (place.null_flag >= 0) parts |= ImageParts::of(static_cast<size_t>(place.null_flag), 1);
+  }
+  text_.line("std::byte* image = nullptr;");
+  text_.line("const AccessStatus changed = rows->change_parts({}, row, ImageParts{{0x{:x}}}, image);",
+             table_literal(operation), parts.bits());
+  text_.line("if (changed != AccessStatus::kOk) return refuse(run, changed, {});", operation.id.value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ColumnId column = operation.assignments[i].column;
+    const ir::Assignment::How how = operation.assignments[i].how;
+    if (how != ir::Assignment::How::kSet) {
+      text_.line("{}.{}(image, {});", column_name(table, column),
+                 how == ir::Assignment::How::kAdd ? "add" : "subtract", values[i].value);
+    } else if (!table.column(column).nullable) {
+      text_.line("{}.set(image, {});", column_name(table, column), values[i].value);
+    } else {
+      text_.line("{}.set(image, {}, {});", column_name(table, column), values[i].value, values[i].null);
+    }
+  }
+}
+
+void OperationEmitter::store_indexed(const Operation& operation, const std::vector<Operand>& values) {
+  const TableDefinition& table = scope_.schema.catalog().table(operation.access[0].table);
+  std::string changes;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ColumnId column = operation.assignments[i].column;
+    changes += fmt::format("{}{{ColumnId{{{}}}, {}}}", i == 0 ? "" : ", ", column.value,
+                           boxed(values[i], table.column(column).type));
+  }
+  text_.line("const ColumnValue changes[] = {{{}}};", changes);
+  text_.line("const AccessStatus updated = rows->update({}, row, changes);", table_literal(operation));
+  text_.line("if (updated != AccessStatus::kOk) return refuse(run, updated, {});", operation.id.value);
+}
+
+}  // namespace mneme

@@ -1,0 +1,187 @@
+#include "procedures/native/native_toolchain.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+#include "base/file/file.h"
+#include "base/file/trusted_folder.h"
+#include "procedures/native/native_build.h"
+#include "procedures/native/native_headers.h"
+
+namespace mneme {
+namespace {
+
+// Runs a command with both of its streams in `output`; its exit status, 128 and more if a signal ended it. 0 as well where the program
+// that this is part of ignores SIGCHLD, or waits for any child, and so the status is lost: what the command was to make is there, or not.
+// In the folder `in`, in which its temporary files go, too; -1: where this process is.
+Result<int> run_command(const std::vector<std::string>& command, int output, int in = -1) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t streams;
+  posix_spawn_file_actions_init(&streams);
+  posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&streams, output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&streams, output, STDERR_FILENO);
+  std::vector<char*> environment;
+  std::string temporary = "TMPDIR=.";
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (in < 0 || !std::string_view(*each).starts_with("TMPDIR=")) environment.push_back(*each);
+  }
+  if (in >= 0) {
+    posix_spawn_file_actions_addfchdir_np(&streams, in);
+    environment.push_back(temporary.data());
+  }
+  environment.push_back(nullptr);
+  // A compiler runs programs itself, and waits for them: it has no use for what this process ignores or blocks.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t child = -1;
+  const int error = posix_spawnp(&child, arguments[0], &streams, &attributes, arguments.data(), environment.data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&streams);
+  if (error != 0) return failed("{} cannot be run: {}", command[0], std::strerror(error));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno == ECHILD) return 0;
+    if (errno != EINTR) return failed("cannot wait for {}: {}", command[0], std::strerror(errno));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// A path that begins at the working directory, for a process that begins in another. A bare name is looked up in PATH.
+std::string absolute(const std::string& program) {
+  return program.find('/') == std::string::npos ? program : std::filesystem::absolute(program).string();
+}
+
+Result<std::string> version_of(const std::string& compiler) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return failed("cannot make a pipe: {}", std::strerror(errno));
+  // What a compiler says of itself is shorter than a pipe holds, so nobody has to read meanwhile.
+  const Result<int> status = run_command({compiler, "--version"}, ends[1]);
+  close(ends[1]);
+  char buffer[4096];
+  const ssize_t bytes = read(ends[0], buffer, sizeof buffer);
+  close(ends[0]);
+  if (!status) return status.error();
+  const std::string text(buffer, bytes > 0 ? static_cast<size_t>(bytes) : 0);
+  if (*status != 0 || text.empty()) return failed("{} --version ends with status {}", compiler, *status);
+  return text.substr(0, text.find('\n'));
+}
+
+// The compiler looks in the headers' folder first, for the system's headers, too: no other user may put one there.
+Result<void> check_place(const std::string& place) {
+  const Result<File> folder = open_trusted_folder(place, {.is_programs = true, .is_groups = true});
+  return folder ? Result<void>() : Result<void>(folder.error());
+}
+
+// The first place that has headers at all. None: the source tree, which the user is told of.
+std::string find_headers() {
+  std::vector<std::string> places;
+  if (const char* const named = std::getenv("MNEME_HEADERS"); named != nullptr && *named != '\0') return named;
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) places.push_back(program.parent_path().parent_path() / "include" / "mneme");
+  for (const char* place : {kNativeBuild.source_directory, kNativeBuild.installed_headers, "/usr/include/mneme"})
+    places.emplace_back(place);
+  for (const std::string& place : places) {
+    if (std::filesystem::exists(place + "/procedures/native/native_runtime.h", error) && check_place(place).ok())
+      return place;
+  }
+  return kNativeBuild.source_directory;
+}
+
+}  // namespace
+
+Result<NativeToolchain> NativeToolchain::of_this_program() {
+  NativeToolchain toolchain;
+  std::istringstream flags{std::string(kNativeBuild.flags)};
+  for (std::string flag; flags >> flag;) toolchain.flags.push_back(flag);
+  toolchain.source_directory = find_headers();
+  toolchain.header_digest = kNativeBuild.header_digest;
+  const char* const other = std::getenv("MNEME_CXX");
+  if (other == nullptr || *other == '\0') {
+    toolchain.compiler = kNativeBuild.compiler;
+    toolchain.version = kNativeBuild.compiler_version;
+    return toolchain;
+  }
+  const Result<std::string> version = version_of(other);
+  if (!version) {
+    return failed("MNEME_CXX names no compiler: {}; install it, or unset MNEME_CXX", version.error().message);
+  }
+  toolchain.compiler = other;
+  toolchain.version = *version;
+  return toolchain;
+}
+
+Result<void> NativeToolchain::check() const {
+  const Result<std::string> now = version_of(compiler);
+  if (!now) {
+    return failed("there is no C++ compiler: {}; install it, or name another one in MNEME_CXX",
+                  now.error().message);
+  }
+  if (*now != version) {
+    return failed(
+        "{} is not what this program was built with (\"{}\" now, \"{}\" then): build the program anew",
+        compiler, *now, version);
+  }
+  const Result<std::string> headers = digest_of_headers(source_directory);
+  if (!headers) {
+    return failed(
+        "the headers to compile against are not there: {}; put the source tree back, name where they are installed in "
+        "MNEME_HEADERS, or build the program anew",
+        headers.error().message);
+  }
+  if (*headers != header_digest) {
+    return failed("the headers in {} have changed since this program was built: build it anew",
+                  source_directory);
+  }
+  RETURN_IF_ERROR(check_place(source_directory));
+  const Result<std::vector<std::string>> names = header_files(source_directory);
+  if (!names) return names.error();
+  std::set<std::string> rooms;
+  for (const std::string& name : *names) {
+    const std::filesystem::path room = std::filesystem::path(name).parent_path();
+    rooms.insert({room.parent_path(), room});
+  }
+  for (const std::string& room : rooms) {
+    if (!room.empty()) RETURN_IF_ERROR(check_place(source_directory + "/" + room));
+  }
+  return {};
+}
+
+Result<void> NativeToolchain::compile(const File& folder, const std::string& source, const std::string& object,
+                                      const std::string& log) const {
+  const Result<File> output = File::make(path_at(folder, log), O_WRONLY);
+  if (!output) return output.error();
+  std::vector<std::string> command = {absolute(compiler)};
+  command.insert(command.end(), flags.begin(), flags.end());
+  for (const std::string& part : {"-I" + std::filesystem::absolute(source_directory).string(), std::string("-o"), object, source})
+    command.push_back(part);
+  const Result<int> status = run_command(command, output->descriptor(), folder.descriptor());
+  if (!status) return status.error();
+  if (*status != 0) {
+    return failed("{} ends with status {} on {}; what it says is in {}", compiler, *status, folder.path() + "/" + source,
+                  folder.path() + "/" + log);
+  }
+  return {};
+}
+
+}  // namespace mneme

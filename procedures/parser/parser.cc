@@ -1,0 +1,547 @@
+#include "procedures/parser/parser.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/ascii.h"
+#include "base/deep_stack.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/reserved_words.h"
+#include "procedures/parser/syntax_advice.h"
+#include "procedures/parser/tree_reader.h"
+
+namespace mneme {
+namespace {
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), ascii_lower);
+  return text;
+}
+
+// The error's words, and the tokens that they are.
+struct Surroundings {
+  std::vector<antlr4::Token*> tokens_before;  // of the same statement, nearest first
+  std::vector<std::string> words_before;
+  bool in_body = false;  // between a procedure's dollar quotes
+};
+
+Surroundings look_around(antlr4::TokenStream& tokens, antlr4::Token* offending) {
+  Surroundings result;
+  for (size_t i = offending->getTokenIndex(); i-- > 0;) {
+    antlr4::Token* token = tokens.get(i);
+    if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL) continue;
+    const size_t type = token->getType();
+    if (type == MnemeLexer::SEMICOLON || type == MnemeLexer::BEGIN || type == MnemeLexer::THEN ||
+        type == MnemeLexer::ELSE || type == MnemeLexer::LOOP || type == MnemeLexer::DECLARE) {
+      break;
+    }
+    result.tokens_before.push_back(token);
+    result.words_before.push_back(lower(token->getText()));
+  }
+  for (size_t i = 0; i < offending->getTokenIndex(); ++i) {
+    if (tokens.get(i)->getType() == MnemeLexer::DOLLAR_QUOTE) result.in_body = !result.in_body;
+  }
+  return result;
+}
+
+// The tokens of the grammar's rule `name`.
+bool is_name(size_t type) {
+  constexpr std::array kNames = {MnemeLexer::IDENTIFIER,  MnemeLexer::QUOTED_IDENTIFIER,
+                                 MnemeLexer::CALL,        MnemeLexer::COMMIT,
+                                 MnemeLexer::CONSTANT,    MnemeLexer::DROP,
+                                 MnemeLexer::INDEX,       MnemeLexer::KEY,
+                                 MnemeLexer::LANGUAGE,    MnemeLexer::PROCEDURE,
+                                 MnemeLexer::REPLACE,     MnemeLexer::REVERSE,
+                                 MnemeLexer::ROLLBACK,    MnemeLexer::START,
+                                 MnemeLexer::TIME,        MnemeLexer::TIMESTAMP,
+                                 MnemeLexer::TRANSACTION, MnemeLexer::VARYING,
+                                 MnemeLexer::WORK,        MnemeLexer::ZONE};
+  return std::ranges::find(kNames, type) != kNames.end();
+}
+
+std::string describe_expected(const antlr4::Parser& parser, const antlr4::misc::IntervalSet& expected) {
+  constexpr size_t kMostNamed = 6;
+  std::vector<std::string> names;
+  bool name = false;
+  for (const ssize_t type : expected.toList()) {
+    if (type == MnemeLexer::IDENTIFIER) name = true;
+  }
+  if (name) names.push_back("a name");
+  for (const ssize_t type : expected.toList()) {
+    if (type < 0) {
+      names.push_back("the end of the file");
+      continue;
+    }
+    std::string literal = parser.getVocabulary().getLiteralName(type);
+    std::string symbol = parser.getVocabulary().getSymbolicName(type);
+    if (literal.empty()) {
+      while (!symbol.empty() && symbol.back() == '_') symbol.pop_back();
+      if (name && is_name(static_cast<size_t>(type))) continue;
+      if (type == MnemeLexer::DOLLAR_QUOTE) symbol = "$$";
+      if (type == MnemeLexer::STRING) symbol = "a quoted string";
+      if (type == MnemeLexer::INTEGER) symbol = "a whole number";
+      literal = symbol;
+    }
+    names.push_back(literal);
+  }
+  if (names.empty() || names.size() > kMostNamed) return "";
+  std::string text = names.size() == 1 ? "; expected " : "; expected one of ";
+  for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return text;
+}
+
+// Turns the first syntax error into a SourceError.
+class ErrorListener : public antlr4::BaseErrorListener {
+ public:
+  // `at_end`: what to say where the text ends too early. `is_command`: the text is a session's statement, not a file.
+  ErrorListener(const char* at_end, bool is_command) : at_end_(at_end), is_command_(is_command) {}
+
+  void syntaxError(antlr4::Recognizer* recognizer, antlr4::Token* offending, size_t, size_t,
+                   const std::string&, std::exception_ptr) override {
+    auto* parser = dynamic_cast<antlr4::Parser*>(recognizer);
+    CHECK(parser != nullptr);  // the lexer's last rule takes any character
+    const Surroundings around = look_around(*parser->getTokenStream(), offending);
+    const std::string word = lower(offending->getText());
+    const antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
+    const bool wants_name = expected.contains(static_cast<size_t>(MnemeLexer::IDENTIFIER));
+    const bool wants_value = wants_name && expected.contains(static_cast<size_t>(MnemeLexer::DECIMAL));
+    const bool reserved_as_name = wants_name && !wants_value && is_reserved_word(word);
+    const SyntaxAdvice advice = advice_for({.offending = word,
+                                            .reserved_as_name = reserved_as_name,
+                                            .in_session = is_command_ && !around.in_body,
+                                            .before = around.words_before});
+    if (!advice.text.empty()) {
+      antlr4::Token* about = advice.at < 0 ? offending : around.tokens_before[static_cast<size_t>(advice.at)];
+      throw SourceError{location(about), std::string(advice.text)};
+    }
+    const auto where = location(offending);
+    if (reserved_as_name) {
+      refuse(where, "\"{}\" is a word that PostgreSQL reserves; a name is expected here", word);
+    }
+    if (expected.contains(static_cast<size_t>(MnemeLexer::SELECT)) &&
+        expected.contains(static_cast<size_t>(MnemeLexer::CREATE))) {
+      refuse(where,
+             "\"{}\" is not understood here; a statement begins with SELECT, INSERT, UPDATE, DELETE, CALL, "
+             "BEGIN, COMMIT, "
+             "ROLLBACK, CREATE or DROP",
+             offending->getText());
+    }
+    if (expected.contains(static_cast<size_t>(MnemeLexer::CREATE))) {
+      refuse(
+          where,
+          "\"{}\" is not understood here; a file holds CREATE TABLE, CREATE INDEX and CREATE PROCEDURE only",
+          offending->getText());
+    }
+    const std::string wanted =
+        wants_value ? "; an expression is expected" : describe_expected(*parser, expected);
+    if (offending->getType() == antlr4::Token::EOF) {
+      throw SourceError{where, at_end_ + wanted};
+    }
+    throw SourceError{where, "\"" + offending->getText() + "\" is not understood here" + wanted};
+  }
+
+ private:
+  const std::string at_end_;
+  const bool is_command_;
+};
+
+bool is_operator(size_t type) {
+  return type >= MnemeLexer::LABEL_OPEN && type <= MnemeLexer::PERCENT;
+}
+
+// Where our tokens would differ from PostgreSQL's, the text is refused: a run of operator characters without blanks,
+// which PostgreSQL may take as one operator; characters that belong to no token.
+void check_tokens(const std::vector<antlr4::Token*>& tokens) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    antlr4::Token* token = tokens[i];
+    const std::string text = token->getText();
+    if (token->getType() == MnemeLexer::BAD_NUMBER) {
+      refuse(location(token),
+             "the number \"{}\" runs into letters; exponents are not supported, write the digits out", text);
+    }
+    if (token->getType() == MnemeLexer::UNKNOWN) {
+      if (text == "'" || text == "\"") refuse(location(token), "the quote that opens here is never closed");
+      refuse(location(token), "the character \"{}\" has no meaning here; names are letters, digits and _",
+             text);
+    }
+    if (i == 0 || tokens[i - 1]->getStopIndex() + 1 != token->getStartIndex()) continue;
+    antlr4::Token* before = tokens[i - 1];
+    const bool joined = is_operator(before->getType()) && is_operator(token->getType());
+    const bool sign = token->getType() == MnemeLexer::PLUS || token->getType() == MnemeLexer::MINUS;
+    const bool splits = before->getType() != MnemeLexer::PERCENT && before->getType() != MnemeLexer::CONCAT &&
+                        before->getType() != MnemeLexer::NOT_EQUAL && sign;
+    if (joined && !splits) {
+      refuse(location(before), "PostgreSQL reads \"{}{}\" as one operator; put a blank between",
+             before->getText(), text);
+    }
+    if (token->getType() == MnemeLexer::STRING && before->getType() == MnemeLexer::IDENTIFIER) {
+      refuse(location(before),
+             "strings with a prefix ({}'...') are not supported; write '...', in which '' is a quote",
+             before->getText());
+    }
+  }
+}
+
+// The depth of a text's tree, a token at a time, before anybody builds it. What opens a level of nesting has a level of the tree,
+// and so has each operator of a chain, each cast and subscript of one value, and each arm of an IF or of a CASE statement. A long chain
+// of AND or OR is a balanced tree (join() in tree_expressions.cc), and the branches of a CASE expression stand side by side: neither is deep.
+// What is deeper than the bounds is refused: up to them no reader of the tree runs out of stack (base/deep_stack.h).
+class NestingCheck {
+ public:
+  void add(antlr4::Token* token) {
+    const size_t type = token->getType();
+    switch (type) {
+      case MnemeLexer::LBRACKET:
+        ++levels_.back().operators;
+        open(false);
+        break;
+      case MnemeLexer::LPAREN:
+        open(false);
+        break;
+      case MnemeLexer::LOOP:
+        if (before_ != MnemeLexer::END) separate();
+        [[fallthrough]];
+      case MnemeLexer::BEGIN:
+      case MnemeLexer::IF:
+        if (before_ != MnemeLexer::END) open(true);
+        break;
+      case MnemeLexer::CASE:
+        if (before_ != MnemeLexer::END) open(begins_statement());
+        break;
+      case MnemeLexer::RPAREN:
+      case MnemeLexer::RBRACKET:
+      case MnemeLexer::END:
+        levels_.pop_back();
+        if (levels_.empty()) levels_.emplace_back();
+        break;
+      case MnemeLexer::SEMICOLON:
+      case MnemeLexer::COMMA:
+      case MnemeLexer::THEN:
+      case MnemeLexer::ELSE:
+        separate();
+        break;
+      case MnemeLexer::ELSIF:
+      case MnemeLexer::ELSEIF:
+      case MnemeLexer::WHEN:
+        separate();
+        if (levels_.back().has_statements) ++levels_.back().arms;
+        break;
+      case MnemeLexer::AND:
+      case MnemeLexer::OR:
+        levels_.back().operators = 0;
+        ++levels_.back().joined;
+        break;
+      case MnemeLexer::CAST_OPERATOR:
+      case MnemeLexer::NOT:
+      case MnemeLexer::IS:
+      case MnemeLexer::IN_:
+      case MnemeLexer::BETWEEN:
+        ++levels_.back().operators;
+        break;
+      default:
+        if (is_operator(type)) ++levels_.back().operators;
+    }
+    before_ = type;
+    check(token);
+  }
+
+ private:
+  static constexpr size_t kMostNested = 100;
+  static constexpr size_t kMostChained = 500;
+  // As deep as a balanced tree of AND or OR gets: no text has so many of them that it would be deeper.
+  static constexpr size_t kDeepestJoined = 40;
+
+  struct Level {
+    bool has_statements = false;
+    size_t around = 0;     // the depth of all levels around this one
+    size_t operators = 0;  // since the last separator, AND or OR
+    size_t joined = 0;     // AND and OR since the last separator
+    size_t arms = 0;
+    size_t depth() const { return around + operators + std::min(joined, kDeepestJoined) + arms; }
+  };
+
+  void open(bool has_statements) {
+    Level level;
+    level.has_statements = has_statements;
+    level.around = levels_.back().depth();
+    levels_.push_back(level);
+  }
+  void separate() {
+    levels_.back().operators = 0;
+    levels_.back().joined = 0;
+  }
+  bool begins_statement() const {
+    return levels_.back().has_statements &&
+           (before_ == MnemeLexer::SEMICOLON || before_ == MnemeLexer::THEN || before_ == MnemeLexer::ELSE ||
+            before_ == MnemeLexer::LOOP || before_ == MnemeLexer::BEGIN);
+  }
+  void check(antlr4::Token* token) const {
+    if (levels_.size() > kMostNested) {
+      refuse_as(sqlstate::kTooComplex, location(token), "this stands in {} others; more than {} levels are not read: take it apart",
+                levels_.size() - 1, kMostNested - 1);
+    }
+    if (levels_.back().depth() > kMostChained) {
+      refuse_as(sqlstate::kTooComplex, location(token),
+                "more than {} operators, or arms of an IF or a CASE, belong together here: take them apart", kMostChained);
+    }
+  }
+
+  std::vector<Level> levels_ = std::vector<Level>(1);
+  size_t before_ = MnemeLexer::SEMICOLON;
+};
+
+class FileReader {
+ public:
+  FileReader(std::string_view source, antlr4::CommonTokenStream& tokens) : source_(source), tokens_(tokens) {}
+
+  syntax::File read(MnemeParser::FileContext* context) {
+    syntax::File file;
+    for (auto* item : context->definition()) file.push_back(definition(item));
+    return file;
+  }
+
+  syntax::Command read(MnemeParser::CommandContext* context) {
+    syntax::Command command;
+    command.where = location(context);
+    command.operation = read_operation(context, tokens_);
+    if (auto* call = context->callProcedure()) {
+      command.kind = syntax::Command::Kind::kCall;
+      command.name = read_name(call->name());
+      for (auto* argument : call->expression()) command.args.push_back(read_expression(argument));
+    } else if (context->definition()) {
+      command.kind = syntax::Command::Kind::kCreate;
+      command.definition = definition(context->definition());
+    } else if (auto* drop = context->drop()) {
+      command.kind = syntax::Command::Kind::kDrop;
+      command.name = read_name(drop->name());
+      command.dropped = drop->TABLE()   ? syntax::DefinitionKind::kTable
+                        : drop->INDEX() ? syntax::DefinitionKind::kIndex
+                                        : syntax::DefinitionKind::kProcedure;
+    } else if (auto* control = context->transactionControl()) {
+      const bool begins = control->BEGIN() || control->START();
+      command.kind = begins                ? syntax::Command::Kind::kBegin
+                     : control->ROLLBACK() ? syntax::Command::Kind::kRollBack
+                                           : syntax::Command::Kind::kCommit;
+    }
+    return command;
+  }
+
+ private:
+  syntax::Definition definition(MnemeParser::DefinitionContext* context) {
+    syntax::Definition definition;
+    if (context->createTable()) definition.table = table(context->createTable());
+    if (context->createIndex()) definition.index = index(context->createIndex());
+    if (context->createProcedure()) definition.procedure = procedure(context->createProcedure());
+    // The parser's text has a character for each byte of the source.
+    const size_t begin = context->getStart()->getStartIndex();
+    definition.text = source_.substr(begin, context->getStop()->getStopIndex() + 1 - begin);
+    return definition;
+  }
+
+  static std::vector<syntax::Name> names(MnemeParser::NameListContext* context) {
+    std::vector<syntax::Name> result;
+    for (auto* name : context->name()) result.push_back(read_name(name));
+    return result;
+  }
+
+  template <typename Context>
+  static syntax::UniqueConstraint constraint(Context* context, MnemeParser::NameContext* name,
+                                             std::vector<syntax::Name> columns) {
+    return {name ? read_name(name) : syntax::Name(), std::move(columns), location(context)};
+  }
+
+  static void set_primary_key(syntax::Table& table, syntax::UniqueConstraint key) {
+    if (table.primary_key)
+      refuse(key.where, "table {} has a second PRIMARY KEY; one is accepted", table.name.text);
+    table.primary_key = std::move(key);
+  }
+
+  static void column(MnemeParser::ColumnContext* context, syntax::Table& table) {
+    syntax::ColumnDefinition column{read_name(context->name()), read_type(context->typeName()), false};
+    bool is_nullable = false;
+    bool has_collation = false;
+    for (auto* item : context->columnConstraint()) {
+      if (dynamic_cast<MnemeParser::NotNullContext*>(item)) {
+        column.not_null = true;
+      } else if (dynamic_cast<MnemeParser::NullableContext*>(item)) {
+        is_nullable = true;
+      } else if (auto* key = dynamic_cast<MnemeParser::PrimaryKeyContext*>(item)) {
+        set_primary_key(table, constraint(key, key->name(), {column.name}));
+      } else if (auto* unique = dynamic_cast<MnemeParser::UniqueColumnContext*>(item)) {
+        table.unique.push_back(constraint(unique, unique->name(), {column.name}));
+      } else if (auto* check = dynamic_cast<MnemeParser::CheckColumnContext*>(item)) {
+        table.checks.push_back(read_expression(check->check()->expression()));
+      } else if (auto* collation = dynamic_cast<MnemeParser::CollationContext*>(item)) {
+        if (collation->QUOTED_IDENTIFIER()->getText() != "\"C\"") {
+          refuse(location(collation),
+                 "COLLATE {} is not supported: strings compare by their bytes; use COLLATE \"C\" or none",
+                 collation->QUOTED_IDENTIFIER()->getText());
+        }
+        static constexpr std::array<std::string_view, 3> kStrings = {"char", "varchar", "text"};
+        if (std::ranges::find(kStrings, column.type.base) == kStrings.end()) {
+          refuse(location(collation), "COLLATE is for strings, and column {} is none; leave it out", column.name.text);
+        }
+        if (has_collation) refuse(location(collation), "column {} has a second COLLATE; leave it out", column.name.text);
+        has_collation = true;
+      }
+      if (is_nullable && column.not_null) {
+        refuse(location(item), "column {} is declared both NULL and NOT NULL; leave one out", column.name.text);
+      }
+    }
+    table.columns.push_back(std::move(column));
+  }
+
+  static syntax::Table table(MnemeParser::CreateTableContext* context) {
+    syntax::Table table;
+    table.name = read_name(context->name());
+    for (auto* element : context->tableElement()) {
+      if (element->column()) {
+        column(element->column(), table);
+        continue;
+      }
+      auto* item = element->tableConstraint();
+      if (auto* key = dynamic_cast<MnemeParser::TablePrimaryKeyContext*>(item)) {
+        set_primary_key(table, constraint(key, key->name(), names(key->nameList())));
+      } else if (auto* unique = dynamic_cast<MnemeParser::TableUniqueContext*>(item)) {
+        table.unique.push_back(constraint(unique, unique->name(), names(unique->nameList())));
+      } else if (auto* check = dynamic_cast<MnemeParser::TableCheckContext*>(item)) {
+        table.checks.push_back(read_expression(check->check()->expression()));
+      }
+    }
+    return table;
+  }
+
+  static syntax::Index index(MnemeParser::CreateIndexContext* context) {
+    syntax::Index index{
+        read_name(context->name(0)), read_name(context->name(1)), {}, context->UNIQUE() != nullptr};
+    for (auto* column : context->indexColumn()) index.columns.push_back(read_name(column->name()));
+    return index;
+  }
+
+  syntax::Procedure procedure(MnemeParser::CreateProcedureContext* context) {
+    syntax::Procedure procedure;
+    procedure.name = read_name(context->name());
+    procedure.replaces = context->REPLACE() != nullptr;
+    if (is_reserved_for_procedures(procedure.name.text)) {
+      refuse(procedure.name.where, "PostgreSQL does not take {} for a procedure's name; choose another",
+             procedure.name.text);
+    }
+    for (auto* item : context->parameter()) {
+      procedure.parameters.push_back(
+          {read_name(item->name()), item->INOUT() != nullptr, read_type(item->typeName())});
+    }
+    bool has_language = false;
+    bool has_body = false;
+    for (auto* clause : context->procedureClause()) {
+      if (auto* language = dynamic_cast<MnemeParser::LanguageClauseContext*>(clause)) {
+        if (has_language) refuse(location(language), "procedure {} says its LANGUAGE twice; leave one out", procedure.name.text);
+        language_is_plpgsql(language);
+        has_language = true;
+      } else if (auto* body = dynamic_cast<MnemeParser::BodyClauseContext*>(clause)) {
+        if (has_body) refuse(location(body), "procedure {} has a second body", procedure.name.text);
+        check_dollar_quotes(body);
+        procedure.body = read_block(body->block(), tokens_);
+        has_body = true;
+      }
+    }
+    if (!has_language)
+      refuse(procedure.name.where, "procedure {} does not say LANGUAGE plpgsql", procedure.name.text);
+    if (!has_body)
+      refuse(procedure.name.where, "procedure {} has no body; write AS $$ BEGIN ... END $$",
+             procedure.name.text);
+    return procedure;
+  }
+
+  static void language_is_plpgsql(MnemeParser::LanguageClauseContext* context) {
+    const std::string language =
+        context->STRING() ? read_string(context->STRING()) : lower(context->name()->getText());
+    if (language != "plpgsql") {
+      refuse(location(context), "LANGUAGE {} is not supported; procedures are written in plpgsql", language);
+    }
+  }
+
+  // PostgreSQL ends the body at the first repetition of its opening quote, be it in a string, a comment or a name.
+  void check_dollar_quotes(MnemeParser::BodyClauseContext* context) {
+    antlr4::Token* open = context->DOLLAR_QUOTE(0)->getSymbol();
+    antlr4::Token* close = context->DOLLAR_QUOTE(1)->getSymbol();
+    const std::string quote = open->getText();
+    for (size_t i = open->getTokenIndex() + 1; i < close->getTokenIndex(); ++i) {
+      if (tokens_.get(i)->getText().find(quote) != std::string::npos) {
+        refuse(location(tokens_.get(i)),
+               "{} appears inside the body that it quotes; use another quote, as $body$", quote);
+      }
+    }
+    if (close->getText() != quote) {
+      refuse(location(close), "the body opens with {} and closes with {}; both quotes are the same", quote,
+             close->getText());
+    }
+    antlr4::Token* before = tokens_.get(open->getTokenIndex() - 1);
+    if (before->getType() == MnemeLexer::AS) {
+      refuse(location(before), "PostgreSQL reads \"{}{}\" as a name; put a blank between", before->getText(),
+             quote);
+    }
+  }
+
+  const std::string_view source_;
+  antlr4::CommonTokenStream& tokens_;
+};
+
+// What ANTLR makes of a text, for as long as its tree is read.
+class ParsedText {
+ public:
+  ParsedText(std::string_view source, const char* at_end, bool is_command, size_t lines_before = 0)
+      : input_(ascii(source)), lexer_(&input_), tokens_(&lexer_), parser_(&tokens_), errors_(at_end, is_command) {
+    lexer_.removeErrorListeners();
+    lexer_.setLine(lines_before + 1);
+    tokens_.fill();
+    std::vector<antlr4::Token*> visible;
+    for (antlr4::Token* token : tokens_.getTokens()) {
+      if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL) visible.push_back(token);
+    }
+    // Of a comment that never ends the end of the text is made.
+    antlr4::Token* end = visible.back();
+    visible.pop_back();
+    check_tokens(visible);
+    if (end->getStartIndex() < source.size()) refuse(location(end), "the comment that opens here is never closed");
+    NestingCheck nesting;
+    for (antlr4::Token* token : visible) nesting.add(token);
+    parser_.removeErrorListeners();
+    parser_.addErrorListener(&errors_);
+  }
+
+  MnemeParser& parser() { return parser_; }
+  antlr4::CommonTokenStream& tokens() { return tokens_; }
+
+ private:
+  // Comments may hold anything; elsewhere a byte that is not ASCII, or is zero, is an error of its own, found with its place.
+  static std::string ascii(std::string_view source) {
+    std::string text(source);
+    std::ranges::replace_if(
+        text, [](char c) { return c <= 0; }, kNotAscii);
+    return text;
+  }
+
+  antlr4::ANTLRInputStream input_;
+  MnemeLexer lexer_;
+  antlr4::CommonTokenStream tokens_;
+  MnemeParser parser_;
+  ErrorListener errors_;
+};
+
+}  // namespace
+
+syntax::File parse(std::string_view source, size_t lines_before) {
+  return on_deep_stack([&] {
+    ParsedText text(source, "the file ends in the middle of a definition", /*is_command=*/false, lines_before);
+    return FileReader(source, text.tokens()).read(text.parser().file());
+  });
+}
+
+syntax::Command parse_command(std::string_view source) {
+  return on_deep_stack([&] {
+    ParsedText text(source, "the statement ends too early", /*is_command=*/true);
+    return FileReader(source, text.tokens()).read(text.parser().command());
+  });
+}
+
+}  // namespace mneme

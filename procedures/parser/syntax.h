@@ -1,0 +1,257 @@
+// Syntax tree: a .sql file as its author wrote it, before any name is looked up. The parser makes it, the binder reads it.
+//
+// Invariants  names are lower case (quoted ones were checked to be); every node knows its place in the file.
+//             operators, CASE, IN and BETWEEN are spelled out; nothing is typed yet.
+// Not here    what names and types mean (binder), what ANTLR calls things (parser.cc alone knows).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "procedures/ir/ir.h"
+
+namespace mneme::syntax {
+
+using ir::SourceLocation;
+
+struct Name {
+  std::string text;  // empty: not written
+  SourceLocation where;
+
+  bool empty() const { return text.empty(); }
+};
+
+struct TypeName {
+  std::string base;                 // "int", "double precision", ...; empty for table.column%TYPE
+  std::vector<uint32_t> modifiers;  // (n) or (p,s)
+  bool is_array = false;
+  Name table;
+  Name column;
+  SourceLocation where;
+};
+
+enum class ExprKind {
+  kNull,
+  kBoolean,     // text: "true" or "false"
+  kInteger,     // text: digits
+  kDecimal,     // text: digits, a point, digits
+  kString,      // text, without its quotes
+  kTimestamp,   // TIMESTAMP 'text'
+  kEmptyArray,  // ARRAY[]
+  kReference,   // text, or qualifier.text
+  kUnary,       // op args[0]; kAdd: + args[0]
+  kBinary,      // args[0] op args[1]
+  kCase,        // condition, result, ..., else (`has_else`); after the subject where `has_subject`
+  kCall,        // text(args); `distinct`, `star`
+  kCast,        // args[0] to type
+  kSubscript,   // args[0][args[1]]
+  kInList,      // args[0] IN (args[1], ...); `negated`
+  kAny,         // args[0] op ANY (args[1])
+  kBetween,     // args[0] BETWEEN args[1] AND args[2]; `negated`
+};
+
+struct Expr {
+  ExprKind kind = ExprKind::kNull;
+  ir::Op op = ir::Op::kNone;
+  bool negated = false;
+  bool distinct = false;
+  bool star = false;
+  bool has_subject = false;
+  bool has_else = false;
+  bool joined = false;  // as ir::Expr's
+  std::string text;
+  std::string qualifier;
+  std::string column_name;  // kCall: what PostgreSQL names a column after, where it is not `text`
+  TypeName type;
+  NodeList<Expr> args;
+  SourceLocation where;
+};
+
+template <typename Visit>
+void for_each_child_list(Expr& expr, Visit&& visit) {
+  visit(expr.args);
+}
+
+// a op b op c ..., of AND or OR. At least one part.
+inline Expr join(ir::Op op, std::span<Expr> parts) {
+  return join_chain(parts, [op](Expr left, Expr right) {
+    Expr both;
+    both.kind = ExprKind::kBinary;
+    both.op = op;
+    both.where = left.where;
+    both.args.push_back(std::move(left));
+    both.args.push_back(std::move(right));
+    return both;
+  });
+}
+
+struct ColumnDefinition {
+  Name name;
+  TypeName type;
+  bool not_null = false;
+};
+
+struct UniqueConstraint {
+  Name name;  // empty: PostgreSQL's rule names it
+  std::vector<Name> columns;
+  SourceLocation where;
+};
+
+struct Table {
+  Name name;
+  std::vector<ColumnDefinition> columns;
+  std::optional<UniqueConstraint> primary_key;
+  std::vector<UniqueConstraint> unique;
+  std::vector<Expr> checks;
+};
+
+struct Index {
+  Name name;
+  Name table;
+  std::vector<Name> columns;
+  bool unique = false;
+};
+
+// A variable, record or record's field that a value goes to.
+struct Target {
+  Name name;
+  Name field;
+};
+
+struct SelectItem {
+  bool star = false;
+  Name qualifier;  // of qualifier.*
+  Expr expr;
+  Name alias;
+};
+
+struct TableReference {
+  Name table;
+  Name alias;
+};
+
+struct OrderItem {
+  Expr expr;
+  bool descending = false;
+};
+
+struct Operation {
+  ir::OperationKind kind = ir::OperationKind::kSelect;
+  SourceLocation where;
+  std::string text;  // as written, on one line
+  std::vector<TableReference> tables;
+  std::vector<Expr> conditions;   // WHERE and ON, joined by AND
+  std::vector<SelectItem> items;  // select list, or RETURNING
+  std::vector<Target> into;
+  bool strict = false;
+  std::vector<OrderItem> order;
+  std::optional<Expr> limit;
+  std::optional<Expr> offset;
+  std::optional<SourceLocation> for_update;
+  std::vector<Name> columns;  // insert: as listed (none: all); update: SET's left sides
+  std::vector<Expr> values;   // insert: VALUES; update: SET's right sides
+};
+
+struct Statement;
+
+struct Declaration {
+  Name name;
+  bool constant = false;
+  TypeName type;
+  std::optional<Expr> initial;
+};
+
+struct Block {
+  std::vector<Declaration> declarations;
+  std::vector<Statement> statements;
+};
+
+struct Branch {
+  std::vector<Expr> conditions;  // IF: one; CASE: one or more
+  std::vector<Statement> statements;
+  SourceLocation where;
+};
+
+enum class StatementKind {
+  kBlock,
+  kAssign,
+  kIf,
+  kCase,
+  kLoop,
+  kWhile,
+  kForRange,
+  kForQuery,
+  kExit,
+  kContinue,
+  kReturn,
+  kRaise,
+  kNull,
+  kPerform,
+  kOperation,
+};
+
+struct Statement {
+  StatementKind kind = StatementKind::kNull;
+  SourceLocation where;
+  Name label;                   // of a loop; EXIT, CONTINUE: the loop meant
+  Target target;                // kAssign, kForRange
+  std::vector<Target> targets;  // kForQuery
+  bool reverse = false;
+  std::optional<Expr>
+      expr;  // kAssign: value; kWhile, kExit, kContinue: condition; kForRange: from; kCase: subject
+  std::optional<Expr> limit;
+  std::optional<Expr> step;
+  std::string message;     // kRaise
+  std::vector<Expr> args;  // kRaise
+  std::vector<Branch> branches;
+  bool has_else = false;
+  std::vector<Statement> body;  // of a loop; ELSE
+  std::optional<Operation> operation;
+  std::unique_ptr<Block> block;
+};
+
+struct Parameter {
+  Name name;
+  bool inout = false;
+  TypeName type;
+};
+
+struct Procedure {
+  Name name;
+  bool replaces = false;  // OR REPLACE
+  std::vector<Parameter> parameters;
+  Block body;
+};
+
+// A file's definitions, in order.
+struct Definition {
+  std::optional<Table> table;
+  std::optional<Index> index;
+  std::optional<Procedure> procedure;
+  std::string text;  // as written, without the semicolon
+
+  const Name& name() const { return table ? table->name : index ? index->name : procedure->name; }
+};
+
+using File = std::vector<Definition>;
+
+enum class DefinitionKind { kTable, kIndex, kProcedure };
+
+// One statement of an SQL session.
+struct Command {
+  enum class Kind { kOperation, kCall, kCreate, kDrop, kBegin, kCommit, kRollBack };
+
+  Kind kind = Kind::kOperation;
+  SourceLocation where;
+  std::optional<Operation> operation;
+  std::optional<Definition> definition;             // kCreate
+  Name name;                                        // kCall: the procedure; kDrop: what is dropped
+  std::vector<Expr> args;                           // kCall
+  DefinitionKind dropped = DefinitionKind::kTable;  // kDrop
+
+  bool changes_schema() const { return kind == Kind::kCreate || kind == Kind::kDrop; }
+};
+
+}  // namespace mneme::syntax

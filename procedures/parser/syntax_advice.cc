@@ -1,0 +1,109 @@
+#include "procedures/parser/syntax_advice.h"
+
+#include <algorithm>
+
+#include "procedures/parser/reserved_words.h"
+
+namespace mneme {
+
+namespace {
+
+// In a statement that begins with `first`, an error at `word` ("": at any).
+struct StatementAdvice {
+  std::string_view first;
+  std::string_view word;
+  std::string_view text;
+};
+
+constexpr StatementAdvice kStatementAdvice[] = {
+    {"create", "if",
+     "IF NOT EXISTS is not supported: a file describes a database from its beginning; leave it out"},
+    {"create", "using",
+     "index methods are not supported; leave USING out: every index is a hash table or a B+tree"},
+    {"create", "where", "partial indexes are not supported; leave WHERE out"},
+    {"create", "(",
+     "expressions are not supported as an index's columns; give the table a column for the value"},
+    {"create", "select", "a procedure's body is LANGUAGE plpgsql AS $$ BEGIN ... END $$"},
+    {"create", "with", "storage parameters and WITH TIME ZONE are not supported; leave WITH out"},
+    {"drop", "if", "IF EXISTS is not supported; leave it out"},
+    {"drop", "cascade", "CASCADE is not supported; drop what depends on it first"},
+    {"drop", "(", "a procedure's name tells which is meant; leave the parameters out"},
+    {"insert", "select",
+     "INSERT ... SELECT is not supported; use FOR r IN SELECT ... LOOP INSERT ... VALUES ... END LOOP"},
+    {"insert", ",", "several rows in one INSERT are not supported; write an INSERT for each"},
+    {"insert", "on",
+     "ON CONFLICT is not supported; look for the row with SELECT ... INTO, then use IF FOUND"},
+    {"update", "from",
+     "UPDATE ... FROM is not supported; use SELECT ... INTO variables first, or a FOR loop"},
+    {"update", "(", "SET (a, b) = ... is not supported; write SET a = ..., b = ..."},
+    {"delete", "using",
+     "DELETE ... USING is not supported; use SELECT ... INTO variables first, or a FOR loop"},
+    {"select", "using", "JOIN ... USING is not supported; write JOIN b ON a.x = b.x"},
+    {"select", "(", "subqueries are not supported; use a FOR loop over the inner SELECT"},
+    {"raise", "using", "RAISE ... USING is not supported; put all there is to say into the message"},
+    {"raise", "", "only RAISE EXCEPTION 'message', arguments is supported, which rolls the call back"},
+    {"return", "", "a procedure returns no value; assign to an INOUT parameter, then write RETURN alone"},
+    {"exit", "", "EXIT is written EXIT label WHEN condition, the label and the condition being optional"},
+};
+
+std::string_view statement_advice(const ErrorContext& context) {
+  if (context.before.empty()) return {};
+  for (const StatementAdvice& advice : kStatementAdvice) {
+    if (advice.first == context.before.back() && (advice.word.empty() || advice.word == context.offending)) {
+      return advice.text;
+    }
+  }
+  return {};
+}
+
+bool begins_accepted_statement(std::string_view word) {
+  return word == "select";
+}
+
+// A call where a table's name stands: FROM f(, JOIN f(, or a comma in a list that FROM began.
+bool calls_in_from(const ErrorContext& context) {
+  const auto& before = context.before;
+  if (context.offending != "(" || before.size() < 2) return false;
+  if (before[1] == "from" || before[1] == "join") return true;
+  return before[1] == "," && std::ranges::find(before, "from") != before.end();
+}
+
+}  // namespace
+
+SyntaxAdvice advice_for(const ErrorContext& context) {
+  const auto advice_for_word = [&](std::string_view word) { return mneme::advice_for_word(word, context.in_session); };
+  if (calls_in_from(context)) {
+    return {context.in_session ? "functions in FROM are not supported; name a table, or select the values in a procedure's loop"
+                               : "functions in FROM are not supported; use FOR i IN a..b LOOP", 0};
+  }
+  if (const auto text = statement_advice(context); !text.empty()) return {text, -1};
+  if (context.reserved_as_name) return {};
+  const auto& before = context.before;
+  // EXISTS (SELECT: the error is found at SELECT.
+  if (context.offending == "select" && before.size() >= 2 && before[0] == "(" && before[1] == "exists") {
+    return {advice_for_word("exists"), 1};
+  }
+  if (context.offending == "with" && !before.empty() && before[0] == "timestamp")
+    return {advice_for_word("zone"), -1};
+  // What stands before the error may be a reserved word that was taken for a name.
+  for (size_t i = 0; i < before.size(); ++i) {
+    const bool says_most = before[i] == "union" || before[i] == "except" || before[i] == "intersect" ||
+                           before[i] == "natural" || before[i] == "cross" || before[i] == "lateral" ||
+                           before[i] == "foreign";
+    if (says_most) return {advice_for_word(before[i]), static_cast<int>(i)};
+  }
+  if (const auto text = advice_for_word(context.offending); !text.empty() && !before.empty())
+    return {text, -1};
+  if (before.empty()) {
+    if (begins_accepted_statement(context.offending)) return {};
+    return {advice_for_word(context.offending), -1};
+  }
+  const auto at = [&](size_t i) {
+    return begins_accepted_statement(before[i]) ? "" : advice_for_word(before[i]);
+  };
+  if (const auto text = at(before.size() - 1); !text.empty())
+    return {text, static_cast<int>(before.size() - 1)};
+  return {at(0), 0};
+}
+
+}  // namespace mneme

@@ -1,0 +1,392 @@
+// Expressions, names and types of the syntax tree.
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/reserved_words.h"
+#include "procedures/parser/tree_reader.h"
+
+namespace mneme {
+
+using ir::Op;
+using syntax::Expr;
+using syntax::ExprKind;
+
+namespace {
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), ascii_lower);
+  return text;
+}
+
+bool is_plain_name(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+  return is_letter(text.front()) &&
+         std::ranges::all_of(text, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+Expr make(ExprKind kind, syntax::SourceLocation where) {
+  Expr expr;
+  expr.kind = kind;
+  expr.where = where;
+  return expr;
+}
+
+Expr make_unary(Op op, Expr arg, syntax::SourceLocation where) {
+  Expr expr = make(ExprKind::kUnary, where);
+  expr.op = op;
+  expr.args.push_back(std::move(arg));
+  return expr;
+}
+
+Expr make_binary(Op op, Expr left, Expr right) {
+  Expr expr = make(ExprKind::kBinary, left.where);
+  expr.op = op;
+  expr.args.push_back(std::move(left));
+  expr.args.push_back(std::move(right));
+  return expr;
+}
+
+Expr make_call(std::string name, std::vector<Expr> args, syntax::SourceLocation where) {
+  Expr expr = make(ExprKind::kCall, where);
+  expr.text = std::move(name);
+  expr.args = std::move(args);
+  return expr;
+}
+
+Expr read_literal(MnemeParser::LiteralContext* context) {
+  const auto where = location(context);
+  if (context->NULL_()) return make(ExprKind::kNull, where);
+  Expr expr = make(ExprKind::kBoolean, where);
+  expr.text = context->getText();
+  if (context->INTEGER()) {
+    expr.kind = ExprKind::kInteger;
+  } else if (context->DECIMAL()) {
+    expr.kind = ExprKind::kDecimal;
+  } else if (context->STRING()) {
+    expr.kind = ExprKind::kString;
+    expr.text = read_string(context->STRING());
+  } else {
+    expr.text = context->TRUE_() ? "true" : "false";
+  }
+  return expr;
+}
+
+Expr read_case(MnemeParser::CaseExpressionContext* context) {
+  Expr expr = make(ExprKind::kCase, location(context));
+  if (context->subject) {
+    expr.has_subject = true;
+    expr.args.push_back(read_expression(context->subject));
+  }
+  for (auto* branch : context->whenBranch()) {
+    expr.args.push_back(read_expression(branch->expression(0)));
+    expr.args.push_back(read_expression(branch->expression(1)));
+  }
+  if (context->otherwise) {
+    expr.has_else = true;
+    expr.args.push_back(read_expression(context->otherwise));
+  }
+  return expr;
+}
+
+Expr read_concatenation(MnemeParser::ConcatenationContext* context);
+
+Expr read_call(MnemeParser::CallContext* context) {
+  Expr expr = make(ExprKind::kCall, location(context));
+  expr.text = lower(context->name()->getText());
+  expr.star = context->STAR() != nullptr;
+  expr.distinct = context->DISTINCT() != nullptr;
+  for (auto* arg : context->expression()) expr.args.push_back(read_expression(arg));
+  return expr;
+}
+
+Expr read_primary(MnemeParser::PrimaryContext* context) {
+  const auto where = location(context);
+  if (auto* literal = dynamic_cast<MnemeParser::LiteralContext*>(context)) return read_literal(literal);
+  if (auto* cases = dynamic_cast<MnemeParser::CaseExpressionContext*>(context)) return read_case(cases);
+  if (auto* call = dynamic_cast<MnemeParser::CallContext*>(context)) return read_call(call);
+  if (auto* inner = dynamic_cast<MnemeParser::ParenthesisContext*>(context)) {
+    return read_expression(inner->expression());
+  }
+  if (auto* cast = dynamic_cast<MnemeParser::CastExpressionContext*>(context)) {
+    Expr expr = make(ExprKind::kCast, where);
+    expr.type = read_type(cast->typeName());
+    expr.args.push_back(read_expression(cast->expression()));
+    return expr;
+  }
+  if (auto* timestamp = dynamic_cast<MnemeParser::TimestampLiteralContext*>(context)) {
+    Expr expr = make(ExprKind::kTimestamp, where);
+    expr.text = read_string(timestamp->STRING());
+    return expr;
+  }
+  if (dynamic_cast<MnemeParser::EmptyArrayContext*>(context)) return make(ExprKind::kEmptyArray, where);
+  if (auto* position = dynamic_cast<MnemeParser::PositionCallContext*>(context)) {
+    if (lower(position->name()->getText()) != "position") {
+      refuse(where, "IN inside the arguments of {}() is not understood; only position(a IN b) is written so",
+             position->name()->getText());
+    }
+    std::vector<Expr> args;  // position(sought IN text) is strpos(text, sought)
+    args.push_back(read_concatenation(position->concatenation(1)));
+    args.push_back(read_concatenation(position->concatenation(0)));
+    Expr call = make_call("strpos", std::move(args), where);
+    call.column_name = "position";
+    return call;
+  }
+  if (auto* substring = dynamic_cast<MnemeParser::SubstringCallContext*>(context)) {
+    if (lower(substring->name()->getText()) != "substring") {
+      refuse(
+          where,
+          "FROM inside the arguments of {}() is not supported; only substring(a FROM b FOR c) is written so",
+          substring->name()->getText());
+    }
+    std::vector<Expr> args;
+    for (auto* arg : substring->expression()) args.push_back(read_expression(arg));
+    return make_call("substring", std::move(args), where);
+  }
+  auto* reference = dynamic_cast<MnemeParser::ReferenceContext*>(context);
+  CHECK(reference != nullptr);
+  Expr expr = make(ExprKind::kReference, where);
+  // What stands for a call without parentheses is given its own advice by the binder, so reserved words pass here.
+  const auto text = [](MnemeParser::NameContext* name) {
+    return name->IDENTIFIER() && is_function_without_parentheses(lower(name->getText()))
+               ? lower(name->getText())
+               : read_name(name).text;
+  };
+  expr.text = text(reference->name().back());
+  if (reference->name().size() == 2) expr.qualifier = read_name(reference->name(0)).text;
+  return expr;
+}
+
+Expr read_cast(MnemeParser::CastContext* context) {
+  Expr expr = read_primary(context->primary());
+  size_t next_type = 0;
+  size_t next_subscript = 0;
+  for (size_t i = 1; i < context->children.size(); ++i) {
+    const std::string token = context->children[i]->getText();
+    if (token != "::" && token != "[") continue;
+    Expr outer = make(token == "::" ? ExprKind::kCast : ExprKind::kSubscript, expr.where);
+    outer.args.push_back(std::move(expr));
+    if (token == "::") {
+      outer.type = read_type(context->typeName(next_type++));
+    } else {
+      outer.args.push_back(read_expression(context->expression(next_subscript++)));
+    }
+    expr = std::move(outer);
+  }
+  return expr;
+}
+
+Expr read_signed(MnemeParser::SignedTermContext* context) {
+  if (context->cast()) return read_cast(context->cast());
+  Expr arg = read_signed(context->signedTerm());
+  return make_unary(context->MINUS() ? Op::kNegate : Op::kAdd, std::move(arg), location(context));
+}
+
+Op arithmetic(const std::string& text) {
+  if (text == "+") return Op::kAdd;
+  if (text == "-") return Op::kSubtract;
+  if (text == "*") return Op::kMultiply;
+  return text == "/" ? Op::kDivide : Op::kModulo;
+}
+
+Expr read_product(MnemeParser::ProductContext* context) {
+  const auto factors = context->signedTerm();
+  Expr expr = read_signed(factors[0]);
+  for (size_t i = 1; i < factors.size(); ++i) {
+    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr), read_signed(factors[i]));
+  }
+  return expr;
+}
+
+Expr read_sum(MnemeParser::SumContext* context) {
+  const auto summands = context->product();
+  Expr expr = read_product(summands[0]);
+  for (size_t i = 1; i < summands.size(); ++i) {
+    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr), read_product(summands[i]));
+  }
+  return expr;
+}
+
+Expr read_concatenation(MnemeParser::ConcatenationContext* context) {
+  const auto parts = context->sum();
+  Expr expr = read_sum(parts[0]);
+  for (size_t i = 1; i < parts.size(); ++i) {
+    expr = make_binary(Op::kConcat, std::move(expr), read_sum(parts[i]));
+  }
+  return expr;
+}
+
+Expr read_membership(MnemeParser::MembershipContext* context) {
+  Expr left = read_concatenation(context->concatenation(0));
+  if (!context->BETWEEN() && !context->IN_()) return left;
+  Expr expr = make(context->BETWEEN() ? ExprKind::kBetween : ExprKind::kInList, left.where);
+  expr.negated = context->NOT() != nullptr;
+  expr.args.push_back(std::move(left));
+  for (size_t i = 1; i < context->concatenation().size(); ++i) {
+    expr.args.push_back(read_concatenation(context->concatenation(i)));
+  }
+  for (auto* item : context->expression()) expr.args.push_back(read_expression(item));
+  return expr;
+}
+
+Expr read_comparison(MnemeParser::ComparisonContext* context) {
+  Expr left = read_membership(context->membership(0));
+  auto* op_context = context->compareOperator();
+  if (!op_context) return left;
+  const Op op = op_context->EQUAL()        ? Op::kEqual
+                : op_context->NOT_EQUAL()  ? Op::kNotEqual
+                : op_context->LESS()       ? Op::kLess
+                : op_context->LESS_EQUAL() ? Op::kLessEqual
+                : op_context->GREATER()    ? Op::kGreater
+                                           : Op::kGreaterEqual;
+  if (!context->ANY()) return make_binary(op, std::move(left), read_membership(context->membership(1)));
+  Expr any = make_binary(op, std::move(left), read_expression(context->expression()));
+  any.kind = ExprKind::kAny;
+  return any;
+}
+
+Expr read_test(MnemeParser::TestContext* context) {
+  Expr expr = read_comparison(context->comparison());
+  for (auto* test : context->isTest()) {
+    const bool negated = test->NOT() != nullptr;
+    if (test->DISTINCT()) {
+      // PostgreSQL's IS is not associative, and here it would have to choose a side.
+      if (test != context->isTest().back()) {
+        refuse(location(test), "PostgreSQL takes no IS after IS DISTINCT FROM; put the comparison in parentheses");
+      }
+      expr = make_binary(negated ? Op::kIsNotDistinct : Op::kIsDistinct, std::move(expr),
+                         read_comparison(test->comparison()));
+      continue;
+    }
+    const Op op = test->NULL_()   ? (negated ? Op::kIsNotNull : Op::kIsNull)
+                  : test->TRUE_() ? (negated ? Op::kIsNotTrue : Op::kIsTrue)
+                                  : (negated ? Op::kIsNotFalse : Op::kIsFalse);
+    const auto where = expr.where;
+    expr = make_unary(op, std::move(expr), where);
+  }
+  return expr;
+}
+
+Expr read_negation(MnemeParser::NegationContext* context) {
+  if (context->test()) return read_test(context->test());
+  return make_unary(Op::kNot, read_negation(context->negation()), location(context));
+}
+
+Expr read_conjunction(MnemeParser::ConjunctionContext* context) {
+  std::vector<Expr> parts;
+  for (auto* part : context->negation()) parts.push_back(read_negation(part));
+  return syntax::join(Op::kAnd, parts);
+}
+
+uint32_t read_modifier(antlr4::tree::TerminalNode* number) {
+  const std::string digits = number->getText();
+  if (digits.size() > 6) refuse(location(number->getSymbol()), "{} is too large a number in a type", digits);
+  return static_cast<uint32_t>(std::stoul(digits));
+}
+
+}  // namespace
+
+syntax::SourceLocation location(antlr4::Token* token) {
+  return {static_cast<uint32_t>(token->getLine()), static_cast<uint32_t>(token->getCharPositionInLine() + 1)};
+}
+
+syntax::SourceLocation location(antlr4::ParserRuleContext* context) {
+  return location(context->getStart());
+}
+
+namespace {
+
+// A name without its quotes, or in lower case; any word.
+std::string plain_name(antlr4::ParserRuleContext* context, antlr4::tree::TerminalNode* quoted) {
+  std::string text = context->getText();
+  if (!quoted) {
+    text = lower(text);
+  } else {
+    text = text.substr(1, text.size() - 2);
+    if (!is_plain_name(text)) {
+      refuse(location(context),
+             "the quoted name \"{}\" is not supported: names are lower-case letters, digits and _; rename it", text);
+    }
+  }
+  if (text.size() > 63) {
+    refuse(location(context), "the name \"{}\" is longer than the 63 characters that PostgreSQL keeps", text);
+  }
+  return text;
+}
+
+}  // namespace
+
+syntax::Name read_name(MnemeParser::NameContext* context) {
+  const auto where = location(context);
+  std::string text = plain_name(context, context->QUOTED_IDENTIFIER());
+  if (context->QUOTED_IDENTIFIER()) return {text, where};
+  if (is_reserved_word(text)) {
+    const std::string_view advice = advice_for_word(text);
+    if (!advice.empty()) refuse(where, "{}", advice);
+    refuse(where, "\"{}\" is a word that PostgreSQL reserves and can't be a name here; choose another name",
+           text);
+  }
+  return {text, where};
+}
+
+syntax::Name read_label(MnemeParser::LabelNameContext* context) {
+  antlr4::tree::TerminalNode* quoted = context->name() ? context->name()->QUOTED_IDENTIFIER() : nullptr;
+  std::string text = plain_name(context, quoted);
+  if (!quoted && is_reserved_in_plpgsql(text)) {
+    refuse(location(context), "\"{}\" is a word that PL/pgSQL reserves and can't be a label; choose another", text);
+  }
+  return {text, location(context)};
+}
+
+std::string read_string(antlr4::tree::TerminalNode* literal) {
+  const std::string quoted = literal->getText();
+  std::string text;
+  for (size_t i = 1; i + 1 < quoted.size(); ++i) {
+    if (quoted[i] == kNotAscii) {
+      refuse(location(literal->getSymbol()),
+             "this string holds a character that is not ASCII; strings are ASCII only");
+    }
+    text.push_back(quoted[i]);
+    if (quoted[i] == '\'') ++i;
+  }
+  return text;
+}
+
+syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
+  syntax::TypeName type;
+  type.where = location(context);
+  if (auto* of_column = dynamic_cast<MnemeParser::ColumnTypeContext*>(context)) {
+    if (lower(of_column->name(2)->getText()) != "type") {
+      refuse(type.where, "a type after % is not understood; write table.column%TYPE");
+    }
+    type.table = read_name(of_column->name(0));
+    type.column = read_name(of_column->name(1));
+    return type;
+  }
+  auto* plain = dynamic_cast<MnemeParser::PlainTypeContext*>(context);
+  CHECK(plain != nullptr);
+  auto* base = plain->baseType();
+  if (base->DOUBLE_()) {
+    type.base = "double precision";
+  } else if (base->CHARACTER()) {
+    type.base = base->VARYING() ? "varchar" : "char";
+  } else {
+    type.base = base->TIMESTAMP() ? "timestamp" : lower(base->name()->getText());
+  }
+  if (base->WITHOUT() && type.base != "timestamp") {
+    refuse(type.where, "WITHOUT TIME ZONE belongs to the type timestamp alone, not to {}", type.base);
+  }
+  if (auto* modifiers = base->modifiers()) {
+    for (auto* number : modifiers->INTEGER()) type.modifiers.push_back(read_modifier(number));
+  }
+  type.is_array = plain->LBRACKET() != nullptr;
+  return type;
+}
+
+Expr read_expression(MnemeParser::ExpressionContext* context) {
+  std::vector<Expr> parts;
+  for (auto* part : context->conjunction()) parts.push_back(read_conjunction(part));
+  return syntax::join(Op::kOr, parts);
+}
+
+}  // namespace mneme

@@ -1,0 +1,37 @@
+// Tree reader: ANTLR's parse tree to our syntax tree. Private to the parser: only its own .cc files see the generated
+// headers, which are slow to compile.
+#pragma once
+
+#include <MnemeLexer.h>
+#include <MnemeParser.h>
+#include <antlr4-runtime.h>
+
+#include <optional>
+#include <string>
+
+#include "procedures/parser/syntax.h"
+
+namespace mneme {
+
+using mneme_grammar::MnemeLexer;
+using mneme_grammar::MnemeParser;
+
+// What stands in the text that ANTLR sees for each byte that is not ASCII.
+inline constexpr char kNotAscii = '\x7f';
+
+syntax::SourceLocation location(antlr4::Token* token);
+syntax::SourceLocation location(antlr4::ParserRuleContext* context);
+
+// An identifier in lower case. Words that PostgreSQL reserves, and quoted names that are not plain, are refused.
+syntax::Name read_name(MnemeParser::NameContext* context);
+// Likewise of a label, of which PL/pgSQL's own reserved words alone are refused.
+syntax::Name read_label(MnemeParser::LabelNameContext* context);
+std::string read_string(antlr4::tree::TerminalNode* literal);
+syntax::TypeName read_type(MnemeParser::TypeNameContext* context);
+syntax::Expr read_expression(MnemeParser::ExpressionContext* context);
+syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens);
+// The SELECT, INSERT, UPDATE or DELETE of a session, whose rows go to the user; nothing where the command is another.
+std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,
+                                                antlr4::TokenStream& tokens);
+
+}  // namespace mneme

@@ -1,0 +1,391 @@
+// Statements and database operations of the syntax tree.
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/tree_reader.h"
+
+namespace mneme {
+
+using syntax::Statement;
+using syntax::StatementKind;
+
+namespace {
+
+class StatementReader {
+ public:
+  explicit StatementReader(antlr4::TokenStream& tokens) : tokens_(tokens) {}
+
+  syntax::Block block(MnemeParser::BlockContext* context);
+  std::optional<syntax::Operation> operation(MnemeParser::CommandContext* context);
+
+ private:
+  std::vector<Statement> statements(const std::vector<MnemeParser::StatementContext*>& contexts);
+  std::vector<Statement> statements(MnemeParser::StatementsContext* context) {
+    return statements(context->statement());
+  }
+  Statement statement(MnemeParser::StatementContext* context);
+  Statement if_statement(MnemeParser::IfStatementContext* context);
+  Statement case_statement(MnemeParser::CaseStatementContext* context);
+  Statement for_range(MnemeParser::ForRangeStatementContext* context);
+  Statement for_query(MnemeParser::ForQueryStatementContext* context);
+  Statement leave(MnemeParser::LeaveStatementContext* context);
+  Statement operation_statement(StatementKind kind, syntax::Operation operation);
+
+  syntax::Operation select(MnemeParser::SelectContext* context);
+  syntax::Operation select_rest(MnemeParser::SelectRestContext* context, antlr4::ParserRuleContext* whole,
+                                MnemeParser::IntoContext* first_into);
+  syntax::Operation insert(MnemeParser::InsertContext* context);
+  syntax::Operation update(MnemeParser::UpdateContext* context);
+  syntax::Operation delete_rows(MnemeParser::DeleteRowsContext* context);
+
+  syntax::Operation begin(ir::OperationKind kind, antlr4::ParserRuleContext* context);
+  void read_into(MnemeParser::IntoContext* context, syntax::Operation& operation);
+  void read_returning(MnemeParser::ReturningContext* context, syntax::Operation& operation);
+  syntax::SelectItem select_item(MnemeParser::SelectItemContext* context);
+  syntax::Target target(MnemeParser::TargetContext* context);
+  // PL/pgSQL takes the first `end` outside of parentheses for the end of the expression, and a CASE has such words of its own.
+  syntax::Expr expression_before(size_t end, std::string_view word, MnemeParser::ExpressionContext* context);
+  std::string one_line(antlr4::ParserRuleContext* context);
+  [[noreturn]] static void refuse_into(MnemeParser::IntoContext* context) {
+    refuse(location(context),
+           "INTO fills a procedure's variables, and there is none around this statement; leave it out");
+  }
+
+  antlr4::TokenStream& tokens_;
+  bool rows_go_to_user_ = false;  // of a session's statement, not of a procedure's
+};
+
+// A loop's closing label, where it has one, repeats its opening one.
+void check_label(const syntax::Name& label, MnemeParser::LabelNameContext* closing) {
+  if (!closing) return;
+  const syntax::Name end = read_label(closing);
+  if (end.text != label.text)
+    refuse(end.where, "END LOOP {} ends a loop that is not labelled <<{}>>", end.text, end.text);
+}
+
+syntax::Name loop_label(MnemeParser::LabelContext* context) {
+  return context ? read_label(context->labelName()) : syntax::Name();
+}
+
+// The text without comments, runs of blanks made one.
+std::string StatementReader::one_line(antlr4::ParserRuleContext* context) {
+  std::string text;
+  for (size_t i = context->getStart()->getTokenIndex(); i <= context->getStop()->getTokenIndex(); ++i) {
+    antlr4::Token* token = tokens_.get(i);
+    if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL) {
+      text += token->getText();
+    } else if (!text.empty() && text.back() != ' ') {
+      text += ' ';
+    }
+  }
+  return text;
+}
+
+syntax::Operation StatementReader::begin(ir::OperationKind kind, antlr4::ParserRuleContext* context) {
+  syntax::Operation operation;
+  operation.kind = kind;
+  operation.where = location(context);
+  operation.text = one_line(context);
+  return operation;
+}
+
+syntax::Target StatementReader::target(MnemeParser::TargetContext* context) {
+  if (context->expression()) {
+    refuse(location(context),
+           "assigning to an array's element is not supported; build the array with array_append()");
+  }
+  syntax::Target target{read_name(context->name(0)), {}};
+  if (context->name().size() == 2) target.field = read_name(context->name(1));
+  return target;
+}
+
+syntax::SelectItem StatementReader::select_item(MnemeParser::SelectItemContext* context) {
+  syntax::SelectItem item;
+  if (!context->expression()) {
+    item.star = true;
+    item.expr.where = location(context);
+    if (context->name()) item.qualifier = read_name(context->name());
+    return item;
+  }
+  item.expr = read_expression(context->expression());
+  if (context->name()) item.alias = read_name(context->name());
+  return item;
+}
+
+void StatementReader::read_into(MnemeParser::IntoContext* context, syntax::Operation& operation) {
+  if (!operation.into.empty()) refuse(location(context), "INTO is written twice in one statement");
+  operation.strict = context->STRICT() != nullptr;
+  for (auto* item : context->target()) operation.into.push_back(target(item));
+}
+
+void StatementReader::read_returning(MnemeParser::ReturningContext* context, syntax::Operation& operation) {
+  if (!context) return;
+  for (auto* item : context->selectItem()) operation.items.push_back(select_item(item));
+  if (rows_go_to_user_) {
+    if (context->into()) refuse_into(context->into());
+    return;
+  }
+  if (!context->into()) {
+    refuse(location(context),
+           "RETURNING without INTO has nowhere to put its result; add INTO and a variable for each value");
+  }
+  read_into(context->into(), operation);
+}
+
+syntax::Operation StatementReader::select(MnemeParser::SelectContext* context) {
+  return select_rest(context->selectRest(), context, context->into());
+}
+
+syntax::Operation StatementReader::select_rest(MnemeParser::SelectRestContext* context,
+                                               antlr4::ParserRuleContext* whole,
+                                               MnemeParser::IntoContext* first_into) {
+  syntax::Operation operation = begin(ir::OperationKind::kSelect, whole);
+  if (rows_go_to_user_ && (first_into || !context->into().empty())) {
+    refuse_into(first_into ? first_into : context->into(0));
+  }
+  if (first_into) read_into(first_into, operation);
+  for (auto* into : context->into()) read_into(into, operation);
+  for (auto* item : context->selectItem()) operation.items.push_back(select_item(item));
+  const auto table = [](MnemeParser::FromItemContext* item) {
+    syntax::TableReference reference{read_name(item->name(0)), {}};
+    if (item->name().size() == 2) reference.alias = read_name(item->name(1));
+    return reference;
+  };
+  if (context->fromItem()) operation.tables.push_back(table(context->fromItem()));
+  for (auto* rest : context->fromRest()) {
+    operation.tables.push_back(table(rest->fromItem()));
+    if (rest->expression()) operation.conditions.push_back(read_expression(rest->expression()));
+  }
+  if (context->expression()) operation.conditions.push_back(read_expression(context->expression()));
+  for (auto* item : context->orderItem()) {
+    operation.order.push_back({read_expression(item->expression()), item->DESC() != nullptr});
+  }
+  for (auto* limit : context->limit()) {
+    if (operation.limit) refuse(location(limit), "LIMIT is written twice in one statement");
+    operation.limit = read_expression(limit->expression());
+  }
+  for (auto* offset : context->offset()) {
+    if (operation.offset) refuse(location(offset), "OFFSET is written twice in one statement");
+    operation.offset = read_expression(offset->expression());
+  }
+  for (auto* lock : context->forUpdate()) operation.for_update = location(lock);
+  return operation;
+}
+
+syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
+  syntax::Operation operation = begin(ir::OperationKind::kInsert, context);
+  operation.tables.push_back({read_name(context->name()), {}});
+  if (context->nameList()) {
+    for (auto* column : context->nameList()->name()) operation.columns.push_back(read_name(column));
+  }
+  for (auto* value : context->expression()) operation.values.push_back(read_expression(value));
+  read_returning(context->returning(), operation);
+  return operation;
+}
+
+syntax::Operation StatementReader::update(MnemeParser::UpdateContext* context) {
+  syntax::Operation operation = begin(ir::OperationKind::kUpdate, context);
+  operation.tables.push_back({read_name(context->name(0)), {}});
+  if (context->name().size() == 2) operation.tables[0].alias = read_name(context->name(1));
+  for (auto* item : context->setItem()) {
+    operation.columns.push_back(read_name(item->name()));
+    operation.values.push_back(read_expression(item->expression()));
+  }
+  if (context->expression()) operation.conditions.push_back(read_expression(context->expression()));
+  read_returning(context->returning(), operation);
+  return operation;
+}
+
+syntax::Operation StatementReader::delete_rows(MnemeParser::DeleteRowsContext* context) {
+  syntax::Operation operation = begin(ir::OperationKind::kDelete, context);
+  operation.tables.push_back({read_name(context->name(0)), {}});
+  if (context->name().size() == 2) operation.tables[0].alias = read_name(context->name(1));
+  if (context->expression()) operation.conditions.push_back(read_expression(context->expression()));
+  read_returning(context->returning(), operation);
+  return operation;
+}
+
+syntax::Expr StatementReader::expression_before(size_t end, std::string_view word, MnemeParser::ExpressionContext* context) {
+  int depth = 0;
+  for (size_t i = context->getStart()->getTokenIndex(); i <= context->getStop()->getTokenIndex(); ++i) {
+    const size_t type = tokens_.get(i)->getType();
+    if (type == MnemeLexer::LPAREN || type == MnemeLexer::LBRACKET) ++depth;
+    if (type == MnemeLexer::RPAREN || type == MnemeLexer::RBRACKET) --depth;
+    if (type == end && depth == 0) {
+      refuse(location(tokens_.get(i)), "PL/pgSQL takes this {} for the end of the expression; put the CASE expression in parentheses",
+             word);
+    }
+  }
+  return read_expression(context);
+}
+
+Statement StatementReader::if_statement(MnemeParser::IfStatementContext* context) {
+  Statement statement;
+  statement.kind = StatementKind::kIf;
+  const auto conditions = context->expression();
+  const auto bodies = context->statements();
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    syntax::Branch branch;
+    branch.where = location(conditions[i]);
+    branch.conditions.push_back(expression_before(MnemeLexer::THEN, "THEN", conditions[i]));
+    branch.statements = statements(bodies[i]);
+    statement.branches.push_back(std::move(branch));
+  }
+  statement.has_else = context->ELSE() != nullptr;
+  if (statement.has_else) statement.body = statements(bodies.back());
+  return statement;
+}
+
+Statement StatementReader::case_statement(MnemeParser::CaseStatementContext* context) {
+  Statement statement;
+  statement.kind = StatementKind::kCase;
+  if (context->subject) statement.expr = expression_before(MnemeLexer::WHEN, "WHEN", context->subject);
+  for (auto* item : context->caseBranch()) {
+    syntax::Branch branch;
+    branch.where = location(item);
+    for (auto* condition : item->expression()) branch.conditions.push_back(expression_before(MnemeLexer::THEN, "THEN", condition));
+    branch.statements = statements(item->statements());
+    statement.branches.push_back(std::move(branch));
+  }
+  statement.has_else = context->ELSE() != nullptr;
+  if (statement.has_else) statement.body = statements(context->statements());
+  return statement;
+}
+
+Statement StatementReader::for_range(MnemeParser::ForRangeStatementContext* context) {
+  Statement statement;
+  statement.kind = StatementKind::kForRange;
+  statement.label = loop_label(context->label());
+  statement.target.name = read_name(context->name());
+  check_label(statement.label, context->labelName());
+  statement.reverse = context->REVERSE() != nullptr;
+  statement.expr = read_expression(context->expression(0));
+  statement.limit = read_expression(context->expression(1));
+  if (context->BY()) statement.step = read_expression(context->expression(2));
+  statement.body = statements(context->statements());
+  return statement;
+}
+
+Statement StatementReader::for_query(MnemeParser::ForQueryStatementContext* context) {
+  Statement statement = operation_statement(StatementKind::kForQuery, select(context->select()));
+  if (!statement.operation->into.empty()) {
+    refuse(statement.operation->where,
+           "INTO has no place in a FOR loop's query; the loop's own variables take the rows");
+  }
+  statement.label = loop_label(context->label());
+  check_label(statement.label, context->labelName());
+  for (auto* item : context->target()) statement.targets.push_back(target(item));
+  statement.body = statements(context->statements());
+  return statement;
+}
+
+Statement StatementReader::leave(MnemeParser::LeaveStatementContext* context) {
+  Statement statement;
+  statement.kind = context->EXIT() ? StatementKind::kExit : StatementKind::kContinue;
+  if (context->labelName()) statement.label = read_label(context->labelName());
+  if (context->expression()) statement.expr = read_expression(context->expression());
+  return statement;
+}
+
+Statement StatementReader::operation_statement(StatementKind kind, syntax::Operation operation) {
+  Statement statement;
+  statement.kind = kind;
+  statement.operation = std::move(operation);
+  return statement;
+}
+
+Statement StatementReader::statement(MnemeParser::StatementContext* context) {
+  Statement result;
+  if (auto* nested = dynamic_cast<MnemeParser::BlockStatementContext*>(context)) {
+    result.kind = StatementKind::kBlock;
+    result.block = std::make_unique<syntax::Block>(block(nested->block()));
+  } else if (auto* assign = dynamic_cast<MnemeParser::AssignStatementContext*>(context)) {
+    result.kind = StatementKind::kAssign;
+    result.target = target(assign->target());
+    result.expr = read_expression(assign->expression());
+  } else if (auto* choice = dynamic_cast<MnemeParser::IfStatementContext*>(context)) {
+    result = if_statement(choice);
+  } else if (auto* cases = dynamic_cast<MnemeParser::CaseStatementContext*>(context)) {
+    result = case_statement(cases);
+  } else if (auto* loop = dynamic_cast<MnemeParser::LoopStatementContext*>(context)) {
+    result.kind = StatementKind::kLoop;
+    result.label = loop_label(loop->label());
+    check_label(result.label, loop->labelName());
+    result.body = statements(loop->statements());
+  } else if (auto* while_loop = dynamic_cast<MnemeParser::WhileStatementContext*>(context)) {
+    result.kind = StatementKind::kWhile;
+    result.label = loop_label(while_loop->label());
+    check_label(result.label, while_loop->labelName());
+    result.expr = read_expression(while_loop->expression());
+    result.body = statements(while_loop->statements());
+  } else if (auto* range = dynamic_cast<MnemeParser::ForRangeStatementContext*>(context)) {
+    result = for_range(range);
+  } else if (auto* query = dynamic_cast<MnemeParser::ForQueryStatementContext*>(context)) {
+    result = for_query(query);
+  } else if (auto* jump = dynamic_cast<MnemeParser::LeaveStatementContext*>(context)) {
+    result = leave(jump);
+  } else if (dynamic_cast<MnemeParser::ReturnStatementContext*>(context)) {
+    result.kind = StatementKind::kReturn;
+  } else if (auto* raise = dynamic_cast<MnemeParser::RaiseStatementContext*>(context)) {
+    result.kind = StatementKind::kRaise;
+    result.message = read_string(raise->STRING());
+    for (auto* arg : raise->expression()) result.args.push_back(read_expression(arg));
+  } else if (auto* perform = dynamic_cast<MnemeParser::PerformStatementContext*>(context)) {
+    result =
+        operation_statement(StatementKind::kPerform, select_rest(perform->selectRest(), perform, nullptr));
+  } else if (auto* selection = dynamic_cast<MnemeParser::SelectStatementContext*>(context)) {
+    result = operation_statement(StatementKind::kOperation, select(selection->select()));
+  } else if (auto* insertion = dynamic_cast<MnemeParser::InsertStatementContext*>(context)) {
+    result = operation_statement(StatementKind::kOperation, insert(insertion->insert()));
+  } else if (auto* change = dynamic_cast<MnemeParser::UpdateStatementContext*>(context)) {
+    result = operation_statement(StatementKind::kOperation, update(change->update()));
+  } else if (auto* removal = dynamic_cast<MnemeParser::DeleteStatementContext*>(context)) {
+    result = operation_statement(StatementKind::kOperation, delete_rows(removal->deleteRows()));
+  }
+  result.where = location(context);
+  return result;
+}
+
+std::vector<Statement> StatementReader::statements(
+    const std::vector<MnemeParser::StatementContext*>& contexts) {
+  std::vector<Statement> result;
+  for (auto* context : contexts) result.push_back(statement(context));
+  return result;
+}
+
+syntax::Block StatementReader::block(MnemeParser::BlockContext* context) {
+  syntax::Block result;
+  for (auto* item : context->declaration()) {
+    syntax::Declaration declaration;
+    declaration.name = read_name(item->name());
+    declaration.constant = item->CONSTANT() != nullptr;
+    declaration.type = read_type(item->typeName());
+    if (item->expression()) declaration.initial = read_expression(item->expression());
+    result.declarations.push_back(std::move(declaration));
+  }
+  if (context->name()) {
+    refuse(location(context->name()), "a label after END of a block is not supported; leave it out");
+  }
+  result.statements = statements(context->statement());
+  return result;
+}
+
+std::optional<syntax::Operation> StatementReader::operation(MnemeParser::CommandContext* context) {
+  rows_go_to_user_ = true;
+  if (context->select()) return select(context->select());
+  if (context->insert()) return insert(context->insert());
+  if (context->update()) return update(context->update());
+  if (context->deleteRows()) return delete_rows(context->deleteRows());
+  return std::nullopt;
+}
+
+}  // namespace
+
+syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens) {
+  return StatementReader(tokens).block(context);
+}
+
+std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,
+                                                antlr4::TokenStream& tokens) {
+  return StatementReader(tokens).operation(context);
+}
+
+}  // namespace mneme

@@ -1,0 +1,315 @@
+#include "procedures/session/catalog_change.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "procedures/binder/renumbering.h"
+#include "procedures/binder/schema_binder.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/parser.h"
+
+namespace mneme {
+
+namespace {
+
+using syntax::Definition;
+using syntax::DefinitionKind;
+
+namespace sqlstate_of_catalog {
+constexpr const char* kDuplicateTable = "42P07";
+constexpr const char* kDuplicateProcedure = "42723";
+constexpr const char* kUndefinedTable = "42P01";
+constexpr const char* kUndefinedObject = "42704";
+constexpr const char* kUndefinedProcedure = "42883";
+constexpr const char* kOtherParameters = "42P13";
+constexpr const char* kNeededByOthers = "2BP01";
+}  // namespace sqlstate_of_catalog
+
+DefinitionKind kind_of(const Definition& definition) {
+  if (definition.table) return DefinitionKind::kTable;
+  return definition.index ? DefinitionKind::kIndex : DefinitionKind::kProcedure;
+}
+
+struct Refusal {
+  StatementResult failure;
+};
+
+template <typename... Args>
+[[noreturn]] void refuse_change(const char* sqlstate, fmt::format_string<Args...> text, Args&&... args) {
+  throw Refusal{StatementResult::failure(sqlstate, fmt::format(text, std::forward<Args>(args)...))};
+}
+
+const IndexDefinition* find_index(const Catalog& catalog, std::string_view name) {
+  const auto found = std::ranges::find(catalog.indexes(), name, &IndexDefinition::name);
+  return found == catalog.indexes().end() ? nullptr : &*found;
+}
+
+bool uses_table(const ir::Procedure& procedure, TableId table) {
+  return std::ranges::any_of(procedure.operations, [&](const ir::Operation& operation) {
+    return std::ranges::any_of(operation.access,
+                               [&](const ir::TableAccess& access) { return access.table == table; });
+  });
+}
+
+// The same program, whose source has tables and indexes first, each definition in a piece.
+std::unique_ptr<Program> in_definitions(const Program& program) {
+  const syntax::File definitions = parse_catalog(program.source.text());
+  SourceText source;
+  for (const bool procedures : {false, true}) {
+    for (const Definition& definition : definitions) {
+      if (definition.procedure.has_value() == procedures) source.add(definition);
+    }
+  }
+  std::unique_ptr<Program> same = compile_source(source.text());
+  same->source = std::move(source);
+  return same;
+}
+
+class Change {
+ public:
+  Change(const Program& program, const syntax::Command& command)
+      : rewritten_(program.source.is_in_definitions() ? nullptr : in_definitions(program)),
+        program_(rewritten_ ? *rewritten_ : program),
+        command_(command) {}
+
+  std::unique_ptr<Program> make() {
+    return command_.kind == syntax::Command::Kind::kCreate ? create(*command_.definition) : drop(command_.name.text);
+  }
+
+ private:
+  using Kind = SourcePiece::Kind;
+  using Pieces = std::vector<std::shared_ptr<const SourcePiece>>;
+
+  std::unique_ptr<Program> create(const Definition& made) {
+    if (made.procedure) {
+      const ir::Procedure* former = program_.find_procedure(made.procedure->name.text);
+      return former == nullptr ? with_one_more(made) : replace(*former, made);
+    }
+    check_relation(made);
+    if (made.table) return with_one_more(made);
+    // A procedure may reach its rows by the index.
+    const std::vector<char> users = users_of(program_.catalog.find_table(made.index->table.text)->id);
+    if (std::ranges::find(users, 1) == users.end()) return with_one_more(made);
+    Catalog catalog = program_.catalog;
+    try {
+      bind_index(*parse(made.text).front().index, catalog);
+    } catch (const SourceError& error) {
+      refuse_uncompiled(error);
+    }
+    SourceText source = program_.source;
+    source.add(made);
+    return changed(std::move(catalog), pieces_of(source), users);
+  }
+
+  // The change adds a definition that leaves the meaning of all others as it is. Their number then costs nothing.
+  std::unique_ptr<Program> with_one_more(const Definition& made) const {
+    try {
+      return with_definition(program_, made.text);
+    } catch (const SourceError& error) {
+      refuse_uncompiled(error);
+    }
+  }
+
+  void check_relation(const Definition& made) const {
+    const std::string& name = made.name().text;
+    if (program_.catalog.find_table(name) != nullptr || find_index(program_.catalog, name) != nullptr) {
+      refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", name);
+    }
+    if (made.index && program_.catalog.find_table(made.index->table.text) == nullptr) {
+      refuse_change(sqlstate_of_catalog::kUndefinedTable, "relation \"{}\" does not exist", made.index->table.text);
+    }
+  }
+
+  std::unique_ptr<Program> replace(const ir::Procedure& former, const Definition& made) {
+    if (!made.procedure->replaces) {
+      refuse_change(sqlstate_of_catalog::kDuplicateProcedure, "procedure \"{}\" already exists", former.name);
+    }
+    SourceText one;
+    one.add(made);
+    Pieces pieces = pieces_of(program_.source);
+    *find(pieces, Kind::kProcedure, former.name) = one.pieces().shared(0);
+    std::vector<char> binds(program_.procedures.size());
+    binds[former.id.value] = 1;
+    std::unique_ptr<Program> program = changed(program_.catalog, std::move(pieces), binds);
+    check_parameters(*program);
+    return program;
+  }
+
+  std::unique_ptr<Program> drop(const std::string& name) {
+    switch (command_.dropped) {
+      case DefinitionKind::kTable:
+        return drop_table(name);
+      case DefinitionKind::kIndex:
+        return drop_index(name);
+      case DefinitionKind::kProcedure:
+        break;
+    }
+    const ir::Procedure* procedure = program_.find_procedure(name);
+    if (procedure == nullptr) {
+      refuse_change(sqlstate_of_catalog::kUndefinedProcedure, "could not find a procedure named \"{}\"", name);
+    }
+    Pieces pieces = pieces_of(program_.source);
+    pieces.erase(find(pieces, Kind::kProcedure, name));
+    return changed(program_.catalog, std::move(pieces), std::vector<char>(program_.procedures.size()), procedure->id);
+  }
+
+  std::unique_ptr<Program> drop_table(const std::string& name) {
+    const TableDefinition* table = program_.catalog.find_table(name);
+    if (table == nullptr) {
+      refuse_change(sqlstate_of_catalog::kUndefinedTable, "table \"{}\" does not exist", name);
+    }
+    const std::vector<char> users = users_of(table->id);
+    if (const auto user = std::ranges::find(users, 1); user != users.end()) {
+      refuse_change(sqlstate_of_catalog::kNeededByOthers,
+                    "cannot drop table {} because other objects depend on it: procedure {} uses it", name,
+                    program_.procedures[static_cast<size_t>(user - users.begin())].name);
+    }
+    Pieces pieces = pieces_of(program_.source);
+    pieces.erase(find(pieces, Kind::kTable, name));
+    std::erase_if(pieces, [&](const auto& piece) { return piece->kind == Kind::kIndex && piece->table == name; });
+    return changed(program_.catalog.without(table->id), std::move(pieces), users);
+  }
+
+  std::unique_ptr<Program> drop_index(const std::string& name) {
+    const IndexDefinition* index = find_index(program_.catalog, name);
+    if (index == nullptr) {
+      refuse_change(sqlstate_of_catalog::kUndefinedObject, "index \"{}\" does not exist", name);
+    }
+    Pieces pieces = pieces_of(program_.source);
+    const auto found = find(pieces, Kind::kIndex, name);
+    if (found == pieces.end()) {
+      refuse_change(sqlstate_of_catalog::kNeededByOthers,
+                    "cannot drop index {} because constraint {} on table {} requires it", name, name,
+                    program_.catalog.table(index->table).name);
+    }
+    pieces.erase(found);
+    return changed(program_.catalog.without(index->id), std::move(pieces), users_of(index->table));
+  }
+
+  // By procedure, whether it uses the table.
+  std::vector<char> users_of(TableId table) const {
+    std::vector<char> users;
+    for (const ir::Procedure& procedure : program_.procedures) users.push_back(uses_table(procedure, table) ? 1 : 0);
+    return users;
+  }
+
+  static Pieces pieces_of(const SourceText& source) {
+    Pieces pieces;
+    for (size_t i = 0; i < source.pieces().size(); ++i) pieces.push_back(source.pieces().shared(i));
+    return pieces;
+  }
+
+  static Pieces::iterator find(Pieces& pieces, Kind kind, const std::string& name) {
+    return std::ranges::find_if(pieces, [&](const auto& piece) { return piece->kind == kind && piece->name == name; });
+  }
+
+  // The program of these pieces and this catalog. `binds`: by procedure, whether it is to be bound anew; all others mean what they did.
+  std::unique_ptr<Program> changed(Catalog catalog, Pieces pieces, const std::vector<char>& binds, std::optional<ProcedureId> gone = {}) const {
+    // A procedure that is bound anew may use whatever there is, so all that is comes before it.
+    if (std::ranges::find(binds, 1) != binds.end()) {
+      std::ranges::stable_partition(pieces, [](const auto& piece) { return piece->kind != Kind::kProcedure; });
+    }
+    const Renumbering numbers(program_.catalog, catalog);
+    const std::vector<size_t> lines = lines_before_procedures();
+    auto next = std::make_unique<Program>();
+    std::vector<char> ordered(catalog.indexes().size());
+    for (size_t former = 0; auto& piece : pieces) {
+      if (piece->kind == Kind::kProcedure) {
+        if (gone && gone->value == former) ++former;
+        const ProcedureId id{static_cast<uint32_t>(next->procedures.size())};
+        const size_t here = next->source.lines();
+        std::shared_ptr<const BoundProcedure> bound =
+            binds[former] != 0 ? bind(catalog, *piece, here, id)
+                               : renumbered(program_.procedures.shared(former), numbers, id,
+                                            static_cast<int64_t>(here) - static_cast<int64_t>(lines[former]));
+        for (const IndexId index : bound->ordered) ordered[index.value] = 1;
+        next->procedures.push_back(std::move(bound));
+        ++former;
+      }
+      next->source.add(std::move(piece));
+    }
+    for (uint32_t i = 0; i < ordered.size(); ++i) catalog.mark_ordered(IndexId{i}, ordered[i] != 0);
+    next->catalog = std::move(catalog);
+    return next;
+  }
+
+  std::shared_ptr<const BoundProcedure> bind(const Catalog& catalog, const SourcePiece& piece, size_t lines_before, ProcedureId id) const {
+    try {
+      return bind_one(catalog, piece.text, lines_before, id);
+    } catch (const SourceError& error) {
+      refuse_uncompiled(error);
+    }
+  }
+
+  std::vector<size_t> lines_before_procedures() const {
+    std::vector<size_t> before;
+    size_t lines = 0;
+    for (const SourcePiece& piece : program_.source.pieces()) {
+      if (piece.kind == Kind::kProcedure) before.push_back(lines);
+      lines += piece.lines;
+    }
+    return before;
+  }
+
+  [[noreturn]] void refuse_uncompiled(const SourceError& error) const {
+    if (command_.kind == syntax::Command::Kind::kDrop) {
+      refuse_change(sqlstate_of_catalog::kNeededByOthers,
+                    "cannot drop {} because other objects depend on it: without it, {}", command_.name.text,
+                    error.message);
+    }
+    refuse_change(error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError, "line {}:{}: {}", error.where.line,
+                  error.where.column, error.message);
+  }
+
+  // Callers, and what is written in a log before, know the procedure by them.
+  void check_parameters(const Program& changed) const {
+    const std::string& name = command_.definition->procedure->name.text;
+    const ir::Procedure& before = *program_.find_procedure(name);
+    const ir::Procedure& after = *changed.find_procedure(name);
+    const auto same = [&](size_t i) {
+      const ir::Variable& a = before.variables[before.parameters[i].variable.value];
+      const ir::Variable& b = after.variables[after.parameters[i].variable.value];
+      return a.name == b.name && a.type == b.type && before.parameters[i].inout == after.parameters[i].inout;
+    };
+    bool all_same = before.parameters.size() == after.parameters.size();
+    for (size_t i = 0; all_same && i < before.parameters.size(); ++i) all_same = same(i);
+    if (all_same) return;
+    refuse_change(sqlstate_of_catalog::kOtherParameters,
+                  "cannot change the parameters of existing procedure {}: use DROP PROCEDURE {} first", name,
+                  name);
+  }
+
+  const std::unique_ptr<Program> rewritten_;
+  const Program& program_;
+  const syntax::Command& command_;
+};
+
+}  // namespace
+
+ChangedProgram changed_program(const Program& program, const syntax::Command& command) {
+  CHECK(command.changes_schema());
+  ChangedProgram changed;
+  try {
+    changed.program = Change(program, command).make();
+  } catch (const Refusal& refusal) {
+    changed.failure = refusal.failure;
+  }
+  return changed;
+}
+
+std::string tag_of_change(const syntax::Command& command) {
+  const bool creates = command.kind == syntax::Command::Kind::kCreate;
+  std::string tag = creates ? "CREATE " : "DROP ";
+  switch (creates ? kind_of(*command.definition) : command.dropped) {
+    case DefinitionKind::kTable:
+      return tag + "TABLE";
+    case DefinitionKind::kIndex:
+      return tag + "INDEX";
+    case DefinitionKind::kProcedure:
+      return tag + "PROCEDURE";
+  }
+  return tag;
+}
+
+}  // namespace mneme

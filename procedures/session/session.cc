@@ -1,0 +1,202 @@
+#include "procedures/session/session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "procedures/interpreter/call_codec.h"
+#include "procedures/values/timestamp.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr uint32_t kMaxAttempts = 10'000;
+// The pause after a conflict doubles from attempt to attempt, up to this. A conflict's other side is done within
+// microseconds; it takes longer only where its thread has lost its core, and then the core is what it needs.
+constexpr uint32_t kLongestPause_us = 1000;
+constexpr uint32_t kSpinLimit_us = 16;
+
+void pause_for(uint32_t microseconds) {
+  if (microseconds > kSpinLimit_us)
+    return std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
+  while (std::chrono::steady_clock::now() < end) __builtin_ia32_pause();
+}
+
+}  // namespace
+
+Session::Session(const Program& program, Database& database, WorkerId worker, const SessionOptions& options)
+    : program_(program),
+      options_(options),
+      database_(database),
+      transaction_(database, database.worker(worker)),
+      interpreter_(database.schema()),
+      peeks_(transaction_.prefetcher()),
+      random_(worker.value * 0x9e3779b97f4a7c15 + 1),
+      ad_hoc_random_(options.ad_hoc_seed * 1000 + worker.value) {
+  CHECK(options.native.empty() || options.native.size() == program.procedures.size());
+}
+
+CallResult Session::run(const Call& clients, LoggedAs logged_as) {
+  const Call& call = with_call_time(clients);
+  const char* code = "";
+  if (Result<void> checked = check_call(program_, call, &code); !checked.ok())
+    return refuse(checked.error().message, code);
+  const ir::Procedure& procedure = program_.procedure(call.procedure);
+  logged_as_ = procedure.is_logged_by_rows() || draw_ad_hoc() ? LoggedAs::kAdHoc : logged_as;
+  payload_.clear();
+  const bool logs_call = logged_as_ == LoggedAs::kContent && holds_calls(database_.record_content());
+  if (procedure.writes && logs_call) encode_call(program_, call, payload_);
+  if (payload_.size() > kMaxPayloadBytes) {
+    return refuse(
+        fmt::format("a call of {} with these arguments takes {} bytes of log, and a record holds {}",
+                    procedure.name, payload_.size(), kMaxPayloadBytes),
+        sqlstate::kProgramLimit);
+  }
+  CallResult result;
+  for (result.attempts = 1;; ++result.attempts) {
+    try {
+      if (attempt(procedure, call, result) == Attempt::kDone) return result;
+    } catch (...) {
+      transaction_.abort();
+      throw;
+    }
+    ++counters_.conflicts;
+    if (result.attempts == kMaxAttempts) break;
+    back_off(result.attempts);
+  }
+  message_ = fmt::format("{} met conflicting transactions {} times in a row and was not run", procedure.name,
+                         kMaxAttempts);
+  result.status = CallResult::Status::kGaveUp;
+  result.message = message_;
+  return result;
+}
+
+bool Session::draw_ad_hoc() {
+  return options_.ad_hoc_percent > 0 && ad_hoc_random_() % 100 < options_.ad_hoc_percent;
+}
+
+const Call& Session::with_call_time(const Call& call) {
+  if (!call.procedure.valid() || call.procedure.value >= program_.procedures.size()) return call;
+  const ir::Procedure& procedure = program_.procedure(call.procedure);
+  if (!procedure.call_time.valid() || call.arguments.size() != procedure.parameters.size()) return call;
+  timed_call_ = call;
+  timed_call_.arguments.push_back(Argument::of(Value::of_int(current_timestamp())));
+  return timed_call_;
+}
+
+CallResult Session::refuse(std::string message, std::string_view sqlstate) {
+  message_ = std::move(message);
+  CallResult result;
+  result.status = CallResult::Status::kRefused;
+  result.sqlstate = sqlstate;
+  result.message = message_;
+  return result;
+}
+
+void Session::prefetch(const Call& call) {
+  if (!options_.prefetch || options_.native.empty()) return;
+  const LookupRequest request{.schema = &database_.schema(), .arguments = call.arguments, .peeks = &peeks_};
+  peeks_.begin();
+  for (const NativeLookupFunction lookups : options_.native[call.procedure.value].lookups) {
+    if (lookups == nullptr) break;
+    peeks_.begin_round();
+    const size_t count = lookups(request, lookups_);
+    transaction_.prefetch_more({lookups_.data(), count});
+  }
+}
+
+Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& call, CallResult& result) {
+  if (result.attempts == 1) {
+    transaction_.begin();
+  } else {
+    transaction_.begin_again();
+  }
+  // What an attempt has fetched is still there for the next.
+  if (result.attempts == 1) prefetch(call);
+  RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);
+  if (!options_.native.empty()) request.native = options_.native[procedure.id.value].run_on_transaction;
+  request.prefetch = options_.prefetch;
+  const Outcome outcome = interpreter_.run(request);
+  switch (outcome.kind) {
+    case Outcome::Kind::kCompleted:
+      return commit(procedure, result);
+    case Outcome::Kind::kRaised:
+      return roll_back(outcome, result);
+    case Outcome::Kind::kConflict:
+      transaction_.abort();
+      return Attempt::kConflict;
+    case Outcome::Kind::kOutOfMemory:
+      transaction_.abort();
+      result.status = CallResult::Status::kOutOfMemory;
+      result.message = "the database is full: there is no room for another row";
+      return Attempt::kDone;
+  }
+  CHECK(false && "a kind of outcome");
+  return Attempt::kDone;
+}
+
+Session::Attempt Session::commit(const ir::Procedure& procedure, CallResult& result) {
+  const CommitOutcome committed = logged_as_ == LoggedAs::kAdHoc ? transaction_.commit_ad_hoc()
+                                                                 : transaction_.commit(payload_.span());
+  if (committed.status == CommitStatus::kConflict) return Attempt::kConflict;
+  if (committed.status != CommitStatus::kCommitted) return not_committed(procedure, committed.status, result);
+  CHECK(!committed.wrote || procedure.writes);
+  result.status = CallResult::Status::kCommitted;
+  result.lsn = committed.lsn;
+  result.logged = committed.wrote;
+  result.results = interpreter_.results();
+  ++counters_.committed;
+  if (committed.wrote) {
+    ++counters_.logged;
+    counters_.ad_hoc += logged_as_ == LoggedAs::kAdHoc ? 1 : 0;
+    counters_.payload_bytes += payload_.size();
+  }
+  return Attempt::kDone;
+}
+
+Session::Attempt Session::roll_back(const Outcome& outcome, CallResult& result) {
+  // What raised may have been read from an inconsistent state: then it counts for nothing.
+  const CommitOutcome ended = transaction_.roll_back();
+  if (ended.status == CommitStatus::kConflict) return Attempt::kConflict;
+  if (ended.status == CommitStatus::kLogFailed) return log_failed(result);
+  result.status = CallResult::Status::kRolledBack;
+  result.lsn = ended.lsn;
+  result.sqlstate = outcome.sqlstate;
+  result.message = outcome.message;
+  ++counters_.rolled_back;
+  return Attempt::kDone;
+}
+
+Session::Attempt Session::not_committed(const ir::Procedure& procedure, CommitStatus why, CallResult& result) {
+  if (why == CommitStatus::kLogFailed) return log_failed(result);
+  const uint32_t attempts = result.attempts;
+  result = refuse(
+      why == CommitStatus::kTooLarge
+          ? fmt::format("the rows that {} changed with these arguments take more than the {} bytes that a log record "
+                        "holds: change fewer at a time, or log commands",
+                        procedure.name, kMaxPayloadBytes)
+          : fmt::format("{} changed a row of a table that has no primary key, and a log of rows names them by it: give "
+                        "the table one",
+                        procedure.name));
+  result.attempts = attempts;
+  return Attempt::kDone;
+}
+
+Session::Attempt Session::log_failed(CallResult& result) {
+  result.status = CallResult::Status::kLogFailed;
+  result.message = "the log has failed: nothing more is committed";
+  return Attempt::kDone;
+}
+
+void Session::back_off(uint32_t attempts) {
+  // xorshift64: pauses of different workers must not fall into step.
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  const uint32_t longest = std::min(kLongestPause_us, uint32_t{1} << std::min(attempts, uint32_t{10}));
+  pause_for(static_cast<uint32_t>(random_ % (longest + 1)));
+}
+
+}  // namespace mneme

@@ -1,0 +1,122 @@
+// Session: a client's calls, one at a time, each run as a transaction on one worker.
+//
+// Flow        check the call -> encode it for the log -> prefetch the rows that it will look up -> run it -> commit;
+//             after a conflict again, from the start
+// Ad hoc      a transaction is logged by its rows in the place of its call where who calls says so, where it is drawn
+//             (SessionOptions), or where running the procedure again might do something else (ir::Procedure::by_chance).
+// Invariants  a call that was refused, or raised, has changed nothing.
+//             an outcome, a rollback included, was read from a consistent state.
+// Waiting     for conflicts, a growing pause between attempts; for the log's space (Transaction::commit). Not for
+//             durability: whoever tells the client waits until `lsn` is durable (or does not, and says so).
+// Errors      a CallResult, never an exception. Attempts are bounded: kGaveUp.
+// Threads     the worker's. Results and messages stay valid until the next run().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "engine/transaction/database.h"
+#include "engine/transaction/transaction.h"
+#include "procedures/binder/program.h"
+#include "procedures/interpreter/call.h"
+#include "procedures/interpreter/interpreter.h"
+
+namespace mneme {
+
+struct CallResult {
+  enum class Status : uint8_t {
+    kCommitted,
+    kRolledBack,   // RAISE EXCEPTION or an SQL run-time error
+    kRefused,      // the call is not well-formed, or what it changed cannot be logged
+    kGaveUp,       // other transactions were in the way too often
+    kOutOfMemory,  // the database is full
+    kLogFailed,    // CommitLog::failure() says why
+  };
+  Status status = Status::kCommitted;
+  // kCommitted, kRolledBack: may be told to the client once the record at `lsn` is durable. Of a transaction that wrote
+  // (`logged`) it is its own record, otherwise the youngest that it depends on.
+  Lsn lsn;
+  bool logged = false;
+  std::string_view sqlstate;          // kRolledBack; kRefused, where PostgreSQL has one for it
+  std::string_view message;           // of everything but kCommitted
+  std::span<const Argument> results;  // kCommitted: the INOUT parameters, in order
+  uint32_t attempts = 0;
+
+  bool committed() const { return status == Status::kCommitted; }
+};
+
+struct SessionCounters {
+  uint64_t committed = 0;
+  uint64_t rolled_back = 0;
+  uint64_t conflicts = 0;  // attempts that had to be run again
+  uint64_t logged = 0;
+  uint64_t ad_hoc = 0;         // of those that were logged, by their rows alone
+  uint64_t payload_bytes = 0;  // of logged calls
+};
+
+// What a call's transaction leaves in a log that holds calls.
+enum class LoggedAs : uint8_t {
+  kContent,  // what its records hold (logging/record/record_content.h)
+  kAdHoc,    // the rows that it changed, alone: to replay, it is as if no procedure had been called
+};
+
+struct SessionOptions {
+  std::span<const NativeFunctions>
+      native;  // the procedures' machine code, by id; empty: they are interpreted
+  bool prefetch =
+      true;  // with machine code: rows that the arguments name are fetched, all at once, before it runs
+  // Of the transactions that are to leave calls in the log, so many, drawn at random, are logged as ad-hoc ones.
+  uint32_t ad_hoc_percent = 0;
+  uint64_t ad_hoc_seed = 0;
+};
+
+class Session {
+ public:
+  // The program, the database and the machine code outlive the session; the program's catalog is the database's.
+  Session(const Program& program, Database& database, WorkerId worker, const SessionOptions& options = {});
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // A call has its procedure's parameters; the hidden argument, its time, is added here. Where it throws, as for want of memory, its
+  // transaction has ended.
+  CallResult run(const Call& call, LoggedAs logged_as = LoggedAs::kContent);
+
+  const SessionCounters& counters() const { return counters_; }
+
+ private:
+  enum class Attempt { kDone, kConflict };
+
+  bool draw_ad_hoc();
+
+  const Call& with_call_time(const Call& call);
+  void prefetch(const Call& call);
+  CallResult refuse(std::string message, std::string_view sqlstate = {});
+  Attempt attempt(const ir::Procedure& procedure, const Call& call, CallResult& result);
+  Attempt commit(const ir::Procedure& procedure, CallResult& result);
+  Attempt roll_back(const Outcome& outcome, CallResult& result);
+  Attempt not_committed(const ir::Procedure& procedure, CommitStatus why, CallResult& result);
+  Attempt log_failed(CallResult& result);
+  void back_off(uint32_t attempts);
+
+  const Program& program_;
+  const SessionOptions options_;
+  const Database& database_;
+  Transaction transaction_;
+  Interpreter interpreter_;
+  // Of the call at hand, a round at a time; of longer lists, what comes first is enough.
+  std::array<RowLookup, Prefetcher::kMaxLookups> lookups_;
+  RowPeeks peeks_;
+  Call timed_call_;
+  LoggedAs logged_as_ = LoggedAs::kContent;
+  ByteBuffer payload_;
+  std::string message_;
+  SessionCounters counters_;
+  uint64_t random_;
+  std::mt19937_64 ad_hoc_random_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,110 @@
+// SqlSession: a user's statements, one at a time, each a transaction of its own or part of a BEGIN block.
+//
+// Flow        parse_command -> run(): bind -> interpret on a Transaction -> commit, as an ad-hoc transaction (its record
+//             holds the rows that it changed) -> wait until it is durable -> tell
+//             CALL outside of a block is a Session's call, and logged as the database's log has calls.
+// Invariants  what run() tells is durable. A statement that failed outside of a block has changed nothing; in a block
+//             it fails the block: all others but COMMIT and ROLLBACK are refused, and both roll back, as in PostgreSQL.
+//             after a conflict a statement outside of a block is run again; a block, whose user has seen what it read,
+//             fails with PostgreSQL's serialization failure.
+// Errors      a StatementResult with PostgreSQL's sqlstate.
+// Threads     the worker's.
+// Not here    CREATE and DROP, as a session's program is constant: recovery/database/live_session.h makes another afterwards.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/transaction/database.h"
+#include "engine/transaction/transaction.h"
+#include "procedures/binder/command_binder.h"
+#include "procedures/binder/program.h"
+#include "procedures/interpreter/interpreter.h"
+#include "procedures/parser/syntax.h"
+#include "procedures/session/session.h"
+
+namespace mneme {
+
+struct StatementResult {
+  std::string tag;                    // PostgreSQL's: "INSERT 0 1"; empty where it failed
+  std::vector<ResultColumn> columns;  // of a SELECT, RETURNING, or a CALL with INOUT parameters
+  std::vector<std::vector<std::optional<std::string>>> rows;  // in PostgreSQL's text; nothing: NULL
+  std::string warning;                                        // a sentence, or empty
+  std::string sqlstate;                                       // of a failure
+  std::string message;
+
+  bool ok() const { return sqlstate.empty(); }
+  static StatementResult failure(std::string sqlstate, std::string message) {
+    StatementResult result;
+    result.sqlstate = std::move(sqlstate);
+    result.message = std::move(message);
+    return result;
+  }
+};
+
+namespace sqlstate {
+inline constexpr const char* kSyntaxError = "42601";
+inline constexpr const char* kActiveTransaction = "25001";
+inline constexpr const char* kFailedTransaction = "25P02";
+inline constexpr const char* kSerializationFailure = "40001";
+inline constexpr const char* kDeadlock = "40P01";
+inline constexpr const char* kOutOfMemory = "53200";
+inline constexpr const char* kNotInPrerequisiteState = "55000";
+inline constexpr const char* kLockNotAvailable = "55P03";
+inline constexpr const char* kIoError = "58030";
+}  // namespace sqlstate
+
+// The statement, or why it is none.
+struct ParsedStatement {
+  std::optional<syntax::Command> command;
+  StatementResult failure;
+};
+ParsedStatement parse_statement(std::string_view text);
+
+class SqlSession {
+ public:
+  // The program, the database and the machine code outlive the session; the program's catalog is the database's.
+  SqlSession(const Program& program, Database& database, WorkerId worker, const SessionOptions& options = {});
+  SqlSession(const SqlSession&) = delete;
+  SqlSession& operator=(const SqlSession&) = delete;
+
+  // Anything but a change of the schema. Where it throws, as for want of memory, the transaction has ended: nothing was changed, or the
+  // statement is committed. A block has failed then.
+  StatementResult run(const syntax::Command& command);
+  // Of a statement that could not even be parsed: it fails the block as well.
+  void fail_block();
+
+  enum class Block { kNone, kOpen, kFailed };
+  Block block() const { return block_; }
+
+ private:
+  StatementResult run_any(const syntax::Command& command);
+  StatementResult run_query(const syntax::Operation& operation);
+  StatementResult run_call(const syntax::Command& command);
+  StatementResult call_alone(const Call& call);
+  StatementResult call_in_block(const Call& call);
+  StatementResult begin_block();
+  StatementResult end_block(bool commit);
+
+  // kFailed: `failure` says why. After anything but kCompleted the transaction has ended.
+  enum class Ran { kCompleted, kConflict, kFailed };
+  // Runs the body in the open transaction.
+  Ran run_body(const RunRequest& request, StatementResult& failure);
+  Ran commit(StatementResult& failure);
+  bool is_durable(Lsn lsn, StatementResult& failure);
+  StatementResult log_failure() const;
+  std::vector<Argument> hidden_arguments(const ir::Procedure& procedure) const;
+  StatementResult results_of(const ir::Procedure& procedure, std::span<const Argument> results) const;
+
+  const Program& program_;
+  Database& database_;
+  Session calls_;  // outside of blocks
+  Transaction transaction_;
+  Interpreter interpreter_;
+  Arena arena_;  // a call's arguments
+  Block block_ = Block::kNone;
+};
+
+}  // namespace mneme

@@ -1,0 +1,53 @@
+#include "procedures/values/run_errors.h"
+
+#include "procedures/values/value_text.h"
+
+namespace mneme {
+
+bool fail_duplicate_key(const Schema& schema, const ir::Operation& operation, Arena& arena, SqlError& error) {
+  const TableDefinition& table = schema.catalog().table(operation.access[0].table);
+  const IndexDefinition* only = nullptr;
+  size_t count = 0;
+  for (IndexId index : table.indexes) {
+    if (!schema.catalog().index(index).unique) continue;
+    only = &schema.catalog().index(index);
+    ++count;
+  }
+  if (count == 1) {
+    return fail(error, arena, sqlstate::kUnique, "duplicate key value violates unique constraint \"{}\"",
+                only->name);
+  }
+  return fail(error, arena, sqlstate::kUnique,
+              "duplicate key value violates one of the {} unique constraints of \"{}\"", count, table.name);
+}
+
+bool fail_not_null(const Schema& schema, TableId table, ColumnId column, Arena& arena, SqlError& error) {
+  const TableDefinition& definition = schema.catalog().table(table);
+  return fail(error, arena, sqlstate::kNotNull,
+              "null value in column \"{}\" of relation \"{}\" violates not-null constraint",
+              definition.column(column).name, definition.name);
+}
+
+bool fail_raise(const char* sqlstate, std::string_view format, std::span<const TypedValue> arguments,
+                Arena& arena, SqlError& error) {
+  fmt::memory_buffer text;
+  size_t next = 0;
+  for (size_t i = 0; i < format.size(); ++i) {
+    if (format[i] != '%') {
+      text.push_back(format[i]);
+    } else if (i + 1 < format.size() && format[i + 1] == '%') {
+      text.push_back('%');
+      ++i;
+    } else {
+      const TypedValue& argument = arguments[next++];
+      if (argument.value.is_null()) {
+        text.append(std::string_view("<NULL>"));
+      } else {
+        print_value(argument.type, argument.value, text);
+      }
+    }
+  }
+  return fail(error, arena, sqlstate, "{}", std::string_view(text.data(), text.size()));
+}
+
+}  // namespace mneme

@@ -1,0 +1,31 @@
+// Run errors: what the interpreter and native code both say when a statement cannot be carried out, in one place.
+//
+// Each returns false with the reason in `error`, its text in the arena.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/memory/arena.h"
+#include "engine/schema/schema.h"
+#include "procedures/ir/ir.h"
+#include "procedures/ir/sql_error.h"
+
+namespace mneme {
+
+// Which of several unique indexes has the key already, the rows' door does not tell.
+[[nodiscard]] bool fail_duplicate_key(const Schema& schema, const ir::Operation& operation, Arena& arena,
+                                      SqlError& error);
+
+[[nodiscard]] bool fail_not_null(const Schema& schema, TableId table, ColumnId column, Arena& arena,
+                                 SqlError& error);
+
+struct TypedValue {
+  Type type;
+  Value value;
+};
+// RAISE EXCEPTION: the message has the arguments in place of the format's percent signs.
+[[nodiscard]] bool fail_raise(const char* sqlstate, std::string_view format,
+                              std::span<const TypedValue> arguments, Arena& arena, SqlError& error);
+
+}  // namespace mneme

@@ -1,0 +1,202 @@
+#include "procedures/values/text_functions.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mneme {
+
+namespace {
+
+using ir::Function;
+
+// Room for `bytes` characters; nullptr, with the error set, when that is too many.
+char* room(size_t bytes, Arena& arena, SqlError& error) {
+  if (bytes > kMaxTextBytes) {
+    (void)fail(error, arena, sqlstate::kProgramLimit, "requested length too large");
+    return nullptr;
+  }
+  return static_cast<char*>(arena.allocate(std::max<size_t>(bytes, 1)));  // nullptr has a meaning of its own
+}
+
+Value text_of(const char* data, size_t size) {
+  return Value::of_text({data, size});
+}
+
+template <typename Change>
+Value map_characters(std::string_view text, Arena& arena, Change change) {
+  char* to = static_cast<char*>(arena.allocate(text.size()));
+  std::transform(text.begin(), text.end(), to, change);
+  return text_of(to, text.size());
+}
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+char upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+// Characters count from 1; what lies before the first is empty, but counts.
+bool substring(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  const std::string_view text = arguments[0].as_text();
+  const int64_t from = arguments[1].as_int();
+  const auto size = static_cast<int64_t>(text.size());
+  int64_t end = size + 1;
+  if (arguments.size() > 2) {
+    const int64_t count = arguments[2].as_int();
+    if (count < 0)
+      return fail(error, arena, sqlstate::kNegativeSubstring, "negative substring length not allowed");
+    end = std::min(end, from + count);
+  }
+  const int64_t begin = std::max<int64_t>(from, 1);
+  result = Value::of_text(
+      begin >= end ? std::string_view()
+                   : text.substr(static_cast<size_t>(begin - 1), static_cast<size_t>(end - begin)));
+  return true;
+}
+
+// How many characters left() and right() keep: all but |count| of them where it is negative.
+size_t kept(std::string_view text, int64_t count) {
+  const auto size = static_cast<int64_t>(text.size());
+  return static_cast<size_t>(count < 0 ? std::max<int64_t>(0, size + count) : std::min(size, count));
+}
+
+Value trim(std::span<const Value> arguments, bool front, bool back) {
+  std::string_view text = arguments[0].as_text();
+  const std::string_view characters = arguments.size() > 1 ? arguments[1].as_text() : " ";
+  if (front) text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
+  if (back) text = text.substr(0, text.find_last_not_of(characters) + 1);
+  return Value::of_text(text);
+}
+
+bool pad(std::span<const Value> arguments, bool front, Arena& arena, Value& result, SqlError& error) {
+  const std::string_view text = arguments[0].as_text();
+  const auto width = static_cast<size_t>(std::max<int64_t>(0, arguments[1].as_int()));
+  const std::string_view fill = arguments.size() > 2 ? arguments[2].as_text() : " ";
+  if (width <= text.size() || fill.empty()) {
+    result = Value::of_text(text.substr(0, width));
+    return true;
+  }
+  char* to = room(width, arena, error);
+  if (to == nullptr) return false;
+  const size_t padding = width - text.size();
+  char* const padded = front ? to : to + text.size();
+  for (size_t i = 0; i < padding; ++i) padded[i] = fill[i % fill.size()];
+  std::copy(text.begin(), text.end(), front ? to + padding : to);
+  result = text_of(to, width);
+  return true;
+}
+
+bool replace(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  const std::string_view text = arguments[0].as_text();
+  const std::string_view from = arguments[1].as_text();
+  const std::string_view by = arguments[2].as_text();
+  size_t count = 0;
+  if (!from.empty()) {
+    for (size_t at = text.find(from); at != std::string_view::npos; at = text.find(from, at + from.size()))
+      ++count;
+  }
+  if (count == 0) {
+    result = arguments[0];
+    return true;
+  }
+  const size_t size = text.size() - count * from.size() + count * by.size();
+  char* const to = room(size, arena, error);
+  if (to == nullptr) return false;
+  char* end = to;
+  size_t done = 0;
+  for (; count > 0; --count) {
+    const size_t at = text.find(from, done);
+    end = std::copy(text.begin() + done, text.begin() + at, end);
+    end = std::copy(by.begin(), by.end(), end);
+    done = at + from.size();
+  }
+  std::copy(text.begin() + done, text.end(), end);
+  result = text_of(to, size);
+  return true;
+}
+
+bool repeat(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  const std::string_view text = arguments[0].as_text();
+  const auto count = static_cast<size_t>(std::max<int64_t>(0, arguments[1].as_int()));
+  const size_t size = text.size() * count;
+  char* const to = room(size, arena, error);
+  if (to == nullptr) return false;
+  for (size_t i = 0; i < count; ++i) std::copy(text.begin(), text.end(), to + i * text.size());
+  result = text_of(to, size);
+  return true;
+}
+
+// From 1; 0 where it does not occur; 1 for the empty string.
+Value position(std::string_view text, std::string_view wanted) {
+  const size_t at = text.find(wanted);
+  return Value::of_int(at == std::string_view::npos ? 0 : static_cast<int64_t>(at) + 1);
+}
+
+}  // namespace
+
+bool apply_text_function(Function function, std::span<const Value> arguments, Arena& arena, Value& result,
+                         SqlError& error) {
+  const std::string_view text = arguments[0].as_text();
+  switch (function) {
+    case Function::kLength:
+      result = Value::of_int(static_cast<int64_t>(text.size()));
+      return true;
+    case Function::kLower:
+      result = map_characters(text, arena, lower);
+      return true;
+    case Function::kUpper:
+      result = map_characters(text, arena, upper);
+      return true;
+    case Function::kSubstring:
+      return substring(arguments, arena, result, error);
+    case Function::kLeft:
+      result = Value::of_text(text.substr(0, kept(text, arguments[1].as_int())));
+      return true;
+    case Function::kRight:
+      result = Value::of_text(text.substr(text.size() - kept(text, arguments[1].as_int())));
+      return true;
+    case Function::kTrim:
+      result = trim(arguments, true, true);
+      return true;
+    case Function::kLtrim:
+      result = trim(arguments, true, false);
+      return true;
+    case Function::kRtrim:
+      result = trim(arguments, false, true);
+      return true;
+    case Function::kLpad:
+      return pad(arguments, true, arena, result, error);
+    case Function::kRpad:
+      return pad(arguments, false, arena, result, error);
+    case Function::kReplace:
+      return replace(arguments, arena, result, error);
+    case Function::kPosition:
+      result = position(text, arguments[1].as_text());
+      return true;
+    case Function::kRepeat:
+      return repeat(arguments, arena, result, error);
+    case Function::kReverse: {
+      char* to = static_cast<char*>(arena.allocate(text.size()));
+      std::reverse_copy(text.begin(), text.end(), to);
+      result = text_of(to, text.size());
+      return true;
+    }
+    default:
+      CHECK(false && "a function on text");
+      return false;
+  }
+}
+
+bool concatenate(std::span<const std::string_view> parts, Arena& arena, Value& result, SqlError& error) {
+  size_t size = 0;
+  for (std::string_view part : parts) size += part.size();
+  char* const to = room(size, arena, error);
+  if (to == nullptr) return false;
+  char* end = to;
+  for (std::string_view part : parts) end = std::copy(part.begin(), part.end(), end);
+  result = text_of(to, size);
+  return true;
+}
+
+}  // namespace mneme

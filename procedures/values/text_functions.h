@@ -1,0 +1,26 @@
+// Text functions: PostgreSQL's string functions over ASCII text. No argument is NULL.
+//
+// Results are new text in the arena, or parts of the arguments.
+// Errors      a result of more than kMaxTextBytes is refused: the arena is memory of one transaction.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/memory/arena.h"
+#include "engine/schema/value.h"
+#include "procedures/ir/ir.h"
+#include "procedures/ir/sql_error.h"
+
+namespace mneme {
+
+inline constexpr size_t kMaxTextBytes = 16 * 1024 * 1024;
+
+// length, lower, upper, substring, left, right, trim, ltrim, rtrim, lpad, rpad, replace, position, repeat, reverse.
+[[nodiscard]] bool apply_text_function(ir::Function function, std::span<const Value> arguments, Arena& arena,
+                                       Value& result, SqlError& error);
+
+[[nodiscard]] bool concatenate(std::span<const std::string_view> parts, Arena& arena, Value& result,
+                               SqlError& error);
+
+}  // namespace mneme

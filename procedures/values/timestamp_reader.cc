@@ -1,0 +1,246 @@
+// Reads timestamps as PostgreSQL 15 with DateStyle ISO, MDY does (utils/adt/datetime.c), in the forms that timestamp.h lists.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "procedures/values/float_text.h"
+#include "procedures/values/timestamp.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr int64_t kMicroseconds = 1'000'000;
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kSpaces = " \t\n\v\f\r";
+constexpr int kLastPostgresqlYear = 294276;
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Words that PostgreSQL knows in a timestamp, in its other forms. A name with a slash may be a time zone's as well.
+constexpr std::array kOtherWords = {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+                                    "january", "february", "march", "april", "june", "july", "august", "september", "october", "november",
+                                    "december", "sun", "mon", "tue", "tues", "wed", "weds", "thu", "thur", "thurs", "fri", "sat", "sunday",
+                                    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "bc", "infinity", "now", "today",
+                                    "tomorrow", "yesterday", "allballs", "j", "jd", "julian", "at", "on", "est", "edt", "cst", "cdt", "mst",
+                                    "mdt", "pst", "pdt", "cet", "cest", "eet", "eest", "wet", "west", "bst", "msk", "jst"};
+
+class TimestampReader {
+ public:
+  explicit TimestampReader(std::string_view text) : whole_(text), text_(text) {}
+
+  TimestampSyntax read(int64_t& value) {
+    if (lower(whole_) == "epoch") {
+      value = timestamp_of(std::chrono::sys_days{});
+      return TimestampSyntax::kOk;
+    }
+    if (count(whole_) == whole_.size()) {
+      // A number alone: a month or a day, which is out of range first, or six digits of a date.
+      if (whole_.size() == 6) return TimestampSyntax::kOtherForm;
+      if (whole_ == "0" || whole_ == "00" || (whole_.size() == 2 && whole_ > "31")) return TimestampSyntax::kOutOfRange;
+    }
+    const TimestampSyntax read = read_iso(value);
+    return read == TimestampSyntax::kInvalid && has_other_form() ? TimestampSyntax::kOtherForm : read;
+  }
+
+ private:
+  static std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& c : result) {
+      if (is_letter(c)) c = static_cast<char>(c | 0x20);
+    }
+    return result;
+  }
+
+  TimestampSyntax read_iso(int64_t& value) {
+    has_date_ = read_date();
+    if (!has_date_ || !read_time() || !read_rest()) return TimestampSyntax::kInvalid;
+    if (zone_out_of_range_) return TimestampSyntax::kZoneOutOfRange;
+    // Years repeat after 400, and a year of std::chrono ends at 32767. Months and days that are too large stay so within its 8 bits.
+    const std::chrono::year_month_day date{std::chrono::year{year_ > 9999 ? 2000 + year_ % 400 : year_},
+                                           std::chrono::month{static_cast<unsigned>(month_)},
+                                           std::chrono::day{static_cast<unsigned>(std::min(day_, 99))}};
+    const bool is_twelve_hours = half_day_ >= 0;
+    if (year_ == 0 || !date.ok() || hour_ > (is_twelve_hours ? 12 : 24) || minute_ > 59 || second_ > 60) return TimestampSyntax::kOutOfRange;
+    if (is_twelve_hours) hour_ = hour_ % 12 + half_day_;
+    if (hour_ == 24 && (minute_ > 0 || second_ > 0 || fraction_ > 0)) return TimestampSyntax::kOutOfRange;
+    if (year_ > 9999) return year_ > kLastPostgresqlYear ? TimestampSyntax::kOutOfRange : TimestampSyntax::kOtherForm;
+    value = timestamp_of(std::chrono::sys_days{date}) + (int64_t{hour_} * 3600 + minute_ * 60 + second_) * kMicroseconds + fraction_;
+    return is_timestamp(value) ? TimestampSyntax::kOk : TimestampSyntax::kOtherForm;
+  }
+
+  // Year, month and day, by one separator; or eight digits.
+  bool read_date() {
+    const size_t digits = count_digits();
+    if (digits == 8) {
+      year_ = take_number(4);
+      month_ = take_number(2);
+      day_ = take_number(2);
+      return true;
+    }
+    if (digits < 3 || digits > 9) return false;
+    year_ = take_number(digits);
+    const char separator = text_.empty() ? '\0' : text_[0];
+    if (separator != '-' && separator != '/' && separator != '.') return false;
+    return take(separator) && take_field(2, month_) && take(separator) && take_field(3, day_);
+  }
+
+  // Hours:minutes[:seconds[.fraction]], or four or six digits; behind blanks or T. None of it: midnight.
+  bool read_time() {
+    const std::string_view before = text_;
+    skip_blanks();
+    const bool has_t = take('t');
+    skip_blanks();
+    const size_t digits = count_digits();
+    if (digits == 0) {
+      text_ = before;
+      return !has_t;
+    }
+    if (!has_t && before.size() == text_.size()) return false;
+    const bool has_colon = text_.size() > digits && text_[digits] == ':';
+    if (!has_colon && (digits == 4 || digits == 6)) {
+      hour_ = take_number(2);
+      minute_ = take_number(2);
+      if (digits == 6) second_ = take_number(2);
+    } else {
+      if (!take_field(9, hour_) || !take(':') || !take_field(9, minute_)) return false;
+      if (!take(':')) return true;
+      if (count_digits() > 0 && !take_field(9, second_)) return false;
+    }
+    if (take('.')) fraction_ = take_fraction();
+    return true;
+  }
+
+  // AM or PM, AD, and a time zone, in any order.
+  bool read_rest() {
+    for (bool has_era = false, has_zone = false;;) {
+      skip_blanks();
+      if (text_.empty()) return true;
+      if (!is_letter(text_[0])) {
+        if (has_zone || !read_offset()) return false;
+        has_zone = true;
+        continue;
+      }
+      const size_t letters = static_cast<size_t>(std::ranges::find_if_not(text_, is_letter) - text_.begin());
+      const std::string word = lower(text_.substr(0, letters));
+      text_.remove_prefix(letters);
+      const bool is_half = word == "am" || word == "pm";
+      if (is_half ? half_day_ >= 0 : word == "ad" ? has_era : has_zone) return false;
+      if (is_half) {
+        half_day_ = word == "pm" ? 12 : 0;
+      } else if (word == "ad") {
+        has_era = true;
+      } else {
+        if (word != "z" && word != "utc" && word != "gmt" && word != "zulu") return false;
+        has_zone = true;
+      }
+    }
+  }
+
+  // +hh[:mm[:ss]] or +hhmm
+  bool read_offset() {
+    if (!take('+') && !take('-')) return false;
+    const size_t digits = count_digits();
+    int hours = 0;
+    int minutes = 0;
+    int seconds = 0;
+    if (!take_field(9, hours)) return false;
+    if (take(':')) {
+      if (!take_field(9, minutes) || (take(':') && !take_field(9, seconds))) return false;
+    } else if (digits > 2) {
+      minutes = hours % 100;
+      hours /= 100;
+    }
+    zone_out_of_range_ |= hours > 15 || minutes > 59 || seconds > 59;
+    return true;
+  }
+
+  bool has_other_form() const {
+    const std::string text = lower(whole_);
+    if (std::ranges::any_of(text, [](char c) { return c < 0; })) return false;
+    for (size_t i = 0; i < text.size();) {
+      if (!is_letter(text[i])) {
+        ++i;
+        continue;
+      }
+      size_t end = i;
+      while (end < text.size() && (is_letter(text[end]) || text[end] == '/' || text[end] == '_')) ++end;
+      const std::string_view word = std::string_view(text).substr(i, end - i);
+      if (std::ranges::find(kOtherWords, word) != kOtherWords.end() || word.find('/') != word.npos) return true;
+      if (word != "t" && word != "z" && word != "am" && word != "pm" && word != "ad" && word != "utc" && word != "gmt") return false;
+      i = end;
+    }
+    if (has_date_) return false;
+    if (count(text) == 4 && text.size() == 8 && text[4] == '-' && count(text.substr(5)) == 3) return true;  // a year and the day in it
+    // Three numbers with a separator: a date that is not in ISO's order, or has brackets or other signs around it.
+    const size_t first = text.find_first_of(kDigits);
+    size_t at = first;
+    for (int separators = 0; at < text.size(); ++at) {
+      if (text[at] == '-' || text[at] == '/' || text[at] == '.') {
+        if (++separators == 2) return at + 1 < text.size() && kDigits.find(text[at + 1]) != kDigits.npos;
+      } else if (kDigits.find(text[at]) == kDigits.npos) {
+        break;
+      }
+    }
+    return false;
+  }
+
+  static size_t count(std::string_view text) { return std::min(text.find_first_not_of(kDigits), text.size()); }
+  size_t count_digits() const { return count(text_); }
+
+  int take_number(size_t digits) {
+    int number = 0;
+    for (size_t i = 0; i < digits; ++i) number = number * 10 + (text_[i] - '0');
+    text_.remove_prefix(digits);
+    return number;
+  }
+  // A number of up to `most` digits.
+  bool take_field(size_t most, int& number) {
+    const size_t digits = count_digits();
+    if (digits == 0 || digits > most) return false;
+    number = take_number(digits);
+    return true;
+  }
+  // `c`: a sign, or a small letter.
+  bool take(char c) {
+    if (text_.empty() || (is_letter(c) ? text_[0] | 0x20 : text_[0]) != c) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  void skip_blanks() { text_.remove_prefix(std::min(text_.find_first_not_of(kSpaces), text_.size())); }
+
+  // Microseconds, as PostgreSQL has them: the fraction as a double, a million times, rounded, halves to even.
+  int64_t take_fraction() {
+    const size_t digits = count_digits();
+    std::string fraction = "0.";
+    fraction += text_.substr(0, digits);
+    text_.remove_prefix(digits);
+    double seconds = 0;
+    if (digits > 0 && parse_double(fraction, seconds) == DoubleSyntax::kInvalid) return 0;
+    return static_cast<int64_t>(std::rint(seconds * static_cast<double>(kMicroseconds)));
+  }
+
+  const std::string_view whole_;
+  std::string_view text_;
+  int year_ = 0;
+  int month_ = 0;
+  int day_ = 0;
+  int hour_ = 0;
+  int minute_ = 0;
+  int second_ = 0;
+  int64_t fraction_ = 0;
+  int half_day_ = -1;  // 0: AM, 12: PM
+  bool has_date_ = false;
+  bool zone_out_of_range_ = false;
+};
+
+}  // namespace
+
+TimestampSyntax parse_timestamp(std::string_view text, int64_t& value) {
+  return TimestampReader(text).read(value);
+}
+
+}  // namespace mneme

@@ -1,0 +1,238 @@
+#include "procedures/values/value_text.h"
+
+#include <charconv>
+#include <iterator>
+#include <string>
+
+#include "procedures/values/float_text.h"
+#include "procedures/values/numeric.h"
+#include "procedures/values/timestamp.h"
+
+namespace mneme {
+
+namespace {
+
+// What isspace() says in the C locale.
+constexpr std::string_view kBlanks = " \t\n\v\f\r";
+
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+char lower_case(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+bool invalid_text(const Type& type, std::string_view text, Arena& arena, SqlError& error) {
+  return fail(error, arena, sqlstate::kInvalidText, "invalid input syntax for type {}: \"{}\"",
+              type_name(type), text);
+}
+
+bool parse_integer(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
+  std::string_view digits = trimmed(text);
+  if (!digits.empty() && digits[0] == '+') {
+    digits.remove_prefix(1);
+    if (!digits.empty() && digits[0] == '-') return invalid_text(type, text, arena, error);
+  }
+  int64_t number = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  // PostgreSQL sees digits that are too many before it sees what is behind them. It counts downwards, where there is one number more.
+  const bool fits_downwards = fits_integer(type.kind, number) || (number > 0 && fits_integer(type.kind, -number));
+  const bool is_too_large = code == std::errc::result_out_of_range || !fits_downwards;
+  if (code == std::errc::invalid_argument || (!is_too_large && end != digits.data() + digits.size())) {
+    return invalid_text(type, text, arena, error);
+  }
+  if (is_too_large || !fits_integer(type.kind, number)) {
+    return fail(error, arena, sqlstate::kOutOfRange, "value \"{}\" is out of range for type {}", text,
+                type_name(type));
+  }
+  value = Value::of_int(number);
+  return true;
+}
+
+// PostgreSQL has a numeric NaN, and infinities that no precision holds.
+bool not_a_numeric(const Type& type, std::string_view text, Arena& arena, SqlError& error) {
+  std::string word(trimmed(text));
+  for (char& c : word) c = lower_case(c);
+  const bool is_nan = word == "nan";
+  if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.erase(0, 1);
+  if (!is_nan && word != "inf" && word != "infinity") return invalid_text(type, text, arena, error);
+  if (!is_nan && type.precision != 0) return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
+  return fail(error, arena, sqlstate::kNotSupported, "\"{}\" is not supported as a numeric, which holds digits alone", text);
+}
+
+// PostgreSQL takes any prefix of a truth value's name that names no other, in any case.
+bool parse_boolean(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
+  struct Name {
+    std::string_view whole;
+    size_t least;
+    bool value;
+  };
+  static constexpr Name kNames[] = {{"true", 1, true}, {"yes", 1, true},    {"on", 2, true},
+                                    {"1", 1, true},    {"false", 1, false}, {"no", 1, false},
+                                    {"off", 2, false}, {"0", 1, false}};
+  const std::string_view word = trimmed(text);
+  for (const Name& name : kNames) {
+    if (word.size() < name.least || word.size() > name.whole.size()) continue;
+    size_t same = 0;
+    while (same < word.size() && lower_case(word[same]) == name.whole[same]) ++same;
+    if (same < word.size()) continue;
+    value = Value::of_bool(name.value);
+    return true;
+  }
+  return invalid_text(type, text, arena, error);
+}
+
+bool parse_string(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
+  for (char c : text) {
+    if (c <= 0) {
+      return fail(error, arena, sqlstate::kInvalidText, "only ASCII characters are supported, not \"{}\"",
+                  text);
+    }
+  }
+  return fit_string(type, TooLong::kCutBlanks, arena.copy(text), arena, value, error);
+}
+
+}  // namespace
+
+std::string_view type_name(const Type& type) {
+  switch (type.kind) {
+    case TypeKind::kBoolean:
+      return "boolean";
+    case TypeKind::kSmallInt:
+      return "smallint";
+    case TypeKind::kInt:
+      return "integer";
+    case TypeKind::kBigInt:
+      return "bigint";
+    case TypeKind::kNumeric:
+      return "numeric";
+    case TypeKind::kDouble:
+      return "double precision";
+    case TypeKind::kChar:
+      return "character";
+    case TypeKind::kVarchar:
+      return type.is_text ? "text" : "character varying";
+    case TypeKind::kTimestamp:
+      return "timestamp";
+    case TypeKind::kNull:
+      break;
+  }
+  return "unknown";
+}
+
+bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena& arena, Value& value,
+                SqlError& error) {
+  if (type.length != 0 && text.size() > type.length) {
+    const bool only_blanks = text.find_first_not_of(' ', type.length) == std::string_view::npos;
+    if (too_long == TooLong::kRefuse) {
+      return fail(error, arena, sqlstate::kStringTooLong, "value too long for a parameter of type {}({})", type_name(type), type.length);
+    }
+    if ((too_long == TooLong::kCutBlanks && !only_blanks)) {
+      return fail(error, arena, sqlstate::kStringTooLong, "value too long for type {}({})", type_name(type),
+                  type.length);
+    }
+    text = text.substr(0, type.length);
+  }
+  if (type.kind == TypeKind::kChar) text = text.substr(0, text.find_last_not_of(' ') + 1);
+  value = Value::of_text(text);
+  return true;
+}
+
+bool fit_numeric(const Type& type, int128 number, Arena& arena, Value& value, SqlError& error) {
+  if (!fits_numeric(type, number)) return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
+  value = Value::of_numeric(number);
+  return true;
+}
+
+void print_value(const Type& type, const Value& value, fmt::memory_buffer& out) {
+  switch (type.kind) {
+    case TypeKind::kBoolean:
+      return out.push_back(value.as_bool() ? 't' : 'f');
+    case TypeKind::kSmallInt:
+    case TypeKind::kInt:
+    case TypeKind::kBigInt: {
+      const fmt::format_int digits(value.as_int());
+      return out.append(digits.data(), digits.data() + digits.size());
+    }
+    case TypeKind::kNumeric:
+      return print_numeric(value.as_numeric(), type.scale, out);
+    case TypeKind::kDouble:
+      return print_double(value.as_double(), out);
+    case TypeKind::kChar:
+    case TypeKind::kVarchar: {
+      const std::string_view text = value.as_text();
+      out.append(text.data(), text.data() + text.size());
+      if (type.kind != TypeKind::kChar) return;
+      for (size_t i = text.size(); i < type.length; ++i) out.push_back(' ');
+      return;
+    }
+    case TypeKind::kTimestamp:
+      return print_timestamp(value.as_int(), out);
+    case TypeKind::kNull:
+      break;
+  }
+  CHECK(false && "only NULL has no type");
+}
+
+bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
+  switch (type.kind) {
+    case TypeKind::kBoolean:
+      return parse_boolean(type, text, arena, value, error);
+    case TypeKind::kSmallInt:
+    case TypeKind::kInt:
+    case TypeKind::kBigInt:
+      return parse_integer(type, text, arena, value, error);
+    case TypeKind::kNumeric: {
+      int128 number = 0;
+      const NumericSyntax syntax = parse_numeric(trimmed(text), type.scale, number);
+      if (syntax == NumericSyntax::kInvalid) return not_a_numeric(type, text, arena, error);
+      if (syntax == NumericSyntax::kTooLarge) {
+        return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
+      }
+      return fit_numeric(type, number, arena, value, error);
+    }
+    case TypeKind::kDouble: {
+      double number = 0;
+      const DoubleSyntax syntax = parse_double(trimmed(text), number);
+      if (syntax == DoubleSyntax::kInvalid) return invalid_text(type, text, arena, error);
+      if (syntax == DoubleSyntax::kOutOfRange) {
+        return fail(error, arena, sqlstate::kOutOfRange, "\"{}\" is out of range for type double precision",
+                    text);
+      }
+      value = Value::of_double(number);
+      return true;
+    }
+    case TypeKind::kChar:
+    case TypeKind::kVarchar:
+      return parse_string(type, text, arena, value, error);
+    case TypeKind::kTimestamp: {
+      int64_t microseconds = 0;
+      switch (parse_timestamp(trimmed(text), microseconds)) {
+        case TimestampSyntax::kOk:
+          value = Value::of_int(microseconds);
+          return true;
+        case TimestampSyntax::kInvalid:
+          return fail(error, arena, sqlstate::kInvalidDatetime,
+                      "invalid input syntax for type timestamp: \"{}\"", text);
+        case TimestampSyntax::kOutOfRange:
+          return fail(error, arena, sqlstate::kDatetimeOverflow, "date/time field value out of range: \"{}\"",
+                      text);
+        case TimestampSyntax::kZoneOutOfRange:
+          return fail(error, arena, sqlstate::kZoneOutOfRange, "time zone displacement out of range: \"{}\"", text);
+        case TimestampSyntax::kOtherForm:
+          return fail(error, arena, sqlstate::kNotSupported,
+                      "the timestamp \"{}\" is not supported: write it as YYYY-MM-DD HH:MM:SS, in the years 1 to 9999", text);
+      }
+      break;
+    }
+    case TypeKind::kNull:
+      break;
+  }
+  CHECK(false && "only NULL has no type");
+  return false;
+}
+
+}  // namespace mneme

@@ -1,0 +1,182 @@
+#include "recovery/calls/batch_recording.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <type_traits>
+
+#include "base/check.h"
+
+namespace mneme {
+namespace {
+
+constexpr uint32_t kNotRecorded = std::numeric_limits<uint32_t>::max();
+
+// As many as an order has lines.
+constexpr uint32_t kFirstIterations = 16;
+
+void collect(std::span<const ir::Statement> body, ir::OperationMode mode, std::vector<OperationId>& into) {
+  for (const ir::Statement& statement : body) {
+    if (statement.operation.valid() && statement.mode == mode) into.push_back(statement.operation);
+    collect(statement.body, mode, into);
+    collect(statement.else_body, mode, into);
+  }
+}
+
+std::vector<OperationId> operations_in_mode(const Slice& slice, ir::OperationMode mode) {
+  std::vector<OperationId> operations;
+  collect(slice.body, mode, operations);
+  std::ranges::sort(operations);
+  operations.erase(std::ranges::unique(operations).begin(), operations.end());
+  return operations;
+}
+
+bool is_loop(ir::StatementKind kind) {
+  return kind == ir::StatementKind::kForRange || kind == ir::StatementKind::kForQuery ||
+         kind == ir::StatementKind::kWhile;
+}
+
+// The operations inside loops.
+void collect_repeated(std::span<const ir::Statement> body, bool in_loop, std::set<OperationId>& into) {
+  for (const ir::Statement& statement : body) {
+    if (in_loop && statement.operation.valid()) into.insert(statement.operation);
+    collect_repeated(statement.body, in_loop || is_loop(statement.kind), into);
+    collect_repeated(statement.else_body, in_loop, into);
+  }
+}
+
+}  // namespace
+
+std::vector<OperationId> recorded_operations(const Slice& slice) {
+  return operations_in_mode(slice, ir::OperationMode::kPerformAndRecord);
+}
+
+std::vector<OperationId> recalled_operations(const Slice& slice) {
+  return operations_in_mode(slice, ir::OperationMode::kRecall);
+}
+
+RecordedOperations::RecordedOperations(const DependencyGraph& graph) {
+  for (const LocalGraph& local : graph.procedures) {
+    std::vector<OperationId> recorded;
+    for (const Slice& slice : local.slices)
+      std::ranges::copy(recorded_operations(slice), std::back_inserter(recorded));
+    std::ranges::sort(recorded);
+    std::set<OperationId> in_loop;
+    collect_repeated(local.replay.body, false, in_loop);
+
+    OfProcedure& procedure = procedures_.emplace_back();
+    procedure.places.assign(local.replay.operations.size(), kNotRecorded);
+    for (const OperationId id : recorded) {
+      procedure.places[id.value] = static_cast<uint32_t>(procedure.operations.size());
+      Operation operation;
+      operation.id = id;
+      for (const ir::Output& output : local.replay.operations[id.value].outputs) {
+        if (output.expr.type.is_string()) operation.texts.push_back(operation.outputs);
+        ++operation.outputs;
+      }
+      if (in_loop.contains(id)) operation.first_iterations = kFirstIterations;
+      procedure.operations.push_back(std::move(operation));
+    }
+  }
+}
+
+void BatchRecording::reset() {
+  transactions_.clear();
+  transactions_arena_.reset();
+  for (Arena& arena : std::span(arenas_.get(), threads_)) arena.reset();
+}
+
+void BatchRecording::add(ProcedureId procedure) {
+  const size_t count = operations_.of(procedure).operations.size();
+  transactions_.push_back({procedure, transactions_arena_.make_array<Iterations>(count)});
+}
+
+void BatchRecording::reserve_iterations(uint32_t transaction, OperationId operation, uint32_t count,
+                                        ReplayThreadId thread) {
+  Transaction& of = transactions_[transaction];
+  const RecordedOperations::OfProcedure& recorded = operations_.of(of.procedure);
+  const uint32_t place = recorded.place(operation);
+  grow(of.operations[place], recorded.operations[place].outputs, count, arenas_[thread.value]);
+}
+
+// Executions that are linked stay where they are, and so do a first one's values, in the places left behind.
+void BatchRecording::grow(Iterations& iterations, uint32_t outputs, uint32_t count, Arena& arena) {
+  static_assert(alignof(Iteration) >= alignof(Value) && std::is_trivially_copyable_v<Value>);
+  Iterations grown;
+  grown.stride = static_cast<uint32_t>(sizeof(Iteration) + outputs * sizeof(Value));
+  grown.count = std::max(count, 2 * iterations.count);
+  const size_t used = size_t{iterations.count} * grown.stride;
+  const size_t bytes = size_t{grown.count} * grown.stride;
+  grown.places = static_cast<std::byte*>(arena.allocate(bytes));
+  if (used > 0) std::memcpy(grown.places, iterations.places, used);
+  std::memset(grown.places + used, 0, bytes - used);
+  iterations = grown;
+}
+
+void TransactionRecording::record(OperationId operation, uint32_t iteration, uint32_t rows,
+                                  std::span<const Value> values) {
+  using Execution = BatchRecording::Execution;
+  const uint32_t place = operations_->place(operation);
+  CHECK(place != kNotRecorded);
+  const RecordedOperations::Operation& recorded = operations_->operations[place];
+  DCHECK(values.size() == size_t{rows} * recorded.outputs);
+
+  BatchRecording::Iterations& iterations = transaction_->operations[place];
+  if (iteration >= iterations.count) {
+    BatchRecording::grow(iterations, recorded.outputs, std::max(iteration + 1, recorded.first_iterations),
+                         *arena_);
+  }
+  BatchRecording::Iteration& of = iterations.at(iteration);
+  Value* kept = of.values();
+  if (of.is_recorded || rows > 1) kept = static_cast<Value*>(arena_->allocate(values.size_bytes()));
+  // Few, so the call that std::copy becomes would take longer than the work.
+  for (size_t i = 0; i < values.size(); ++i) new (kept + i) Value(values[i]);
+  for (size_t row = 0; row < rows; ++row) {
+    for (const uint32_t text : recorded.texts) {
+      Value& value = kept[row * recorded.outputs + text];
+      if (!value.is_null()) value = Value::of_text(arena_->copy(value.as_text()));
+    }
+  }
+  if (!of.is_recorded) {
+    of.is_recorded = true;
+    of.first = {nullptr, rows, kept};
+    return;
+  }
+  auto* execution = new (arena_->allocate(sizeof(Execution))) Execution{nullptr, rows, kept};
+  (of.last == nullptr ? of.first : *of.last).next = execution;
+  of.last = execution;
+}
+
+const BatchRecording::Execution* TransactionRecording::find_execution(OperationId operation, uint32_t iteration,
+                                                                      uint32_t execution, uint32_t& outputs) const {
+  const uint32_t place = operations_->place(operation);
+  CHECK(place != kNotRecorded);
+  outputs = operations_->operations[place].outputs;
+  const BatchRecording::Iterations& iterations = transaction_->operations[place];
+  if (iteration >= iterations.count) return nullptr;
+  const BatchRecording::Iteration& of = iterations.at(iteration);
+  if (!of.is_recorded) return nullptr;
+  const BatchRecording::Execution* found = &of.first;
+  for (; found != nullptr && execution > 0; --execution) found = found->next;
+  return found;
+}
+
+Recording::Recorded TransactionRecording::recall(OperationId operation, uint32_t iteration,
+                                                 uint32_t execution) {
+  // The slice that performs the operation went through the same iterations and executions.
+  uint32_t outputs = 0;
+  const BatchRecording::Execution* const found = find_execution(operation, iteration, execution, outputs);
+  CHECK(found != nullptr);
+  return {found->rows, {found->values, size_t{found->rows} * outputs}};
+}
+
+std::optional<Recording::Recorded> TransactionRecording::find(OperationId operation, uint32_t iteration,
+                                                              uint32_t execution) {
+  uint32_t outputs = 0;
+  const BatchRecording::Execution* const found = find_execution(operation, iteration, execution, outputs);
+  if (found == nullptr) return std::nullopt;
+  return Recorded{found->rows, {found->values, size_t{found->rows} * outputs}};
+}
+
+}  // namespace mneme

@@ -1,0 +1,143 @@
+// BatchRecording: the outputs that the pieces of one batch hand to later pieces of the same transactions.
+//
+// Layout      transaction -> recorded operation -> iteration of the outermost loop -> executions. An iteration's first
+//             execution lies in its place, with the values of one row; what comes after, or is more, is linked to it.
+// Invariants  an entry is written by the piece that performs it and read by pieces of later blocks only.
+// Threads     pieces of one transaction record at the same time where they are different operations, or different
+//             iterations of one whose table of iterations was made by reserve_iterations(). Memory comes from an arena
+//             a thread. The scheduler orders a reader after the writer (lane_scheduler.h, invariant 2).
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analyzer/dependency_graph.h"
+#include "base/cache_line.h"
+#include "base/memory/arena.h"
+#include "base/memory/prefetch.h"
+#include "procedures/interpreter/recording.h"
+#include "recovery/calls/lane_scheduler.h"
+
+namespace mneme {
+
+// The operations that the slice's body records, and those that it recalls, sorted.
+std::vector<OperationId> recorded_operations(const Slice& slice);
+std::vector<OperationId> recalled_operations(const Slice& slice);
+
+// Which operations of each procedure are recorded, and what they put out.
+class RecordedOperations {
+ public:
+  struct Operation {
+    OperationId id;
+    uint32_t outputs = 0;
+    std::vector<uint32_t> texts;    // which outputs are
+    uint32_t first_iterations = 1;  // room for so many is made at once
+  };
+  struct OfProcedure {
+    std::vector<Operation> operations;
+    std::vector<uint32_t> places;  // in `operations`, by operation of the procedure
+
+    uint32_t place(OperationId operation) const { return places[operation.value]; }
+  };
+
+  explicit RecordedOperations(const DependencyGraph& graph);
+
+  const OfProcedure& of(ProcedureId procedure) const { return procedures_[procedure.value]; }
+
+ private:
+  std::vector<OfProcedure> procedures_;  // by ProcedureId
+};
+
+class BatchRecording {
+ public:
+  BatchRecording(const RecordedOperations& operations, uint32_t threads)
+      : operations_(operations), arenas_(std::make_unique<Arena[]>(threads)), threads_(threads) {}
+
+  // Forgets everything. Then add() for each transaction of the batch, in order, by one thread; or add_nothing() for one
+  // that no procedure made.
+  void reset();
+  void add(ProcedureId procedure);
+  void add_nothing() { transactions_.push_back({}); }
+
+  // Asks for where the next one looks, and that one for where an operation's recordings begin.
+  void prefetch_operations(uint32_t transaction) const {
+    prefetch_line(transactions_[transaction].operations.data());
+  }
+  void prefetch_recorded(uint32_t transaction, OperationId operation) const {
+    const Transaction& of = transactions_[transaction];
+    const Iterations& recorded = of.operations[operations_.of(of.procedure).place(operation)];
+    prefetch_lines(recorded.places, std::min(kPrefetchedBytes, size_t{recorded.count} * recorded.stride));
+  }
+
+  // Several threads may then record iterations below `count` of the operation.
+  void reserve_iterations(uint32_t transaction, OperationId operation, uint32_t count, ReplayThreadId thread);
+
+ private:
+  friend class TransactionRecording;
+
+  // Where the processor sees a sequence it goes on by itself.
+  static constexpr size_t kPrefetchedBytes = size_t{4} * kCacheLineBytes;
+
+  struct Execution {
+    Execution* next;
+    uint32_t rows;
+    const Value* values;  // rows x outputs
+  };
+  struct Iteration {
+    Execution first;
+    Execution* last;  // of those behind the first; none: nullptr
+    bool is_recorded;
+
+    Value* values() { return reinterpret_cast<Value*>(this + 1); }
+  };
+  // Iterations, each with room for the values of one row behind it.
+  struct Iterations {
+    std::byte* places = nullptr;
+    uint32_t count = 0;
+    uint32_t stride = 0;
+
+    Iteration& at(uint32_t iteration) const {
+      return *reinterpret_cast<Iteration*>(places + size_t{iteration} * stride);
+    }
+  };
+  struct Transaction {
+    ProcedureId procedure;
+    std::span<Iterations> operations;  // by place
+  };
+
+  static void grow(Iterations& iterations, uint32_t outputs, uint32_t count, Arena& arena);
+
+  const RecordedOperations& operations_;
+  Arena transactions_arena_;
+  std::vector<Transaction> transactions_;
+  std::unique_ptr<Arena[]> arenas_;  // by thread
+  const uint32_t threads_;
+};
+
+// One transaction's recording, as the interpreter of one thread sees it.
+class TransactionRecording final : public Recording {
+ public:
+  void bind(BatchRecording& batch, uint32_t transaction, ReplayThreadId thread) {
+    transaction_ = &batch.transactions_[transaction];
+    operations_ = &batch.operations_.of(transaction_->procedure);
+    arena_ = &batch.arenas_[thread.value];
+  }
+
+  void record(OperationId operation, uint32_t iteration, uint32_t rows,
+              std::span<const Value> values) override;
+  Recorded recall(OperationId operation, uint32_t iteration, uint32_t execution) override;
+  std::optional<Recorded> find(OperationId operation, uint32_t iteration, uint32_t execution) override;
+
+ private:
+  // nullptr: none is recorded there.
+  const BatchRecording::Execution* find_execution(OperationId operation, uint32_t iteration, uint32_t execution,
+                                                  uint32_t& outputs) const;
+
+  const BatchRecording::Transaction* transaction_ = nullptr;
+  const RecordedOperations::OfProcedure* operations_ = nullptr;
+  Arena* arena_ = nullptr;
+};
+
+}  // namespace mneme

@@ -1,0 +1,408 @@
+#include "recovery/calls/parallel_replayer.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/cache_line.h"
+#include "recovery/calls/barrier_finder.h"
+#include "recovery/calls/batch_recording.h"
+#include "recovery/calls/lane_count.h"
+#include "recovery/calls/lane_scheduler.h"
+#include "recovery/calls/piece_dispatch.h"
+#include "recovery/log/log_batch.h"
+#include "recovery/log/replay_access.h"
+#include "recovery/rows/change_replayer.h"
+
+namespace mneme {
+namespace {
+
+constexpr uint32_t kLeastBatchesInFlight = 8;
+constexpr uint32_t kBatchesInFlightPerThread = 2;
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+ScheduleOptions schedule_options(const ReplayOptions& options) {
+  return {options.threads, batches_in_flight(options.level, options.threads), options.recorder};
+}
+
+}  // namespace
+
+class ParallelReplayer::Replay final : public PieceExecutor {
+ public:
+  Replay(Database& database, const Program& program, const DependencyGraph& graph, std::vector<uint32_t> lanes,
+         ReplayOptions options)
+      : database_(database),
+        program_(program),
+        schema_(database.schema()),
+        options_(std::move(options)),
+        recorded_(graph),
+        lanes_(std::move(lanes)),
+        dispatch_(graph, database.schema(), lanes_, options_.native),
+        alone_(database) {
+    for (uint32_t t = 0; t < options_.threads; ++t)
+      threads_.push_back(std::make_unique<CachePadded<Thread>>(database, dispatch_));
+    for (uint32_t s = 0; s < LaneScheduler::slot_count(schedule_options(options_)); ++s)
+      slots_.push_back(std::make_unique<Slot>(recorded_, options_.threads));
+  }
+
+  Result<ReplayStatistics> replay(RecordStream& records) {
+    stream_ = &records;
+    statistics_ = {};
+    LaneScheduler scheduler(dispatch_.blocks(), schedule_options(options_), *this);
+    if (!scheduler.run()) return failure();
+    window_ = nullptr;
+    records_ = {};
+    next_record_ = 0;
+    for (uint32_t t = 0; t < options_.threads; ++t) {
+      Thread& thread = thread_of(ReplayThreadId{t});
+      statistics_.pieces += std::exchange(thread.pieces, 0);
+      statistics_.decode_seconds += std::exchange(thread.decode_seconds, 0);
+      statistics_.dispatch_seconds += std::exchange(thread.dispatch_seconds, 0);
+      thread.asked = {};
+    }
+    return statistics_;
+  }
+
+  Load load(uint64_t batch) override {
+    const auto begin = std::chrono::steady_clock::now();
+    const Load loaded = load(slot_of(batch));
+    statistics_.decode_seconds += seconds_since(begin);
+    return loaded;
+  }
+
+  bool decode(uint64_t batch, ReplayThreadId thread_id) override {
+    const auto begin = std::chrono::steady_clock::now();
+    const bool decoded = decode(slot_of(batch));
+    thread_of(thread_id).decode_seconds += seconds_since(begin);
+    return decoded;
+  }
+
+  bool fill(uint32_t block, uint64_t batch, ReplayThreadId thread_id, LaneFill& lanes) override {
+    const auto begin = std::chrono::steady_clock::now();
+    Thread& thread = thread_of(thread_id);
+    Slot& slot = slot_of(batch);
+    uint32_t failed = 0;
+    const Outcome outcome =
+        dispatch_.fill(block, slot.batch, slot.recording, thread.locator, thread_id, lanes, failed);
+    thread.dispatch_seconds += seconds_since(begin);
+    return outcome.completed() || fail(slot.batch, failed, outcome);
+  }
+
+  uint32_t prepare(uint32_t block, uint64_t batch, std::span<const Piece> pieces,
+                   ReplayThreadId thread_id) override {
+    Thread& thread = thread_of(thread_id);
+    Slot& slot = slot_of(batch);
+    if (pieces.size() > 1) prefetch(block, slot, pieces.subspan(thread.asked.among(block, slot, pieces)));
+    thread.slot = &slot;
+    thread.lookups_begin.clear();
+    thread.next_prepared = 0;
+    const std::span<RowLookup> room(thread.lookups);
+    LookupRequest request{.schema = &schema_, .recording = &thread.recording};
+    size_t count = 0;
+    for (const Piece& piece : pieces) {
+      if (slot.batch.is_ad_hoc(piece.transaction)) {
+        if (count == room.size()) break;
+        thread.lookups_begin.push_back(count);
+        if (thread.changes.name_lookup(change_of(slot, piece).row, room[count])) ++count;
+        continue;
+      }
+      const Call& call = slot.batch.call(piece.transaction);
+      size_t named = 0;
+      if (const NativeLookupFunction lookups = dispatch_.find(block, call.procedure)->lookups) {
+        thread.recording.bind(slot.recording, piece.transaction, thread_id);
+        request.arguments = call.arguments;
+        request.only_iteration.reset();
+        if (piece.part != kWholeSlice) request.only_iteration = piece.part;
+        named = lookups(request, room.subspan(count));
+        // Perhaps it would have named more: it begins the next group.
+        if (count > 0 && count + named == room.size()) break;
+      }
+      thread.lookups_begin.push_back(count);
+      count += named;
+    }
+    thread.rows.expect(room.first(count));
+    const size_t ready = thread.lookups_begin.size();
+    thread.asked = {block, &slot, pieces.subspan(ready)};
+    return static_cast<uint32_t>(ready);
+  }
+
+  bool run(uint32_t block, uint64_t batch, Piece piece, ReplayThreadId thread_id) override {
+    Thread& thread = thread_of(thread_id);
+    thread.rows.go_on_at(thread.lookups_begin[thread.next_prepared++]);
+    Slot& slot = *thread.slot;
+    DCHECK(&slot == &slot_of(batch));
+    ++thread.pieces;
+    if (slot.batch.is_ad_hoc(piece.transaction)) return install(block, slot.batch, piece, thread);
+    const Call& call = slot.batch.call(piece.transaction);
+    const SliceReplay& slice = *dispatch_.find(block, call.procedure);
+    thread.recording.bind(slot.recording, piece.transaction, thread_id);
+
+    RunRequest request;
+    request.procedure = &slice.local->replay;
+    request.body = slice.slice->body;
+    request.native = slice.run_native;
+    request.arguments = call.arguments;
+    request.rows = &thread.rows;
+    request.recording = &thread.recording;
+    if (piece.part != kWholeSlice) request.only_iteration = piece.part;
+    Outcome outcome = thread.interpreter.run(request);
+    if (outcome.completed()) outcome = end_of_run(thread.rows.end_run());
+    return outcome.completed() || fail(slot.batch, piece.transaction, outcome);
+  }
+
+  void retire(uint64_t batch) override {
+    Slot& slot = slot_of(batch);
+    statistics_.transactions += slot.batch.size();
+    statistics_.ad_hoc += slot.batch.ad_hoc_count();
+    slot.window = nullptr;
+    if (options_.progress) options_.progress(statistics_.transactions, slot.batch.lsn(slot.batch.size() - 1));
+  }
+
+ private:
+  struct Slot {
+    Slot(const RecordedOperations& operations, uint32_t threads) : recording(operations, threads) {}
+
+    HeldWindow window;                    // in which the batch's records lie, until it retires
+    std::span<const RecordView> records;  // to be decoded into the batch
+    LogBatch batch;
+    BatchRecording recording;
+    bool waits_to_be_alone = false;
+  };
+  // Pieces whose calls and recordings have been asked for, but that are not ready yet: the next group begins with them, if
+  // nothing comes between.
+  struct AskedPieces {
+    AskedPieces() = default;
+    AskedPieces(uint32_t block, const Slot* slot, std::span<const Piece> pieces)
+        : block(block), slot(slot), count(pieces.size()) {
+      if (count > 0) first = pieces.front();
+    }
+
+    // How many of these, which are at least one.
+    size_t among(uint32_t block_now, const Slot& slot_now, std::span<const Piece> pieces) const {
+      const bool begin_with_them =
+          count > 0 && block == block_now && slot == &slot_now && first == pieces.front();
+      return begin_with_them ? std::min(count, pieces.size()) : 0;
+    }
+
+    uint32_t block = 0;
+    const Slot* slot = nullptr;
+    size_t count = 0;
+    Piece first;
+  };
+  struct Thread {
+    Thread(Database& database, const PieceDispatch& dispatch)
+        : rows(database),
+          changes(database),
+          interpreter(database.schema()),
+          locator(database.schema(), dispatch) {}
+
+    ReplayAccess rows;
+    ChangeReplayer changes;
+    Interpreter interpreter;
+    PieceLocator locator;
+    TransactionRecording recording;
+    Slot* slot = nullptr;  // of the pieces that are ready
+    AskedPieces asked;
+    // Of the pieces that are ready: what each looks up begins where.
+    std::array<RowLookup, Prefetcher::kMaxLookups> lookups;
+    std::vector<size_t> lookups_begin;
+    size_t next_prepared = 0;
+    uint64_t pieces = 0;
+    double decode_seconds = 0;
+    double dispatch_seconds = 0;
+  };
+
+  static const LoggedChange& change_of(const Slot& slot, const Piece& piece) {
+    return slot.batch.changes(piece.transaction)[piece.part];
+  }
+
+  // A batch's calls and recordings are more than the cache keeps of them: those of all these pieces are asked for at once,
+  // step by step, as each leads to the next. What leads to them lies in the order of the transactions, as the pieces do.
+  void prefetch(uint32_t block, const Slot& slot, std::span<const Piece> pieces) const {
+    for (const Piece& piece : pieces) {
+      if (slot.batch.is_ad_hoc(piece.transaction)) {
+        const ByteSpan columns = change_of(slot, piece).row.columns;
+        prefetch_lines(columns.data(), columns.size());
+      } else {
+        slot.batch.prefetch_arguments(piece.transaction);
+        slot.recording.prefetch_operations(piece.transaction);
+      }
+    }
+    for (const Piece& piece : pieces) {
+      if (slot.batch.is_ad_hoc(piece.transaction)) continue;
+      for (const OperationId operation :
+           dispatch_.find(block, slot.batch.call(piece.transaction).procedure)->recalled) {
+        slot.recording.prefetch_recorded(piece.transaction, operation);
+      }
+    }
+  }
+
+  // Whether any are left: those of the window from next_record_ on.
+  Result<bool> has_records() {
+    while (next_record_ == records_.size()) {
+      Result<HeldWindow> next = stream_->next();
+      if (!next) return next.error();
+      if (*next == nullptr) return false;
+      window_ = *std::move(next);
+      records_ = window_->records();
+      next_record_ = 0;
+      next_barrier_ = 0;
+      // Of a log that is kept there is much to look through, and nobody has anything else to do yet.
+      barriers_ = find_barriers(dispatch_.changes(), database_.change_codec(), records_,
+                                stream_->kept().empty() ? 1 : options_.threads);
+    }
+    return true;
+  }
+
+  bool next_stands_alone() const {
+    return next_barrier_ < barriers_.size() && barriers_[next_barrier_] == next_record_;
+  }
+
+  // The records up to the next one that stands alone. Such a one is installed at once, if nothing is in flight; else it
+  // waits until load() is called again.
+  Load load(Slot& slot) {
+    const bool is_alone = std::exchange(slot.waits_to_be_alone, false);
+    for (;;) {
+      const Result<bool> more = has_records();
+      if (!more) keep_error(Lsn{}, more.error());
+      if (!more || !*more) return more ? Load::kEnd : Load::kStop;
+      slot.window = window_;
+      if (!next_stands_alone()) break;
+      slot.waits_to_be_alone = !is_alone;
+      if (!is_alone) return Load::kWhenAlone;
+      slot.records = records_.subspan(next_record_, 1);
+      if (!decode_records(slot) || !install_alone(slot.batch)) return Load::kStop;
+      ++next_record_;
+      ++next_barrier_;
+    }
+    const size_t end = next_barrier_ < barriers_.size() ? barriers_[next_barrier_] : records_.size();
+    const size_t count = std::min<size_t>(options_.batch_transactions, end - next_record_);
+    slot.records = records_.subspan(next_record_, count);
+    next_record_ += count;
+    return Load::kLoaded;
+  }
+
+  bool decode_records(Slot& slot) {
+    const Result<void> loaded = slot.batch.load(program_, database_.change_codec(), slot.records);
+    if (!loaded) keep_error(slot.records.front().lsn, loaded.error());
+    return loaded.ok();
+  }
+
+  bool decode(Slot& slot) {
+    if (!decode_records(slot)) return false;
+    slot.recording.reset();
+    for (uint32_t t = 0; t < slot.batch.size(); ++t) {
+      if (slot.batch.is_ad_hoc(t))
+        slot.recording.add_nothing();
+      else
+        slot.recording.add(slot.batch.call(t).procedure);
+    }
+    return true;
+  }
+
+  bool install_alone(const LogBatch& batch) {
+    for (const LoggedChange& change : batch.changes(0)) {
+      if (!check_installed(batch, 0, change, alone_.replay(change.row))) return false;
+    }
+    ++statistics_.transactions;
+    ++statistics_.ad_hoc;
+    ++statistics_.barriers;
+    return true;
+  }
+
+  bool install(uint32_t block, const LogBatch& batch, Piece piece, Thread& thread) {
+    const LoggedChange& change = batch.changes(piece.transaction)[piece.part];
+    const std::optional<ColumnBits> among = dispatch_.changes().find(block, change.row.table)->among();
+    if (thread.changes.takes_out_entries(change.row)) thread.rows.forget_expected();
+    return check_installed(batch, piece.transaction, change,
+                           thread.changes.replay(change.row, among ? &*among : nullptr));
+  }
+
+  bool check_installed(const LogBatch& batch, uint32_t transaction, const LoggedChange& change,
+                       InstallOutcome outcome) {
+    if (outcome == InstallOutcome::kInstalled) return true;
+    const Lsn lsn = batch.lsn(transaction);
+    keep_error(lsn, install_error(database_.catalog(), change.row.table, lsn, outcome));
+    return false;
+  }
+
+  Thread& thread_of(ReplayThreadId id) { return **threads_[id.value]; }
+  Slot& slot_of(uint64_t batch) { return *slots_[batch % slots_.size()]; }
+
+  bool fail(const LogBatch& batch, uint32_t transaction, const Outcome& outcome) {
+    const Lsn lsn = batch.lsn(transaction);
+    keep_error(lsn, replay_error(program_.procedure(batch.call(transaction).procedure), lsn, outcome));
+    return false;
+  }
+  // Of several errors the earliest is reported: the later ones may be its consequence.
+  void keep_error(Lsn lsn, Error error) {
+    std::lock_guard lock(error_mutex_);
+    if (error_ && error_lsn_ <= lsn) return;
+    error_ = std::move(error);
+    error_lsn_ = lsn;
+  }
+  Error failure() {
+    std::lock_guard lock(error_mutex_);
+    return *error_;
+  }
+
+  Database& database_;
+  const Program& program_;
+  const Schema& schema_;
+  const ReplayOptions options_;
+  const RecordedOperations recorded_;
+  const std::vector<uint32_t> lanes_;
+  const PieceDispatch dispatch_;
+  std::vector<std::unique_ptr<CachePadded<Thread>>> threads_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  // Of load(), one call at a time.
+  RecordStream* stream_ = nullptr;  // while it is replayed
+  ChangeReplayer alone_;
+  HeldWindow window_;
+  std::span<const RecordView> records_;  // the window's
+  std::vector<size_t> barriers_;         // the numbers of those that stand alone
+  size_t next_record_ = 0;
+  size_t next_barrier_ = 0;
+  // decode_seconds: load(), one call at a time, and at the end the threads'. The transactions: retire(), likewise, and load() when nothing is in flight.
+  ReplayStatistics statistics_;
+
+  std::mutex error_mutex_;  // guards the two below
+  std::optional<Error> error_;
+  Lsn error_lsn_;
+};
+
+ParallelReplayer::ParallelReplayer(Database& database, const Program& program, const DependencyGraph& graph,
+                                   std::vector<uint32_t> lanes, ReplayOptions options)
+    : replay_(std::make_unique<Replay>(database, program, graph, std::move(lanes), std::move(options))) {}
+
+ParallelReplayer::~ParallelReplayer() = default;
+
+Result<ReplayStatistics> ParallelReplayer::replay(RecordStream& records) {
+  return replay_->replay(records);
+}
+
+uint32_t batches_in_flight(ReplayLevel level, uint32_t threads) {
+  if (level != ReplayLevel::kPipelined) return 1;
+  return std::max(kLeastBatchesInFlight, kBatchesInFlightPerThread * threads);
+}
+
+Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& program,
+                                            const DependencyGraph& graph, RecordStream& records,
+                                            const ReplayOptions& options) {
+  const Result<HeldWindow> first = records.peek();
+  if (!first) return first.error();
+  const std::span<const RecordView> sample =
+      *first == nullptr ? std::span<const RecordView>() : (*first)->records();
+  return ParallelReplayer(database, program, graph, lane_counts(graph, sample, options), options)
+      .replay(records);
+}
+
+}  // namespace mneme

@@ -1,0 +1,111 @@
+// Goal: whatever the schema and the procedures, and however they are taken apart, a log of calls ends, replayed, where the
+// transactions ended.
+// Method: a thousand programs made at random, half of them of random schemas as well (random_sql.h), half of procedures that
+// flow and jump as no person would write them (random_procedures.h). Each runs random calls once; the log that they leave,
+// with ad-hoc transactions in most, is replayed by CLR, and by CLR-P under every analysis, with each level, size of batch and
+// number of threads in turn, and digests are compared. Batches and windows of the log end anywhere among the calls.
+//
+// The first seed is printed; MNEME_SEED=n runs that one alone.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include "analyzer/testing/every_analysis.h"
+#include "analyzer/testing/random_procedures.h"
+#include "procedures/testing/random_sql.h"
+#include "recovery/testing/replay_fixture.h"
+
+namespace mneme {
+namespace {
+
+#ifdef NDEBUG
+constexpr uint64_t kPrograms = 1000;
+#else
+constexpr uint64_t kPrograms = 60;  // a sanitizer makes each take many times as long
+#endif
+constexpr uint64_t kShards = 4;
+constexpr uint32_t kRows = 12;  // of a table, at first
+constexpr uint32_t kCalls = 50;
+
+std::string random_program(uint64_t seed) {
+  if (seed % 2 == 0) return RandomProcedures(seed, 4 + seed / 2 % 9).program(1 + seed / 2 % 5);
+  RandomSql sql(seed);
+  const std::string schema = sql.schema();
+  std::string program = schema;
+  for (uint64_t left = 1 + seed / 2 % 5; left > 0;) {
+    const std::string procedure = sql.procedure(fmt::format("p{}", left));
+    if (!compile(schema + procedure, "one.sql").ok()) continue;
+    program += procedure;
+    --left;
+  }
+  return program;
+}
+
+ReplayFixture::AdHoc ad_hoc_of(uint64_t seed) {
+  constexpr uint32_t kOfCalls[] = {0, 10, 30};
+  constexpr uint32_t kStatements[] = {0, 0, 15, 40};
+  return {kOfCalls[seed % 3], kStatements[seed % 4], seed % 5 < 3 ? TupleImage::kFull : TupleImage::kChanged,
+          RecordContent::kCommand};
+}
+
+// All combinations come up with each analysis as the seed goes on.
+ReplayOptions replay_options(uint64_t number) {
+  constexpr ReplayLevel kLevels[] = {ReplayLevel::kPipelined, ReplayLevel::kSynchronous,
+                                     ReplayLevel::kStatic};
+  constexpr uint32_t kBatches[] = {1, 4, 17, 1000};
+  ReplayOptions options;
+  options.level = kLevels[number % 3];
+  options.batch_transactions = kBatches[number / 3 % 4];
+  options.threads = 1 + static_cast<uint32_t>(number / 12 % 2);
+  return options;
+}
+constexpr uint64_t kCombinations = 24;
+
+struct Totals {
+  uint64_t records = 0;
+  uint64_t blocks = 0;
+};
+
+void expect_equal_ends(uint64_t seed, Totals& totals) {
+  const std::string sql = random_program(seed);
+  SCOPED_TRACE(testing::Message() << "MNEME_SEED=" << seed << "\n" << sql);
+  ReplayFixture fixture(sql, kRows, PageSize::kSmall);
+  const Digest forward = fixture.run_forward(kCalls, static_cast<uint32_t>(seed), ad_hoc_of(seed));
+  totals.records += fixture.records().size();
+  totals.blocks += fixture.graph().blocks.size();
+  EXPECT_EQ(fixture.replay_serially(replay_options(seed)), forward);
+  uint64_t number = seed * 5;  // which has no divisor in common with the combinations
+  for (const AnalysisOptions& analysis : every_analysis()) {
+    number += 7;
+    const ReplayOptions options = replay_options(number % kCombinations);
+    fixture.take_apart(analysis);
+    EXPECT_EQ(fixture.replay_in_parallel(options), forward)
+        << to_string(analysis) << ", level " << static_cast<int>(options.level) << ", "
+        << options.batch_transactions << " a batch, " << options.threads << " threads";
+  }
+}
+
+class RandomReplay : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomReplay, EndsWhereTheTransactionsEnded) {
+  const char* const given = std::getenv("MNEME_SEED");
+  const uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  const uint64_t programs = given != nullptr ? 1 : kPrograms / kShards;
+  fmt::print("MNEME_SEED={} and the {} that follow\n", first, programs - 1);
+  std::fflush(stdout);
+  Totals totals;
+  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed)
+    expect_equal_ends(seed, totals);
+  if (given != nullptr) return;
+  // Of few programs those may be many in which most calls fail.
+  EXPECT_GT(totals.records, programs * kCalls / (programs < 100 ? 10 : 4))
+      << "most calls fail, or write nothing: the test proves little";
+  EXPECT_GT(totals.blocks, programs * 2) << "the programs are hardly taken apart: the test proves little";
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, RandomReplay, testing::Range(uint64_t{0}, kShards));
+
+}  // namespace
+}  // namespace mneme

@@ -1,0 +1,33 @@
+// SerialReplayer: CLR, replays the logged calls one after the other, whole, in commit order. Of an ad-hoc transaction it
+// installs the rows, where it stands.
+//
+// What every other way of replaying must agree with; so it uses nothing of the analyzer.
+// Source      PACMAN (SIGMOD 2017), section 2.2, CLR; Malviya et al., Rethinking Main Memory OLTP Recovery (ICDE 2014).
+#pragma once
+
+#include "base/function_ref.h"
+#include "recovery/log/record_stream.h"
+#include "recovery/log/replay.h"
+
+namespace mneme {
+
+// A call as it was run again, and the INOUT parameters' values that it ended with. Valid during the callback.
+struct ReplayedCall {
+  Lsn lsn;
+  const Call& call;
+  std::span<const Argument> results;
+};
+using ReplayedCallVisitor = std::function<void(const ReplayedCall&)>;
+
+// `records`: of a log that holds calls, in commit order, without skips.
+// `visit`, where given, sees each call after it has run. One thread, whatever the options say.
+Result<ReplayStatistics> replay_serially(Database& database, const Program& program, RecordStream& records,
+                                         const ReplayOptions& options, const ReplayedCallVisitor& visit = {});
+inline Result<ReplayStatistics> replay_serially(Database& database, const Program& program,
+                                                std::span<const RecordView> records, const ReplayOptions& options,
+                                                const ReplayedCallVisitor& visit = {}) {
+  RecordStream stream(records);
+  return replay_serially(database, program, stream, options, visit);
+}
+
+}  // namespace mneme

@@ -1,0 +1,20 @@
+#include "recovery/calls/slice_units.h"
+
+#include <fmt/format.h>
+
+namespace mneme {
+
+SliceUnits::SliceUnits(const DependencyGraph& graph) {
+  for (const LocalGraph& local : graph.procedures) {
+    std::vector<size_t>& places = places_.emplace_back();
+    for (const Slice& slice : local.slices) {
+      places.push_back(units_.size());
+      if (!slice.is_replayed()) continue;
+      const std::string name = fmt::format("{}_slice_{}", local.replay.name, slice.id.value + 1);
+      units_.push_back({name, &local.replay, slice.body});
+      units_.push_back({name + "_lanes", &local.replay, slice.locate_body});
+    }
+  }
+}
+
+}  // namespace mneme

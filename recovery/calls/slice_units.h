@@ -1,0 +1,30 @@
+// SliceUnits: what parallel replay runs, as units to compile: of each slice that is replayed, its body and its locate
+// body.
+//
+// Invariants  the order depends on the graph alone, so an object that was compiled earlier fits.
+// Threads     constant once made; the graph must outlive it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "analyzer/dependency_graph.h"
+#include "procedures/interpreter/native_abi.h"
+
+namespace mneme {
+
+class SliceUnits {
+ public:
+  explicit SliceUnits(const DependencyGraph& graph);
+
+  std::span<const NativeUnit> units() const { return units_; }
+  // The place of a replayed slice's body among the units; that of its locate body is the next.
+  size_t body_of(ProcedureId procedure, SliceId slice) const { return places_[procedure.value][slice.value]; }
+  size_t locate_body_of(ProcedureId procedure, SliceId slice) const { return body_of(procedure, slice) + 1; }
+
+ private:
+  std::vector<NativeUnit> units_;
+  std::vector<std::vector<size_t>> places_;  // by procedure and slice
+};
+
+}  // namespace mneme

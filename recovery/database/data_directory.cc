@@ -1,0 +1,175 @@
+#include "recovery/database/data_directory.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/file/directory.h"
+#include "base/file/file.h"
+#include "base/file/trusted_folder.h"
+#include "engine/checkpoint/checkpoint_writer.h"
+#include "engine/schema/page_split.h"
+#include "logging/directory/database_files.h"
+#include "logging/directory/incarnation.h"
+#include "logging/layout/pepoch_file.h"
+#include "logging/reading/log_truncation.h"
+#include "logging/reading/remote_recovery.h"
+#include "recovery/database/private_files.h"
+#include "recovery/database/standby_base.h"
+#include "recovery/log/catalog_file.h"
+
+namespace mneme {
+
+class WorkingDatabaseMaker {
+ public:
+  static Result<WorkingDatabase> begin(const std::string& directory) {
+    Result<DirectoryLock> lock = DirectoryLock::for_work(directory);
+    if (!lock) return lock.error();
+    return WorkingDatabase(std::move(*lock));
+  }
+  // Everything is in memory, and the log ends where `log` does: from here on it grows.
+  static Result<void> start(WorkingDatabase& working, std::unique_ptr<ManifestFile> manifest,
+                            std::unique_ptr<Program> program, std::unique_ptr<Database> database,
+                            const LogContents& log, const DurableLogOptions& options,
+                            uint32_t least_incarnation = 1) {
+    working.manifest_ = std::move(manifest);
+    working.program_ = std::move(program);
+    working.database_ = std::move(database);
+    DurableLogOptions partitioned = options;
+    if (options.streams.partition == StreamPartition::kPage) partitioned.streams.split = page_splitter();
+    RETURN_IF_ERROR(begin_incarnation(*working.manifest_, log, least_incarnation));
+    // Not before: a directory whose log can't be written is refused as it was.
+    RETURN_IF_ERROR(remove_unlisted_files(*working.manifest_));
+    Result<std::unique_ptr<DirectoryLog>> opened = open_directory_log(*working.manifest_, partitioned);
+    if (!opened) return opened.error();
+    working.log_ = std::move(*opened);
+    working.schema_latch_ = std::make_unique<SchemaLatch>(options.workers, options.appenders());
+    const Manifest current = working.manifest_->current();
+    working.database_->attach_log(*working.log_, current.records, current.tuple_image);
+    return {};
+  }
+};
+
+Result<void> check_free(const std::string& directory) {
+  if (!holds_database(directory)) return check_holds_no_files(directory);
+  const Result<Manifest> manifest = read_manifest(directory);
+  if (!manifest) return manifest.error();
+  return invalid_argument("{} holds a database already: resume it, or choose another directory", directory);
+}
+
+Result<CreatedDatabase> create_database(const std::string& directory, std::unique_ptr<Program> program,
+                                        FunctionRef<Result<void>(Database&)> load,
+                                        const CreateOptions& options) {
+  // No log that nothing could replay.
+  const RecoveryScheme scheme = default_scheme(options.records, options.tuple_image);
+  RETURN_IF_ERROR(check_served(scheme, options.records, options.tuple_image));
+  if (options.log.streams.partition == StreamPartition::kPage) RETURN_IF_ERROR(check_pages(options.records));
+  RETURN_IF_ERROR(check_log_servers(options.log));
+  // Before the lock, so that a refused directory is left as it was; and after it, as another process may have been
+  // quicker.
+  RETURN_IF_ERROR(check_free(directory));
+  RETURN_IF_ERROR(make_directories(directory));
+  Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
+  if (!working) return working.error();
+  RETURN_IF_ERROR(check_free(directory));
+  RETURN_IF_ERROR(begin_making(directory));
+  RETURN_IF_ERROR(replace_text_file(directory + "/" + kCatalogFile, program->source.text()));
+
+  CreatedDatabase created{std::move(*working)};
+  auto database = std::make_unique<Database>(program->catalog, options.log.workers);
+  const uint64_t load_begin = monotonic_ns();
+  RETURN_IF_ERROR(load(*database));
+  created.load_seconds = seconds_since(load_begin);
+
+  Manifest manifest;
+  manifest.database_id = new_database_id();
+  manifest.catalog_hash = program->hash();
+  manifest.checkpoint_catalog_file = kCatalogFile;
+  manifest.checkpoint_catalog_hash = program->hash();
+  manifest.records = options.records;
+  manifest.tuple_image = options.tuple_image;
+  manifest.layout = options.log.layout.value_or(LogLayout::kStream);
+  manifest.attributes = options.attributes;
+  const CheckpointIdentity identity{manifest.database_id, manifest.catalog_hash};
+  const uint64_t checkpoint_begin = monotonic_ns();
+  const Result<WrittenCheckpoint> written = write_checkpoint(*database, directory, identity, options.threads);
+  if (!written) return written.error();
+  created.checkpoint_seconds = seconds_since(checkpoint_begin);
+  created.checkpoint_bytes = written->bytes;
+  created.rows = written->rows;
+
+  manifest.checkpoint_file = written->file;
+  Result<std::unique_ptr<ManifestFile>> file = ManifestFile::create(directory, manifest);
+  if (!file) return file.error();
+  RETURN_IF_ERROR(end_making(directory));
+  RETURN_IF_ERROR(WorkingDatabaseMaker::start(created.working, std::move(*file), std::move(program),
+                                              std::move(database), LogContents{}, options.log));
+  return created;
+}
+
+void WorkingDatabase::replace(std::unique_ptr<Program> program) {
+  program_ = std::move(program);
+  ++schema_version_;
+}
+
+Result<void> write_catalog(const std::string& directory, const Program& program, Manifest& manifest) {
+  const uint64_t hash = program.hash();
+  if (hash == manifest.checkpoint_catalog_hash) return {};
+  const std::string file = catalog_file(manifest, hash);
+  if (file != kCatalogFile) RETURN_IF_ERROR(replace_text_file(directory + "/" + file, program.source.text()));
+  manifest.checkpoint_catalog_file = file;
+  manifest.checkpoint_catalog_hash = hash;
+  return {};
+}
+
+NativeFolders working_folders(const std::string& directory) {
+  // Where another user could put a folder of the same path there.
+  if (!open_trusted_folder(directory)) return user_folders({NativeFolders::of_program()});
+  // What one directory has compiled serves the user's others.
+  const NativeFolders users = user_folders({});
+  NativeFolders folders;
+  folders.keep = native_folder(directory);
+  folders.look = {NativeFolders::of_program()};
+  if (!users.keep.empty()) folders.look.push_back(users.keep);
+  folders.share = users.keep;
+  folders.most_shared = users.most_kept;
+  return folders;
+}
+
+Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& options,
+                                     const DurableLogOptions& log) {
+  // Before the lock is made: what is refused is left as it was.
+  const Result<Manifest> found = read_manifest(directory);
+  if (!found) return found.error();
+  RETURN_IF_ERROR(check_no_standby(directory, *found));
+  RecoverOptions with_workers = options;
+  with_workers.scheme = options.scheme.value_or(default_scheme(found->records, found->tuple_image));
+  RETURN_IF_ERROR(check_served_for_work(*with_workers.scheme, found->records, found->tuple_image));
+  if (log.streams.partition == StreamPartition::kPage) RETURN_IF_ERROR(check_pages(found->records));
+  Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
+  if (!working) return working.error();
+  with_workers.workers = log.workers;
+  // A former engine may write no more before its log is read.
+  const Result<RemoteClaim> claim = claim_remote_log(directory, log);
+  if (!claim) return claim.error();
+  DurableLogOptions claimed = log;
+  claimed.remote.owner = claim->term.owner;
+  const Result<bool> closed = close_to_others(directory);
+  if (!closed) return closed.error();
+  if (found->layout == LogLayout::kEpoch) RETURN_IF_ERROR(check_pepoch_is_own(directory));
+  Result<RecoveredDatabase> recovered = recover_locked(directory, with_workers, working_folders(directory));
+  if (!recovered) return recovered.error();
+  Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);
+  if (!manifest) return manifest.error();
+  if (*closed) {
+    recovered->report.notices.push_back(fmt::format("files in {} could be opened by other users: they are its owner's alone now (mode 0600)", directory));
+  }
+  remove_abandoned_compilations(native_folder(directory));
+  OpenedDatabase opened{std::move(*working), std::move(recovered->report)};
+  RETURN_IF_ERROR(WorkingDatabaseMaker::start(opened.working, std::move(*manifest),
+                                              std::move(recovered->program), std::move(recovered->database),
+                                              recovered->log, claimed, std::max(claim->term.number, 1u)));
+  return opened;
+}
+
+}  // namespace mneme

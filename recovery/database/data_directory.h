@@ -1,0 +1,112 @@
+// Data directory: a database at work: created, or recovered and opened, with its log.
+//
+// Layout      DIR/MANIFEST       what the directory holds (logging/directory/manifest.h); without it there is no database
+//             DIR/catalog*.sql   schema and procedures as of the checkpoint: catalog.sql as the user wrote them; later
+//                                ones as schema records of the log have changed them
+//             DIR/checkpoint-*   a database state (engine/checkpoint/checkpoint_format.h)
+//             DIR/log-*          segments of the log (logging/record/block_format.h), as the manifest lists them
+//             DIR/native/        machine code of the procedures, where the program does not bring it: a cache, to be
+//                                removed at will (procedures/native/native_code.h)
+//             DIR/lock           held while a process works here (logging/directory/directory_lock.h)
+// Flow        create: catalog.sql -> load -> checkpoint -> manifest -> incarnation -> log
+//             open:   recover -> incarnation (the recovered end becomes final) -> log
+// Invariants  the manifest is written last: a crash while creating leaves a directory without a database, in which
+//             create_database() may be tried again.
+// Threads     as Database and DirectoryLog say. End all transactions before the WorkingDatabase.
+// Errors      the directory is taken, in use, damaged, or the disk is full: a sentence.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/function_ref.h"
+#include "base/result.h"
+#include "engine/transaction/database.h"
+#include "engine/transaction/schema_latch.h"
+#include "logging/directory/directory_lock.h"
+#include "logging/directory/manifest.h"
+#include "logging/layout/log_factory.h"
+#include "procedures/binder/program.h"
+#include "recovery/database/recover.h"
+
+namespace mneme {
+
+// A database that transactions may run on, each durable through its log.
+class WorkingDatabase {
+ public:
+  WorkingDatabase(WorkingDatabase&&) = default;
+
+  const Program& program() const { return *program_; }
+  Database& database() { return *database_; }
+  DirectoryLog& log() { return *log_; }
+  // Its attributes say what the directory is for; change them through update().
+  ManifestFile& manifest() { return *manifest_; }
+
+  // Sessions that live with changes of the schema enter it for each transaction (live_session.h), by their workers;
+  // whoever else uses the program or the database beside them, by a thread of the log's that is no worker.
+  SchemaLatch& schema_latch() { return *schema_latch_; }
+  // How often the schema has changed since the directory was opened. Inside the latch it stays, as program and database do.
+  uint64_t schema_version() const { return schema_version_; }
+
+  // What a change of the schema has made of the program (schema_change.h), which is logged; the database has its tables. Nobody uses
+  // the former one any more.
+  void replace(std::unique_ptr<Program> program);
+
+ private:
+  friend class WorkingDatabaseMaker;
+  explicit WorkingDatabase(DirectoryLock lock) : lock_(std::move(lock)) {}
+
+  // In the order in which they are made; they end in the opposite one.
+  DirectoryLock lock_;
+  std::unique_ptr<ManifestFile> manifest_;
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Database> database_;
+  std::unique_ptr<DirectoryLog> log_;
+  std::unique_ptr<SchemaLatch> schema_latch_;
+  uint64_t schema_version_ = 0;
+};
+
+// An error where a database can't be made, as there is one, or there are files of one, or a file of somebody else's that has the manifest's
+// name. Changes nothing.
+Result<void> check_free(const std::string& directory);
+
+struct CreateOptions {
+  std::map<std::string, std::string> attributes;  // of the manifest
+  RecordContent records = RecordContent::kCommand;
+  TupleImage tuple_image = TupleImage::kFull;
+  DurableLogOptions log;  // its `workers` are the database's
+  uint32_t threads = 1;   // that write the checkpoint
+};
+
+struct CreatedDatabase {
+  WorkingDatabase working;
+  double load_seconds = 0;
+  double checkpoint_seconds = 0;
+  uint64_t checkpoint_bytes = 0;
+  uint64_t rows = 0;
+};
+
+// `load` fills the empty database. The directory is made when it is missing, and must hold no database.
+Result<CreatedDatabase> create_database(const std::string& directory, std::unique_ptr<Program> program,
+                                        FunctionRef<Result<void>(Database&)> load,
+                                        const CreateOptions& options);
+
+// Writes the catalog of a database's program beside a checkpoint that is about to become current, and notes it in the
+// manifest that names that checkpoint: to be written with it.
+Result<void> write_catalog(const std::string& directory, const Program& program, Manifest& manifest);
+
+// Where who works on the directory has machine code from, and keeps what is compiled.
+NativeFolders working_folders(const std::string& directory);
+
+struct OpenedDatabase {
+  WorkingDatabase working;
+  RecoveryReport report;
+};
+
+// `recover.workers` is not used: the log's workers are the database's. Without a scheme, it is the default one, which
+// leaves a database to go on with; others may be refused (recovery_scheme.h).
+Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& recover,
+                                     const DurableLogOptions& log);
+
+}  // namespace mneme

@@ -1,0 +1,576 @@
+// Goal: a database comes back from nothing but its directory, goes on from there, and no damage goes unnoticed.
+// Method: a database is created with some rows, runs calls through its durable log, is closed, recovered by each
+// scheme, opened again and run on; then single bytes and whole files of the directory are spoiled, and recovery must
+// refuse with kDamaged and leave every file as it was. A process takes a checkpoint, and ends at each of its steps, while calls
+// go on: its state must come back from the directory alone, and from the archive's whole history. Logs of every layout
+// are shortened by one checkpoint after the other.
+#include "recovery/database/data_directory.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "base/file/file.h"
+#include "base/testing/test_refusal.h"
+#include "engine/checkpoint/online_checkpointer.h"
+#include "engine/transaction/unlogged_writer.h"
+#include "logging/reading/log_truncation.h"
+#include "recovery/testing/replay_fixture.h"
+
+namespace mneme {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DataDirectory : public testing::Test {
+ protected:
+  DataDirectory()
+      : directory_(testing::TempDir() + "data_directory_" + std::to_string(::getpid()) + "_" +
+                   testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::remove_all(directory_);
+  }
+  ~DataDirectory() override { fs::remove_all(directory_); }
+
+  static std::unique_ptr<Program> program() {
+    auto compiled = compile(kBankSql, "bank.sql");
+    EXPECT_TRUE(compiled.ok());
+    return std::move(*compiled);
+  }
+
+  // 20000 families, which make a checkpoint of several ranges of slots.
+  static constexpr auto load = [](Database& database) -> Result<void> {
+    UnloggedWriter rows(database);
+    for (int64_t i = 100; i < 20100; ++i) {
+      const Value spouse = i % 3 == 0 ? Value::null() : Value::of_int(i + 1);
+      const std::array family = {Value::of_int(i), spouse};
+      const std::array account = {Value::of_int(i), Value::of_int(i * 7)};
+      EXPECT_EQ(rows.insert(TableId{0}, family), AccessStatus::kOk);
+      EXPECT_EQ(rows.insert(TableId{1}, account), AccessStatus::kOk);
+      EXPECT_EQ(rows.insert(TableId{2}, account), AccessStatus::kOk);
+    }
+    return {};
+  };
+
+  Digest create_and_run(uint32_t calls, RecordContent records = RecordContent::kCommand,
+                        const DurableLogOptions& log = {}) {
+    CreateOptions options;
+    options.records = records;
+    options.log = log;
+    options.threads = 2;
+    options.attributes["workload"] = "bank";
+    Result<CreatedDatabase> created = create_database(directory_, program(), load, options);
+    EXPECT_TRUE(created.ok()) << (created.ok() ? "" : created.error().message);
+    EXPECT_EQ(created->rows, 60000u);
+    return run(created->working, calls, 1);
+  }
+
+  static Digest run(WorkingDatabase& working, uint32_t calls, uint32_t seed) {
+    run_calls(working, calls, seed);
+    return digest_of(working.database(), 1);
+  }
+
+  // All are durable when it returns.
+  static void run_calls(WorkingDatabase& working, uint32_t calls, uint32_t seed) {
+    Database& database = working.database();
+    Interpreter interpreter(database.schema());
+    Transaction transaction(database, database.worker(WorkerId{0}));
+    RandomCalls random(working.program(), seed);
+    Lsn last;
+    for (uint32_t i = 0; i < calls; ++i) {
+      const Call& call = random.next();
+      ByteBuffer payload;
+      encode_call(working.program(), call, payload);
+      transaction.begin();
+      const ir::Procedure& procedure = working.program().procedure(call.procedure);
+      if (!interpreter.run(RunRequest::of(procedure, call.arguments, transaction)).completed()) {
+        transaction.abort();
+        continue;
+      }
+      const CommitOutcome committed = transaction.commit(payload.span());
+      EXPECT_EQ(committed.status, CommitStatus::kCommitted);
+      last = std::max(last, committed.lsn);
+    }
+    EXPECT_TRUE(working.log().wait_durable(last));
+  }
+
+  static RecoverOptions options(RecoveryScheme scheme, uint32_t threads) {
+    RecoverOptions options;
+    options.scheme = scheme;
+    options.replay.threads = threads;
+    options.replay.batch_transactions = 50;
+    return options;
+  }
+
+  // Replay keeps nothing of the log, but for a few KiB at a time.
+  static RecoverOptions with_little_memory(RecoverOptions options) {
+    options.most_kept_log_bytes = 0;
+    options.log_window_bytes = 4000;
+    return options;
+  }
+
+  void expect_recovers_to(const Digest& digest, uint64_t at_least_transactions) {
+    for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+      for (const uint32_t threads : {1, 3}) {
+        const RecoverOptions with_much = options(scheme, threads);
+        Result<RecoveredDatabase> recovered =
+            recover(directory_, threads == 1 ? with_much : with_little_memory(with_much));
+        ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+        EXPECT_EQ(state_of(*recovered->database), digest) << name_of(scheme) << ", " << threads << " threads";
+        EXPECT_GE(recovered->report.replay.transactions, at_least_transactions);
+        EXPECT_EQ(recovered->report.checkpoint_rows, 60000u);
+        EXPECT_EQ(recovered->manifest.attributes.at("workload"), "bank");
+      }
+    }
+  }
+
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> contents;
+    for (const auto& entry : fs::directory_iterator(directory_)) {
+      contents[entry.path().filename()] = *read_text_file(entry.path());
+    }
+    return contents;
+  }
+  void put(const std::string& name, const std::string& content) {
+    std::ofstream(directory_ + "/" + name, std::ios::binary | std::ios::trunc) << content;
+  }
+  std::string checkpoint_file() const { return read_manifest(directory_)->checkpoint_file; }
+
+  // Recovery fails, says `text`, and touches nothing.
+  void expect_refused(ErrorKind kind, const std::string& text) {
+    const auto before = files();
+    for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+      const Result<RecoveredDatabase> recovered = recover(directory_, options(scheme, 2));
+      ASSERT_FALSE(recovered.ok());
+      EXPECT_EQ(recovered.error().kind, kind) << recovered.error().message;
+      EXPECT_THAT(recovered.error().message, testing::HasSubstr(text));
+    }
+    EXPECT_TRUE(files() == before) << "recovery changed the directory";
+  }
+
+  const std::string directory_;
+};
+
+// However long the log: batches in flight are of a few windows, and only those are there.
+TEST_F(DataDirectory, ReplayOfALongLogTakesNoMoreMemoryThanOfAShortOne) {
+  create_and_run(3000, RecordContent::kCommand);
+  std::vector<RecoveryReport> reports;
+  for (const uint32_t more_calls : {0, 9000}) {
+    if (more_calls > 0) {
+      Result<OpenedDatabase> opened = open_for_work(directory_, options(RecoveryScheme::kClrP, 2), {});
+      ASSERT_TRUE(opened.ok());
+      run(opened->working, more_calls, 2);
+    }
+    for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+      Result<RecoveredDatabase> recovered = recover(directory_, with_little_memory(options(scheme, 2)));
+      ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+      EXPECT_TRUE(recovered->log.records.empty());
+      reports.push_back(recovered->report);
+    }
+  }
+  // A window takes less than 8000 bytes with its records' places. What is in flight, nine batches of 50 records, lies in
+  // six at most, and two are read meanwhile.
+  constexpr uint64_t kMostInMemory = 10 * 8000;
+  for (const size_t scheme : {0, 1}) {
+    EXPECT_GT(reports[2 + scheme].log_bytes, 3 * reports[scheme].log_bytes);
+    EXPECT_LT(reports[scheme].log_memory_bytes, kMostInMemory);
+    EXPECT_LT(reports[2 + scheme].log_memory_bytes, kMostInMemory);
+  }
+  Result<RecoveredDatabase> kept = recover(directory_, options(RecoveryScheme::kClrP, 2));
+  ASSERT_TRUE(kept.ok());
+  EXPECT_GT(kept->report.log_memory_bytes, 2 * kMostInMemory);
+}
+
+TEST_F(DataDirectory, ComesBackAndGoesOn) {
+  const Digest first = create_and_run(400);
+  expect_recovers_to(first, 100);
+
+  Digest second;
+  {
+    Result<OpenedDatabase> opened = open_for_work(directory_, options(RecoveryScheme::kClrP, 2), {});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EXPECT_EQ(digest_of(opened->working.database(), 1), first);
+    second = run(opened->working, 400, 2);
+  }
+  EXPECT_NE(second, first);
+  expect_recovers_to(second, 200);
+}
+
+// Each row's digest, by table and slot.
+std::map<std::pair<uint32_t, uint64_t>, std::string> rows_by_slot(const Database& database) {
+  std::map<std::pair<uint32_t, uint64_t>, std::string> rows;
+  for (uint32_t t = 0; t < database.table_count(); ++t) {
+    const IndexedTable& table = database.table(TableId{t});
+    table.rows().for_each_live(0, table.rows().slot_end(), [&](const Row* row) {
+      rows[{t, table.rows().slot_of(row)}] =
+          digest_of_row(table.definition(), table.layout(), row->image()).to_string();
+    });
+  }
+  return rows;
+}
+
+// Accounts come and go, so slots are used again, in one life of the database and from life to life.
+TEST_F(DataDirectory, RowsStayWhereTheLogSaysThatTheyLie) {
+  for (const RecordContent records : {RecordContent::kAll, RecordContent::kPhysical}) {
+    fs::remove_all(directory_);
+    Digest state = create_and_run(400, records);
+    for (uint32_t life = 2; life < 5; ++life) {
+      for (const RecoveryScheme scheme : kRecoverySchemes) {
+        if (!check_served(scheme, records, TupleImage::kFull)) continue;
+        Result<RecoveredDatabase> recovered = recover(directory_, options(scheme, 3));
+        ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+        EXPECT_EQ(state_of(*recovered->database), state) << name_of(scheme) << ", before life " << life;
+      }
+      std::map<std::pair<uint32_t, uint64_t>, std::string> rows;
+      {
+        const Result<OpenedDatabase> refused =
+            open_for_work(directory_, options(RecoveryScheme::kLlrP, 2), {});
+        ASSERT_FALSE(refused.ok());
+        EXPECT_THAT(refused.error().message, testing::HasSubstr("plr"));
+        RecoverOptions unnamed = options(RecoveryScheme::kPlr, 2);
+        unnamed.scheme.reset();
+        Result<OpenedDatabase> opened = open_for_work(directory_, unnamed, {});
+        ASSERT_TRUE(opened.ok()) << opened.error().message;
+        EXPECT_EQ(opened->report.scheme, RecoveryScheme::kPlr);
+        state = run(opened->working, 400, life);
+        rows = rows_by_slot(opened->working.database());
+      }
+      Result<RecoveredDatabase> recovered = recover(directory_, options(RecoveryScheme::kPlr, 3));
+      ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+      EXPECT_EQ(rows_by_slot(*recovered->database), rows);
+    }
+  }
+}
+
+TEST_F(DataDirectory, ALogThatNothingCouldReplayIsRefused) {
+  CreateOptions options;
+  options.records = RecordContent::kPhysical;
+  options.tuple_image = TupleImage::kChanged;
+  const Result<CreatedDatabase> created = create_database(directory_, program(), load, options);
+  ASSERT_FALSE(created.ok());
+  EXPECT_THAT(created.error().message, testing::HasSubstr("plr"));
+  EXPECT_FALSE(fs::exists(directory_));
+}
+
+TEST_F(DataDirectory, IsTakenByOneAtATime) {
+  Result<CreatedDatabase> created = create_database(directory_, program(), load, {});
+  ASSERT_TRUE(created.ok()) << created.error().message;
+  EXPECT_FALSE(recover(directory_, options(RecoveryScheme::kClr, 1)).ok());
+  EXPECT_FALSE(open_for_work(directory_, options(RecoveryScheme::kClr, 1), {}).ok());
+}
+
+TEST_F(DataDirectory, IsNotOverwritten) {
+  const Digest digest = create_and_run(50);
+  const auto again = create_database(directory_, program(), load, {});
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().kind, ErrorKind::kInvalidArgument);
+  expect_recovers_to(digest, 1);
+}
+
+TEST_F(DataDirectory, WithoutADatabaseIsRefused) {
+  fs::create_directories(directory_);
+  put("something.txt", "else");
+  expect_refused(ErrorKind::kInvalidArgument, directory_);
+}
+
+TEST_F(DataDirectory, DamageToTheCheckpointIsFound) {
+  create_and_run(20);
+  const std::string name = checkpoint_file();
+  const std::string intact = files()[name];
+  // In the header page, a chunk's header, its payload, and the last byte.
+  for (const size_t offset : {size_t{20}, size_t{4096 + 9}, size_t{4096 + 1000}, intact.size() - 1}) {
+    std::string spoiled = intact;
+    spoiled[offset] = static_cast<char>(spoiled[offset] ^ 0x10);
+    put(name, spoiled);
+    expect_refused(ErrorKind::kDamaged, name);
+  }
+  for (const size_t bytes : {intact.size() - 5, size_t{100}, size_t{0}}) {
+    put(name, intact.substr(0, bytes));
+    expect_refused(ErrorKind::kDamaged, name);
+  }
+  // What lies in its place is not it, whatever it is.
+  put(name, "something else" + intact);
+  expect_refused(ErrorKind::kDamaged, name);
+  fs::remove(directory_ + "/" + name);
+  expect_refused(ErrorKind::kDamaged, name);
+}
+
+TEST_F(DataDirectory, AnotherCatalogIsRefused) {
+  create_and_run(20);
+  put(kCatalogFile, std::string(kOrdersSql));
+  expect_refused(ErrorKind::kDamaged, kCatalogFile);
+  fs::remove(directory_ + "/" + kCatalogFile);
+  expect_refused(ErrorKind::kDamaged, kCatalogFile);
+}
+
+TEST_F(DataDirectory, AFailedLoadLeavesNoDatabase) {
+  const auto created = create_database(directory_, program(),
+                                       [](Database&) -> Result<void> { return failed("no rows today"); }, {});
+  ASSERT_FALSE(created.ok());
+  EXPECT_FALSE(holds_database(directory_));
+  const Digest digest = create_and_run(50);
+  expect_recovers_to(digest, 1);
+}
+
+TEST_F(DataDirectory, NothingIsMadeOverFilesWithoutAManifest) {
+  const Digest digest = create_and_run(50);
+  fs::rename(directory_ + "/MANIFEST", directory_ + "/aside");
+  const auto created = create_database(directory_, program(), [](Database&) { return Result<void>(); }, {});
+  test::expect_refused(created, ErrorKind::kDamaged, "MANIFEST is missing, and the directory holds files of a database: catalog.sql, ");
+  expect_refused(ErrorKind::kDamaged, "MANIFEST is missing");
+  fs::rename(directory_ + "/aside", directory_ + "/MANIFEST");
+  expect_recovers_to(digest, 1);
+}
+
+TEST_F(DataDirectory, AnOlderManifestIsRefused) {
+  create_and_run(50);
+  const std::string former = *read_text_file(directory_ + "/MANIFEST");
+  {
+    Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+    ASSERT_TRUE(opened.ok());
+    run(opened->working, 50, 2);
+  }
+  put("MANIFEST", former);
+  expect_refused(ErrorKind::kDamaged, "/MANIFEST is older than the log: ");
+}
+
+TEST_F(DataDirectory, AnEndBelowThatOfAClosedLogIsRefused) {
+  create_and_run(50);
+  const std::string segment = read_manifest(directory_)->segments.front().file;
+  std::string bytes = *read_text_file(directory_ + "/" + segment);
+  ASSERT_TRUE(read_manifest(directory_)->incarnations.back().closed.has_value());
+  std::fill(bytes.begin() + 4096, bytes.end(), '\0');
+  put(segment, bytes);
+  expect_refused(ErrorKind::kDamaged, segment);
+}
+
+TEST_F(DataDirectory, ASegmentThatIsCutAnywhereIsRefused) {
+  create_and_run(50);
+  const std::string segment = read_manifest(directory_)->segments.back().file;
+  const auto whole = fs::file_size(directory_ + "/" + segment);
+  for (const uintmax_t bytes : {whole + 4096, whole - 1, whole / 2, uintmax_t{8192}, uintmax_t{0}}) {
+    fs::resize_file(directory_ + "/" + segment, bytes);
+    expect_refused(ErrorKind::kDamaged, segment);
+  }
+}
+
+TEST_F(DataDirectory, LivesThatLeftNothingInTheLogAreForgotten) {
+  const Digest first = create_and_run(100);
+  uint32_t number = 0;
+  for (uint32_t opening = 0; opening < 5; ++opening) {
+    const Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    const std::vector<Incarnation> lives = read_manifest(directory_)->incarnations;
+    ASSERT_EQ(lives.size(), 2u);
+    EXPECT_GT(lives.back().number, number);
+    number = lives.back().number;
+  }
+  expect_recovers_to(first, 10);
+  {
+    Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+    ASSERT_TRUE(opened.ok());
+    run(opened->working, 50, 2);
+  }
+  Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(read_manifest(directory_)->incarnations.size(), 3u);
+}
+
+class OnlineCheckpoint : public DataDirectory {
+ protected:
+  OnlineCheckpoint() : archive_(directory_ + "-archive") { fs::remove_all(archive_); }
+  ~OnlineCheckpoint() override { fs::remove_all(archive_); }
+
+  // Segments that a few dozen flushes fill, and a thread that draws checkpoints' LSNs.
+  static DurableLogOptions log_on(LogDeviceKind device, LogLayout layout = LogLayout::kStream) {
+    DurableLogOptions log;
+    log.layout = layout;
+    log.helpers = 1;
+    log.device = device;
+    log.largest_payload_bytes = 16 * 1024;
+    log.segment_bytes = 96 * 1024;
+    if (device == LogDeviceKind::kStriped) log.directories = {"left", "right"};
+    // Of a log that holds locations: a transaction's changes lie in several streams.
+    if (layout == LogLayout::kDistributed) log.streams.partition = StreamPartition::kPage;
+    return log;
+  }
+
+  // By every scheme from the newest checkpoint on, and, where there is an archive, all of the history from the first.
+  void expect_state(const std::string& digest, RecordContent records) {
+    for (const RecoveryScheme scheme : kRecoverySchemes) {
+      if (!check_served(scheme, records, TupleImage::kFull)) continue;
+      for (const bool whole : {false, true}) {
+        if (whole && !archives_) continue;
+        RecoverOptions recovery = options(scheme, 2);
+        if (whole && fs::exists(archive_)) recovery.log_archive = archive_;
+        Result<RecoveredDatabase> recovered = recover(directory_, recovery);
+        ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+        EXPECT_EQ(state_of(*recovered->database).to_string(), digest)
+            << name_of(scheme) << (whole ? ", whole" : "");
+        EXPECT_TRUE(!whole || recovered->report.checkpoint_lsn == kCheckpointLsn);
+      }
+    }
+  }
+
+  // A process that opens the directory, takes a checkpoint with calls at each of its steps, and ends at `step`. Returns
+  // the digest of its last state.
+  std::string die_at(CheckpointStep step, uint32_t seed) {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    const pid_t process = ::fork();
+    if (process == 0) {
+      Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(LogDeviceKind::kFile));
+      CHECK(opened.ok());
+      WorkingDatabase& working = opened->working;
+      OnlineCheckpointOptions taking;
+      if (archives_) taking.archive = archive_;
+      taking.observe = [&](CheckpointStep done) {
+        run_calls(working, 20, ++seed);
+        if (done != step) return;
+        const std::string digest = digest_of(working.database(), 1).to_string();
+        CHECK(::write(ends[1], digest.data(), digest.size()) == static_cast<ssize_t>(digest.size()));
+        ::_exit(0);
+      };
+      (void)OnlineCheckpointer(working.database(), working.log(), working.manifest(), WorkerId{1}, taking)
+          .take();
+      ::_exit(1);
+    }
+    ::close(ends[1]);
+    std::string digest(256, ' ');
+    const ssize_t bytes = ::read(ends[0], digest.data(), digest.size());
+    digest.resize(bytes > 0 ? static_cast<size_t>(bytes) : 0);
+    ::close(ends[0]);
+    int status = -1;
+    ::waitpid(process, &status, 0);
+    EXPECT_EQ(status, 0) << "step " << static_cast<int>(step) << " was not reached";
+    return digest;
+  }
+
+  const std::string archive_;
+  bool archives_ = true;  // what checkpoints replace
+};
+
+TEST_F(OnlineCheckpoint, ACrashAtAnyStepLeavesAGoodOne) {
+  for (const auto& [records, archives] :
+       {std::pair(RecordContent::kCommand, true), std::pair(RecordContent::kAll, true),
+        std::pair(RecordContent::kCommand, false)}) {
+    archives_ = archives;
+    fs::remove_all(directory_);
+    fs::remove_all(archive_);
+    create_and_run(100, records, log_on(LogDeviceKind::kFile));
+    for (uint32_t step = 0; step < kCheckpointSteps; ++step) {
+      const std::string before = checkpoint_file();
+      const std::string digest = die_at(static_cast<CheckpointStep>(step), 100 * (step + 1));
+      EXPECT_EQ(checkpoint_file() != before, step >= static_cast<uint32_t>(CheckpointStep::kCurrent));
+      expect_state(digest, records);
+    }
+    // Without an archive nobody needs those before the last checkpoint but one.
+    const size_t lives = read_manifest(directory_)->incarnations.size();
+    if (archives) {
+      EXPECT_GE(lives, kCheckpointSteps);
+    } else {
+      EXPECT_LE(lives, 3u);
+    }
+    {
+      const Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(LogDeviceKind::kFile));
+      ASSERT_TRUE(opened.ok()) << opened.error().message;
+    }
+    const auto leftovers = unlisted_files(directory_, *read_manifest(directory_));
+    ASSERT_TRUE(leftovers.ok()) << leftovers.error().message;
+    EXPECT_THAT(*leftovers, testing::IsEmpty());
+  }
+}
+
+TEST_F(OnlineCheckpoint, ShortensTheLog) {
+  struct Log {
+    LogDeviceKind device;
+    LogLayout layout;
+  };
+  for (const auto& [device, layout] :
+       {Log{LogDeviceKind::kFile, LogLayout::kStream}, Log{LogDeviceKind::kStriped, LogLayout::kStream},
+        Log{LogDeviceKind::kNvm, LogLayout::kStream}, Log{LogDeviceKind::kFile, LogLayout::kEpoch},
+        Log{LogDeviceKind::kFile, LogLayout::kDistributed}}) {
+    const DurableLogOptions log = log_on(device, layout);
+    fs::remove_all(directory_);
+    fs::remove_all(archive_);
+    create_and_run(100, RecordContent::kAll, log);
+    uint64_t removed = 0;
+    for (uint32_t life = 1; life < 3; ++life) {
+      Digest state;
+      {
+        Result<OpenedDatabase> opened = open_for_work(directory_, {}, log);
+        ASSERT_TRUE(opened.ok()) << opened.error().message;
+        WorkingDatabase& working = opened->working;
+        OnlineCheckpointOptions taking;
+        taking.archive = archive_;
+        OnlineCheckpointer checkpointer(working.database(), working.log(), working.manifest(), WorkerId{1},
+                                        taking);
+        for (uint32_t i = 0; i < 4; ++i) {
+          for (uint32_t flush = 0; flush < 40; ++flush) run_calls(working, 5, 1000 * life + 100 * i + flush);
+          const Result<TakenCheckpoint> taken = checkpointer.take();
+          ASSERT_TRUE(taken.ok()) << taken.error().message;
+          removed += taken->removed_segments;
+        }
+        state = run(working, 20, life);
+        // What the last checkpoint needs, and what is being written or made ready, in each of two directories at most.
+        EXPECT_LE(working.manifest().current().segments.size(), 8u);
+      }
+      expect_state(state.to_string(), RecordContent::kAll);
+    }
+    EXPECT_GT(removed, 1u);
+  }
+}
+
+// An archive that was kept for a while is told from a whole history.
+TEST_F(OnlineCheckpoint, AnArchiveWithAGapIsRefused) {
+  create_and_run(100, RecordContent::kCommand, log_on(LogDeviceKind::kFile));
+  std::string digest;
+  for (const bool archives : {true, false}) {
+    Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(LogDeviceKind::kFile));
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    WorkingDatabase& working = opened->working;
+    OnlineCheckpointOptions taking;
+    if (archives) taking.archive = archive_;
+    OnlineCheckpointer checkpointer(working.database(), working.log(), working.manifest(), WorkerId{1},
+                                    taking);
+    for (uint32_t flush = 0; flush < 60; ++flush) run_calls(working, 5, flush);
+    ASSERT_TRUE(checkpointer.take().ok());
+    digest = digest_of(working.database(), 1).to_string();
+  }
+  archives_ = false;
+  expect_state(digest, RecordContent::kCommand);
+  RecoverOptions whole = options(RecoveryScheme::kClr, 1);
+  whole.log_archive = archive_;
+  const Result<RecoveredDatabase> recovered = recover(directory_, whole);
+  ASSERT_FALSE(recovered.ok());
+  EXPECT_THAT(recovered.error().message, testing::HasSubstr("the whole history is lost"));
+}
+
+// What a checkpoint has made superfluous may be missing, and nothing else.
+TEST_F(OnlineCheckpoint, AMissingSegmentIsToldFromAShortenedLog) {
+  create_and_run(100, RecordContent::kCommand, log_on(LogDeviceKind::kFile));
+  {
+    Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_on(LogDeviceKind::kFile));
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    WorkingDatabase& working = opened->working;
+    OnlineCheckpointer checkpointer(working.database(), working.log(), working.manifest(), WorkerId{1}, {});
+    ASSERT_TRUE(checkpointer.take().ok());
+    for (uint32_t flush = 0; flush < 60; ++flush) run_calls(working, 5, flush);
+  }
+  Manifest manifest = *read_manifest(directory_);
+  ASSERT_GE(manifest.segments.size(), 3u);
+  const std::string path = path_in(directory_, manifest.segments[1].file);
+  fs::rename(path, path + ".away");
+  expect_refused(ErrorKind::kDamaged, manifest.segments[1].file);
+  // The manifest itself forgets it, as no checkpoint would.
+  const Result<std::unique_ptr<ManifestFile>> file = ManifestFile::open(directory_);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE((*file)->update([](Manifest& m) { m.segments.erase(m.segments.begin() + 1); }).ok());
+  expect_refused(ErrorKind::kDamaged, "is missing");
+}
+
+}  // namespace
+}  // namespace mneme

@@ -1,0 +1,130 @@
+#include "recovery/database/schema_change.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "recovery/rows/index_builder.h"
+
+namespace mneme {
+namespace {
+
+// Whether there are two rows under one key. An index that holds the primary key has no such.
+bool has_duplicates(const IndexedTable& table, const TableIndex& index) {
+  if (!index.has_whole_key_suffix) return false;
+  std::vector<IndexKey> keys;
+  table.rows().for_each_live(0, table.rows().slot_end(), [&](const Row* row) { keys.push_back(index.codec->of_row(row->image(), 0)); });
+  const auto below = [](const IndexKey& a, const IndexKey& b) { return std::ranges::lexicographical_compare(a.span(), b.span()); };
+  std::ranges::sort(keys, below);
+  const auto equal = [&](const IndexKey& a, const IndexKey& b) { return !below(a, b) && !below(b, a); };
+  return std::ranges::adjacent_find(keys, equal) != keys.end();
+}
+
+StatementResult log_failure(const CommitLog& log) {
+  const std::optional<Error> error = log.failure();
+  CHECK(error.has_value());
+  return StatementResult::failure(sqlstate::kIoError, error->message);
+}
+
+StatementResult own_block(const syntax::Command& command) {
+  return StatementResult::failure(
+      sqlstate::kLockNotAvailable,
+      fmt::format("{} cannot wait for the transaction block that this thread has open on another connection: commit it or "
+                  "roll it back, and try again",
+                  tag_of_change(command)));
+}
+
+}  // namespace
+
+bool same_tables(const Catalog& a, const Catalog& b) {
+  const auto same = [](const auto& one, const auto& other) {
+    if (one.size() != other.size()) return false;
+    for (size_t i = 0; i < one.size(); ++i) {
+      if (one.shared(i) != other.shared(i) && one[i] != other[i]) return false;
+    }
+    return true;
+  };
+  return same(a.tables(), b.tables()) && same(a.indexes(), b.indexes());
+}
+
+Result<void> change_tables(Database& database, const Catalog& catalog, bool with_indexes, uint32_t threads) {
+  if (same_tables(database.catalog(), catalog)) return {};
+  Database::Prepared prepared = database.prepare(catalog);
+  if (with_indexes) {
+    for (const auto& [table, index] : prepared.new_indexes()) RETURN_IF_ERROR(build_index(table, index, threads));
+  }
+  database.take(std::move(prepared));
+  return {};
+}
+
+Result<std::unique_ptr<Program>> program_after(const Program& program, const RecordView& record) {
+  const std::string text(reinterpret_cast<const char*>(record.payload.data()), record.payload.size());
+  const ParsedStatement parsed = parse_statement(text);
+  if (!parsed.command || !parsed.command->changes_schema()) {
+    return damaged("the log's schema record at LSN {} holds no CREATE or DROP; nothing on disk was changed",
+                   record.lsn.value);
+  }
+  ChangedProgram changed = changed_program(program, *parsed.command);
+  if (changed.program == nullptr) {
+    return damaged(
+        "the log's change of the schema at LSN {} does not fit the catalog that it changes: {}; nothing on "
+        "disk was "
+        "changed",
+        record.lsn.value, changed.failure.message);
+  }
+  return std::move(changed.program);
+}
+
+StatementResult change_schema(WorkingDatabase& working, const syntax::Command& command, std::string_view text,
+                              uint32_t threads, std::optional<std::chrono::milliseconds> lock_timeout) {
+  if (text.size() > kMaxPayloadBytes) {
+    return StatementResult::failure(
+        sqlstate::kProgramLimit,
+        fmt::format("this statement has {} bytes, and a log record holds {}", text.size(), kMaxPayloadBytes));
+  }
+  // Before it waits for another change, too, which would wait for this thread's block.
+  if (working.schema_latch().is_inside()) return own_block(command);
+  SchemaLatch::Change change(working.schema_latch());
+  ChangedProgram changed = changed_program(working.program(), command);
+  if (changed.program == nullptr) return changed.failure;
+
+  switch (change.stop(lock_timeout)) {
+    case SchemaLatch::Change::Stopped::kStopped:
+      break;
+    case SchemaLatch::Change::Stopped::kOwnBlock:
+      return own_block(command);
+    case SchemaLatch::Change::Stopped::kTimedOut:
+      return StatementResult::failure(
+          sqlstate::kLockNotAvailable,
+          fmt::format("{} has waited {} ms for transactions that other connections have open, and nothing was changed: try "
+                      "again once they have ended",
+                      tag_of_change(command), lock_timeout->count()));
+  }
+  Database& database = working.database();
+  std::optional<Database::Prepared> tables;
+  if (!same_tables(database.catalog(), changed.program->catalog)) {
+    tables = database.prepare(changed.program->catalog);
+    for (const auto& [table, index] : tables->new_indexes()) {
+      if (has_duplicates(table, index)) {
+        return StatementResult::failure(sqlstate::kUnique, fmt::format("could not create unique index \"{}\"", index.definition->name));
+      }
+      if (const Result<void> built = build_index(table, index, threads); !built) {
+        return StatementResult::failure(sqlstate::kOutOfMemory, built.error().message);
+      }
+    }
+  }
+
+  CommitLog& log = working.log();
+  const WorkerId worker{0};
+  if (!log.await_space(worker, static_cast<uint32_t>(text.size()))) return log_failure(log);
+  const Lsn lsn = log.reserve(worker, static_cast<uint32_t>(text.size()));
+  log.fill(worker, lsn, RecordKind::kSchema, as_bytes(text));
+  if (!log.wait_durable(lsn)) return log_failure(log);
+
+  if (tables) database.take(std::move(*tables));
+  working.replace(std::move(changed.program));
+  StatementResult done;
+  done.tag = tag_of_change(command);
+  return done;
+}
+
+}  // namespace mneme

@@ -1,0 +1,372 @@
+// Goal: a schema that changes at work is, after recovery, what it was, and so are the rows, whatever scheme recovers them.
+// Method: random calls on a directory's database, changes of its schema between them, one of each kind, and rows changed
+// by themselves; every scheme that the log serves must give the digest that was left. What is
+// refused must leave log, program and rows as they were. Indexes are walked entirely. What a change does not concern, tables, indexes
+// and bound procedures, must be the same objects behind it. Hundreds of changes among rows must leave what a database has that was
+// made at once, with the schema and the rows that are left.
+#include "recovery/database/schema_change.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+
+#include "base/testing/test_refusal.h"
+#include "engine/checkpoint/online_checkpointer.h"
+#include "engine/transaction/unlogged_writer.h"
+#include "procedures/session/session.h"
+#include "recovery/database/live_session.h"
+#include "recovery/testing/replay_fixture.h"
+
+namespace mneme {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SchemaChangeTest : public testing::TestWithParam<RecordContent> {
+ protected:
+  SchemaChangeTest() : directory_(testing::TempDir() + "schema_change_" + std::to_string(::getpid())) {
+    fs::remove_all(directory_);
+  }
+  ~SchemaChangeTest() override { fs::remove_all(directory_); }
+
+  WorkingDatabase create(GroupCommit group = {.interval = kChosenInterval}) {
+    auto program = compile(kBankSql, "bank.sql");
+    EXPECT_TRUE(program.ok());
+    CreateOptions options;
+    options.records = GetParam();
+    options.log.group = group;
+    options.log.helpers = 1;  // to append checkpoints
+    auto load = [](Database& database) -> Result<void> {
+      UnloggedWriter rows(database);
+      for (int64_t i = 100; i < 400; ++i) {
+        const std::array pair = {Value::of_int(i), Value::of_int(i / 2)};
+        for (uint32_t t = 0; t < 3; ++t) EXPECT_EQ(rows.insert(TableId{t}, pair), AccessStatus::kOk);
+      }
+      return {};
+    };
+    Result<CreatedDatabase> created = create_database(directory_, std::move(*program), load, options);
+    EXPECT_TRUE(created.ok());
+    return std::move(created->working);
+  }
+
+  static StatementResult change(WorkingDatabase& working, const std::string& text) {
+    const ParsedStatement parsed = parse_statement(text);
+    EXPECT_TRUE(parsed.command) << parsed.failure.message;
+    return change_schema(working, *parsed.command, text, 2);
+  }
+  static void must_change(WorkingDatabase& working, const std::string& text) {
+    const StatementResult result = change(working, text);
+    EXPECT_TRUE(result.ok()) << text << ": " << result.message;
+    for (const TableDefinition& table : working.database().catalog().tables()) {
+      for (const TableIndex& index : working.database().table(table.id).indexes()) index.index->verify();
+    }
+    EXPECT_TRUE(verify_indexes(working.database()).ok()) << text;
+  }
+  static void calls(WorkingDatabase& working, uint32_t seed) {
+    Session session(working.program(), working.database(), WorkerId{0});
+    RandomCalls random(working.program(), seed);
+    for (int i = 0; i < 200; ++i) {
+      const LoggedAs logged_as = i % 10 == 0 ? LoggedAs::kAdHoc : LoggedAs::kContent;
+      const CallResult result = session.run(random.next(), logged_as);
+      EXPECT_TRUE(result.committed() || result.status == CallResult::Status::kRolledBack) << result.message;
+    }
+    EXPECT_GT(session.counters().logged, 0u);
+  }
+
+  static std::vector<RecoveryScheme> schemes() {
+    std::vector<RecoveryScheme> served;
+    for (const RecoveryScheme scheme : kRecoverySchemes) {
+      if (check_served(scheme, GetParam(), TupleImage::kFull).ok()) served.push_back(scheme);
+    }
+    return served;
+  }
+  void expect_recovered(Digest left, uint64_t changes) {
+    for (const RecoveryScheme scheme : schemes()) {
+      RecoverOptions options;
+      options.scheme = scheme;
+      options.replay.threads = 3;
+      options.replay.batch_transactions = 16;
+      Result<RecoveredDatabase> recovered = recover(directory_, options);
+      ASSERT_TRUE(recovered.ok()) << name_of(scheme) << ": " << recovered.error().message;
+      EXPECT_EQ(digest_of(*recovered->database, 2), left) << name_of(scheme);
+      EXPECT_EQ(recovered->report.schema_changes, changes);
+      EXPECT_TRUE(verify_indexes(*recovered->database).ok()) << name_of(scheme);
+      if (!replays_calls(scheme)) continue;
+      options.most_kept_log_bytes = 0;
+      options.log_window_bytes = 500;
+      recovered = recover(directory_, options);
+      ASSERT_TRUE(recovered.ok()) << name_of(scheme) << ", in windows: " << recovered.error().message;
+      EXPECT_EQ(digest_of(*recovered->database, 2), left) << name_of(scheme) << ", in windows";
+      EXPECT_EQ(recovered->report.schema_changes, changes);
+    }
+  }
+
+  const std::string directory_;
+};
+
+constexpr const char* kNewProcedure =
+    "CREATE PROCEDURE put_extra(p_id INT, p_amount INT) LANGUAGE plpgsql AS $$\n"
+    "BEGIN DELETE FROM extra WHERE id = p_id; INSERT INTO extra VALUES (p_id, p_amount); END $$";
+
+TEST_P(SchemaChangeTest, EachSchemeFollowsEachChange) {
+  Digest left{};
+  {
+    WorkingDatabase working = create();
+    calls(working, 1);
+    must_change(working, "CREATE TABLE extra (id INT PRIMARY KEY, amount INT NOT NULL)");
+    calls(working, 2);
+    must_change(working, kNewProcedure);
+    calls(working, 3);
+    must_change(working, "CREATE INDEX extra_by_amount ON extra (amount)");
+    must_change(working,
+                "CREATE PROCEDURE drain(p_amount INT) LANGUAGE plpgsql AS $$\n"
+                "BEGIN UPDATE extra SET amount = amount + 1 WHERE amount > p_amount; END $$");
+    calls(working, 4);
+    must_change(
+        working,
+        "CREATE OR REPLACE PROCEDURE put_extra(p_id INT, p_amount INT) LANGUAGE plpgsql AS $$\n"
+        "BEGIN DELETE FROM extra WHERE id = p_id; INSERT INTO extra VALUES (p_id, p_amount * 2); END $$");
+    calls(working, 5);
+    must_change(working, "DROP PROCEDURE drain");
+    must_change(working, "DROP INDEX extra_by_amount");
+    calls(working, 6);
+    must_change(working, "DROP PROCEDURE put_extra");
+    must_change(working, "DROP TABLE extra");
+    must_change(working, "CREATE TABLE extra (name VARCHAR(8) PRIMARY KEY)");
+    calls(working, 7);
+    left = digest_of(working.database(), 2);
+  }
+  expect_recovered(left, 10);
+
+  // What was recovered is gone on with.
+  {
+    Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EXPECT_EQ(digest_of(opened->working.database(), 2), left);
+    must_change(opened->working, "CREATE TABLE more (id INT PRIMARY KEY)");
+    calls(opened->working, 8);
+    left = digest_of(opened->working.database(), 2);
+  }
+  expect_recovered(left, 11);
+}
+
+TEST_P(SchemaChangeTest, WhatIsRefusedChangesNothing) {
+  WorkingDatabase working = create();
+  calls(working, 1);
+  must_change(working, "CREATE TABLE extra (id INT PRIMARY KEY, amount INT NOT NULL)");
+  must_change(working, kNewProcedure);
+  const Program* program = &working.program();
+  const Database* database = &working.database();
+  const Lsn end = working.log().durable();
+  const std::pair<const char*, const char*> refusals[] = {
+      {"CREATE TABLE extra (id INT)", "42P07"},
+      {"CREATE TABLE t (id NOTHING)", "42601"},
+      {"CREATE INDEX extra ON extra (id)", "42P07"},
+      {"CREATE INDEX i ON nothing (id)", "42P01"},
+      {"CREATE UNIQUE INDEX i ON saving (s_balance)", "23505"},
+      {"CREATE PROCEDURE put_extra(p INT) LANGUAGE plpgsql AS $$ BEGIN NULL; END $$", "42723"},
+      {"CREATE OR REPLACE PROCEDURE put_extra(p INT) LANGUAGE plpgsql AS $$ BEGIN NULL; END $$", "42P13"},
+      {"DROP TABLE extra", "2BP01"},
+      {"DROP TABLE nothing", "42P01"},
+      {"DROP INDEX extra_pkey", "2BP01"},
+      {"DROP INDEX nothing", "42704"},
+      {"DROP PROCEDURE nothing", "42883"},
+  };
+  for (const auto& [text, sqlstate] : refusals) {
+    const StatementResult result = change(working, text);
+    EXPECT_EQ(result.sqlstate, sqlstate) << text << ": " << result.message;
+  }
+  const StatementResult misplaced =
+      change(working, "CREATE PROCEDURE q() LANGUAGE plpgsql AS $$\nBEGIN\n  DELETE FROM nothing;\nEND $$");
+  EXPECT_THAT(misplaced.message, testing::StartsWith("line 3:"));
+  EXPECT_EQ(&working.program(), program);
+  EXPECT_EQ(&working.database(), database);
+  EXPECT_EQ(working.log().durable(), end);
+}
+
+// So a change takes the time for what it makes, however much there is.
+TEST_P(SchemaChangeTest, MakesOnlyWhatIsNew) {
+  WorkingDatabase working = create();
+  calls(working, 1);
+  const Database& database = working.database();
+  const auto objects = [&] {
+    std::map<std::string, const void*> found;
+    for (const TableDefinition& definition : database.catalog().tables()) {
+      const IndexedTable& table = database.table(definition.id);
+      found[definition.name] = &table.rows();
+      for (const TableIndex& index : table.indexes()) {
+        found[index.definition->name] = index.index.get();
+        EXPECT_EQ(&database.index(index.id), &index);
+        EXPECT_EQ(&database.catalog().index(index.id), index.definition);
+      }
+    }
+    return found;
+  };
+  auto before = objects();
+  const auto expect_made = [&](const std::string& text, const std::set<std::string>& names) {
+    must_change(working, text);
+    std::set<std::string> made;
+    const auto now = objects();
+    for (const auto& [name, object] : now) {
+      const auto former = before.find(name);
+      if (former == before.end() || former->second != object) made.insert(name);
+    }
+    EXPECT_EQ(made, names) << text;
+    before = now;
+    calls(working, static_cast<uint32_t>(text.size()));
+  };
+  expect_made("CREATE TABLE extra (id INT PRIMARY KEY, amount INT NOT NULL UNIQUE)", {"extra", "extra_pkey", "extra_amount_key"});
+  expect_made("CREATE INDEX by_balance ON saving (s_balance)", {"by_balance"});
+  expect_made("CREATE TABLE more (id INT PRIMARY KEY)", {"more", "more_pkey"});
+  expect_made(kNewProcedure, {});
+  expect_made("DROP INDEX by_balance", {});
+  expect_made("DROP TABLE more", {});
+  // A procedure that reads a range needs a tree.
+  expect_made("CREATE PROCEDURE drain(p INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE extra SET amount = 1 WHERE amount > p; END $$",
+              {"extra_amount_key"});
+}
+
+// Tables, indexes, procedures and rows of them, in an order that chance gives.
+TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
+  std::mt19937 random(GetParam() == RecordContent::kCommand ? 3 : 5);
+  Digest left{};
+  uint64_t changes = 0;
+  {
+    WorkingDatabase working = create();
+    LiveSession session(working, WorkerId{0}, 2);
+    std::map<std::string, int> done;
+    for (int step = 0; step < 900; ++step) {
+      const auto number = [&](const char* kind, uint32_t most) { return kind + std::to_string(random() % most); };
+      const std::string table = number("t", 5), index = number("i", 6), name = number("p", 5), id = number("", 40);
+      const std::string texts[] = {
+          "CREATE TABLE " + table + " (id INT PRIMARY KEY, v INT NOT NULL, w INT)",
+          "CREATE INDEX " + index + " ON " + table + (random() % 2 == 0 ? " (v)" : " (w, v)"),
+          "CREATE UNIQUE INDEX " + index + " ON " + table + (random() % 2 == 0 ? " (v, id)" : " (v)"),
+          "CREATE OR REPLACE PROCEDURE " + name + "(a INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE " + table +
+              (random() % 2 == 0 ? " SET v = v + 1 WHERE id = a" : " SET w = a WHERE v > a") + "; END $$",
+          "DROP TABLE " + table,
+          "DROP INDEX " + index,
+          "DROP PROCEDURE " + name,
+          "CALL " + name + "(" + id + ")",
+          "INSERT INTO " + table + " VALUES (" + id + ", " + std::to_string(random() % 1000) + ", 5)",
+          "UPDATE " + table + " SET v = v + 3 WHERE id = " + id,
+          "DELETE FROM " + table + " WHERE id = " + id,
+      };
+      const std::string& text = texts[step % 5 < 3 ? 7 + random() % 4 : random() % 7];
+      const StatementResult result = session.run(text);
+      if (!result.ok()) continue;
+      ++done[result.tag.substr(0, result.tag.find(' ', 7))];
+      if (text.starts_with("CREATE") || text.starts_with("DROP")) ++changes;
+    }
+    EXPECT_GT(changes, 100U);
+    for (const char* kind : {"CREATE TABLE", "CREATE INDEX", "CREATE PROCEDURE", "DROP TABLE", "DROP INDEX", "DROP PROCEDURE", "CALL"}) {
+      EXPECT_GT(done[kind], 3) << kind;
+    }
+    EXPECT_TRUE(verify_indexes(working.database()).ok());
+    left = digest_of(working.database(), 2);
+
+    // The oracle: the schema compiled from its source, and the rows that are left.
+    const auto program = compile(working.program().source.text(), "left.sql");
+    ASSERT_TRUE(program.ok()) << program.error().message;
+    EXPECT_EQ((*program)->hash(), working.program().hash());
+    Database at_once((*program)->catalog, 1);
+    UnloggedWriter rows(at_once);
+    for (const TableDefinition& definition : at_once.catalog().tables()) {
+      const IndexedTable& table = working.database().table(definition.id);
+      EXPECT_EQ(table.definition(), definition);
+      table.rows().for_each_live(0, table.rows().slot_end(), [&](const Row* row) {
+        std::vector<Value> values;
+        for (uint32_t c = 0; c < definition.columns.size(); ++c) values.push_back(table.layout().get(row->image(), ColumnId{c}));
+        EXPECT_EQ(rows.insert(definition.id, values), AccessStatus::kOk);
+      });
+    }
+    EXPECT_EQ(digest_of(at_once, 1), left);
+  }
+  expect_recovered(left, changes);
+}
+
+// Where a change comes after every few calls, their number counts, and not that of the procedures.
+TEST_P(SchemaChangeTest, FewCallsBetweenChangesAreNotAnalysed) {
+  Digest left{};
+  {
+    WorkingDatabase working = create();
+    for (uint32_t i = 0; i < 30; ++i) {
+      must_change(working, fmt::format("CREATE PROCEDURE p{}(a INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE saving SET s_balance = s_balance + a "
+                                       "WHERE s_id = a; END $$", i));
+      Session session(working.program(), working.database(), WorkerId{0});
+      RandomCalls random(working.program(), i);
+      for (int call = 0; call < 3; ++call) session.run(random.next());
+    }
+    left = digest_of(working.database(), 2);
+  }
+  expect_recovered(left, 30);
+  RecoverOptions options;
+  options.execution = Execution::kInterpreted;
+  const Result<RecoveredDatabase> recovered = recover(directory_, options);
+  ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+  EXPECT_EQ(recovered->report.analyses, recovered->report.scheme == RecoveryScheme::kClrP ? 1U : 0U);
+}
+
+// Records that no change of a schema leaves, whatever their checksums say.
+TEST(SchemaRecord, ThatChangesNothingIsRefused) {
+  const auto program = std::move(*compile(kBankSql, "bank.sql"));
+  const auto after = [&](std::string_view text) {
+    return program_after(*program, {Lsn{64}, RecordKind::kSchema, as_bytes(text)});
+  };
+  EXPECT_TRUE(after("CREATE TABLE extra (id INT PRIMARY KEY)").ok());
+  for (const char* text : {"", "nothing at all", "DELETE FROM saving"}) {
+    test::expect_refused(after(text), ErrorKind::kDamaged, "schema record at LSN 64 holds no CREATE or DROP");
+  }
+  for (const char* text : {"DROP TABLE nothing", "CREATE TABLE saving (id INT PRIMARY KEY)"}) {
+    test::expect_refused(after(text), ErrorKind::kDamaged,
+                         "change of the schema at LSN 64 does not fit the catalog that it changes: ");
+  }
+}
+
+// In a log that gathers until somebody waits.
+TEST_P(SchemaChangeTest, IsDurableBeforeItIsSeen) {
+  WorkingDatabase working = create({.interval = std::chrono::hours(1)});
+  for (const char* text : {"CREATE TABLE one (id INT PRIMARY KEY)", "CREATE TABLE other (id INT PRIMARY KEY)"}) {
+    const Lsn before = working.log().durable();
+    must_change(working, text);
+    EXPECT_GT(working.log().durable(), before) << text;
+  }
+}
+
+TEST_P(SchemaChangeTest, ALaterCheckpointKeepsItsOwnCatalog) {
+  Digest left{};
+  {
+    WorkingDatabase working = create();
+    must_change(working, "CREATE TABLE extra (id INT PRIMARY KEY, amount INT NOT NULL)");
+    must_change(working, kNewProcedure);
+    calls(working, 1);
+    OnlineCheckpointOptions options;
+    options.keep_catalog = [&](Manifest& manifest) {
+      return write_catalog(directory_, working.program(), manifest);
+    };
+    OnlineCheckpointer checkpointer(working.database(), working.log(), working.manifest(), WorkerId{1},
+                                    options);
+    const Result<TakenCheckpoint> taken = checkpointer.take();
+    ASSERT_TRUE(taken.ok()) << taken.error().message;
+    const Manifest manifest = working.manifest().current();
+    EXPECT_NE(manifest.checkpoint_catalog_file, kCatalogFile);
+    EXPECT_EQ(manifest.checkpoint_catalog_hash, working.program().hash());
+    calls(working, 2);
+    must_change(working, "CREATE INDEX extra_by_amount ON extra (amount)");
+    calls(working, 3);
+    left = digest_of(working.database(), 2);
+  }
+  expect_recovered(left, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Contents, SchemaChangeTest,
+                         testing::Values(RecordContent::kCommand, RecordContent::kLogical,
+                                         RecordContent::kPhysical, RecordContent::kAll),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+}  // namespace
+}  // namespace mneme

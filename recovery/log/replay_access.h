@@ -1,0 +1,82 @@
+// ReplayAccess: rows as replay changes them: in place, without locks, validation or log.
+//
+// Invariants  a row that one access reads or writes is written by no other at that time: the scheduler has seen to it.
+//             Indexes are shared by all lanes and take care of themselves; an erased row leaves them at once, and its
+//             slot is free at once, as nobody else can have found it.
+//             What is expected is looked up beforehand, in groups, so that cache misses overlap. A row that was found
+//             so is still the one under its key when it is asked for: until then nobody but this access takes rows
+//             of its lane out of an index, or gives them another key, and then it forgets what it has found.
+//             Rows that machine code inserts go into their index at the end of its run, neighbours at once, or as soon as the run
+//             looks for rows there: nobody else may look for them sooner.
+//             RowRef::image is the row itself: it shows every later change of the row, by this access or, of columns
+//             that nobody here may depend on, by others.
+// Threads     one owner each; any number on one database.
+#pragma once
+
+#include "engine/transaction/database.h"
+#include "engine/transaction/prefetcher.h"
+#include "engine/transaction/row_access.h"
+#include "engine/transaction/unlogged_writer.h"
+
+namespace mneme {
+
+class ReplayAccess final : public RowAccess {
+ public:
+  explicit ReplayAccess(Database& database) : database_(database), rows_(database) {}
+
+  // Looks up what will be asked for next, in this order; at most Prefetcher::kMaxLookups. But for places that are known,
+  // which it takes out: what was used so lately is in the cache, and need not be searched for.
+  void expect(std::span<RowLookup> lookups) {
+    for (RowLookup& lookup : lookups) {
+      if (lookup.is_place && rows_.knows_place(lookup.index, lookup.key)) lookup.index = IndexId();
+    }
+    prefetcher_.start(database_, lookups);
+    while (!prefetcher_.done()) prefetcher_.step();
+  }
+  // Somebody else has taken a row of its lane out of an index.
+  void forget_expected() { prefetcher_.forget(); }
+  // What the run inserted is there for others from here on, if all went well.
+  AccessStatus end_run() { return rows_.insert_waiting(); }
+  // What is asked for now begins with the expected look-up number `at`.
+  void go_on_at(size_t at) { prefetcher_.go_on_at(at); }
+
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts, Purpose, RowRef& row) override {
+    Row* found = prefetcher_.take(index, key);
+    if (found == nullptr || !found->word().is_live()) found = rows_.find(index, key);
+    if (found == nullptr) return AccessStatus::kAbsent;
+    row = ref(found);
+    return AccessStatus::kOk;
+  }
+  AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts, Purpose,
+                          FunctionRef<bool(const RowRef&)> visit) override {
+    rows_.scan(index, range, direction, [&](Row* row) { return visit(ref(row)); });
+    return AccessStatus::kOk;
+  }
+  AccessStatus insert(TableId table, std::span<const Value> values) override {
+    return rows_.insert(table, values);
+  }
+  std::byte* new_image(TableId table) override { return rows_.new_image(table); }
+  AccessStatus insert_image(TableId table, std::byte* image) override { return rows_.insert_later(table, image); }
+  AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override {
+    prefetcher_.forget();
+    return rows_.update(table, static_cast<Row*>(row.handle), changes);
+  }
+  AccessStatus change_parts(TableId, RowRef& row, ImageParts, std::byte*& image) override {
+    image = static_cast<Row*>(row.handle)->image();
+    return AccessStatus::kOk;
+  }
+  AccessStatus erase(TableId table, RowRef& row) override {
+    prefetcher_.forget();
+    rows_.erase(table, static_cast<Row*>(row.handle));
+    return AccessStatus::kOk;
+  }
+
+ private:
+  static RowRef ref(Row* row) { return {row->image(), row}; }
+
+  Database& database_;
+  UnloggedWriter rows_;
+  Prefetcher prefetcher_;
+};
+
+}  // namespace mneme

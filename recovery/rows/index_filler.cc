@@ -1,0 +1,47 @@
+#include "recovery/rows/index_filler.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace mneme {
+
+namespace {
+
+// Entries of a hash index whose buckets are on their way into the cache.
+constexpr size_t kAhead = 16;
+
+}  // namespace
+
+IndexFiller::Outcome IndexFiller::add(const IndexedTable& table, const TableIndex& index,
+                                      std::span<Row* const> rows) {
+  const size_t words = index.index->key_words();
+  keys_.resize(rows.size() * words);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const IndexKey key = table.entry_key(index, rows[i]->image(), rows[i]);
+    std::copy_n(key.words.data(), words, keys_.data() + i * words);
+  }
+  InsertHint& hint = hints_[index.index.get()];
+  std::span<const uint32_t> order;
+  if (index.is_ordered) {
+    order = sorter_.sort(keys_, words);
+  } else {
+    as_given_.resize(rows.size());
+    std::iota(as_given_.begin(), as_given_.end(), 0);
+    order = as_given_;
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (!index.is_ordered && i % kAhead == 0) {
+      for (size_t j = i; j < std::min(i + kAhead, order.size()); ++j) {
+        IndexProbe probe;
+        index.index->probe(keys_.data() + order[j] * words, probe);
+      }
+    }
+    Outcome outcome;
+    outcome.row = rows[order[i]];
+    outcome.status = index.index->insert(keys_.data() + order[i] * words, outcome.row, outcome.existing, nullptr, &hint);
+    if (outcome.status != Index::InsertStatus::kInserted) return outcome;
+  }
+  return {};
+}
+
+}  // namespace mneme

@@ -1,0 +1,105 @@
+// Workload: a benchmark as a client of the engine: schema and procedures in SQL, a population, a stream of
+// calls, and the conditions that its database must always meet.
+//
+// Flow        make_workload (workload_table.h) -> sql() -> compile -> load (workloads/shared/load.h) -> generator() -> calls ... ->
+//             check()
+// Invariants  Everything is a function of the options: the population of nothing else (so not of the number
+//             of threads), call number n of a stream of the stream and n alone (so a run can go on where
+//             another ended). Tables and procedures are numbered in the order in which the SQL declares them,
+//             as the binder does.
+// Threads     a Workload is constant once made; a CallGenerator belongs to one worker.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/schema/value.h"
+#include "procedures/interpreter/call.h"
+#include "workloads/shared/rows.h"
+
+namespace mneme {
+
+// One worker's calls.
+struct StreamId {
+  uint32_t worker = 0;
+  uint32_t worker_count = 1;
+  // How often the database has been opened for work before. Streams of different incarnations are unrelated,
+  // so that a resumed run need not know how far the crashed one had come.
+  uint32_t incarnation = 0;
+};
+
+class CallGenerator {
+ public:
+  virtual ~CallGenerator() = default;
+
+  // The stream's call number `position`, from 0. Valid until the next call().
+  virtual const Call& call(uint64_t position) = 0;
+};
+
+struct Check {
+  std::string name;
+  bool ok = true;
+  std::string detail;  // what was counted; where not ok, the first violation and how many there are
+};
+
+class Workload {
+ public:
+  virtual ~Workload() = default;
+
+  virtual std::string_view name() const = 0;
+  // The .sql file, built into the program.
+  virtual std::string_view sql() const = 0;
+
+  // The population consists of parts, made in any order, by any threads at once.
+  virtual uint32_t part_count() const = 0;
+  virtual void populate(uint32_t part, RowSink sink) const = 0;
+
+  virtual std::unique_ptr<CallGenerator> generator(const StreamId& stream) const = 0;
+  // Whether a generator may give a call of it.
+  virtual bool calls(ProcedureId) const { return true; }
+
+  // By how much a committed call changed what the workload conserves (Smallbank: money, in hundredths).
+  // `results` has one argument for each INOUT parameter, in order. Zero for a workload without such a
+  // quantity, and for calls that were rolled back, which nobody should ask about.
+  virtual int128 conserved_delta(const Call& call, std::span<const Argument> results) const = 0;
+
+  // Checks every condition. `conserved`: the sum of conserved_delta over all committed calls since the
+  // population, by any reckoning: the client's, or that of a replay of the whole log. Without it the
+  // conditions that need it are left out.
+  virtual std::vector<Check> check(const RowSource& rows, std::optional<int128> conserved) const = 0;
+};
+
+// A user's own workload (workloads/own/own_workload.h): where its files are.
+struct WorkloadFiles {
+  std::string sql;
+  std::string calls;
+  std::string rows;  // empty: it begins with empty tables
+  // The data directory that keeps them, with which the paths begin. Empty: they are where the user says.
+  std::string directory{};
+
+  Result<std::string> read(const std::string& path) const;
+};
+
+struct WorkloadOptions {
+  // tpcc: warehouses; smallbank: times 18,000 customers; tatp: times 100,000 subscribers; tpcb: branches,
+  // each with 100,000 accounts; ycsb: times 100,000 records
+  uint32_t scale = 1;
+  uint64_t seed = 1;
+  std::string mix = "default";  // or NAME=PCT,...
+  // smallbank: this many percent of the calls choose among this many customers only. 0 percent: no hotspot.
+  uint32_t hotspot_percent = 90;
+  uint32_t hotspot_customers = 1000;
+  // tpcb: of branches and accounts, 0 unless given; ycsb: of records, 0.99 unless given. Zipfian theta; 0:
+  // uniform.
+  std::optional<double> skew = {};
+  std::string ycsb = "A";      // the core workload, to F
+  uint32_t field_bytes = 100;  // ycsb
+  WorkloadFiles files = {};    // of a user's own; it has seed and mix besides
+};
+
+}  // namespace mneme

@@ -1,0 +1,90 @@
+#include "workloads/tpcb/tpcb.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "base/check.h"
+#include "workloads/shared/embedded_sql.h"
+#include "workloads/shared/row_builder.h"
+#include "workloads/tpcb/tpcb_checks.h"
+
+namespace mneme::tpcb {
+namespace {
+
+constexpr int64_t kPartAccounts = 10'000;
+
+// The fillers of tpcb.sql, as long as their columns.
+std::string filler(size_t length) {
+  return std::string(length, 'x');
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Workload>> Tpcb::make(const Scale& scale, double skew, uint64_t seed,
+                                             std::string_view mix) {
+  const Result<Mix> parsed = Mix::parse(mix, default_mix());
+  if (!parsed.ok()) return parsed.error();
+  RETURN_IF_ERROR(Zipf::check(skew));
+  if (scale.accounts() > std::numeric_limits<int32_t>::max()) {
+    return invalid_argument(
+        "{} branches have {} accounts, more than account numbers of 4 bytes: choose fewer", scale.branches,
+        scale.accounts());
+  }
+  return std::unique_ptr<Workload>(new Tpcb(scale, skew, seed));
+}
+
+Tpcb::Tpcb(const Scale& scale, double skew, uint64_t seed)
+    : scale_(scale), choice_(scale, skew), seed_(seed) {}
+
+std::string_view Tpcb::sql() const {
+  return kTpcbSql;
+}
+
+int64_t Tpcb::parts_per_branch() const {
+  return (scale_.accounts_per_branch + kPartAccounts - 1) / kPartAccounts;
+}
+
+uint32_t Tpcb::part_count() const {
+  return static_cast<uint32_t>(scale_.branches * parts_per_branch());
+}
+
+// A branch's first part has its own row and its tellers' besides accounts. All balances begin at 0, and
+// history empty.
+void Tpcb::populate(uint32_t part, RowSink sink) const {
+  RowBuilder row;
+  const int64_t branch = part / parts_per_branch() + 1;
+  const int64_t part_of_branch = part % parts_per_branch();
+  if (part_of_branch == 0) {
+    sink(id_of(Table::kBranch), row.start().integer(branch).integer(0).text(filler(88)).row());
+    for (int64_t i = 1; i <= kTellersPerBranch; ++i) {
+      row.start().integer((branch - 1) * kTellersPerBranch + i).integer(branch).integer(0).text(filler(84));
+      sink(id_of(Table::kTeller), row.row());
+    }
+  }
+  const int64_t first = part_of_branch * kPartAccounts + 1;
+  const int64_t last = std::min(first + kPartAccounts - 1, scale_.accounts_per_branch);
+  const std::string account_filler = filler(84);
+  for (int64_t i = first; i <= last; ++i) {
+    row.start()
+        .integer((branch - 1) * scale_.accounts_per_branch + i)
+        .integer(branch)
+        .integer(0)
+        .text(account_filler);
+    sink(id_of(Table::kAccount), row.row());
+  }
+}
+
+std::unique_ptr<CallGenerator> Tpcb::generator(const StreamId& stream) const {
+  return std::make_unique<Generator>(scale_, choice_, seed_, stream);
+}
+
+int128 Tpcb::conserved_delta(const Call& call, std::span<const Argument>) const {
+  return call.arguments[Generator::kDeltaArgument].scalar.as_int();
+}
+
+std::vector<Check> Tpcb::check(const RowSource& rows, std::optional<int128> conserved) const {
+  return check_books(rows, scale_, conserved);
+}
+
+}  // namespace mneme::tpcb

@@ -1,0 +1,30 @@
+#include "workloads/tpcc/tpcc.h"
+
+#include "workloads/shared/embedded_sql.h"
+#include "workloads/tpcc/tpcc_checks.h"
+#include "workloads/tpcc/tpcc_generator.h"
+
+namespace mneme::tpcc {
+
+Result<std::unique_ptr<Workload>> Tpcc::make(const Scale& scale, uint64_t seed, std::string_view mix) {
+  Result<Mix> parsed = Mix::parse(mix, default_mix());
+  if (!parsed.ok()) return parsed.error();
+  return std::unique_ptr<Workload>(new Tpcc(scale, seed, *parsed));
+}
+
+Tpcc::Tpcc(const Scale& scale, uint64_t seed, Mix mix)
+    : scale_(scale), seed_(seed), mix_(std::move(mix)), population_(scale, seed) {}
+
+std::string_view Tpcc::sql() const {
+  return kTpccSql;
+}
+
+std::unique_ptr<CallGenerator> Tpcc::generator(const StreamId& stream) const {
+  return std::make_unique<Generator>(scale_, seed_, mix_, stream);
+}
+
+std::vector<Check> Tpcc::check(const RowSource& rows, std::optional<int128>) const {
+  return check_conditions(rows, scale_);
+}
+
+}  // namespace mneme::tpcc
