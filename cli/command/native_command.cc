@@ -10,6 +10,7 @@
 #include "analyzer/dependency_graph.h"
 #include "cli/command/commands.h"
 #include "cli/option/execution_option.h"
+#include "procedures/native/native_toolchain.h"
 #include "recovery/calls/slice_units.h"
 #include "workloads/workload_table.h"
 
@@ -25,6 +26,10 @@ struct NativeCommand {
   std::string into;
 
   Result<void> run() const {
+    const Result<NativeToolchain> toolchain = NativeToolchain::of_this_program();
+    if (!toolchain) return toolchain.error();
+    RETURN_IF_ERROR(toolchain->precompile());
+    remove_others_beside(toolchain->precompiled);
     std::set<std::string> kept;
     for (const std::string& name : workloads) {
       const Result<std::unique_ptr<Workload>> workload = make_workload(name, {});
@@ -53,6 +58,14 @@ struct NativeCommand {
     for (const char* extension : {".so", ".cc"}) std::filesystem::permissions(into + "/" + code.file_name() + extension, kReadable);
     std::filesystem::permissions(into, kReadable | kSearchable);
     return {};
+  }
+
+  // The precompiled headers of earlier builds.
+  static void remove_others_beside(const std::filesystem::path& precompiled) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(precompiled.parent_path(), ignored)) {
+      if (entry.path() != precompiled) std::filesystem::remove_all(entry.path(), ignored);
+    }
   }
 
   // Objects of earlier builds, which nothing would look for any more.

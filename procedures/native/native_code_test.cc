@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "base/file/file.h"
+#include "base/file/trusted_folder.h"
 #include "base/testing/test_open_files.h"
 #include "base/testing/test_refusal.h"
 #include "engine/schema/schema.h"
@@ -399,6 +400,33 @@ TEST_F(NativeCodeTest, HeadersThatOthersMayWriteAreNotUsed) {
     test::expect_refused(toolchain_.check(), ErrorKind::kFailed, "other users may write to " + folder);
     fs::permissions(folder, fs::perms::others_write, fs::perm_options::remove);
   }
+}
+
+TEST_F(NativeCodeTest, TheRuntimeIsPrecompiledOnceAndUsedUnlessOthersMayWriteIt) {
+  if (toolchain_.version.find("clang") != std::string::npos) return;  // which looks for none
+  toolchain_.precompiled = home_ + "/precompiled";
+  toolchain_.flags.push_back("-fno-such-flag");
+  test::expect_refused(toolchain_.precompile(), ErrorKind::kFailed, "made no precompiled header in " + toolchain_.precompiled);
+  toolchain_.flags.pop_back();
+  ASSERT_TRUE(toolchain_.precompile().ok());
+  const fs::path header = toolchain_.precompiled + "/procedures/native/native_runtime.h.gch";
+  const auto made = fs::last_write_time(header);
+  EXPECT_TRUE(toolchain_.precompile().ok());
+  EXPECT_EQ(fs::last_write_time(header), made);
+
+  toolchain_.flags.push_back("-H");  // names each header that is read, and marks the precompiled one that is used by "!"
+  fs::create_directory(home_ + "/work");
+  fs::permissions(home_ + "/work", fs::perms::owner_all);
+  const Result<File> work = open_trusted_folder(home_ + "/work");
+  ASSERT_TRUE(work.ok());
+  write(home_ + "/work/text.cc", "#include \"procedures/native/native_runtime.h\"\n" + text_of(7));
+  const auto headers_read = [&](const std::string& log) {
+    EXPECT_TRUE(toolchain_.compile(*work, "text.cc", "text.so", log).ok());
+    return *read_text_file(home_ + "/work/" + log);
+  };
+  EXPECT_THAT(headers_read("first"), HasSubstr("! " + header.string()));
+  fs::permissions(header, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(headers_read("second"), testing::Not(HasSubstr(header.string())));
 }
 
 TEST_F(NativeCodeTest, AnObjectWithoutTheSymbolsIsRefused) {

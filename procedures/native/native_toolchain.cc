@@ -3,13 +3,17 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xxhash.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -21,6 +25,9 @@
 
 namespace mneme {
 namespace {
+
+constexpr const char* kRuntimeFolder = "procedures/native";
+constexpr const char* kRuntimeHeader = "native_runtime.h";
 
 // Runs a command with both of its streams in `output`; its exit status, 128 and more if a signal ended it. 0 as well where the program
 // that this is part of ignores SIGCHLD, or waits for any child, and so the status is lost: what the command was to make is there, or not.
@@ -92,6 +99,13 @@ Result<void> check_place(const std::string& place) {
   return folder ? Result<void>() : Result<void>(folder.error());
 }
 
+// Whether there is a precompiled runtime that no other user could have written.
+bool is_precompiled(const std::string& precompiled) {
+  const FolderTrust trust{.is_programs = true, .is_groups = true};
+  const Result<File> folder = open_trusted_folder(precompiled + "/" + kRuntimeFolder, trust);
+  return folder && open_trusted_file(*folder, std::string(kRuntimeHeader) + ".gch", trust).ok();
+}
+
 // The first place that has headers at all. None: the source tree, which the user is told of.
 std::string find_headers() {
   std::vector<std::string> places;
@@ -102,7 +116,7 @@ std::string find_headers() {
   for (const char* place : {kNativeBuild.source_directory, kNativeBuild.installed_headers, "/usr/include/mneme"})
     places.emplace_back(place);
   for (const std::string& place : places) {
-    if (std::filesystem::exists(place + "/procedures/native/native_runtime.h", error) && check_place(place).ok())
+    if (std::filesystem::exists(place + "/" + kRuntimeFolder + "/" + kRuntimeHeader, error) && check_place(place).ok())
       return place;
   }
   return kNativeBuild.source_directory;
@@ -116,6 +130,8 @@ Result<NativeToolchain> NativeToolchain::of_this_program() {
   for (std::string flag; flags >> flag;) toolchain.flags.push_back(flag);
   toolchain.source_directory = find_headers();
   toolchain.header_digest = kNativeBuild.header_digest;
+  const std::string made_of = fmt::format("{} {} {}", kNativeBuild.header_digest, kNativeBuild.compiler_version, kNativeBuild.flags);
+  toolchain.precompiled = fmt::format("{}/{:016x}", kNativeBuild.precompiled_headers, XXH3_64bits(made_of.data(), made_of.size()));
   const char* const other = std::getenv("MNEME_CXX");
   if (other == nullptr || *other == '\0') {
     toolchain.compiler = kNativeBuild.compiler;
@@ -167,12 +183,36 @@ Result<void> NativeToolchain::check() const {
   return {};
 }
 
+Result<void> NativeToolchain::precompile() const {
+  if (version.find("clang") != std::string::npos || is_precompiled(precompiled)) return {};
+  RETURN_IF_ERROR(check());
+  const Result<File> folder = open_trusted_folder(precompiled + "/" + kRuntimeFolder, {.is_programs = true, .is_groups = true, .is_made = true});
+  if (!folder) return folder.error();
+  const Result<File> output = File::make(path_at(*folder, "precompiling.log"), O_WRONLY);
+  if (!output) return output.error();
+  std::vector<std::string> command = {absolute(compiler)};
+  std::ranges::copy_if(flags, std::back_inserter(command), [](const std::string& flag) { return flag != "-shared"; });
+  const std::string headers = std::filesystem::absolute(source_directory).string();
+  for (const std::string& part : {std::string("-x"), std::string("c++-header"), "-I" + headers, std::string("-o"), std::string("made"),
+                                  headers + "/" + kRuntimeFolder + "/" + kRuntimeHeader})
+    command.push_back(part);
+  const Result<int> status = run_command(command, output->descriptor(), folder->descriptor());
+  if (!status) return status.error();
+  const std::string name = std::string(kRuntimeHeader) + ".gch";
+  if (*status != 0 || ::fchmodat(folder->descriptor(), "made", S_IRUSR | S_IWUSR, 0) != 0 ||
+      ::renameat(folder->descriptor(), "made", folder->descriptor(), name.c_str()) != 0) {
+    return failed("{} made no precompiled header in {}; what it says is in precompiling.log there", compiler, folder->path());
+  }
+  return {};
+}
+
 Result<void> NativeToolchain::compile(const File& folder, const std::string& source, const std::string& object,
                                       const std::string& log) const {
   const Result<File> output = File::make(path_at(folder, log), O_WRONLY);
   if (!output) return output.error();
   std::vector<std::string> command = {absolute(compiler)};
   command.insert(command.end(), flags.begin(), flags.end());
+  if (is_precompiled(precompiled)) command.push_back("-I" + std::filesystem::absolute(precompiled).string());
   for (const std::string& part : {"-I" + std::filesystem::absolute(source_directory).string(), std::string("-o"), object, source})
     command.push_back(part);
   const Result<int> status = run_command(command, output->descriptor(), folder.descriptor());

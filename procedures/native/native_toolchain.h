@@ -21,6 +21,9 @@ struct NativeToolchain {
   std::vector<std::string> flags;
   std::string source_directory;  // that has the headers, in folders as the source tree's
   std::string header_digest;  // native_headers.h
+  // Where the precompiled runtime of machine code lies, if it has been made: it saves most of the time that a short text takes. The
+  // compiler ignores it where it does not fit, and the headers are read in its place.
+  std::string precompiled;
 
   // What this program was built with, but for the compiler that the environment's MNEME_CXX names. Its headers: where MNEME_HEADERS
   // says, beside the program where it was installed (../include/mneme), in the source tree, where others are installed.
@@ -28,6 +31,8 @@ struct NativeToolchain {
 
   // Whether compiler and headers still are what this says.
   Result<void> check() const;
+  // Makes the precompiled runtime, for the effective user. Does nothing where it is there, and for a compiler other than GCC.
+  Result<void> precompile() const;
   // Makes a shared object of a C++ text. The three are names in the folder, in which the compiler runs, and has its temporary files:
   // nobody else may write to it. What the compiler prints goes to `log`.
   Result<void> compile(const File& folder, const std::string& source, const std::string& object, const std::string& log) const;
