@@ -10,7 +10,7 @@ struct Unit {
   std::string_view name;
   double nanoseconds;
 };
-constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+constexpr Unit kDurationUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 constexpr double kLongestNs = 3600e9;
 
 }  // namespace
@@ -21,7 +21,7 @@ Result<std::chrono::nanoseconds> duration_of(std::string_view option, std::strin
   if (error == std::errc() && number >= 0) {
     const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
     if (unit.empty() && number == 0) return std::chrono::nanoseconds(0);
-    for (const Unit& each : kUnits) {
+    for (const Unit& each : kDurationUnits) {
       if (unit == each.name && number * each.nanoseconds <= kLongestNs) {
         return std::chrono::nanoseconds(static_cast<int64_t>(number * each.nanoseconds + 0.5));
       }

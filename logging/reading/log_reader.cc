@@ -23,12 +23,12 @@ constexpr Lsn kNoEnd{std::numeric_limits<uint64_t>::max()};
 using Place = LogContents::Place;
 
 // The part of the LSNs that an incarnation's blocks may claim.
-struct LsnRange {
+struct IncarnationRange {
   Lsn begin = kNoEnd;
   Lsn end = kNoEnd;
 };
 
-LsnRange range_of(const Manifest& manifest, uint32_t incarnation) {
+IncarnationRange range_of(const Manifest& manifest, uint32_t incarnation) {
   for (size_t i = 0; i < manifest.incarnations.size(); ++i) {
     if (manifest.incarnations[i].number != incarnation) continue;
     const bool last = i + 1 == manifest.incarnations.size();
@@ -113,7 +113,7 @@ Result<LoadedSegments> load_segments(const std::string& directory, const Manifes
   LoadedCount loaded(results.size(), options.progress);
   const uint32_t threads = keep ? options.threads : std::min(options.threads, kMostScanningThreads);
   for_each_in_parallel(threads, results.size(), [&](size_t i) {
-    const LsnRange range = range_of(manifest, manifest.segments[i].incarnation);
+    const IncarnationRange range = range_of(manifest, manifest.segments[i].incarnation);
     results[i].emplace(
         load_segment(directory, manifest, manifest.segments[i], range.begin, range.end, options.patience));
     if (!keep && results[i]->ok()) all.scanned[i] = scan_segment(i, results[i]->value(), options);

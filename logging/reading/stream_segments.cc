@@ -15,7 +15,7 @@ namespace mneme {
 
 namespace {
 
-constexpr Lsn kNoEnd{std::numeric_limits<uint64_t>::max()};
+constexpr Lsn kNoStreamEnd{std::numeric_limits<uint64_t>::max()};
 // Of a stream of which no segment is left with anything of the log, in Incarnation::stream_ends.
 constexpr Lsn kUnknownEnd{};
 
@@ -67,7 +67,7 @@ Result<void> StreamSegments::load() {
   LoadedCount loaded(results.size(), options_.progress);
   for_each_in_parallel(options_.threads, results.size(), [&](size_t i) {
     results[i].emplace(
-        load_segment(directory_, manifest_, manifest_.segments[i], kFirstLsn, kNoEnd, options_.patience));
+        load_segment(directory_, manifest_, manifest_.segments[i], kFirstLsn, kNoStreamEnd, options_.patience));
     loaded.one_more();
   });
   for (size_t i = 0; i < results.size(); ++i) {
@@ -88,7 +88,7 @@ Result<void> StreamSegments::link() {
 
 Result<void> StreamSegments::link(const LogStream& stream, uint32_t incarnation) {
   const bool is_last = incarnation == last().number;
-  const Lsn end = stream.end.value_or(kNoEnd);
+  const Lsn end = stream.end.value_or(kNoStreamEnd);
   std::optional<Lsn> at;  // where the stream goes on; nothing: it has not begun
   Place gap{"MANIFEST", 0};
   if (!stream.segments.empty()) gap = {log_.segments[stream.segments.front()].file, block_offset(0)};
@@ -161,7 +161,7 @@ LsnRange StreamSegments::range_of(uint32_t incarnation) const {
   for (size_t i = 0; i < manifest_.incarnations.size(); ++i) {
     if (manifest_.incarnations[i].number != incarnation) continue;
     const bool is_last = i + 1 == manifest_.incarnations.size();
-    return {manifest_.incarnations[i].begin, is_last ? kNoEnd : manifest_.incarnations[i + 1].begin};
+    return {manifest_.incarnations[i].begin, is_last ? kNoStreamEnd : manifest_.incarnations[i + 1].begin};
   }
   return {};
 }
@@ -191,7 +191,7 @@ Result<std::vector<std::vector<RecordView>>> StreamSegments::parse() {
       const Lsn end = end_at_gaps(stream, records, intact_bytes);
       if (!stream.ring) continue;
       const size_t ring = *stream.ring;
-      scan_nvm_ring(loaded_[ring], end, stream.end.value_or(kNoEnd), log_.segments[ring]);
+      scan_nvm_ring(loaded_[ring], end, stream.end.value_or(kNoStreamEnd), log_.segments[ring]);
       loaded_[ring].bytes = {};
       ends_[number].push_back(first_gap(log_.segments[ring]));
       RETURN_IF_ERROR(parse(ring, /*is_open=*/true, records[ring], intact_bytes[ring]));

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kWidestWindow = 32;
 constexpr milliseconds kAnswerLimit{500};    // for one answer, before others are asked
-constexpr milliseconds kRetryInterval{50};   // between two looks at servers that don't answer
+constexpr milliseconds kNatsRetryInterval{50};   // between two looks at servers that don't answer
 // Between two looks for the next message, at the end: the longer nothing came, the longer.
 constexpr milliseconds kShortestPoll{1};
 constexpr milliseconds kLongestPoll{10};
@@ -134,7 +134,7 @@ Result<std::vector<ReplicatedPiece>> NatsReader::read(uint64_t position, millise
     looked = Clock::now();
     if (!state.ok()) {
       if (state.error().kind != ErrorKind::kFailed) return state.error();
-      std::this_thread::sleep_for(kRetryInterval);
+      std::this_thread::sleep_for(kNatsRetryInterval);
       continue;
     }
     if (position < state->first) {
@@ -168,7 +168,7 @@ Result<uint64_t> NatsReader::end() {
           "try again; nothing was changed",
           state->replicas, options.stream);
     }
-    std::this_thread::sleep_for(kRetryInterval);
+    std::this_thread::sleep_for(kNatsRetryInterval);
   }
 }
 
@@ -186,7 +186,7 @@ Result<uint64_t> NatsReader::begin_term(const LogTerm& term) {
     if (!newest.ok()) {
       if (newest.error().kind != ErrorKind::kFailed) return newest.error();
       trouble = newest.error();
-      std::this_thread::sleep_for(kRetryInterval);
+      std::this_thread::sleep_for(kNatsRetryInterval);
       continue;
     }
     uint64_t last = 0;
@@ -306,7 +306,7 @@ void NatsAppender::take(const Answer& answer) {
 
 // The newest message tells how many of ours are there: a leader has applied what a majority has.
 void NatsAppender::look_again() {
-  look_at_ns_ = monotonic_ns() + ns(kRetryInterval);
+  look_at_ns_ = monotonic_ns() + ns(kNatsRetryInterval);
   const auto newest = connection_->newest(kAnswerLimit);
   if (!newest.ok()) {
     trouble_ = newest.error().message;
@@ -358,7 +358,7 @@ uint64_t NatsAppender::wait(nanoseconds limit) {
     bool is_woken = false;
     {
       std::unique_lock lock(mutex_);
-      const auto look = Clock::now() + (is_unsure_ ? kRetryInterval : kCountedAtOnce);
+      const auto look = Clock::now() + (is_unsure_ ? kNatsRetryInterval : kCountedAtOnce);
       changed_.wait_until(lock, std::min<Clock::time_point>(deadline, look),
                           [&] { return !answers_.empty() || is_woken_; });
       answers.swap(answers_);

@@ -16,7 +16,7 @@ using ir::Op;
 
 namespace {
 
-constexpr Type kBoolean{.kind = TypeKind::kBoolean};
+constexpr Type kTruth{.kind = TypeKind::kBoolean};
 
 bool is_known(const Expr& expr) {
   return expr.kind == ExprKind::kConstant;
@@ -95,7 +95,7 @@ Expr is_null_test(Expr part) {
   Expr test;
   test.kind = ExprKind::kUnary;
   test.op = Op::kIsNull;
-  test.type = kBoolean;
+  test.type = kTruth;
   test.where = part.where;
   test.args.push_back(std::move(part));
   return test;

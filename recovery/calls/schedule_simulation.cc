@@ -13,7 +13,7 @@ namespace {
 
 using Kind = StepGraph::Kind;
 
-constexpr uint32_t kNoStep = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kNoSimulatedStep = std::numeric_limits<uint32_t>::max();
 
 // Counts down what each step waits for. Joins cost nothing, so they end as soon as they may.
 class Readiness {
@@ -102,7 +102,7 @@ class Simulation {
   // A lane goes on by itself; otherwise the core takes what its queue got last.
   void go_on(const End& end) {
     std::vector<uint32_t> ready = readiness_.after(end.step);
-    uint32_t of_lane = kNoStep;
+    uint32_t of_lane = kNoSimulatedStep;
     if (graph_.steps[end.step].kind == Kind::kPieces) {
       const auto found =
           std::ranges::find(ready, Kind::kPieces, [&](uint32_t s) { return graph_.steps[s].kind; });
@@ -113,7 +113,7 @@ class Simulation {
     }
     queue_up(end.core, std::move(ready));
     std::deque<Queued>& own = queues_[end.core];
-    if (of_lane != kNoStep) {
+    if (of_lane != kNoSimulatedStep) {
       begin(end.core, of_lane, end.at, false);
     } else if (!own.empty()) {
       const uint32_t step = own.back().step;
@@ -183,14 +183,14 @@ uint32_t LongestPath::limiting_block() const {
 LongestPath longest_path(const StepGraph& graph) {
   const size_t count = graph.steps.size();
   std::vector<double> begins(count, 0);
-  std::vector<uint32_t> before(count, kNoStep);
+  std::vector<uint32_t> before(count, kNoSimulatedStep);
   std::vector<uint32_t> to_come;
   std::vector<uint32_t> ready;
   for (uint32_t s = 0; s < count; ++s) {
     to_come.push_back(graph.steps[s].predecessors);
     if (to_come.back() == 0) ready.push_back(s);
   }
-  uint32_t last = kNoStep;
+  uint32_t last = kNoSimulatedStep;
   double longest = -1;
   while (!ready.empty()) {
     const uint32_t step = ready.back();
@@ -201,7 +201,7 @@ LongestPath longest_path(const StepGraph& graph) {
       last = step;
     }
     for (const uint32_t next : graph.successors_of(step)) {
-      if (before[next] == kNoStep || end > begins[next]) {
+      if (before[next] == kNoSimulatedStep || end > begins[next]) {
         begins[next] = end;
         before[next] = step;
       }
@@ -212,7 +212,7 @@ LongestPath longest_path(const StepGraph& graph) {
   LongestPath path;
   path.blocks.resize(graph.blocks);
   path.total_ns = std::max(0.0, longest);
-  for (uint32_t step = last; step != kNoStep; step = before[step]) {
+  for (uint32_t step = last; step != kNoSimulatedStep; step = before[step]) {
     const StepGraph::Step& of = graph.steps[step];
     if (of.kind == Kind::kLoad) path.load_ns += of.cost_ns;
     if (of.kind == Kind::kFill || of.kind == Kind::kPieces) path.blocks[of.block].add(of);

@@ -15,7 +15,7 @@ namespace mneme {
 namespace {
 
 // Changes whose rows are on their way into the cache: about as many misses as a core keeps under way.
-constexpr size_t kAhead = 16;
+constexpr size_t kLocationsAhead = 16;
 
 class LocationReplay {
  public:
@@ -44,8 +44,8 @@ class LocationReplay {
     Thread(Database& database, Lsn checkpoint) : installer(database, checkpoint) {}
 
     LocationInstaller installer;
-    // The last kAhead changes that were read: number n at n % kAhead.
-    std::array<LocatedChange, kAhead> ahead;
+    // The last kLocationsAhead changes that were read: number n at n % kLocationsAhead.
+    std::array<LocatedChange, kLocationsAhead> ahead;
     uint64_t read = 0;
     uint64_t installed = 0;
   };
@@ -73,8 +73,8 @@ class LocationReplay {
     if (!changes || !changes->has_locations) return error_.keep(record.lsn, no_rows_error(record.lsn));
     ChangeReader reader(database_.change_codec(), *changes);
     for (;;) {
-      if (thread.read == thread.installed + kAhead && !install_oldest(thread)) return false;
-      LocatedChange& next = thread.ahead[thread.read % kAhead];
+      if (thread.read == thread.installed + kLocationsAhead && !install_oldest(thread)) return false;
+      LocatedChange& next = thread.ahead[thread.read % kLocationsAhead];
       if (!reader.next(next.change)) break;
       next.lsn = record.lsn;
       if (!thread.installer.restore(next)) return fail(next, InstallOutcome::kOutOfMemory);
@@ -85,7 +85,7 @@ class LocationReplay {
   }
 
   bool install_oldest(Thread& thread) {
-    const LocatedChange& oldest = thread.ahead[thread.installed % kAhead];
+    const LocatedChange& oldest = thread.ahead[thread.installed % kLocationsAhead];
     const InstallOutcome outcome = thread.installer.install(oldest);
     ++thread.installed;
     return outcome == InstallOutcome::kInstalled || fail(oldest, outcome);
