@@ -41,7 +41,7 @@ function(mneme_workload_objects)
   set(folder ${CMAKE_BINARY_DIR}/native)
   add_custom_command(
     OUTPUT ${folder}/stamp
-    COMMAND mneme native ${ARGN} --into ${folder}
+    COMMAND mneme native ${ARGN} --into ${folder} --precompile
     COMMAND ${CMAKE_COMMAND} -E touch ${folder}/stamp
     DEPENDS mneme
     COMMENT "Compiling the workloads' procedures")

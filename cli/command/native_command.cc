@@ -24,12 +24,15 @@ constexpr perms kSearchable = perms::owner_exec | perms::group_exec | perms::oth
 struct NativeCommand {
   std::vector<std::string> workloads;
   std::string into;
+  bool precompile = false;
 
   Result<void> run() const {
-    const Result<NativeToolchain> toolchain = NativeToolchain::of_this_program();
-    if (!toolchain) return toolchain.error();
-    RETURN_IF_ERROR(toolchain->precompile());
-    remove_others_beside(toolchain->precompiled);
+    if (precompile) {
+      const Result<NativeToolchain> toolchain = NativeToolchain::of_this_program();
+      if (!toolchain) return toolchain.error();
+      RETURN_IF_ERROR(toolchain->precompile());
+      remove_others_beside(toolchain->precompiled);
+    }
     std::set<std::string> kept;
     for (const std::string& name : workloads) {
       const Result<std::unique_ptr<Workload>> workload = make_workload(name, {});
@@ -87,6 +90,7 @@ void add_native_command(CLI::App& program, Action& chosen) {
   CLI::App* app = program.add_subcommand("native", "compile workloads' procedures into a folder (used by the build)");
   app->add_option("workload", command->workloads, fmt::format("of {}", fmt::join(workload_names(), ", ")))->required();
   app->add_option("--into", command->into, "the folder, which will hold nothing else")->required();
+  app->add_flag("--precompile", command->precompile, "first precompile the headers of machine code, into the build's folder");
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }
 
