@@ -14,10 +14,14 @@ namespace {
 // How many allocations of this thread still succeed; negative: all.
 thread_local int64_t allocations_left = -1;
 
-void* allocate_or_throw(size_t bytes) {
-  if (allocations_left == 0) throw std::bad_alloc();
+void* allocate(size_t bytes) {
+  if (allocations_left == 0) return nullptr;
   if (allocations_left > 0) --allocations_left;
-  void* memory = std::malloc(bytes == 0 ? 1 : bytes);
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+
+void* allocate_or_throw(size_t bytes) {
+  void* memory = allocate(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -30,10 +34,22 @@ void* operator new(size_t bytes) {
 void* operator new[](size_t bytes) {
   return allocate_or_throw(bytes);
 }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes);
+}
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes);
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, size_t) noexcept {
