@@ -57,7 +57,7 @@ TEST(SavedLogTest, BiggerThanAnyMemoryIsRefused) {
   test::expect_refused(load_logs(directory.path()), ErrorKind::kFailed, "there is no memory for the log that " + directory.path());
 }
 
-// Of both files that a server keeps for a log. One that is missing counts as lost with the server's memory, which engines find out.
+// A server keeps two files for a log. A missing one counts as lost with the server's memory, which engines find out.
 TEST(SavedLogTest, AFileThatIsNotWhatWasSavedIsRefusedAndStaysAsItIs) {
   namespace fs = std::filesystem;
   const test::TemporaryDirectory directory;

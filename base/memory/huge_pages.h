@@ -37,7 +37,7 @@ inline constexpr size_t kHugePageBytes = size_t{2} << 20;
 // So much of a first piece may be in use before it is outgrown.
 inline constexpr size_t kSmallUseBytes = kHugePageBytes / 8;
 
-// Of a source, kSmall is there to be compared with.
+// A source hands out huge pages. One of small pages exists for comparisons.
 enum class PageSize : uint8_t { kHuge, kSmall };
 
 class HugePageSource {

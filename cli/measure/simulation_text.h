@@ -1,4 +1,4 @@
-// What a recovery would take on other numbers of cores, as text and as JSON (recovery/calls/schedule_simulation.h).
+// Prints how long a recovery would take on other numbers of cores, as text and as JSON (recovery/calls/schedule_simulation.h).
 #pragma once
 
 #include <string>

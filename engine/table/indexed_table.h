@@ -41,7 +41,7 @@ class IndexedTable {
  public:
   IndexedTable(const Schema& schema, TableId id, HugePageSource& memory);
 
-  // What the table is by its definition. In another schema, where it has the same columns, it may have other numbers and indexes.
+  // What a schema says of the table. Another schema in which the table stays has the same columns; ids and indexes may differ.
   struct Shape {
     Shape(const Schema& schema, TableId id);
 
@@ -74,7 +74,7 @@ class IndexedTable {
   KeyRange entry_range(const TableIndex& index, const IndexKey& low, const IndexKey& high) const;
 
  private:
-  // Of its indexes, the one that is index number `at` of the shape in another schema; nullptr: none is.
+  // Returns the index of this table that the shape of another schema has at place `at`, or nullptr if this table lacks it.
   const TableIndex* find_same(const Shape& shape, size_t at) const;
 
   Shape shape_;

@@ -127,7 +127,8 @@ class Table {
   // Above the numbers of all chunks; of restored ones some may be missing. Raised under mutex_ (relaxed: the chunks
   // themselves are found through groups_); others read a number.
   std::atomic<uint64_t> chunk_count_{0};
-  // The first chunk, as long as little of it is in use; whoever uses more of it takes it out (relaxed: it is an address, no more).
+  // The first chunk, while little of it is in use. The thread that uses more of it takes it out by an exchange. All accesses are relaxed: they
+  // pass on an address, and no memory behind it.
   std::atomic<std::byte*> small_chunk_{nullptr};
   // A multiple of kRunSlots. Raised by whoever restores a slot beyond it (relaxed: what ends their threads orders the rest).
   alignas(kCacheLineBytes) std::atomic<uint64_t> restored_end_{0};

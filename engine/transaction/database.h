@@ -56,15 +56,15 @@ class Database {
   IndexedTable& table_of(IndexId id) { return *tables_[catalog().index(id).table.value]; }
   const TableIndex& index(IndexId id) const { return *indexes_[id.value]; }
 
-  // What another catalog's tables need that is not there yet. A table that has the name of one of this database's has its columns and
-  // primary key, too, and goes on with its rows, and with the indexes that both have.
+  // Holds the tables and indexes that another catalog has and this database lacks. A table stays if both have one of its name: it must have
+  // the same columns and primary key, and keeps its rows and the indexes that both have.
   class Prepared {
    public:
     struct NewIndex {
       const IndexedTable& table;  // with rows
       const TableIndex& index;    // without entries
     };
-    // Of tables that stay: to be filled before take().
+    // Returns the new indexes of tables that stay. The caller fills them before take().
     std::vector<NewIndex> new_indexes() const;
 
    private:

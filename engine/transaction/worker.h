@@ -114,8 +114,8 @@ class Worker {
   // A slot that was linked by this worker and no longer is.
   void retire(const IndexedTable& table, Row* row);
 
-  // What is linked, claimed or locked is noted after it has happened: there must be room for the note before, so that a want of memory
-  // leaves nothing behind that undo() does not know of. For one row more, whose WriteEntry moves the others; and for one entry more.
+  // Makes room for the notes on one more row and one more entry. The worker notes what it has linked, claimed or locked only afterwards.
+  // With the room made before, running out of memory leaves nothing behind that undo() does not know.
   void make_room() {
     make_room_in(writes_);
     make_room_for_entry();

@@ -33,8 +33,8 @@ struct DurableLogOptions {
   std::optional<LogLayout> layout{};  // of a new directory; of an old one, what it must be. Nothing: stream; any
   EpochOptions epoch{};  // of the layout `epoch`, which has no use for buffer, tuning and group's bounds
   StreamOptions streams{};  // of the layout `distributed`
-  // Of the loggers or streams of such a layout, which write to them in turns: inside the data directory, where missing
-  // ones are made, or absolute.
+  // Where the loggers or streams of such a layout write, dealt to them in turns. Each is absolute, or inside the data directory, where the
+  // log makes missing ones.
   std::vector<std::string> stream_directories{""};
   LogBufferKind buffer = kDefaultLogBuffer;
   LogBufferTuning tuning{};

@@ -38,10 +38,10 @@ struct LoadedSegment {
   bool is_sized = false;  // its header page says how large the file is: made by a program that begins pepoch.log with a slot
   RecordLayout layout;
   std::optional<NvmExtent> nvm;  // of a segment in persistent memory
-  // Of a ring in persistent memory `bytes` are all of it, as they lie in the file, and there are no blocks (nvm_ring.h).
+  // A ring in persistent memory (nvm_ring.h) has no blocks: `bytes` is the whole ring as it lies in the file.
 };
 
-// Waits, no longer than `patience`, until nobody writes the file any more: its writer holds it locked.
+// Waits, no longer than `patience`, until the file has no writer: a writer holds it locked.
 Result<void> wait_until_quiet(const File& file, std::chrono::milliseconds patience);
 
 }  // namespace mneme

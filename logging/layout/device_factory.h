@@ -1,6 +1,6 @@
 // Opens the log's devices, those that a flusher writes to, with the best I/O that this machine offers.
 //
-// What had to be done without (io_uring, direct I/O) is told in `notices`, for the user: nothing is silent.
+// If this machine lacks something (io_uring, direct I/O), a sentence in `notices` tells the user.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace mneme {
 
-// What an acknowledgement stands for there, as "local disk", "2 of 3 memories".
+// Returns what an acknowledgement of the device promises, such as "local disk" or "2 of 3 memories".
 std::string durability_text(LogDeviceKind kind, const RemoteLogOptions& remote);
 
 struct OpenedDevice {
@@ -29,14 +29,14 @@ struct OpenedDevice {
 
 struct DeviceOptions {
   IoOptions io{};
-  // Of the striped device: inside the data directory, where missing ones are made, or absolute. Several.
+  // Where the striped device writes: two or more, absolute or inside the data directory, where it makes missing ones.
   std::vector<std::string> directories{};
   uint64_t lossy_seed = 1;              // chooses what the lossy devices tear and reorder
   std::chrono::nanoseconds latency{0};  // injected: no flush takes less
   RemoteLogOptions remote{};
 };
 
-// What a file of the log is written through.
+// The queue that a file of the log is written through.
 struct OpenedQueue {
   std::unique_ptr<IoQueue> queue;
   IoChain::Durability durability = IoChain::Durability::kSync;

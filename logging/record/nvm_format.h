@@ -25,7 +25,7 @@
 namespace mneme {
 
 inline constexpr size_t kNvmLineBytes = 64;
-// Of a ring's file (nvm_ring.h): the page of its marks, and the ring behind it.
+// Where a ring's file (nvm_ring.h) has the page of its marks, and where the ring begins.
 inline constexpr size_t kRingMarksAt = kSegmentHeaderBytes;
 inline constexpr size_t kRingBegin = kRingMarksAt + kBlockBytes;
 static_assert(kNvmLineBytes == kCacheLineBytes);

@@ -33,7 +33,7 @@ constexpr Folding kFoldedStatements[] = {
     {"DELETE FROM t WHERE k = 7 RETURNING 1 / 0", "22012"},
     {"INSERT INTO t VALUES (1, 1 / 0, TRUE, NULL)", "22012"},
     {"SELECT CAST('abc' || '' AS INT) FROM t WHERE FALSE", "22P02"},
-    // What constants decide is not evaluated, from the left.
+    // Branches that constants rule out are not evaluated; PostgreSQL decides from the left.
     {"SELECT CASE WHEN FALSE THEN 1 / 0 ELSE z END FROM t", "[0]"},
     {"SELECT CASE WHEN NULL THEN 1 / 0 WHEN TRUE THEN 2 ELSE 1 / 0 END FROM t", "[2]"},
     {"SELECT CASE 1 WHEN 2 THEN 1 / 0 WHEN 1 THEN z END FROM t", "[0]"},
@@ -47,7 +47,7 @@ constexpr Folding kFoldedStatements[] = {
     {"SELECT (1 / z = 1) AND FALSE FROM t", "[f]"},
     {"SELECT 1 / z = 1 OR TRUE FROM t", "[t]"},
     {"SELECT (1 / z = 1) AND NULL FROM t", "22012"},
-    // What is strict is NULL beside a constant NULL.
+    // A strict operator or function with a constant NULL argument is NULL.
     {"SELECT 1 / z + NULL FROM t", "[]"},
     {"SELECT 'a' || NULL || (1 / z) FROM t", "[]"},
     {"SELECT power(1 / z, NULL::INT) FROM t", "[]"},

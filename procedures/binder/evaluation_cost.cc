@@ -71,7 +71,7 @@ bool is_equality(const Expr& expr) {
 }  // namespace
 
 Expr join_by_cost(std::vector<Expr> conditions) {
-  // What names no column is evaluated once, before any row is read.
+  // A condition without columns comes first: it is evaluated once, before any row is read.
   std::ranges::stable_sort(conditions, {}, [](const Expr& condition) {
     return std::tuple(has_column(condition), cost(condition, nullptr), is_equality(condition));
   });

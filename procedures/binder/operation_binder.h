@@ -30,10 +30,10 @@ class OperationBinder {
   enum class Use { kInto, kForLoop, kPerform, kUser };
   OperationId bind(const syntax::Operation& operation, Use use, const std::vector<syntax::Target>& targets);
 
-  // Of the operation that was bound last: a condition to evaluate before it, which raises as PostgreSQL does when it plans.
-  // Or one that names no column, and so is evaluated once, also where there is no row.
+  // Returns a condition to evaluate before the operation that was bound last: one that raises, as PostgreSQL does when it plans, or one
+  // that names no column, which is evaluated once even if there is no row.
   std::optional<ir::Expr> take_raising();
-  // Of the operation that was bound last: its outputs' names, "" where PostgreSQL has none.
+  // Returns the names of the outputs of the operation that was bound last, "" where PostgreSQL has none.
   std::vector<std::string> output_names() const;
 
  private:

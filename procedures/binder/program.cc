@@ -90,7 +90,7 @@ std::string SourceText::text() const {
   return text;
 }
 
-// Of print_program(): it holds all that a log's replay depends on, and neither comments nor layout.
+// Hashes what print_program() prints: all that replay of a log depends on, without comments and layout.
 uint64_t Program::hash() const {
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
   CHECK(state != nullptr && XXH3_64bits_reset(state.get()) == XXH_OK);

@@ -118,7 +118,7 @@ struct Program {
 
   const ir::Procedure* find_procedure(std::string_view name) const;
   const ir::Procedure& procedure(ProcedureId id) const { return procedures[id.value]; }
-  // Of the source's meaning to the log: stamped on each of its files. Walks the whole program.
+  // Returns the hash that each file of a log carries: it covers all that replay depends on. Walks the whole program.
   uint64_t hash() const;
 };
 

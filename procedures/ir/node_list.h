@@ -32,7 +32,7 @@ class NodeList : public std::vector<Node> {
         move_children(last, pending);
       }
     } catch (const std::bad_alloc&) {
-      // What could not be moved is destroyed where it is, by destructors that do call themselves.
+      // Nodes that could not be moved are destroyed in place, by recursive destructors.
     }
   }
 

@@ -415,14 +415,14 @@ TEST_F(NativeCodeTest, TheRuntimeIsPrecompiledOnceAndUsedUnlessOthersMayWriteIt)
   EXPECT_EQ(fs::last_write_time(header), made);
 
   toolchain_.flags.push_back("-H");  // names each header that is read, and marks the precompiled one that is used by "!"
-  fs::create_directory(home_ + "/work");
-  fs::permissions(home_ + "/work", fs::perms::owner_all);
-  const Result<File> work = open_trusted_folder(home_ + "/work");
+  fs::create_directory(home_ + "/compiled");
+  fs::permissions(home_ + "/compiled", fs::perms::owner_all);
+  const Result<File> work = open_trusted_folder(home_ + "/compiled");
   ASSERT_TRUE(work.ok());
-  write(home_ + "/work/text.cc", "#include \"procedures/native/native_runtime.h\"\n" + text_of(7));
+  write(home_ + "/compiled/text.cc", "#include \"procedures/native/native_runtime.h\"\n" + text_of(7));
   const auto headers_read = [&](const std::string& log) {
     EXPECT_TRUE(toolchain_.compile(*work, "text.cc", "text.so", log).ok());
-    return *read_text_file(home_ + "/work/" + log);
+    return *read_text_file(home_ + "/compiled/" + log);
   };
   EXPECT_THAT(headers_read("first"), HasSubstr("! " + header.string()));
   fs::permissions(header, fs::perms::others_write, fs::perm_options::add);

@@ -44,7 +44,7 @@ class CatalogChangeTest : public testing::Test {
     return true;
   }
 
-  // Of all statements and their expressions, in order.
+  // Returns the lines of all statements and their expressions, in order.
   static std::vector<uint32_t> lines_of(std::span<const ir::Statement> statements) {
     std::vector<uint32_t> lines;
     for (const ir::Statement& statement : statements) {

@@ -49,8 +49,8 @@ class WorkingDatabase {
   // How often the schema has changed since the directory was opened. Inside the latch it stays, as program and database do.
   uint64_t schema_version() const { return schema_version_; }
 
-  // What a change of the schema has made of the program (schema_change.h), which is logged; the database has its tables. Nobody uses
-  // the former one any more.
+  // Replaces the program after a change of the schema (schema_change.h). The change is logged, the database has its tables, and no session
+  // uses the former program any more.
   void replace(std::unique_ptr<Program> program);
 
  private:
