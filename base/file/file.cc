@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pwd.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,6 +120,8 @@ File::~File() {
 
 void File::close() {
   const bool is_closed = in_child_ != nullptr && in_child_->is_closed();
+  // A child that fork() has just made may not have come to closing it, and has the same lock.
+  if (in_child_ != nullptr && !is_closed) ::flock(descriptor_, LOCK_UN);
   in_child_.reset();  // before the number can be another file's
   if (descriptor_ >= 0 && !is_closed) ::close(descriptor_);
   descriptor_ = -1;

@@ -72,7 +72,7 @@ class File {
   bool is_removed() const;
   // As a file that any program makes: other users may do with it what the process's umask admits.
   Result<void> open_by_umask() const;
-  // A child of fork() closes the file, so that a lock on it ends with this process (fork.h).
+  // A lock on the file ends when this File is closed, or its process dies: close() unlocks it, and a child of fork() closes it (fork.h).
   void close_in_child() { in_child_ = std::make_unique<ClosedInChild>(descriptor_); }
   void close();
 

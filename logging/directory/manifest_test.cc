@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <span>
 
@@ -172,6 +174,21 @@ TEST(DirectoryLock, OthersCannotOpenItsFile) {
   const auto mode = [](const std::string& path) { return static_cast<int>(std::filesystem::status(path).permissions()); };
   EXPECT_EQ(mode(directory.path() + "/lock"), 0600);
   EXPECT_EQ(mode(directory.path()), 0755);
+}
+
+// _Fork() runs no handlers: the child is one that fork() has just made and that has not come to closing the lock's file.
+TEST(DirectoryLock, EndsWithItsOwnerThoughAYoungChildHasItsFile) {
+  const TemporaryDirectory directory;
+  auto lock = std::make_unique<DirectoryLock>(must(DirectoryLock::for_work(directory.path())));
+  const pid_t child = ::_Fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  lock.reset();
+  EXPECT_TRUE(DirectoryLock::for_work(directory.path()).ok());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
 }
 
 TEST(DirectoryLock, OneForWorkOrSeveralForReading) {
