@@ -142,12 +142,21 @@ std::string json_of(const fs::path& file) {
   return text;
 }
 
-// But where the records lie: what a ring in persistent memory holds may stand in a segment as well.
+// Leaves out where the records lie: what a ring in persistent memory holds may stand in a segment as well. Leaves out what the log holds
+// below the checkpoint, too: a striped log is whole without it, and which file has it depends on when records were flushed.
 std::string inspection_of(const fs::path& file) {
   auto json = nlohmann::json::parse(json_of(file));
+  const auto checkpoint = json["checkpoint"]["lsn"].get<uint64_t>();
+  auto records = nlohmann::json::array();
   for (auto& record : json["records"]) {
+    if (record["lsn"].get<uint64_t>() < checkpoint) continue;
     record.erase("file");
     record.erase("offset");
+    records.push_back(record);
+  }
+  json["records"] = records;
+  if (checkpoint > 0) {
+    for (const char* of_whole_log : {"begin_lsn", "log_records", "log_skips", "log_bytes"}) json.erase(of_whole_log);
   }
   return json.dump();
 }
