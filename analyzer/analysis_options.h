@@ -1,5 +1,5 @@
-// Analysis options: how finely procedures are taken apart. Which of them are chosen changes how fast a log is replayed,
-// never what it is replayed to.
+// Analysis options: how finely procedures are taken apart. Which of them are chosen changes how fast a log is
+// replayed, never what it is replayed to.
 //
 // Flow        `mneme slice`, `mneme recover` (cli/option/analysis_option.h) -> analyze() (dependency_graph.h)
 // Source      PACMAN (SIGMOD 2017), section 4.1.1 (tables) and Figure 18 (chopping).

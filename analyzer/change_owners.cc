@@ -27,7 +27,8 @@ std::vector<Touches> find_touches(const DependencyGraph& graph, const Catalog& c
       const LocalGraph& local = graph.local(member.procedure);
       for (const OperationId id : local.slices[member.slice.value].replayed) {
         const ir::Operation& operation = local.replay.operations[id.value];
-        for (const ir::TableAccess& access : operation.access) touch(access.table, access.columns_read, block.id);
+        for (const ir::TableAccess& access : operation.access)
+          touch(access.table, access.columns_read, block.id);
         touch(operation.access[0].table, operation.columns_written, block.id);
       }
     }

@@ -1,17 +1,21 @@
-// Change owners: which block of the graph a change belongs to that no procedure made: an ad-hoc one, known by its images.
+// Change owners: which block of the graph a change belongs to that no procedure made: an ad-hoc one, known by
+// its images.
 //
-// Flow        DependencyGraph -> ChangeOwners -> replay puts each ad-hoc change into its block's lanes (piece_dispatch.h)
-// Owners      Of a table that replayed operations touch in one block only, which has lanes for it, that block owns all.
-//             Of one that none touches, nobody. Else columns are owned one by one, likewise, and existence by none: a
-//             row that comes or goes, and a column that several blocks touch, or one without lanes for the table, is a
-//             barrier. So is a column of a secondary index then, as its entries hold other columns, too.
-// Soundness   A serial replay orders a change only against what reads or writes the same column, or the row's existence.
-//             An owned change is ordered against all of these: they are the owner's, each piece that touches the row
-//             stands in the row's lane (dependency_graph.h, invariants), and lanes keep commit order. Other blocks
-//             neither read nor write it, so it does not matter how far ahead or behind they are. What nobody
-//             owns meets other ad-hoc changes only. A barrier is alone: all before it has run, nothing behind it has
-//             begun. The graph itself guarantees what this asks of a column that procedures write, as
-//             operations that touch it are of one block (conflict_rule.h): what procedures only read, it does not order.
+// Flow        DependencyGraph -> ChangeOwners -> replay puts each ad-hoc change into its block's lanes
+//             (piece_dispatch.h)
+// Owners      Of a table that replayed operations touch in one block only, which has lanes for it, that block
+//             owns all. Of one that none touches, nobody. Else columns are owned one by one, likewise, and
+//             existence by none: a row that comes or goes, and a column that several blocks touch, or one
+//             without lanes for the table, is a barrier. So is a column of a secondary index then, as its
+//             entries hold other columns, too.
+// Soundness   A serial replay orders a change only against what reads or writes the same column, or the row's
+//             existence. An owned change is ordered against all of these: they are the owner's, each piece
+//             that touches the row stands in the row's lane (dependency_graph.h, invariants), and lanes keep
+//             commit order. Other blocks neither read nor write it, so it does not matter how far ahead or
+//             behind they are. What nobody owns meets other ad-hoc changes only. A barrier is alone: all
+//             before it has run, nothing behind it has begun. The graph itself guarantees what this asks of a
+//             column that procedures write, as operations that touch it are of one block (conflict_rule.h):
+//             what procedures only read, it does not order.
 // Threads     constant once made.
 // Source      PACMAN (SIGMOD 2017), section 4.5.
 #pragma once

@@ -51,7 +51,8 @@ std::vector<Statement> committed(const std::vector<Statement>& statements) {
     }
     Statement copy = statement;
     if (must_raise(statement.body)) {
-      // The loop has no iteration. FOR must still set FOUND; WHILE would only evaluate a condition that is false.
+      // The loop has no iteration. FOR must still set FOUND; WHILE would only evaluate a condition that is
+      // false.
       if (statement.kind == StatementKind::kWhile) continue;
       copy.body.clear();
     } else {

@@ -2,19 +2,23 @@
 //
 // The dependency graph asks nothing else about data, so how finely conflicts are seen is decided here alone.
 // Tables      the paper's rule: both access the same table and one modifies it.
-// Columns     one writes a column that the other reads or writes, or rows come or go by one (table_use.h): the other
-//             found rows, or did not find them. Operations that replay leaves out are in no conflict.
-// Elisions    unwritten    what only reads columns that no procedure writes, of rows that neither come nor go, finds the
-//                          same at any time. (By columns, such an operation has nothing in common with others anyway.)
-//             insert-only  rows of a table that is only inserted into: nobody looks, and committed keys differ.
-//             increments   two that add to a column and do no more to it: sums do not depend on order. Whoever reads
-//                          the column, or sets it, is in conflict with both, and so in one block with them, where
-//                          lanes keep commit order. So only where nobody does can they come into different blocks,
-//                          and there replay adds atomically (dependency_graph.h).
-// In place    Blocks run at the same time, and by columns two of them may write one row at once. They write different
-//             bytes: no two columns share one, NULL flags included (row_layout.h); neither the row's word nor, as no
-//             indexed column changes hands here, an index entry is written; an update stores changed columns one by one,
-//             and only one that moves rows (table_use.h) copies an image. Bytes that both write hold an added column.
+// Columns     one writes a column that the other reads or writes, or rows come or go by one (table_use.h):
+//             the other found rows, or did not find them. Operations that replay leaves out are in no
+//             conflict.
+// Elisions    unwritten    what only reads columns that no procedure writes, of rows that neither come nor
+//                          go, finds the same at any time. (By columns, such an operation has nothing in
+//                          common with others anyway.)
+//             insert-only  rows of a table that is only inserted into: nobody looks, and committed keys
+//                          differ.
+//             increments   two that add to a column and do no more to it: sums do not depend on order.
+//                          Whoever reads the column, or sets it, is in conflict with both, and so in one
+//                          block with them, where lanes keep commit order. So only where nobody does can they
+//                          come into different blocks, and there replay adds atomically (dependency_graph.h).
+// In place    Blocks run at the same time, and by columns two of them may write one row at once. They write
+//             different bytes: no two columns share one, NULL flags included (row_layout.h); neither the
+//             row's word nor, as no indexed column changes hands here, an index entry is written; an update
+//             stores changed columns one by one, and only one that moves rows (table_use.h) copies an image.
+//             Bytes that both write hold an added column.
 // Invariants  symmetric. A rule that says no must be sure: replay then runs the two in any order, or at once.
 // Threads     constant once made.
 // Source      PACMAN (SIGMOD 2017), section 4.1.1, for tables.
@@ -51,8 +55,9 @@ class ConflictRule {
   ConflictRule(const Catalog& catalog, const AnalysisOptions& options,
                std::span<const ConflictSubject> subjects);
 
-  // Why the two operations are data-dependent ("district.d_next_o_id: new_order (line 3) writes, payment (line 9) reads"), or
-  // nothing if they are not. Of an operation and itself: whether two calls of its procedure conflict in it.
+  // Why the two operations are data-dependent ("district.d_next_o_id: new_order (line 3) writes, payment
+  // (line 9) reads"), or nothing if they are not. Of an operation and itself: whether two calls of its
+  // procedure conflict in it.
   std::optional<std::string> conflict(OperationRef first, OperationRef second) const;
 
   // Replay leaves the operation out, and so does the rule.

@@ -12,8 +12,8 @@
 #include "analyzer/slice_plan.h"
 #include "analyzer/slicing.h"
 #include "analyzer/table_use.h"
-#include "base/deep_stack.h"
 #include "base/check.h"
+#include "base/deep_stack.h"
 
 namespace mneme {
 namespace {
@@ -69,7 +69,8 @@ class Analyzer {
     std::vector<GlobalSlice> logged;
     for (LocalGraph& local : graph_.procedures) {
       const ir::Procedure& procedure = program_.procedure(local.procedure);
-      const ReasonedPartition slices = local_slices(analysis(local.procedure), local.data, chopped, conflicts);
+      const ReasonedPartition slices =
+          local_slices(analysis(local.procedure), local.data, chopped, conflicts);
       for (const std::vector<size_t>& members : slices.partition.classes()) {
         GlobalSlice slice{local.procedure, {}, slices.reasons_of(members.front())};
         for (size_t operation : members) slice.operations.emplace_back(static_cast<uint32_t>(operation));
@@ -230,7 +231,8 @@ class Analyzer {
           ir::Operation& operation = local.replay.operations[id.value];
           for (ir::Assignment& assignment : operation.assignments) {
             const TableId table = operation.access[0].table;
-            if (conflicts.only_adds_to({local.procedure, id}, table, assignment.column)) visit(slice, table, assignment);
+            if (conflicts.only_adds_to({local.procedure, id}, table, assignment.column))
+              visit(slice, table, assignment);
           }
         }
       }
@@ -351,7 +353,8 @@ void DependencyGraph::verify() const {
     for (const SliceEdge& edge : graph.edges) CHECK(edge.from < edge.to);
     for (const ir::Operation& operation : graph.replay.operations) {
       for (const ir::Assignment& assignment : operation.assignments) {
-        CHECK((assignment.how != ir::Assignment::How::kSet) == is_shared(operation.access[0].table, assignment.column));
+        CHECK((assignment.how != ir::Assignment::How::kSet) ==
+              is_shared(operation.access[0].table, assignment.column));
       }
     }
     for (const DataDependency& data : graph.data) {

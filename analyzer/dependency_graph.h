@@ -1,15 +1,14 @@
 // Dependency graph: what replay needs to know about a set of stored procedures, found from their IR alone.
 //
-// Flow        Program -> flow and data dependencies -> slices of each procedure (local graph, Algorithm 1)
-//             -> blocks over all procedures (global graph, Algorithm 2) -> what each slice runs, and its lanes.
-// Invariants  Two slices that are data-dependent are in one block; a block holds at most one slice of a procedure.
-//             The blocks form a directed acyclic graph, listed predecessors first, and so do a procedure's slices.
-//             A slice's body performs its own replayed operations, recalls outputs of slices in ancestor blocks, and
-//             computes all between them anew: it runs by itself, with variables of its own.
-//             Every row that a slice reads or writes in a table that its block writes lies in a lane that its locate
-//             body reports.
-//             A column to which slices of several blocks add is added to atomically (SharedColumn), and no replayed operation
-//             does anything else to it.
+// Flow        Program -> flow and data dependencies -> slices of each procedure (local graph, Algorithm 1) ->
+//             blocks over all procedures (global graph, Algorithm 2) -> what each slice runs, and its lanes.
+// Invariants  Two slices that are data-dependent are in one block; a block holds at most one slice of a
+//             procedure. The blocks form a directed acyclic graph, listed predecessors first, and so do a
+//             procedure's slices. A slice's body performs its own replayed operations, recalls outputs of
+//             slices in ancestor blocks, and computes all between them anew: it runs by itself, with
+//             variables of its own. Every row that a slice reads or writes in a table that its block writes
+//             lies in a lane that its locate body reports. A column to which slices of several blocks add is
+//             added to atomically (SharedColumn), and no replayed operation does anything else to it.
 // Threads     constant once made. The Program must outlive it: text constants point into its string pool.
 // Source      PACMAN (SIGMOD 2017), sections 4.1 and 4.3, Algorithms 1 and 2.
 #pragma once
@@ -63,14 +62,15 @@ struct Slice {
 
   // What replay runs (ir::OperationMode says what becomes of each operation), against LocalGraph::replay.
   std::vector<ir::Statement> body;
-  // Dispatch runs it to learn the lanes: operations of the slice are kLocate statements, one for each access to
-  // a table whose rows are spread over lanes, with one argument for each of its lane columns (an access with the
-  // same key as the one before is left out). It recalls from ancestor blocks only. Where it depends on the
-  // slice's own reads whether an access happens, the access is reported as if it did. A run that reports nothing
-  // may go to any lane.
+  // Dispatch runs it to learn the lanes: operations of the slice are kLocate statements, one for each access
+  // to a table whose rows are spread over lanes, with one argument for each of its lane columns (an access
+  // with the same key as the one before is left out). It recalls from ancestor blocks only. Where it depends
+  // on the slice's own reads whether an access happens, the access is reported as if it did. A run that
+  // reports nothing may go to any lane.
   std::vector<ir::Statement> locate_body;
-  // All replayed operations lie in one outermost FOR loop, marked in `body` and `locate_body`, and each of its
-  // iterations can run apart from the others. Iterations that the locate body does not report have nothing to do.
+  // All replayed operations lie in one outermost FOR loop, marked in `body` and `locate_body`, and each of
+  // its iterations can run apart from the others. Iterations that the locate body does not report have
+  // nothing to do.
   bool iterations_independent = false;
   const ir::Statement* iteration_loop() const;  // that loop in `body`, or null
 };
@@ -107,7 +107,7 @@ struct Block {
   std::string name;  // a Greek letter, as the paper names them
   std::vector<BlockMember> members;
   std::vector<std::string> merges;  // why they are one block
-  std::vector<TableId> tables;  // touched, sorted
+  std::vector<TableId> tables;      // touched, sorted
   std::vector<LaneTable> lanes;
   std::vector<BlockId> predecessors;  // direct ones, sorted
   std::vector<BlockId> successors;

@@ -1,6 +1,7 @@
 // Digraph: strongly connected components and topological order of small graphs of dense nodes.
 //
-// Sizes are a procedure's operations or a program's slices: tens to a few hundred, so plain loops over adjacency lists.
+// Sizes are a procedure's operations or a program's slices: tens to a few hundred, so plain loops over
+// adjacency lists.
 #pragma once
 
 #include <cstddef>
@@ -44,10 +45,12 @@ class Digraph {
   std::vector<std::set<size_t>> successors_;
 };
 
-// Merges the classes of the partition whose elements reach each other, so that the graph of classes has no cycle.
+// Merges the classes of the partition whose elements reach each other, so that the graph of classes has no
+// cycle.
 void merge_cycles(const Digraph& graph, Partition& partition);
 
-// The graph whose nodes are the partition's classes, in the order of Partition::classes(); without loops of one node.
+// The graph whose nodes are the partition's classes, in the order of Partition::classes(); without loops of
+// one node.
 Digraph quotient(const Digraph& graph, const Partition& partition);
 
 }  // namespace mneme

@@ -12,8 +12,8 @@ void add_variables(const ir::Expr& expr, std::set<VariableId>& variables);
 // Whether it needs a row: a column of one, or an aggregate over some.
 bool uses_columns(const ir::Expr& expr);
 
-// Whether the expression has a value whatever its variables hold: it may then be evaluated where it is not known
-// whether the procedure would.
+// Whether the expression has a value whatever its variables hold: it may then be evaluated where it is not
+// known whether the procedure would.
 bool cannot_fail(const ir::Expr& expr);
 
 // Whether it is the constant true: the condition of LOOP, and of an EXIT without WHEN.

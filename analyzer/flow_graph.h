@@ -1,11 +1,12 @@
-// Flow graph: the order in which a procedure's statements may run, with the variables that each step reads and sets.
+// Flow graph: the order in which a procedure's statements may run, with the variables that each step reads
+// and sets.
 //
-// A loop takes several steps: FOR evaluates its bounds or query once (`enter`), then tests (`head`), sets its variables
-// for an iteration (`row`), and at its end sets FOUND (`leave`). All of them belong to the loop's statement.
-// A loop that a jump leaves on its way to an outer one sets FOUND too, in a step of its own.
+// A loop takes several steps: FOR evaluates its bounds or query once (`enter`), then tests (`head`), sets its
+// variables for an iteration (`row`), and at its end sets FOUND (`leave`). All of them belong to the loop's
+// statement. A loop that a jump leaves on its way to an outer one sets FOUND too, in a step of its own.
 // Invariants  step 0 is the call: it sets every variable, to an argument or NULL.
-// Source      reaching definitions need the graph; control dependence does not, the statements being structured
-//             (program_dependence.h).
+// Source      reaching definitions need the graph; control dependence does not, the statements being
+//             structured (program_dependence.h).
 #pragma once
 
 #include <vector>

@@ -1,10 +1,10 @@
 // Lane plan: by which columns a block's rows of a table are spread over lanes.
 //
-// A column qualifies if each access of the block to the table fixes its value before the block runs, so that all that
-// touches a row meets in the row's lane.
-// Invariants  no replayed update assigns a lane column: a row stays in its lane.
-//             rows that have had the same unique key at different times have had the same lane, so that one leaves
-//             before the other comes.
+// A column qualifies if each access of the block to the table fixes its value before the block runs, so that
+// all that touches a row meets in the row's lane.
+// Invariants  no replayed update assigns a lane column: a row stays in its lane. rows that have had the same
+//             unique key at different times have had the same lane, so that one leaves before the other
+//             comes.
 // Source      PACMAN (SIGMOD 2017), section 4.3.1: key spaces.
 #pragma once
 
@@ -38,8 +38,8 @@ struct LocateSite {
   std::vector<ir::Expr> key;
 };
 
-// The columns that the access path or the insert fixes to one value each, in a form whose equal values are the same
-// bits as the column's.
+// The columns that the access path or the insert fixes to one value each, in a form whose equal values are
+// the same bits as the column's.
 std::map<ColumnId, ir::Expr> fixed_columns(const Catalog& catalog, const ir::Operation& operation,
                                            uint32_t access);
 

@@ -1,4 +1,5 @@
-// Goal    lanes are cut by as many columns as are known at dispatch, and by none that would part rows which meet.
+// Goal    lanes are cut by as many columns as are known at dispatch, and by none that would part rows which
+//         meet.
 // Method  a table: procedures -> the lane columns of each table that they write.
 #include <gtest/gtest.h>
 

@@ -14,8 +14,7 @@ namespace {
 
 struct Analyzed {
   explicit Analyzed(const std::string& path)
-      : program(compile_or_die(source_file(path))),
-        graph(analyze(*program, AnalysisOptions::paper())) {}
+      : program(compile_or_die(source_file(path))), graph(analyze(*program, AnalysisOptions::paper())) {}
 
   const LocalGraph& local(std::string_view procedure) const {
     return graph.local(program->find_procedure(procedure)->id);
@@ -58,9 +57,10 @@ TEST(Paper, BankIsSlicedAsInFigures3To5) {
   EXPECT_EQ(bank.lanes(), (std::set<std::string>{"current: name", "saving: name", "stats: nation"}));
 }
 
-// Figure 21 shows the blocks that follow from each table being a block of its own, linked by the keys and values that
-// NewOrder, Payment and Delivery carry from one to the next. No cycle merges two: NewOrder runs from district to the
-// orders, Delivery from new_order over orders and order_line to customer, Payment into history.
+// Figure 21 shows the blocks that follow from each table being a block of its own, linked by the keys and
+// values that NewOrder, Payment and Delivery carry from one to the next. No cycle merges two: NewOrder runs
+// from district to the orders, Delivery from new_order over orders and order_line to customer, Payment into
+// history.
 TEST(Paper, TpccHasOneBlockATable) {
   const Analyzed tpcc("workloads/tpcc/tpcc.sql");
   std::multiset<std::string> tables;

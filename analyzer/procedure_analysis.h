@@ -1,6 +1,7 @@
 // Procedure analysis: what is known of one procedure before its operations are put into slices.
 //
-// Flow        procedure -> committed body -> statement table, program dependence -> flow dependencies, live operations.
+// Flow        procedure -> committed body -> statement table, program dependence -> flow dependencies, live
+//             operations.
 // Invariants  statements point into `body`, so an analysis never moves.
 // Source      PACMAN (SIGMOD 2017), section 4.1.1: flow dependencies are define-use or control relations.
 #pragma once

@@ -10,13 +10,13 @@
 namespace mneme {
 namespace {
 
-// Which definitions of variables reach each step of a flow graph, by iteration to a fixpoint. A definition counts
-// twice: fresh, and carried, which a fresh one becomes when its outermost loop begins another iteration.
-// Definitions are numbered variable by variable, so that those of one variable lie side by side in a set.
+// Which definitions of variables reach each step of a flow graph, by iteration to a fixpoint. A definition
+// counts twice: fresh, and carried, which a fresh one becomes when its outermost loop begins another
+// iteration. Definitions are numbered variable by variable, so that those of one variable lie side by side in
+// a set.
 class ReachingDefinitions {
  public:
-  ReachingDefinitions(const FlowGraph& graph, const StatementTable& table)
-      : graph_(graph), table_(table) {
+  ReachingDefinitions(const FlowGraph& graph, const StatementTable& table) : graph_(graph), table_(table) {
     for (const FlowStep& step : graph.steps()) {
       for (const FlowStep::Definition& definition : step.defines) {
         const size_t variable = definition.variable.value;
@@ -38,8 +38,8 @@ class ReachingDefinitions {
       }
     }
     reaching_.assign(graph.steps().size(), Set(2 * definitions_.size()));
-    // There and back in turns: steps that follow each other may be numbered either way, and a pass against their order takes what
-    // reaches them one step further.
+    // There and back in turns: steps that follow each other may be numbered either way, and a pass against
+    // their order takes what reaches them one step further.
     bool forward = true;
     for (bool changed = true; changed; forward = !forward) {
       changed = false;
@@ -70,7 +70,8 @@ class ReachingDefinitions {
     size_t end = 0;
   };
 
-  // Of definitions, by words: procedures of hundreds of statements are taken apart while somebody waits for a recovery.
+  // Of definitions, by words: procedures of hundreds of statements are taken apart while somebody waits for a
+  // recovery.
   class Set {
    public:
     explicit Set(size_t size) : words_((size + 63) / 64) {}
@@ -85,7 +86,8 @@ class ReachingDefinitions {
     template <typename Visit>
     void for_each(size_t begin, size_t end, Visit visit) const {
       for_each_word(begin, end, [&](size_t w, uint64_t mask) {
-        for (uint64_t left = words_[w] & mask; left != 0; left &= left - 1) visit(w * 64 + static_cast<size_t>(std::countr_zero(left)));
+        for (uint64_t left = words_[w] & mask; left != 0; left &= left - 1)
+          visit(w * 64 + static_cast<size_t>(std::countr_zero(left)));
       });
     }
     // Returns whether that adds any.
@@ -207,8 +209,8 @@ void ProgramDependence::find_values(const ir::Procedure& procedure, const std::v
   }
 }
 
-// What the jump may skip: the statements after it, up to the end of the loop that it leaves or continues (RETURN: of
-// the procedure), and further iterations of the loops that it leaves.
+// What the jump may skip: the statements after it, up to the end of the loop that it leaves or continues
+// (RETURN: of the procedure), and further iterations of the loops that it leaves.
 void ProgramDependence::add_jump(StatementId jump) {
   const ir::Statement& statement = table_.statement(jump);
   uint32_t loops_left = 0;

@@ -1,9 +1,11 @@
 // Program dependence: for each statement, which statements give it values and which decide whether it runs.
 //
-// Value dependences come from reaching definitions over the flow graph. Control dependences follow from the structure:
-// a statement depends on the IF or loop around it, and on each EXIT, CONTINUE or RETURN that may skip it; a loop
-// depends on the jumps that may end it. Everything that a statement needs is thus reached by following both.
-// Source      Ferrante, Ottenstein, Warren: The Program Dependence Graph and Its Use in Optimization (TOPLAS 1987).
+// Value dependences come from reaching definitions over the flow graph. Control dependences follow from the
+// structure: a statement depends on the IF or loop around it, and on each EXIT, CONTINUE or RETURN that may
+// skip it; a loop depends on the jumps that may end it. Everything that a statement needs is thus reached by
+// following both.
+// Source      Ferrante, Ottenstein, Warren: The Program Dependence Graph and Its Use in Optimization (TOPLAS
+//             1987).
 #pragma once
 
 #include <vector>

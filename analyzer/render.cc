@@ -129,7 +129,8 @@ class TextWriter {
   void write_procedure(const LocalGraph& local) {
     const ir::Procedure& procedure = program_.procedure(local.procedure);
     line("Procedure {}{}", procedure.name, procedure.writes ? "" : " (reads only: never logged)");
-    if (procedure.is_logged_by_rows()) line("  logged by the rows that it changes, as an ad-hoc transaction: {}", procedure.by_chance);
+    if (procedure.is_logged_by_rows())
+      line("  logged by the rows that it changes, as an ad-hoc transaction: {}", procedure.by_chance);
     size_t width = 0;
     for (const Slice& slice : local.slices) width = std::max(width, slice.label.size());
     for (const ir::Operation& operation : procedure.operations) {
@@ -253,7 +254,10 @@ nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& gr
                       {"lane_columns", std::move(columns)},
                       {"any_lane", lanes != nullptr && lanes->any_lane}});
   }
-  return {{"name", block.name}, {"slices", std::move(members)}, {"merges", block.merges}, {"tables", std::move(tables)}};
+  return {{"name", block.name},
+          {"slices", std::move(members)},
+          {"merges", block.merges},
+          {"tables", std::move(tables)}};
 }
 
 }  // namespace
@@ -304,7 +308,8 @@ nlohmann::ordered_json render_json(const Program& program, const DependencyGraph
   for (const TableId table : graph.insert_only) insert_only.push_back(program.catalog.table(table).name);
   Json shared_columns = Json::array();
   for (const SharedColumn& shared : graph.shared_columns) {
-    shared_columns.push_back({{"column", name_of(program.catalog, shared)}, {"blocks", block_names(graph, shared)}});
+    shared_columns.push_back(
+        {{"column", name_of(program.catalog, shared)}, {"blocks", block_names(graph, shared)}});
   }
   return {{"procedures", std::move(procedures)},
           {"blocks", std::move(blocks)},

@@ -38,8 +38,9 @@ TEST_F(Render, TextShowsSlicesBlocksAndReasons) {
 }
 
 TEST_F(Render, TextSaysWhatASliceIsOneFor) {
-  EXPECT_THAT(render_text(*bank_, graph_),
-              HasSubstr("  T2 is one slice:\n      current: transfer (line 42) reads, transfer (line 43) writes\n"));
+  EXPECT_THAT(
+      render_text(*bank_, graph_),
+      HasSubstr("  T2 is one slice:\n      current: transfer (line 42) reads, transfer (line 43) writes\n"));
 }
 
 TEST_F(Render, WhatOrdersNothingIsTold) {

@@ -1,6 +1,7 @@
-// Goal    replaying slices leaves the same rows as running whole procedures, in every order that the graph allows.
-// Method  replay_harness.h, over the workloads' files, the paper's bank, and procedures that are hard to slice: each on
-//         its own and all together, with several seeds and by every analysis in turn.
+// Goal    replaying slices leaves the same rows as running whole procedures, in every order that the graph
+//         allows.
+// Method  replay_harness.h, over the workloads' files, the paper's bank, and procedures that are hard to
+//         slice: each on its own and all together, with several seeds and by every analysis in turn.
 #include <gtest/gtest.h>
 
 #include "analyzer/testing/every_analysis.h"

@@ -1,7 +1,7 @@
 // Replayed procedure: a procedure's operations as replay performs them.
 //
-// Of an operation's outputs, FOUND included, those stay that some write depends on: the others feed results, or the guards
-// of RAISE. What was read for these alone is not read.
+// Of an operation's outputs, FOUND included, those stay that some write depends on: the others feed results,
+// or the guards of RAISE. What was read for these alone is not read.
 #pragma once
 
 #include <set>

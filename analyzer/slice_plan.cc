@@ -117,8 +117,8 @@ std::vector<AccessSite> SlicePlan::access_sites(const Catalog& catalog) const {
       AccessSite& site = sites.emplace_back();
       site = {id, i, at, operation.access[i].table, &operation, fixed_columns(catalog, operation, i)};
       std::erase_if(site.keys, [&](const auto& key) {
-        // A key that the row of a join's outer table gives is not known, nor may one be evaluated that could fail
-        // where the procedure would not have evaluated it.
+        // A key that the row of a join's outer table gives is not known, nor may one be evaluated that could
+        // fail where the procedure would not have evaluated it.
         const ir::Expr& expr = key.second;
         return uses_columns(expr) || !is_known(expr, at) || !(runs_surely(at) || cannot_fail(expr));
       });

@@ -1,14 +1,15 @@
-// Slice plan: which of a procedure's statements one slice keeps, and which operations of other slices it recalls.
+// Slice plan: which of a procedure's statements one slice keeps, and which operations of other slices it
+// recalls.
 //
-// A slice keeps its replayed operations and, transitively, all statements that give these values or decide whether
-// they run. The walk stops at operations of other slices: their outputs are recalled, so of these only what decides
-// whether they run is needed (so that a recall meets the recorded executions one for one).
-// The locate body is found in the same way, starting from the lane keys instead of the operations. What depends on the
-// slice's own operations cannot be known at dispatch: IFs and loops of that kind are dissolved, that is, what they
-// hold is reported as if it always ran.
-// Invariants  a kept statement's enclosing IFs and loops, and all jumps that may skip it, are kept.
-//             the slices of a procedure depend on each other without a cycle, so a recalled operation never waits for
-//             the slice that recalls it.
+// A slice keeps its replayed operations and, transitively, all statements that give these values or decide
+// whether they run. The walk stops at operations of other slices: their outputs are recalled, so of these
+// only what decides whether they run is needed (so that a recall meets the recorded executions one for one).
+// The locate body is found in the same way, starting from the lane keys instead of the operations. What
+// depends on the slice's own operations cannot be known at dispatch: IFs and loops of that kind are
+// dissolved, that is, what they hold is reported as if it always ran.
+// Invariants  a kept statement's enclosing IFs and loops, and all jumps that may skip it, are kept. the
+//             slices of a procedure depend on each other without a cycle, so a recalled operation never waits
+//             for the slice that recalls it.
 #pragma once
 
 #include <set>
@@ -31,9 +32,9 @@ class SlicePlan {
   // Where replayed operations touch tables, with the key values that are known before the slice runs.
   std::vector<AccessSite> access_sites(const Catalog& catalog) const;
 
-  // Which accesses dispatch reports, once the lanes of the slice's block are known; in program order. Iterations run
-  // apart only if all that write are reported, so that no iteration with work to do goes unreported, and, once that is
-  // known, all that are recorded for other slices.
+  // Which accesses dispatch reports, once the lanes of the slice's block are known; in program order.
+  // Iterations run apart only if all that write are reported, so that no iteration with work to do goes
+  // unreported, and, once that is known, all that are recorded for other slices.
   void locate(std::vector<LocateSite> sites);
   void keep_recorded_together(const std::set<OperationId>& recorded);
 
@@ -48,7 +49,7 @@ class SlicePlan {
  private:
   using StatementSet = std::vector<bool>;  // by StatementId
 
-  bool is_own(StatementId id) const;      // an operation that the slice performs
+  bool is_own(StatementId id) const;  // an operation that the slice performs
   bool is_located(OperationId operation) const;
   bool is_foreign(StatementId id) const;  // an operation of another slice
   void keep(StatementId start, StatementSet& kept);

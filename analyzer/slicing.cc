@@ -137,8 +137,8 @@ ReasonedPartition local_slices(const ProcedureAnalysis& analysis, const std::vec
   }
   if (chopped != nullptr && analysis.procedure().writes)
     merge_sc_cycles(analysis, *chopped, conflicts, slices);
-  // Build graph, break cycles. One pass is a fixpoint: what has merged all its cycles has none left, and merging makes
-  // no operations data-dependent that were not.
+  // Build graph, break cycles. One pass is a fixpoint: what has merged all its cycles has none left, and
+  // merging makes no operations data-dependent that were not.
   std::map<std::pair<size_t, size_t>, std::string> reasons;
   for (const FlowDependency& flow : analysis.flow()) {
     reasons.try_emplace({flow.from.value, flow.to.value}, flow.reason);
@@ -179,8 +179,9 @@ std::vector<GlobalBlock> global_blocks(const ProcedureAnalyses& procedures,
   // Break cycles.
   merge_cycles(graph, blocks, reasons);
   if (coalesced != nullptr) coalesce(*coalesced, procedures, slices, conflicts, graph, blocks);
-  // Merge slices. Two slices of a procedure with a third between them that is in another block would now depend on
-  // each other by way of it; but then their block and its would too, and the last step has made those one block.
+  // Merge slices. Two slices of a procedure with a third between them that is in another block would now
+  // depend on each other by way of it; but then their block and its would too, and the last step has made
+  // those one block.
   const std::vector<std::vector<size_t>> classes = blocks.partition.classes();
   std::vector<GlobalBlock> result;
   for (size_t block : quotient(graph, blocks.partition).topological_order()) {

@@ -1,11 +1,13 @@
-// Slicing: the paper's two algorithms, which put operations into slices and slices into blocks; and what transaction
-// chopping makes of procedures, to compare with.
+// Slicing: the paper's two algorithms, which put operations into slices and slices into blocks; and what
+// transaction chopping makes of procedures, to compare with.
 //
-// Chopping    Pieces of a transaction may commit apart only if no cycle leads from one of them by conflicts through other
-//             transactions, whole ones, back to another piece (Shasha's SC-cycle; there may be another call of the same
-//             procedure among them). Such pieces are merged; what is left apart is sliced by Algorithm 1.
+// Chopping    Pieces of a transaction may commit apart only if no cycle leads from one of them by conflicts
+//             through other transactions, whole ones, back to another piece (Shasha's SC-cycle; there may be
+//             another call of the same procedure among them). Such pieces are merged; what is left apart is
+//             sliced by Algorithm 1.
 // Source      PACMAN (SIGMOD 2017), appendix B. Each function follows the algorithm's phases, named as there.
-//             Shasha, Llirbat, Simon, Valduriez: Transaction Chopping (TODS 1995), section 3 (finest chopping).
+//             Shasha, Llirbat, Simon, Valduriez: Transaction Chopping (TODS 1995), section 3 (finest
+//             chopping).
 #pragma once
 
 #include <memory>
@@ -42,8 +44,8 @@ struct ReasonedPartition {
 // Of the procedure's operations among each other.
 std::vector<DataDependency> data_dependencies(const ir::Procedure& procedure, const ConflictRule& conflicts);
 
-// Algorithm 1: the operations of one procedure, partitioned into slices. `chopped`: all procedures, where pieces are to
-// be as chopping has them; nullptr: the paper's.
+// Algorithm 1: the operations of one procedure, partitioned into slices. `chopped`: all procedures, where
+// pieces are to be as chopping has them; nullptr: the paper's.
 ReasonedPartition local_slices(const ProcedureAnalysis& analysis, const std::vector<DataDependency>& data,
                                const ProcedureAnalyses* chopped, const ConflictRule& conflicts);
 
@@ -59,9 +61,9 @@ struct GlobalBlock {
   std::vector<std::string> merges;
 };
 
-// Algorithm 2: the slices of all procedures that are logged, put into blocks. A block's slices of one procedure are
-// merged; blocks come predecessors first. `coalesced`: the catalog, where blocks are to be joined that need not be apart
-// (coalescing.h); nullptr: as the paper has it.
+// Algorithm 2: the slices of all procedures that are logged, put into blocks. A block's slices of one
+// procedure are merged; blocks come predecessors first. `coalesced`: the catalog, where blocks are to be
+// joined that need not be apart (coalescing.h); nullptr: as the paper has it.
 std::vector<GlobalBlock> global_blocks(const ProcedureAnalyses& procedures,
                                        const std::vector<GlobalSlice>& slices, const ConflictRule& conflicts,
                                        const Catalog* coalesced);

@@ -1,6 +1,6 @@
 // Goal    operations are put into exactly the slices and blocks that the paper's algorithms give.
-// Method  a table: the body of a procedure `t` over small tables -> its slices, operations counted from 1 in program
-//         order. Where a second procedure is needed to make blocks, it stands after the first.
+// Method  a table: the body of a procedure `t` over small tables -> its slices, operations counted from 1 in
+//         program order. Where a second procedure is needed to make blocks, it stands after the first.
 #include <gtest/gtest.h>
 
 #include "analyzer/dependency_graph.h"
@@ -257,8 +257,13 @@ INSTANTIATE_TEST_SUITE_P(Table, GlobalBlocks, testing::ValuesIn(kGlobalCases),
 // A pass takes the square of the statements, over 64; one for each of them would take their cube.
 TEST(ProgramDependence, TakesFewPassesHoweverManyStatements) {
   std::string statements;
-  for (int i = 0; i < 300; ++i) statements += "x := x + 1; IF x > p THEN y := x; END IF; FOR i IN 1..x LOOP y := y + i; x := y; END LOOP; ";
-  const auto program = compile("CREATE PROCEDURE p(p INT) LANGUAGE plpgsql AS $$ DECLARE x INT := 0; y INT; BEGIN " + statements + "END $$;", "test.sql");
+  for (int i = 0; i < 300; ++i)
+    statements +=
+        "x := x + 1; IF x > p THEN y := x; END IF; FOR i IN 1..x LOOP y := y + i; x := y; END LOOP; ";
+  const auto program =
+      compile("CREATE PROCEDURE p(p INT) LANGUAGE plpgsql AS $$ DECLARE x INT := 0; y INT; BEGIN " +
+                  statements + "END $$;",
+              "test.sql");
   ASSERT_TRUE(program.ok()) << program.error().message;
   const ProcedureAnalysis analysis((*program)->procedures[0]);
   EXPECT_LE(analysis.dependence().passes(), 8U);

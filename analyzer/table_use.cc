@@ -47,8 +47,8 @@ bool is_indexed(const Catalog& catalog, const TableDefinition& table, ColumnId c
   });
 }
 
-// Values of the type are whole numbers of one unit, of 8 bytes at most: adding them up in any order, each sum cut to the
-// column's width, gives the same bits.
+// Values of the type are whole numbers of one unit, of 8 bytes at most: adding them up in any order, each sum
+// cut to the column's width, gives the same bits.
 bool counts_units(const Type& type) {
   return type.is_integer() || (type.kind == TypeKind::kNumeric && type.precision <= kNarrowNumericPrecision);
 }

@@ -1,10 +1,11 @@
 // Table use: what replay of an operation reads and writes of each table that it accesses.
 //
-// Columns     read: by access path, filter, order, aggregates, SET and INSERT expressions, and by those outputs that replay
-//             uses. A column counts as added to, not as read and written, where the operation does no more to it than
-//             add a value or take one away, in arithmetic that forgets nothing: integers, or NUMERIC at the column's scale.
-// Rows        come and go by INSERT, DELETE, and UPDATE of a column that an index holds: the row leaves one place in
-//             the index for another, and its whole image is looked at (UnloggedWriter).
+// Columns     read: by access path, filter, order, aggregates, SET and INSERT expressions, and by those
+//             outputs that replay uses. A column counts as added to, not as read and written, where the
+//             operation does no more to it than add a value or take one away, in arithmetic that forgets
+//             nothing: integers, or NUMERIC at the column's scale.
+// Rows        come and go by INSERT, DELETE, and UPDATE of a column that an index holds: the row leaves one
+//             place in the index for another, and its whole image is looked at (UnloggedWriter).
 // Invariants  the lists are sorted, and no column that is added to is in another list.
 #pragma once
 

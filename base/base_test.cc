@@ -23,8 +23,8 @@ TEST(Crc32c, HasThePublishedCheckValueAndChains) {
 
 TEST(Bytes, VarintsRoundTripAtEveryWidth) {
   ByteBuffer buffer;
-  std::vector<int64_t> values = {0, 1, -1, 63, -64, 64, std::numeric_limits<int64_t>::max(),
-                                 std::numeric_limits<int64_t>::min()};
+  std::vector<int64_t> values = {
+      0, 1, -1, 63, -64, 64, std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   for (int shift = 0; shift < 63; ++shift) values.push_back(int64_t{1} << shift);
   for (const int64_t value : values) buffer.put_signed(value);
   ByteReader reader(buffer.span());
@@ -67,7 +67,8 @@ TEST(Histogram, QuantilesAreWithinOneThirtySecondOfTheTruth) {
   for (const double q : {0.01, 0.5, 0.95, 0.99, 0.999}) {
     const uint64_t truth = values[static_cast<size_t>(q * 100'000) - 1];
     EXPECT_GE(histogram.quantile(q), truth) << q;
-    EXPECT_LE(static_cast<double>(histogram.quantile(q)), static_cast<double>(truth) * (1 + 1.0 / 32) + 1) << q;
+    EXPECT_LE(static_cast<double>(histogram.quantile(q)), static_cast<double>(truth) * (1 + 1.0 / 32) + 1)
+        << q;
   }
   EXPECT_EQ(histogram.max(), values.back());
 }

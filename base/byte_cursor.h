@@ -1,5 +1,5 @@
-// ByteCursor: ByteReader for long rows of short fields: what is there in most cases, a varint of up to three bytes, is
-// read without a call or a loop.
+// ByteCursor: ByteReader for long rows of short fields: what is there in most cases, a varint of up to three
+// bytes, is read without a call or a loop.
 //
 // Flow        ByteCursor cursor(reader) -> fields -> cursor.give_back(reader), which goes on behind them
 // Errors      as ByteReader: a short or malformed input turns it bad, and every later read returns zero.
@@ -48,7 +48,8 @@ class ByteCursor {
       return value;
     }
     if (remaining() >= 3 && at_[2] < std::byte{0x80}) {
-      const uint64_t value = (static_cast<uint64_t>(at_[0]) & 0x7f) | (static_cast<uint64_t>(at_[1]) & 0x7f) << 7 |
+      const uint64_t value = (static_cast<uint64_t>(at_[0]) & 0x7f) |
+                             (static_cast<uint64_t>(at_[1]) & 0x7f) << 7 |
                              static_cast<uint64_t>(at_[2]) << 14;
       at_ += 3;
       return value;

@@ -1,7 +1,8 @@
 // Bytes to and from memory: little-endian integers, LEB128 variable-length integers, and a bounded reader.
 //
-// Writers append to a ByteBuffer. ByteReader never reads past its end: a short or malformed input turns it `bad`,
-// every later read returns zero, and the caller asks once, at the end. So decoding needs one check, not one a field.
+// Writers append to a ByteBuffer. ByteReader never reads past its end: a short or malformed input turns it
+// `bad`, every later read returns zero, and the caller asks once, at the end. So decoding needs one check,
+// not one a field.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +43,12 @@ inline bool is_zeros(ByteSpan bytes) {
 }
 
 // Signed integers near zero become small unsigned ones: 0, -1, 1, -2, ... -> 0, 1, 2, 3, ...
-constexpr uint64_t zigzag(int64_t v) { return (static_cast<uint64_t>(v) << 1) ^ static_cast<uint64_t>(v >> 63); }
-constexpr int64_t unzigzag(uint64_t v) { return static_cast<int64_t>(v >> 1) ^ -static_cast<int64_t>(v & 1); }
+constexpr uint64_t zigzag(int64_t v) {
+  return (static_cast<uint64_t>(v) << 1) ^ static_cast<uint64_t>(v >> 63);
+}
+constexpr int64_t unzigzag(uint64_t v) {
+  return static_cast<int64_t>(v >> 1) ^ -static_cast<int64_t>(v & 1);
+}
 
 // A varint holds seven bits a byte. Returns the end of what it wrote.
 inline constexpr size_t kMaxVarintBytes = 10;
@@ -52,7 +57,9 @@ inline std::byte* store_varint(std::byte* to, uint64_t v) {
   *to++ = static_cast<std::byte>(v);
   return to;
 }
-constexpr size_t varint_bytes(uint64_t v) { return (static_cast<size_t>(std::bit_width(v | 1)) + 6) / 7; }
+constexpr size_t varint_bytes(uint64_t v) {
+  return (static_cast<size_t>(std::bit_width(v | 1)) + 6) / 7;
+}
 
 class ByteBuffer {
  public:

@@ -16,8 +16,10 @@ namespace mneme {
 
 }  // namespace mneme
 
-#define CHECK(condition) \
-  (__builtin_expect(static_cast<bool>(condition), 1) ? (void)0 : ::mneme::check_failed(#condition, __FILE__, __LINE__))
+#define CHECK(condition)                             \
+  (__builtin_expect(static_cast<bool>(condition), 1) \
+       ? (void)0                                     \
+       : ::mneme::check_failed(#condition, __FILE__, __LINE__))
 
 #ifdef NDEBUG
 #define DCHECK(condition) (true ? (void)0 : (void)(condition))

@@ -1,8 +1,9 @@
 // CRC32C (Castagnoli), by ISA-L. Chainable: crc32c(b, crc32c(a)) == crc32c(a + b).
 //
-// Upper halves   ISA-L's routines for AVX leave the upper halves of vector registers in use. On Intel's processors every SSE
-//                instruction of the thread then takes them along, and so do threads that it starts later, which makes all of
-//                them slower (docs/performance.md, "Whole runs"). They are cleared after each call.
+// Upper halves   ISA-L's routines for AVX leave the upper halves of vector registers in use. On Intel's
+//                processors every SSE instruction of the thread then takes them along, and so do threads that
+//                it starts later, which makes all of them slower (docs/performance.md, "Whole runs"). They
+//                are cleared after each call.
 #pragma once
 
 #include <isa-l/crc.h>

@@ -12,7 +12,8 @@ namespace mneme {
 
 namespace {
 
-// The deepest input that the parser accepts takes a third of this in a build with sanitizers and without optimization.
+// The deepest input that the parser accepts takes a third of this in a build with sanitizers and without
+// optimization.
 constexpr size_t kEnoughBytes = size_t{6} << 20;
 // Less than what the C library keeps of ended threads' stacks, so that the next job finds this one.
 constexpr size_t kDeepBytes = size_t{32} << 20;

@@ -1,11 +1,14 @@
-// Deep stack: for what calls itself once for each level of its input: parsing, binding, printing, analysing, emitting.
+// Deep stack: for what calls itself once for each level of its input: parsing, binding, printing, analysing,
+// emitting.
 //
 //     syntax::File file = on_deep_stack([&] { return read(tree); });
 //
-// The job runs where it is called if the caller's stack has room for the deepest input that is accepted; else on a thread with a
-// stack of its own, which the caller waits for. So a program that embeds the engine may call from threads with small stacks.
+// The job runs where it is called if the caller's stack has room for the deepest input that is accepted; else
+// on a thread with a stack of its own, which the caller waits for. So a program that embeds the engine may
+// call from threads with small stacks.
 //
-// Threads     any. The job runs on one thread at a time, but perhaps not on the caller's: it uses nothing thread-local of the caller's.
+// Threads     any. The job runs on one thread at a time, but perhaps not on the caller's: it uses nothing
+//             thread-local of the caller's.
 // Errors      what the job throws is thrown to the caller. std::system_error where no thread can be made.
 #pragma once
 
@@ -18,7 +21,8 @@
 
 namespace mneme {
 
-// The bytes that are left of the calling thread's stack; 0 where it runs on another stack than its thread's own.
+// The bytes that are left of the calling thread's stack; 0 where it runs on another stack than its thread's
+// own.
 size_t stack_bytes_left();
 
 void run_on_deep_stack(FunctionRef<void()> job);

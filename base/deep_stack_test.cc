@@ -1,4 +1,5 @@
-// Deep stack: a recursion that a small thread's stack cannot hold, what it throws, and when the caller's own stack is used.
+// Deep stack: a recursion that a small thread's stack cannot hold, what it throws, and when the caller's own
+// stack is used.
 #include "base/deep_stack.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,8 @@ TEST(DeepStack, HoldsWhatASmallStackCannot) {
 }
 
 TEST(DeepStack, ThrowsWhatTheJobThrows) {
-  on_small_stack([] { EXPECT_THROW(on_deep_stack([] { throw std::runtime_error("no"); }), std::runtime_error); });
+  on_small_stack(
+      [] { EXPECT_THROW(on_deep_stack([] { throw std::runtime_error("no"); }), std::runtime_error); });
 }
 
 TEST(DeepStack, UsesTheCallersStackWhereThatIsDeepEnough) {

@@ -1,9 +1,11 @@
-// EventCount: sleep until a condition that others make true, where they pay one atomic add and no lock to say so.
+// EventCount: sleep until a condition that others make true, where they pay one atomic add and no lock to say
+// so.
 //
 // Flow        waiter: await(condition).  notifier: makes the condition true, then notify_all().
-// Invariants  a waiter that saw the condition false before a notify_all() began is woken by it. Why: both sides
-//             read-modify-write state_. Whichever comes first in its order is seen by the other: either the
-//             notifier counts the waiter, or the waiter, looking once more after its own step, sees the condition.
+// Invariants  a waiter that saw the condition false before a notify_all() began is woken by it. Why: both
+//             sides read-modify-write state_. Whichever comes first in its order is seen by the other: either
+//             the notifier counts the waiter, or the waiter, looking once more after its own step, sees the
+//             condition.
 // Threads     any.
 // Waiting     await() on a futex, so an idle thread costs nothing.
 #pragma once
@@ -48,13 +50,15 @@ class EventCount {
   // The kernel compares 32 bits: the epoch, the upper half of a little-endian word.
   uint32_t* epoch_word() { return reinterpret_cast<uint32_t*>(&state_) + 1; }
 
-  // The kernel returns at once when the epoch has moved on; a spurious return only looks at the condition again.
+  // The kernel returns at once when the epoch has moved on; a spurious return only looks at the condition
+  // again.
   void sleep(uint32_t epoch) {
     syscall(SYS_futex, epoch_word(), FUTEX_WAIT_PRIVATE, epoch, nullptr, nullptr, 0);
   }
 
   // Low half: threads between their announcement and their return. High half: the number of notifications.
-  // Written by both sides, always as a read-modify-write: the total order of those is the whole argument above.
+  // Written by both sides, always as a read-modify-write: the total order of those is the whole argument
+  // above.
   std::atomic<uint64_t> state_{0};
 };
 

@@ -16,11 +16,12 @@ namespace {
 // No memory may be asked for here.
 [[noreturn]] void end(const char* what) {
   char text[512];
-  const int length = std::snprintf(text, sizeof text,
-                                   "mneme: %s; the process ends here, as if it had been killed: what was acknowledged "
-                                   "is durable. Give it more, or ask for less (a smaller scale, fewer threads), and "
-                                   "recover, or go on with --resume\n",
-                                   what);
+  const int length =
+      std::snprintf(text, sizeof text,
+                    "mneme: %s; the process ends here, as if it had been killed: what was acknowledged "
+                    "is durable. Give it more, or ask for less (a smaller scale, fewer threads), and "
+                    "recover, or go on with --resume\n",
+                    what);
   if (length > 0 && ::write(STDERR_FILENO, text, static_cast<size_t>(length)) < 0) std::abort();
   ::_exit(1);
 }
@@ -45,7 +46,8 @@ namespace {
 
 void out_of_memory(size_t bytes) {
   char text[96];
-  std::snprintf(text, sizeof text, bytes == 0 ? "no memory is left" : "no memory is left for %zu bytes more", bytes);
+  std::snprintf(text, sizeof text, bytes == 0 ? "no memory is left" : "no memory is left for %zu bytes more",
+                bytes);
   end(text);
 }
 

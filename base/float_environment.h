@@ -1,7 +1,8 @@
-// Float environment: the rounding and the traps in which the same numbers come out everywhere, for as long as an object of this lives.
+// Float environment: the rounding and the traps in which the same numbers come out everywhere, for as long as
+// an object of this lives.
 //
-// A program that brings a database along may round otherwise, flush what is tiny to zero, or trap. What a call computes then would not
-// be what its replay computes.
+// A program that brings a database along may round otherwise, flush what is tiny to zero, or trap. What a
+// call computes then would not be what its replay computes.
 //
 // Cost        two registers are read where they are as they should be.
 // Threads     its thread's. Threads that are made meanwhile have it, too.

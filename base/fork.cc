@@ -15,8 +15,8 @@ namespace mneme {
 namespace {
 
 struct Forks {
-  std::mutex mutex;               // held over a fork(), so that the child finds the descriptors whole
-  std::vector<int> descriptors;   // guarded by mutex
+  std::mutex mutex;                // held over a fork(), so that the child finds the descriptors whole
+  std::vector<int> descriptors;    // guarded by mutex
   std::atomic<uint64_t> count{0};  // relaxed: it changes in a child's first steps, when it has one thread
 };
 

@@ -1,8 +1,9 @@
-// Fork: what a child that fork() has made does with what its parent had open. Threads don't live on in it, so there is nothing that it
-// could finish, and what it did to files its parent would do as well.
+// Fork: what a child that fork() has made does with what its parent had open. Threads don't live on in it, so
+// there is nothing that it could finish, and what it did to files its parent would do as well.
 //
 // Threads     any.
-// Not here    children that are made by clone() or vfork() alone: no handler runs in them. Those that go on to exec() have nothing of it.
+// Not here    children that are made by clone() or vfork() alone: no handler runs in them. Those that go on
+//             to exec() have nothing of it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace mneme {
 // The process that this one is: another number in each child of fork(), and before it.
 uint64_t this_process();
 
-// A descriptor that a child closes as the first thing it does: a lock that a process has must not live on in its children.
+// A descriptor that a child closes as the first thing it does: a lock that a process has must not live on in
+// its children.
 class ClosedInChild {
  public:
   explicit ClosedInChild(int descriptor);

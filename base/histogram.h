@@ -1,6 +1,7 @@
 // Histogram: counts of non-negative integers (latencies, sizes) in buckets no wider than 1/32 of their value.
 //
-// Invariants  quantile(q) is at least the true quantile and at most 1/32 above it; max() and mean() are exact.
+// Invariants  quantile(q) is at least the true quantile and at most 1/32 above it; max() and mean() are
+//             exact.
 // Units       whatever the caller records.
 // Threads     one owner; histograms of several threads are merged afterwards.
 #pragma once

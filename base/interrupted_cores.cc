@@ -68,7 +68,8 @@ std::vector<uint32_t> interrupted_cores(unsigned major, unsigned minor, const fs
   std::istringstream head(text);
   head.imbue(std::locale::classic());
   std::vector<uint32_t> cores;  // "CPU0 CPU2": those that are switched on
-  for (std::string name; head >> name && name.starts_with("CPU");) cores.push_back(std::stoul(name.substr(3)));
+  for (std::string name; head >> name && name.starts_with("CPU");)
+    cores.push_back(std::stoul(name.substr(3)));
 
   std::vector<uint64_t> sums(cores.size());
   while (std::getline(file, text)) {
@@ -94,7 +95,8 @@ std::vector<uint32_t> interrupted_cores(unsigned major, unsigned minor, const fs
 std::vector<uint32_t> interrupted_cores(const fs::path& path) {
   struct stat status {};
   for (fs::path at = fs::absolute(path).lexically_normal();; at = at.parent_path()) {
-    if (::stat(at.c_str(), &status) == 0) return interrupted_cores(major(status.st_dev), minor(status.st_dev), "/");
+    if (::stat(at.c_str(), &status) == 0)
+      return interrupted_cores(major(status.st_dev), minor(status.st_dev), "/");
     if (!at.has_relative_path()) return {};
   }
 }

@@ -1,9 +1,11 @@
 // Which cores serve a device's interrupts, and how a thread keeps off them.
 //
-// What for    a virtual disk with one queue interrupts one core, always the same, for every write and every sync. A worker
-//             that runs there loses that time: thousands of flushes a second took a third of its throughput where
-//             the core beside it was idle. A device with a queue a core interrupts who asked it, and there is nobody to spare.
-// Errors      what the system does not say is no core; what it refuses is left as it is. Either costs time only.
+// What for    a virtual disk with one queue interrupts one core, always the same, for every write and every
+//             sync. A worker that runs there loses that time: thousands of flushes a second took a third of
+//             its throughput where the core beside it was idle. A device with a queue a core interrupts who
+//             asked it, and there is nobody to spare.
+// Errors      what the system does not say is no core; what it refuses is left as it is. Either costs time
+//             only.
 // Threads     any; keep_off() speaks of the calling thread.
 #pragma once
 
@@ -13,13 +15,13 @@
 
 namespace mneme {
 
-// Cores that got more than an eighth each of all interrupts of the device under `path` (which need not exist yet), by number.
-// `root` is where /proc and /sys are found: elsewhere in tests.
+// Cores that got more than an eighth each of all interrupts of the device under `path` (which need not exist
+// yet), by number. `root` is where /proc and /sys are found: elsewhere in tests.
 std::vector<uint32_t> interrupted_cores(const std::filesystem::path& path);
 std::vector<uint32_t> interrupted_cores(unsigned major, unsigned minor, const std::filesystem::path& root);
 
-// Keeps the calling thread, one of `threads`, off `cores`, if the others that it may run on are enough for all of them.
-// Whether it is kept off.
+// Keeps the calling thread, one of `threads`, off `cores`, if the others that it may run on are enough for
+// all of them. Whether it is kept off.
 bool keep_off(const std::vector<uint32_t>& cores, uint32_t threads);
 
 }  // namespace mneme

@@ -1,5 +1,5 @@
-// Goal: the cores that serve a device's interrupts are found, and a thread keeps off them where others are left.
-// Method: the kernel's files, made up in a folder of the test's; the real cores of this process.
+// Goal: the cores that serve a device's interrupts are found, and a thread keeps off them where others are
+// left. Method: the kernel's files, made up in a folder of the test's; the real cores of this process.
 #include "base/interrupted_cores.h"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
-// for_each_in_parallel: runs a job for each index 0 .. count-1 on a few threads, which take the next one as they go.
-// run_on_threads: runs a job once on each of some threads, which may fail.
+// for_each_in_parallel: runs a job for each index 0 .. count-1 on a few threads, which take the next one as
+// they go. run_on_threads: runs a job once on each of some threads, which may fail.
 //
-// Both return once all have run; the caller's thread is one of them. The jobs must not throw, and touch only what is
-// their own.
+// Both return once all have run; the caller's thread is one of them. The jobs must not throw, and touch only
+// what is their own.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Processor time, in nanoseconds: what the calling thread has used so far, and what all threads of the process have.
+// Processor time, in nanoseconds: what the calling thread has used so far, and what all threads of the
+// process have.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Result<T>: a value, or an Error that says what happened, where, and what to do about it.
 //
-// Errors are for the world's doing (files, bytes from disk, arguments, a user's SQL); a mistake of ours is a CHECK.
-// The kind decides the program's exit status and nothing else; the message is for people: a sentence that names
-// file, offset or LSN, says what is safe, and what to do.
+// Errors are for the world's doing (files, bytes from disk, arguments, a user's SQL); a mistake of ours is a
+// CHECK. The kind decides the program's exit status and nothing else; the message is for people: a sentence
+// that names file, offset or LSN, says what is safe, and what to do.
 #pragma once
 
 #include <fmt/format.h>
@@ -49,16 +49,28 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  T& value() & { CHECK(ok()); return std::get<0>(state_); }
-  const T& value() const& { CHECK(ok()); return std::get<0>(state_); }
-  T&& value() && { CHECK(ok()); return std::get<0>(std::move(state_)); }
+  T& value() & {
+    CHECK(ok());
+    return std::get<0>(state_);
+  }
+  const T& value() const& {
+    CHECK(ok());
+    return std::get<0>(state_);
+  }
+  T&& value() && {
+    CHECK(ok());
+    return std::get<0>(std::move(state_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  const Error& error() const { CHECK(!ok()); return std::get<1>(state_); }
+  const Error& error() const {
+    CHECK(!ok());
+    return std::get<1>(state_);
+  }
 
  private:
   std::variant<T, Error> state_;
@@ -72,7 +84,10 @@ class [[nodiscard]] Result<void> {
 
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
-  const Error& error() const { CHECK(!ok()); return *error_; }
+  const Error& error() const {
+    CHECK(!ok());
+    return *error_;
+  }
 
  private:
   std::optional<Error> error_;
@@ -81,7 +96,7 @@ class [[nodiscard]] Result<void> {
 }  // namespace mneme
 
 // Returns the error of a Result from the enclosing function, which returns a Result too.
-#define RETURN_IF_ERROR(expression)                    \
-  do {                                                 \
+#define RETURN_IF_ERROR(expression)                                         \
+  do {                                                                      \
     if (auto result_ = (expression); !result_.ok()) return result_.error(); \
   } while (false)

@@ -1,4 +1,5 @@
-// SharedList: a list whose copies share their elements: a copy, or one more element, takes the time for a few chunks, not for the list.
+// SharedList: a list whose copies share their elements: a copy, or one more element, takes the time for a few
+// chunks, not for the list.
 //
 // Invariants  elements are constant; change() puts a changed copy in an element's place.
 // Threads     as std::vector. Lists that share elements may belong to different threads.

@@ -38,9 +38,11 @@ TEST(SharedList, CopiesAreListsOfTheirOwn) {
         for (int i = 0; i < 20; ++i) list.push_back(text), model.push_back(text);
     }
     versions.push_back({list, model});
-    if (versions.size() > 20) versions.erase(versions.begin() + static_cast<std::ptrdiff_t>(random() % versions.size()));
+    if (versions.size() > 20)
+      versions.erase(versions.begin() + static_cast<std::ptrdiff_t>(random() % versions.size()));
   }
-  for (const auto& [list, model] : versions) EXPECT_EQ(std::vector<std::string>(list.begin(), list.end()), model);
+  for (const auto& [list, model] : versions)
+    EXPECT_EQ(std::vector<std::string>(list.begin(), list.end()), model);
 }
 
 TEST(SharedList, ACopySharesElements) {

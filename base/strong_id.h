@@ -2,7 +2,8 @@
 //
 //     using TableId = StrongId<struct TableIdTag>;
 //
-// Ids are dense indexes from 0, so `value` may index a vector. A default-made id names nothing: valid() is false.
+// Ids are dense indexes from 0, so `value` may index a vector. A default-made id names nothing: valid() is
+// false.
 #pragma once
 
 #include <compare>
@@ -29,5 +30,7 @@ using WorkerId = StrongId<struct WorkerIdTag>;
 
 template <typename Tag, typename Integer>
 struct std::hash<mneme::StrongId<Tag, Integer>> {
-  size_t operator()(mneme::StrongId<Tag, Integer> id) const noexcept { return std::hash<Integer>{}(id.value); }
+  size_t operator()(mneme::StrongId<Tag, Integer> id) const noexcept {
+    return std::hash<Integer>{}(id.value);
+  }
 };

@@ -1,9 +1,12 @@
-// Ticks: the processor's own counter, for intervals inside one run: a reading takes a third of monotonic_ns()'s time.
+// Ticks: the processor's own counter, for intervals inside one run: a reading takes a third of
+// monotonic_ns()'s time.
 //
-// Invariants  all cores count alike and steadily, as the kernel asks for before it keeps its own time by this counter.
-//             A reading may move past neighbouring instructions, and one core may be some ticks behind another: whoever
-//             subtracts readings of two threads must bear a small negative difference.
-// Units       ticks; TickScale says how many nanoseconds one is. Where there is no such counter a tick is a nanosecond.
+// Invariants  all cores count alike and steadily, as the kernel asks for before it keeps its own time by this
+//             counter. A reading may move past neighbouring instructions, and one core may be some ticks
+//             behind another: whoever subtracts readings of two threads must bear a small negative
+//             difference.
+// Units       ticks; TickScale says how many nanoseconds one is. Where there is no such counter a tick is a
+//             nanosecond.
 #pragma once
 
 #if defined(__x86_64__)
@@ -24,7 +27,8 @@ inline uint64_t ticks() {
 #endif
 }
 
-// Both clocks, read at its making and whenever it is asked: over milliseconds the ratio is exact to a thousandth.
+// Both clocks, read at its making and whenever it is asked: over milliseconds the ratio is exact to a
+// thousandth.
 class TickScale {
  public:
   double ns_per_tick() const {
@@ -41,7 +45,8 @@ class TickScale {
     uint64_t tick;
   };
 
-  // A thread that is interrupted between the two clocks reads them at different times: the tightest of some tries counts.
+  // A thread that is interrupted between the two clocks reads them at different times: the tightest of some
+  // tries counts.
   static Reading read() {
     constexpr int kTries = 10;
     constexpr uint64_t kTightNs = 1000;

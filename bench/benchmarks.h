@@ -1,9 +1,10 @@
 // The micro-benchmarks of mneme_bench: what one step of the engine costs, without a workload around it.
 //
-// Flow        main.cc reads the options -> each file here registers its benchmarks -> Google Benchmark runs them
+// Flow        main.cc reads the options -> each file here registers its benchmarks -> Google Benchmark runs
+//             them
 // Invariants  each benchmark CHECKs what it did, so that run at a small size it is a test.
-// Units       nanoseconds for one step, unless a file says otherwise: the column CPU. Time is the same on a machine that
-//             does nothing else.
+// Units       nanoseconds for one step, unless a file says otherwise: the column CPU. Time is the same on a
+//             machine that does nothing else.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@ void register_histogram(const Sizes& sizes);
 void register_sequence(const Sizes& sizes);
 
 // 0, 1, ... count - 1 in an order that looks random, each once, for a count that is a power of two: a linear
-// congruential generator of full period (Knuth, TAOCP 2, section 3.2.1.2). Its low bits are regular, its high ones are
-// not, which decide page and cache set.
+// congruential generator of full period (Knuth, TAOCP 2, section 3.2.1.2). Its low bits are regular, its high
+// ones are not, which decide page and cache set.
 inline uint64_t next_in_cycle(uint64_t at, uint64_t count) {
   return (at * 6364136223846793005u + 1442695040888963407u) & (count - 1);
 }

@@ -1,5 +1,5 @@
-// Copying memory, far more than the caches hold: what loading a checkpoint and replaying rows are held against. Each thread
-// copies from a piece of its own to another, on huge pages.
+// Copying memory, far more than the caches hold: what loading a checkpoint and replaying rows are held
+// against. Each thread copies from a piece of its own to another, on huge pages.
 //
 // Unit        bytes copied a second, of all threads together.
 #include <benchmark/benchmark.h>

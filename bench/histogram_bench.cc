@@ -1,5 +1,5 @@
-// The histogram of latencies: recording a value, as each acknowledged call does; looking quantiles up, a few times a
-// run.
+// The histogram of latencies: recording a value, as each acknowledged call does; looking quantiles up, a few
+// times a run.
 //
 // Unit        nanoseconds a value, or two quantiles.
 #include <benchmark/benchmark.h>

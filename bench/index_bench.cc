@@ -1,5 +1,5 @@
-// Indexes by themselves, with keys of one word in an order that looks random: find a key that is there; insert one, and
-// erase one again; walk over a hundred entries from a random one on (ordered index only).
+// Indexes by themselves, with keys of one word in an order that looks random: find a key that is there;
+// insert one, and erase one again; walk over a hundred entries from a random one on (ordered index only).
 //
 // Unit        nanoseconds a find, a pair of insert and erase, a walk.
 #include <benchmark/benchmark.h>
@@ -19,7 +19,8 @@ namespace {
 
 constexpr uint64_t kWalk = 100;
 
-// Even keys 0, 2, ...: the odd ones are free to be inserted. An index never looks into rows: any address will do.
+// Even keys 0, 2, ...: the odd ones are free to be inserted. An index never looks into rows: any address will
+// do.
 class FilledIndex {
  public:
   FilledIndex(bool ordered, uint64_t entries)

@@ -11,7 +11,8 @@
 #include "bench/benchmarks.h"
 
 int main(int argc, char** argv) {
-  mneme::bench::Sizes sizes{std::min(size_t{4} << 30, mneme::available_memory_bytes().value_or(0) / 4), 1'000'000};
+  mneme::bench::Sizes sizes{std::min(size_t{4} << 30, mneme::available_memory_bytes().value_or(0) / 4),
+                            1'000'000};
   CLI::App program("Micro-benchmarks of Mneme; options of Google Benchmark (--benchmark_...) hold too",
                    "mneme_bench");
   program.allow_extras();

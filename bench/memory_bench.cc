@@ -1,9 +1,10 @@
-// Dependent reads: each read's address comes out of the one before, as on the way down an index, over memory far larger
-// than the caches. `chains` independent ones at once show how far overlapping hides the wait, which is what replay's
-// prefetching lives on. On 2 MiB and on 4 KiB pages: the difference is what translating addresses costs.
+// Dependent reads: each read's address comes out of the one before, as on the way down an index, over memory
+// far larger than the caches. `chains` independent ones at once show how far overlapping hides the wait,
+// which is what replay's prefetching lives on. On 2 MiB and on 4 KiB pages: the difference is what
+// translating addresses costs.
 //
-// Unit        nanoseconds a step of all chains; per_read: one read's time. The label says how much of the memory
-//             the kernel really put on huge pages.
+// Unit        nanoseconds a step of all chains; per_read: one read's time. The label says how much of the
+//             memory the kernel really put on huge pages.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -94,7 +95,8 @@ void read_dependently(benchmark::State& state, const Region& region) {
                              region.huge_percent()));
 }
 
-// The region of the benchmark that runs: made on its first use, and given back when one on other pages is wanted.
+// The region of the benchmark that runs: made on its first use, and given back when one on other pages is
+// wanted.
 class CurrentRegion {
  public:
   explicit CurrentRegion(size_t bytes) : bytes_(bytes) {}

@@ -1,6 +1,6 @@
-// An order as TPC-C's New-Order has it, without what lies above the engine: ten rows of stock, 344 bytes wide and
-// anywhere, are found and changed; one after the other, or prefetched as a group; then with ten order lines inserted,
-// whose keys follow each other in ten districts.
+// An order as TPC-C's New-Order has it, without what lies above the engine: ten rows of stock, 344 bytes wide
+// and anywhere, are found and changed; one after the other, or prefetched as a group; then with ten order
+// lines inserted, whose keys follow each other in ten districts.
 //
 // Unit        nanoseconds a transaction.
 #include <benchmark/benchmark.h>
@@ -84,7 +84,8 @@ class Orders {
     const RowLayout& layout = database_.schema().layout(kStock);
     RowRef row;
     std::byte* image = nullptr;
-    CHECK(transaction_.find_parts(lookup.index, lookup.key, lookup.parts, Purpose::kRead, row) == AccessStatus::kOk);
+    CHECK(transaction_.find_parts(lookup.index, lookup.key, lookup.parts, Purpose::kRead, row) ==
+          AccessStatus::kOk);
     CHECK(transaction_.change_parts(kStock, row, layout.parts(kQuantity), image) == AccessStatus::kOk);
     layout.set(image, kQuantity, Value::of_int(layout.get(image, kQuantity).as_int() + 1));
   }

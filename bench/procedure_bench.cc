@@ -1,6 +1,6 @@
-// Calls of stored procedures, Smallbank's, one after the other through a session: the call checked and encoded, its
-// procedure run as machine code or interpreted, the transaction committed. The log only draws LSNs; customers come without a
-// hotspot.
+// Calls of stored procedures, Smallbank's, one after the other through a session: the call checked and
+// encoded, its procedure run as machine code or interpreted, the transaction committed. The log only draws
+// LSNs; customers come without a hotspot.
 //
 // Unit        nanoseconds a call, the making of the call (call_generator alone) included.
 #include <benchmark/benchmark.h>

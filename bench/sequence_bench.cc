@@ -1,4 +1,5 @@
-// Where a transaction's place in the serial order may come from: a shared counter, or the processor's time-stamp counter.
+// Where a transaction's place in the serial order may come from: a shared counter, or the processor's
+// time-stamp counter.
 //
 // Unit        a number drawn. With two threads, CPU time of each.
 #include <benchmark/benchmark.h>

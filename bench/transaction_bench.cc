@@ -1,5 +1,5 @@
-// Transactions by themselves, on one table with one worker and a log that only draws LSNs: read a row and commit;
-// change one, or sixteen, and commit; insert a row and delete it again, in two transactions.
+// Transactions by themselves, on one table with one worker and a log that only draws LSNs: read a row and
+// commit; change one, or sixteen, and commit; insert a row and delete it again, in two transactions.
 //
 // Unit        nanoseconds a transaction (a pair of them for insert_and_erase).
 #include <benchmark/benchmark.h>

@@ -16,24 +16,28 @@ namespace mneme {
 namespace {
 
 constexpr const char* kInOtherProcess =
-    "this connection belongs to the process that this one was forked from: open the database anew here, once that process has "
+    "this connection belongs to the process that this one was forked from: open the database anew here, once "
+    "that process has "
     "closed it";
 constexpr const char* kMovedFrom = "this connection was moved from: use the one that it was moved to";
 constexpr const char* kInUse =
-    "this connection is running another statement or call, of another thread or of the one that called notice(): use one "
+    "this connection is running another statement or call, of another thread or of the one that called "
+    "notice(): use one "
     "connection a thread";
 
-uint32_t hardware_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
+uint32_t hardware_threads() {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
 
-// For the threads that are made meanwhile: the program's handlers, timers and profilers are not for them. What ends the process, or is
-// a fault of the thread itself, stays.
+// For the threads that are made meanwhile: the program's handlers, timers and profilers are not for them.
+// What ends the process, or is a fault of the thread itself, stays.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
-    for (const int kept : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP,
-                           SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ, SIGRTMIN}) {
+    for (const int kept : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGSEGV,
+                           SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ, SIGRTMIN}) {
       sigdelset(&all, kept);
     }
     ::pthread_sigmask(SIG_BLOCK, &all, &former_);
@@ -84,7 +88,7 @@ struct EmbeddedDatabase::State {
   const uint64_t process = this_process();
   std::unique_ptr<WorkingDatabase> working;
 
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;                // guards what follows
   std::vector<bool> is_connected;  // by worker
   std::shared_ptr<const CompiledUnits> code;
   uint64_t code_version = 0;
@@ -103,7 +107,8 @@ struct Connection::Inside {
   Inside(std::shared_ptr<EmbeddedDatabase::State> of, WorkerId number)
       : database(std::move(of)),
         worker(number),
-        statements(std::make_unique<LiveSession>(*database->working, worker, hardware_threads(), database->options.lock_timeout)) {}
+        statements(std::make_unique<LiveSession>(*database->working, worker, hardware_threads(),
+                                                 database->options.lock_timeout)) {}
   // The sessions end before their worker is another's.
   ~Inside() {
     if (database->is_in_child()) {
@@ -196,13 +201,16 @@ CallResult Connection::Inside::refuse(std::string_view message, std::string_view
 
 CallResult Connection::Inside::call(std::string_view procedure, std::span<const Argument> arguments) {
   if (statements->block() != SqlSession::Block::kNone) {
-    return refuse("a transaction block is open, and a call is a transaction of its own: run CALL as a statement, or end the block",
-                  sqlstate::kActiveTransaction);
+    return refuse(
+        "a transaction block is open, and a call is a transaction of its own: run CALL as a statement, or "
+        "end the block",
+        sqlstate::kActiveTransaction);
   }
   WorkingDatabase& working = *database->working;
   if (working.schema_latch().enter(worker) != SchemaLatch::Entered::kInside) {
     return refuse(
-        "a change of the schema waits for the transaction block that this thread has open on another connection, and this call "
+        "a change of the schema waits for the transaction block that this thread has open on another "
+        "connection, and this call "
         "would wait for that change: end the block, and try again",
         sqlstate::kDeadlock);
   }
@@ -219,7 +227,8 @@ CallResult Connection::Inside::call(std::string_view procedure, std::span<const 
   }
   called.procedure = found->id;
   called.arguments.assign(arguments.begin(), arguments.end());
-  while (called.arguments.size() < found->parameters.size() && found->parameters[called.arguments.size()].inout) {
+  while (called.arguments.size() < found->parameters.size() &&
+         found->parameters[called.arguments.size()].inout) {
     called.arguments.emplace_back();
   }
   CallResult result = present_calls().session.run(called);
@@ -232,10 +241,12 @@ CallResult Connection::Inside::call(std::string_view procedure, std::span<const 
   return result;
 }
 
-Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::string& name, EmbeddedOptions options) {
+Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::string& name,
+                                                                 EmbeddedOptions options) {
   const SignalsBlocked signals;
   const DefaultFloatEnvironment floats;
-  if (options.connections == 0) return invalid_argument("a database without connections is of no use: allow one or more");
+  if (options.connections == 0)
+    return invalid_argument("a database without connections is of no use: allow one or more");
   Result<std::string> directory = absolute(name);
   if (!directory) return directory.error();
   if (!options.log.remote.key_file.empty()) {
@@ -260,8 +271,8 @@ Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::stri
     CreateOptions create;
     create.records = options.records;
     create.log = options.log;
-    Result<CreatedDatabase> created =
-        create_database(*directory, *std::move(program), [](Database&) { return Result<void>(); }, create);
+    Result<CreatedDatabase> created = create_database(
+        *directory, *std::move(program), [](Database&) { return Result<void>(); }, create);
     if (!created) return created.error();
     working.emplace(std::move(created->working));
   }
@@ -271,19 +282,23 @@ Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::stri
   return std::unique_ptr<EmbeddedDatabase>(new EmbeddedDatabase(std::move(state)));
 }
 
-WorkingDatabase& EmbeddedDatabase::working() { return *state_->working; }
+WorkingDatabase& EmbeddedDatabase::working() {
+  return *state_->working;
+}
 
 Result<Connection> EmbeddedDatabase::connect() {
   State& state = *state_;
   if (state.is_in_child()) {
-    return failed("{} was opened by the process that this one was forked from: open it anew here, once that process has closed it",
-                  state.directory);
+    return failed(
+        "{} was opened by the process that this one was forked from: open it anew here, once that process "
+        "has closed it",
+        state.directory);
   }
   std::unique_lock lock(state.mutex);
   const auto free = std::ranges::find(state.is_connected, false);
   if (free == state.is_connected.end()) {
-    return failed("{} has {} connections, as many as it was opened for: end one, or open it with more", state.directory,
-                  state.is_connected.size());
+    return failed("{} has {} connections, as many as it was opened for: end one, or open it with more",
+                  state.directory, state.is_connected.size());
   }
   const WorkerId worker(static_cast<uint32_t>(free - state.is_connected.begin()));
   auto inside = std::make_unique<Connection::Inside>(state_, worker);
@@ -300,9 +315,9 @@ std::shared_ptr<const CompiledUnits> EmbeddedDatabase::State::present_code() {
     if (options.execution == Execution::kInterpreted) {
       code = std::make_shared<CompiledUnits>();
     } else {
-      code = std::make_shared<CompiledUnits>(CompiledUnits::load(working->program(), working->database().schema(),
-                                                                 procedure_units(working->program()),
-                                                                 working_folders(directory)));
+      code = std::make_shared<CompiledUnits>(
+          CompiledUnits::load(working->program(), working->database().schema(),
+                              procedure_units(working->program()), working_folders(directory)));
       for (const std::string& notice : code->notices()) notices.push_back(notice);
     }
     code_version = working->schema_version();

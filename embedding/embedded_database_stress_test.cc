@@ -1,9 +1,10 @@
 // Goal: connections on several threads and a schema that changes beneath them do each other no harm.
 //
-// Method: three threads call a procedure that adds to a counter of theirs and tells its new value, which must be one more than
-// the last; a fourth creates and drops a procedure, and replaces theirs, over and over. The counters are at the end what was called.
-// And threads with a block open on one connection, and statements and changes of the schema on another: what would wait for the thread itself
-// fails, and so everything ends, though nothing limits how long a change waits.
+// Method: three threads call a procedure that adds to a counter of theirs and tells its new value, which must
+// be one more than the last; a fourth creates and drops a procedure, and replaces theirs, over and over. The
+// counters are at the end what was called. And threads with a block open on one connection, and statements
+// and changes of the schema on another: what would wait for the thread itself fails, and so everything ends,
+// though nothing limits how long a change waits.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -22,7 +23,8 @@ TEST(EmbeddedDatabaseStress, CallsBesideChangesOfTheSchema) {
   const std::string directory = testing::TempDir() + "mneme-embedded-stress-" + std::to_string(getpid());
   std::filesystem::remove_all(directory);
   {
-    auto database = EmbeddedDatabase::open(directory, {.connections = kCallers + 1, .execution = Execution::kInterpreted});
+    auto database = EmbeddedDatabase::open(
+        directory, {.connections = kCallers + 1, .execution = Execution::kInterpreted});
     ASSERT_TRUE(database.ok()) << database.error().message;
     Result<Connection> main = (*database)->connect();
     ASSERT_TRUE(main->run("CREATE TABLE counter (id INT PRIMARY KEY, n BIGINT NOT NULL)").ok());
@@ -66,9 +68,11 @@ TEST(EmbeddedDatabaseStress, ThreadsThatHaveBlocksAndChangeTheSchemaNeverWaitFor
   std::filesystem::remove_all(directory);
   {
     auto database = EmbeddedDatabase::open(
-        directory, {.connections = 2 * kThreads, .execution = Execution::kInterpreted, .lock_timeout = std::nullopt});
+        directory,
+        {.connections = 2 * kThreads, .execution = Execution::kInterpreted, .lock_timeout = std::nullopt});
     ASSERT_TRUE(database.ok()) << database.error().message;
-    ASSERT_TRUE((*database)->connect()->run("CREATE TABLE counter (id INT PRIMARY KEY, n BIGINT NOT NULL)").ok());
+    ASSERT_TRUE(
+        (*database)->connect()->run("CREATE TABLE counter (id INT PRIMARY KEY, n BIGINT NOT NULL)").ok());
     std::vector<std::thread> threads;
     for (int id = 0; id < kThreads; ++id) {
       threads.emplace_back([&, id] {

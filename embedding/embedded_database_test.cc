@@ -1,9 +1,11 @@
-// Goal: a program that brings a database along finds in it after any end what its connections were told; connections live with
-// changes of the schema that others make; what cannot be is refused with the reason; whatever the program does to its process (its locale,
-// working directory, floating point, signals, children, threads that end), the database is as without.
+// Goal: a program that brings a database along finds in it after any end what its connections were told;
+// connections live with changes of the schema that others make; what cannot be is refused with the reason;
+// whatever the program does to its process (its locale, working directory, floating point, signals, children,
+// threads that end), the database is as without.
 //
-// Method: databases in directories of the test's own, opened, left and opened again; procedures interpreted. Their machine code and
-// kills are the end-to-end test's. A locale with a decimal comma is written by the test: what glibc would read of an installed one.
+// Method: databases in directories of the test's own, opened, left and opened again; procedures interpreted.
+// Their machine code and kills are the end-to-end test's. A locale with a decimal comma is written by the
+// test: what glibc would read of an installed one.
 #include "embedding/embedded_database.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +35,9 @@ namespace {
 
 using testing::HasSubstr;
 
-Argument integer(int64_t number) { return Argument::of(Value::of_int(number)); }
+Argument integer(int64_t number) {
+  return Argument::of(Value::of_int(number));
+}
 
 class EmbeddedDatabaseTest : public testing::Test {
  protected:
@@ -119,12 +123,15 @@ TEST_F(EmbeddedDatabaseTest, CallsFollowTheSchemaThatAnotherConnectionChanges) {
   Connection other = connect(*database);
   run(one, kTable);
   run(one, "INSERT INTO counter VALUES (1, 5)");
-  EXPECT_THAT(std::string(other.call("add", {integer(1), integer(1)}).message), HasSubstr("there is no procedure add"));
+  EXPECT_THAT(std::string(other.call("add", {integer(1), integer(1)}).message),
+              HasSubstr("there is no procedure add"));
   run(one, kAdd);
   EXPECT_EQ(other.call("add", {integer(1), integer(1)}).results[0].scalar.as_int(), 6);
   run(one, "DROP PROCEDURE add");
   EXPECT_EQ(other.call("add", {integer(1), integer(1)}).status, CallResult::Status::kRefused);
-  run(other, "CREATE PROCEDURE add(p_id INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE counter SET n = 0 WHERE id = p_id; END; $$");
+  run(other,
+      "CREATE PROCEDURE add(p_id INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE counter SET n = 0 WHERE id = p_id; "
+      "END; $$");
   EXPECT_TRUE(one.call("add", {integer(1)}).committed());
   EXPECT_EQ(value(other, "SELECT n FROM counter WHERE id = 1"), "0");
 }
@@ -135,10 +142,13 @@ TEST_F(EmbeddedDatabaseTest, RefusesCallsThatCanNotBe) {
   run(connection, kTable);
   run(connection, kAdd);
   EXPECT_EQ(connection.call("add", {integer(1)}).status, CallResult::Status::kRefused);
-  EXPECT_EQ(connection.call("add", {integer(1), integer(1), integer(1), integer(1)}).status, CallResult::Status::kRefused);
-  EXPECT_EQ(connection.call("add", {integer(int64_t{1} << 40), integer(1)}).status, CallResult::Status::kRefused);
+  EXPECT_EQ(connection.call("add", {integer(1), integer(1), integer(1), integer(1)}).status,
+            CallResult::Status::kRefused);
+  EXPECT_EQ(connection.call("add", {integer(int64_t{1} << 40), integer(1)}).status,
+            CallResult::Status::kRefused);
   run(connection, "BEGIN");
-  EXPECT_THAT(std::string(connection.call("add", {integer(1), integer(1)}).message), HasSubstr("a transaction block is open"));
+  EXPECT_THAT(std::string(connection.call("add", {integer(1), integer(1)}).message),
+              HasSubstr("a transaction block is open"));
   run(connection, "ROLLBACK");
 }
 
@@ -152,9 +162,7 @@ TEST_F(EmbeddedDatabaseTest, HasAsManyConnectionsAsItWasOpenedFor) {
   Connection moved = std::move(*one);
   one.reset();
   EXPECT_FALSE(database->connect().ok());
-  {
-    const Connection last = std::move(moved);
-  }
+  { const Connection last = std::move(moved); }
   EXPECT_TRUE(database->connect().ok());
 }
 
@@ -166,26 +174,40 @@ TEST_F(EmbeddedDatabaseTest, RefusesADirectoryThatIsInUse) {
   EXPECT_FALSE(EmbeddedDatabase::open(directory_ + "-none", {.connections = 0}).ok());
 }
 
-
 // One of each type; what is given is returned.
 class TypedArgumentsTest : public EmbeddedDatabaseTest {
  protected:
   static constexpr const char* kEcho =
-      "CREATE PROCEDURE echo(INOUT p_bool BOOLEAN, INOUT p_small SMALLINT, INOUT p_int INT, INOUT p_big BIGINT, "
-      "INOUT p_numeric NUMERIC(5,2), INOUT p_double DOUBLE PRECISION, INOUT p_char CHAR(4), INOUT p_varchar VARCHAR(4), "
+      "CREATE PROCEDURE echo(INOUT p_bool BOOLEAN, INOUT p_small SMALLINT, INOUT p_int INT, INOUT p_big "
+      "BIGINT, "
+      "INOUT p_numeric NUMERIC(5,2), INOUT p_double DOUBLE PRECISION, INOUT p_char CHAR(4), INOUT p_varchar "
+      "VARCHAR(4), "
       "INOUT p_timestamp TIMESTAMP) LANGUAGE plpgsql AS $$ BEGIN "
-      "INSERT INTO echoed VALUES (coalesce(p_int, 0), p_bool, p_small, p_int, p_big, p_numeric, p_double, p_char, p_varchar, p_timestamp); END; $$";
+      "INSERT INTO echoed VALUES (coalesce(p_int, 0), p_bool, p_small, p_int, p_big, p_numeric, p_double, "
+      "p_char, p_varchar, p_timestamp); END; $$";
   static constexpr const char* kSum =
       "CREATE PROCEDURE sum(p_list INT[], INOUT p_sum BIGINT) LANGUAGE plpgsql AS $$ BEGIN p_sum := 0; "
       "FOR i IN 1..cardinality(p_list) LOOP p_sum := p_sum + coalesce(p_list[i], 100); END LOOP; END; $$";
-  enum Parameter : size_t { kBool, kSmall, kInt, kBig, kNumeric, kDouble, kChar, kVarchar, kTimestamp, kParameters };
+  enum Parameter : size_t {
+    kBool,
+    kSmall,
+    kInt,
+    kBig,
+    kNumeric,
+    kDouble,
+    kChar,
+    kVarchar,
+    kTimestamp,
+    kParameters
+  };
 
   void SetUp() override {
     EmbeddedDatabaseTest::SetUp();
     database_ = open();
     connection_.emplace(connect(*database_));
     run(*connection_,
-        "CREATE TABLE echoed (id INT PRIMARY KEY, b BOOLEAN, s SMALLINT, i INT, l BIGINT, n NUMERIC(5,2), d DOUBLE PRECISION, c CHAR(4), "
+        "CREATE TABLE echoed (id INT PRIMARY KEY, b BOOLEAN, s SMALLINT, i INT, l BIGINT, n NUMERIC(5,2), d "
+        "DOUBLE PRECISION, c CHAR(4), "
         "v VARCHAR(4), t TIMESTAMP)");
     run(*connection_, kEcho);
     run(*connection_, kSum);
@@ -212,17 +234,21 @@ class TypedArgumentsTest : public EmbeddedDatabaseTest {
 };
 
 TEST_F(TypedArgumentsTest, TakesWhatIsMadeForEachType) {
-  const std::vector<Argument> given = {
-      Argument::of(Value::of_bool(true)),     Argument::of(Value::of_int(-32768)),
-      Argument::of(Value::of_int(2147483647)), Argument::of(Value::of_int(std::numeric_limits<int64_t>::min())),
-      Argument::of(Value::of_numeric(-99999)), Argument::of(Value::of_double(-0.0)),
-      Argument::of(Value::of_text("ab")),     Argument::of(Value::of_text("ab  ")),
-      Argument::of(Value::of_int(252455615999999999))};
+  const std::vector<Argument> given = {Argument::of(Value::of_bool(true)),
+                                       Argument::of(Value::of_int(-32768)),
+                                       Argument::of(Value::of_int(2147483647)),
+                                       Argument::of(Value::of_int(std::numeric_limits<int64_t>::min())),
+                                       Argument::of(Value::of_numeric(-99999)),
+                                       Argument::of(Value::of_double(-0.0)),
+                                       Argument::of(Value::of_text("ab")),
+                                       Argument::of(Value::of_text("ab  ")),
+                                       Argument::of(Value::of_int(252455615999999999))};
   const CallResult result = connection_->call("echo", given);
   ASSERT_TRUE(result.committed()) << result.message;
   ASSERT_EQ(result.results.size(), given.size());
   EXPECT_EQ(result.results[kVarchar].scalar.as_text(), "ab  ");
-  EXPECT_EQ(value(*connection_, "SELECT CAST(n AS TEXT) || ' ' || CAST(t AS TEXT) || ' ' || CAST(d AS TEXT) FROM echoed"),
+  EXPECT_EQ(value(*connection_,
+                  "SELECT CAST(n AS TEXT) || ' ' || CAST(t AS TEXT) || ' ' || CAST(d AS TEXT) FROM echoed"),
             "-999.99 9999-12-31 23:59:59.999999 -0");
   EXPECT_TRUE(echo(kBool, integer(0)).committed()) << "a boolean's representation";
   run(*connection_, "DELETE FROM echoed WHERE id = 0");
@@ -252,7 +278,8 @@ TEST_F(TypedArgumentsTest, RefusesAValueThatWasMadeForAnotherType) {
   for (const auto& [parameter, kind] : kinds) {
     for (const Argument& argument : kind.second) {
       expect_refused(echo(parameter, argument), "42804",
-                     "argument " + std::to_string(parameter + 1) + " of echo, of type " + kind.first + ", is given as a");
+                     "argument " + std::to_string(parameter + 1) + " of echo, of type " + kind.first +
+                         ", is given as a");
     }
   }
 }
@@ -272,13 +299,15 @@ TEST_F(TypedArgumentsTest, RefusesWhatNoStatementCouldGive) {
 
   const Value list[] = {Value::of_int(1)};
   expect_refused(echo(kInt, Argument::of_array(list)), "42804", "is given as an array");
-  expect_refused(connection_->call("sum", {integer(1)}), "42804", "argument 1 of sum, of type int[], is given as a single value");
+  expect_refused(connection_->call("sum", {integer(1)}), "42804",
+                 "argument 1 of sum, of type int[], is given as a single value");
   const Value texts[] = {Value::of_int(1), Value::of_text("2")};
   expect_refused(connection_->call("sum", {Argument::of_array(texts)}), "42804", "is given as a text");
   const Value large[] = {Value::of_int(1), Value::of_int(int64_t{1} << 31)};
   expect_refused(connection_->call("sum", {Argument::of_array(large)}), "22003", "is out of range");
   expect_refused(connection_->call("none", {}), "42883", "there is no procedure none");
-  expect_refused(connection_->call("sum", {integer(1), integer(1), integer(1)}), "42883", "takes 2 arguments, not 3");
+  expect_refused(connection_->call("sum", {integer(1), integer(1), integer(1)}), "42883",
+                 "takes 2 arguments, not 3");
 }
 
 TEST_F(EmbeddedDatabaseTest, RefusesAChangeOfTheSchemaThatWouldWaitForItsOwnThread) {
@@ -292,7 +321,8 @@ TEST_F(EmbeddedDatabaseTest, RefusesAChangeOfTheSchemaThatWouldWaitForItsOwnThre
     for (const std::string change : {"CREATE TABLE more (id INT PRIMARY KEY)", kAdd, "DROP TABLE counter"}) {
       const StatementResult refused = other.run(change);
       EXPECT_EQ(refused.sqlstate, "55P03");
-      EXPECT_THAT(refused.message, HasSubstr("the transaction block that this thread has open on another connection"));
+      EXPECT_THAT(refused.message,
+                  HasSubstr("the transaction block that this thread has open on another connection"));
     }
     run(other, "SELECT n FROM counter");
     run(one, end);
@@ -325,7 +355,8 @@ TEST_F(EmbeddedDatabaseTest, RefusesStatementsThatWouldWaitForAChangeThatWaitsFo
   });
   // Until the change waits, both run.
   StatementResult refused;
-  do refused = other.run("SELECT n FROM counter"); while (refused.ok());
+  do refused = other.run("SELECT n FROM counter");
+  while (refused.ok());
   EXPECT_EQ(refused.sqlstate, "40P01") << refused.message;
   const CallResult call = other.call("add", {integer(1), integer(1)});
   EXPECT_EQ(call.status, CallResult::Status::kRefused);
@@ -346,18 +377,30 @@ TEST_F(EmbeddedDatabaseTest, AChangeOfTheSchemaWaitsNoLongerThanItsTimeForAnothe
   std::thread([&] { run(one, "BEGIN"); }).join();
   const StatementResult refused = other.run("DROP TABLE counter");
   EXPECT_EQ(refused.sqlstate, "55P03");
-  EXPECT_THAT(refused.message, HasSubstr("DROP TABLE has waited 1 ms for transactions that other connections have open"));
+  EXPECT_THAT(refused.message,
+              HasSubstr("DROP TABLE has waited 1 ms for transactions that other connections have open"));
   run(other, "INSERT INTO counter VALUES (1, 1)");
   run(one, "COMMIT");
   run(other, "DROP TABLE counter");
 }
 
-// What glibc reads of an installed locale (locale/localeinfo.h): a number that says which category and layout it is, the count of
-// entries, where each begins, and the entries: the decimal point, the thousands' separator, grouping, the first two as wide
-// characters, the character set.
+// What glibc reads of an installed locale (locale/localeinfo.h): a number that says which category and layout
+// it is, the count of entries, where each begins, and the entries: the decimal point, the thousands'
+// separator, grouping, the first two as wide characters, the character set.
 void write_comma_locale(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder / "comma");
-  const std::string entries("," "\0" "." "\0" "\3\3\0\0" "," "\0\0\0" "." "\0\0\0" "ANSI_X3.4-1968\0", 31);
+  const std::string entries(
+      ","
+      "\0"
+      "."
+      "\0"
+      "\3\3\0\0"
+      ","
+      "\0\0\0"
+      "."
+      "\0\0\0"
+      "ANSI_X3.4-1968\0",
+      31);
   const uint32_t head[] = {0x20031115 ^ LC_NUMERIC, 6, 32, 34, 36, 40, 44, 48};
   std::ofstream file(folder / "comma" / "LC_NUMERIC", std::ios::binary);
   file.write(reinterpret_cast<const char*>(head), sizeof head);
@@ -393,7 +436,8 @@ class CommaLocale {
 constexpr const char* kFractions =
     "SELECT CAST('1.5' AS DOUBLE PRECISION), CAST(CAST(1234567.25 AS DOUBLE PRECISION) AS TEXT), "
     "CAST(CAST('2.675' AS DOUBLE PRECISION) AS NUMERIC(10,2)), CAST(1.25 AS DOUBLE PRECISION) * 3, "
-    "CAST('9007199254740993' AS DOUBLE PRECISION), CAST('5e-324' AS DOUBLE PRECISION), CAST(CAST(12345.678 AS NUMERIC(10,3)) AS TEXT), "
+    "CAST('9007199254740993' AS DOUBLE PRECISION), CAST('5e-324' AS DOUBLE PRECISION), CAST(CAST(12345.678 "
+    "AS NUMERIC(10,3)) AS TEXT), "
     "CAST('2024-02-29 01:02:03.5' AS TIMESTAMP) FROM counter WHERE id = 1";
 
 TEST_F(EmbeddedDatabaseTest, ADecimalCommaInTheProcessesLocaleChangesNothing) {
@@ -412,7 +456,8 @@ TEST_F(EmbeddedDatabaseTest, ADecimalCommaInTheProcessesLocaleChangesNothing) {
     run(connection, "CREATE TABLE kept (id INT PRIMARY KEY, d DOUBLE PRECISION, t VARCHAR(30))");
     run(connection,
         "CREATE PROCEDURE keep(p_id INT, p_text VARCHAR(30)) LANGUAGE plpgsql AS $$ BEGIN "
-        "INSERT INTO kept VALUES (p_id, CAST(p_text AS DOUBLE PRECISION), CAST(CAST(p_text AS DOUBLE PRECISION) / 3 AS TEXT)); END; $$");
+        "INSERT INTO kept VALUES (p_id, CAST(p_text AS DOUBLE PRECISION), CAST(CAST(p_text AS DOUBLE "
+        "PRECISION) / 3 AS TEXT)); END; $$");
     ASSERT_TRUE(connection.call("keep", {integer(1), Argument::of(Value::of_text("2.5"))}).committed());
   }
   std::vector<std::vector<std::optional<std::string>>> kept;
@@ -439,10 +484,14 @@ TEST_F(EmbeddedDatabaseTest, AThreadsFloatingPointModeChangesNothingAndStays) {
   {
     const auto database = open();
     Connection connection = connect(*database);
-    run(connection, "CREATE TABLE kept (id INT PRIMARY KEY, third DOUBLE PRECISION, tiny DOUBLE PRECISION, sum DOUBLE PRECISION)");
     run(connection,
-        "CREATE PROCEDURE keep(p_id INT, p_one DOUBLE PRECISION, p_tiny DOUBLE PRECISION) LANGUAGE plpgsql AS $$ BEGIN "
-        "INSERT INTO kept VALUES (p_id, p_one / 3, p_tiny / 2, CAST('0.1' AS DOUBLE PRECISION) + p_one); END; $$");
+        "CREATE TABLE kept (id INT PRIMARY KEY, third DOUBLE PRECISION, tiny DOUBLE PRECISION, sum DOUBLE "
+        "PRECISION)");
+    run(connection,
+        "CREATE PROCEDURE keep(p_id INT, p_one DOUBLE PRECISION, p_tiny DOUBLE PRECISION) LANGUAGE plpgsql "
+        "AS $$ BEGIN "
+        "INSERT INTO kept VALUES (p_id, p_one / 3, p_tiny / 2, CAST('0.1' AS DOUBLE PRECISION) + p_one); "
+        "END; $$");
     const Argument one = Argument::of(Value::of_double(1));
     const Argument tiny = Argument::of(Value::of_double(4e-320));
     ASSERT_TRUE(connection.call("keep", {integer(1), one, tiny}).committed());
@@ -470,7 +519,8 @@ TEST_F(EmbeddedDatabaseTest, AThreadsFloatingPointModeChangesNothingAndStays) {
   std::fesetround(FE_UPWARD);
   {
     const auto database = open();
-    EXPECT_EQ(connect(*database).run("SELECT third, tiny, sum FROM kept WHERE id < 10 ORDER BY id").rows, kept);
+    EXPECT_EQ(connect(*database).run("SELECT third, tiny, sum FROM kept WHERE id < 10 ORDER BY id").rows,
+              kept);
   }
   std::fesetround(FE_TONEAREST);
 }
@@ -491,7 +541,8 @@ TEST_F(EmbeddedDatabaseTest, ARelativeDirectoryIsOneOfTheWorkingDirectoryOfItsOp
     run(connection, "CREATE TABLE long (id INT PRIMARY KEY, t VARCHAR(8000))");
     run(connection, "INSERT INTO long VALUES (0, repeat('x', 8000))");
     // Over several segments, which are made one after the other.
-    for (int i = 1; i <= 400; ++i) run(connection, "INSERT INTO long VALUES (" + std::to_string(i) + ", repeat('x', 8000))");
+    for (int i = 1; i <= 400; ++i)
+      run(connection, "INSERT INTO long VALUES (" + std::to_string(i) + ", repeat('x', 8000))");
   }
   EXPECT_TRUE(std::filesystem::is_empty(directory_ + "/there"));
   std::filesystem::current_path(directory_ + "/here");
@@ -526,7 +577,8 @@ TEST_F(EmbeddedDatabaseTest, AChildOfForkHasNotGotTheDatabase) {
   run(*connection, "UPDATE counter SET n = 1 WHERE id = 1");
   EXPECT_EQ(in_child([&] {
               const StatementResult statement = connection->run("COMMIT");
-              if (statement.sqlstate != "08003" || statement.message.find("forked") == std::string::npos) return 1;
+              if (statement.sqlstate != "08003" || statement.message.find("forked") == std::string::npos)
+                return 1;
               const CallResult call = connection->call("add", {integer(1), integer(1)});
               if (call.status != CallResult::Status::kRefused || call.sqlstate != "08003") return 2;
               if (database->connect().ok()) return 3;
@@ -591,10 +643,11 @@ TEST_F(EmbeddedDatabaseTest, WhatNoticeThrowsIsDropped) {
   std::optional<Connection> connection;
   std::string refused;
   auto opened = EmbeddedDatabase::open(directory_, {.connections = 2, .notice = [&](const std::string&) {
-                                         ++notices;
-                                         if (connection) refused = connection->run("SELECT 1").message;
-                                         throw std::runtime_error("a notice");
-                                       }});
+                                                      ++notices;
+                                                      if (connection)
+                                                        refused = connection->run("SELECT 1").message;
+                                                      throw std::runtime_error("a notice");
+                                                    }});
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   connection.emplace(connect(**opened));
   const CallResult result = connection->call("add", {integer(1), integer(1)});
@@ -644,7 +697,8 @@ TEST_F(EmbeddedDatabaseTest, MayBeAStaticObject) {
 
 std::set<std::string> names_in(const char* directory) {
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) names.insert(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    names.insert(entry.path().filename().string());
   return names;
 }
 
@@ -666,7 +720,8 @@ TEST_F(EmbeddedDatabaseTest, OpeningAndClosingLeavesNothingOpen) {
   const size_t threads = names_in("/proc/self/task").size();
   for (int i = 0; i < 10; ++i) cycle();
   std::string open_now;
-  for (const std::string& descriptor : names_in("/proc/self/fd")) open_now += descriptor + " " + link_of(descriptor) + "\n";
+  for (const std::string& descriptor : names_in("/proc/self/fd"))
+    open_now += descriptor + " " + link_of(descriptor) + "\n";
   EXPECT_LE(names_in("/proc/self/fd").size(), descriptors) << open_now;
   // The library for parallel loops keeps its own, as many as there are processors.
   EXPECT_LE(names_in("/proc/self/task").size(), threads + std::thread::hardware_concurrency());
@@ -679,8 +734,11 @@ TEST_F(EmbeddedDatabaseTest, RefusesTheSameDirectoryByAnotherName) {
   {
     const auto database = open();
     EXPECT_FALSE(EmbeddedDatabase::open(link).ok());
-    EXPECT_FALSE(EmbeddedDatabase::open(directory_ + "/../" + std::filesystem::path(directory_).filename().string()).ok());
-    const auto second = EmbeddedDatabase::open(directory_ + "-second", {.execution = Execution::kInterpreted});
+    EXPECT_FALSE(
+        EmbeddedDatabase::open(directory_ + "/../" + std::filesystem::path(directory_).filename().string())
+            .ok());
+    const auto second =
+        EmbeddedDatabase::open(directory_ + "-second", {.execution = Execution::kInterpreted});
     EXPECT_TRUE(second.ok()) << "two databases in one process";
   }
   EXPECT_TRUE(EmbeddedDatabase::open(link, {.execution = Execution::kInterpreted}).ok());
@@ -701,8 +759,10 @@ TEST_F(EmbeddedDatabaseTest, ThreadsOfADatabaseRunNoHandlersOfTheProgram) {
     for (std::string line; std::getline(status, line);) {
       if (!line.starts_with("SigBlk:")) continue;
       const uint64_t blocked = std::stoull(line.substr(7), nullptr, 16);
-      for (const int signal : {SIGALRM, SIGUSR1, SIGCHLD, SIGPROF, SIGPIPE}) EXPECT_TRUE(blocked >> (signal - 1) & 1) << signal;
-      ending += blocked >> (SIGTERM - 1) & 1 ? 0 : 1;  // the kernel's own threads, of io_uring, block everything
+      for (const int signal : {SIGALRM, SIGUSR1, SIGCHLD, SIGPROF, SIGPIPE})
+        EXPECT_TRUE(blocked >> (signal - 1) & 1) << signal;
+      // the kernel's own threads, of io_uring, block everything
+      ending += blocked >> (SIGTERM - 1) & 1 ? 0 : 1;
       ++looked_at;
     }
   }
@@ -730,7 +790,8 @@ TEST_F(EmbeddedDatabaseTest, SignalsInterruptNothing) {
     if (life == 0) run(connection, kTable);
     const int before = handled.load();
     // So long that some signals come meanwhile.
-    do run(connection, "INSERT INTO counter VALUES (" + std::to_string(rows++) + ", 0)"); while (handled.load() < before + 5);
+    do run(connection, "INSERT INTO counter VALUES (" + std::to_string(rows++) + ", 0)");
+    while (handled.load() < before + 5);
     EXPECT_EQ(value(connection, "SELECT count(*) FROM counter"), std::to_string(rows));
   }
   const itimerval never{};
@@ -792,11 +853,11 @@ TEST_F(EmbeddedDatabaseTest, RefusesTextThatIsNoStatement) {
   const auto database = open();
   Connection connection = connect(*database);
   run(connection, kTable);
-  for (const std::string& text : {std::string(), std::string(" \n"), std::string(";"), std::string("-- nothing"), std::string("\0", 1),
-                                  std::string("SELECT n FROM counter\0", 22), std::string("SELECT n FROM counter\0; DROP", 28),
-                                  std::string("SELECT '\0' FROM counter", 23), std::string("SELECT '\xff' FROM counter"),
-                                  std::string("\xff\xfe"),
-                                  "SELECT " + std::string(100'000, 'x') + " FROM counter"}) {
+  for (const std::string& text :
+       {std::string(), std::string(" \n"), std::string(";"), std::string("-- nothing"), std::string("\0", 1),
+        std::string("SELECT n FROM counter\0", 22), std::string("SELECT n FROM counter\0; DROP", 28),
+        std::string("SELECT '\0' FROM counter", 23), std::string("SELECT '\xff' FROM counter"),
+        std::string("\xff\xfe"), "SELECT " + std::string(100'000, 'x') + " FROM counter"}) {
     const StatementResult result = connection.run(text);
     EXPECT_FALSE(result.ok()) << text;
     EXPECT_FALSE(result.message.empty());

@@ -16,8 +16,10 @@ constexpr std::pair<std::string_view, std::string_view> kDatabases[] = {
     {"tpcc-adhoc-75", "run tpcc --warehouses $W --transactions $calls --threads $cores --adhoc 75"},
     {"tpcc-adhoc-100", "run tpcc --warehouses $W --transactions $calls --threads $cores --adhoc 100"},
     {"smallbank-command", "run smallbank --transactions $calls --threads $cores --hotspot-percent 0"},
-    {"smallbank-logical", "run smallbank --transactions $calls --threads $cores --hotspot-percent 0 --log logical"},
-    {"smallbank-physical", "run smallbank --transactions $calls --threads $cores --hotspot-percent 0 --log physical"},
+    {"smallbank-logical",
+     "run smallbank --transactions $calls --threads $cores --hotspot-percent 0 --log logical"},
+    {"smallbank-physical",
+     "run smallbank --transactions $calls --threads $cores --hotspot-percent 0 --log physical"},
 };
 
 }  // namespace
@@ -39,7 +41,8 @@ const Figure* find_figure(std::string_view name) {
 }
 
 std::string_view database_command(std::string_view name) {
-  const auto found = std::ranges::find(kDatabases, name, &std::pair<std::string_view, std::string_view>::first);
+  const auto found =
+      std::ranges::find(kDatabases, name, &std::pair<std::string_view, std::string_view>::first);
   return found == std::end(kDatabases) ? std::string_view() : found->second;
 }
 

@@ -1,5 +1,5 @@
-// Goal: every definition can be run and judged. Method: take each to machines of several sizes, and look whether all that it
-// names is there.
+// Goal: every definition can be run and judged. Method: take each to machines of several sizes, and look
+// whether all that it names is there.
 #include "experiments/catalog.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,8 @@ TEST(Catalog, AFigureIsMeasuredOrToldWhyNot) {
 TEST(Catalog, ClaimsNameWhatIsMeasured) {
   for (const Figure& figure : all_figures()) {
     std::set<std::string> panels;
-    for (const FigurePanel& panel : figure.panels) EXPECT_TRUE(panels.insert(panel.name).second) << figure.name;
+    for (const FigurePanel& panel : figure.panels)
+      EXPECT_TRUE(panels.insert(panel.name).second) << figure.name;
     for (const FigureClaim& claim : figure.claims) {
       const auto panel = std::ranges::find(figure.panels, claim.panel, &FigurePanel::name);
       ASSERT_NE(panel, figure.panels.end()) << figure.name << ": " << claim.says;
@@ -67,7 +68,8 @@ TEST(Catalog, ClaimsNameWhatIsMeasured) {
 TEST(Catalog, PaperNumbersBelongToSeries) {
   for (const Figure& figure : all_figures()) {
     for (const FigurePanel& panel : figure.panels) {
-      for (const PaperValue& value : panel.paper) EXPECT_TRUE(has_series(panel, value.series)) << figure.name << ": " << value.series;
+      for (const PaperValue& value : panel.paper)
+        EXPECT_TRUE(has_series(panel, value.series)) << figure.name << ": " << value.series;
     }
   }
 }

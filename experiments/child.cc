@@ -35,7 +35,8 @@ double seconds_of(const timeval& time) {
 
 Result<Started> start(const std::vector<std::string>& arguments) {
   int output[2], errors[2];
-  if (pipe2(output, O_CLOEXEC) != 0) return failed("cannot make a pipe for a child process: {}", std::strerror(errno));
+  if (pipe2(output, O_CLOEXEC) != 0)
+    return failed("cannot make a pipe for a child process: {}", std::strerror(errno));
   if (pipe2(errors, O_CLOEXEC) != 0) {
     const int reason = errno;
     close(output[0]);

@@ -15,7 +15,8 @@
 
 namespace mneme {
 
-// What a command told as JSON on its standard output, and what the kernel tells of the process, under "process".
+// What a command told as JSON on its standard output, and what the kernel tells of the process, under
+// "process".
 Result<nlohmann::ordered_json> measure_command(const std::vector<std::string>& arguments);
 
 class LogServerChild {

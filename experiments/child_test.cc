@@ -1,5 +1,6 @@
-// Goal: a child that does not do what it was started for is told, with what it said. Method: the program that is started again is
-// this one, which knows none of the commands: it tells its own help, ends with an error, or runs no tests at all.
+// Goal: a child that does not do what it was started for is told, with what it said. Method: the program that
+// is started again is this one, which knows none of the commands: it tells its own help, ends with an error,
+// or runs no tests at all.
 #include "experiments/child.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,8 @@ TEST_F(Child, ThatListensNowhereIsRefused) {
 
 TEST_F(Child, ForWhichThereAreNoPipesIsRefused) {
   const test::NoOpenFiles none;
-  expect_refused(measure_command({"--help"}), ErrorKind::kFailed, "cannot make a pipe for a child process: Too many open files");
+  expect_refused(measure_command({"--help"}), ErrorKind::kFailed,
+                 "cannot make a pipe for a child process: Too many open files");
 }
 
 }  // namespace

@@ -1,19 +1,22 @@
-// What an experiment is: a figure or table of a paper, as data. `pacman_figures.cc` and its siblings hold them all.
+// What an experiment is: a figure or table of a paper, as data. `pacman_figures.cc` and its siblings hold
+// them all.
 //
 // A series has a command line of this very program. In command lines and in the names of values
 //
-//     $x $xs $index   the point of the axis, all of them with commas between, and the point's place among them
+//     $x $xs $index   the point of the axis, all of them with commas between, and the point's place among
+//                     them
 //     $cores          of this machine
-//     $seconds $long $short    how long a run lasts: a setting, one of many seconds to be drawn over time, a log buffer alone
+//     $seconds $long $short    how long a run lasts: a setting, one of many seconds to be drawn over time, a
+//                              log buffer alone
 //     $every          so many seconds lie between two checkpoints
 //     $calls          so many transactions make a log that is recovered
 //     $W              TPC-C's warehouses
 //     @NAME           a data directory that `database_command` makes, shared by all that recover it
 //     $server $servers   the address of a log server that is started for the run; of three
 //
-// A value is an expression over the command's JSON, from left to right, with spaces between all its words and brackets where
-// need be: "60e-9 * log_bytes / seconds". `process.` before a name stands for what the kernel tells of the process:
-// context_switches, user_seconds, system_seconds, wall_seconds.
+// A value is an expression over the command's JSON, from left to right, with spaces between all its words and
+// brackets where need be: "60e-9 * log_bytes / seconds". `process.` before a name stands for what the kernel
+// tells of the process: context_switches, user_seconds, system_seconds, wall_seconds.
 #pragma once
 
 #include <string>
@@ -36,7 +39,7 @@ struct FigureSeries {
   std::string value{};
   // Another command line, in turns with the first: the value is then the quotient of both, round by round.
   std::string against{};
-  bool simulated = false;  // no clock ran: the replay's schedule on more cores than are here
+  bool simulated = false;         // no clock ran: the replay's schedule on more cores than are here
   std::vector<std::string> xs{};  // where they are not the panel's
 };
 
@@ -47,10 +50,10 @@ struct PaperValue {
 };
 
 struct FigurePanel {
-  std::string name{};   // short: of files and claims
+  std::string name{};  // short: of files and claims
   std::string title{};
   Chart chart = Chart::kBars;
-  std::string x{};      // what the axis is
+  std::string x{};  // what the axis is
   // Values, or "1..cores", "1..4cores": powers of two up to so many.
   std::vector<std::string> xs{};
   // Where the points' commands differ in more than $x: one for each point, of all series.
@@ -76,13 +79,13 @@ struct FigureClaim {
   std::string panel{};
   FigureCell left{};
   Relation relation = Relation::kAbove;
-  double times = 1;     // of the right side; without a right side the number itself
+  double times = 1;  // of the right side; without a right side the number itself
   FigureCell right{};
   std::string reason{};  // why it may not hold here
 };
 
 struct Figure {
-  std::string name{};   // pacman-figure-11
+  std::string name{};  // pacman-figure-11
   std::string paper{};
   std::string title{};
   std::vector<std::string> paper_says{};  // what its text tells of the figure

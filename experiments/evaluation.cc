@@ -37,8 +37,8 @@ Result<Json> points_json(const PlannedSeries& series, const Measurements& measur
     const Result<std::vector<double>> runs = runs_of(point, measured);
     if (!runs) return runs.error();
     const Spread spread = spread_of(*runs);
-    Json json = {{"x", point.x},          {"median", spread.median}, {"min", spread.min},
-                 {"max", spread.max},     {"runs", *runs},           {"command", "mneme " + point.command}};
+    Json json = {{"x", point.x},      {"median", spread.median}, {"min", spread.min},
+                 {"max", spread.max}, {"runs", *runs},           {"command", "mneme " + point.command}};
     if (!point.against.empty()) json["against"] = "mneme " + point.against;
     points.push_back(std::move(json));
   }
@@ -122,7 +122,8 @@ struct Comparison {
   std::string text;
 };
 
-Comparison compare(const FigureClaim& claim, const Json& left, const Json* right, const std::string& right_name) {
+Comparison compare(const FigureClaim& claim, const Json& left, const Json* right,
+                   const std::string& right_name) {
   const auto of = [&](const char* field) { return right == nullptr ? 1.0 : (*right)[field].get<double>(); };
   const bool above = claim.relation == FigureClaim::Relation::kAbove;
   Comparison found;
@@ -132,7 +133,8 @@ Comparison compare(const FigureClaim& claim, const Json& left, const Json* right
   const double left_least = left["min"].get<double>(), left_most = left["max"].get<double>();
   found.apart = left_least > claim.times * of("max") || left_most < claim.times * of("min");
   const std::string at = left["x"].get<std::string>();
-  found.text = fmt::format("{} against {}{} at {}", number_text(found.left), number_text(found.right), right_name, at);
+  found.text =
+      fmt::format("{} against {}{} at {}", number_text(found.left), number_text(found.right), right_name, at);
   return found;
 }
 
@@ -155,10 +157,13 @@ std::vector<Comparison> comparisons(const FigureClaim& claim, const Json& panel)
     }
     for (const Json* const other : others) {
       const bool each = claim.right.x == "*";
-      for (const Json* const right : points_of(*other, each ? (*point)["x"].get<std::string>() : claim.right.x)) {
+      for (const Json* const right :
+           points_of(*other, each ? (*point)["x"].get<std::string>() : claim.right.x)) {
         if (right == point) continue;
-        const std::string times = claim.times == 1 ? "" : fmt::format(" ({} times {})", claim.times,
-                                                                      number_text((*right)["median"].get<double>()));
+        const std::string times =
+            claim.times == 1
+                ? ""
+                : fmt::format(" ({} times {})", claim.times, number_text((*right)["median"].get<double>()));
         all.push_back(compare(claim, *point, right, times));
       }
     }
@@ -167,8 +172,8 @@ std::vector<Comparison> comparisons(const FigureClaim& claim, const Json& panel)
 }
 
 Json claim_json(const FigureClaim& claim, const Json& panels) {
-  Json json = {{"says", claim.says}, {"panel", claim.panel}, {"holds", nullptr}, {"apart", false}, {"found", ""},
-               {"reason", claim.reason}};
+  Json json = {{"says", claim.says}, {"panel", claim.panel}, {"holds", nullptr},
+               {"apart", false},     {"found", ""},          {"reason", claim.reason}};
   const Json* const panel = find_named(panels, claim.panel);
   CHECK(panel != nullptr);
   const std::vector<Comparison> all = comparisons(claim, *panel);
@@ -224,18 +229,20 @@ Result<Json> evaluate(const Plan& plan, const Measurements& measured) {
     commands.push_back(fmt::format("mneme {} --data-dir @{}", database.command, database.name));
   }
   for (const std::string& command : plan.commands) commands.push_back("mneme " + command);
-  return Json{{"name", figure.name},   {"paper", figure.paper},     {"title", figure.title},
-              {"paper_says", figure.paper_says}, {"scaled", figure.scaled}, {"panels", std::move(panels)},
-              {"claims", std::move(claims)},     {"commands", std::move(commands)}};
+  return Json{{"name", figure.name},         {"paper", figure.paper},
+              {"title", figure.title},       {"paper_says", figure.paper_says},
+              {"scaled", figure.scaled},     {"panels", std::move(panels)},
+              {"claims", std::move(claims)}, {"commands", std::move(commands)}};
 }
 
 std::string csv_of(const Json& figure) {
   std::string text = "figure,panel,series,x,round,value,unit,command\n";
-  const auto line = [&](const Json& panel, const Json& series, const std::string& x, size_t round, double value,
-                        const std::string& command) {
+  const auto line = [&](const Json& panel, const Json& series, const std::string& x, size_t round,
+                        double value, const std::string& command) {
     text += fmt::format("{},{},{},{},{},{},{},{}\n", figure["name"].get<std::string>(),
-                        csv_field(panel["name"].get<std::string>()), csv_field(series["name"].get<std::string>()),
-                        csv_field(x), round, value, csv_field(panel["unit"].get<std::string>()), csv_field(command));
+                        csv_field(panel["name"].get<std::string>()),
+                        csv_field(series["name"].get<std::string>()), csv_field(x), round, value,
+                        csv_field(panel["unit"].get<std::string>()), csv_field(command));
   };
   for (const Json& panel : figure["panels"]) {
     for (const Json& series : panel["series"]) {
@@ -243,7 +250,8 @@ std::string csv_of(const Json& figure) {
         size_t second = 0;
         for (const Json& value : series["seconds"]) {
           ++second;
-          line(panel, series, std::to_string(second), 1, value.get<double>(), series["command"].get<std::string>());
+          line(panel, series, std::to_string(second), 1, value.get<double>(),
+               series["command"].get<std::string>());
         }
         continue;
       }
@@ -251,7 +259,8 @@ std::string csv_of(const Json& figure) {
         size_t round = 0;
         for (const Json& value : point["runs"]) {
           ++round;
-          line(panel, series, point["x"].get<std::string>(), round, value.get<double>(), point["command"].get<std::string>());
+          line(panel, series, point["x"].get<std::string>(), round, value.get<double>(),
+               point["command"].get<std::string>());
         }
       }
     }

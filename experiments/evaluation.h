@@ -1,5 +1,5 @@
-// Evaluation: what a figure's measurements come to: medians and spreads point by point, the paper's numbers beside them, and
-// whether the paper's orderings hold.
+// Evaluation: what a figure's measurements come to: medians and spreads point by point, the paper's numbers
+// beside them, and whether the paper's orderings hold.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,10 +13,11 @@ namespace mneme {
 
 // {"name","paper","title","paper_says","scaled","panels":[{"name","title","chart","x","xs","unit","log_y","series":[{"name",
 // "simulated","points":[{"x","median","min","max","runs","command"}]}],"paper":[...]}],"claims":[{"says","holds","apart",
-// "found","reason"}],"commands":[...]}. A timeline's series has "seconds" and "checkpoints" in place of points.
+// "found","reason"}],"commands":[...]}. A timeline's series has "seconds" and "checkpoints" in place of
+// points.
 //
-// `holds` is null where there is nothing to compare, as with one core; `apart`: every run of one side lies beyond all of the
-// other's, so that it is no accident of the medians.
+// `holds` is null where there is nothing to compare, as with one core; `apart`: every run of one side lies
+// beyond all of the other's, so that it is no accident of the medians.
 Result<nlohmann::ordered_json> evaluate(const Plan& plan, const Measurements& measured);
 
 // figure,panel,series,x,round,value,unit,command: a line a run.

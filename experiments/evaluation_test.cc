@@ -1,5 +1,5 @@
-// Goal: medians, spreads and verdicts are what the measurements say. Method: a figure of made-up measurements, whose outcome is
-// known.
+// Goal: medians, spreads and verdicts are what the measurements say. Method: a figure of made-up
+// measurements, whose outcome is known.
 #include "experiments/evaluation.h"
 
 #include <gtest/gtest.h>
@@ -11,17 +11,19 @@ using Json = nlohmann::ordered_json;
 using enum FigureClaim::Relation;
 
 Figure figure_of(std::vector<FigureClaim> claims) {
-  return {.name = "figure",
-          .panels = {{.name = "speed",
-                      .chart = Chart::kLines,
-                      .x = "threads",
-                      .xs = {"1..cores"},
-                      .unit = "a second",
-                      .series = {{.name = "fast", .command = "run fast $x", .value = "rate"},
-                                 {.name = "slow", .command = "run slow $x", .value = "rate"},
-                                 {.name = "gain", .command = "run fast $x", .value = "rate", .against = "run slow $x"}},
-                      .paper = {{"fast", "40", 1000}}}},
-          .claims = std::move(claims)};
+  return {
+      .name = "figure",
+      .panels =
+          {{.name = "speed",
+            .chart = Chart::kLines,
+            .x = "threads",
+            .xs = {"1..cores"},
+            .unit = "a second",
+            .series = {{.name = "fast", .command = "run fast $x", .value = "rate"},
+                       {.name = "slow", .command = "run slow $x", .value = "rate"},
+                       {.name = "gain", .command = "run fast $x", .value = "rate", .against = "run slow $x"}},
+            .paper = {{"fast", "40", 1000}}}},
+      .claims = std::move(claims)};
 }
 
 std::vector<Json> rounds(std::vector<double> rates) {
@@ -42,7 +44,9 @@ Json evaluated(std::vector<FigureClaim> claims, uint32_t cores = 2) {
   return *json;
 }
 
-Json verdict(const FigureClaim& claim, uint32_t cores = 2) { return evaluated({claim}, cores)["claims"][0]; }
+Json verdict(const FigureClaim& claim, uint32_t cores = 2) {
+  return evaluated({claim}, cores)["claims"][0];
+}
 
 TEST(Evaluation, MediansAndSpreads) {
   const Json panel = evaluated({})["panels"][0];
@@ -58,7 +62,8 @@ TEST(Evaluation, MediansAndSpreads) {
 }
 
 TEST(Evaluation, VerdictsGoByMedians) {
-  const FigureClaim at_most_threads = {.says = "", .panel = "speed", .left = {"fast"}, .relation = kAbove, .right = {"slow"}};
+  const FigureClaim at_most_threads = {
+      .says = "", .panel = "speed", .left = {"fast"}, .relation = kAbove, .right = {"slow"}};
   Json found = verdict(at_most_threads);
   EXPECT_EQ(found["holds"], true);
   EXPECT_EQ(found["apart"], true);
@@ -75,7 +80,12 @@ TEST(Evaluation, VerdictsGoByMedians) {
 }
 
 TEST(Evaluation, AllPointsMustHold) {
-  FigureClaim claim = {.says = "", .panel = "speed", .left = {"fast", "*"}, .relation = kAbove, .times = 1.5, .right = {"slow", "*"}};
+  FigureClaim claim = {.says = "",
+                       .panel = "speed",
+                       .left = {"fast", "*"},
+                       .relation = kAbove,
+                       .times = 1.5,
+                       .right = {"slow", "*"}};
   EXPECT_EQ(verdict(claim)["holds"], false);  // 20 against 1.5 times 15
   claim.times = 1.2;
   EXPECT_EQ(verdict(claim)["holds"], true);
@@ -92,7 +102,11 @@ TEST(Evaluation, AgainstANumber) {
 }
 
 TEST(Evaluation, NothingToCompareIsOpen) {
-  const FigureClaim claim = {.says = "", .panel = "speed", .left = {"fast", "$last"}, .relation = kAbove, .right = {"fast", "$first"}};
+  const FigureClaim claim = {.says = "",
+                             .panel = "speed",
+                             .left = {"fast", "$last"},
+                             .relation = kAbove,
+                             .right = {"fast", "$first"}};
   EXPECT_EQ(verdict(claim)["holds"], true);
   EXPECT_TRUE(verdict(claim, 1)["holds"].is_null());
 }
@@ -102,13 +116,15 @@ TEST(Evaluation, WhatTheCommandDoesNotTell) {
   figure.panels[0].series[0].value = "speed";
   const Result<Json> json = evaluate(plan_of(figure, {2, false}), kMeasured);
   ASSERT_FALSE(json.ok());
-  EXPECT_NE(json.error().message.find("run fast 1: the command's JSON has no number \"speed\""), std::string::npos)
+  EXPECT_NE(json.error().message.find("run fast 1: the command's JSON has no number \"speed\""),
+            std::string::npos)
       << json.error().message;
 }
 
 TEST(Evaluation, Csv) {
   const std::string csv = csv_of(evaluated({}));
-  EXPECT_TRUE(csv.starts_with("figure,panel,series,x,round,value,unit,command\nfigure,speed,fast,1,1,10,a second,mneme run fast 1\n"))
+  EXPECT_TRUE(csv.starts_with(
+      "figure,panel,series,x,round,value,unit,command\nfigure,speed,fast,1,1,10,a second,mneme run fast 1\n"))
       << csv;
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 3 * 2 * 3);
 }

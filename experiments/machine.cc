@@ -54,7 +54,7 @@ std::string digest_of_program() {
 nlohmann::ordered_json environment_json(uint32_t cores) {
   utsname system{};
   uname(&system);
-  struct sysinfo memory{};
+  struct sysinfo memory {};
   sysinfo(&memory);
   return {{"processor", line_of("/proc/cpuinfo", "model name", ':')},
           {"cores", cores},
@@ -71,6 +71,8 @@ double load_average() {
   return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
-std::string time_now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr))); }
+std::string time_now() {
+  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)));
+}
 
 }  // namespace mneme

@@ -7,8 +7,8 @@
 
 namespace mneme {
 
-// {"processor","cores","memory_bytes","numa_nodes","kernel","system","compiler","program"}; `program` is a digest of the
-// executable's bytes, so that results of different builds can be told apart.
+// {"processor","cores","memory_bytes","numa_nodes","kernel","system","compiler","program"}; `program` is a
+// digest of the executable's bytes, so that results of different builds can be told apart.
 nlohmann::ordered_json environment_json(uint32_t cores);
 // Of the last minute: how much else the machine does.
 double load_average();

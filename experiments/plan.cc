@@ -35,7 +35,8 @@ std::vector<std::string> axis(const std::vector<std::string>& values, const Expe
 }
 
 // Where each point is a run of its own, a quick look takes the outer ones alone.
-std::vector<std::string> axis_of(const FigureSeries& series, const FigurePanel& panel, const ExperimentScale& scale) {
+std::vector<std::string> axis_of(const FigureSeries& series, const FigurePanel& panel,
+                                 const ExperimentScale& scale) {
   std::vector<std::string> values = axis(series.xs.empty() ? panel.xs : series.xs, scale);
   const bool is_run_each = series.command.find("$x ") != std::string::npos || series.command.ends_with("$x");
   if (scale.quick && is_run_each && values.size() > 2) values = {values.front(), values.back()};
@@ -65,7 +66,8 @@ std::vector<std::string> joined_axis(const PlannedPanel& panel) {
 
 void add_database(Plan& plan, const std::string& command, const ExperimentScale& scale) {
   const std::optional<std::string> name = database_of(command);
-  if (!name || std::ranges::find(plan.databases, *name, &PlannedDatabase::name) != plan.databases.end()) return;
+  if (!name || std::ranges::find(plan.databases, *name, &PlannedDatabase::name) != plan.databases.end())
+    return;
   plan.databases.push_back({*name, filled_in(database_command(*name), scale)});
 }
 
@@ -74,7 +76,8 @@ void add_once(std::vector<std::string>& commands, const std::string& command) {
   commands.push_back(command);
 }
 
-PlannedSeries plan_series(const FigureSeries& series, const FigurePanel& panel, const ExperimentScale& scale) {
+PlannedSeries plan_series(const FigureSeries& series, const FigurePanel& panel,
+                          const ExperimentScale& scale) {
   PlannedSeries planned{&series, {}};
   const std::vector<std::string> xs = axis_of(series, panel, scale);
   const std::string all = fmt::format("{}", fmt::join(xs, ","));
@@ -139,7 +142,8 @@ double expected_seconds(std::string_view command) {
   if (words[0] == "logbench") return seconds_of("--duration", 1) + 0.1;
   if (words[0] == "recover") return 2;
   const bool is_large = words.size() > 1 && (words[1] == "tpcc" || words[1] == "ycsb");
-  return seconds_of("--duration", seconds_of("--transactions", 0) / 50000) + seconds_of("--warmup", 0) + (is_large ? 3 : 1);
+  return seconds_of("--duration", seconds_of("--transactions", 0) / 50000) + seconds_of("--warmup", 0) +
+         (is_large ? 3 : 1);
 }
 
 double Plan::expected_seconds(uint32_t runs) const {

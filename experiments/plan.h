@@ -1,4 +1,5 @@
-// Plan: a figure's definition, taken to this machine: which commands are to be run, and which of them is which point.
+// Plan: a figure's definition, taken to this machine: which commands are to be run, and which of them is
+// which point.
 #pragma once
 
 #include <cstdint>

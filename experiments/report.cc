@@ -26,14 +26,19 @@ Json not_measured(const Json& figures) {
   Json list = Json::array();
   for (const Figure& figure : all_figures()) {
     if (figures.contains(figure.name)) continue;
-    list.push_back({{"name", figure.name}, {"paper", figure.paper}, {"title", figure.title}, {"reason", figure.not_here}});
+    list.push_back({{"name", figure.name},
+                    {"paper", figure.paper},
+                    {"title", figure.title},
+                    {"reason", figure.not_here}});
   }
   return list;
 }
 
 }  // namespace
 
-bool has_report() { return !kReportLibraries.empty(); }
+bool has_report() {
+  return !kReportLibraries.empty();
+}
 
 std::string report_html(const Json& data) {
   const std::pair<std::string_view, std::string> parts[] = {

@@ -1,5 +1,5 @@
-// The report: all figures of a folder of results as one HTML file that needs nothing beside it. Page, style and libraries are
-// built into the program (embed.cmake), if npm had fetched them when it was built.
+// The report: all figures of a folder of results as one HTML file that needs nothing beside it. Page, style
+// and libraries are built into the program (embed.cmake), if npm had fetched them when it was built.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@
 namespace mneme {
 
 inline constexpr const char* kNoReport =
-    "this program was built without the report's plotting libraries, so there is no report.html, but the JSON and CSV are there; install "
+    "this program was built without the report's plotting libraries, so there is no report.html, but the "
+    "JSON and CSV are there; install "
     "npm, run scripts/setup, and build anew";
 
 bool has_report();

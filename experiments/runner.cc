@@ -24,10 +24,13 @@ bool needs_directory(const std::vector<std::string>& words) {
   const auto log = std::ranges::find(words, "--log");
   if (words[0] == "run") return log == words.end() || log + 1 == words.end() || *(log + 1) != "off";
   const auto device = std::ranges::find(words, "--log-device");
-  return words[0] == "logbench" && device != words.end() && device + 1 != words.end() && *(device + 1) != "null";
+  return words[0] == "logbench" && device != words.end() && device + 1 != words.end() &&
+         *(device + 1) != "null";
 }
 
-std::string round_key(const std::string& key, uint32_t round) { return fmt::format("{} {}", round, key); }
+std::string round_key(const std::string& key, uint32_t round) {
+  return fmt::format("{} {}", round, key);
+}
 
 }  // namespace
 
@@ -102,14 +105,16 @@ Result<Json> ExperimentRunner::measure(const std::string& command, const std::st
   fs::create_directories(scratch, error);
   std::vector<LogServerChild> servers;
   std::string addresses;
-  const size_t wanted = command.find("$servers") != std::string::npos ? 3 : command.find("$server") != std::string::npos;
+  const size_t wanted =
+      command.find("$servers") != std::string::npos ? 3 : command.find("$server") != std::string::npos;
   for (size_t i = 0; i < wanted; ++i) {
     Result<LogServerChild> server = LogServerChild::start(scratch / fmt::format("logd-{}", i + 1));
     if (!server) return server.error();
     addresses += (addresses.empty() ? "" : ",") + server->address();
     servers.push_back(std::move(*server));
   }
-  std::vector<std::string> words = words_of(replaced(replaced(command, "$servers", addresses), "$server", addresses));
+  std::vector<std::string> words =
+      words_of(replaced(replaced(command, "$servers", addresses), "$server", addresses));
   for (std::string& word : words) {
     if (word.starts_with('@')) word = (store_.databases() / word.substr(1)).string();
   }
@@ -146,9 +151,11 @@ Result<Measurements> ExperimentRunner::run(const Plan& plan) {
         measured[command].push_back(std::move(**found));
         continue;
       }
-      // On a busy machine a run may fail that ends well the next time, as one that gives up after thousands of conflicts.
+      // On a busy machine a run may fail that ends well the next time, as one that gives up after thousands
+      // of conflicts.
       Result<Json> result = measure(command, plan.figure->name);
-      for (int again = 1; again < kMostAttempts && !result.ok(); ++again) result = measure(command, plan.figure->name);
+      for (int again = 1; again < kMostAttempts && !result.ok(); ++again)
+        result = measure(command, plan.figure->name);
       if (!result) return result.error();
       RETURN_IF_ERROR(store_.keep(key, round, *result));
       measured_.insert(round_key(key, round));

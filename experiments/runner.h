@@ -1,7 +1,8 @@
 // ExperimentRunner: runs a plan's commands in rounds, each once a round, and keeps what each told.
 //
-// Flow   a round begins with another command each time, so that what else the machine does falls on all alike; what the store
-//        holds already is not run again; a database is made when the first command needs it.
+// Flow   a round begins with another command each time, so that what else the machine does falls on all
+//        alike; what the store holds already is not run again; a database is made when the first command
+//        needs it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@
 
 namespace mneme {
 
-// Each command's measurements, round by round: {"key","command","measured_at","load_average","program","result"}.
+// Each command's measurements, round by round:
+// {"key","command","measured_at","load_average","program","result"}.
 using Measurements = std::map<std::string, std::vector<nlohmann::ordered_json>>;
 
 struct ExperimentProgress {
@@ -61,8 +63,8 @@ class ExperimentRunner {
   std::set<std::string> measured_;  // by this runner: key and round
   uint64_t done_ = 0;
   uint64_t total_ = 0;
-  double seconds_left_ = 0;      // as guessed
-  double guessed_seconds_ = 0;   // of what is done
+  double seconds_left_ = 0;     // as guessed
+  double guessed_seconds_ = 0;  // of what is done
   double real_seconds_ = 0;
   uint64_t reused_ = 0;
   uint64_t of_other_builds_ = 0;

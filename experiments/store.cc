@@ -16,7 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-uint32_t checksum(std::string_view text) { return crc32c(std::as_bytes(std::span(text.data(), text.size()))); }
+uint32_t checksum(std::string_view text) {
+  return crc32c(std::as_bytes(std::span(text.data(), text.size())));
+}
 
 // The command's beginning, of letters, digits and hyphens, for whoever looks into the folder.
 std::string slug(std::string_view key) {
@@ -41,8 +43,9 @@ Result<ResultStore> ResultStore::open(const fs::path& folder) {
   Result<File> lock = File::open(folder / "lock", O_RDWR | O_CREAT);
   if (!lock) return lock.error();
   if (flock(lock->descriptor(), LOCK_EX | LOCK_NB) != 0) {
-    return failed("another process is putting results into {}: wait for it, or name another folder by --output",
-                  folder.string());
+    return failed(
+        "another process is putting results into {}: wait for it, or name another folder by --output",
+        folder.string());
   }
   fs::remove_all(folder / "databases", error);
   return ResultStore(folder, std::move(*lock));
@@ -65,7 +68,8 @@ Result<std::optional<ResultStore::Json>> ResultStore::find(std::string_view key,
   if (!text) return text.error();
   Json kept = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!kept.is_object() || kept.value("key", "") != key || !kept.contains("result")) {
-    return damaged("{} is not what was kept there: remove it, or measure all anew with --fresh", path.string());
+    return damaged("{} is not what was kept there: remove it, or measure all anew with --fresh",
+                   path.string());
   }
   return std::optional<Json>(std::move(kept));
 }
@@ -76,7 +80,8 @@ Result<void> ResultStore::keep(std::string_view key, uint32_t round, const Json&
   return replace_text_file(file_of(key, round), kept.dump(1) + "\n", Readers::kByUmask);
 }
 
-Result<void> ResultStore::write_figure(const std::string& name, std::string_view suffix, std::string_view text) const {
+Result<void> ResultStore::write_figure(const std::string& name, std::string_view suffix,
+                                       std::string_view text) const {
   return replace_text_file(folder_ / "figures" / fmt::format("{}.{}", name, suffix), text, Readers::kByUmask);
 }
 

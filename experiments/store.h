@@ -1,5 +1,5 @@
-// The folder of results: what was measured, kept run by run, so that nothing is measured twice, and the databases that are
-// recovered, which are removed at the end.
+// The folder of results: what was measured, kept run by run, so that nothing is measured twice, and the
+// databases that are recovered, which are removed at the end.
 //
 //     measurements/    one JSON file a command and round
 //     figures/         what comes of them: NAME.json, NAME.csv

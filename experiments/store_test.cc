@@ -61,7 +61,8 @@ TEST_F(StoreTest, TellsOfFiguresThatAreNoneOrGone) {
     test::expect_refused(store->read_figures(), ErrorKind::kDamaged, "tpcb.json holds no figure: remove it");
   }
   fs::remove_all(folder_ / "figures");
-  test::expect_refused(store->read_figures(), ErrorKind::kFailed, "cannot read " + (folder_ / "figures").string() + ": ");
+  test::expect_refused(store->read_figures(), ErrorKind::kFailed,
+                       "cannot read " + (folder_ / "figures").string() + ": ");
 }
 
 TEST_F(StoreTest, ARunnerTellsOfADatabaseThatNobodyMakes) {
@@ -71,7 +72,8 @@ TEST_F(StoreTest, ARunnerTellsOfADatabaseThatNobodyMakes) {
   Plan plan;
   plan.figure = &figure;
   plan.commands = {"recover @nowhere"};
-  test::expect_refused(runner.run(plan), ErrorKind::kFailed, "figure recovers a database \"nowhere\", and there is none");
+  test::expect_refused(runner.run(plan), ErrorKind::kFailed,
+                       "figure recovers a database \"nowhere\", and there is none");
 }
 
 TEST_F(StoreTest, IsForOneProcess) {
@@ -93,7 +95,8 @@ TEST_F(StoreTest, LeavesNoDatabases) {
 }
 
 TEST(Report, NothingInTheDataEndsItsScript) {
-  const Json data = {{"figures", Json::array()}, {"not_measured", Json::array({{{"title", "</script><!--"}}})}};
+  const Json data = {{"figures", Json::array()},
+                     {"not_measured", Json::array({{{"title", "</script><!--"}}})}};
   const std::string page = report_html(data);
   EXPECT_EQ(page.find("</script><!--"), std::string::npos);
   const std::string begin = "id=\"data\">";

@@ -40,7 +40,8 @@ const Json* part_of(const Json& result, std::string_view name) {
 
 class Evaluation {
  public:
-  Evaluation(std::vector<std::string> words, const Json& result) : words_(std::move(words)), result_(result) {}
+  Evaluation(std::vector<std::string> words, const Json& result)
+      : words_(std::move(words)), result_(result) {}
 
   Result<double> whole() {
     const Result<double> value = sequence();

@@ -30,8 +30,8 @@ TEST(Value, FromLeftToRightAndBrackets) {
 }
 
 TEST(Value, WhatIsNoNumber) {
-  for (const char* expression : {"", "nothing", "name", "latency_us", "schedules.2.cores", "seconds +", "seconds seconds",
-                                 "( seconds", "seconds )", "seconds ^ 2"}) {
+  for (const char* expression : {"", "nothing", "name", "latency_us", "schedules.2.cores", "seconds +",
+                                 "seconds seconds", "( seconds", "seconds )", "seconds ^ 2"}) {
     EXPECT_FALSE(value_of(expression, kResult).ok()) << expression;
   }
 }

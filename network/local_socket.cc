@@ -33,12 +33,14 @@ Result<Place> place_of(const std::string& path, int flags) {
   return Place{std::move(*directory), whole.filename().string()};
 }
 
-// An address in a held directory: neither a link nor another directory can take that one's place, and its own path may be long.
+// An address in a held directory: neither a link nor another directory can take that one's place, and its own
+// path may be long.
 Result<sockaddr_un> address_in(const Place& place, const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string text = fmt::format("/proc/self/fd/{}/{}", place.directory.descriptor(), place.name);
-  if (place.name.empty() || text.size() >= sizeof address.sun_path) return file_error("use the socket", path, ENAMETOOLONG);
+  if (place.name.empty() || text.size() >= sizeof address.sun_path)
+    return file_error("use the socket", path, ENAMETOOLONG);
   std::memcpy(address.sun_path, text.data(), text.size());
   return address;
 }
@@ -49,7 +51,8 @@ Result<void> remove_left_behind(const Place& place, const std::string& path) {
     return errno == ENOENT ? Result<void>() : file_error("examine", path, errno);
   }
   if (!S_ISSOCK(found.st_mode)) {
-    return invalid_argument("{} is no socket, and stays as it is: name another place with --socket, or move it away", path);
+    return invalid_argument(
+        "{} is no socket, and stays as it is: name another place with --socket, or move it away", path);
   }
   if (::unlinkat(place.directory.descriptor(), place.name.c_str(), 0) == 0) return {};
   return file_error("remove the socket", path, errno);
@@ -86,7 +89,8 @@ bool is_trusted(uid_t server, const File& directory) {
 std::optional<uid_t> peer_user(int descriptor) {
   ucred peer{};
   socklen_t bytes = sizeof peer;
-  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || bytes != sizeof peer) return std::nullopt;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || bytes != sizeof peer)
+    return std::nullopt;
   return peer.uid;
 }
 
@@ -94,11 +98,15 @@ Result<void> check_directory_is_own(const std::string& directory, int descriptor
   struct stat found {};
   if (::fstat(descriptor, &found) != 0) return file_error("examine", directory, errno);
   if (found.st_uid != ::geteuid()) {
-    return invalid_argument("the directory {} belongs to the user {}: name one of the user's who runs the log server", directory,
-                            found.st_uid);
+    return invalid_argument(
+        "the directory {} belongs to the user {}: name one of the user's who runs the log server", directory,
+        found.st_uid);
   }
   if ((found.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
-  return invalid_argument("the directory {} can be written by others than its owner, who could put what they like there: chmod go-w it", directory);
+  return invalid_argument(
+      "the directory {} can be written by others than its owner, who could put what they like there: chmod "
+      "go-w it",
+      directory);
 }
 
 Result<LocalSocket> LocalSocket::listen(const std::string& path) {
@@ -118,10 +126,11 @@ Result<LocalSocket> LocalSocket::listen(const std::string& path) {
   made.descriptor_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   struct stat file {};
   // The file takes the socket's mode, so it is never another one.
-  const bool listens = made.descriptor_ >= 0 && ::fchmod(made.descriptor_, 0600) == 0 &&
-                       ::bind(made.descriptor_, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0 &&
-                       ::fstatat(place->directory.descriptor(), place->name.c_str(), &file, AT_SYMLINK_NOFOLLOW) == 0 &&
-                       ::listen(made.descriptor_, kWaitingEngines) == 0;
+  const bool listens =
+      made.descriptor_ >= 0 && ::fchmod(made.descriptor_, 0600) == 0 &&
+      ::bind(made.descriptor_, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0 &&
+      ::fstatat(place->directory.descriptor(), place->name.c_str(), &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+      ::listen(made.descriptor_, kWaitingEngines) == 0;
   if (!listens) return file_error("listen on the socket", path, errno);
   made.file_ = file.st_ino;
   made.directory_ = std::move(place->directory);
@@ -149,7 +158,9 @@ LocalSocket& LocalSocket::operator=(LocalSocket&& other) noexcept {
 LocalSocket::~LocalSocket() {
   if (descriptor_ >= 0) ::close(descriptor_);
   struct stat found {};
-  if (!directory_.is_open() || ::fstatat(directory_.descriptor(), name_.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return;
+  if (!directory_.is_open() ||
+      ::fstatat(directory_.descriptor(), name_.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0)
+    return;
   if (found.st_ino == file_) ::unlinkat(directory_.descriptor(), name_.c_str(), 0);
 }
 
@@ -160,14 +171,17 @@ int LocalSocket::take_descriptor() {
 Result<int> connect_local(const std::string& path, std::chrono::milliseconds patience) {
   auto place = place_of(path, O_PATH);
   const auto address = place.ok() ? address_in(*place, path) : Result<sockaddr_un>(place.error());
-  if (!address.ok()) return failed("cannot connect to the log server unix:{}: {}", path, address.error().message);
+  if (!address.ok())
+    return failed("cannot connect to the log server unix:{}: {}", path, address.error().message);
   const int descriptor = connected_socket(*address, patience);
   if (descriptor < 0) return failed("cannot connect to the log server unix:{}: {}", path, reason_text(errno));
   const auto server = peer_user(descriptor);
   if (server && is_trusted(*server, place->directory)) return descriptor;
   ::close(descriptor);
-  return failed("the log server unix:{} is run by the user {}, whom this one does not trust with a log: nothing was sent there", path,
-                server ? std::to_string(*server) : "nobody knows");
+  return failed(
+      "the log server unix:{} is run by the user {}, whom this one does not trust with a log: nothing was "
+      "sent there",
+      path, server ? std::to_string(*server) : "nobody knows");
 }
 
 }  // namespace mneme

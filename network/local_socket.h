@@ -1,9 +1,13 @@
-// LocalSocket: a Unix socket that listens, and connections to one: for this machine's own use, where the kernel tells who the other is.
+// LocalSocket: a Unix socket that listens, and connections to one: for this machine's own use, where the
+// kernel tells who the other is.
 //
-// File        the socket's file has mode 0600 from its beginning on. It lies in a directory that the user owns and nobody else can write;
-//             it is made and removed through that directory, held open, so that no link of another user's is followed.
-// Left behind a server that was killed leaves its socket's file. The next one removes it, while it holds the lock NAME.lock beside it:
-//             of two that begin at once one is refused, and a server's file that lives is never taken away. A file that is no socket stays.
+// File        the socket's file has mode 0600 from its beginning on. It lies in a directory that the user
+//             owns and nobody else can write; it is made and removed through that directory, held open, so
+//             that no link of another user's is followed.
+// Left behind a server that was killed leaves its socket's file. The next one removes it, while it holds the
+// lock NAME.lock beside it:
+//             of two that begin at once one is refused, and a server's file that lives is never taken away. A
+//             file that is no socket stays.
 // Threads     any.
 // Waiting     connect_local(), no longer than it is told, for a server whose queue is full.
 // Errors      a sentence with the path.
@@ -46,8 +50,8 @@ class LocalSocket {
   ino_t file_ = 0;  // the socket's
 };
 
-// A connected socket. A server is trusted with a log if this process's own user or root runs it; by root also if the user runs it who owns
-// the directory that its socket lies in.
+// A connected socket. A server is trusted with a log if this process's own user or root runs it; by root also
+// if the user runs it who owns the directory that its socket lies in.
 Result<int> connect_local(const std::string& path, std::chrono::milliseconds patience);
 
 }  // namespace mneme

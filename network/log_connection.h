@@ -1,8 +1,10 @@
-// LogConnection: an engine's side of one connection to a log server, as long as nothing else goes on: who calls waits.
+// LogConnection: an engine's side of one connection to a log server, as long as nothing else goes on: who
+// calls waits.
 //
-// Flow        open(): connect, handshake, HELLO -> WELCOME -> list(), read() ...; or release(): what an agent goes on with
-// Invariants  without a key it connects to loopback addresses only: a log doesn't travel in the clear. To a Unix socket it connects
-//             without one: there the kernel tells who listens (local_socket.h).
+// Flow        open(): connect, handshake, HELLO -> WELCOME -> list(), read() ...; or release(): what an agent
+//             goes on with
+// Invariants  without a key it connects to loopback addresses only: a log doesn't travel in the clear. To a
+//             Unix socket it connects without one: there the kernel tells who listens (local_socket.h).
 // Threads     one owner.
 // Waiting     each call, no longer than the patience that open() was given, for each answer.
 // Errors      not reached, silent, refused: a sentence with the server's address and its reason.

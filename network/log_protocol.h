@@ -1,14 +1,17 @@
-// The log server's protocol: the messages of SepLog (section 5) between an engine and `mneme logd`, and their bytes.
-// docs/remote_log.md says what each one promises.
+// The log server's protocol: the messages of SepLog (section 5) between an engine and `mneme logd`, and their
+// bytes. docs/remote_log.md says what each one promises.
 //
 //     engine to server    HELLO first; then CREATE, CLOSE, READ, WRITE, FLUSH, LIST, SHUTDOWN
-//     server to engine    WELCOME; CONTENT, FLUSHED, FILES, SAVED as answers; REFUSED, after which it hangs up
+//     server to engine    WELCOME; CONTENT, FLUSHED, FILES, SAVED as answers; REFUSED, after which it hangs
+//                         up
 //
-// Invariants  what is sent on one connection is done in order: a FLUSHED speaks for every WRITE before its FLUSH.
-//             decode() takes any bytes, and gives a message only if they are one to the last byte.
+// Invariants  what is sent on one connection is done in order: a FLUSHED speaks for every WRITE before its
+//             FLUSH. decode() takes any bytes, and gives a message only if they are one to the last byte.
 // Threads     plain data, pure functions.
-// Errors      bytes that are no message: a sentence. HELLO of another version decodes: its version is there to be told.
-// Source      Ebenstein, SepLog, section 5: the six calls. LIST is ours: recovery has to find the longest log.
+// Errors      bytes that are no message: a sentence. HELLO of another version decodes: its version is there
+//             to be told.
+// Source      Ebenstein, SepLog, section 5: the six calls. LIST is ours: recovery has to find the longest
+//             log.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +35,8 @@ enum class LogRole : uint8_t {
   kWriter,    // the engine: raises the term and writes; when its connection ends, the server saves the log
 };
 
-// The term is the database's incarnation; the owner, drawn at random by who claims it, tells two that claim the same.
+// The term is the database's incarnation; the owner, drawn at random by who claims it, tells two that claim
+// the same.
 struct LogTerm {
   uint32_t number = 0;
   uint64_t owner = 0;
@@ -72,7 +76,7 @@ struct ShutdownMessage {};
 
 struct WelcomeMessage {
   uint32_t version = kLogProtocolVersion;
-  LogTerm term;  // the highest that the server knows of this database
+  LogTerm term;         // the highest that the server knows of this database
   uint64_t server = 0;  // drawn when the server's process began: tells one server under two names from two
 };
 struct ContentMessage {

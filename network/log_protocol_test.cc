@@ -1,6 +1,7 @@
-// Goal: whatever bytes arrive, the codec gives the messages that were sent, or an error, and never anything else.
-// Method: round trips of every message, in one piece and byte by byte; then frames that are cut, changed in one byte, too
-// long, of another version, or random; and streams that are cut, changed, or spliced at random.
+// Goal: whatever bytes arrive, the codec gives the messages that were sent, or an error, and never anything
+// else. Method: round trips of every message, in one piece and byte by byte; then frames that are cut,
+// changed in one byte, too long, of another version, or random; and streams that are cut, changed, or spliced
+// at random.
 #include "network/log_protocol.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +96,8 @@ TEST(LogProtocol, AnyChangedByteIsAnError) {
 
 // A terminal shows them.
 TEST(LogProtocol, ARefusalsWordsAreNoCommandsToATerminal) {
-  std::vector<std::byte> bytes = encoded(RefusedMessage{RefusedMessage::Reason::kNotAllowed, "no\x1b[2J\r\n\xc2\x9b" + std::string(100'000, 'x')});
+  std::vector<std::byte> bytes = encoded(RefusedMessage{RefusedMessage::Reason::kNotAllowed,
+                                                        "no\x1b[2J\r\n\xc2\x9b" + std::string(100'000, 'x')});
   MessageChannel channel(TlsSide::kClient, nullptr);
   ASSERT_TRUE(channel.receive(bytes).ok());
   const auto message = channel.next();
@@ -197,7 +199,8 @@ Stream random_stream(std::mt19937_64& random) {
   return stream;
 }
 
-// Changes within four bytes, of which the checksum finds each: what comes before the frame is taken, and nothing from it on.
+// Changes within four bytes, of which the checksum finds each: what comes before the frame is taken, and
+// nothing from it on.
 TEST(LogProtocol, NoFrameWithChangedBytesIsTaken) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 20'000; ++i) {
@@ -226,7 +229,8 @@ TEST(LogProtocol, OfAStreamThatIsCutTheWholeFramesAreTaken) {
   }
 }
 
-// Parts are left out, doubled, or come from elsewhere, noise with a right beginning among them: what is taken is what arrived.
+// Parts are left out, doubled, or come from elsewhere, noise with a right beginning among them: what is taken
+// is what arrived.
 TEST(LogProtocol, OfASplicedStreamOnlyWhatArrivedIsTaken) {
   std::mt19937_64 random(4);
   size_t refused = 0;

@@ -25,15 +25,18 @@ constexpr size_t kMostStrangerBytes = size_t{16} << 10;
 constexpr size_t kMostLeaving = 64;
 constexpr size_t kMostLogs = 256;
 constexpr size_t kMostHollowLogs = 256;
-// Each opening of a database takes the next term. A server that was away has missed those of the openings meanwhile.
+// Each opening of a database takes the next term. A server that was away has missed those of the openings
+// meanwhile.
 constexpr uint32_t kMostTermStep = 10'000;
-// The highest first term of a database that the server doesn't know. The database may be old, and needs terms above for the rest of its life.
+// The highest first term of a database that the server doesn't know. The database may be old, and needs terms
+// above for the rest of its life.
 constexpr uint32_t kMostFirstTerm = uint32_t{1} << 31;
 constexpr uint64_t kTellIntervalNs = 10'000'000'000;
 constexpr size_t kMostTold = 20;
 constexpr size_t kMostFilesOfLog = 1024;
 constexpr size_t kMostUnsentBytes = size_t{16} << 20;
-// To a client that is cut off: its refusal, and answers that are on their way. Nobody waits for one that has more to read.
+// To a client that is cut off: its refusal, and answers that are on their way. Nobody waits for one that has
+// more to read.
 constexpr size_t kMostFarewellBytes = size_t{1} << 20;
 constexpr std::chrono::seconds kLongestWait{1};
 
@@ -45,14 +48,16 @@ uint64_t ns(std::chrono::nanoseconds time) {
   return static_cast<uint64_t>(time.count());
 }
 
-// As DirectoryLock of a data directory: it ends with the process, however that dies. Nobody else can write what is found there.
+// As DirectoryLock of a data directory: it ends with the process, however that dies. Nobody else can write
+// what is found there.
 Result<File> lock_directory(const std::string& directory) {
   std::error_code error;
   const bool was_there = std::filesystem::exists(directory, error);
   RETURN_IF_ERROR(make_directories(directory));
   auto held = File::open(directory, O_RDONLY | O_DIRECTORY);
   if (!held.ok()) return held.error();
-  if (!was_there && ::fchmod(held->descriptor(), 0700) != 0) return file_error("close to others", directory, errno);
+  if (!was_there && ::fchmod(held->descriptor(), 0700) != 0)
+    return file_error("close to others", directory, errno);
   RETURN_IF_ERROR(check_directory_is_own(directory, held->descriptor()));
   auto file = File::open_own(directory + "/lock", O_RDWR | O_CREAT);
   if (!file.ok()) return file.error();
@@ -76,7 +81,8 @@ Result<std::unique_ptr<LogServer>> LogServer::start(const LogServerOptions& opti
   }
   if (!is_local && options.key == nullptr && !options.without_key) {
     return invalid_argument(
-        "{} can be reached by every user of this machine, and without a key each of them could read, overwrite and end these logs: give --key "
+        "{} can be reached by every user of this machine, and without a key each of them could read, "
+        "overwrite and end these logs: give --key "
         "FILE, or listen on a Unix socket (--socket PATH), or accept it with --no-key",
         options.listen.text());
   }
@@ -89,15 +95,19 @@ Result<std::unique_ptr<LogServer>> LogServer::start(const LogServerOptions& opti
   if (!opened->notice.empty()) options.tell(opened->notice);
   auto local = is_local ? LocalSocket::listen(options.listen.path) : Result<LocalSocket>(LocalSocket());
   if (!local.ok()) return local.error();
-  auto listening = is_local ? Result<ListeningSocket>(ListeningSocket{local->take_descriptor()}) : listen_on(options.listen);
+  auto listening = is_local ? Result<ListeningSocket>(ListeningSocket{local->take_descriptor()})
+                            : listen_on(options.listen);
   if (!listening.ok()) return listening.error();
 
-  std::unique_ptr<LogServer> server(new LogServer(options, std::move(*lock), std::move(*local), std::move(opened->loop)));
+  std::unique_ptr<LogServer> server(
+      new LogServer(options, std::move(*lock), std::move(*local), std::move(opened->loop)));
   server->loop_->listen(listening->descriptor);
   server->port_ = listening->port;
   if (!is_local && options.key == nullptr) {
-    options.tell(fmt::format("there is no key: anybody who reaches {}, every user of this machine, can read, overwrite and end these logs",
-                             server->address().text()));
+    options.tell(
+        fmt::format("there is no key: anybody who reaches {}, every user of this machine, can read, "
+                    "overwrite and end these logs",
+                    server->address().text()));
   }
   for (auto& [database_id, store] : *saved) {
     if (store.whole_term() == 0 && store.term().number > 0) {
@@ -109,7 +119,8 @@ Result<std::unique_ptr<LogServer>> LogServer::start(const LogServerOptions& opti
     // A log that was lost was given bytes, for all that is known of it.
     const bool has_lasted = store.has_content() || store.whole_term() == 0;
     if (!has_lasted) store.drop_unwritten();
-    server->logs_.emplace(database_id, Log{.store = std::move(store), .kept_term = term, .has_lasted = has_lasted});
+    server->logs_.emplace(database_id,
+                          Log{.store = std::move(store), .kept_term = term, .has_lasted = has_lasted});
   }
   server->forget_hollow_logs();
   return server;
@@ -154,11 +165,13 @@ void LogServer::accept(SocketId socket) {
   Peer peer = peer_of(loop_->descriptor(socket));
   // The socket's file keeps others out already, as long as it is as it was made.
   if (options_.listen.is_local() && (!peer.user || (*peer.user != ::geteuid() && *peer.user != 0))) {
-    tell_of_client(fmt::format("a client {} was sent away: only the server's own user and root are let in", peer.text));
+    tell_of_client(
+        fmt::format("a client {} was sent away: only the server's own user and root are let in", peer.text));
     return loop_->abort(socket);
   }
   const uint64_t now = monotonic_ns();
-  auto client = std::make_unique<Client>(socket, std::move(peer), options_.listen.is_local() ? nullptr : options_.key);
+  auto client =
+      std::make_unique<Client>(socket, std::move(peer), options_.listen.is_local() ? nullptr : options_.key);
   client->since_ns = client->heard_ns = client->sent_ns = now;
   clients_.emplace(socket, std::move(client));
   if (strangers() <= kMostStrangers) return;
@@ -168,11 +181,13 @@ void LogServer::accept(SocketId socket) {
 // More files may be open once somebody has left.
 void LogServer::not_accepted(int error_number) {
   tell_of_client(fmt::format("a client can't be accepted: {}", reason_text(error_number)));
-  if (const auto stranger = spare_stranger()) end(*stranger, "it has said no HELLO yet, and others wait", Farewell::kNone);
+  if (const auto stranger = spare_stranger())
+    end(*stranger, "it has said no HELLO yet, and others wait", Farewell::kNone);
 }
 
 size_t LogServer::strangers() const {
-  return static_cast<size_t>(std::ranges::count_if(clients_, [](const auto& each) { return !each.second->hello; }));
+  return static_cast<size_t>(
+      std::ranges::count_if(clients_, [](const auto& each) { return !each.second->hello; }));
 }
 
 std::optional<SocketId> LogServer::spare_stranger() const {
@@ -192,8 +207,9 @@ std::optional<SocketId> LogServer::spare_stranger() const {
 }
 
 std::chrono::nanoseconds LogServer::longest_wait() const {
-  return std::min<std::chrono::nanoseconds>(kLongestWait,
-                                            std::min({options_.hello_patience, options_.answer_patience, options_.idle_patience}) / 4);
+  return std::min<std::chrono::nanoseconds>(
+      kLongestWait,
+      std::min({options_.hello_patience, options_.answer_patience, options_.idle_patience}) / 4);
 }
 
 void LogServer::receive(SocketId socket, Client& client, ByteSpan bytes) {
@@ -233,7 +249,8 @@ void LogServer::end(SocketId socket, std::string_view why, Farewell farewell) {
     loop_->abort(leaving_.front().socket);
     leaving_.pop_front();
   }
-  if (!why.empty()) tell_of_client(fmt::format("the connection of a client {} was ended: {}", client->peer.text, why));
+  if (!why.empty())
+    tell_of_client(fmt::format("the connection of a client {} was ended: {}", client->peer.text, why));
   if (client->log == nullptr) return;
   const uint64_t database_id = client->hello->database_id;
   Log& log = *client->log;
@@ -241,8 +258,8 @@ void LogServer::end(SocketId socket, std::string_view why, Farewell farewell) {
     log.writer = {};
     if (!log.has_lasted) log.store.drop_unwritten();
     if (!log.is_saved && save(database_id, log) && !log.is_bare()) {
-      tell_of_client(fmt::format("{}: the engine's connection has ended; saved up to {} bytes in {} files", name_of(database_id),
-                                 log.store.bytes(), log.store.files().size()));
+      tell_of_client(fmt::format("{}: the engine's connection has ended; saved up to {} bytes in {} files",
+                                 name_of(database_id), log.store.bytes(), log.store.files().size()));
     }
   }
   forget_if_bare(database_id);
@@ -251,7 +268,8 @@ void LogServer::end(SocketId socket, std::string_view why, Farewell farewell) {
 
 void LogServer::end_overdue() {
   const uint64_t now = monotonic_ns();
-  // Between two looks that lie far apart this process stood still itself: what the clients did meanwhile is yet to be seen.
+  // Between two looks that lie far apart this process stood still itself: what the clients did meanwhile is
+  // yet to be seen.
   const bool stood_still = now - std::exchange(looked_ns_, now) > 4 * ns(kLongestWait);
   std::vector<std::pair<SocketId, std::string>> ended;
   for (const auto& [socket, client] : clients_) {
@@ -278,7 +296,8 @@ std::string LogServer::overdue(Client& client, uint64_t now) const {
     client.sent_ns = now;
   }
   if (now - client.sent_ns > ns(options_.answer_patience)) {
-    return fmt::format("it has read nothing of what waits for it for {} ms", options_.answer_patience.count());
+    return fmt::format("it has read nothing of what waits for it for {} ms",
+                       options_.answer_patience.count());
   }
   if (!is_at_work(client) && now - client.heard_ns > ns(options_.idle_patience)) {
     return fmt::format("it has said nothing for {} ms", options_.idle_patience.count());
@@ -286,7 +305,8 @@ std::string LogServer::overdue(Client& client, uint64_t now) const {
   return "";
 }
 
-// An engine that has written, and is neither deposed nor connected anew, may be silent for as long as it likes.
+// An engine that has written, and is neither deposed nor connected anew, may be silent for as long as it
+// likes.
 bool LogServer::is_at_work(const Client& client) const {
   return client.hello && client.hello->role == LogRole::kWriter && client.log->writer == client.socket &&
          client.hello->term == client.log->store.term() && !client.log->is_bare();
@@ -351,7 +371,9 @@ void LogServer::handle(Client& client, const HelloMessage& hello) {
   }
   if (client.hello) return refuse(client, {Reason::kNotAllowed, "one HELLO is enough"});
   if (!make_place_for_client()) {
-    return refuse(client, {Reason::kNoMemory, fmt::format("{} engines are at work here, and there is place for no more", kMostClients)});
+    return refuse(client,
+                  {Reason::kNoMemory,
+                   fmt::format("{} engines are at work here, and there is place for no more", kMostClients)});
   }
   if (hello.role != LogRole::kReader) {
     if (auto refusal = claim(hello)) return refuse(client, std::move(*refusal));
@@ -372,8 +394,10 @@ LogStore::Refusal LogServer::claim(const HelloMessage& hello) {
   // The subtraction is of what is above: nothing wraps around.
   if (term > known && (known == 0 ? term > kMostFirstTerm : term - known > kMostTermStep)) {
     return RefusedMessage{Reason::kNotAllowed,
-                          fmt::format("the term {} is too far above {}, the last that this server knows of the database {:016x}: it rises "
-                                      "by {} at most. If it is right all the same, end the server and remove the database's files from its directory",
+                          fmt::format("the term {} is too far above {}, the last that this server knows of "
+                                      "the database {:016x}: it rises "
+                                      "by {} at most. If it is right all the same, end the server and remove "
+                                      "the database's files from its directory",
                                       term, known, hello.database_id, kMostTermStep)};
   }
   if (there == logs_.end() && lasting_logs() >= kMostLogs) {
@@ -381,8 +405,8 @@ LogStore::Refusal LogServer::claim(const HelloMessage& hello) {
   }
   Log& log = logs_[hello.database_id];
   if (auto refusal = log.store.claim(hello.term)) return refusal;
-  // A term that was promised is promised for good: it must outlast this server. It can't matter where no engine was ever told that anything
-  // is in memory: there is nothing that a former one could go on with.
+  // A term that was promised is promised for good: it must outlast this server. It can't matter where no
+  // engine was ever told that anything is in memory: there is nothing that a former one could go on with.
   if (log.is_bare() || log.kept_term == hello.term) return {};
   const Result<void> kept = keep_term(options_.directory, hello.database_id, hello.term);
   if (!kept.ok()) {
@@ -430,14 +454,16 @@ void LogServer::handle(Client& client, const CreateMessage& create) {
     return refuse(client,
                   {Reason::kNoMemory, fmt::format("a log has at most {} files here", kMostFilesOfLog)});
   }
-  if (bytes_of_others(*client.log) + store.bytes() + create.bytes > options_.memory_bytes) end_unwritten_but(*client.log);
+  if (bytes_of_others(*client.log) + store.bytes() + create.bytes > options_.memory_bytes)
+    end_unwritten_but(*client.log);
   const uint64_t others = bytes_of_others(*client.log);
   refuse_if(client, store.create(client.hello->term, create,
                                  options_.memory_bytes - std::min(others, options_.memory_bytes)));
 }
 
 void LogServer::handle(Client& client, const CloseMessage& close) {
-  if (may_change(client, Change::kAsItIs)) refuse_if(client, client.log->store.close(client.hello->term, close));
+  if (may_change(client, Change::kAsItIs))
+    refuse_if(client, client.log->store.close(client.hello->term, close));
 }
 
 void LogServer::handle(Client& client, const WriteMessage& write) {
@@ -477,7 +503,8 @@ void LogServer::handle(Client& client, const ShutdownMessage&) {
 }
 
 bool LogServer::save(uint64_t database_id, Log& log) {
-  const Result<void> saved = log.is_bare() ? remove_log(options_.directory, database_id) : save_log(options_.directory, database_id, log.store);
+  const Result<void> saved = log.is_bare() ? remove_log(options_.directory, database_id)
+                                           : save_log(options_.directory, database_id, log.store);
   log.is_saved = saved.ok();
   // Even of a failure nobody knows which of the two the disk has: before the next change it is told again.
   log.is_noted = false;
@@ -490,7 +517,8 @@ bool LogServer::save(uint64_t database_id, Log& log) {
 }
 
 size_t LogServer::lasting_logs() const {
-  return static_cast<size_t>(std::ranges::count_if(logs_, [](const auto& each) { return each.second.has_lasted; }));
+  return static_cast<size_t>(
+      std::ranges::count_if(logs_, [](const auto& each) { return each.second.has_lasted; }));
 }
 
 bool LogServer::has_clients(const Log& log) const {
@@ -524,9 +552,12 @@ void LogServer::end_unwritten_but(const Log& log) {
   std::vector<SocketId> ended;
   for (const auto& [socket, client] : clients_) {
     const Log* const other = client->log;
-    if (other != nullptr && other != &log && !other->has_lasted && other->store.bytes() > 0 && other->writer == socket) ended.push_back(socket);
+    if (other != nullptr && other != &log && !other->has_lasted && other->store.bytes() > 0 &&
+        other->writer == socket)
+      ended.push_back(socket);
   }
-  for (const SocketId socket : ended) end(socket, "others need the memory that it took, and it has written nothing", Farewell::kNone);
+  for (const SocketId socket : ended)
+    end(socket, "others need the memory that it took, and it has written nothing", Farewell::kNone);
 }
 
 uint64_t LogServer::bytes_of_others(const Log& log) const {

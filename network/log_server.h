@@ -1,22 +1,27 @@
-// LogServer: SepLog's server: engines' logs in this machine's memory, behind a port or a Unix socket. `mneme logd` runs one.
+// LogServer: SepLog's server: engines' logs in this machine's memory, behind a port or a Unix socket. `mneme
+// logd` runs one.
 //
-// Flow        start(): load what was saved, listen -> run(): messages -> LogStore -> answers -> SHUTDOWN, stop(): save
-// Saves       a log goes to disk when its engine's connection ends, on SHUTDOWN and on stop(); a term when it is claimed.
-//             Before it changes again the disk is told that the copy there is old (saved_log.h).
-// Who         of a Unix socket: the server's own user and root. Of TCP: who has the key, in TLS; without one, where that was accepted
-//             (without_key), everybody on this machine, and never beyond loopback. Who is let in may do everything: read all logs, depose
-//             all engines, end the server.
-// Strangers   a connection is one until its HELLO. They are counted apart from clients; where there are too many, one of the origin that
-//             has the most of them gives way. They have so much time (hello_patience), and so many bytes, and nothing that they send is kept.
-// Claims      a log that was never given a byte, nor said to be whole, is a bare claim: it lasts as long as its connections, and the disk has
-//             nothing of it. One that was said to be whole and has no byte is hollow: it is kept, in a number of its own, the oldest of
-//             them giving way. Neither keeps others out: where its memory or its place is wanted, its connection is ended.
-// Invariants  what a client sends harms nobody but the client: it is refused, told of, and cut off.
-//             A term rises by kMostTermStep at most, so that no HELLO uses up those that are left.
-//             Bounds: strangers, clients, logs, memory for them, what waits to be sent to one client, how long that may wait, sentences
-//             about clients.
+// Flow        start(): load what was saved, listen -> run(): messages -> LogStore -> answers -> SHUTDOWN,
+//             stop(): save
+// Saves       a log goes to disk when its engine's connection ends, on SHUTDOWN and on stop(); a term when it
+//             is claimed. Before it changes again the disk is told that the copy there is old (saved_log.h).
+// Who         of a Unix socket: the server's own user and root. Of TCP: who has the key, in TLS; without one,
+//             where that was accepted (without_key), everybody on this machine, and never beyond loopback.
+//             Who is let in may do everything: read all logs, depose all engines, end the server.
+// Strangers   a connection is one until its HELLO. They are counted apart from clients; where there are too
+//             many, one of the origin that has the most of them gives way. They have so much time
+//             (hello_patience), and so many bytes, and nothing that they send is kept.
+// Claims      a log that was never given a byte, nor said to be whole, is a bare claim: it lasts as long as
+//             its connections, and the disk has nothing of it. One that was said to be whole and has no byte
+//             is hollow: it is kept, in a number of its own, the oldest of them giving way. Neither keeps
+//             others out: where its memory or its place is wanted, its connection is ended.
+// Invariants  what a client sends harms nobody but the client: it is refused, told of, and cut off. A term
+//             rises by kMostTermStep at most, so that no HELLO uses up those that are left. Bounds:
+//             strangers, clients, logs, memory for them, what waits to be sent to one client, how long that
+//             may wait, sentences about clients.
 // Threads     run(): one. stop: any, and signal handlers.
-// Errors      start(): the address, the key, a damaged copy, another server on the directory. run(): what could not be saved.
+// Errors      start(): the address, the key, a damaged copy, another server on the directory. run(): what
+//             could not be saved.
 // Source      SepLog, sections 4.2 and 5.
 #pragma once
 
@@ -44,14 +49,16 @@ namespace mneme {
 
 struct LogServerOptions {
   ServerAddress listen{"127.0.0.1", 0};
-  std::string directory;  // where logs are saved; it is made when it is missing
+  std::string directory;                      // where logs are saved; it is made when it is missing
   std::shared_ptr<const PreSharedKey> key{};  // of TCP
   bool without_key = false;                   // TCP on loopback without a key: for all users of this machine
   uint64_t memory_bytes = uint64_t{4} << 30;  // for all logs
   SocketMethod network = SocketMethod::kUring;
-  std::chrono::milliseconds hello_patience{10'000};   // for a connection's HELLO, the TLS handshake before it among it
+  // for a connection's HELLO, the TLS handshake before it among it
+  std::chrono::milliseconds hello_patience{10'000};
   std::chrono::milliseconds answer_patience{10'000};  // for a client to read any of what waits for it
-  std::chrono::milliseconds idle_patience{300'000};   // for the next message of a client that is no engine at work
+  // for the next message of a client that is no engine at work
+  std::chrono::milliseconds idle_patience{300'000};
   // Told a sentence each: what was refused, saved, done without. On run()'s thread, or start()'s.
   std::function<void(const std::string&)> tell = [](const std::string&) {};
 };
@@ -70,12 +77,13 @@ class LogServer {
  private:
   struct Log {
     LogStore store;
-    LogTerm kept_term;      // that the disk has: what is promised beyond it could be forgotten
-    bool is_saved = true;   // the disk has the log as it is
-    bool is_noted = false;  // the disk surely says that the log is in memory, so it may change
+    LogTerm kept_term;        // that the disk has: what is promised beyond it could be forgotten
+    bool is_saved = true;     // the disk has the log as it is
+    bool is_noted = false;    // the disk surely says that the log is in memory, so it may change
     bool has_lasted = false;  // it was given a byte once, or the disk says that it was: never forgotten
     uint64_t used = 0;        // of a hollow one: greater than those of the hollow ones before it
-    // The connection that may change it: its engine's newest. What an older one still had under way is refused.
+    // The connection that may change it: its engine's newest. What an older one still had under way is
+    // refused.
     SocketId writer{};
 
     bool is_bare() const { return !has_lasted && store.whole_term() == 0; }
@@ -91,7 +99,8 @@ class LogServer {
     uint64_t since_ns = 0;
     uint64_t received_bytes = 0;  // before its HELLO
     uint64_t heard_ns = 0;        // its last message
-    uint64_t sent_bytes = 0;      // that it had taken at `sent_ns`, the last time that it took some or nothing waited
+    // that it had taken at `sent_ns`, the last time that it took some or nothing waited
+    uint64_t sent_bytes = 0;
     uint64_t sent_ns = 0;
     std::optional<HelloMessage> hello;
     Log* log = nullptr;  // of the database that HELLO named; none: unknown here
@@ -146,7 +155,8 @@ class LogServer {
 
   LogStore::Refusal claim(const HelloMessage& hello);
   void answer(Client& client, const LogMessage& message);
-  // How a change leaves the log: kLasting: with a byte; kWhole: said to be whole; kAsItIs: a bare or hollow one as such.
+  // How a change leaves the log: kLasting: with a byte; kWhole: said to be whole; kAsItIs: a bare or hollow
+  // one as such.
   enum class Change : uint8_t { kAsItIs, kWhole, kLasting };
   // False: the client may not change its log, or the disk could not be told; it was refused then.
   bool may_change(Client& client, Change change);
@@ -165,7 +175,7 @@ class LogServer {
   const File lock_;
   LocalSocket local_;  // of a Unix socket
   uint16_t port_ = 0;
-  std::map<uint64_t, Log> logs_;  // by their database's id; a Log stays where it is
+  std::map<uint64_t, Log> logs_;                         // by their database's id; a Log stays where it is
   std::map<SocketId, std::unique_ptr<Client>> clients_;  // and strangers, in the order of their coming
   std::deque<Leaving> leaving_;
   uint64_t looked_ns_ = 0;    // when end_overdue() was called last

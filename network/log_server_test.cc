@@ -1,6 +1,6 @@
-// Goal: a log server keeps what it was given, through ends in order; forgets aloud what it lost; obeys the newest term
-// alone; and no client harms it.
-// Method: servers in processes of their own, over loopback, on both ways to serve the network.
+// Goal: a log server keeps what it was given, through ends in order; forgets aloud what it lost; obeys the
+// newest term alone; and no client harms it. Method: servers in processes of their own, over loopback, on
+// both ways to serve the network.
 #include "network/log_server.h"
 
 #include <gtest/gtest.h>
@@ -143,7 +143,8 @@ class Stranger {
 class Engine {
  public:
   template <typename Server>
-  Engine(const Server& server, LogTerm term, std::shared_ptr<const PreSharedKey> key = nullptr, uint64_t database = kDatabase)
+  Engine(const Server& server, LogTerm term, std::shared_ptr<const PreSharedKey> key = nullptr,
+         uint64_t database = kDatabase)
       : connection_(connect(server, hello(LogRole::kWriter, term, database), std::move(key))) {
     if (!connection_.ok()) {
       ADD_FAILURE() << connection_.error().message;
@@ -422,7 +423,8 @@ TEST_P(LogServerOn, AStrangersTimeIsLimited) {
     Engine engine(server, {1, 11}, key);
     Stranger silent(server.address());
     Stranger slow(server.address());
-    // As it should be, as far as it goes: a frame, or a record of TLS with a client's first message; ten seconds of it.
+    // As it should be, as far as it goes: a frame, or a record of TLS with a client's first message; ten
+    // seconds of it.
     std::vector<std::byte> bytes;
     append_frame(bytes, 1, std::vector<std::byte>(2000));
     if (key != nullptr) {
@@ -461,7 +463,8 @@ TEST_P(LogServerOn, OneHelloUsesUpNoTerms) {
     for (const uint32_t term : {kLast, kLast / 2, 3u + 10'001, 0u}) {
       EXPECT_FALSE(connect(server, hello(role, {term, 66})).ok()) << term;
     }
-    EXPECT_FALSE(connect(server, hello(role, {kLast, 66}, kDatabase + 1)).ok()) << "of a database that the server doesn't know";
+    EXPECT_FALSE(connect(server, hello(role, {kLast, 66}, kDatabase + 1)).ok())
+        << "of a database that the server doesn't know";
   }
   EXPECT_TRUE(connect(server, hello(LogRole::kClaimant, {3 + 10'000, 12})).ok());
   server.stop();
@@ -498,7 +501,8 @@ size_t files_in(const std::string& directory, std::string_view suffix) {
   return count;
 }
 
-// Claims of databases that there aren't, as claimants and as engines that create files: none lasts, and none keeps anybody out.
+// Claims of databases that there aren't, as claimants and as engines that create files: none lasts, and none
+// keeps anybody out.
 TEST_P(LogServerOn, ClaimsOfInventedDatabasesFillNothing) {
   LogServerOptions options;
   options.network = GetParam();
@@ -553,7 +557,8 @@ TEST_P(LogServerOn, IdleClientsGiveWayToEngines) {
   const ServerProcess server(GetParam());
   std::deque<Result<LogConnection>> idle;
   for (uint64_t i = 0; i < 64; ++i) {
-    idle.push_back(connect(server, hello(i % 2 == 0 ? LogRole::kReader : LogRole::kWriter, {1, 66}, 0x10000 + i)));
+    idle.push_back(
+        connect(server, hello(i % 2 == 0 ? LogRole::kReader : LogRole::kWriter, {1, 66}, 0x10000 + i)));
     ASSERT_TRUE(idle.back().ok()) << idle.back().error().message;
   }
   std::deque<Engine> engines;
@@ -563,7 +568,8 @@ TEST_P(LogServerOn, IdleClientsGiveWayToEngines) {
   }
   const auto one_more = connect(server, hello(LogRole::kReader));
   ASSERT_FALSE(one_more.ok()) << "engines at work give way to nobody";
-  EXPECT_NE(one_more.error().message.find("place for no more"), std::string::npos) << one_more.error().message;
+  EXPECT_NE(one_more.error().message.find("place for no more"), std::string::npos)
+      << one_more.error().message;
   engines.front().send(FlushMessage{2});
   EXPECT_TRUE(std::holds_alternative<FlushedMessage>(engines.front().answer()));
 }
@@ -827,12 +833,14 @@ TEST(LogServer, ListensOnTcpOnlyWithAKeyOrIfThatIsAccepted) {
   options.directory = ::mkdtemp(directory.data());
   std::string told;
   options.tell = [&](const std::string& sentence) { told += sentence; };
-  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "can be reached by every user of this machine");
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument,
+                       "can be reached by every user of this machine");
   options.without_key = true;
   EXPECT_TRUE(LogServer::start(options).ok());
   EXPECT_NE(told.find("can read, overwrite and end these logs"), std::string::npos) << told;
   options.listen.host = "0.0.0.0";
-  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "can be reached from other machines");
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument,
+                       "can be reached from other machines");
   std::filesystem::remove_all(options.directory);
 }
 
@@ -843,8 +851,10 @@ void leave_a_socket(const std::string& path) {
   address.sun_family = AF_UNIX;
   // By the folder's number: the path may be too long.
   const int folder = ::open(std::filesystem::path(path).parent_path().c_str(), O_PATH | O_DIRECTORY);
-  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, std::filesystem::path(path).filename().c_str());
-  ASSERT_EQ(::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0) << std::strerror(errno);
+  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder,
+                std::filesystem::path(path).filename().c_str());
+  ASSERT_EQ(::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0)
+      << std::strerror(errno);
   ::close(descriptor);
   ::close(folder);
 }
@@ -857,7 +867,8 @@ TEST(LogServer, TakesThePlaceOfASocketLeftBehindAndOfNothingElse) {
     EXPECT_TRUE(connect(server, hello(LogRole::kReader)).ok());
     LogServerOptions other = place.options();
     other.directory = place.folder() + "/other";
-    test::expect_refused(LogServer::start(other), ErrorKind::kInvalidArgument, "another log server listens on unix:");
+    test::expect_refused(LogServer::start(other), ErrorKind::kInvalidArgument,
+                         "another log server listens on unix:");
     EXPECT_TRUE(connect(server, hello(LogRole::kReader)).ok()) << "its socket is there yet";
   }
   LogServerOptions options = place.options();
@@ -865,10 +876,12 @@ TEST(LogServer, TakesThePlaceOfASocketLeftBehindAndOfNothingElse) {
   const std::string elsewhere = place.folder() + "/elsewhere";
   { std::ofstream(elsewhere) << "mine"; }
   std::filesystem::create_symlink(elsewhere, place.path());
-  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "is no socket, and stays as it is");
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument,
+                       "is no socket, and stays as it is");
   std::filesystem::remove(place.path());
   std::filesystem::rename(elsewhere, place.path());
-  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "is no socket, and stays as it is");
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument,
+                       "is no socket, and stays as it is");
   EXPECT_EQ(*read_text_file(place.path()), "mine");
 }
 
@@ -876,12 +889,18 @@ TEST(LogServer, WorksInDirectoriesOfItsOwnAlone) {
   const LocalPlace place;
   LogServerOptions options = place.options();
   options.directory = place.folder() + "/logd";
-  std::filesystem::permissions(place.folder(), std::filesystem::perms::others_write, std::filesystem::perm_options::add);
-  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "can be written by others than its owner");
-  std::filesystem::permissions(place.folder(), std::filesystem::perms::others_write, std::filesystem::perm_options::remove);
-  std::filesystem::permissions(options.directory, std::filesystem::perms::group_write, std::filesystem::perm_options::add);
-  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument, "can be written by others than its owner");
-  std::filesystem::permissions(options.directory, std::filesystem::perms::group_write, std::filesystem::perm_options::remove);
+  std::filesystem::permissions(place.folder(), std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument,
+                       "can be written by others than its owner");
+  std::filesystem::permissions(place.folder(), std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::remove);
+  std::filesystem::permissions(options.directory, std::filesystem::perms::group_write,
+                               std::filesystem::perm_options::add);
+  test::expect_refused(LogServer::start(options), ErrorKind::kInvalidArgument,
+                       "can be written by others than its owner");
+  std::filesystem::permissions(options.directory, std::filesystem::perms::group_write,
+                               std::filesystem::perm_options::remove);
   EXPECT_TRUE(LogServer::start(options).ok());
   struct stat made = {};
   ASSERT_EQ(::stat(options.directory.c_str(), &made), 0);
@@ -911,7 +930,8 @@ TEST(LogServer, ADamagedCopyIsRefused) {
   EXPECT_NE(loaded.error().message.find(path), std::string::npos);
 }
 
-// As no server writes it, with a right checksum: the second file's bytes would go where the first has less room.
+// As no server writes it, with a right checksum: the second file's bytes would go where the first has less
+// room.
 TEST(LogServer, ACopyThatHoldsAFileTwiceIsRefused) {
   std::string directory = testing::TempDir() + "/mneme-twice-XXXXXX";
   ASSERT_NE(::mkdtemp(directory.data()), nullptr);
@@ -936,7 +956,8 @@ TEST(LogServer, ACopyThatHoldsAFileTwiceIsRefused) {
   const auto loaded = load_logs(directory);
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.error().kind, ErrorKind::kDamaged);
-  EXPECT_NE(loaded.error().message.find("it holds a file twice"), std::string::npos) << loaded.error().message;
+  EXPECT_NE(loaded.error().message.find("it holds a file twice"), std::string::npos)
+      << loaded.error().message;
   std::filesystem::remove_all(directory);
 }
 

@@ -2,9 +2,9 @@
 //
 // Flow        log_server.h: messages -> claim, create, write, read, close; saved_log.h: to and from disk
 // Invariants  the term never falls, and has one owner. Only the owner of the term creates, writes and closes.
-//             A file's bytes that nobody wrote are zeros. A file of an older term gives way to one of the same number.
-//             `whole_term` names the term whose log is here from its first byte on, as its owner said; 0 once that was
-//             forgotten: a log that lost something never passes for whole.
+//             A file's bytes that nobody wrote are zeros. A file of an older term gives way to one of the
+//             same number. `whole_term` names the term whose log is here from its first byte on, as its owner
+//             said; 0 once that was forgotten: a log that lost something never passes for whole.
 // Threads     one owner. Pure memory: no disk, no network.
 // Errors      what a client may not do, or asks in vain: a refusal, for it to be told.
 // Source      SepLog, section 5.
@@ -57,9 +57,11 @@ class LogStore {
   uint64_t bytes() const { return bytes_; }
   FilesMessage list() const;
 
-  // Makes the term the highest, and its owner the one who may write. An older one, or another owner's, is refused.
+  // Makes the term the highest, and its owner the one who may write. An older one, or another owner's, is
+  // refused.
   Refusal claim(const LogTerm& term);
-  // `most_bytes`: that all files together may take. One that is there already, of the same term and size, stays as it is.
+  // `most_bytes`: that all files together may take. One that is there already, of the same term and size,
+  // stays as it is.
   Refusal create(const LogTerm& by, const CreateMessage& create, uint64_t most_bytes);
   Refusal write(const LogTerm& by, const WriteMessage& write);
   Refusal close(const LogTerm& by, const CloseMessage& close);

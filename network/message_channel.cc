@@ -13,7 +13,8 @@ constexpr size_t kMostRefusalBytes = 1000;
 // Another machine's words, as a terminal may see them: what is no printable ASCII could be a command to it.
 std::string printable(std::string_view text) {
   std::string shown(text.substr(0, kMostRefusalBytes));
-  std::ranges::replace_if(shown, [](char each) { return each < ' ' || each > '~'; }, '?');
+  std::ranges::replace_if(
+      shown, [](char each) { return each < ' ' || each > '~'; }, '?');
   return shown;
 }
 

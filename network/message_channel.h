@@ -1,4 +1,5 @@
-// MessageChannel: one connection's messages, from and to the bytes on its socket, enciphered where there is a key.
+// MessageChannel: one connection's messages, from and to the bytes on its socket, enciphered where there is a
+// key.
 //
 // Flow        bytes that arrived -> receive() -> next() ...; send() -> take_outgoing() -> the socket
 // Threads     one owner. Never waits: it has no socket.
@@ -22,7 +23,8 @@ class MessageChannel {
   MessageChannel(TlsSide side, std::shared_ptr<const PreSharedKey> key);
 
   Result<void> receive(ByteSpan arrived);
-  // A refusal's words are printable ASCII, and not too many. What bytes it points to stays until the next receive(). Nothing: no whole message is there.
+  // A refusal's words are printable ASCII, and not too many. What bytes it points to stays until the next
+  // receive(). Nothing: no whole message is there.
   Result<std::optional<LogMessage>> next();
   Result<void> send(const LogMessage& message);
   // What is to go to the socket; after receive(), too, as the handshake answers.

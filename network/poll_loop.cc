@@ -106,7 +106,8 @@ void PollLoop::accept_all(std::vector<SocketEvent>& events) {
     const int descriptor = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (descriptor < 0 && is_short_of_room(errno)) {
       events.push_back({.kind = SocketEvent::Kind::kNotAccepted, .socket = {}, .error_number = errno});
-      accepts_from_ns_ = monotonic_ns() + static_cast<uint64_t>(std::chrono::nanoseconds(kAcceptPause).count());
+      accepts_from_ns_ =
+          monotonic_ns() + static_cast<uint64_t>(std::chrono::nanoseconds(kAcceptPause).count());
     }
     if (descriptor < 0) return;  // none is left, or one that gave up; others will be told of again
     prepare_socket(descriptor);

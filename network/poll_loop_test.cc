@@ -1,5 +1,5 @@
-// Goal: a loop that the system has no room for is refused with its reason, and one that is at work waits for room.
-// Method: a process that may open no more files. What the loops do is log_server_test.cc's business.
+// Goal: a loop that the system has no room for is refused with its reason, and one that is at work waits for
+// room. Method: a process that may open no more files. What the loops do is log_server_test.cc's business.
 #include "network/poll_loop.h"
 
 #include <fcntl.h>
@@ -38,8 +38,11 @@ TEST_P(SocketLoopOn, PausesWhereNothingCanBeAccepted) {
     ASSERT_GE(last, 0);
     const uint64_t began = monotonic_ns();
     for (int i = 0; i < 200; ++i) loop->wait(std::chrono::milliseconds(1), events);
-    const auto pauses = (monotonic_ns() - began) / static_cast<uint64_t>(std::chrono::nanoseconds(kAcceptPause).count());
-    const auto is_failure = [](const SocketEvent& each) { return each.kind == SocketEvent::Kind::kNotAccepted && each.error_number == EMFILE; };
+    const auto pauses =
+        (monotonic_ns() - began) / static_cast<uint64_t>(std::chrono::nanoseconds(kAcceptPause).count());
+    const auto is_failure = [](const SocketEvent& each) {
+      return each.kind == SocketEvent::Kind::kNotAccepted && each.error_number == EMFILE;
+    };
     EXPECT_EQ(static_cast<size_t>(std::ranges::count_if(events, is_failure)), events.size());
     EXPECT_GE(events.size(), 1u);
     EXPECT_LE(events.size(), pauses + 1);

@@ -25,8 +25,9 @@ Result<std::shared_ptr<const PreSharedKey>> read_key_file(const std::string& pat
   if (::fstat(file->descriptor(), &status) != 0) return file_error("read the key file", path, errno);
   if (!S_ISREG(status.st_mode)) return invalid_argument("the key file {} is no regular file", path);
   if (const uid_t own = ::geteuid(); own != 0 && status.st_uid != own && status.st_uid != 0) {
-    return invalid_argument("the key file {} belongs to the user {}, who knows what it says: copy it into a file of your own", path,
-                            status.st_uid);
+    return invalid_argument(
+        "the key file {} belongs to the user {}, who knows what it says: copy it into a file of your own",
+        path, status.st_uid);
   }
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     return invalid_argument("the key file {} may be read by others than its owner: chmod 600 it", path);

@@ -1,5 +1,5 @@
-// Goal: what a log server has promised, or saved, survives a power failure.
-// Method: the order of the steps that make it durable; files that are wrong behind right checksums. What the files hold is
+// Goal: what a log server has promised, or saved, survives a power failure. Method: the order of the steps
+// that make it durable; files that are wrong behind right checksums. What the files hold is
 // log_server_test.cc's business, and the fuzz targets'.
 #include "network/saved_log.h"
 
@@ -23,7 +23,9 @@ TEST(SavedLogTest, APromisedTermIsSyncedBeforeItHasItsNameAndTheNameBehindIt) {
   const test::TemporaryDirectory directory;
   const test::DurableSteps steps;
   ASSERT_TRUE(keep_term(directory.path(), 0x12, {3, 4}).ok());
-  EXPECT_EQ(steps.get(), (std::vector<std::string>{"sync 0000000000000012.term.tmp", "rename 0000000000000012.term", "sync " + directory.name()}));
+  EXPECT_EQ(steps.get(),
+            (std::vector<std::string>{"sync 0000000000000012.term.tmp", "rename 0000000000000012.term",
+                                      "sync " + directory.name()}));
 }
 
 // A saved log of no files, changed and given the right checksum.
@@ -54,10 +56,12 @@ TEST(SavedLogTest, BiggerThanAnyMemoryIsRefused) {
     file.put(uint64_t{1} << 60);
     file.put(uint64_t{0});  // so much of it is written
   });
-  test::expect_refused(load_logs(directory.path()), ErrorKind::kFailed, "there is no memory for the log that " + directory.path());
+  test::expect_refused(load_logs(directory.path()), ErrorKind::kFailed,
+                       "there is no memory for the log that " + directory.path());
 }
 
-// A server keeps two files for a log. A missing one counts as lost with the server's memory, which engines find out.
+// A server keeps two files for a log. A missing one counts as lost with the server's memory, which engines
+// find out.
 TEST(SavedLogTest, AFileThatIsNotWhatWasSavedIsRefusedAndStaysAsItIs) {
   namespace fs = std::filesystem;
   const test::TemporaryDirectory directory;
@@ -67,14 +71,34 @@ TEST(SavedLogTest, AFileThatIsNotWhatWasSavedIsRefusedAndStaysAsItIs) {
   ASSERT_TRUE(note_serving(other.path(), 0x13, {3, 4}).ok());
   const std::vector<std::pair<const char*, std::function<void(const fs::path&)>>> ways = {
       {"empty", [](const fs::path& path) { fs::resize_file(path, 0); }},
-      {"zeroed", [](const fs::path& path) { const auto bytes = fs::file_size(path); fs::resize_file(path, 0); fs::resize_file(path, bytes); }},
+      {"zeroed",
+       [](const fs::path& path) {
+         const auto bytes = fs::file_size(path);
+         fs::resize_file(path, 0);
+         fs::resize_file(path, bytes);
+       }},
       {"half", [](const fs::path& path) { fs::resize_file(path, fs::file_size(path) / 2); }},
       {"a byte less", [](const fs::path& path) { fs::resize_file(path, fs::file_size(path) - 1); }},
       {"longer", [](const fs::path& path) { fs::resize_file(path, fs::file_size(path) + 1); }},
-      {"another log's", [&](const fs::path& path) { fs::copy(other.path() + "/0000000000000013.log", path, fs::copy_options::overwrite_existing); }},
-      {"a link", [&](const fs::path& path) { fs::remove(path); fs::create_symlink(other.path() + "/0000000000000013.log", path); }},
-      {"a directory", [](const fs::path& path) { fs::remove(path); fs::create_directory(path); }},
-      {"a pipe", [](const fs::path& path) { fs::remove(path); ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0); }},
+      {"another log's",
+       [&](const fs::path& path) {
+         fs::copy(other.path() + "/0000000000000013.log", path, fs::copy_options::overwrite_existing);
+       }},
+      {"a link",
+       [&](const fs::path& path) {
+         fs::remove(path);
+         fs::create_symlink(other.path() + "/0000000000000013.log", path);
+       }},
+      {"a directory",
+       [](const fs::path& path) {
+         fs::remove(path);
+         fs::create_directory(path);
+       }},
+      {"a pipe",
+       [](const fs::path& path) {
+         fs::remove(path);
+         ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+       }},
   };
   for (const char* const file : {"0000000000000012.log", "0000000000000012.term"}) {
     const fs::path path = directory.path() + "/" + file;
@@ -105,7 +129,8 @@ TEST(SavedLogTest, IsSavedOverWhateverHasTheTemporaryName) {
 }
 
 TEST(SavedLogTest, ADirectoryThatIsNotThereIsTold) {
-  test::expect_refused(load_logs("/nowhere"), ErrorKind::kFailed, "cannot look through /nowhere: No such file or directory");
+  test::expect_refused(load_logs("/nowhere"), ErrorKind::kFailed,
+                       "cannot look through /nowhere: No such file or directory");
 }
 
 }  // namespace

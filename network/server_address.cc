@@ -22,7 +22,8 @@ namespace mneme {
 
 namespace {
 
-// The kernel ends the requests of an io_uring a moment after its process has died, and holds the port until then.
+// The kernel ends the requests of an io_uring a moment after its process has died, and holds the port until
+// then.
 constexpr std::chrono::seconds kPortPatience{3};
 constexpr std::chrono::milliseconds kPortInterval{10};
 constexpr int kWaitingConnections = 256;
@@ -92,7 +93,8 @@ Result<ServerAddress> server_address(std::string_view text) {
   if (text.starts_with(kLocal) || text.starts_with('/')) {
     const std::filesystem::path path(text.substr(text.starts_with('/') ? 0 : kLocal.size()));
     std::error_code error;
-    if (path.has_filename()) address.path = std::filesystem::absolute(path, error).lexically_normal().string();
+    if (path.has_filename())
+      address.path = std::filesystem::absolute(path, error).lexically_normal().string();
     if (path.has_filename() && !error) return address;
     return invalid_argument("\"{}\" names no socket: say unix:PATH, as in unix:/tmp/logd/socket", text);
   }
@@ -168,10 +170,12 @@ Peer peer_of(int descriptor) {
   sockaddr_storage address{};
   socklen_t bytes = sizeof address;
   char text[INET6_ADDRSTRLEN] = {};
-  if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return {"who left at once", ""};
+  if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) != 0)
+    return {"who left at once", ""};
   if (address.ss_family == AF_UNIX) {
     const auto user = peer_user(descriptor);
-    const std::string name = user ? fmt::format("of the user {}", *user) : "of a user that the system doesn't tell";
+    const std::string name =
+        user ? fmt::format("of the user {}", *user) : "of a user that the system doesn't tell";
     return {name, name, user};
   }
   if (address.ss_family == AF_INET) {

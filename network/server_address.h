@@ -1,7 +1,8 @@
-// ServerAddress: HOST:PORT or unix:PATH, as a user writes it, and sockets from it: one that listens, one that is connected.
+// ServerAddress: HOST:PORT or unix:PATH, as a user writes it, and sockets from it: one that listens, one that
+// is connected.
 //
-// Threads  any. Waiting: connect_to(), no longer than it is told; listen_on(), some seconds for a port that a server which has
-//          just died still has; and the system's resolver of names.
+// Threads  any. Waiting: connect_to(), no longer than it is told; listen_on(), some seconds for a port that a
+//          server which has just died still has; and the system's resolver of names.
 // Errors   a sentence with the address and the system's reason.
 #pragma once
 
@@ -33,11 +34,12 @@ struct ServerAddress {
 Result<ServerAddress> server_address(std::string_view text);
 // Several, with commas between them, none of them twice.
 Result<std::vector<ServerAddress>> server_addresses(std::string_view text);
-// As server_addresses() takes them. Paths are absolute there, so that it means the same in another working directory.
+// As server_addresses() takes them. Paths are absolute there, so that it means the same in another working
+// directory.
 std::string text_of(const std::vector<ServerAddress>& addresses);
 
-// Whether the bytes to and from the address stay in this machine: every address that the host's name stands for is a
-// loopback one.
+// Whether the bytes to and from the address stay in this machine: every address that the host's name stands
+// for is a loopback one.
 Result<bool> is_loopback(const ServerAddress& address);
 
 struct ListeningSocket {
@@ -51,9 +53,10 @@ Result<ListeningSocket> listen_on(const ServerAddress& address);
 Result<int> connect_to(const ServerAddress& address, std::chrono::milliseconds patience);
 // The other end of an accepted socket.
 struct Peer {
-  std::string text;              // for people
-  std::string origin;            // what those have in common who come from one place: the user, the host, or an IPv6 network of 64 bits
-  std::optional<uid_t> user{};   // of a Unix socket's
+  std::string text;  // for people
+  // what those have in common who come from one place: the user, the host, or an IPv6 network of 64 bits
+  std::string origin;
+  std::optional<uid_t> user{};  // of a Unix socket's
 };
 Peer peer_of(int descriptor);
 

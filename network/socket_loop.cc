@@ -9,7 +9,8 @@
 namespace mneme {
 
 bool is_short_of_room(int error_number) {
-  return error_number == EMFILE || error_number == ENFILE || error_number == ENOBUFS || error_number == ENOMEM;
+  return error_number == EMFILE || error_number == ENFILE || error_number == ENOBUFS ||
+         error_number == ENOMEM;
 }
 
 size_t next_receive_bytes(size_t buffer_bytes, size_t received_bytes) {

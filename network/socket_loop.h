@@ -1,14 +1,17 @@
-// SocketLoop: several sockets' bytes, moved by one thread: what arrives, what is sent, and who comes and goes.
+// SocketLoop: several sockets' bytes, moved by one thread: what arrives, what is sent, and who comes and
+// goes.
 //
 // Flow        listen(), add() ... send() ... wait() -> events
-// Invariants  bytes that send() was given leave in its order. After a kClosed event, close() or abort(), a socket's id means
-//             nothing any more and comes up never again.
+// Invariants  bytes that send() was given leave in its order. After a kClosed event, close() or abort(), a
+//             socket's id means nothing any more and comes up never again.
 // Threads     wake: any, and signal handlers. The rest: one owner.
-// Waiting     wait() alone, until something happens, wake() is called, or the time is over. send() never waits: what the
-//             network doesn't take yet is kept, and unsent_bytes() tells how much that is.
-// Memory      of a connection: what was not sent yet, and a buffer of kFirstReceiveBytes, which grows as much arrives at once.
-// Errors      a broken connection is an event, with a reason. So is a connection that can't be accepted, as no more files may be open
-//             or memory is short: the loop doesn't try again before kAcceptPause is over, as it would fail and fail.
+// Waiting     wait() alone, until something happens, wake() is called, or the time is over. send() never
+//             waits: what the network doesn't take yet is kept, and unsent_bytes() tells how much that is.
+// Memory      of a connection: what was not sent yet, and a buffer of kFirstReceiveBytes, which grows as much
+//             arrives at once.
+// Errors      a broken connection is an event, with a reason. So is a connection that can't be accepted, as
+//             no more files may be open or memory is short: the loop doesn't try again before kAcceptPause is
+//             over, as it would fail and fail.
 #pragma once
 
 #include <chrono>

@@ -44,13 +44,14 @@ Error tls_error(std::string_view what) {
   return failed("{}: {}", what, reason);
 }
 
-// One for all sessions of a side: to make one takes far longer than a stranger's first message, and much memory. It is never freed, and
-// holds no key.
+// One for all sessions of a side: to make one takes far longer than a stranger's first message, and much
+// memory. It is never freed, and holds no key.
 SSL_CTX* make_context(TlsSide side) {
   SSL_CTX* const context = SSL_CTX_new(TLS_method());
   CHECK(context != nullptr);
   CHECK(SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1);
-  // Session tickets would be another way in, past the key; without a cache nothing is kept of a connection that has ended.
+  // Session tickets would be another way in, past the key; without a cache nothing is kept of a connection
+  // that has ended.
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   CHECK(SSL_CTX_set_num_tickets(context, 0) == 1);

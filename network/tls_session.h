@@ -1,8 +1,10 @@
 // TlsSession: TLS 1.3 by a pre-shared key (OpenSSL), without certificates, on bytes that somebody else moves.
 //
-// Flow        what arrived -> receive() -> plain bytes; plain bytes -> send() -> take_outgoing(), which goes to the network
-// Invariants  no plain byte leaves or enters before the handshake has shown that both sides have the key. Keys of a
-//             connection are fresh (psk_dhe_ke): who learns the secret later cannot read what was recorded.
+// Flow        what arrived -> receive() -> plain bytes; plain bytes -> send() -> take_outgoing(), which goes
+//             to the network
+// Invariants  no plain byte leaves or enters before the handshake has shown that both sides have the key.
+//             Keys of a connection are fresh (psk_dhe_ke): who learns the secret later cannot read what was
+//             recorded.
 // Threads     one owner. Never waits: it has no socket.
 // Errors      a wrong key, bytes that are no TLS, a changed record: a sentence, and the session is over.
 #pragma once

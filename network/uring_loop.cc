@@ -157,7 +157,8 @@ void UringLoop::prepare_requests() {
   }
 }
 
-// Of a socket that its owner has closed: hangs up once nothing is left to send, and lets go of it once nothing is in flight.
+// Of a socket that its owner has closed: hangs up once nothing is left to send, and lets go of it once
+// nothing is in flight.
 void UringLoop::drop_if_idle(SocketId id) {
   const auto at = sockets_.find(id);
   Socket& socket = at->second;
@@ -238,7 +239,8 @@ void UringLoop::wait(std::chrono::nanoseconds limit, std::vector<SocketEvent>& e
   }
   __kernel_timespec time{limit.count() / 1'000'000'000, limit.count() % 1'000'000'000};
   io_uring_cqe* completion = nullptr;
-  // The result is of no use: time is over, a signal came, or completions are there, and those are looked for below.
+  // The result is of no use: time is over, a signal came, or completions are there, and those are looked for
+  // below.
   io_uring_submit_and_wait_timeout(&ring_, &completion, 1, &time, nullptr);
   while (io_uring_peek_cqe(&ring_, &completion) == 0) {
     const io_uring_cqe taken = *completion;

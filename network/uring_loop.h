@@ -1,4 +1,5 @@
-// UringLoop: a SocketLoop by io_uring: what is to be sent and received, and the wait for it, are one system call.
+// UringLoop: a SocketLoop by io_uring: what is to be sent and received, and the wait for it, are one system
+// call.
 //
 // Invariants  a socket has one receive and one send in flight at most, and is closed once neither is.
 // Threads, waiting, errors  as SocketLoop says.
@@ -36,9 +37,9 @@ class UringLoop : public SocketLoop {
     int descriptor = -1;
     std::vector<std::byte> received;
     size_t receive_bytes = kFirstReceiveBytes;  // of the next receive
-    std::vector<std::byte> sending;  // in flight
-    size_t sent = 0;                 // of `sending`
-    uint64_t sent_before = 0;        // of what was in flight before
+    std::vector<std::byte> sending;             // in flight
+    size_t sent = 0;                            // of `sending`
+    uint64_t sent_before = 0;                   // of what was in flight before
     std::vector<std::byte> queued;
     bool receives = false;  // a receive is in flight
     bool sends = false;
@@ -61,7 +62,7 @@ class UringLoop : public SocketLoop {
   int listening_ = -1;
   bool accepts_ = false;          // an accept is in flight
   uint64_t accepts_from_ns_ = 0;  // before it none is begun
-  bool polls_ = false;    // so is the poll for wakes
+  bool polls_ = false;            // so is the poll for wakes
   uint64_t next_id_ = 0;
   std::map<SocketId, Socket> sockets_;
 };

@@ -1,7 +1,9 @@
-// C11's threads, mutexes and conditions by those of POSIX, whose types the C library shares with them. For ThreadSanitizer, which follows
-// POSIX' alone: of a thread that C11's thrd_create() has begun it knows nothing, and dies where that calls what it watches. librdkafka's are.
+// C11's threads, mutexes and conditions by those of POSIX, whose types the C library shares with them. For
+// ThreadSanitizer, which follows POSIX' alone: of a thread that C11's thrd_create() has begun it knows
+// nothing, and dies where that calls what it watches. librdkafka's are.
 //
-// How         these take the place of the C library's in the program that links them, also for the libraries that it loads.
+// How         these take the place of the C library's in the program that links them, also for the libraries
+//             that it loads.
 #include <pthread.h>
 #include <threads.h>
 
@@ -58,23 +60,42 @@ int thrd_join(thrd_t thread, int* result) {
 int mtx_init(mtx_t* mutex, int kind) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_settype(&attributes, (kind & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_DEFAULT);
+  pthread_mutexattr_settype(&attributes,
+                            (kind & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_DEFAULT);
   const int error = pthread_mutex_init(posix(mutex), &attributes);
   pthread_mutexattr_destroy(&attributes);
   return told(error);
 }
-int mtx_lock(mtx_t* mutex) { return told(pthread_mutex_lock(posix(mutex))); }
-int mtx_trylock(mtx_t* mutex) { return told(pthread_mutex_trylock(posix(mutex))); }
-int mtx_unlock(mtx_t* mutex) { return told(pthread_mutex_unlock(posix(mutex))); }
-void mtx_destroy(mtx_t* mutex) { pthread_mutex_destroy(posix(mutex)); }
+int mtx_lock(mtx_t* mutex) {
+  return told(pthread_mutex_lock(posix(mutex)));
+}
+int mtx_trylock(mtx_t* mutex) {
+  return told(pthread_mutex_trylock(posix(mutex)));
+}
+int mtx_unlock(mtx_t* mutex) {
+  return told(pthread_mutex_unlock(posix(mutex)));
+}
+void mtx_destroy(mtx_t* mutex) {
+  pthread_mutex_destroy(posix(mutex));
+}
 
-int cnd_init(cnd_t* condition) { return told(pthread_cond_init(posix(condition), nullptr)); }
-int cnd_signal(cnd_t* condition) { return told(pthread_cond_signal(posix(condition))); }
-int cnd_broadcast(cnd_t* condition) { return told(pthread_cond_broadcast(posix(condition))); }
-int cnd_wait(cnd_t* condition, mtx_t* mutex) { return told(pthread_cond_wait(posix(condition), posix(mutex))); }
+int cnd_init(cnd_t* condition) {
+  return told(pthread_cond_init(posix(condition), nullptr));
+}
+int cnd_signal(cnd_t* condition) {
+  return told(pthread_cond_signal(posix(condition)));
+}
+int cnd_broadcast(cnd_t* condition) {
+  return told(pthread_cond_broadcast(posix(condition)));
+}
+int cnd_wait(cnd_t* condition, mtx_t* mutex) {
+  return told(pthread_cond_wait(posix(condition), posix(mutex)));
+}
 int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* until) {
   return told(pthread_cond_timedwait(posix(condition), posix(mutex), until));
 }
-void cnd_destroy(cnd_t* condition) { pthread_cond_destroy(posix(condition)); }
+void cnd_destroy(cnd_t* condition) {
+  pthread_cond_destroy(posix(condition));
+}
 
 }  // extern "C"

@@ -1,6 +1,6 @@
 // Tells which message's text each test fills in: a library that scripts/errors loads before a test's programs
-// (LD_PRELOAD). It takes the place of fmt::vformat, through which all messages of errors go, so that what is shipped
-// knows nothing of it.
+// (LD_PRELOAD). It takes the place of fmt::vformat, through which all messages of errors go, so that what is
+// shipped knows nothing of it.
 //
 // MNEME_ERRORS_TO  the file that gets a line for each text and process: the test, a tab, the text
 // MNEME_TEST       the test, for its children; a test's own process takes it from its command line
@@ -39,7 +39,8 @@ class Recorder {
   Recorder() {
     const char* const path = std::getenv("MNEME_ERRORS_TO");
     if (path == nullptr) return;
-    if (const std::string test = test_of_command_line(); !test.empty()) ::setenv("MNEME_TEST", test.c_str(), 1);
+    if (const std::string test = test_of_command_line(); !test.empty())
+      ::setenv("MNEME_TEST", test.c_str(), 1);
     descriptor_ = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   }
 

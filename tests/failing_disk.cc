@@ -1,13 +1,14 @@
-// A disk that fails: a library for tests to load before a program (LD_PRELOAD). One sync or write of the files that it is
-// told of goes wrong; those that come after it go well again, so that a program that only tries once more is told that all
-// is right. A sync that fails loses what the same thread had written before it: the file is then as it was, as where a
-// kernel has dropped the pages that it could not write.
+// A disk that fails: a library for tests to load before a program (LD_PRELOAD). One sync or write of the
+// files that it is told of goes wrong; those that come after it go well again, so that a program that only
+// tries once more is told that all is right. A sync that fails loses what the same thread had written before
+// it: the file is then as it was, as where a kernel has dropped the pages that it could not write.
 //
 // MNEME_DISK_CALL     which call fails: fsync, fdatasync, pwrite or pwritev2
 // MNEME_DISK_ERROR    with this number; 0: a write does no more than half of what it was to do
 // MNEME_DISK_FILES    of which files, as a shell's pattern for the whole path, of directories, too
 // MNEME_DISK_SPARES   so many such calls of a process go well before
-// MNEME_DISK_TROUBLE  a file: only while it is there are calls counted, and fail. It gets a line for the one that failed
+// MNEME_DISK_TROUBLE  a file: only while it is there are calls counted, and fail. It gets a line for the one
+//                     that failed
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -61,7 +62,8 @@ struct Disk {
     if (call != name || !is_about(file, path) || ::access(trouble.c_str(), F_OK) != 0) return false;
     if (counted.fetch_add(1, std::memory_order_relaxed) != spares) return false;
     std::FILE* const told = std::fopen(trouble.c_str(), "a");
-    if (told == nullptr || std::fprintf(told, "%s %s\n", name, path) < 0 || std::fclose(told) != 0) std::abort();
+    if (told == nullptr || std::fprintf(told, "%s %s\n", name, path) < 0 || std::fclose(told) != 0)
+      std::abort();
     return true;
   }
 };
@@ -125,9 +127,13 @@ ssize_t write(const char* name, int file, size_t size, off_t offset, const Write
 
 extern "C" {
 
-int fsync(int file) { return sync(file, "fsync"); }
+int fsync(int file) {
+  return sync(file, "fsync");
+}
 
-int fdatasync(int file) { return sync(file, "fdatasync"); }
+int fdatasync(int file) {
+  return sync(file, "fdatasync");
+}
 
 ssize_t pwrite(int file, const void* bytes, size_t size, off_t offset) {
   static const auto kReal = real<ssize_t(int, const void*, size_t, off_t)>("pwrite");

@@ -1,7 +1,9 @@
-// A wall clock that nobody should trust: a library for tests to load before a program (LD_PRELOAD). Each time that
-// somebody asks what time it is, the clock has jumped, by up to ten years in either direction. Clocks that only measure (CLOCK_MONOTONIC) are as they are.
+// A wall clock that nobody should trust: a library for tests to load before a program (LD_PRELOAD). Each time
+// that somebody asks what time it is, the clock has jumped, by up to ten years in either direction. Clocks
+// that only measure (CLOCK_MONOTONIC) are as they are.
 //
-// MNEME_CLOCK_TO  a file that gets a line when the process asks for the first time, so that a test knows that it did
+// MNEME_CLOCK_TO  a file that gets a line when the process asks for the first time, so that a test knows that
+//                 it did
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <time.h>
@@ -36,7 +38,8 @@ void tell_once() {
 }  // namespace
 
 extern "C" int clock_gettime(clockid_t clock, timespec* now) noexcept {
-  static const auto kReal = reinterpret_cast<int (*)(clockid_t, timespec*)>(::dlsym(RTLD_NEXT, "clock_gettime"));
+  static const auto kReal =
+      reinterpret_cast<int (*)(clockid_t, timespec*)>(::dlsym(RTLD_NEXT, "clock_gettime"));
   const int status = kReal(clock, now);
   if (status == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
     tell_once();

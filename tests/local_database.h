@@ -1,6 +1,7 @@
 // LocalDatabase: a workload's database in memory, loaded, with workers that make calls.
 //
-// Its log is a counter, and every record durable at once: it shows what calls do to rows, and nothing of logging.
+// Its log is a counter, and every record durable at once: it shows what calls do to rows, and nothing of
+// logging.
 // Threads     each worker's calls by one thread; rows() while no call runs.
 #pragma once
 
@@ -17,7 +18,8 @@
 
 namespace mneme {
 
-// A call's end, and its place in the serial order: after all that was logged up to `lsn`, itself included if `logged`.
+// A call's end, and its place in the serial order: after all that was logged up to `lsn`, itself included if
+// `logged`.
 struct PlacedOutcome {
   CallOutcome outcome;  // results as PostgreSQL prints them
   Lsn lsn;
@@ -32,8 +34,9 @@ class LocalDatabase {
   const Database& database() const { return database_; }
   const RowSource& rows() const { return rows_; }
 
-  // From now on nothing becomes durable, so deleted rows leave tombstones that stay, and a call that found only absence
-  // names the deletion among what it depends on. Otherwise its place in the order cannot be told.
+  // From now on nothing becomes durable, so deleted rows leave tombstones that stay, and a call that found
+  // only absence names the deletion among what it depends on. Otherwise its place in the order cannot be
+  // told.
   void keep_tombstones() { log_.hold_back(true); }
 
   PlacedOutcome call(WorkerId worker, const Call& call);

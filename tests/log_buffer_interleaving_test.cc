@@ -1,7 +1,8 @@
-// Goal: the protocols of the log buffers hold in every order of their atomic steps, for small cases: workers that
-// reserve, write and publish beside a flusher, a ring that wraps and fills, a worker that stops between reservation and
-// fill. Method: the buffers' own code over the stepping atomics of tests/interleaving, every schedule that departs
-// from the simplest few times; records say what they must hold. A buffer with a known mistake shows that mistakes are found.
+// Goal: the protocols of the log buffers hold in every order of their atomic steps, for small cases: workers
+// that reserve, write and publish beside a flusher, a ring that wraps and fills, a worker that stops between
+// reservation and fill. Method: the buffers' own code over the stepping atomics of tests/interleaving, every
+// schedule that departs from the simplest few times; records say what they must hold. A buffer with a known
+// mistake shows that mistakes are found.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -179,7 +180,8 @@ TEST_P(LogBufferInterleaving, AWorkerStopsBetweenReservationAndFill) {
   expect_good({.records = 2, .stopped = true}, 2);
 }
 
-// The first record lies across the ring's end; each worker's second one finds no room before the flusher releases.
+// The first record lies across the ring's end; each worker's second one finds no room before the flusher
+// releases.
 TEST_P(LogBufferInterleaving, TheRingWrapsAndFills) {
   expect_good({.records = 2, .record_bytes = 1000, .largest_bytes = 1024, .begin = 4096 - 72}, 2);
 }
@@ -197,7 +199,8 @@ INSTANTIATE_TEST_SUITE_P(
         Tested{"watermark", LogBufferKind::kWatermark}, Tested{"extents", LogBufferKind::kExtents}),
     [](const auto& info) { return std::string(info.param.name); });
 
-// The watermark buffer with its one subtle step the wrong way round: it scans the bounds, then loads the tail.
+// The watermark buffer with its one subtle step the wrong way round: it scans the bounds, then loads the
+// tail.
 class ScansBeforeTheTail : public LogBuffer {
  public:
   explicit ScansBeforeTheTail(const LogBufferOptions& options)

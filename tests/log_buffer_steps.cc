@@ -1,6 +1,6 @@
-// Shows what a log buffer does when three workers write at once: the buffer's own code over the stepping atomics of
-// tests/interleaving, in one order of its steps, told line by line, with a picture of the log. One worker stops between
-// reservation and fill, until the others have ended or wait for it.
+// Shows what a log buffer does when three workers write at once: the buffer's own code over the stepping
+// atomics of tests/interleaving, in one order of its steps, told line by line, with a picture of the log. One
+// worker stops between reservation and fill, until the others have ended or wait for it.
 //
 // usage: log_buffer_steps [BUFFER [WORKER]]     default: watermark, and worker 0 stops; `none` stops: none does
 #include <fmt/format.h>
@@ -97,12 +97,15 @@ class ThreeAtOnce : public interleaving::Scenario {
 int show(std::string_view name, uint32_t stopped) {
   const Result<LogBufferKind> kind = log_buffer_kind(name);
   if (!kind) return std::fprintf(stderr, "log_buffer_steps: %s\n", kind.error().message.c_str()), 2;
-  const interleaving::Exploration exploration =
-      interleaving::explore([&] { return std::make_unique<ThreeAtOnce>(*kind, stopped); }, /*deviations=*/0, /*most_schedules=*/1);
-  std::printf("%s: a place holds a record; a small letter is reserved, a capital is written; > is as far as the flusher may go\n\n",
-              std::string(name).c_str());
+  const interleaving::Exploration exploration = interleaving::explore(
+      [&] { return std::make_unique<ThreeAtOnce>(*kind, stopped); }, /*deviations=*/0, /*most_schedules=*/1);
+  std::printf(
+      "%s: a place holds a record; a small letter is reserved, a capital is written; > is as far as the "
+      "flusher may go\n\n",
+      std::string(name).c_str());
   for (const std::string& line : told) std::printf("%s\n", line.c_str());
-  if (exploration.violation) return std::fprintf(stderr, "log_buffer_steps: %s\n", exploration.violation->c_str()), 1;
+  if (exploration.violation)
+    return std::fprintf(stderr, "log_buffer_steps: %s\n", exploration.violation->c_str()), 1;
   return 0;
 }
 

@@ -1,6 +1,7 @@
-// Goal: in every order of their atomic steps, for small cases, what a logger takes for a complete epoch is complete: each
-// record that its workers drew in it, or before, is gathered, once and whole. Method: as log_buffer_interleaving_test.cc,
-// with a clock that ends epochs at any moment. A logger that looks in the wrong order shows that mistakes are found.
+// Goal: in every order of their atomic steps, for small cases, what a logger takes for a complete epoch is
+// complete: each record that its workers drew in it, or before, is gathered, once and whole. Method: as
+// log_buffer_interleaving_test.cc, with a clock that ends epochs at any moment. A logger that looks in the
+// wrong order shows that mistakes are found.
 #include <gtest/gtest.h>
 
 #include <algorithm>

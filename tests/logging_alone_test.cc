@@ -1,6 +1,7 @@
-// Goal: logging/ serves an engine that is not ours: this program links it and base/, and nothing else. Method: a toy
-// key-value store in these few lines logs its own commands, by each buffer in turn. Closed, it is recovered to what it
-// held; killed in the middle, to a state that holds all that it acknowledged and that a serial replay of the log gives.
+// Goal: logging/ serves an engine that is not ours: this program links it and base/, and nothing else.
+// Method: a toy key-value store in these few lines logs its own commands, by each buffer in turn. Closed, it
+// is recovered to what it held; killed in the middle, to a state that holds all that it acknowledged and that
+// a serial replay of the log gives.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,7 +51,8 @@ Entries replay(const LogContents& log) {
   return entries;
 }
 
-// Keys in stripes, each under a lock; a command's LSN is drawn under it, so that the log's order is the store's.
+// Keys in stripes, each under a lock; a command's LSN is drawn under it, so that the log's order is the
+// store's.
 class Store {
  public:
   explicit Store(CommitLog& log) : log_(log) {}
@@ -132,7 +134,8 @@ TEST_P(LoggingAlone, AStoreThatWasClosedIsRecovered) {
   EXPECT_EQ(replay(log), held);
 }
 
-// What the child does until it is killed: it writes to the pipe the worker and the number of each call that is durable.
+// What the child does until it is killed: it writes to the pipe the worker and the number of each call that
+// is durable.
 struct Acknowledgement {
   uint32_t worker;
   uint64_t number;

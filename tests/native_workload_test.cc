@@ -1,7 +1,7 @@
-// Goal: the workloads' procedures mean the same as machine code and interpreted.
-// Method: two databases with one population get the same calls, one at a time: one interprets them, the other runs what
-// the emitter made of them. Each call must end alike, results and errors included, and in the end the databases must be
-// equal, down to their indexes.
+// Goal: the workloads' procedures mean the same as machine code and interpreted. Method: two databases with
+// one population get the same calls, one at a time: one interprets them, the other runs what the emitter made
+// of them. Each call must end alike, results and errors included, and in the end the databases must be equal,
+// down to their indexes.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -149,7 +149,8 @@ class WatchedRows final : public RowAccess {
     return name;
   }
 
-  // Whether an entry with the first key word of `place`'s went there: behind that word's other entries, up to the key.
+  // Whether an entry with the first key word of `place`'s went there: behind that word's other entries, up to
+  // the key.
   bool inserted_at(const RowLookup& place) const {
     return std::ranges::any_of(inserted, [&](const auto& entry) {
       return entry.first == place.index && entry.second.words[0] <= place.key.words[0] &&
@@ -182,7 +183,8 @@ std::vector<RowLookup> lookups_of(const NativeFunctions& functions, Database& da
     if (lookups == nullptr) break;
     peeks.begin_round();
     std::array<RowLookup, Prefetcher::kMaxLookups> named;
-    const size_t count = lookups({.schema = &database.schema(), .arguments = call.arguments, .peeks = &peeks}, named);
+    const size_t count =
+        lookups({.schema = &database.schema(), .arguments = call.arguments, .peeks = &peeks}, named);
     prefetcher.add(database, std::span(named).first(count));
     while (!prefetcher.done()) prefetcher.step();
     all.insert(all.end(), named.begin(), named.begin() + count);

@@ -1,11 +1,10 @@
-// PostgreSQL agrees: a workload's .sql file, its population and seeded calls, on Mneme and on a real PostgreSQL 15, give
-// the same results and errors call by call, and leave equal tables.
+// PostgreSQL agrees: a workload's .sql file, its population and seeded calls, on Mneme and on a real
+// PostgreSQL 15, give the same results and errors call by call, and leave equal tables.
 //
-// Mneme's tables, once loaded, are copied into PostgreSQL. One worker, or several at once, then make calls on Mneme.
-// PostgreSQL gets the same calls one after another in the order that Mneme's commits had: by LSN, and a call that wrote
-// nothing, or was rolled back, after the last that it depends on. So the comparison holds concurrency control to its word
-// as well.
-// Everything is compared as PostgreSQL's text.
+// Mneme's tables, once loaded, are copied into PostgreSQL. One worker, or several at once, then make calls on
+// Mneme. PostgreSQL gets the same calls one after another in the order that Mneme's commits had: by LSN, and
+// a call that wrote nothing, or was rolled back, after the last that it depends on. So the comparison holds
+// concurrency control to its word as well. Everything is compared as PostgreSQL's text.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,8 +74,8 @@ class PostgresOracle : public testing::Test {
     server_ = std::move(server).value();
   }
 
-  // `calls` by each of `workers`. Where `rolls_back`, some of them must be the user's rollback, or the sequence has compared
-  // only half of what it should.
+  // `calls` by each of `workers`. Where `rolls_back`, some of them must be the user's rollback, or the
+  // sequence has compared only half of what it should.
   void compare(const Workload& workload, uint32_t workers, uint64_t calls, bool rolls_back = true);
 
  private:
@@ -185,7 +184,8 @@ constexpr std::string_view kTpccMix = "new_order=40,payment=30,order_status=10,d
 constexpr smallbank::Hotspot kHotspot{.percent = 90, .customers = 50};
 // As many inserts and deletions as lookups, of so few subscribers that many meet.
 constexpr std::string_view kTatpMix =
-    "get_subscriber_data=10,get_new_destination=20,get_access_data=10,update_subscriber_data=10,update_location=10,"
+    "get_subscriber_data=10,get_new_destination=20,get_access_data=10,update_subscriber_data=10,update_"
+    "location=10,"
     "insert_call_forwarding=20,delete_call_forwarding=20";
 constexpr tpcb::Scale kTpcbScale{.branches = 2, .accounts_per_branch = 100};
 constexpr ycsb::Settings kYcsbSettings{.core_workload = 'D', .records = 200, .field_bytes = 20};
@@ -208,7 +208,9 @@ TEST_F(PostgresOracle, AgreesOnSmallbankOfSeveralWorkers) {
   compare(*std::move(smallbank::Smallbank::make(300, kHotspot, 2, "default")).value(), 3, 2'000);
 }
 
-TEST_F(PostgresOracle, AgreesOnTatp) { compare(*std::move(tatp::Tatp::make(100, 1, kTatpMix)).value(), 1, 4'000); }
+TEST_F(PostgresOracle, AgreesOnTatp) {
+  compare(*std::move(tatp::Tatp::make(100, 1, kTatpMix)).value(), 1, 4'000);
+}
 
 TEST_F(PostgresOracle, AgreesOnTatpOfSeveralWorkers) {
   compare(*std::move(tatp::Tatp::make(20, 2, kTatpMix)).value(), 3, 1'500);
@@ -219,7 +221,8 @@ TEST_F(PostgresOracle, AgreesOnTpcb) {
 }
 
 TEST_F(PostgresOracle, AgreesOnTpcbOfSeveralWorkers) {
-  compare(*std::move(tpcb::Tpcb::make(kTpcbScale, 0.8, 2, "default")).value(), 3, 1'000, /*rolls_back=*/false);
+  compare(*std::move(tpcb::Tpcb::make(kTpcbScale, 0.8, 2, "default")).value(), 3, 1'000,
+          /*rolls_back=*/false);
 }
 
 TEST_F(PostgresOracle, AgreesOnYcsb) {

@@ -1,7 +1,7 @@
-// Goal: at a steady row count a database stops growing: slots of deleted rows, index nodes and overflow blocks are used
-// again.
-// Method: counting, so that no clock has a part: after calls that let free slots and nodes find their level, several times as
-// many more must get by with what is there. Two workers in turns, whose inserts and deletes meet in the same tables.
+// Goal: at a steady row count a database stops growing: slots of deleted rows, index nodes and overflow
+// blocks are used again. Method: counting, so that no clock has a part: after calls that let free slots and
+// nodes find their level, several times as many more must get by with what is there. Two workers in turns,
+// whose inserts and deletes meet in the same tables.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -106,7 +106,8 @@ TEST(SteadyMemory, InsertsAndDeletesUseFreeSlotsAgain) {
 }
 
 TEST(SteadyMemory, AQueueUsesFreeSlotsAgain) {
-  // new_order is one: orders come in at one end, but for those rolled back; each delivery takes ten from the other.
+  // new_order is one: orders come in at one end, but for those rolled back; each delivery takes ten from the
+  // other.
   SteadyRun run("tpcc", "new_order=91,delivery=9");
   run.calls(1'000);
   const SteadyRun::Slots before = run.slots("new_order");

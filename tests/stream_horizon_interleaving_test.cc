@@ -1,6 +1,7 @@
-// Goal: the clock of a distributed log's stream passes no record that is not durable, in every order of the steps of workers and
-// flusher. Method: the horizon's own code over the stepping atomics of tests/interleaving; the stream is a number, to which
-// workers add and of which the flusher makes one stretch durable after the other, as a device with two in flight does.
+// Goal: the clock of a distributed log's stream passes no record that is not durable, in every order of the
+// steps of workers and flusher. Method: the horizon's own code over the stepping atomics of
+// tests/interleaving; the stream is a number, to which workers add and of which the flusher makes one stretch
+// durable after the other, as a device with two in flight does.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +80,8 @@ class WriteAndFlush : public Scenario {
   void judge() {
     for (const Written& each : written_) {
       if (each.lsn < horizon_.durable() && durable_ < each.end)
-        return violated(fmt::format("record {} counts as durable, and its stream is up to {} alone", each.lsn.value, durable_.value));
+        return violated(fmt::format("record {} counts as durable, and its stream is up to {} alone",
+                                    each.lsn.value, durable_.value));
     }
   }
 

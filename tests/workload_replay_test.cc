@@ -1,8 +1,8 @@
 // Goal: the workloads' logs replay to the state that their transactions left, serially and in parallel.
-// Method: a workload's calls run forward as transactions; those that wrote make a log in memory. From fresh populations
-// it is replayed by each scheme, calls or rows, with several numbers of threads and sizes of batches, by machine code and by the
-// interpreter, and all digests are compared.
-// The whole path, through a directory, a kill and real files, is `mneme crash`'s.
+// Method: a workload's calls run forward as transactions; those that wrote make a log in memory. From fresh
+// populations it is replayed by each scheme, calls or rows, with several numbers of threads and sizes of
+// batches, by machine code and by the interpreter, and all digests are compared. The whole path, through a
+// directory, a kill and real files, is `mneme crash`'s.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -180,8 +180,8 @@ class WorkloadReplay {
         transaction.abort();
         continue;
       }
-      const CommitOutcome committed = random() % 100 < ad_hoc_percent_ ? transaction.commit_ad_hoc()
-                                                                       : transaction.commit(payload.span());
+      const CommitOutcome committed =
+          random() % 100 < ad_hoc_percent_ ? transaction.commit_ad_hoc() : transaction.commit(payload.span());
       EXPECT_EQ(committed.status, CommitStatus::kCommitted);
     }
     forward_ = digest_of(*database, 2);
@@ -238,7 +238,8 @@ TEST(WorkloadReplay, Ycsb) {
   replay.expect_equal_by_every_way();
 }
 
-// A population takes seconds, so fewer combinations; each number of threads and each size of batch is among them.
+// A population takes seconds, so fewer combinations; each number of threads and each size of batch is among
+// them.
 TEST(WorkloadReplay, Tpcc) {
   WorkloadReplay replay(make_workload("tpcc", {}), 1500);
   ASSERT_GT(replay.log_records(), 1000u);
@@ -263,7 +264,8 @@ TEST(WorkloadReplay, Tpcc) {
 // A share of the calls is logged by its rows, whole or not.
 TEST(WorkloadReplay, WithAdHocTransactions) {
   using Make = Result<std::unique_ptr<Workload>> (*)();
-  const Make workloads[] = {[] { return make_workload("smallbank", {}); }, small_tatp, small_tpcb, small_ycsb};
+  const Make workloads[] = {[] { return make_workload("smallbank", {}); }, small_tatp, small_tpcb,
+                            small_ycsb};
   for (const Make make : workloads) {
     for (const uint32_t percent : {10, 50, 100}) {
       for (const TupleImage image : {TupleImage::kFull, TupleImage::kChanged}) {

@@ -1,5 +1,5 @@
-// Prints the digest of a source tree's headers as a C string literal: the build bakes it into the program, which
-// compiles procedures only against the same headers (procedures/native/native_headers.h).
+// Prints the digest of a source tree's headers as a C string literal: the build bakes it into the program,
+// which compiles procedures only against the same headers (procedures/native/native_headers.h).
 //
 // usage: header_digest SOURCE_DIRECTORY > native_header_digest.inc
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Consistency checks: a fresh population meets every condition; each planted violation is found by the conditions that
-// speak of it, and by no other. TPC-C and Smallbank; the others are in files of their own.
+// Consistency checks: a fresh population meets every condition; each planted violation is found by the
+// conditions that speak of it, and by no other. TPC-C and Smallbank; the others are in files of their own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,8 +39,8 @@ TEST_F(TpccChecks, ThePopulationMeetsAllTwelve) {
   }
 }
 
-// A value of the table's first or last row, changed. In the population a district's last order is undelivered and its
-// first one delivered.
+// A value of the table's first or last row, changed. In the population a district's last order is undelivered
+// and its first one delivered.
 TEST_F(TpccChecks, FindAChangedValue) {
   enum class Row { kFirst, kLast };
   enum class Change { kAddOne, kSetNull };

@@ -165,7 +165,8 @@ TEST(SmallbankGenerator, CallsAreMixedAsGiven) {
   std::array<int, 6> called{};
   for (uint64_t position = 0; position < kTpccCalls; ++position)
     ++called[generator->call(position).procedure.value];
-  for (const size_t procedure : {0, 1, 2, 3, 4}) EXPECT_NEAR(called[procedure], kTpccCalls * 0.15, kTpccCalls * 0.01);
+  for (const size_t procedure : {0, 1, 2, 3, 4})
+    EXPECT_NEAR(called[procedure], kTpccCalls * 0.15, kTpccCalls * 0.01);
   EXPECT_NEAR(called[5], kTpccCalls * 0.25, kTpccCalls * 0.01);
 }
 

@@ -1,5 +1,5 @@
-// The .sql files and what the C++ says of them agree: numbers of tables and procedures, columns a row, parameters a
-// call.
+// The .sql files and what the C++ says of them agree: numbers of tables and procedures, columns a row,
+// parameters a call.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,7 +105,8 @@ TEST(SqlNumbers, TatpDeclaresItsTablesAndProceduresInOrder) {
             tatp::id_of(tatp::Procedure::kDeleteCallForwarding));
 }
 
-// The rows' sizes are the specification's: 100 bytes, and 50 in history, which consists of fixed lengths and a filler.
+// The rows' sizes are the specification's: 100 bytes, and 50 in history, which consists of fixed lengths and
+// a filler.
 TEST(SqlNumbers, TpcbDeclaresItsTablesInOrderAndInTheirSizes) {
   const auto workload = std::move(make_workload("tpcb", {})).value();
   const auto program = std::move(compile(workload->sql(), "tpcb.sql")).value();

@@ -50,7 +50,8 @@ Account make_calls(const Workload& workload, const Program& program, Database& d
 
 enum class Rollbacks { kSome, kNone };
 
-void run_and_audit_under(const Concurrency& concurrency, const Workload& workload, uint64_t calls, Rollbacks rollbacks) {
+void run_and_audit_under(const Concurrency& concurrency, const Workload& workload, uint64_t calls,
+                         Rollbacks rollbacks) {
   const std::unique_ptr<Program> program = std::move(compile(workload.sql(), workload.name())).value();
   CountingLog log;
   Database database(program->catalog, kWorkers);
@@ -91,7 +92,8 @@ void run_and_audit(const Workload& workload, uint64_t calls, Rollbacks rollbacks
   }
   for (const bool early_lock_release : {true, false}) {
     SCOPED_TRACE(early_lock_release ? "locking" : "locking, late release");
-    run_and_audit_under({ConcurrencyControl::kTwoPhaseLocking, early_lock_release}, workload, calls / 4, rollbacks);
+    run_and_audit_under({ConcurrencyControl::kTwoPhaseLocking, early_lock_release}, workload, calls / 4,
+                        rollbacks);
   }
 }
 

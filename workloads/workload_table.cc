@@ -34,12 +34,15 @@ std::span<const std::string_view> workload_names() {
   return kNames;
 }
 
-bool is_own_workload(std::string_view name) { return name.ends_with(".sql"); }
+bool is_own_workload(std::string_view name) {
+  return name.ends_with(".sql");
+}
 
 Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const WorkloadOptions& options) {
   if (is_own_workload(name)) {
     if (options.files.calls.empty()) {
-      return invalid_argument("{} says which tables and procedures there are, not what is called: give --calls FILE.csv", name);
+      return invalid_argument(
+          "{} says which tables and procedures there are, not what is called: give --calls FILE.csv", name);
     }
     return OwnWorkload::make(name, options.files, options.seed, options.mix);
   }
@@ -60,7 +63,8 @@ Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const Wor
     return tpcb::Tpcb::make({.branches = options.scale}, options.skew.value_or(0), options.seed, options.mix);
   }
   if (name == "ycsb") return make_ycsb(options);
-  return invalid_argument("there is no workload '{}'; there are {}, and your own: FILE.sql", name, fmt::join(kNames, ", "));
+  return invalid_argument("there is no workload '{}'; there are {}, and your own: FILE.sql", name,
+                          fmt::join(kNames, ", "));
 }
 
 }  // namespace mneme

@@ -14,8 +14,9 @@ namespace mneme {
 inline std::vector<AnalysisOptions> every_analysis() {
   std::vector<AnalysisOptions> all;
   for (const ConflictGrain grain : {ConflictGrain::kColumn, ConflictGrain::kTable}) {
-    for (const Elisions elide : {Elisions{true, true, true}, Elisions{false, false, false}, Elisions{true, false, false},
-                                 Elisions{false, true, false}, Elisions{false, false, true}}) {
+    for (const Elisions elide :
+         {Elisions{true, true, true}, Elisions{false, false, false}, Elisions{true, false, false},
+          Elisions{false, true, false}, Elisions{false, false, true}}) {
       all.push_back({grain, elide, Decomposition::kPacman, true});
     }
     all.push_back({grain, {true, true, true}, Decomposition::kPacman, false});
@@ -25,11 +26,12 @@ inline std::vector<AnalysisOptions> every_analysis() {
 }
 
 inline std::string to_string(const AnalysisOptions& options) {
-  return fmt::format("by {}, eliding{}{}{}{}{}", options.conflicts == ConflictGrain::kColumn ? "column" : "table",
-                     options.elide.unwritten ? " unwritten" : "", options.elide.insert_only ? " insert-only" : "",
-                     options.elide.increments ? " increments" : "",
-                     options.decompose == Decomposition::kChopping ? ", chopping" : "",
-                     options.coalesce ? ", coalesced" : "");
+  return fmt::format(
+      "by {}, eliding{}{}{}{}{}", options.conflicts == ConflictGrain::kColumn ? "column" : "table",
+      options.elide.unwritten ? " unwritten" : "", options.elide.insert_only ? " insert-only" : "",
+      options.elide.increments ? " increments" : "",
+      options.decompose == Decomposition::kChopping ? ", chopping" : "",
+      options.coalesce ? ", coalesced" : "");
 }
 
 }  // namespace mneme

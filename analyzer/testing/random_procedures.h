@@ -1,7 +1,8 @@
 // Random procedures: for tests, programs that no person would write.
 //
-// They terminate (every loop is bounded), mostly commit (values stay small, NULL bounds are avoided), and mix reads,
-// writes, loops, jumps, FOUND and variables as freely as the language allows. Columns few and paid are mostly added to.
+// They terminate (every loop is bounded), mostly commit (values stay small, NULL bounds are avoided), and mix
+// reads, writes, loops, jumps, FOUND and variables as freely as the language allows. Columns few and paid are
+// mostly added to.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,13 +17,15 @@ namespace mneme {
 class RandomProcedures {
  public:
   // The fewer tables, the more is one slice. Usually there are more of them than statements.
-  explicit RandomProcedures(uint64_t seed, uint64_t tables = kTables.size()) : random_(seed), tables_(tables) {}
+  explicit RandomProcedures(uint64_t seed, uint64_t tables = kTables.size())
+      : random_(seed), tables_(tables) {}
 
   std::string program(uint32_t procedures) {
     std::string sql = "CREATE TABLE h (h1 INT, h2 INT);\n";
     for (char table : kTables.substr(0, tables_)) {
       sql += fmt::format(
-          "CREATE TABLE {} (id INT NOT NULL, v INT NOT NULL, few SMALLINT NOT NULL, paid NUMERIC(6,2) NOT NULL, PRIMARY KEY "
+          "CREATE TABLE {} (id INT NOT NULL, v INT NOT NULL, few SMALLINT NOT NULL, paid NUMERIC(6,2) NOT "
+          "NULL, PRIMARY KEY "
           "(id));\n",
           table);
     }
@@ -55,8 +58,8 @@ class RandomProcedures {
         return fmt::format("{} := {};\n", target(), value());
       case 2:
       case 3:
-        return fmt::format("SELECT {} INTO {} FROM {} WHERE id = {};\n", below(8) > 0 ? "v" : "few % 5", target(), table(),
-                           value());
+        return fmt::format("SELECT {} INTO {} FROM {} WHERE id = {};\n", below(8) > 0 ? "v" : "few % 5",
+                           target(), table(), value());
       case 4:
         return fmt::format("SELECT count(*) INTO {} FROM {} WHERE id < {};\n", target(), table(), value());
       case 5:
@@ -76,11 +79,13 @@ class RandomProcedures {
       }
       case 9:
       case 10:
-        return fmt::format("UPDATE {} SET few = few {} COALESCE({}, 1) WHERE id = {};\n", table(), below(2) == 0 ? "+" : "-",
-                           value(), value());
+        return fmt::format("UPDATE {} SET few = few {} COALESCE({}, 1) WHERE id = {};\n", table(),
+                           below(2) == 0 ? "+" : "-", value(), value());
       case 11:
-        return below(6) > 0 ? fmt::format("UPDATE {} SET paid = paid + 0.25, few = 2 + few WHERE id = {};\n", table(), value())
-                            : fmt::format("UPDATE {} SET paid = paid * 1.5 WHERE id = {};\n", table(), value());
+        return below(6) > 0
+                   ? fmt::format("UPDATE {} SET paid = paid + 0.25, few = 2 + few WHERE id = {};\n", table(),
+                                 value())
+                   : fmt::format("UPDATE {} SET paid = paid * 1.5 WHERE id = {};\n", table(), value());
       case 12:
         return loops_ == 0 ? std::string(below(8) == 0 ? "IF " + condition() + " THEN RETURN; END IF;\n" : "")
                            : jump();

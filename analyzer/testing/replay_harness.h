@@ -1,10 +1,11 @@
 // Replay harness: for tests, whole procedures on one set of rows and their slices on another.
 //
-// Calls run whole, one after another, on a plain map. What committed is then replayed on a second map as CLR-P would,
-// on one thread and in random order as far as the graph leaves one open: blocks predecessors first, and within a block
-// any piece that shares no lane with an earlier one that has not run. Lanes are as fine as can be, one a lane key.
-// Checked on the way   a piece touches tables of its block only, and rows whose lane it has reported; a recall finds
-//                      what was recorded.
+// Calls run whole, one after another, on a plain map. What committed is then replayed on a second map as
+// CLR-P would, on one thread and in random order as far as the graph leaves one open: blocks predecessors
+// first, and within a block any piece that shares no lane with an earlier one that has not run. Lanes are as
+// fine as can be, one a lane key.
+// Checked on the way   a piece touches tables of its block only, and rows whose lane it has reported; a
+//                      recall finds what was recorded.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -18,8 +18,8 @@ namespace mneme {
 
 class DirectorySyncs {
  public:
-  // Without the lock, behind which a sync may take long: sync() compares under it, so what is read too early only refuses more. Acquire: the
-  // changes that the caller makes come behind it.
+  // Without the lock, behind which a sync may take long: sync() compares under it, so what is read too early
+  // only refuses more. Acquire: the changes that the caller makes come behind it.
   uint64_t failures() const { return failures_.load(std::memory_order_acquire); }
 
   Result<void> sync(const File& directory, uint64_t failures_before) {
@@ -30,7 +30,10 @@ class DirectorySyncs {
       return file_error("sync the directory", directory.path(), reason);
     }
     if (failures() == failures_before) return {};
-    return failed("cannot sync the directory {}: another sync of it has failed meanwhile, and may have lost what was changed there", directory.path());
+    return failed(
+        "cannot sync the directory {}: another sync of it has failed meanwhile, and may have lost what was "
+        "changed there",
+        directory.path());
   }
 
  private:
@@ -57,13 +60,15 @@ Result<std::vector<std::string>> paths_in(const std::string& directory) {
   std::vector<std::string> paths;
   std::error_code error;
   std::filesystem::directory_iterator entry(directory, error);
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) paths.push_back(entry->path());
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    paths.push_back(entry->path());
   if (error) return failed("cannot look through {}: {}", directory, error.message());
   std::ranges::sort(paths);
   return paths;
 }
 
-DirectoryChanges::DirectoryChanges(const std::string& path) : directory_(File::open(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY)) {
+DirectoryChanges::DirectoryChanges(const std::string& path)
+    : directory_(File::open(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY)) {
   if (!directory_) return;
   syncs_ = syncs_of(*directory_);
   failures_before_ = syncs_->failures();
@@ -85,7 +90,8 @@ int make_private_directory(const std::string& path) {
 }
 
 Result<void> make_directories(const std::string& path) {
-  // One thread at a time: who finds a directory that another has just made must not take it for durable before that one's sync.
+  // One thread at a time: who finds a directory that another has just made must not take it for durable
+  // before that one's sync.
   static std::mutex mutex;
   const std::lock_guard guard(mutex);
   namespace fs = std::filesystem;
@@ -93,19 +99,23 @@ Result<void> make_directories(const std::string& path) {
   fs::path there = fs::absolute(path, error).lexically_normal();
   if (!there.has_filename()) there = there.parent_path();
   std::vector<fs::path> missing;  // from below
-  for (; !fs::is_directory(there, error) && there.has_relative_path(); there = there.parent_path()) missing.push_back(there);
-  // A process may have made this one, and been killed before its entry was durable. No user's process who can't write there.
+  for (; !fs::is_directory(there, error) && there.has_relative_path(); there = there.parent_path())
+    missing.push_back(there);
+  // A process may have made this one, and been killed before its entry was durable. No user's process who
+  // can't write there.
   const fs::path above = there.parent_path();
   if (::access(above.c_str(), R_OK | W_OK) == 0) RETURN_IF_ERROR(DirectoryChanges(above.string()).sync());
   for (const fs::path& each : std::views::reverse(missing)) {
     const DirectoryChanges changes(each.parent_path().string());
     if (const int reason = make_private_directory(each.string()); reason != 0) {
       // Somebody else may have been quicker; a file in its place is in the way.
-      if (reason != EEXIST || !fs::is_directory(each, error)) return file_error("make the directory", each.string(), reason);
+      if (reason != EEXIST || !fs::is_directory(each, error))
+        return file_error("make the directory", each.string(), reason);
     }
     const auto synced = changes.sync();
     if (synced.ok()) continue;
-    // Whether a later sync would cover what this one has not, nobody can tell: whoever tries again makes it anew.
+    // Whether a later sync would cover what this one has not, nobody can tell: whoever tries again makes it
+    // anew.
     ::rmdir(each.c_str());
     return synced;
   }

@@ -1,6 +1,7 @@
-// Goal: what DirectoryChanges::sync() has vouched for is durable, whichever thread's sync covered it, or failed.
-// Method: the C library's fsync is defined here anew, with a model of a directory whose sync fails now and then: of what was made since the
-// sync before, a failed one loses all for good, though the next succeeds. Threads make entries, and hold what they are told against it.
+// Goal: what DirectoryChanges::sync() has vouched for is durable, whichever thread's sync covered it, or
+// failed. Method: the C library's fsync is defined here anew, with a model of a directory whose sync fails
+// now and then: of what was made since the sync before, a failed one loses all for good, though the next
+// succeeds. Threads make entries, and hold what they are told against it.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -82,14 +83,17 @@ TEST(DirectoryChanges, ThatAFailedSyncOfOthersMayHaveLostAreNotDurable) {
   const DirectoryChanges of_others(directory.path() + "/.");
   const DirectoryChanges elsewhere(other_directory.path());
   model.fail_next();
-  test::expect_refused(of_others.sync(), ErrorKind::kFailed, "cannot sync the directory " + directory.path() + "/.: Input/output error");
-  for (int tries = 0; tries < 2; ++tries) test::expect_refused(changes.sync(), ErrorKind::kFailed, kOthersFailure);
+  test::expect_refused(of_others.sync(), ErrorKind::kFailed,
+                       "cannot sync the directory " + directory.path() + "/.: Input/output error");
+  for (int tries = 0; tries < 2; ++tries)
+    test::expect_refused(changes.sync(), ErrorKind::kFailed, kOthersFailure);
   EXPECT_TRUE(elsewhere.sync().ok());
   EXPECT_TRUE(DirectoryChanges(directory.path()).sync().ok());
 }
 
 TEST(DirectoryChanges, OfADirectoryThatIsNotThereAreRefused) {
-  test::expect_refused(DirectoryChanges("/nowhere").sync(), ErrorKind::kFailed, "cannot open /nowhere: No such file or directory");
+  test::expect_refused(DirectoryChanges("/nowhere").sync(), ErrorKind::kFailed,
+                       "cannot open /nowhere: No such file or directory");
 }
 
 TEST(DirectoryChangesStress, WhatIsVouchedForIsDurable) {
@@ -126,6 +130,7 @@ TEST(DirectoryChangesStress, WhatIsVouchedForIsDurable) {
 }  // namespace mneme
 
 extern "C" int fsync(int descriptor) {
-  if (mneme::DirectoryModel* const model = mneme::DirectoryModel::current; model != nullptr) return model->sync();
+  if (mneme::DirectoryModel* const model = mneme::DirectoryModel::current; model != nullptr)
+    return model->sync();
   return static_cast<int>(::syscall(SYS_fsync, descriptor));
 }

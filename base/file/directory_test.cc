@@ -30,8 +30,12 @@ Entry* next_entry(DIR* directory, const char* name) {
 }  // namespace
 
 // In the place of the C library's: whichever of them the standard library calls.
-extern "C" dirent* readdir(DIR* directory) { return next_entry<dirent>(directory, "readdir"); }
-extern "C" dirent64* readdir64(DIR* directory) { return next_entry<dirent64>(directory, "readdir64"); }
+extern "C" dirent* readdir(DIR* directory) {
+  return next_entry<dirent>(directory, "readdir");
+}
+extern "C" dirent64* readdir64(DIR* directory) {
+  return next_entry<dirent64>(directory, "readdir64");
+}
 
 namespace mneme {
 namespace {
@@ -41,21 +45,25 @@ using test::TemporaryDirectory;
 TEST(Directory, AreToldInTheOrderOfTheirNames) {
   const TemporaryDirectory directory;
   EXPECT_TRUE(paths_in(directory.path())->empty());
-  for (const char* name : {"log-2", "MANIFEST", "log-1", ".hidden"}) std::ofstream(directory.path() + "/" + name) << name;
+  for (const char* name : {"log-2", "MANIFEST", "log-1", ".hidden"})
+    std::ofstream(directory.path() + "/" + name) << name;
   std::vector<std::string> expected;
-  for (const char* name : {".hidden", "MANIFEST", "log-1", "log-2"}) expected.push_back(directory.path() + "/" + name);
+  for (const char* name : {".hidden", "MANIFEST", "log-1", "log-2"})
+    expected.push_back(directory.path() + "/" + name);
   EXPECT_EQ(*paths_in(directory.path()), expected);
 }
 
 TEST(Directory, NoDirectoryAndHalfOfOneAreErrors) {
-  test::expect_refused(paths_in("/nowhere"), ErrorKind::kFailed, "cannot look through /nowhere: No such file or directory");
+  test::expect_refused(paths_in("/nowhere"), ErrorKind::kFailed,
+                       "cannot look through /nowhere: No such file or directory");
   const TemporaryDirectory directory;
   for (const char* name : {"a", "b", "c"}) std::ofstream(directory.path() + "/" + name) << name;
   for (const int told : {0, 1, 2, 3, 4}) {
     entries_left = told;
     const auto paths = paths_in(directory.path());
     entries_left = std::numeric_limits<int>::max();
-    test::expect_refused(paths, ErrorKind::kFailed, "cannot look through " + directory.path() + ": Input/output error");
+    test::expect_refused(paths, ErrorKind::kFailed,
+                         "cannot look through " + directory.path() + ": Input/output error");
   }
   EXPECT_EQ(paths_in(directory.path())->size(), 3u);
 }

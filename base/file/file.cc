@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <vector>
@@ -47,31 +47,42 @@ constexpr mode_t kModeBits = 07777;
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
 Error link_error(const std::string& path) {
-  return damaged("{} is a symbolic link, which another user may have put there: nothing was changed; put the file itself in its place, or "
-                 "remove the link", path);
+  return damaged(
+      "{} is a symbolic link, which another user may have put there: nothing was changed; put the file "
+      "itself in its place, or "
+      "remove the link",
+      path);
 }
 
 Error type_error(const std::string& path) {
-  return damaged("{} is not a regular file: nothing was changed; put the file back from a copy of the directory, or remove what has its name", path);
+  return damaged(
+      "{} is not a regular file: nothing was changed; put the file back from a copy of the directory, or "
+      "remove what has its name",
+      path);
 }
 
-// O_NONBLOCK, with which a pipe's or device's opening doesn't wait, would make io_uring's writes fail instead of waiting.
+// O_NONBLOCK, with which a pipe's or device's opening doesn't wait, would make io_uring's writes fail instead
+// of waiting.
 Result<struct stat> examine_regular(int descriptor, const std::string& path) {
   struct stat facts {};
   if (::fstat(descriptor, &facts) != 0) return file_error("examine", path, errno);
   if (!S_ISREG(facts.st_mode)) return type_error(path);
   const int flags = ::fcntl(descriptor, F_GETFL);
-  if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) != 0) return file_error("examine", path, errno);
+  if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) != 0)
+    return file_error("examine", path, errno);
   return facts;
 }
 
 Error owner_error(const std::string& path, uid_t owner, uid_t expected) {
-  return failed("{} belongs to user {}, and should to {}: nothing was changed; give it to that user (chown) if its content can be "
-                "trusted, or put the file back from a copy of the directory",
-                path, user_text(owner), user_text(expected));
+  return failed(
+      "{} belongs to user {}, and should to {}: nothing was changed; give it to that user (chown) if its "
+      "content can be "
+      "trusted, or put the file back from a copy of the directory",
+      path, user_text(owner), user_text(expected));
 }
 
-// Never one of the standard streams' numbers; -1 with errno where it fails. A host's signals interrupt an open that has to wait.
+// Never one of the standard streams' numbers; -1 with errno where it fails. A host's signals interrupt an
+// open that has to wait.
 int open_descriptor(const std::string& path, int flags, mode_t mode = 0) {
   int descriptor;
   do {
@@ -146,7 +157,8 @@ Result<File> File::make(const std::string& path, int flags) {
   const int wanted = flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   int descriptor = open_descriptor(path, wanted, kOwnersMode);
   if (descriptor < 0 && errno == EEXIST) {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno == EISDIR ? type_error(path) : file_error("remove", path, errno);
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+      return errno == EISDIR ? type_error(path) : file_error("remove", path, errno);
     descriptor = open_descriptor(path, wanted, kOwnersMode);
   }
   if (descriptor < 0) return file_error("open", path, errno);
@@ -160,7 +172,8 @@ Result<File> File::make(const std::string& path, int flags) {
 Result<File> File::open_own(const std::string& path, int flags) {
   const int descriptor = open_descriptor(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kOwnersMode);
   if (descriptor < 0 && errno == ELOOP) return link_error(path);
-  if (descriptor < 0 && (errno == EISDIR || errno == ENXIO)) return type_error(path);  // ENXIO: a pipe that nobody reads, or a socket
+  // ENXIO: a pipe that nobody reads, or a socket
+  if (descriptor < 0 && (errno == EISDIR || errno == ENXIO)) return type_error(path);
   if (descriptor < 0) return file_error("open", path, errno);
   File file(descriptor, path);
   const Result<struct stat> facts = examine_regular(descriptor, path);
@@ -237,7 +250,8 @@ Result<uint64_t> File::size() const {
 }
 
 Result<void> File::open_by_umask() const {
-  // umask() can only be asked by changing it, for all threads. Where /proc doesn't have it (before Linux 4.7) the owner keeps the file.
+  // umask() can only be asked by changing it, for all threads. Where /proc doesn't have it (before Linux 4.7)
+  // the owner keeps the file.
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
     if (!line.starts_with("Umask:")) continue;
@@ -260,7 +274,8 @@ std::string user_text(uid_t user) {
   passwd entry{};
   passwd* found = nullptr;
   std::vector<char> buffer(16384);
-  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return std::to_string(user);
+  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr)
+    return std::to_string(user);
   return fmt::format("{} ({})", entry.pw_name, user);
 }
 

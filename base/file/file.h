@@ -1,9 +1,11 @@
 // File: an open file, and the few durable steps that a database takes with files and directories.
 //
-// Owners   What a database writes belongs to its owner alone: files have mode 0600, whatever the umask. No link is followed, and no
-//          other user's file used, where something is written: in a directory that other users could once write to, they may have
-//          left both. What is read of another user's directory belongs to that user, so that a link there leads to nothing else.
-// Errors   every one is a sentence with the path and the system's reason, kFailed; kDamaged where a link, a pipe or the like has a file's name.
+// Owners   What a database writes belongs to its owner alone: files have mode 0600, whatever the umask. No
+//          link is followed, and no other user's file used, where something is written: in a directory that
+//          other users could once write to, they may have left both. What is read of another user's directory
+//          belongs to that user, so that a link there leads to nothing else.
+// Errors   every one is a sentence with the path and the system's reason, kFailed; kDamaged where a link, a
+//          pipe or the like has a file's name.
 // Threads  read_at, write_at and the syncs: any thread at once. The rest: one owner.
 #pragma once
 
@@ -28,8 +30,9 @@ std::string reason_text(int error_number);
 // "cannot WHAT PATH: REASON".
 Error file_error(std::string_view what, const std::string& path, int error_number);
 
-// The same open file under a number past those of the standard streams; -1 stays. Who began the process may have closed some of those, and the
-// system gives their numbers to the next files: what anybody prints would be written there.
+// The same open file under a number past those of the standard streams; -1 stays. Who began the process may
+// have closed some of those, and the system gives their numbers to the next files: what anybody prints would
+// be written there.
 int keep_off_standard_streams(int descriptor);
 
 class File {
@@ -42,16 +45,19 @@ class File {
   // O_CLOEXEC is added to `flags`. For what the user names, or what the system has: links are followed.
   // No descriptor of a File is one of the standard streams' numbers.
   static Result<File> open(const std::string& path, int flags, mode_t mode = 0600);
-  // A new file of the effective user's, for writing. One that has the name already, or a link, loses it and stays as it is.
+  // A new file of the effective user's, for writing. One that has the name already, or a link, loses it and
+  // stays as it is.
   static Result<File> make(const std::string& path, int flags = O_RDWR);
-  // A file of the effective user's, for writing; with O_CREAT it is made if it is not there. Other users lose their access to it.
-  // Fails for a link, for anything but a regular file, and for another user's.
+  // A file of the effective user's, for writing; with O_CREAT it is made if it is not there. Other users lose
+  // their access to it. Fails for a link, for anything but a regular file, and for another user's.
   static Result<File> open_own(const std::string& path, int flags);
-  // As open_own(), for a file whose content is to be overwritten: where it has a second name, that one keeps the content.
+  // As open_own(), for a file whose content is to be overwritten: where it has a second name, that one keeps
+  // the content.
   static Result<File> open_alone(const std::string& path, int flags);
-  // A file of a data directory, or, where `file` is an absolute path, one outside of it, for reading. Fails for anything but a regular
-  // file, for a link in another user's directory, and for a file of a user other than the directory's owner: a file outside may belong
-  // to anyone. In the effective user's own directory files of root are read as well.
+  // A file of a data directory, or, where `file` is an absolute path, one outside of it, for reading. Fails
+  // for anything but a regular file, for a link in another user's directory, and for a file of a user other
+  // than the directory's owner: a file outside may belong to anyone. In the effective user's own directory
+  // files of root are read as well.
   static Result<File> open_in(const std::string& directory, const std::string& file);
   // A second descriptor of the same open file; not open if the system has none left.
   static File duplicate(int descriptor);
@@ -72,7 +78,8 @@ class File {
   bool is_removed() const;
   // As a file that any program makes: other users may do with it what the process's umask admits.
   Result<void> open_by_umask() const;
-  // A lock on the file ends when this File is closed, or its process dies: close() unlocks it, and a child of fork() closes it (fork.h).
+  // A lock on the file ends when this File is closed, or its process dies: close() unlocks it, and a child of
+  // fork() closes it (fork.h).
   void close_in_child() { in_child_ = std::make_unique<ClosedInChild>(descriptor_); }
   void close();
 
@@ -94,14 +101,17 @@ Result<std::string> read_text_file(const std::string& path);
 // By File::open_in().
 Result<std::string> read_text_in(const std::string& directory, const std::string& file);
 
-// The readers of a file that is replaced: its owner alone, or, for output that the user asked for (a report, say), all that the umask admits.
+// The readers of a file that is replaced: its owner alone, or, for output that the user asked for (a report,
+// say), all that the umask admits.
 enum class Readers { kOwner, kByUmask };
 
-// Replaces the file's content, so that a crash leaves the old content or the new, never a mixture: written under a
-// temporary name, synced, renamed, and the directory synced.
-Result<void> replace_text_file(const std::string& path, std::string_view text, Readers readers = Readers::kOwner);
+// Replaces the file's content, so that a crash leaves the old content or the new, never a mixture: written
+// under a temporary name, synced, renamed, and the directory synced.
+Result<void> replace_text_file(const std::string& path, std::string_view text,
+                               Readers readers = Readers::kOwner);
 
-// Copies a file of `directory` (File::open_in()) into a new one, which belongs to the effective user alone, and syncs it.
+// Copies a file of `directory` (File::open_in()) into a new one, which belongs to the effective user alone,
+// and syncs it.
 Result<void> copy_file_in(const std::string& directory, const std::string& file, const std::string& to);
 
 }  // namespace mneme

@@ -1,11 +1,10 @@
 // Goal: what is made or replaced survives a power failure.
 // Method: the order of the steps that make it durable.
-#include "base/file/directory.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "base/file/directory.h"
 #include "base/testing/test_directory.h"
 #include "base/testing/test_durable_steps.h"
 
@@ -20,7 +19,8 @@ TEST(FileTest, ANewDirectoryIsDurableBeforeAnythingIsMadeInIt) {
   ASSERT_TRUE(make_directories(directory.path() + "/a/b/c").ok());
   EXPECT_TRUE(std::filesystem::is_directory(directory.path() + "/a/b/c"));
   const std::string above = std::filesystem::path(directory.path()).parent_path().filename();
-  EXPECT_EQ(steps.get(), (Steps{"sync " + above, "make a", "sync " + directory.name(), "make b", "sync a", "make c", "sync b"}));
+  EXPECT_EQ(steps.get(), (Steps{"sync " + above, "make a", "sync " + directory.name(), "make b", "sync a",
+                                "make c", "sync b"}));
 }
 
 TEST(FileTest, ADirectoryThatIsThereMayYetHaveToBeMadeDurable) {

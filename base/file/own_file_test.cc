@@ -1,5 +1,6 @@
-// Goal: what a database writes belongs to its owner alone, and no link or other user's file stands in for one of its files.
-// Method: links, second names, pipes and umasks; another user's files where the test runs as root, who alone can make them.
+// Goal: what a database writes belongs to its owner alone, and no link or other user's file stands in for one
+// of its files. Method: links, second names, pipes and umasks; another user's files where the test runs as
+// root, who alone can make them.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,8 +38,10 @@ class OwnFile : public testing::Test {
 
 TEST_F(OwnFile, NoLinkIsFollowed) {
   fs::create_symlink(victim_, path_);
-  test::expect_refused(File::open_own(path_, O_RDWR | O_CREAT), ErrorKind::kDamaged, "file is a symbolic link");
-  test::expect_refused(File::open_alone(path_, O_RDWR | O_CREAT), ErrorKind::kDamaged, "file is a symbolic link");
+  test::expect_refused(File::open_own(path_, O_RDWR | O_CREAT), ErrorKind::kDamaged,
+                       "file is a symbolic link");
+  test::expect_refused(File::open_alone(path_, O_RDWR | O_CREAT), ErrorKind::kDamaged,
+                       "file is a symbolic link");
   // A new file takes the link's name.
   ASSERT_TRUE(File::make(path_)->write_at(as_bytes("new"), 0).ok());
   EXPECT_FALSE(fs::is_symlink(path_));
@@ -63,14 +66,17 @@ TEST_F(OwnFile, APipeIsNoFile) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   for (const int flags : {O_RDWR, O_RDONLY, O_WRONLY})
     test::expect_refused(File::open_own(path_, flags), ErrorKind::kDamaged, "file is not a regular file");
-  test::expect_refused(File::open_in(directory_.path(), "file"), ErrorKind::kDamaged, "file is not a regular file");
+  test::expect_refused(File::open_in(directory_.path(), "file"), ErrorKind::kDamaged,
+                       "file is not a regular file");
 }
 
 TEST_F(OwnFile, ADirectoryIsNoFile) {
   fs::create_directory(path_);
-  for (const int flags : {O_RDWR, O_RDONLY}) test::expect_refused(File::open_own(path_, flags), ErrorKind::kDamaged, "file is not a regular file");
+  for (const int flags : {O_RDWR, O_RDONLY})
+    test::expect_refused(File::open_own(path_, flags), ErrorKind::kDamaged, "file is not a regular file");
   test::expect_refused(File::make(path_), ErrorKind::kDamaged, "file is not a regular file");
-  test::expect_refused(File::open_in(directory_.path(), "file"), ErrorKind::kDamaged, "file is not a regular file");
+  test::expect_refused(File::open_in(directory_.path(), "file"), ErrorKind::kDamaged,
+                       "file is not a regular file");
 }
 
 TEST_F(OwnFile, IsItsOwnersAloneWhateverTheUmask) {
@@ -108,7 +114,8 @@ TEST_F(OwnFile, WhatTheUserAskedForFollowsTheUmask) {
 
 TEST_F(OwnFile, AnotherUsersIsRefused) {
   if (::geteuid() != 0) {  // root is another user then; no other's files can be made
-    test::expect_refused(File::open_own("/etc/passwd", O_RDONLY), ErrorKind::kFailed, "/etc/passwd belongs to user root");
+    test::expect_refused(File::open_own("/etc/passwd", O_RDONLY), ErrorKind::kFailed,
+                         "/etc/passwd belongs to user root");
     return;
   }
   std::ofstream(path_) << "theirs";

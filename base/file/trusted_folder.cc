@@ -31,18 +31,22 @@ uid_t program_owner() {
 Result<void> check_owner(const std::string& path, const struct stat& facts, const FolderTrust& trust) {
   if (facts.st_uid == 0 || facts.st_uid == ::geteuid()) return {};
   if (trust.is_programs && facts.st_uid == program_owner()) return {};
-  return failed("{} belongs to user {}, who could have this process run anything: use a place of your own, or one of root's", path,
-                user_text(facts.st_uid));
+  return failed(
+      "{} belongs to user {}, who could have this process run anything: use a place of your own, or one of "
+      "root's",
+      path, user_text(facts.st_uid));
 }
 
 Result<void> check_mode(const std::string& path, const struct stat& facts, mode_t refused) {
   if ((facts.st_mode & refused) == 0) return {};
-  return failed("other users may write to {} (mode {:o}), and could have this process run anything: chmod go-w {}", path,
-                facts.st_mode & 07777, path);
+  return failed(
+      "other users may write to {} (mode {:o}), and could have this process run anything: chmod go-w {}",
+      path, facts.st_mode & 07777, path);
 }
 
 Result<File> open_entry(const File& folder, const std::string& name, const std::string& path, int flags) {
-  const int descriptor = keep_off_standard_streams(::openat(folder.descriptor(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+  const int descriptor =
+      keep_off_standard_streams(::openat(folder.descriptor(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
   if (descriptor < 0) return file_error("open", path, errno);
   return File::adopt(descriptor, path);
 }
@@ -94,22 +98,27 @@ class Walk {
     if (::fstat(folder.descriptor(), &facts) != 0) return file_error("examine", folder.path(), errno);
     RETURN_IF_ERROR(check_owner(folder.path(), facts, trust_));
     if ((facts.st_mode & S_ISVTX) != 0) return {};
-    return check_mode(folder.path(), facts, trust_.is_programs || trust_.is_groups ? kOtherWrites : kGroupWrites | kOtherWrites);
+    return check_mode(folder.path(), facts,
+                      trust_.is_programs || trust_.is_groups ? kOtherWrites : kGroupWrites | kOtherWrites);
   }
 
   Result<void> step(const std::string& name) {
     const std::string path = at_.path() == "/" ? "/" + name : at_.path() + "/" + name;
-    if (trust_.is_made && ::faccessat(at_.descriptor(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) {
-      if (::mkdirat(at_.descriptor(), name.c_str(), kOwnersAccess) != 0 && errno != EEXIST) return file_error("make the folder", path, errno);
+    if (trust_.is_made && ::faccessat(at_.descriptor(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
+        errno == ENOENT) {
+      if (::mkdirat(at_.descriptor(), name.c_str(), kOwnersAccess) != 0 && errno != EEXIST)
+        return file_error("make the folder", path, errno);
       // Whatever the umask is. Only the owner can have put another entry there meanwhile.
-      if (::fchmodat(at_.descriptor(), name.c_str(), kOwnersAccess, 0) != 0) return file_error("make the folder", path, errno);
+      if (::fchmodat(at_.descriptor(), name.c_str(), kOwnersAccess, 0) != 0)
+        return file_error("make the folder", path, errno);
     }
     auto next = open_entry(at_, name, path, O_PATH);
     if (!next.ok()) return next.error();
     struct stat facts {};
     if (::fstat(next->descriptor(), &facts) != 0) return file_error("examine", path, errno);
     if (S_ISLNK(facts.st_mode)) return follow(*next, facts);
-    if (!S_ISDIR(facts.st_mode)) return file_error(trust_.is_made ? "make the folder" : "use the folder", path, ENOTDIR);
+    if (!S_ISDIR(facts.st_mode))
+      return file_error(trust_.is_made ? "make the folder" : "use the folder", path, ENOTDIR);
     RETURN_IF_ERROR(check_folder(*next));
     at_ = std::move(*next);
     return {};

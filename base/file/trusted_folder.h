@@ -1,10 +1,12 @@
 // Folders and files whose content can be run: nobody could have put it there but root and the effective user.
 //
-// Rules       Every folder of the path, from the root on, belongs to root or to the effective user, and no other user may write to it. One
-//             with the sticky bit (/tmp) may be written to by all: there nobody can rename another's entries. Symbolic links belong to root
-//             or to the effective user. So no other user can have chosen where the path leads.
-//             The folder itself, and the file, must have no leave for group or others to write, and the file is regular.
-// Invariants  What is checked is an open descriptor, and the caller reads and runs that one: a path could lead elsewhere by then.
+// Rules       Every folder of the path, from the root on, belongs to root or to the effective user, and no
+//             other user may write to it. One with the sticky bit (/tmp) may be written to by all: there
+//             nobody can rename another's entries. Symbolic links belong to root or to the effective user. So
+//             no other user can have chosen where the path leads. The folder itself, and the file, must have
+//             no leave for group or others to write, and the file is regular.
+// Invariants  What is checked is an open descriptor, and the caller reads and runs that one: a path could
+//             lead elsewhere by then.
 // Errors      failed, with the path of what can't be trusted, why, and what to do.
 #pragma once
 
@@ -19,8 +21,8 @@
 namespace mneme {
 
 struct FolderTrust {
-  // Trusted beside root and the effective user: the owner of the running program, whose code runs anyway. A group may write to the
-  // folders above.
+  // Trusted beside root and the effective user: the owner of the running program, whose code runs anyway. A
+  // group may write to the folders above.
   bool is_programs = false;
   // A group may write to the folder itself, too.
   bool is_groups = false;

@@ -1,5 +1,6 @@
-// Goal: a folder or file is trusted where nobody but root and the effective user could have put its content, and refused otherwise.
-// Method: modes, links and pipes in a temporary folder; other users' files where the test runs as root, who alone can make them.
+// Goal: a folder or file is trusted where nobody but root and the effective user could have put its content,
+// and refused otherwise. Method: modes, links and pipes in a temporary folder; other users' files where the
+// test runs as root, who alone can make them.
 #include "base/file/trusted_folder.h"
 
 #include <fcntl.h>
@@ -40,7 +41,8 @@ TEST_F(TrustedFolder, OnesOwnIsOpenedAlsoThroughOnesOwnLinks) {
   for (const char* name : {"outer", "absolute", "relative", "outer/../relative/."}) {
     const Result<File> opened = open_trusted_folder(directory_.path() + "/" + name + "/inner");
     ASSERT_TRUE(opened.ok()) << opened.error().message;
-    struct stat one {}, other {};
+    struct stat one {
+    }, other{};
     ASSERT_EQ(::fstat(opened->descriptor(), &one), 0);
     ASSERT_EQ(::stat(inner_.c_str(), &other), 0);
     EXPECT_EQ(one.st_ino, other.st_ino);
@@ -57,7 +59,8 @@ TEST_F(TrustedFolder, IsMadeForItsOwnerAloneWhateverTheUmask) {
     const Result<File> made = open_trusted_folder(path + "/new", {.is_made = true});
     ::umask(before);
     ASSERT_TRUE(made.ok()) << made.error().message;
-    for (const std::string& each : {path, path + "/new"}) EXPECT_EQ(fs::status(each).permissions(), fs::perms::owner_all);
+    for (const std::string& each : {path, path + "/new"})
+      EXPECT_EQ(fs::status(each).permissions(), fs::perms::owner_all);
   }
 }
 
@@ -80,23 +83,28 @@ TEST_F(TrustedFolder, WhatOthersMayWriteToIsRefused) {
   ASSERT_TRUE(folder.ok());
   EXPECT_TRUE(open_trusted_file(*folder, "file").ok());
   fs::permissions(inner_ + "/file", fs::perms::group_write, fs::perm_options::add);
-  test::expect_refused(open_trusted_file(*folder, "file"), ErrorKind::kFailed, "other users may write to " + inner_ + "/file");
+  test::expect_refused(open_trusted_file(*folder, "file"), ErrorKind::kFailed,
+                       "other users may write to " + inner_ + "/file");
 }
 
 TEST_F(TrustedFolder, OnlyRegularFilesAreOpened) {
   const Result<File> folder = open_trusted_folder(inner_);
   ASSERT_TRUE(folder.ok());
   ASSERT_EQ(::mkfifo((inner_ + "/pipe").c_str(), 0600), 0);
-  test::expect_refused(open_trusted_file(*folder, "pipe"), ErrorKind::kFailed, "pipe is not a regular file: remove it");
+  test::expect_refused(open_trusted_file(*folder, "pipe"), ErrorKind::kFailed,
+                       "pipe is not a regular file: remove it");
   write(inner_ + "/file");
   fs::create_symlink("file", inner_ + "/link");
-  test::expect_refused(open_trusted_file(*folder, "link"), ErrorKind::kFailed, "cannot open " + inner_ + "/link");
+  test::expect_refused(open_trusted_file(*folder, "link"), ErrorKind::kFailed,
+                       "cannot open " + inner_ + "/link");
 }
 
 TEST_F(TrustedFolder, AnotherUsersIsRefused) {
   EXPECT_TRUE(open_trusted_folder("/usr").ok());  // root's is trusted
   if (::geteuid() != 0) return;                   // root alone can make a stranger's files
-  const auto give = [](const std::string& path, uid_t user) { ASSERT_EQ(::lchown(path.c_str(), user, user), 0); };
+  const auto give = [](const std::string& path, uid_t user) {
+    ASSERT_EQ(::lchown(path.c_str(), user, user), 0);
+  };
   for (const std::string& path : {outer_, inner_}) {
     give(path, kStranger);
     expect_refused(inner_, path + " belongs to user ");

@@ -1,8 +1,9 @@
 // AlignedBytes: zeroed memory on a page boundary, as direct I/O wants it.
 //
-// From 2 MiB on it is aligned to, and offered to the kernel for, huge pages: a write from there is one piece of physical
-// memory, not one each 4 KiB. Where a device's queue has room for so many pieces only, that decides how many large
-// writes are under way at once (docs/performance.md, "Bandwidth, and a commit"). Refused, it works as well, more slowly.
+// From 2 MiB on it is aligned to, and offered to the kernel for, huge pages: a write from there is one piece
+// of physical memory, not one each 4 KiB. Where a device's queue has room for so many pieces only, that
+// decides how many large writes are under way at once (docs/performance.md, "Bandwidth, and a commit").
+// Refused, it works as well, more slowly.
 //
 // Threads  as plain memory.
 #pragma once

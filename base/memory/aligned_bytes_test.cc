@@ -1,5 +1,5 @@
-// Goal: memory is aligned for direct I/O, large memory for huge pages; it is zeroed, and of the size asked for.
-// Method: direct calls, at sizes around a huge page.
+// Goal: memory is aligned for direct I/O, large memory for huge pages; it is zeroed, and of the size asked
+// for. Method: direct calls, at sizes around a huge page.
 #include "base/memory/aligned_bytes.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
-// Arena: memory that is given back all at once. One transaction's (or one log batch's) small, short-lived pieces.
+// Arena: memory that is given back all at once. One transaction's (or one log batch's) small, short-lived
+// pieces.
 //
-// Invariants  a pointer stays valid until reset(); reset() keeps the chunks, so the steady state allocates nothing.
+// Invariants  a pointer stays valid until reset(); reset() keeps the chunks, so the steady state allocates
+//             nothing.
 // Threads     one owner.
 #pragma once
 
@@ -26,7 +28,8 @@ class Arena {
   // 16-byte aligned, so any of our types may be made there.
   void* allocate(size_t bytes) {
     bytes = (bytes + 15) & ~size_t{15};
-    if (bytes > limit_ - used_) [[unlikely]] next_chunk(bytes);
+    if (bytes > limit_ - used_) [[unlikely]]
+      next_chunk(bytes);
     std::byte* at = base_ + used_;
     used_ += bytes;
     return at;

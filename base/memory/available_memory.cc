@@ -9,7 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number that follows `name` in a file of lines "name number ..."; with no name, the one that the file begins with.
+// The number that follows `name` in a file of lines "name number ..."; with no name, the one that the file
+// begins with.
 std::optional<size_t> number_in(const fs::path& path, const std::string& name = "") {
   std::ifstream file(path);
   std::string line;
@@ -22,7 +23,8 @@ std::optional<size_t> number_in(const fs::path& path, const std::string& name = 
   return std::nullopt;
 }
 
-// What a control group leaves: its limit, less what it holds, but for file pages, which the kernel drops when it must.
+// What a control group leaves: its limit, less what it holds, but for file pages, which the kernel drops when
+// it must.
 std::optional<size_t> left_in(const fs::path& group, const char* limit_file, const char* held_file) {
   const std::optional<size_t> limit = number_in(group / limit_file);
   const std::optional<size_t> held = number_in(group / held_file);

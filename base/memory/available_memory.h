@@ -1,5 +1,5 @@
-// How many bytes the process can still touch before the kernel swaps or kills: what the machine has available, or
-// less, where a control group's limit is nearer (a container's, a service's).
+// How many bytes the process can still touch before the kernel swaps or kills: what the machine has
+// available, or less, where a control group's limit is nearer (a container's, a service's).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// advise_huge_pages: asks the kernel to back memory by 2 MiB pages when it is touched for the first time. For large memory of
-// the heap that is about to be filled: clearing one huge page takes a fraction of what 512 small ones cost.
+// advise_huge_pages: asks the kernel to back memory by 2 MiB pages when it is touched for the first time. For
+// large memory of the heap that is about to be filled: clearing one huge page takes a fraction of what 512
+// small ones cost.
 //
 // Errors      none: a kernel that does not want to goes on with small pages.
 #pragma once

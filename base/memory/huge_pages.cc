@@ -160,7 +160,8 @@ std::byte* HugePageSource::map_reserved(size_t bytes) {
     reserved_pages_exhausted_ = true;
     return nullptr;
   }
-  // A kernel that takes the flag without knowing it (some sandboxes do) gives ordinary memory, aligned to 4 KiB.
+  // A kernel that takes the flag without knowing it (some sandboxes do) gives ordinary memory, aligned to 4
+  // KiB.
   if (reinterpret_cast<uintptr_t>(at) % kHugePageBytes != 0) {
     munmap(at, bytes);
     reserved_pages_exhausted_ = true;

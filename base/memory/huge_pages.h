@@ -2,17 +2,19 @@
 //
 // Flow        allocate() tries a reserved huge page (MAP_HUGETLB), then ordinary memory with the advice to
 //             use transparent huge pages, and takes 4 KiB pages where the kernel grants neither.
-// Small       the kernel zeroes 2 MiB to give a huge page, and most tables of a schema with thousands of them have a few rows. So the
-//             first piece of a table or an index comes on 4 KiB pages, and gets a huge one once an eighth of it is in use: outgrown().
-// Ahead       the kernel zeroes a huge page when it is first touched, which takes a millisecond or several: too long
-//             for the transaction that happens to need it. touch_ahead() does that for as much as will be needed,
-//             where somebody knows. Beyond that, once a source has grown, a thread of its own keeps a few single pages
-//             ready: it sleeps while the reserve lasts. Who asks faster gets untouched ones.
-// NUMA        a page lies on the node of the thread that asks for it, or on the one that is asked for; a larger piece,
-//             which threads share, on all nodes in turn. Each node has pages ready of its own.
-// Invariants  pieces are aligned as asked, zeroed, and stay until they are released or the source is destroyed: what lies in
-//             them is type-stable, which optimistic readers rely on. Untouched pages cost nothing unless the
-//             kernel backs them.
+// Small       the kernel zeroes 2 MiB to give a huge page, and most tables of a schema with thousands of them
+//             have a few rows. So the first piece of a table or an index comes on 4 KiB pages, and gets a
+//             huge one once an eighth of it is in use: outgrown().
+// Ahead       the kernel zeroes a huge page when it is first touched, which takes a millisecond or several:
+//             too long for the transaction that happens to need it. touch_ahead() does that for as much as
+//             will be needed, where somebody knows. Beyond that, once a source has grown, a thread of its own
+//             keeps a few single pages ready: it sleeps while the reserve lasts. Who asks faster gets
+//             untouched ones.
+// NUMA        a page lies on the node of the thread that asks for it, or on the one that is asked for; a
+//             larger piece, which threads share, on all nodes in turn. Each node has pages ready of its own.
+// Invariants  pieces are aligned as asked, zeroed, and stay until they are released or the source is
+//             destroyed: what lies in them is type-stable, which optimistic readers rely on. Untouched pages
+//             cost nothing unless the kernel backs them.
 // Threads     any; a mutex, since a piece is asked for once in many thousand rows.
 // Errors      no memory: nullptr. Small pages instead of huge ones: notice() says so, for the program to
 //             show.
@@ -54,16 +56,17 @@ class HugePageSource {
   std::byte* allocate_on(uint32_t node, size_t bytes, size_t alignment = kHugePageBytes);
   // The same, one huge page, for an owner that may never fill it: 4 KiB pages for now.
   std::byte* allocate_first(uint32_t node);
-  // The owner of such a piece uses more of it: it moves to a huge page where the kernel can do that. Others may read and write meanwhile.
+  // The owner of such a piece uses more of it: it moves to a huge page where the kernel can do that. Others
+  // may read and write meanwhile.
   void outgrown(std::byte* piece);
   // Gives a piece back to the kernel, which no reader knows any more: its table or index is gone.
   void release(std::byte* piece);
 
   const NumaView& numa() const { return numa_; }
 
-  // Touches `bytes` (rounded up to whole huge pages), on `threads` threads and for all nodes alike, and keeps them for
-  // allocate() to give out singly. Returns how many bytes that were: fewer where the kernel has no more. `progress` is told them now and
-  // then, on the caller's thread.
+  // Touches `bytes` (rounded up to whole huge pages), on `threads` threads and for all nodes alike, and keeps
+  // them for allocate() to give out singly. Returns how many bytes that were: fewer where the kernel has no
+  // more. `progress` is told them now and then, on the caller's thread.
   size_t touch_ahead(size_t bytes, size_t threads, FunctionRef<void(size_t)> progress);
 
   // Given out; what is kept ready does not count.

@@ -1,5 +1,5 @@
-// Goal: memory comes aligned, zeroed and counted; what was touched ahead is given out first, and counts only then.
-// Method: direct calls; the kernel (mincore) says which pages are there.
+// Goal: memory comes aligned, zeroed and counted; what was touched ahead is given out first, and counts only
+// then. Method: direct calls; the kernel (mincore) says which pages are there.
 #include "base/memory/huge_pages.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,8 @@ TEST(HugePageSource, PiecesAreAlignedZeroedAndCounted) {
 size_t touched_bytes(std::byte* page) {
   std::vector<unsigned char> resident(kHugePageBytes / kSmallPageBytes);
   EXPECT_EQ(mincore(page, kHugePageBytes, resident.data()), 0);
-  return kSmallPageBytes * static_cast<size_t>(std::ranges::count_if(resident, [](unsigned char state) { return (state & 1) != 0; }));
+  return kSmallPageBytes * static_cast<size_t>(std::ranges::count_if(
+                               resident, [](unsigned char state) { return (state & 1) != 0; }));
 }
 
 // So thousands of tables with a few rows each fit into memory.

@@ -1,8 +1,8 @@
-// Where memory lies on a machine with several NUMA nodes: which node a thread wants its memory on, and how the kernel
-// is told (libnuma).
+// Where memory lies on a machine with several NUMA nodes: which node a thread wants its memory on, and how
+// the kernel is told (libnuma).
 //
-// Errors      the kernel may refuse, or have no memory on the node: then memory lies elsewhere, which costs time only.
-//             On a machine with one node nothing is asked of it.
+// Errors      the kernel may refuse, or have no memory on the node: then memory lies elsewhere, which costs
+//             time only. On a machine with one node nothing is asked of it.
 // Threads     any.
 #pragma once
 
@@ -22,8 +22,8 @@ struct NumaView {
   uint32_t node() const { return nodes == 1 ? 0 : current() % nodes; }
 };
 
-// Of whole pages that have not been touched yet: which node they will come from when they are, whoever touches them.
-// False: the kernel refuses.
+// Of whole pages that have not been touched yet: which node they will come from when they are, whoever
+// touches them. False: the kernel refuses.
 bool prefer_node(void* at, size_t bytes, uint32_t node);
 // For what all threads share: from all nodes in turn.
 void interleave_nodes(void* at, size_t bytes);

@@ -1,6 +1,6 @@
 // Goal: memory lies on the node that it was asked for, as the kernel tells; each node has pages of its own.
-// Method: move_pages() and get_mempolicy() asked about pages, on as many nodes as the machine has; and two nodes made up,
-// between which a thread moves at will.
+// Method: move_pages() and get_mempolicy() asked about pages, on as many nodes as the machine has; and two
+// nodes made up, between which a thread moves at will.
 #include "base/memory/numa_memory.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,8 @@ int policy_of(std::byte* page) {
   return get_mempolicy(&mode, nullptr, 0, page, MPOL_F_ADDR) == 0 ? mode : -errno;
 }
 
-// A sandbox may refuse the question; then that the memory is there and can be written is all that there is to test.
+// A sandbox may refuse the question; then that the memory is there and can be written is all that there is to
+// test.
 bool lies_between(std::byte* page, uint32_t first, uint32_t end) {
   const int node = node_of_page(page);
   return node == -EPERM || node == -ENOSYS ||

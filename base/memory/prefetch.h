@@ -1,8 +1,9 @@
-// prefetch_line, prefetch_lines, prefetch_first_lines: ask for memory that will be read soon, without waiting for it.
+// prefetch_line, prefetch_lines, prefetch_first_lines: ask for memory that will be read soon, without waiting
+// for it.
 //
 // Invariants  any address may be asked for, also one that is mapped to nothing.
-// Compiler    GCC takes __builtin_prefetch for an operation without effects, and deletes a loop of nothing else. The empty
-//             asm statement, which it must keep, keeps the loop.
+// Compiler    GCC takes __builtin_prefetch for an operation without effects, and deletes a loop of nothing
+//             else. The empty asm statement, which it must keep, keeps the loop.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,8 @@ inline void prefetch_lines(const void* from, size_t bytes) {
     prefetch_line(reinterpret_cast<const void*>(at));
 }
 
-// That many lines from the one that holds the byte: without a branch, for who would not save any by counting bytes.
+// That many lines from the one that holds the byte: without a branch, for who would not save any by counting
+// bytes.
 template <size_t kLines>
 inline void prefetch_first_lines(const void* from) {
   for (size_t line = 0; line < kLines; ++line)

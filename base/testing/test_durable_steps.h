@@ -1,8 +1,8 @@
-// For tests: in which order this process makes, syncs and renames files and directories, and syncs that fail. No test can see whether a
-// sync was called by what it finds afterwards.
+// For tests: in which order this process makes, syncs and renames files and directories, and syncs that fail.
+// No test can see whether a sync was called by what it finds afterwards.
 //
-// How         the C library's calls are defined here anew, write down what they are asked, and ask the kernel. So one source file of a
-//             test program includes this.
+// How         the C library's calls are defined here anew, write down what they are asked, and ask the
+//             kernel. So one source file of a test program includes this.
 // Threads     one, while steps are recorded. The syncs that fail are those of the thread that asked for it.
 #pragma once
 
@@ -26,10 +26,12 @@ inline std::string name_of(int descriptor) {
   std::array<char, 4096> path{};
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
   const ssize_t bytes = ::readlink(link.c_str(), path.data(), path.size());
-  return std::filesystem::path(std::string(path.data(), bytes < 0 ? 0 : static_cast<size_t>(bytes))).filename();
+  return std::filesystem::path(std::string(path.data(), bytes < 0 ? 0 : static_cast<size_t>(bytes)))
+      .filename();
 }
 inline void record(const char* what, const std::string& name) {
-  if (recorded != nullptr) recorded->push_back(std::string(what) + " " + std::filesystem::path(name).filename().string());
+  if (recorded != nullptr)
+    recorded->push_back(std::string(what) + " " + std::filesystem::path(name).filename().string());
 }
 
 inline thread_local const std::string* failing = nullptr;
@@ -48,7 +50,8 @@ inline int synced(int descriptor, long call) {
 
 namespace mneme::test {
 
-// While it lives: "make NAME" (a directory), "sync NAME" and "rename NAME", which is the new one; of paths the last part.
+// While it lives: "make NAME" (a directory), "sync NAME" and "rename NAME", which is the new one; of paths
+// the last part.
 class DurableSteps {
  public:
   DurableSteps() { steps::recorded = &steps_; }

@@ -1,4 +1,5 @@
-// A thread with a stack of 512 KiB, the least that threads of programs around the library have: for tests of deep recursion.
+// A thread with a stack of 512 KiB, the least that threads of programs around the library have: for tests of
+// deep recursion.
 #pragma once
 
 #include <gtest/gtest.h>

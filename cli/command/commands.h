@@ -1,5 +1,5 @@
-// The program's commands. Each adds itself, its options and their help to the command line; the one that the user
-// chose leaves its action in `chosen`, to be run once everything is parsed.
+// The program's commands. Each adds itself, its options and their help to the command line; the one that the
+// user chose leaves its action in `chosen`, to be run once everything is parsed.
 #pragma once
 
 #include <CLI/CLI.hpp>

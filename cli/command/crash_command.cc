@@ -1,5 +1,6 @@
-// mneme crash: runs a workload in a child process, kills it with SIGKILL at a random moment, recovers by every scheme,
-// and holds the result against what the clients were told. Every other round goes on where the last one was killed.
+// mneme crash: runs a workload in a child process, kills it with SIGKILL at a random moment, recovers by
+// every scheme, and holds the result against what the clients were told. Every other round goes on where the
+// last one was killed.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -23,8 +24,8 @@
 namespace mneme {
 namespace {
 
-// A directory is run on, killed and recovered so often before a fresh copy of the loaded one takes its place: logs
-// that several incarnations wrote are tested, and serial replay of ever longer ones is not.
+// A directory is run on, killed and recovered so often before a fresh copy of the loaded one takes its place:
+// logs that several incarnations wrote are tested, and serial replay of ever longer ones is not.
 constexpr uint32_t kRoundsOnOneDirectory = 2;
 
 struct CrashCommand {
@@ -52,10 +53,12 @@ struct CrashCommand {
   uint64_t lost = 0;
   uint64_t invented = 0;
   uint64_t wrong_results = 0;
-  uint64_t from_checkpoints = 0;  // rounds that recovered from a checkpoint that was taken beside transactions
-  uint64_t in_checkpoints = 0;    // rounds that were killed while one was being written
+  // rounds that recovered from a checkpoint that was taken beside transactions
+  uint64_t from_checkpoints = 0;
+  uint64_t in_checkpoints = 0;  // rounds that were killed while one was being written
   uint64_t ad_hoc = 0;  // transactions in the logs that were left, where a scheme that replays calls tells
-  std::vector<int> ended_with;  // the exit statuses of engines that ended by themselves, before they were killed
+  // the exit statuses of engines that ended by themselves, before they were killed
+  std::vector<int> ended_with;
   uint64_t holes = 0;  // that the crashes left in a log in persistent memory
   struct SchemeTotal {
     bool digest_equal = true;
@@ -76,20 +79,25 @@ struct CrashCommand {
     RETURN_IF_ERROR(checkpoints.choose(command, childs));
     if (holds_database(directory)) {
       if (const Result<Manifest> manifest = read_manifest(directory); !manifest) return manifest.error();
-      return invalid_argument("{} holds a database, and a crash test needs a directory of its own; name another one "
-                              "with --data-dir", directory);
+      return invalid_argument(
+          "{} holds a database, and a crash test needs a directory of its own; name another one "
+          "with --data-dir",
+          directory);
     }
     RETURN_IF_ERROR(device.choose(command, log_options_));
     if (is_remote(log_options_.device) && checkpoints.are_taken()) {
       return invalid_argument(
-          "a crash test judges the whole log, and one on other machines lets go of what a checkpoint has passed: "
+          "a crash test judges the whole log, and one on other machines lets go of what a checkpoint has "
+          "passed: "
           "leave --checkpoint-every out");
     }
     for (const auto* directories : {&log_options_.directories, &log_options_.stream_directories}) {
       for (const std::string& each : *directories) {
         if (each.starts_with('/')) {
-          return invalid_argument("--log-directory {}: a crash test copies its data directory, and keeps its log in it; "
-                                  "name a directory inside", each);
+          return invalid_argument(
+              "--log-directory {}: a crash test copies its data directory, and keeps its log in it; "
+              "name a directory inside",
+              each);
         }
       }
     }
@@ -140,8 +148,8 @@ struct CrashCommand {
           examine(crashed, archive, **workload, **program, recovery_, *witness, output.quiet());
       if (!examination) {
         // Whatever status it has elsewhere: here it is a crash that the database did not survive.
-        return failed("round {} of {}: {}. The directory is left as it is: {}", round + 1, rounds, examination.error().message,
-                      crashed);
+        return failed("round {} of {}: {}. The directory is left as it is: {}", round + 1, rounds,
+                      examination.error().message, crashed);
       }
       add(round, *killed, *examination);
       if (!examination->good()) {
@@ -163,8 +171,10 @@ struct CrashCommand {
   Result<void> choose_recovery(const CLI::App& command) {
     const bool is_given = command.count("--replay") > 0 || AnalysisOption::is_given(command);
     if (is_given && !holds_calls(content_.records)) {
-      return invalid_argument("--replay, --conflicts, --elide, --decompose and --coalesce are clr-p's, and a log of rows "
-                              "(--log {}) is not replayed by it: leave them out", content.log);
+      return invalid_argument(
+          "--replay, --conflicts, --elide, --decompose and --coalesce are clr-p's, and a log of rows "
+          "(--log {}) is not replayed by it: leave them out",
+          content.log);
     }
     const Result<ReplayLevel> level = replay_level(replay);
     if (!level) return level.error();
@@ -183,7 +193,7 @@ struct CrashCommand {
     options.workers = threads;
     // Copies of this directory have one database's id: on the servers each would be taken for the other.
     if (is_remote(options.device)) options.device = LogDeviceKind::kFile;
-    const Result<WorkloadDatabase> created = 
+    const Result<WorkloadDatabase> created =
         WorkloadDatabase::create(loaded, settings, content_, options, wanted, output.quiet());
     if (!created) return created.error();
     executed = created->procedures().execution();
@@ -221,11 +231,14 @@ struct CrashCommand {
       total.seconds += scheme.report.total_seconds;
       times += fmt::format(", {} {}", scheme.name, seconds_text(scheme.report.total_seconds));
     }
-    // Calls that only read, or were rolled back, are answered and leave no record; some that were not answered have left one.
-    output.text(fmt::format("round {:>3}: {} after {}, {} calls answered, {} of them logged; {} logged in this round, {} in all{}: {}\n",
-                            round + 1, killed.ended_by_itself ? "ended" : "killed", seconds_text(killed.seconds),
-                            thousands(killed.answered), thousands(acknowledged_now), thousands(logged_now), thousands(logged), times,
-                            examination.good() ? "good" : "BAD"));
+    // Calls that only read, or were rolled back, are answered and leave no record; some that were not
+    // answered have left one.
+    output.text(
+        fmt::format("round {:>3}: {} after {}, {} calls answered, {} of them logged; {} logged in this "
+                    "round, {} in all{}: {}\n",
+                    round + 1, killed.ended_by_itself ? "ended" : "killed", seconds_text(killed.seconds),
+                    thousands(killed.answered), thousands(acknowledged_now), thousands(logged_now),
+                    thousands(logged), times, examination.good() ? "good" : "BAD"));
   }
 
   Json json() const {
@@ -233,21 +246,32 @@ struct CrashCommand {
     for (const auto& [name, total] : schemes) {
       by_scheme[name] = {{"digest_equal", total.digest_equal}, {"seconds", total.seconds}};
     }
-    Json json = {{"command", "crash"},      {"workload", settings.name}, {"rounds", rounds}, {"log", content.log},
-            {"tuple_image", content.tuple_image}, {"adhoc", content.ad_hoc_percent},
-            {"adhoc_transactions", ad_hoc},
-            {"crashed_at", crashed_at}, {"log_device", device.device()},      {"log_buffer", buffer_name(log_options_)},
-            {"group_commit", stream_commit_name(log_options_)},
-            {"log_holes", holes},
-            {"checkpoint_every", checkpoints.every()},
-            {"from_checkpoints", from_checkpoints},
-            {"in_checkpoints", in_checkpoints},
-            {"acknowledged", acknowledged},
-            {"ended_by_themselves", ended_with.size()}, {"ended_with", ended_with}, {"last_acknowledged_lsn", last_acknowledged},
-            {"execution", name_of(executed)},
-            {"cc", concurrency.cc},      {"elr", concurrency.elr_on(log_options_)},
-            {"lost", lost},             {"invented", invented},      {"wrong_results", wrong_results},
-            {"schemes", by_scheme}};
+    Json json = {{"command", "crash"},
+                 {"workload", settings.name},
+                 {"rounds", rounds},
+                 {"log", content.log},
+                 {"tuple_image", content.tuple_image},
+                 {"adhoc", content.ad_hoc_percent},
+                 {"adhoc_transactions", ad_hoc},
+                 {"crashed_at", crashed_at},
+                 {"log_device", device.device()},
+                 {"log_buffer", buffer_name(log_options_)},
+                 {"group_commit", stream_commit_name(log_options_)},
+                 {"log_holes", holes},
+                 {"checkpoint_every", checkpoints.every()},
+                 {"from_checkpoints", from_checkpoints},
+                 {"in_checkpoints", in_checkpoints},
+                 {"acknowledged", acknowledged},
+                 {"ended_by_themselves", ended_with.size()},
+                 {"ended_with", ended_with},
+                 {"last_acknowledged_lsn", last_acknowledged},
+                 {"execution", name_of(executed)},
+                 {"cc", concurrency.cc},
+                 {"elr", concurrency.elr_on(log_options_)},
+                 {"lost", lost},
+                 {"invented", invented},
+                 {"wrong_results", wrong_results},
+                 {"schemes", by_scheme}};
     if (by_scheme.contains(name_of(RecoveryScheme::kClrP))) {
       json["replay"] = name_of(recovery_.replay.level);
       add_analysis(json, last_analysis_);
@@ -270,7 +294,8 @@ struct CrashCommand {
 void add_crash_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<CrashCommand>();
   CLI::App* app = program.add_subcommand(
-      "crash", "run in a child, SIGKILL it at a random moment, recover, check every acknowledged transaction");
+      "crash",
+      "run in a child, SIGKILL it at a random moment, recover, check every acknowledged transaction");
   command->settings.add_options(*app);
   app->add_option("--data-dir", command->directory, "where the test may work")->capture_default_str();
   command->content.add_options(*app, /*off=*/false);
@@ -281,19 +306,23 @@ void add_crash_command(CLI::App& program, Action& chosen) {
   app->add_option("--longest-run", command->longest_run, "seconds after which the kill comes at the latest")
       ->check(positive())
       ->capture_default_str();
-  app->add_option("--hook", command->hook,
-                  "a shell command for who makes trouble meanwhile, as with the log's servers: it is run twice a round, and "
-                  "waited for, with the word answered behind it once the first call is answered, and with killed before "
-                  "anything is recovered; MNEME_ENGINE_PROCESS is the engine's process id");
+  app->add_option(
+      "--hook", command->hook,
+      "a shell command for who makes trouble meanwhile, as with the log's servers: it is run twice a round, "
+      "and "
+      "waited for, with the word answered behind it once the first call is answered, and with killed before "
+      "anything is recovered; MNEME_ENGINE_PROCESS is the engine's process id");
   app->add_flag("--may-end", command->may_end,
-                "an engine that ends by itself, as one does that has lost the majority of its log's servers, counts like "
+                "an engine that ends by itself, as one does that has lost the majority of its log's servers, "
+                "counts like "
                 "one that was killed: it fails the test no more");
   command->device.add_options(*app);
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
   command->buffer.add_options(*app);
   command->checkpoints.add_options(*app, /*keeps_archive=*/true);
-  app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")->capture_default_str();
+  app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")
+      ->capture_default_str();
   command->analysis.add_options(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });

@@ -1,4 +1,5 @@
-// mneme demo: TPC-C loaded, run, killed with SIGKILL in mid-flight, recovered serially and in parallel, and checked.
+// mneme demo: TPC-C loaded, run, killed with SIGKILL in mid-flight, recovered serially and in parallel, and
+// checked.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -32,7 +33,8 @@ struct DemoCommand {
   Result<void> run() const {
     std::string directory = parent + "/mneme-demo-XXXXXX";
     if (mkdtemp(directory.data()) == nullptr) {
-      return failed("cannot make a directory in {}: {}; name another place with --in", parent, std::strerror(errno));
+      return failed("cannot make a directory in {}: {}; name another place with --in", parent,
+                    std::strerror(errno));
     }
     const Result<void> result = run_in(directory);
     if (!result.ok()) {
@@ -70,7 +72,8 @@ struct DemoCommand {
     const uint64_t load_start_ns = monotonic_ns();
     Execution executed = Execution::kInterpreted;
     {
-      const auto created = WorkloadDatabase::create(directory, settings, LogContent(), log, *wanted, output.quiet());
+      const auto created =
+          WorkloadDatabase::create(directory, settings, LogContent(), log, *wanted, output.quiet());
       if (!created) return created.error();
       executed = created->procedures().execution();
       for (const std::string& notice : created->notices()) output.notice(notice);
@@ -163,7 +166,8 @@ struct DemoCommand {
 
 void add_demo_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<DemoCommand>();
-  CLI::App* app = program.add_subcommand("demo", "load TPC-C, run it, kill -9, recover serially and in parallel, verify");
+  CLI::App* app =
+      program.add_subcommand("demo", "load TPC-C, run it, kill -9, recover serially and in parallel, verify");
   app->add_option("--warehouses", command->warehouses)->check(positive())->capture_default_str();
   app->add_option("--threads", command->threads)->check(positive())->capture_default_str();
   app->add_option("--duration", command->duration, "seconds until the kill")

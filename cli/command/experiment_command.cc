@@ -1,4 +1,5 @@
-// mneme experiment: a paper's figure or table, measured here, beside what the paper has; a report of all that was measured.
+// mneme experiment: a paper's figure or table, measured here, beside what the paper has; a report of all that
+// was measured.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,16 +37,19 @@ struct ExperimentCommand {
   Result<void> run(const CLI::App& command) const {
     const bool lists = names == std::vector<std::string>{"list"};
     const bool reports = names == std::vector<std::string>{"report"};
-    if (all && !names.empty()) return invalid_argument("--all takes a tour of its own: leave {} out", fmt::join(names, " "));
+    if (all && !names.empty())
+      return invalid_argument("--all takes a tour of its own: leave {} out", fmt::join(names, " "));
     if (!all && names.empty()) {
       return invalid_argument("say which figure, or list, report or --all; mneme experiment list shows them");
     }
     if (lists || reports) {
-      const std::vector<const char*> needless = lists ? std::vector<const char*>{"--fresh", "--output", "--report"}
-                                                      : std::vector<const char*>{"--fresh", "--quick", "--runs"};
+      const std::vector<const char*> needless =
+          lists ? std::vector<const char*>{"--fresh", "--output", "--report"}
+                : std::vector<const char*>{"--fresh", "--quick", "--runs"};
       for (const char* option : needless) {
         if (command.count(option) > 0) {
-          return invalid_argument("{} is for measuring, and {} measures nothing: leave it out", option, names[0]);
+          return invalid_argument("{} is for measuring, and {} measures nothing: leave it out", option,
+                                  names[0]);
         }
       }
     }
@@ -71,9 +75,11 @@ struct ExperimentCommand {
     for (const std::string& name : names) {
       const Figure* const figure = find_figure(name);
       if (figure == nullptr) {
-        return invalid_argument("there is no experiment {}: mneme experiment list shows all that there are", name);
+        return invalid_argument("there is no experiment {}: mneme experiment list shows all that there are",
+                                name);
       }
-      if (figure->panels.empty()) return invalid_argument("{} can't be measured here. {}", name, figure->not_here);
+      if (figure->panels.empty())
+        return invalid_argument("{} can't be measured here. {}", name, figure->not_here);
       figures.push_back(figure);
     }
     return figures;
@@ -113,17 +119,20 @@ struct ExperimentCommand {
   Result<void> report_again() const {
     if (!has_report()) return failed("{}", kNoReport);
     if (!std::filesystem::is_directory(output_folder)) {
-      return invalid_argument("there is no folder {}: --output names the one that holds the results", output_folder);
+      return invalid_argument("there is no folder {}: --output names the one that holds the results",
+                              output_folder);
     }
     const Result<ResultStore> store = ResultStore::open(output_folder);
     if (!store) return store.error();
     const Result<Json> figures = store->read_figures();
     if (!figures) return figures.error();
     if (figures->empty()) {
-      return invalid_argument("{} holds no figures yet: mneme experiment NAME or --all measures some", output_folder);
+      return invalid_argument("{} holds no figures yet: mneme experiment NAME or --all measures some",
+                              output_folder);
     }
     RETURN_IF_ERROR(write_report(*store));
-    return output.json({{"command", "experiment"}, {"report", report_path(*store)}, {"figures", figures->size()}});
+    return output.json(
+        {{"command", "experiment"}, {"report", report_path(*store)}, {"figures", figures->size()}});
   }
 
   Result<void> measure(const std::vector<const Figure*>& figures) const {
@@ -163,11 +172,12 @@ struct ExperimentCommand {
       results.push_back(std::move(*figure));
     }
     if (runner.reused() > 0) {
-      output.notice(fmt::format("{} of {} were there already; --fresh measures them again", counted(runner.reused(), "measurement"),
-                                output_folder));
+      output.notice(fmt::format("{} of {} were there already; --fresh measures them again",
+                                counted(runner.reused(), "measurement"), output_folder));
     }
     if (runner.of_other_builds() > 0) {
-      output.notice(fmt::format("{} of them another build of the program took", thousands(runner.of_other_builds())));
+      output.notice(
+          fmt::format("{} of them another build of the program took", thousands(runner.of_other_builds())));
     }
     RETURN_IF_ERROR(write_report(*store));
     RETURN_IF_ERROR(output.json({{"command", "experiment"},
@@ -214,20 +224,25 @@ struct ExperimentCommand {
 
 void add_experiment_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<ExperimentCommand>();
-  CLI::App* app = program.add_subcommand("experiment", "measure a paper's figures and tables here, beside the paper's numbers");
+  CLI::App* app = program.add_subcommand(
+      "experiment", "measure a paper's figures and tables here, beside the paper's numbers");
   app->add_option("name", command->names,
-                  "figures, as pacman-figure-16; list: all there are; report: write the report of what --output holds again");
+                  "figures, as pacman-figure-16; list: all there are; report: write the report of what "
+                  "--output holds again");
   app->add_flag("--all", command->all, "a tour of figures of all papers, in less than 20 minutes");
-  app->add_flag("--quick", command->quick, "tiny runs at the outer points of the axes: to see that all works");
+  app->add_flag("--quick", command->quick,
+                "tiny runs at the outer points of the axes: to see that all works");
   app->add_option("--runs", command->runs, "rounds, in each of which every setting runs once; medians count")
       ->check(positive())
       ->capture_default_str();
   app->add_option("--output", command->output_folder,
-                  "the folder of results, CSV and JSON, and of report.html; what was measured there is not measured again. "
+                  "the folder of results, CSV and JSON, and of report.html; what was measured there is not "
+                  "measured again. "
                   "Databases are made in it while it runs")
       ->capture_default_str();
   app->add_flag("--fresh", command->fresh, "measure again what the folder holds already");
-  app->add_option("--report", command->report_file, "write the report, one HTML file, here and not into --output")
+  app->add_option("--report", command->report_file,
+                  "write the report, one HTML file, here and not into --output")
       ->check(writable_file());
   command->output.add_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });

@@ -1,8 +1,9 @@
-// Goal: whatever state a file of a data directory is in, no command loses anything without a word: it finds the whole, or is refused as
-// damage with the file's name, and a refusal changes no byte of the directory. None waits for ever.
-// Method: for each layout of the log a small database of three lives, the last of which was closed, killed, or shortened by a checkpoint. Each
-// file in turn is put in each state, and each command run on it in this process. What the commands find of the directory as it is, is the
-// whole. MNEME_FILE_STATES=FILE appends a line a cell there, from which docs/reliability.md has its table.
+// Goal: whatever state a file of a data directory is in, no command loses anything without a word: it finds
+// the whole, or is refused as damage with the file's name, and a refusal changes no byte of the directory.
+// None waits for ever. Method: for each layout of the log a small database of three lives, the last of which
+// was closed, killed, or shortened by a checkpoint. Each file in turn is put in each state, and each command
+// run on it in this process. What the commands find of the directory as it is, is the whole.
+// MNEME_FILE_STATES=FILE appends a line a cell there, from which docs/reliability.md has its table.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,7 +67,7 @@ fs::path another(const fs::path& path, const fs::path& directory) {
   std::set<fs::path> found;
   for (const auto& each : fs::recursive_directory_iterator(directory)) {
     const fs::path name = each.path().filename();
-    const bool is_like = path.extension() == ".segment" ? name.extension() == ".segment"
+    const bool is_like = path.extension() == ".segment"               ? name.extension() == ".segment"
                          : names_checkpoint(path.filename().string()) ? names_checkpoint(name.string())
                                                                       : name == path.filename();
     if (is_like && each.is_regular_file() && each.path() != path) found.insert(each.path());
@@ -86,12 +87,16 @@ const Way kWays[] = {
     {"empty", [](auto& path, auto&, auto&) { resize(path, 0); }},
     {"zeroed", [](auto& path, auto&, auto&) { put_zeros(path, 0); }},
     {"zeroed behind its header", [](auto& path, auto&, auto&) { put_zeros(path, kHeader); }},
-    {"its header alone", [](auto& path, auto&, auto&) { resize(path, std::min(fs::file_size(path), kHeader)); }},
+    {"its header alone",
+     [](auto& path, auto&, auto&) { resize(path, std::min(fs::file_size(path), kHeader)); }},
     {"half", [](auto& path, auto&, auto&) { resize(path, fs::file_size(path) / 2); }},
-    {"a block less", [](auto& path, auto&, auto&) { resize(path, std::max(fs::file_size(path), kHeader) - kHeader); }},
-    {"a byte less", [](auto& path, auto&, auto&) { resize(path, std::max<uintmax_t>(fs::file_size(path), 1) - 1); }},
+    {"a block less",
+     [](auto& path, auto&, auto&) { resize(path, std::max(fs::file_size(path), kHeader) - kHeader); }},
+    {"a byte less",
+     [](auto& path, auto&, auto&) { resize(path, std::max<uintmax_t>(fs::file_size(path), 1) - 1); }},
     {"longer, zeros", [](auto& path, auto&, auto&) { resize(path, fs::file_size(path) + kHeader); }},
-    {"longer, junk", [](auto& path, auto&, auto&) { std::ofstream(path, std::ios::app) << std::string(6000, 'x'); }},
+    {"longer, junk",
+     [](auto& path, auto&, auto&) { std::ofstream(path, std::ios::app) << std::string(6000, 'x'); }},
     {"older",
      [](auto& path, auto&, auto& database) {
        const fs::path name = path.lexically_relative(database.path());
@@ -104,9 +109,11 @@ const Way kWays[] = {
     {"of another database",
      [](auto& path, auto&, auto& database) {
        const fs::path name = path.lexically_relative(database.path());
-       put(path, fs::exists(database.other() / name) ? database.other() / name : another(path, database.other()));
+       put(path,
+           fs::exists(database.other() / name) ? database.other() / name : another(path, database.other()));
      }},
-    {"somebody else's", [](auto& path, auto&, auto&) { write(path, "Dear diary, today I learnt about command logging.\n"); }},
+    {"somebody else's",
+     [](auto& path, auto&, auto&) { write(path, "Dear diary, today I learnt about command logging.\n"); }},
     {"a link to it",
      [](auto& path, auto& aside, auto&) {
        fs::remove(path);
@@ -142,8 +149,9 @@ std::string json_of(const fs::path& file) {
   return text;
 }
 
-// Leaves out where the records lie: what a ring in persistent memory holds may stand in a segment as well. Leaves out what the log holds
-// below the checkpoint, too: a striped log is whole without it, and which file has it depends on when records were flushed.
+// Leaves out where the records lie: what a ring in persistent memory holds may stand in a segment as well.
+// Leaves out what the log holds below the checkpoint, too: a striped log is whole without it, and which file
+// has it depends on when records were flushed.
 std::string inspection_of(const fs::path& file) {
   auto json = nlohmann::json::parse(json_of(file));
   const auto checkpoint = json["checkpoint"]["lsn"].get<uint64_t>();
@@ -156,7 +164,8 @@ std::string inspection_of(const fs::path& file) {
   }
   json["records"] = records;
   if (checkpoint > 0) {
-    for (const char* of_whole_log : {"begin_lsn", "log_records", "log_skips", "log_bytes"}) json.erase(of_whole_log);
+    for (const char* of_whole_log : {"begin_lsn", "log_records", "log_skips", "log_bytes"})
+      json.erase(of_whole_log);
   }
   return json.dump();
 }
@@ -175,11 +184,11 @@ void tell_hang(int) {
 
 class FileStates : public testing::TestWithParam<std::tuple<size_t, End>> {
  protected:
-  FileStates()
-      : home_(memory_folder() / fmt::format("file_states_{}", ::getpid())), layouts_(layouts()) {
+  FileStates() : home_(memory_folder() / fmt::format("file_states_{}", ::getpid())), layouts_(layouts()) {
     fs::remove_all(home_);
     fs::create_directories(home_);
-    database_ = std::make_unique<TriedDatabase>(home_, layouts_[std::get<0>(GetParam())], std::get<1>(GetParam()));
+    database_ =
+        std::make_unique<TriedDatabase>(home_, layouts_[std::get<0>(GetParam())], std::get<1>(GetParam()));
   }
   ~FileStates() override {
     ::alarm(0);
@@ -187,25 +196,38 @@ class FileStates : public testing::TestWithParam<std::tuple<size_t, End>> {
   }
 
   // Syncs take their time on a disk, and nothing here rests on them.
-  static fs::path memory_folder() { return ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : testing::TempDir(); }
+  static fs::path memory_folder() {
+    return ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : testing::TempDir();
+  }
   fs::path json() const { return home_ / "result.json"; }
   fs::path scratch() const { return home_ / "scratch"; }
-  static std::vector<std::string> arguments(std::vector<std::string> first, const std::vector<std::string>& more) {
+  static std::vector<std::string> arguments(std::vector<std::string> first,
+                                            const std::vector<std::string>& more) {
     first.insert(first.end(), more.begin(), more.end());
     return first;
   }
 
-  Result<void> recover(const fs::path& at) { return run_command({"recover", at, "--threads", "1", "--execution", "interpreted", "--json", json()}); }
-  Result<void> verify(const fs::path& at) { return run_command({"verify", at, "--threads", "1", "--execution", "interpreted", "--json", json()}); }
-  Result<void> inspect(const fs::path& at) { return run_command({"inspect", at, "--limit", "1000000", "--json", json()}); }
-  Result<void> sql(const fs::path& at) {
-    return run_command({"sql", at, "--command", "SELECT count(*), sum(balance) FROM account;", "--execution", "interpreted", "--json", json()});
+  Result<void> recover(const fs::path& at) {
+    return run_command({"recover", at, "--threads", "1", "--execution", "interpreted", "--json", json()});
   }
-  Result<void> create(const fs::path& at) { return run_command({"sql", at, "--create", "--command", "SELECT 1;"}); }
+  Result<void> verify(const fs::path& at) {
+    return run_command({"verify", at, "--threads", "1", "--execution", "interpreted", "--json", json()});
+  }
+  Result<void> inspect(const fs::path& at) {
+    return run_command({"inspect", at, "--limit", "1000000", "--json", json()});
+  }
+  Result<void> sql(const fs::path& at) {
+    return run_command({"sql", at, "--command", "SELECT count(*), sum(balance) FROM account;", "--execution",
+                        "interpreted", "--json", json()});
+  }
+  Result<void> create(const fs::path& at) {
+    return run_command({"sql", at, "--create", "--command", "SELECT 1;"});
+  }
   Result<void> follow(const fs::path& at) { return run_command({"follow", at}); }
   Result<void> resume(const fs::path& at) {
-    return run_command(arguments({"run", "w.sql", "--data-dir", at, "--resume", "--transactions", "1", "--threads", "2", "--execution",
-                                  "interpreted", "--json", json()}, database_->layout().options));
+    return run_command(arguments({"run", "w.sql", "--data-dir", at, "--resume", "--transactions", "1",
+                                  "--threads", "2", "--execution", "interpreted", "--json", json()},
+                                 database_->layout().options));
   }
 
   // Returns what the unchanged directory holds, and what a copy holds in which work is done.
@@ -236,16 +258,19 @@ class FileStates : public testing::TestWithParam<std::tuple<size_t, End>> {
   }
   // Opens the copy for work, as `run --resume` does, with small segments. Returns the state's digest.
   Result<std::string> work_on_scratch() {
-    Result<WorkloadDatabase> opened = WorkloadDatabase::open(scratch(), database_->layout().log, Execution::kInterpreted, true);
+    Result<WorkloadDatabase> opened =
+        WorkloadDatabase::open(scratch(), database_->layout().log, Execution::kInterpreted, true);
     if (!opened) return opened.error();
     return digest_of(opened->working().database(), 1).to_string();
   }
 
   // Returns what is wrong with a refusal of the file, or an empty text.
   static std::string fault_of(const Error& error, const std::string& name) {
-    if (error.kind != ErrorKind::kDamaged) return fmt::format("is no damage, of kind {}: {}", static_cast<int>(error.kind), error.message);
+    if (error.kind != ErrorKind::kDamaged)
+      return fmt::format("is no damage, of kind {}: {}", static_cast<int>(error.kind), error.message);
     if (error.message.find(name) == std::string::npos) return "doesn't name the file: " + error.message;
-    const bool says_what_to_do = error.message.find("put ") != std::string::npos || error.message.find("nothing was changed") != std::string::npos ||
+    const bool says_what_to_do = error.message.find("put ") != std::string::npos ||
+                                 error.message.find("nothing was changed") != std::string::npos ||
                                  error.message.find("use the program") != std::string::npos;
     return says_what_to_do ? "" : "doesn't say what to do: " + error.message;
   }
@@ -255,12 +280,14 @@ class FileStates : public testing::TestWithParam<std::tuple<size_t, End>> {
     const auto before = facts_of(database_->path());
     const auto hold = [&](const char* command, const Result<void>& result) {
       if (!result.ok()) {
-        if (const std::string fault = fault_of(result.error(), name); !fault.empty()) faults += fmt::format("\n  {} {}", command, fault);
+        if (const std::string fault = fault_of(result.error(), name); !fault.empty())
+          faults += fmt::format("\n  {} {}", command, fault);
       }
       return result.ok();
     };
     const auto hold_unchanged = [&](const char* commands) {
-      if (facts_of(database_->path()) != before) faults += fmt::format("\n  {} has changed the directory", commands);
+      if (facts_of(database_->path()) != before)
+        faults += fmt::format("\n  {} has changed the directory", commands);
     };
     std::string outcome = "refused";
     bool is_whole = true;
@@ -269,18 +296,21 @@ class FileStates : public testing::TestWithParam<std::tuple<size_t, End>> {
       const std::string found = recovery_of(json());
       is_whole = found == whole_.recovered;
       outcome = is_whole ? "whole" : "unseen";
-      if (!is_whole && !may_be_less) faults += fmt::format("\n  recover finds {}, and there was {}", found, whole_.recovered);
+      if (!is_whole && !may_be_less)
+        faults += fmt::format("\n  recover finds {}, and there was {}", found, whole_.recovered);
     }
     const bool verifies = hold("verify", verify(database_->path()));
     const bool inspects = hold("inspect", inspect(database_->path()));
-    if (inspects && inspection_of(json()) != whole_.inspected && is_whole) faults += "\n  inspect finds something else";
+    if (inspects && inspection_of(json()) != whole_.inspected && is_whole)
+      faults += "\n  inspect finds something else";
     if (verifies != recovers) outcome += verifies ? ", verify not" : ", verify refused";
     if (inspects != recovers) outcome += inspects ? ", inspect not" : ", inspect refused";
     // `follow` refuses a directory that is no standby, whatever its files are.
     const auto followed = follow(database_->path());
     if (followed.ok()) faults += "\n  follow works";
     const auto made = create(database_->path());
-    if (made.ok() || made.error().kind == ErrorKind::kFailed) faults += "\n  sql --create: " + (made.ok() ? "works" : made.error().message);
+    if (made.ok() || made.error().kind == ErrorKind::kFailed)
+      faults += "\n  sql --create: " + (made.ok() ? "works" : made.error().message);
     hold_unchanged("recover, verify, inspect, follow or sql --create");
     // Where these work, they do so on a copy.
     if (!recovers) {
@@ -293,15 +323,19 @@ class FileStates : public testing::TestWithParam<std::tuple<size_t, End>> {
     const auto copied = facts_of(scratch());
     const auto worked = work_on_scratch();
     if (worked.ok()) {
-      if (is_whole && !whole_.recovered.starts_with(*worked)) faults += "\n  who opens it for work finds something else";
+      if (is_whole && !whole_.recovered.starts_with(*worked))
+        faults += "\n  who opens it for work finds something else";
       return outcome;
     }
-    if (const std::string fault = fault_of(worked.error(), name); !fault.empty()) faults += "\n  run --resume " + fault;
+    if (const std::string fault = fault_of(worked.error(), name); !fault.empty())
+      faults += "\n  run --resume " + fault;
     for (const auto& [file, fact] : facts_of(scratch())) {
       const auto was = copied.find(file);
-      if (was == copied.end() || was->second != fact) faults += "\n  run --resume is refused and has changed " + file;
+      if (was == copied.end() || was->second != fact)
+        faults += "\n  run --resume is refused and has changed " + file;
     }
-    if (facts_of(scratch()).size() != copied.size()) faults += "\n  run --resume is refused and has changed which files there are";
+    if (facts_of(scratch()).size() != copied.size())
+      faults += "\n  run --resume is refused and has changed which files there are";
     if (!faults.empty()) faults += ": " + worked.error().message;
     return outcome + ", work refused";
   }
@@ -309,8 +343,9 @@ class FileStates : public testing::TestWithParam<std::tuple<size_t, End>> {
   void note(const std::string& kind, const std::string& way, const std::string& outcome) const {
     const char* const file = std::getenv("MNEME_FILE_STATES");
     if (file == nullptr) return;
-    std::ofstream(file, std::ios::app) << fmt::format("{}|{}|{}|{}|{}\n", database_->layout().name, kEnds[static_cast<int>(database_->end())], kind,
-                                                      way, outcome);
+    std::ofstream(file, std::ios::app)
+        << fmt::format("{}|{}|{}|{}|{}\n", database_->layout().name,
+                       kEnds[static_cast<int>(database_->end())], kind, way, outcome);
   }
 
   static void begin_cell(const std::string& name) {
@@ -335,11 +370,13 @@ TEST_P(FileStates, EachFileInEachState) {
       fs::rename(path, aside);
       fs::copy(aside, path);
       way.apply(path, aside, *database_);
-      const bool is_as_it_was = fs::is_regular_file(fs::symlink_status(path)) && text_of(path) == text_of(aside);
+      const bool is_as_it_was =
+          fs::is_regular_file(fs::symlink_status(path)) && text_of(path) == text_of(aside);
       if (!is_as_it_was) {
         const bool is_last = kind == "last segment" || kind == "segment ahead" || kind == "pepoch.log";
-        const bool may_be_less = database_->end() == End::kKilled && is_last &&
-                                 (way.name == std::string("zeroed behind its header") || way.name == std::string("older"));
+        const bool may_be_less =
+            database_->end() == End::kKilled && is_last &&
+            (way.name == std::string("zeroed behind its header") || way.name == std::string("older"));
         std::string faults;
         const std::string outcome = try_commands(path.filename(), may_be_less, faults);
         if (!faults.empty()) ADD_FAILURE() << kind << ", " << way.name << " (" << outcome << "):" << faults;
@@ -363,7 +400,8 @@ TEST_P(FileStates, EachFileThatIsExtra) {
   const auto junk = [](const fs::path& path) { write(path, std::string(9000, 'x')); };
   const auto segment = database_->path() / database_->manifest().segments.back().file;
   const std::vector<std::tuple<const char*, const char*, std::function<void(const fs::path&)>>> extras = {
-      {"segment", "another database's", [&](const fs::path& path) { fs::copy(another(segment, database_->other()), path); }},
+      {"segment", "another database's",
+       [&](const fs::path& path) { fs::copy(another(segment, database_->other()), path); }},
       {"segment", "a copy of one", [&](const fs::path& path) { fs::copy(segment, path); }},
       {"segment", "somebody else's", junk},
       {"segment", "a link to nothing", link},
@@ -385,7 +423,8 @@ TEST_P(FileStates, EachFileThatIsExtra) {
       {"native", "a pipe", pipe},
       {"notes", "somebody else's", junk},
   };
-  const std::map<std::string, std::string> names = {{"segment", "log-000099.segment"}, {"checkpoint", "checkpoint-00000000000fffff"}};
+  const std::map<std::string, std::string> names = {{"segment", "log-000099.segment"},
+                                                    {"checkpoint", "checkpoint-00000000000fffff"}};
   for (const auto& [kind, way, make] : extras) {
     const fs::path path = database_->path() / (names.contains(kind) ? names.at(kind) : kind);
     if (fs::exists(path)) continue;
@@ -393,7 +432,8 @@ TEST_P(FileStates, EachFileThatIsExtra) {
     make(path);
     std::string faults;
     const std::string outcome = try_commands(path.filename(), /*may_be_less=*/false, faults);
-    if (!faults.empty()) ADD_FAILURE() << "extra " << kind << ", " << way << " (" << outcome << "):" << faults;
+    if (!faults.empty())
+      ADD_FAILURE() << "extra " << kind << ", " << way << " (" << outcome << "):" << faults;
     note(std::string("extra ") + kind, way, outcome);
     fs::remove_all(path);
   }
@@ -416,12 +456,15 @@ TEST_P(FileStates, EachFileThatIsExtra) {
 }
 
 std::string name_of_place(const testing::TestParamInfo<std::tuple<size_t, End>>& info) {
-  constexpr const char* kNames[] = {"OneFile", "Striped", "PersistentMemory", "Epoch", "Distributed", "Rings"};
-  return fmt::format("{}_{}", kNames[std::get<0>(info.param)], kEnds[static_cast<int>(std::get<1>(info.param))]);
+  constexpr const char* kNames[] = {"OneFile", "Striped",     "PersistentMemory",
+                                    "Epoch",   "Distributed", "Rings"};
+  return fmt::format("{}_{}", kNames[std::get<0>(info.param)],
+                     kEnds[static_cast<int>(std::get<1>(info.param))]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, FileStates,
-                         testing::Combine(testing::Range<size_t>(0, 6), testing::Values(End::kClosed, End::kKilled, End::kCheckpoint)),
+                         testing::Combine(testing::Range<size_t>(0, 6),
+                                          testing::Values(End::kClosed, End::kKilled, End::kCheckpoint)),
                          name_of_place);
 
 }  // namespace

@@ -1,5 +1,5 @@
-// mneme follow: a standby: a data directory that receives another engine's replicated log and replays it, until it ends or is
-// promoted.
+// mneme follow: a standby: a data directory that receives another engine's replicated log and replays it,
+// until it ends or is promoted.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -26,8 +26,12 @@ namespace {
 volatile std::sig_atomic_t is_to_end = 0;
 volatile std::sig_atomic_t is_to_be_promoted = 0;
 
-void end_following(int) { is_to_end = 1; }
-void promote_standby(int) { is_to_be_promoted = 1; }
+void end_following(int) {
+  is_to_end = 1;
+}
+void promote_standby(int) {
+  is_to_be_promoted = 1;
+}
 
 // The end of a terminal ends the standby in order, unless who started it has chosen otherwise, as nohup does.
 void heed_signals() {
@@ -79,15 +83,17 @@ struct FollowCommand {
     show_progress(shown, progress);
     options.progress = shown.progress;
     options.checkpointed = [&](const StandbyCheckpoint& taken) {
-      output.notice(fmt::format("a checkpoint at LSN {}: {} in {}, {} removed", taken.lsn.value, bytes_text(taken.bytes),
-                                seconds_text(taken.seconds), counted(taken.removed_segments, "segment")));
+      output.notice(fmt::format("a checkpoint at LSN {}: {} in {}, {} removed", taken.lsn.value,
+                                bytes_text(taken.bytes), seconds_text(taken.seconds),
+                                counted(taken.removed_segments, "segment")));
     };
     auto opened = Follower::open(directory, std::move(*reader), options);
     progress.finish();
     if (!opened) return opened.error();
     Follower& follower = **opened;
-    output.text(fmt::format("following the log {} of {} from LSN {} on, by {}; signal USR1 to process {} promotes\n", log->stream,
-                            log->servers, follower.standby().end().value, name_of(follower.standby().scheme()), ::getpid()));
+    output.text(fmt::format(
+        "following the log {} of {} from LSN {} on, by {}; signal USR1 to process {} promotes\n", log->stream,
+        log->servers, follower.standby().end().value, name_of(follower.standby().scheme()), ::getpid()));
     progress.stage("follow", "", 0, "transactions", asking(follower));
     const auto ends = [this] { return is_to_end != 0 || is_to_be_promoted != 0 || promotes; };
     const Result<void> ran = follower.run(ends);
@@ -103,21 +109,25 @@ struct FollowCommand {
   Result<void> promote_directory() const {
     const Result<Lsn> end = mneme::promote_as_is(directory, threads);
     if (!end) return end.error();
-    output.text(fmt::format("{} is a database, up to LSN {}; no engine was kept from writing its replicated log\n", directory,
-                            end->value));
+    output.text(
+        fmt::format("{} is a database, up to LSN {}; no engine was kept from writing its replicated log\n",
+                    directory, end->value));
     return output.json({{"command", "follow"}, {"promoted", true}, {"lsn", end->value}});
   }
 
   Result<ReplicatedLogOptions> replicated_log(const Manifest& manifest) const {
     const std::string kind = attribute_of(manifest, kLogKindAttribute);
     if (kind.empty()) {
-      return invalid_argument("{} names no replicated log to follow: run the primary with --log-device nats or kafka, and copy its "
-                              "directory then",
-                              from.empty() ? directory : from);
+      return invalid_argument(
+          "{} names no replicated log to follow: run the primary with --log-device nats or kafka, and copy "
+          "its "
+          "directory then",
+          from.empty() ? directory : from);
     }
     const auto device = log_device_kind(kind);
     if (!device) return device.error();
-    if (!is_replicated(*device)) return damaged("the manifest of {} says that the log lies on {}", directory, kind);
+    if (!is_replicated(*device))
+      return damaged("the manifest of {} says that the log lies on {}", directory, kind);
     RemoteLogOptions remote;
     remote.servers = servers.empty() ? attribute_of(manifest, kLogServersAttribute) : servers;
     remote.stream = stream.empty() ? attribute_of(manifest, kLogStreamAttribute) : stream;
@@ -153,8 +163,9 @@ struct FollowCommand {
   }
 
   static Json lag_json(const FollowLag& lag) {
-    return {{"log_end_lsn", lag.log_end.value},     {"bytes_behind", lag.bytes},   {"transactions_behind", lag.transactions},
-            {"messages_to_come", lag.unread}, {"seconds_behind", lag.seconds}, {"trouble", lag.trouble}};
+    return {{"log_end_lsn", lag.log_end.value},        {"bytes_behind", lag.bytes},
+            {"transactions_behind", lag.transactions}, {"messages_to_come", lag.unread},
+            {"seconds_behind", lag.seconds},           {"trouble", lag.trouble}};
   }
 
   static Result<std::optional<Promotion>> end(Follower& follower, bool is_promotion) {
@@ -167,7 +178,8 @@ struct FollowCommand {
     return std::optional(*promotion);
   }
 
-  Result<void> tell(const Follower& follower, const std::optional<Promotion>& promotion, Progress& progress) const {
+  Result<void> tell(const Follower& follower, const std::optional<Promotion>& promotion,
+                    Progress& progress) const {
     const Standby& standby = follower.standby();
     const FollowLag lag = follower.lag();
     const std::string digest = digest_text(standby.database(), threads);
@@ -187,16 +199,22 @@ struct FollowCommand {
       json["term"] = promotion->term;
       json["promotion_transactions"] = promotion->transactions;
       json["promotion_seconds"] = promotion->seconds;
-      output.text(fmt::format("promoted: term {} has begun, so nobody else writes that log any more; {} replayed for it, in {}\n",
-                              promotion->term, counted(promotion->transactions, "transaction"), seconds_text(promotion->seconds)));
-      output.text(fmt::format("{} is a database: mneme run WORKLOAD --resume --data-dir {}\n", directory, directory));
+      output.text(fmt::format(
+          "promoted: term {} has begun, so nobody else writes that log any more; {} replayed for it, in {}\n",
+          promotion->term, counted(promotion->transactions, "transaction"),
+          seconds_text(promotion->seconds)));
+      output.text(
+          fmt::format("{} is a database: mneme run WORKLOAD --resume --data-dir {}\n", directory, directory));
     } else {
       json.update(lag_json(lag));
     }
-    progress.result({{"event", promotion ? "promoted" : "followed"}, {"durable_lsn", standby.end().value}, {"state_digest", digest}});
+    progress.result({{"event", promotion ? "promoted" : "followed"},
+                     {"durable_lsn", standby.end().value},
+                     {"state_digest", digest}});
     output.text(fmt::format("  replayed {} in {} of {} in all, state digest {}, up to LSN {}\n",
-                            counted(lag.total_transactions, "transaction"), counted(follower.rounds(), "round"),
-                            seconds_text(follower.replay_seconds()), digest, standby.end().value));
+                            counted(lag.total_transactions, "transaction"),
+                            counted(follower.rounds(), "round"), seconds_text(follower.replay_seconds()),
+                            digest, standby.end().value));
     return output.json(json);
   }
 };
@@ -205,31 +223,43 @@ struct FollowCommand {
 
 void add_follow_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<FollowCommand>();
-  CLI::App* app = program.add_subcommand(
-      "follow", "a standby: receives another engine's replicated log and replays it; SIGUSR1 promotes it, SIGTERM ends it");
-  app->add_option("directory", command->directory, "the standby's data directory: a copy of the primary's, or its own from before")
+  CLI::App* app = program.add_subcommand("follow",
+                                         "a standby: receives another engine's replicated log and replays "
+                                         "it; SIGUSR1 promotes it, SIGTERM ends it");
+  app->add_option("directory", command->directory,
+                  "the standby's data directory: a copy of the primary's, or its own from before")
       ->required();
-  app->add_option("--from", command->from, "the primary's data directory, at work or not: copied first, into a directory without a database");
+  app->add_option(
+      "--from", command->from,
+      "the primary's data directory, at work or not: copied first, into a directory without a database");
   app->add_option("--log-server", command->servers,
-                  "the replicated log's servers, where they are to be had under other addresses than the primary's manifest names");
-  app->add_option("--log-stream", command->stream, "the stream or topic, if it is another than the primary's manifest names");
+                  "the replicated log's servers, where they are to be had under other addresses than the "
+                  "primary's manifest names");
+  app->add_option("--log-stream", command->stream,
+                  "the stream or topic, if it is another than the primary's manifest names");
   app->add_option("--threads", command->threads, "replay threads")->check(positive())->capture_default_str();
-  app->add_option("--batch", command->batch, "transactions a log batch")->check(positive())->capture_default_str();
+  app->add_option("--batch", command->batch, "transactions a log batch")
+      ->check(positive())
+      ->capture_default_str();
   app->add_option("--checkpoint-log", command->checkpoint_mib,
-                  "a checkpoint once so many MiB of the log have been replayed, and the log below it is removed here; 0: none")
+                  "a checkpoint once so many MiB of the log have been replayed, and the log below it is "
+                  "removed here; 0: none")
       ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 20))
       ->capture_default_str();
-  app->add_flag("--promote", command->promotes, "promote at once: replay all that the log holds, and end as a database to work on");
-  CLI::Option* as_is =
-      app->add_flag("--promote-as-is", command->as_is,
-                    "promote what the directory holds, where its replicated log is lost: asks no servers, and keeps no other engine from "
-                    "going on");
+  app->add_flag("--promote", command->promotes,
+                "promote at once: replay all that the log holds, and end as a database to work on");
+  CLI::Option* as_is = app->add_flag("--promote-as-is", command->as_is,
+                                     "promote what the directory holds, where its replicated log is lost: "
+                                     "asks no servers, and keeps no other engine from "
+                                     "going on");
   for (CLI::Option* option : app->get_options()) {
-    const bool has_use = option == as_is || option->get_positional() || option->check_name("--threads") || option->check_name("--help");
+    const bool has_use = option == as_is || option->get_positional() || option->check_name("--threads") ||
+                         option->check_name("--help");
     if (!has_use) as_is->excludes(option);
   }
   app->add_option("--progress", command->progress_name,
-                  "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; json: JSON lines there; off")
+                  "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; "
+                  "json: JSON lines there; off")
       ->capture_default_str();
   command->execution.add_option(*app);
   command->output.add_options(*app);

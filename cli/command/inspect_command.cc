@@ -58,7 +58,8 @@ struct InspectCommand {
                               (*record)["file"].get<std::string>(), (*record)["offset"].get<uint64_t>(),
                               (*record)["call"].get<std::string>()));
       if (record->contains("rows")) {
-        for (const Json& row : (*record)["rows"]) output.text(fmt::format("{:>16}{}\n", "", row.get<std::string>()));
+        for (const Json& row : (*record)["rows"])
+          output.text(fmt::format("{:>16}{}\n", "", row.get<std::string>()));
       }
       records.push_back(*std::move(record));
       if (log->records[i].kind != RecordKind::kSchema) continue;
@@ -71,7 +72,8 @@ struct InspectCommand {
       program = std::move(changed);
     }
     if (log->records.size() > limit) {
-      output.text(fmt::format("... {} more records; --limit shows more\n", thousands(log->records.size() - limit)));
+      output.text(
+          fmt::format("... {} more records; --limit shows more\n", thousands(log->records.size() - limit)));
     }
     return output.json(object);
   }
@@ -88,16 +90,18 @@ struct InspectCommand {
     }
     text += fmt::format("log         {} in {} of {}, {} skipped, from LSN {} to {}\n",
                         counted(transactions_of(log), "record"), bytes_text(log.record_bytes),
-                        counted(log.segments.size(), "segment"), thousands(log.skips), log.begin().value, log.end.value);
+                        counted(log.segments.size(), "segment"), thousands(log.skips), log.begin().value,
+                        log.end.value);
     if (log.streams && manifest.layout == LogLayout::kEpoch) {
-      text += fmt::format("            {}; the last epoch that all persisted: {}\n",
-                          counted(log.streams->count, "logger"),
-                          log.streams->pepoch ? thousands(*log.streams->pepoch) : "none of the last incarnation");
+      text += fmt::format(
+          "            {}; the last epoch that all persisted: {}\n", counted(log.streams->count, "logger"),
+          log.streams->pepoch ? thousands(*log.streams->pepoch) : "none of the last incarnation");
     } else if (log.streams) {
       text += fmt::format("            {} in the last incarnation\n", counted(log.streams->count, "stream"));
     }
     for (const LogHole& hole : log.holes) {
-      text += fmt::format("            nothing from LSN {} to {}: a hole that a crash left\n", hole.begin.value, hole.end.value);
+      text += fmt::format("            nothing from LSN {} to {}: a hole that a crash left\n",
+                          hole.begin.value, hole.end.value);
     }
     if (!log.dropped_reason.empty()) text += fmt::format("            {}\n", log.dropped_reason);
     return text;
@@ -109,7 +113,8 @@ struct InspectCommand {
       incarnations.push_back({{"number", incarnation.number}, {"begin", incarnation.begin.value}});
     }
     Json holes = Json::array();
-    for (const LogHole& hole : log.holes) holes.push_back({{"begin", hole.begin.value}, {"end", hole.end.value}});
+    for (const LogHole& hole : log.holes)
+      holes.push_back({{"begin", hole.begin.value}, {"end", hole.end.value}});
     return {{"command", "inspect"},
             {"checkpoint", {{"file", manifest.checkpoint_file}, {"lsn", manifest.checkpoint_lsn.value}}},
             {"records_hold", name_of(manifest.records)},
@@ -128,12 +133,12 @@ struct InspectCommand {
             {"dropped_reason", log.dropped_reason}};
   }
 
-  Result<Json> record_json(const Program& program, const Schema& schema, const ChangeCodec& codec, const LogContents& log, const RecordView& record,
-                           Arena& arena) const {
+  Result<Json> record_json(const Program& program, const Schema& schema, const ChangeCodec& codec,
+                           const LogContents& log, const RecordView& record, Arena& arena) const {
     const LogContents::Place place = log.place_of(record);
     const auto not_of_this_catalog = [&](std::string_view what) {
-      return damaged("{}/{}, offset {}: the record at LSN {} is none of this catalog's: {}", directory, place.file,
-                     place.offset, record.lsn.value, what);
+      return damaged("{}/{}, offset {}: the record at LSN {} is none of this catalog's: {}", directory,
+                     place.file, place.offset, record.lsn.value, what);
     };
     std::string text;
     if (const std::optional<ByteSpan> bytes = call_of(record.kind, record.payload)) {
@@ -183,11 +188,10 @@ struct InspectCommand {
 
 void add_inspect_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<InspectCommand>();
-  CLI::App* app = program.add_subcommand("inspect", "what a data directory holds: manifest, and log record by record");
+  CLI::App* app =
+      program.add_subcommand("inspect", "what a data directory holds: manifest, and log record by record");
   app->add_option("directory", command->directory, "the data directory")->required();
-  app->add_option("--limit", command->limit, "records to show")
-      ->check(not_negative())
-      ->capture_default_str();
+  app->add_option("--limit", command->limit, "records to show")->check(not_negative())->capture_default_str();
   command->output.add_options(*app);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }

@@ -114,19 +114,23 @@ struct LogbenchCommand {
       RETURN_IF_ERROR(device.choose(command, options.log));
       if (is_remote(options.log.device)) {
         return invalid_argument(
-            "a log on other machines goes round, and needs checkpoints, of which logbench takes none: measure it "
+            "a log on other machines goes round, and needs checkpoints, of which logbench takes none: "
+            "measure it "
             "by `mneme run`");
       }
       if (options.bytes > 0 && is_nvm(options.log.device)) {
-        return invalid_argument("--bytes measures a flusher that makes records durable, and {} needs none for that: leave it out",
-                                device.device());
+        return invalid_argument(
+            "--bytes measures a flusher that makes records durable, and {} needs none for that: leave it out",
+            device.device());
       }
       return {};
     }
     for (const char* option : LogDeviceSettings::options()) {
       if (std::string_view(option) != "--log-device" && command.count(option) > 0) {
-        return invalid_argument("{} is for a durable log, and the null device stands for the buffer alone: choose "
-                                "--log-device file", option);
+        return invalid_argument(
+            "{} is for a durable log, and the null device stands for the buffer alone: choose "
+            "--log-device file",
+            option);
       }
     }
     if (command.count("--data-dir") > 0) {
@@ -154,7 +158,8 @@ struct LogbenchCommand {
   }
 
   std::string_view name(const Measured& measured) const {
-    return is_nvm(options.log.device) || settings.is_distributed() ? buffer_name(options.log) : name_of(measured.kind);
+    return is_nvm(options.log.device) || settings.is_distributed() ? buffer_name(options.log)
+                                                                   : name_of(measured.kind);
   }
 
   std::string text_of(const std::vector<Measured>& measured) const {
@@ -167,10 +172,10 @@ struct LogbenchCommand {
       };
       const auto flush_quantile = [&](double q) {
         const bool has_flusher = report.log && !hardens_by_worker(options.log);
-        return has_flusher ? seconds_text(static_cast<double>(report.log->flusher.flush_ns.quantile(q)) / 1e9) : "";
+        return has_flusher ? seconds_text(static_cast<double>(report.log->flusher.flush_ns.quantile(q)) / 1e9)
+                           : "";
       };
-      rows.push_back({std::string(name(each)),
-                      thousands(static_cast<uint64_t>(report.inserts_per_s())),
+      rows.push_back({std::string(name(each)), thousands(static_cast<uint64_t>(report.inserts_per_s())),
                       bytes_text(static_cast<uint64_t>(report.bytes_per_s())), quantile(0.5), quantile(0.99),
                       flush_quantile(0.5), flush_quantile(0.99),
                       report.crawling_ratio ? fmt::format("{:.1f}%", 100 * *report.crawling_ratio) : ""});
@@ -242,7 +247,8 @@ void add_logbench_command(CLI::App& program, Action& chosen) {
       ->check(positive())
       ->capture_default_str();
   app->add_option("--bytes", command->options.bytes,
-                  "insert so many in place of a duration, into segments that are ready before, until all is durable: the "
+                  "insert so many in place of a duration, into segments that are ready before, until all is "
+                  "durable: the "
                   "flusher's bandwidth")
       ->check(positive());
   command->device.add_options(*app);

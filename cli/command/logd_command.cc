@@ -27,8 +27,9 @@ void stop_serving(int) {
   serving->stop();
 }
 
-// A line at once, also into a file or a pipe: who started the server waits for it. Where nobody listens any more, the disk is full, or a
-// pipe that nobody reads, the server goes on without: logs are worth more than its words.
+// A line at once, also into a file or a pipe: who started the server waits for it. Where nobody listens any
+// more, the disk is full, or a pipe that nobody reads, the server goes on without: logs are worth more than
+// its words.
 void tell(const std::string& sentence) {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
   if (::poll(&output, 1, 0) == 0) return;
@@ -57,7 +58,8 @@ struct LogdCommand {
   std::string shut_down;
 
   Result<void> run(const CLI::App& command) const {
-    if (without_key && !key_file.empty()) return invalid_argument("--no-key and --key FILE say the opposite: leave one of them out");
+    if (without_key && !key_file.empty())
+      return invalid_argument("--no-key and --key FILE say the opposite: leave one of them out");
     std::shared_ptr<const PreSharedKey> key;
     if (!key_file.empty()) {
       auto read = read_key_file(key_file);
@@ -70,8 +72,9 @@ struct LogdCommand {
     const auto files = database_files(directory);
     if (!files) return files.error();
     if (!files->empty()) {
-      return invalid_argument("{} holds files of a database, as {}, and a log server keeps its own: give another --data-dir", directory,
-                              files->front());
+      return invalid_argument(
+          "{} holds files of a database, as {}, and a log server keeps its own: give another --data-dir",
+          directory, files->front());
     }
     LogServerOptions options;
     options.listen = *address;
@@ -93,12 +96,15 @@ struct LogdCommand {
   // A Unix socket, unless something is said of TCP.
   Result<ServerAddress> place(const CLI::App& command) const {
     const bool says_tcp = !listen.empty() || !key_file.empty() || without_key;
-    auto address = says_tcp && socket.empty() ? server_address(listen.empty() ? kTcpPlace : listen)
-                                              : server_address("unix:" + (socket.empty() ? directory + "/socket" : socket));
+    auto address = says_tcp && socket.empty()
+                       ? server_address(listen.empty() ? kTcpPlace : listen)
+                       : server_address("unix:" + (socket.empty() ? directory + "/socket" : socket));
     if (!address || !address->is_local()) return address;
     for (const char* option : {"--listen", "--key", "--no-key"}) {
       if (command.count(option) == 0 || (option == std::string("--listen") && socket.empty())) continue;
-      return invalid_argument("a Unix socket is for its own user's engines, and has no use for {}: leave it or the socket out", option);
+      return invalid_argument(
+          "a Unix socket is for its own user's engines, and has no use for {}: leave it or the socket out",
+          option);
     }
     return address;
   }
@@ -127,10 +133,12 @@ void add_logd_command(CLI::App& program, Action& chosen) {
   CLI::App* app =
       program.add_subcommand("logd", "the remote log server: engines' logs in this machine's memory");
   app->add_option("--listen", command->listen,
-                  "HOST:PORT, of TCP, with --key or, on loopback, --no-key; port 0: one that is free. With one of those two alone "
+                  "HOST:PORT, of TCP, with --key or, on loopback, --no-key; port 0: one that is free. With "
+                  "one of those two alone "
                   "127.0.0.1:7433");
   app->add_option("--socket", command->socket,
-                  "PATH of a Unix socket, for this user's engines and root's, in a directory that nobody else can write; where nothing is "
+                  "PATH of a Unix socket, for this user's engines and root's, in a directory that nobody "
+                  "else can write; where nothing is "
                   "said of TCP, `socket` in the data directory");
   app->add_option("--data-dir", command->directory,
                   "where logs are saved when their engine or the server ends")

@@ -1,4 +1,5 @@
-// mneme: the program. Exit status: 0 done; 1 the run or a check failed; 2 bad arguments; 3 the data is damaged.
+// mneme: the program. Exit status: 0 done; 1 the run or a check failed; 2 bad arguments; 3 the data is
+// damaged.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -27,8 +28,8 @@ int exit_status(mneme::ErrorKind kind) {
   return 1;
 }
 
-// Where whoever began the program has closed a standard stream, the system would give its number to the next file that is opened, and
-// messages would be written into the log.
+// Where whoever began the program has closed a standard stream, the system would give its number to the next
+// file that is opened, and messages would be written into the log.
 void open_standard_streams() {
   int descriptor = 0;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = ::open("/dev/null", O_RDWR);
@@ -39,7 +40,8 @@ void open_standard_streams() {
 
 int main(int argc, char** argv) {
   open_standard_streams();
-  // A write beyond the limit on the size of files is then an error like a full disk's, and no death by a signal.
+  // A write beyond the limit on the size of files is then an error like a full disk's, and no death by a
+  // signal.
   std::signal(SIGXFSZ, SIG_IGN);
   mneme::end_when_exhausted();
 
@@ -70,7 +72,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     errno = 0;
     if (program.exit(error) != 0) return 2;
-    chosen = [] { return mneme::Result<void>(); };  // what was asked for has been printed: help, or the version
+    // what was asked for has been printed: help, or the version
+    chosen = [] { return mneme::Result<void>(); };
   }
 
   mneme::Result<void> result = chosen();

@@ -1,5 +1,5 @@
-// mneme native: compiles workloads' procedures, and the slices that their logs are replayed by, into a folder: the build
-// does it for the one beside the program, in which every other command looks.
+// mneme native: compiles workloads' procedures, and the slices that their logs are replayed by, into a
+// folder: the build does it for the one beside the program, in which every other command looks.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -58,7 +58,8 @@ struct NativeCommand {
     if (code.execution() != Execution::kNative) return failed("{}: {}", what, code.notices().front());
     kept.insert(code.file_name());
     // Machine code holds no rows: every user who may run the program may read it.
-    for (const char* extension : {".so", ".cc"}) std::filesystem::permissions(into + "/" + code.file_name() + extension, kReadable);
+    for (const char* extension : {".so", ".cc"})
+      std::filesystem::permissions(into + "/" + code.file_name() + extension, kReadable);
     std::filesystem::permissions(into, kReadable | kSearchable);
     return {};
   }
@@ -87,10 +88,13 @@ struct NativeCommand {
 
 void add_native_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<NativeCommand>();
-  CLI::App* app = program.add_subcommand("native", "compile workloads' procedures into a folder (used by the build)");
-  app->add_option("workload", command->workloads, fmt::format("of {}", fmt::join(workload_names(), ", ")))->required();
+  CLI::App* app =
+      program.add_subcommand("native", "compile workloads' procedures into a folder (used by the build)");
+  app->add_option("workload", command->workloads, fmt::format("of {}", fmt::join(workload_names(), ", ")))
+      ->required();
   app->add_option("--into", command->into, "the folder, which will hold nothing else")->required();
-  app->add_flag("--precompile", command->precompile, "first precompile the headers of machine code, into the build's folder");
+  app->add_flag("--precompile", command->precompile,
+                "first precompile the headers of machine code, into the build's folder");
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }
 

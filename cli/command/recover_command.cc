@@ -24,8 +24,8 @@
 namespace mneme {
 namespace {
 
-// Work that would go on beside the measured thread, on a core that a simulated machine has not, such as touching memory
-// ahead, is then in what is measured. Where the system refuses, it is not.
+// Work that would go on beside the measured thread, on a core that a simulated machine has not, such as
+// touching memory ahead, is then in what is measured. Where the system refuses, it is not.
 void stay_on_one_core() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -105,7 +105,8 @@ struct RecoverCommand {
     if (!simulate_cores.empty()) {
       if (recorder->runs() != 1) {
         return invalid_argument(
-            "--simulate-cores takes the costs of one graph of procedures, and this log's was replayed in {} stretches: {}",
+            "--simulate-cores takes the costs of one graph of procedures, and this log's was replayed in {} "
+            "stretches: {}",
             recorder->runs(), "recover a log that changes no schema");
       }
       const SimulatedReplay simulated = simulate_replay(*recorder, report.level, simulate_cores);
@@ -131,8 +132,9 @@ struct RecoverCommand {
     if (!trace.empty()) RETURN_IF_ERROR(write_trace(trace, report, recorder));
     if (!trace_html.empty()) RETURN_IF_ERROR(write_trace_page(trace_html, report, recorder));
     if (recorder.dropped_steps() > 0) {
-      output.notice(fmt::format("the trace holds the first {} steps of each thread, and leaves out {} later ones",
-                                thousands(kMostTracedSteps), thousands(recorder.dropped_steps())));
+      output.notice(
+          fmt::format("the trace holds the first {} steps of each thread, and leaves out {} later ones",
+                      thousands(kMostTracedSteps), thousands(recorder.dropped_steps())));
     }
     return {};
   }
@@ -149,30 +151,37 @@ struct RecoverCommand {
       return invalid_argument("--replay is clr-p's, and {} has no levels: leave it out", name_of(wanted));
     }
     if (command.count("--simulate-cores") > 0 && wanted != RecoveryScheme::kClrP) {
-      return invalid_argument("--simulate-cores is clr-p's: {} has no graph of pieces to simulate; leave it out",
-                              name_of(wanted));
+      return invalid_argument(
+          "--simulate-cores is clr-p's: {} has no graph of pieces to simulate; leave it out",
+          name_of(wanted));
     }
     if (command.count("--simulate-cores") > 0 && command.count("--threads") > 0) {
       return invalid_argument("--simulate-cores measures a replay on one thread: leave --threads out");
     }
     if (AnalysisOption::is_given(command) && wanted != RecoveryScheme::kClrP) {
-      return invalid_argument("--conflicts, --elide, --decompose and --coalesce are clr-p's, and {} takes no procedure "
-                              "apart: leave them out", name_of(wanted));
+      return invalid_argument(
+          "--conflicts, --elide, --decompose and --coalesce are clr-p's, and {} takes no procedure "
+          "apart: leave them out",
+          name_of(wanted));
     }
     if (command.count("--batch") > 0 && wanted == RecoveryScheme::kClr) {
-      return invalid_argument("--batch is for schemes that replay in parallel: clr replays one call after the other; "
-                              "leave it out");
+      return invalid_argument(
+          "--batch is for schemes that replay in parallel: clr replays one call after the other; "
+          "leave it out");
     }
     if (command.count("--lanes") > 0 && wanted != RecoveryScheme::kClrP) {
-      return invalid_argument("--lanes is clr-p's: {} cuts nothing into lanes; leave it out", name_of(wanted));
+      return invalid_argument("--lanes is clr-p's: {} cuts nothing into lanes; leave it out",
+                              name_of(wanted));
     }
     if (command.count("--replay-order") > 0 && replays_calls(wanted)) {
-      return invalid_argument("--replay-order is for schemes that replay rows: {} runs calls in commit order; leave it "
-                              "out", name_of(wanted));
+      return invalid_argument(
+          "--replay-order is for schemes that replay rows: {} runs calls in commit order; leave it "
+          "out",
+          name_of(wanted));
     }
     if (command.count("--execution") > 0 && !replays_calls(wanted)) {
-      return invalid_argument("--execution is for schemes that run procedures, and {} runs none: leave it out",
-                              name_of(wanted));
+      return invalid_argument(
+          "--execution is for schemes that run procedures, and {} runs none: leave it out", name_of(wanted));
     }
     return {};
   }
@@ -182,13 +191,20 @@ struct RecoverCommand {
 
 void add_recover_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<RecoverCommand>();
-  CLI::App* app = program.add_subcommand("recover", "recover a data directory into memory and report each stage");
+  CLI::App* app =
+      program.add_subcommand("recover", "recover a data directory into memory and report each stage");
   app->add_option("directory", command->directory, "the data directory")->required();
-  app->add_option("--scheme", command->scheme, "clr: calls, one after the other; clr-p: calls, in parallel; llr: rows, in any order, latched; "
-                  "llr-p: rows, shuffled to threads; plr: rows, by location, then indexes; default: the fastest that the log serves")->capture_default_str();
-  app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")->capture_default_str();
+  app->add_option(
+         "--scheme", command->scheme,
+         "clr: calls, one after the other; clr-p: calls, in parallel; llr: rows, in any order, latched; "
+         "llr-p: rows, shuffled to threads; plr: rows, by location, then indexes; default: the fastest that "
+         "the log serves")
+      ->capture_default_str();
+  app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")
+      ->capture_default_str();
   app->add_option("--replay-order", command->order,
-                  "llr, llr-p, plr: forward; reverse: the newest image of a row first, older ones are passed over; default: reverse, "
+                  "llr, llr-p, plr: forward; reverse: the newest image of a row first, older ones are passed "
+                  "over; default: reverse, "
                   "but forward where updates hold the changed columns alone")
       ->capture_default_str();
   app->add_option("--threads", command->threads, "replay threads")->check(positive())->capture_default_str();
@@ -196,20 +212,27 @@ void add_recover_command(CLI::App& program, Action& chosen) {
       ->check(positive())
       ->capture_default_str();
   app->add_option("--lanes", command->lanes,
-                  "clr-p: how many lanes a block is cut into; 0: as many as its share of the work demands of the threads")
+                  "clr-p: how many lanes a block is cut into; 0: as many as its share of the work demands of "
+                  "the threads")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   app->add_option("--log-archive", command->log_archive,
-                  "the archive of the directory's runs: all of its history is replayed, not only what is behind the last checkpoint");
+                  "the archive of the directory's runs: all of its history is replayed, not only what is "
+                  "behind the last checkpoint");
   app->add_option("--progress", command->progress_name,
-                  "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; json: JSON lines there; off")
+                  "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; "
+                  "json: JSON lines there; off")
       ->capture_default_str();
-  app->add_option("--trace", command->trace, "write a timeline of the replay threads to this file, in Chrome's trace format")
+  app->add_option("--trace", command->trace,
+                  "write a timeline of the replay threads to this file, in Chrome's trace format")
       ->check(writable_file());
-  app->add_option("--trace-html", command->trace_html, "the same as a page for the browser: threads, blocks, lanes, batches, waits and their causes")
+  app->add_option(
+         "--trace-html", command->trace_html,
+         "the same as a page for the browser: threads, blocks, lanes, batches, waits and their causes")
       ->check(writable_file());
   app->add_option("--simulate-cores", command->simulate_cores,
-                  "clr-p: measure the replay's steps on one thread, and tell how long it would take on these numbers of cores: 2,8,40; lanes are cut for the largest")
+                  "clr-p: measure the replay's steps on one thread, and tell how long it would take on these "
+                  "numbers of cores: 2,8,40; lanes are cut for the largest")
       ->delimiter(',')
       ->check(positive());
   command->analysis.add_options(*app);

@@ -58,10 +58,12 @@ struct RunCommand {
     if (!wanted) return wanted.error();
     const Result<Concurrency> kept_apart = concurrency.get();
     if (!kept_apart) return kept_apart.error();
-    if (prefetch != "on" && prefetch != "off") return invalid_argument("--prefetch {}: there are on and off", prefetch);
+    if (prefetch != "on" && prefetch != "off")
+      return invalid_argument("--prefetch {}: there are on and off", prefetch);
     if (*wanted == Execution::kInterpreted && command.count("--prefetch") > 0) {
-      return invalid_argument("--prefetch is for machine code, which knows what a call will look up: leave it out, or "
-                              "choose --execution native");
+      return invalid_argument(
+          "--prefetch is for machine code, which knows what a call will look up: leave it out, or "
+          "choose --execution native");
     }
     options.session.prefetch = prefetch == "on";
     options.commit = *mode;
@@ -73,13 +75,14 @@ struct RunCommand {
     if (content.is_off()) {
       RETURN_IF_ERROR(content.check_off(command));
       std::vector<const char*> of_the_log = {"--resume", "--data-dir", "--commit", "--elr", "--worker-cores"};
-      for (const auto* options : {&LogBufferSettings::options(), &LogDeviceSettings::options(),
-                                   &CheckpointSettings::options()}) {
+      for (const auto* options :
+           {&LogBufferSettings::options(), &LogDeviceSettings::options(), &CheckpointSettings::options()}) {
         of_the_log.insert(of_the_log.end(), options->begin(), options->end());
       }
       for (const char* option : of_the_log) {
         if (command.count(option) > 0) {
-          return invalid_argument("{} speaks of a log, and --log off keeps none: leave one of them out", option);
+          return invalid_argument("{} speaks of a log, and --log off keeps none: leave one of them out",
+                                  option);
         }
       }
       return run_in_memory(options, *wanted, *kept_apart);
@@ -122,17 +125,17 @@ struct RunCommand {
     RETURN_IF_ERROR(checkpoints.choose(command, log_options));
     RETURN_IF_ERROR(device.choose(command, log_options));
     log_options.remote.tell = [this](const std::string& sentence) { output.notice(sentence); };
-    if (is_remote(log_options.device))
-      RETURN_IF_ERROR(checkpoints.take_when_full(log_options));
-    durability_ = options.commit == CommitMode::kAsync
-                      ? "nothing"
-                      : durability_of(log_options);
+    if (is_remote(log_options.device)) RETURN_IF_ERROR(checkpoints.take_when_full(log_options));
+    durability_ = options.commit == CommitMode::kAsync ? "nothing" : durability_of(log_options);
     log_buffer_name_ = buffer_name(log_options);
     RETURN_IF_ERROR(concurrency.check_device(command, log_options));
     elr_ = concurrency.elr_on(log_options);
-    if (hardens_by_worker(log_options) && (options.commit == CommitMode::kAsync || options.commit == CommitMode::kGroup)) {
-      return invalid_argument("--commit {} spares waiting for a flusher, and on {} there is none: a transaction is durable "
-                              "when its commit returns; leave it out", commit, device.device());
+    if (hardens_by_worker(log_options) &&
+        (options.commit == CommitMode::kAsync || options.commit == CommitMode::kGroup)) {
+      return invalid_argument(
+          "--commit {} spares waiting for a flusher, and on {} there is none: a transaction is durable "
+          "when its commit returns; leave it out",
+          commit, device.device());
     }
     log_options.group.waiters_hurry = options.commit != CommitMode::kGroup;
 
@@ -145,7 +148,8 @@ struct RunCommand {
     options.incarnation = opened->incarnation();
     for (const std::string& notice : opened->notices()) output.notice(notice);
     if (options.commit == CommitMode::kAsync) {
-      output.notice("--commit async acknowledges before the log is durable: a crash can lose acknowledged work");
+      output.notice(
+          "--commit async acknowledges before the log is durable: a crash can lose acknowledged work");
     }
     WorkingDatabase& working = opened->working();
     if (const LogLayout layout = working.manifest().current().layout; layout != LogLayout::kStream) {
@@ -153,7 +157,8 @@ struct RunCommand {
     }
     working.database().set_concurrency(kept_apart);
     if (worker_cores == "auto") options.interrupted_cores = interrupted_cores(directory);
-    return measure(opened->workload(), working.program(), working.database(), opened->procedures(), options, &*opened);
+    return measure(opened->workload(), working.program(), working.database(), opened->procedures(), options,
+                   &*opened);
   }
 
   static std::string durability_of(const DurableLogOptions& log) {
@@ -170,8 +175,8 @@ struct RunCommand {
     progress.stage("run", "", options.transactions.value_or(0), "transactions");
     options.progress = [&progress](const RunProgress& run) {
       if (!run.seconds_total || run.per_second == 0) return progress.update({.done = run.committed});
-      progress.update({.done = run.committed,
-                       .pace = Progress::Pace{run.per_second, *run.seconds_total - run.seconds}});
+      progress.update(
+          {.done = run.committed, .pace = Progress::Pace{run.per_second, *run.seconds_total - run.seconds}});
     };
     std::unique_ptr<CheckpointSchedule> schedule;
     if (durable != nullptr) schedule = checkpoints.start(durable->working(), durable->recovered(), &output);
@@ -185,8 +190,12 @@ struct RunCommand {
       counters = log.counters();
       if (const auto group = log.group()) flush_interval_us_ = group->interval.count();
     }
-    const State state{procedures.execution(), digest_text(database, threads), database.memory_by_table(),
-                      database.memory_bytes(), touched, std::min(touched.bytes, database.memory().bytes_ready())};
+    const State state{procedures.execution(),
+                      digest_text(database, threads),
+                      database.memory_by_table(),
+                      database.memory_bytes(),
+                      touched,
+                      std::min(touched.bytes, database.memory().bytes_ready())};
     if (rate > 0 && !options.transactions && tps(*report) < 0.98 * rate) {
       output.notice(
           fmt::format("{} calls a second were due, more than were done: latencies count the wait for those "
@@ -228,11 +237,12 @@ struct RunCommand {
       rows.push_back({name, thousands(part.committed), thousands(part.aborted), thousands(part.user_aborts),
                       quantile(0.5), quantile(0.95), quantile(0.99), quantile(0.999), quantile(1)});
     };
-    for (size_t i = 0; i < report.procedures.size(); ++i) row(program.procedures[i].name, report.procedures[i]);
+    for (size_t i = 0; i < report.procedures.size(); ++i)
+      row(program.procedures[i].name, report.procedures[i]);
     row("all", total);
-    std::string text = fmt::format("{}: {} transactions/s over {:.1f} s on {}, procedures {}\n", settings.name,
-                                   thousands(static_cast<uint64_t>(tps(report))), report.seconds,
-                                   counted(threads, "thread"), name_of(state.execution));
+    std::string text = fmt::format("{}: {} transactions/s over {:.1f} s on {}, procedures {}\n",
+                                   settings.name, thousands(static_cast<uint64_t>(tps(report))),
+                                   report.seconds, counted(threads, "thread"), name_of(state.execution));
     text += table_text(rows);
     if (!content.is_off()) {
       const Histogram& flushes = counters.flusher.flush_ns;
@@ -240,12 +250,14 @@ struct RunCommand {
                           counted(counters.log_records, "record"), bytes_per_record(counters),
                           counted(counters.device.flushes, "flush", "flushes"));
       if (flushes.count() > 0) {
-        text += fmt::format(" of p50 {}, p99 {}", seconds_text(static_cast<double>(flushes.quantile(0.5)) / 1e9),
-                            seconds_text(static_cast<double>(flushes.quantile(0.99)) / 1e9));
+        text +=
+            fmt::format(" of p50 {}, p99 {}", seconds_text(static_cast<double>(flushes.quantile(0.5)) / 1e9),
+                        seconds_text(static_cast<double>(flushes.quantile(0.99)) / 1e9));
       }
       if (counters.epochs) {
-        text += fmt::format(", by {} in {}", counted(counters.epochs->loggers, "logger"),
-                            counted(counters.epochs->pepoch_writes, "step of the pepoch", "steps of the pepoch"));
+        text +=
+            fmt::format(", by {} in {}", counted(counters.epochs->loggers, "logger"),
+                        counted(counters.epochs->pepoch_writes, "step of the pepoch", "steps of the pepoch"));
       }
       if (counters.streams) {
         text += fmt::format(", in {}, dealt to workers by {}", counted(counters.streams->streams, "stream"),
@@ -261,12 +273,13 @@ struct RunCommand {
       text += fmt::format("; acknowledged: {}\n", durability_);
     }
     if (!taken_.empty()) text += checkpoints_text(taken_);
-    text +=
-        fmt::format("  memory: {} of rows in {}, indexes and free room included ({:.2f} times)\n",
-                    bytes_text(state.row_bytes()), bytes_text(state.memory_bytes), state.memory_per_row_byte());
+    text += fmt::format("  memory: {} of rows in {}, indexes and free room included ({:.2f} times)\n",
+                        bytes_text(state.row_bytes()), bytes_text(state.memory_bytes),
+                        state.memory_per_row_byte());
     if (state.touched.bytes > 0) {
-      text += fmt::format("  touched ahead: {} in {}, of which {} were not needed\n", bytes_text(state.touched.bytes),
-                          seconds_text(state.touched.seconds), bytes_text(state.touched_bytes_left));
+      text += fmt::format("  touched ahead: {} in {}, of which {} were not needed\n",
+                          bytes_text(state.touched.bytes), seconds_text(state.touched.seconds),
+                          bytes_text(state.touched_bytes_left));
     }
     if (total.aborted > 0) text += fmt::format("  aborted by cause: {}\n", causes_text(total));
     text += fmt::format("  state digest {}\n", state.digest);
@@ -315,60 +328,62 @@ struct RunCommand {
                                                   {"user_aborts", part.user_aborts},
                                                   {"latency_us", latency_json(part.latency_ns)}};
     }
-    return {{"command", "run"},
-            {"workload", settings.name},
-            {"threads", threads},
-            {settings.scale_field(), settings.options.scale},
-            {"log", content.log},
-            {"tuple_image", content.is_off() ? "none" : content.tuple_image},
-            {"adhoc", content.ad_hoc_percent},
-            {"adhoc_transactions", report.ad_hoc},
-            {"log_buffer", log_buffer_name_},
-            {"log_device", content.is_off() ? "none" : device.device()},
-            {"commit", commit},
-            {"durability", durability_},
-            {"execution", name_of(state.execution)},
-            {"cores_kept_off", report.cores_kept_off},
-            {"prefetch", state.execution == Execution::kNative ? prefetch : "off"},
-            {"cc", concurrency.cc},
-            {"elr", elr_},
-            {"checkpoints", checkpoints_json(taken_, report.measured_from_ns)},
-            {"seconds", report.seconds},
-            {"processor_seconds", report.processor_seconds},
-            {"committed", total.committed},
-            {"aborted", total.aborted},
-            {"user_aborts", total.user_aborts},
-            {"aborts_by_cause", causes_json(total)},
-            {"throughput_tps", tps(report)},
-            {"throughput_per_second", report.throughput_per_second},
-            {"rate", rate > 0 ? Json(rate) : Json()},
-            {"by_procedure", by_procedure},
-            {"latency_us", latency_json(total.latency_ns)},
-            {"log_bytes", counters.log_bytes},
-            {"log_records", counters.log_records},
-            {"log_bytes_per_txn", bytes_per_record(counters)},
-            {"flush_interval_us", flush_interval_us_ ? Json(*flush_interval_us_) : Json()},
-            {"device_flushes", counters.device.flushes},
-            {"loggers", counters.epochs ? Json(counters.epochs->loggers) : Json()},
-            {"epoch_us", counters.epochs ? Json(counters.epochs->interval.count()) : Json()},
-            {"pepoch", counters.epochs && counters.epochs->pepoch ? Json(*counters.epochs->pepoch) : Json()},
-            {"streams", counters.streams ? Json(counters.streams->streams) : Json()},
-            {"numa_nodes", counters.streams ? Json(counters.streams->nodes) : Json()},
-            {"group_commit", counters.streams && counters.streams->commit ? Json(name_of(*counters.streams->commit)) : Json()},
-            {"group_commit_looks", counters.streams ? counters.streams->passive.looks : 0},
-            {"straggler_signals", counters.streams ? counters.streams->passive.signals : 0},
-            {"device_flush_us", latency_json(counters.flusher.flush_ns)},
-            {"flusher_processor_seconds", static_cast<double>(counters.flusher.processor_ns) / 1e9},
-            {"peak_rss_bytes", peak_rss_bytes()},
-            {"row_bytes", state.row_bytes()},
-            {"memory_bytes", state.memory_bytes},
-            {"memory_per_row_byte", state.memory_per_row_byte()},
-            {"memory_by_table", memory_json(program.catalog, state)},
-            {"touched_ahead_bytes", state.touched.bytes},
-            {"touched_ahead_seconds", state.touched.seconds},
-            {"touched_ahead_left_bytes", state.touched_bytes_left},
-            {"state_digest", state.digest},
-            {"acknowledged_lsn", report.acknowledged.value}};
+    return {
+        {"command", "run"},
+        {"workload", settings.name},
+        {"threads", threads},
+        {settings.scale_field(), settings.options.scale},
+        {"log", content.log},
+        {"tuple_image", content.is_off() ? "none" : content.tuple_image},
+        {"adhoc", content.ad_hoc_percent},
+        {"adhoc_transactions", report.ad_hoc},
+        {"log_buffer", log_buffer_name_},
+        {"log_device", content.is_off() ? "none" : device.device()},
+        {"commit", commit},
+        {"durability", durability_},
+        {"execution", name_of(state.execution)},
+        {"cores_kept_off", report.cores_kept_off},
+        {"prefetch", state.execution == Execution::kNative ? prefetch : "off"},
+        {"cc", concurrency.cc},
+        {"elr", elr_},
+        {"checkpoints", checkpoints_json(taken_, report.measured_from_ns)},
+        {"seconds", report.seconds},
+        {"processor_seconds", report.processor_seconds},
+        {"committed", total.committed},
+        {"aborted", total.aborted},
+        {"user_aborts", total.user_aborts},
+        {"aborts_by_cause", causes_json(total)},
+        {"throughput_tps", tps(report)},
+        {"throughput_per_second", report.throughput_per_second},
+        {"rate", rate > 0 ? Json(rate) : Json()},
+        {"by_procedure", by_procedure},
+        {"latency_us", latency_json(total.latency_ns)},
+        {"log_bytes", counters.log_bytes},
+        {"log_records", counters.log_records},
+        {"log_bytes_per_txn", bytes_per_record(counters)},
+        {"flush_interval_us", flush_interval_us_ ? Json(*flush_interval_us_) : Json()},
+        {"device_flushes", counters.device.flushes},
+        {"loggers", counters.epochs ? Json(counters.epochs->loggers) : Json()},
+        {"epoch_us", counters.epochs ? Json(counters.epochs->interval.count()) : Json()},
+        {"pepoch", counters.epochs && counters.epochs->pepoch ? Json(*counters.epochs->pepoch) : Json()},
+        {"streams", counters.streams ? Json(counters.streams->streams) : Json()},
+        {"numa_nodes", counters.streams ? Json(counters.streams->nodes) : Json()},
+        {"group_commit",
+         counters.streams && counters.streams->commit ? Json(name_of(*counters.streams->commit)) : Json()},
+        {"group_commit_looks", counters.streams ? counters.streams->passive.looks : 0},
+        {"straggler_signals", counters.streams ? counters.streams->passive.signals : 0},
+        {"device_flush_us", latency_json(counters.flusher.flush_ns)},
+        {"flusher_processor_seconds", static_cast<double>(counters.flusher.processor_ns) / 1e9},
+        {"peak_rss_bytes", peak_rss_bytes()},
+        {"row_bytes", state.row_bytes()},
+        {"memory_bytes", state.memory_bytes},
+        {"memory_per_row_byte", state.memory_per_row_byte()},
+        {"memory_by_table", memory_json(program.catalog, state)},
+        {"touched_ahead_bytes", state.touched.bytes},
+        {"touched_ahead_seconds", state.touched.seconds},
+        {"touched_ahead_left_bytes", state.touched_bytes_left},
+        {"state_digest", state.digest},
+        {"acknowledged_lsn", report.acknowledged.value}};
   }
 
   static double tps(const RunReport& report) {
@@ -408,16 +423,20 @@ void add_run_command(CLI::App& program, Action& chosen) {
                   "was due, however late it began")
       ->check(positive());
   command->content.add_options(*app, /*off=*/true);
-  app->add_option("--commit", command->commit, "pipelined; sync: wait for each; group: wait for each, and let the others' records gather; async: may lose "
+  app->add_option("--commit", command->commit,
+                  "pipelined; sync: wait for each; group: wait for each, and let the others' records gather; "
+                  "async: may lose "
                   "acknowledged work")
       ->capture_default_str();
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
-  app->add_option("--prefetch", command->prefetch, "on: rows that a call's arguments name are fetched before it runs; off")
+  app->add_option("--prefetch", command->prefetch,
+                  "on: rows that a call's arguments name are fetched before it runs; off")
       ->capture_default_str();
   command->touch_ahead.add_option(*app);
   app->add_option("--worker-cores", command->worker_cores,
-                  "auto: workers keep off the cores that serve the interrupts of the data directory's disk, where there "
+                  "auto: workers keep off the cores that serve the interrupts of the data directory's disk, "
+                  "where there "
                   "are enough others; any")
       ->check(CLI::IsMember({"auto", "any"}))
       ->capture_default_str();

@@ -1,5 +1,5 @@
-// mneme serve: opens a data directory and runs the calls that come over inherited sockets: the process that `mneme
-// crash` and `mneme demo` start in order to kill it.
+// mneme serve: opens a data directory and runs the calls that come over inherited sockets: the process that
+// `mneme crash` and `mneme demo` start in order to kill it.
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -54,7 +54,8 @@ struct ServeCommand {
     std::vector<std::thread> threads;
     for (uint32_t i = 0; i < channels.size(); ++i) {
       threads.emplace_back([&, i] {
-        CallServer server(working.program(), working.database(), WorkerId{i}, session, CallChannel(channels[i]));
+        CallServer server(working.program(), working.database(), WorkerId{i}, session,
+                          CallChannel(channels[i]));
         if (Result<void> result = server.run(); !result) {
           const std::lock_guard lock(mutex);
           if (!first_error) first_error = result.error();
@@ -71,13 +72,15 @@ struct ServeCommand {
 
 void add_serve_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<ServeCommand>();
-  CLI::App* app = program.add_subcommand("serve", "run the calls that come over inherited sockets (used by crash)");
+  CLI::App* app =
+      program.add_subcommand("serve", "run the calls that come over inherited sockets (used by crash)");
   app->add_option("directory", command->directory, "the data directory")->required();
   command->device.add_options(*app);
   app->add_option("--device-seed", command->device_seed, "of what a lossy device tears and reorders");
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
-  app->add_option("--channel", command->channels, "descriptor of a connected socket, one a worker")->required();
+  app->add_option("--channel", command->channels, "descriptor of a connected socket, one a worker")
+      ->required();
   command->buffer.add_options(*app);
   command->checkpoints.add_options(*app);
   command->content.add_ad_hoc_option(*app);

@@ -1,4 +1,5 @@
-// mneme slice: how procedures come apart for parallel replay: slices, local graphs, blocks and why they are ordered.
+// mneme slice: how procedures come apart for parallel replay: slices, local graphs, blocks and why they are
+// ordered.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -43,7 +44,10 @@ struct SliceCommand {
  private:
   // With both kinds of conflicts, so that the page shows what the finer one buys.
   Result<void> write_html(const Program& procedures) const {
-    Json page = {{"name", std::filesystem::path(source).filename().string()}, {"source", procedures.source.text()}, {"view", analysis.conflicts}, {"views", Json::object()}};
+    Json page = {{"name", std::filesystem::path(source).filename().string()},
+                 {"source", procedures.source.text()},
+                 {"view", analysis.conflicts},
+                 {"views", Json::object()}};
     for (const char* conflicts : {"column", "table"}) {
       AnalysisOption with = analysis;
       with.conflicts = conflicts;
@@ -59,8 +63,8 @@ struct SliceCommand {
     if (!std::filesystem::exists(source)) {
       const Result<std::unique_ptr<Workload>> workload = make_workload(source, {});
       if (!workload) {
-        return invalid_argument("there is no file {}, and no workload of that name; `mneme slice --help` says more",
-                                source);
+        return invalid_argument(
+            "there is no file {}, and no workload of that name; `mneme slice --help` says more", source);
       }
       return compile((*workload)->sql(), source + ".sql");
     }
@@ -79,10 +83,12 @@ void add_slice_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<SliceCommand>();
   CLI::App* app = program.add_subcommand("slice", "slices, local and global dependency graphs of procedures");
   app->add_option("source", command->source,
-                  fmt::format("a .sql file with tables and procedures, or one of {}", fmt::join(workload_names(), ", ")))
+                  fmt::format("a .sql file with tables and procedures, or one of {}",
+                              fmt::join(workload_names(), ", ")))
       ->required();
   app->add_flag("--dot", command->dot, "the global graph for Graphviz");
-  app->add_option("--html", command->html, "a page for the browser: the procedures' text, their slices and the graphs, to point at")
+  app->add_option("--html", command->html,
+                  "a page for the browser: the procedures' text, their slices and the graphs, to point at")
       ->check(writable_file());
   command->analysis.add_options(*app);
   command->output.add_options(*app);

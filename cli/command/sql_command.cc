@@ -110,8 +110,10 @@ struct SqlCommand {
       return invalid_argument("--file and --command both say what to run: leave one of them out");
     }
     if (command.count("--log") > 0 && !create) {
-      return invalid_argument("--log says what a new database's log is to hold, and {} is there already: leave it out, or "
-                              "say --create", directory);
+      return invalid_argument(
+          "--log says what a new database's log is to hold, and {} is there already: leave it out, or "
+          "say --create",
+          directory);
     }
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
@@ -194,7 +196,8 @@ struct SqlCommand {
     if (shell.in_block()) {
       output.notice("the input ended inside a BEGIN block, which was rolled back");
     }
-    RETURN_IF_ERROR(output.json({{"command", "sql"}, {"failed", shell.failures()}, {"statements", shell.results()}}));
+    RETURN_IF_ERROR(
+        output.json({{"command", "sql"}, {"failed", shell.failures()}, {"statements", shell.results()}}));
     if (shell.failures() == 0 || typed) return {};
     return failed("{} of {} statements failed", shell.failures(), shell.results().size());
   }

@@ -1,4 +1,5 @@
-// mneme verify: is a data directory whole? Checksums, catalog, indexes, and its workload's consistency conditions.
+// mneme verify: is a data directory whole? Checksums, catalog, indexes, and its workload's consistency
+// conditions.
 #include <fmt/format.h>
 
 #include <memory>
@@ -27,7 +28,8 @@ struct VerifyCommand {
   Result<void> run() const {
     const Result<Manifest> manifest = read_manifest(directory);
     if (!manifest) return manifest.error();
-    const Result<WorkloadSettings> settings = WorkloadSettings::from_attributes(manifest->attributes, directory);
+    const Result<WorkloadSettings> settings =
+        WorkloadSettings::from_attributes(manifest->attributes, directory);
     if (!settings) return settings.error();
     const Result<std::unique_ptr<Workload>> workload = settings->make();
     if (!workload) return workload.error();
@@ -35,8 +37,8 @@ struct VerifyCommand {
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
 
-    // Serial replay, where the log holds calls: the conditions that speak of all committed calls need each call's
-    // results.
+    // Serial replay, where the log holds calls: the conditions that speak of all committed calls need each
+    // call's results.
     const bool has_calls = holds_calls(manifest->records);
     RecoverOptions options;
     if (has_calls) options.scheme = RecoveryScheme::kClr;
@@ -56,17 +58,17 @@ struct VerifyCommand {
     if (!recovered) return recovered.error();
 
     for (const std::string& notice : recovered->report.notices) output.notice(notice);
-    std::vector<Check> checks = {
-        {"checkpoint", true,
-         fmt::format("{} at LSN {}, every chunk's checksum right", counted(recovered->report.checkpoint_rows, "row"),
-                     recovered->report.checkpoint_lsn.value)},
-        {"log", true,
-         fmt::format("{} up to LSN {}, every record's checksum right{}",
-                     counted(recovered->report.replay.transactions, "transaction"),
-                     recovered->report.end.value, holes_text(recovered->report))},
-        index_check(*recovered->database)};
-    // What calls have added up to is known only where all were replayed, since the database's birth; what ad-hoc
-    // transactions were to add, their rows don't tell.
+    std::vector<Check> checks = {{"checkpoint", true,
+                                  fmt::format("{} at LSN {}, every chunk's checksum right",
+                                              counted(recovered->report.checkpoint_rows, "row"),
+                                              recovered->report.checkpoint_lsn.value)},
+                                 {"log", true,
+                                  fmt::format("{} up to LSN {}, every record's checksum right{}",
+                                              counted(recovered->report.replay.transactions, "transaction"),
+                                              recovered->report.end.value, holes_text(recovered->report))},
+                                 index_check(*recovered->database)};
+    // What calls have added up to is known only where all were replayed, since the database's birth; what
+    // ad-hoc transactions were to add, their rows don't tell.
     const bool has_all_calls = has_calls && recovered->report.checkpoint_lsn == kCheckpointLsn &&
                                recovered->report.replay.ad_hoc == 0;
     for (Check& check : (*workload)->check(DatabaseRows(*recovered->database),
@@ -97,8 +99,10 @@ struct VerifyCommand {
       list.push_back({{"name", check.name}, {"ok", check.ok}, {"detail", check.detail}});
       failed_checks += check.ok ? 0 : 1;
     }
-    RETURN_IF_ERROR(output.json({{"command", "verify"}, {"execution", name_of(executed)},
-                                 {"ok", failed_checks == 0}, {"checks", list}}));
+    RETURN_IF_ERROR(output.json({{"command", "verify"},
+                                 {"execution", name_of(executed)},
+                                 {"ok", failed_checks == 0},
+                                 {"checks", list}}));
     if (failed_checks > 0) {
       return failed("{} of {} checks of {} do not hold", failed_checks, checks.size(), directory);
     }
@@ -110,11 +114,13 @@ struct VerifyCommand {
 
 void add_verify_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<VerifyCommand>();
-  CLI::App* app = program.add_subcommand("verify", "checksums, catalog, indexes, the workload's consistency conditions");
+  CLI::App* app =
+      program.add_subcommand("verify", "checksums, catalog, indexes, the workload's consistency conditions");
   app->add_option("directory", command->directory, "the data directory")->required();
   app->add_option("--threads", command->threads, "threads")->check(positive())->capture_default_str();
   app->add_option("--log-archive", command->log_archive,
-                  "the archive of the directory's runs: all of its history is replayed, not only what is behind the last checkpoint");
+                  "the archive of the directory's runs: all of its history is replayed, not only what is "
+                  "behind the last checkpoint");
   command->execution.add_option(*app);
   command->output.add_options(*app);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });

@@ -1,13 +1,14 @@
-// CallChannel: calls and their outcomes over a socket pair: what stands between a client that must survive and a
-// database process that is about to be killed.
+// CallChannel: calls and their outcomes over a socket pair: what stands between a client that must survive
+// and a database process that is about to be killed.
 //
 // Flow        CallClient (the parent) --request--> CallServer (the child) --reply--> CallClient
 // Framing     uint32 bytes that follow, then the message:
-//               request  uint64 sequence, then the call as procedures/interpreter/call_codec.h encodes it: the same bytes that
-//                        its command record will hold, so client and log can be compared byte by byte.
+//               request  uint64 sequence, then the call as procedures/interpreter/call_codec.h encodes it:
+//                        the same bytes that its command record will hold, so client and log can be compared
+//                        byte by byte.
 //               reply    uint64 sequence, uint8 status, uint64 LSN, then the results.
-// Invariants  messages arrive whole, in order, or not at all. What was sent before the sender was killed can still be
-//             read: a reply that the server wrote is never lost with it.
+// Invariants  messages arrive whole, in order, or not at all. What was sent before the sender was killed can
+//             still be read: a reply that the server wrote is never lost with it.
 // Threads     one an end.
 // Errors      a closed peer ends the stream: receive() says kClosed; a malformed frame is a mistake of ours.
 #pragma once

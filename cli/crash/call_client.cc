@@ -17,7 +17,8 @@ void CallClient::run() {
     const bool sending = !stopping_.load(std::memory_order_relaxed) && journal_.size() < options_.call_limit;
     if (sending) send_calls();
     if (!sending && unanswered_ == 0) return;
-    // A server that no longer takes calls may still have sent replies: only the end of its replies ends the run.
+    // A server that no longer takes calls may still have sent replies: only the end of its replies ends the
+    // run.
     const bool server_reads = channel_.send_some();
     if (!take_replies()) return;
     const bool can_send_more = sending && server_reads && unanswered_ < options_.window;

@@ -1,8 +1,9 @@
-// CallClient: sends one stream of a workload's calls through a channel, many at once, and journals all that happens.
+// CallClient: sends one stream of a workload's calls through a channel, many at once, and journals all that
+// happens.
 //
 // Flow        generator -> journal -> channel -> (the server) -> channel -> journal
-// Invariants  at most `window` calls are unanswered. run() returns when the server is gone, or when it was told to
-//             stop and every call is answered.
+// Invariants  at most `window` calls are unanswered. run() returns when the server is gone, or when it was
+//             told to stop and every call is answered.
 // Threads     run(): one. stop(), answered(): any.
 #pragma once
 
@@ -24,7 +25,8 @@ class CallClient {
     uint64_t call_limit = std::numeric_limits<uint64_t>::max();
   };
 
-  CallClient(const Program& program, std::unique_ptr<CallGenerator> generator, CallChannel channel, Options options);
+  CallClient(const Program& program, std::unique_ptr<CallGenerator> generator, CallChannel channel,
+             Options options);
 
   void run();
   // No new calls are sent; run() ends once the old ones are answered.
@@ -36,7 +38,8 @@ class CallClient {
 
  private:
   void send_calls();
-  // The stream's next call, with its time where its procedure asks for that: the journal must have what the log will.
+  // The stream's next call, with its time where its procedure asks for that: the journal must have what the
+  // log will.
   const Call& next_call(uint64_t sequence);
   bool take_replies();
   void take_reply(ByteSpan message);

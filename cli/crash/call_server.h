@@ -1,11 +1,12 @@
-// CallServer: runs the calls that come through one channel on one worker, and answers each once it is durable.
+// CallServer: runs the calls that come through one channel on one worker, and answers each once it is
+// durable.
 //
 // Flow        channel -> decode -> Session -> AckQueue -> (durable) -> channel
-// Invariants  a reply is written to the channel only after what it tells is durable: pipelined acknowledgement, as
-//             `mneme run` does it.
+// Invariants  a reply is written to the channel only after what it tells is durable: pipelined
+//             acknowledgement, as `mneme run` does it.
 // Threads     run(): the worker's.
-// Errors      run() ends with an error when the log fails, a call is malformed, or memory is exhausted; with success
-//             when the client closes the channel.
+// Errors      run() ends with an error when the log fails, a call is malformed, or memory is exhausted; with
+//             success when the client closes the channel.
 #pragma once
 
 #include <vector>

@@ -22,8 +22,8 @@ Result<ChildProcess> ChildProcess::start(std::vector<std::string> arguments, siz
   };
   for (size_t i = 0; i < channel_count; ++i) {
     int ends[2];
-    // Close-on-exec on ours only: the kernel must close the parent's end in the child, or no end of file would tell
-    // the parent that the child has died.
+    // Close-on-exec on ours only: the kernel must close the parent's end in the child, or no end of file
+    // would tell the parent that the child has died.
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
       const int reason = errno;
       close_child_ends();
@@ -61,7 +61,9 @@ ChildProcess::~ChildProcess() {
   wait();
 }
 
-void ChildProcess::kill_now() { ::kill(pid_, SIGKILL); }
+void ChildProcess::kill_now() {
+  ::kill(pid_, SIGKILL);
+}
 
 ChildProcess::Ending ChildProcess::wait() {
   int status = 0;
@@ -76,8 +78,8 @@ ChildProcess::Ending ChildProcess::wait(std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   siginfo_t ended{};
   // WNOWAIT: whoever has ended stays to be waited for.
-  while (waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0 &&
-         std::chrono::steady_clock::now() < deadline) {
+  while (waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == 0 && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (ended.si_pid == 0) kill_now();

@@ -1,5 +1,5 @@
-// Goal: a child that the system has no room for is refused with its reason. Method: a process that may open no more files, and an
-// argument longer than any may be.
+// Goal: a child that the system has no room for is refused with its reason. Method: a process that may open
+// no more files, and an argument longer than any may be.
 #include "cli/crash/child_process.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ TEST(ChildProcess, KeepsNoDescriptorsOfAChildThatWasNotStarted) {
   const auto before = open_files();
   {
     const test::NoOpenFiles none(/*besides=*/2);
-    test::expect_refused(ChildProcess::start({"--help"}, 2), ErrorKind::kFailed, "cannot make a socket pair for the child process: ");
+    test::expect_refused(ChildProcess::start({"--help"}, 2), ErrorKind::kFailed,
+                         "cannot make a socket pair for the child process: ");
   }
   EXPECT_EQ(open_files(), before);
 }

@@ -1,5 +1,5 @@
-// ClientJournal: what a client knows: every call that it sent, and what it was told of it. Kept outside the database's
-// process, so that it can bear witness after that process was killed.
+// ClientJournal: what a client knows: every call that it sent, and what it was told of it. Kept outside the
+// database's process, so that it can bear witness after that process was killed.
 //
 // Invariants  a call is journalled before its first byte is sent, and answered at most once.
 // Threads     one owner.

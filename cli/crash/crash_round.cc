@@ -62,12 +62,12 @@ std::vector<Pass> passes_for(const Manifest& manifest, const std::string& archiv
 
 }  // namespace
 
-Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& workload, const Program& program,
-                                   Witness& witness) {
-  std::vector<std::string> serve{"serve", setting.directory, "--device-seed",
-                                 std::to_string(setting.device_seed), "--execution",
-                                 std::string(name_of(setting.execution)), "--adhoc",
-                                 std::to_string(setting.ad_hoc_percent)};
+Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& workload,
+                                   const Program& program, Witness& witness) {
+  std::vector<std::string> serve{"serve",         setting.directory,
+                                 "--device-seed", std::to_string(setting.device_seed),
+                                 "--execution",   std::string(name_of(setting.execution)),
+                                 "--adhoc",       std::to_string(setting.ad_hoc_percent)};
   serve.insert(serve.end(), setting.log.begin(), setting.log.end());
   serve.insert(serve.end(), setting.checkpoints.begin(), setting.checkpoints.end());
   serve.insert(serve.end(), setting.concurrency.begin(), setting.concurrency.end());
@@ -79,9 +79,9 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
   std::vector<std::thread> threads;
   std::atomic<uint32_t> running{setting.threads};
   for (uint32_t i = 0; i < setting.threads; ++i) {
-    clients.push_back(std::make_unique<CallClient>(
-        program, workload.generator({i, setting.threads, setting.incarnation}), std::move(child->channels()[i]),
-        CallClient::Options{}));
+    clients.push_back(
+        std::make_unique<CallClient>(program, workload.generator({i, setting.threads, setting.incarnation}),
+                                     std::move(child->channels()[i]), CallClient::Options{}));
     threads.emplace_back([&client = *clients[i], &running] {
       client.run();
       running.fetch_sub(1, std::memory_order_relaxed);
@@ -121,15 +121,17 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
     witness.add(std::move(client->journal()));
   }
   if (run.ended_by_itself && (!setting.may_end || first_answer_ns == 0)) {
-    return failed("the server on {} ended by itself, with status {}, before it was killed; its message is above",
-                  setting.directory, ending.exit_status);
+    return failed(
+        "the server on {} ended by itself, with status {}, before it was killed; its message is above",
+        setting.directory, ending.exit_status);
   }
   RETURN_IF_ERROR(run_hook(setting.hook, "killed", server));
   return run;
 }
 
-Result<Examination> examine(const std::string& directory, const std::string& archive, const Workload& workload,
-                            const Program& program, const RecoverOptions& how, Witness& witness, bool quiet) {
+Result<Examination> examine(const std::string& directory, const std::string& archive,
+                            const Workload& workload, const Program& program, const RecoverOptions& how,
+                            Witness& witness, bool quiet) {
   const Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
   Examination examination;
@@ -160,17 +162,19 @@ Result<Examination> examine(const std::string& directory, const std::string& arc
     Result<RecoveredDatabase> recovered = recover(directory, options);
     progress.finish();
     if (!recovered) return recovered.error();
-    examination.schemes.push_back({pass.name(), recovered->report, digest_text(*recovered->database, how.replay.threads)});
+    examination.schemes.push_back(
+        {pass.name(), recovered->report, digest_text(*recovered->database, how.replay.threads)});
     examination.digests_equal &= examination.schemes.back().digest == examination.schemes.front().digest;
     if (!pass.is_judged) continue;
     examination.verdict = witness.judge(recovered->log);
     // What nobody was told of may be at one server alone, and that one away now and back later.
-    const bool is_elsewhere = manifest->attributes.contains(kLogServersAttribute) || manifest->attributes.contains(kLogKindAttribute);
+    const bool is_elsewhere = manifest->attributes.contains(kLogServersAttribute) ||
+                              manifest->attributes.contains(kLogKindAttribute);
     if (examination.verdict.good() && !is_elsewhere) witness.settle(recovered->log);
     // What an ad-hoc transaction was to add to what is conserved, its rows don't tell.
     const bool saw_all = sees_calls && recovered->report.replay.ad_hoc == 0;
-    for (const Check& check :
-         workload.check(DatabaseRows(*recovered->database), saw_all ? std::optional(conserved) : std::nullopt)) {
+    for (const Check& check : workload.check(DatabaseRows(*recovered->database),
+                                             saw_all ? std::optional(conserved) : std::nullopt)) {
       ++examination.checks;
       if (!check.ok) examination.failed_checks.push_back(check);
     }
@@ -181,13 +185,15 @@ Result<Examination> examine(const std::string& directory, const std::string& arc
 std::string Examination::faults() const {
   std::string text;
   if (!digests_equal) {
-    for (const Scheme& scheme : schemes) text += fmt::format("{} recovers digest {}; ", scheme.name, scheme.digest);
+    for (const Scheme& scheme : schemes)
+      text += fmt::format("{} recovers digest {}; ", scheme.name, scheme.digest);
   }
   if (!verdict.good()) {
-    text += fmt::format("{} lost, {} invented, {} with wrong results; first: {}; ", verdict.lost, verdict.invented,
-                        verdict.wrong_results, verdict.first_fault);
+    text += fmt::format("{} lost, {} invented, {} with wrong results; first: {}; ", verdict.lost,
+                        verdict.invented, verdict.wrong_results, verdict.first_fault);
   }
-  for (const Check& check : failed_checks) text += fmt::format("{} does not hold: {}; ", check.name, check.detail);
+  for (const Check& check : failed_checks)
+    text += fmt::format("{} does not hold: {}; ", check.name, check.detail);
   if (!text.empty()) text.resize(text.size() - 2);
   return text;
 }

@@ -1,10 +1,11 @@
 // CrashRound: one life of a database, from opening it to SIGKILL, and the examination of what is left.
 //
-// Flow        run_until_killed: child process, clients -> SIGKILL -> Witness. Who makes trouble meanwhile, and has to mend it
-//             before anything can be recovered, is told of both moments by the hook, and waited for.
-//             examine: recover by every scheme -> digests, the workload's conditions, the Witness's judgement. Where checkpoints
-//             have shortened the log, an archive has the whole of it: that is replayed once, to be judged, and its
-//             digest is what recovery from the newest checkpoint must give.
+// Flow        run_until_killed: child process, clients -> SIGKILL -> Witness. Who makes trouble meanwhile,
+//             and has to mend it before anything can be recovered, is told of both moments by the hook, and
+//             waited for. examine: recover by every scheme -> digests, the workload's conditions, the
+//             Witness's judgement. Where checkpoints have shortened the log, an archive has the whole of it:
+//             that is replayed once, to be judged, and its digest is what recovery from the newest checkpoint
+//             must give.
 // Threads     the caller's; run_until_killed uses one a client besides.
 #pragma once
 
@@ -28,11 +29,11 @@ struct CrashSetting {
   std::vector<std::string> log;          // options that choose its device and buffer
   std::vector<std::string> concurrency;  // likewise
   uint32_t ad_hoc_percent = 0;
-  uint32_t threads = 1;     // of the server; as many clients
-  double kill_after = 1;    // seconds after the first answer
-  uint32_t incarnation = 0; // of the clients' streams of calls
-  std::string hook;         // a shell command, run with "answered" and with "killed" behind it; empty: none
-  bool may_end = false;     // an engine that ends by itself is as good as one that was killed
+  uint32_t threads = 1;      // of the server; as many clients
+  double kill_after = 1;     // seconds after the first answer
+  uint32_t incarnation = 0;  // of the clients' streams of calls
+  std::string hook;          // a shell command, run with "answered" and with "killed" behind it; empty: none
+  bool may_end = false;      // an engine that ends by itself is as good as one that was killed
 };
 
 struct KilledRun {
@@ -44,8 +45,8 @@ struct KilledRun {
 };
 
 // Starts a server on the directory, sends it calls, kills it, and tells the witness what the clients knew.
-Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& workload, const Program& program,
-                                   Witness& witness);
+Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& workload,
+                                   const Program& program, Witness& witness);
 
 struct Examination {
   struct Scheme {
@@ -53,9 +54,10 @@ struct Examination {
     RecoveryReport report;
     std::string digest;
   };
-  std::vector<Scheme> schemes;  // of the whole log, where an archive has it; then those that the log serves, serial replay first
-  Lsn checkpoint_lsn;           // of the newest
-  bool in_checkpoint = false;   // the crash came while another was being written
+  // of the whole log, where an archive has it; then those that the log serves, serial replay first
+  std::vector<Scheme> schemes;
+  Lsn checkpoint_lsn;          // of the newest
+  bool in_checkpoint = false;  // the crash came while another was being written
   bool digests_equal = true;
   Verdict verdict;
   std::vector<Check> failed_checks;  // of the workload's conditions
@@ -66,9 +68,10 @@ struct Examination {
   std::string faults() const;
 };
 
-// `archive`: of the directory's runs; empty: they took no checkpoints. Of `how` the threads, the execution, and of clr-p
-// the level and the analysis count.
-Result<Examination> examine(const std::string& directory, const std::string& archive, const Workload& workload,
-                            const Program& program, const RecoverOptions& how, Witness& witness, bool quiet);
+// `archive`: of the directory's runs; empty: they took no checkpoints. Of `how` the threads, the execution,
+// and of clr-p the level and the analysis count.
+Result<Examination> examine(const std::string& directory, const std::string& archive,
+                            const Workload& workload, const Program& program, const RecoverOptions& how,
+                            Witness& witness, bool quiet);
 
 }  // namespace mneme

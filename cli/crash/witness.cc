@@ -19,13 +19,16 @@ void Witness::add(ClientJournal journal) {
       ++unanswered_[std::move(payload)];
     } else if (call.status == ReplyStatus::kAcknowledged) {
       const bool fresh =
-          acknowledged_.try_emplace(call.lsn, Acknowledged{std::move(payload), Bytes(as_text(call.results))}).second;
+          acknowledged_.try_emplace(call.lsn, Acknowledged{std::move(payload), Bytes(as_text(call.results))})
+              .second;
       CHECK(fresh);
     }
   }
 }
 
-void Witness::replayed(Lsn lsn, ByteSpan results) { replayed_.insert_or_assign(lsn, Bytes(as_text(results))); }
+void Witness::replayed(Lsn lsn, ByteSpan results) {
+  replayed_.insert_or_assign(lsn, Bytes(as_text(results)));
+}
 
 Verdict Witness::judge(const LogContents& log) {
   Verdict verdict;
@@ -43,8 +46,9 @@ Verdict Witness::judge(const LogContents& log) {
     }
     for (; settled != settled_.end() && settled->first < end; ++settled) {
       fault(verdict, verdict.lost,
-            fmt::format("the record at LSN {}, which the log had when another incarnation went on with it, is gone",
-                        settled->first.value));
+            fmt::format(
+                "the record at LSN {}, which the log had when another incarnation went on with it, is gone",
+                settled->first.value));
     }
   };
   for (const RecordView& record : log.records) {
@@ -53,8 +57,9 @@ Verdict Witness::judge(const LogContents& log) {
     const std::optional<ByteSpan> call = call_of(record.kind, record.payload);
     if (expected != acknowledged_.end() && expected->first == record.lsn) {
       if (call && expected->second.payload != as_text(*call)) {
-        fault(verdict, verdict.lost, fmt::format("the log holds another call at LSN {} than was acknowledged there",
-                                                 record.lsn.value));
+        fault(verdict, verdict.lost,
+              fmt::format("the log holds another call at LSN {} than was acknowledged there",
+                          record.lsn.value));
       }
       const auto results = replayed_.find(record.lsn);
       if (results != replayed_.end() && results->second != expected->second.results) {
@@ -67,29 +72,34 @@ Verdict Witness::judge(const LogContents& log) {
     }
     if (settled != settled_.end() && settled->first == record.lsn) {
       if (settled->second.has_value() != call.has_value() || (call && *settled->second != as_text(*call))) {
-        fault(verdict, verdict.lost, fmt::format("the log holds something else at LSN {} than it did before", record.lsn.value));
+        fault(verdict, verdict.lost,
+              fmt::format("the log holds something else at LSN {} than it did before", record.lsn.value));
       }
       ++settled;
       continue;
     }
     if (!call) {
-      // Which of the unanswered calls left these rows is not told: there must be no more such records than calls.
+      // Which of the unanswered calls left these rows is not told: there must be no more such records than
+      // calls.
       if (unanswered_count > 0) {
         --unanswered_count;
       } else {
-        fault(verdict, verdict.invented,
-              fmt::format("the log holds rows at LSN {} that no call changed which was acknowledged there, and more of "
-                          "those than calls that were not answered",
-                          record.lsn.value));
+        fault(
+            verdict, verdict.invented,
+            fmt::format(
+                "the log holds rows at LSN {} that no call changed which was acknowledged there, and more of "
+                "those than calls that were not answered",
+                record.lsn.value));
       }
       continue;
     }
     const auto sent = unanswered.find(as_text(*call));
     if (sent == unanswered.end() || sent->second == 0) {
       fault(verdict, verdict.invented,
-            fmt::format("the log holds a call at LSN {} that no client sent, or that was rolled back or acknowledged "
-                        "elsewhere",
-                        record.lsn.value));
+            fmt::format(
+                "the log holds a call at LSN {} that no client sent, or that was rolled back or acknowledged "
+                "elsewhere",
+                record.lsn.value));
     } else {
       --sent->second;
       if (unanswered_count > 0) --unanswered_count;
@@ -99,7 +109,8 @@ Verdict Witness::judge(const LogContents& log) {
   // A skip record's, too: a checkpoint's, which its rows have.
   if (last_told_ >= log.end && verdict.lost == 0) {
     fault(verdict, verdict.lost,
-          fmt::format("a client was told what depends on the record at LSN {}, and the log ends at {}", last_told_.value, log.end.value));
+          fmt::format("a client was told what depends on the record at LSN {}, and the log ends at {}",
+                      last_told_.value, log.end.value));
   }
   return verdict;
 }

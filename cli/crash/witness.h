@@ -1,14 +1,15 @@
-// Witness: holds a recovered log against what clients sent and were told: was anything acknowledged lost, was anything
-// invented?
+// Witness: holds a recovered log against what clients sent and were told: was anything acknowledged lost, was
+// anything invented?
 //
-// Judgement   an acknowledged call's LSN must hold exactly that call ("lost" otherwise), and serial replay must give
-//             the results that the client was given for it ("wrong results").
-//             a logged call must be one that was acknowledged at that LSN, or one that was sent and never answered
-//             ("invented" otherwise): a client that was told of a rollback, or never sent the call, must not find it.
-//             a call that was never answered may be in the log or not, once; and once a log has been settled, for ever.
-//             a client that was told what the database holds was told nothing that the log doesn't reach ("lost" otherwise).
-//             Records of rows alone don't tell the call: they are held against LSNs, and against how many calls were
-//             never answered; what the rows must be is the workload's conditions' business.
+// Judgement   an acknowledged call's LSN must hold exactly that call ("lost" otherwise), and serial replay
+//             must give the results that the client was given for it ("wrong results"). a logged call must be
+//             one that was acknowledged at that LSN, or one that was sent and never answered ("invented"
+//             otherwise): a client that was told of a rollback, or never sent the call, must not find it. a
+//             call that was never answered may be in the log or not, once; and once a log has been settled,
+//             for ever. a client that was told what the database holds was told nothing that the log doesn't
+//             reach ("lost" otherwise). Records of rows alone don't tell the call: they are held against
+//             LSNs, and against how many calls were never answered; what the rows must be is the workload's
+//             conditions' business.
 // Threads     one.
 #pragma once
 
@@ -45,9 +46,11 @@ class Witness {
   // The results that serial replay gave for the record at `lsn`, encoded as the server encodes them.
   void replayed(Lsn lsn, ByteSpan results);
 
-  // Judges the whole log; replayed() was called for each of its command records, or for none to leave results out.
+  // Judges the whole log; replayed() was called for each of its command records, or for none to leave results
+  // out.
   Verdict judge(const LogContents& log);
-  // Another incarnation goes on with this log: what it has of calls that were never answered stays, and no more of them comes.
+  // Another incarnation goes on with this log: what it has of calls that were never answered stays, and no
+  // more of them comes.
   void settle(const LogContents& log);
 
  private:
@@ -62,7 +65,8 @@ class Witness {
   std::map<Lsn, Acknowledged> acknowledged_;
   std::map<Bytes, uint64_t, std::less<>> unanswered_;  // payload -> how often it was sent
   std::map<Lsn, std::optional<Bytes>> settled_;        // nothing: of a record of rows
-  Lsn last_told_;                                      // of all answers, those of calls that left no record included
+  // of all answers, those of calls that left no record included
+  Lsn last_told_;
   std::map<Lsn, Bytes> replayed_;
 };
 

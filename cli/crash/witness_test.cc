@@ -73,7 +73,8 @@ TEST_F(WitnessTest, FindsAnInventedCall) {
   EXPECT_EQ(judge({{100, "deposit 1"}, {200, "overdraw"}, {300, "deposit 2"}}).invented, 1u);
   EXPECT_EQ(judge({{100, "deposit 1"}, {200, "deposit 4"}, {300, "deposit 2"}}).invented, 1u);
   EXPECT_EQ(judge({{100, "deposit 1"}, {200, "deposit 1"}, {300, "deposit 2"}}).invented, 1u) << "run twice";
-  EXPECT_EQ(judge({{100, "deposit 1"}, {200, "deposit 3"}, {250, "deposit 3"}, {300, "deposit 2"}}).invented, 1u);
+  EXPECT_EQ(judge({{100, "deposit 1"}, {200, "deposit 3"}, {250, "deposit 3"}, {300, "deposit 2"}}).invented,
+            1u);
 }
 
 TEST_F(WitnessTest, FindsAReaderWhoWasToldTooEarly) {

@@ -20,13 +20,13 @@ constexpr size_t kMaxUnacknowledged = 16 * 1024;
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
 struct Shared {
-  // Written by the caller's thread when the time is up, and by a worker that failed; read by all. Relaxed: nothing is
-  // handed over with it.
+  // Written by the caller's thread when the time is up, and by a worker that failed; read by all. Relaxed:
+  // nothing is handed over with it.
   std::atomic<bool> stop{false};
   uint64_t start_ns = 0;
   uint64_t measure_from_ns = 0;
-  // Each worker looks at the clock itself: where the caller's thread gets no turn, as under a real-time scheduler with as
-  // many workers as cores, a run would not end.
+  // Each worker looks at the clock itself: where the caller's thread gets no turn, as under a real-time
+  // scheduler with as many workers as cores, a run would not end.
   uint64_t end_ns = kNever;
 };
 
@@ -55,7 +55,8 @@ class DriverWorker {
   }
 
   void run() {
-    for (uint64_t position = 0; position < call_limit_ && !shared_.stop.load(std::memory_order_relaxed); ++position) {
+    for (uint64_t position = 0; position < call_limit_ && !shared_.stop.load(std::memory_order_relaxed);
+         ++position) {
       const uint64_t begin_ns = options_.rate ? await_arrival() : monotonic_ns();
       if (begin_ns >= shared_.end_ns) break;
       if (!run_call(generator_->call(position), begin_ns)) {
@@ -75,7 +76,8 @@ class DriverWorker {
   uint64_t committed() const { return committed_.load(std::memory_order_relaxed); }
 
  private:
-  // Sleeps until the next call is due, and returns when that was; meanwhile acknowledges. kNever: the run ends before.
+  // Sleeps until the next call is due, and returns when that was; meanwhile acknowledges. kNever: the run
+  // ends before.
   uint64_t await_arrival() {
     for (;;) {
       acknowledge_durable();
@@ -83,7 +85,8 @@ class DriverWorker {
       const uint64_t now = monotonic_ns();
       if (now >= shared_.end_ns) return kNever;
       if (now >= next_arrival_ns_) break;
-      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min<uint64_t>(next_arrival_ns_ - now, 50'000)));
+      std::this_thread::sleep_for(
+          std::chrono::nanoseconds(std::min<uint64_t>(next_arrival_ns_ - now, 50'000)));
       if (shared_.stop.load(std::memory_order_relaxed)) return kNever;
     }
     const uint64_t due = next_arrival_ns_;
@@ -107,7 +110,8 @@ class DriverWorker {
         error_ = failed("a call was not run: {}", result.message);
         return false;
     }
-    const AckQueue::Entry entry{result.lsn, begin_ns, call.procedure.value * 2 + (result.committed() ? 1 : 0)};
+    const AckQueue::Entry entry{result.lsn, begin_ns,
+                                call.procedure.value * 2 + (result.committed() ? 1 : 0)};
     switch (options_.commit) {
       case CommitMode::kAsync:
         acknowledge(entry, monotonic_ns());
@@ -194,8 +198,8 @@ class Throughput {
 
   void look(uint64_t now_ns, uint64_t committed) {
     if (now_ns < next_ns_) return;
-    // A late look is divided by the time that it took, and followed by one that is earlier. Seconds that nobody looked at
-    // have the average of all.
+    // A late look is divided by the time that it took, and followed by one that is earlier. Seconds that
+    // nobody looked at have the average of all.
     const double rate = static_cast<double>(committed - last_) * 1e9 / static_cast<double>(now_ns - last_ns_);
     const uint64_t seconds = 1 + (now_ns - next_ns_) / kSecond;
     per_second_.insert(per_second_.end(), seconds, rate);
@@ -249,15 +253,16 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
 
   std::vector<std::unique_ptr<CachePadded<DriverWorker>>> workers;
   for (uint32_t i = 0; i < database.worker_count(); ++i) {
-    workers.push_back(std::make_unique<CachePadded<DriverWorker>>(workload, program, database, WorkerId{i}, options,
-                                                                  shared));
+    workers.push_back(std::make_unique<CachePadded<DriverWorker>>(workload, program, database, WorkerId{i},
+                                                                  options, shared));
   }
   std::atomic<uint32_t> running{database.worker_count()};
   std::atomic<bool> kept_off{false};  // set by any worker as it begins, read once all are joined: relaxed
   std::vector<std::thread> threads;
   for (auto& worker : workers) {
     threads.emplace_back([&, &worker = *worker] {
-      if (keep_off(options.interrupted_cores, database.worker_count())) kept_off.store(true, std::memory_order_relaxed);
+      if (keep_off(options.interrupted_cores, database.worker_count()))
+        kept_off.store(true, std::memory_order_relaxed);
       worker->run();
       running.fetch_sub(1, std::memory_order_release);
     });
@@ -287,7 +292,8 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
   for (std::thread& thread : threads) thread.join();
   uint64_t stopped_ns = monotonic_ns();
   throughput.look(std::min(stopped_ns, shared.end_ns), committed_by_all());
-  // No call begins after the end, and those that began before are measured until the last of them is acknowledged.
+  // No call begins after the end, and those that began before are measured until the last of them is
+  // acknowledged.
   if (!options.transactions) {
     stopped_ns = std::min(stopped_ns, shared.end_ns);
     for (auto& worker : workers) stopped_ns = std::max(stopped_ns, (*worker)->last_end_ns());

@@ -47,9 +47,10 @@ class BareBuffer : public Target {
   BareBuffer(LogBufferKind kind, const LogBufferOptions& options)
       : buffer_(make_log_buffer(kind, options)),
         device_(options.begin),
-        flusher_(std::make_unique<LogFlusher>(
-            *buffer_, device_,
-            LogFlusherOptions{options.begin, {.interval = std::chrono::microseconds(100), .bytes = options.ring_bytes / 16}})) {}
+        flusher_(std::make_unique<LogFlusher>(*buffer_, device_,
+                                              LogFlusherOptions{options.begin,
+                                                                {.interval = std::chrono::microseconds(100),
+                                                                 .bytes = options.ring_bytes / 16}})) {}
 
   bool insert(WorkerId worker, ByteSpan payload, Lsn& lsn) override {
     if (!buffer_->await_space(worker)) return false;

@@ -43,10 +43,12 @@ std::string breakdown_text(const std::vector<ThreadTime>& times) {
   const ThreadTime sum = sum_of(times);
   const auto percent = [&](double seconds) { return 100 * seconds / sum.total_seconds(); };
   return fmt::format(
-      "  the threads' time from the log's loading on: {:.0f}% data loading, {:.0f}% parameter checking, {:.0f}% dispatch, "
+      "  the threads' time from the log's loading on: {:.0f}% data loading, {:.0f}% parameter checking, "
+      "{:.0f}% dispatch, "
       "{:.0f}% useful work, {:.0f}% scheduling, {:.0f}% waiting\n",
-      percent(sum.data_loading_seconds), percent(sum.parameter_checking_seconds), percent(sum.dispatch_seconds),
-      percent(sum.useful_work_seconds), percent(sum.scheduling_seconds), percent(sum.waiting_seconds));
+      percent(sum.data_loading_seconds), percent(sum.parameter_checking_seconds),
+      percent(sum.dispatch_seconds), percent(sum.useful_work_seconds), percent(sum.scheduling_seconds),
+      percent(sum.waiting_seconds));
 }
 
 Json thread_time_json(const ThreadTime& time) {
@@ -58,8 +60,8 @@ Json thread_time_json(const ThreadTime& time) {
           {"waiting_seconds", time.waiting_seconds}};
 }
 
-// `decode_seconds` and `dispatch_seconds` (of pieces: located and appended) are the replayer's own sums; the threads' time is
-// there where it was measured.
+// `decode_seconds` and `dispatch_seconds` (of pieces: located and appended) are the replayer's own sums; the
+// threads' time is there where it was measured.
 Json breakdown_json(const RecoveryReport& report) {
   Json json = {{"pieces", report.replay.pieces},
                {"decode_seconds", report.replay.decode_seconds},
@@ -74,10 +76,13 @@ Json breakdown_json(const RecoveryReport& report) {
 
 }  // namespace
 
-uint32_t default_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
+uint32_t default_threads() {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
 
 void show_progress(RecoverOptions& options, Progress& progress) {
-  options.progress = [&progress, begun = std::optional<RecoveryStage>()](const RecoveryProgress& now) mutable {
+  options.progress = [&progress,
+                      begun = std::optional<RecoveryStage>()](const RecoveryProgress& now) mutable {
     if (now.stage == RecoveryStage::kCompilation) {
       if (now.done == 0) progress.say(compiling_text(now.total));
       return;
@@ -101,8 +106,8 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
       {"manifest", seconds_text(report.manifest_seconds), ""},
       {"catalog", seconds_text(report.catalog_seconds), ""},
       {"checkpoint", seconds_text(report.checkpoint_seconds),
-       fmt::format("{}, {}, at LSN {}", bytes_text(report.checkpoint_bytes), counted(report.checkpoint_rows, "row"),
-                   report.checkpoint_lsn.value)},
+       fmt::format("{}, {}, at LSN {}", bytes_text(report.checkpoint_bytes),
+                   counted(report.checkpoint_rows, "row"), report.checkpoint_lsn.value)},
       {"log load", seconds_text(report.log_load_seconds), bytes_text(report.log_bytes)}};
   if (replays_calls(report.scheme)) {
     rows.push_back({"analysis", seconds_text(report.analysis_seconds), ""});
@@ -124,49 +129,50 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
                         counted(report.holes, "hole"), bytes_text(report.hole_bytes));
   }
   text += breakdown_text(report.thread_times);
-  text += fmt::format("  applied {}, skipped {}, state digest {}, log ends at LSN {}\n",
-                      thousands(report.replay.transactions), thousands(report.skipped), digest, report.end.value);
+  text +=
+      fmt::format("  applied {}, skipped {}, state digest {}, log ends at LSN {}\n",
+                  thousands(report.replay.transactions), thousands(report.skipped), digest, report.end.value);
   return text;
 }
 
 Json recovery_json(const RecoveryReport& report, const std::string& digest) {
   const bool runs_calls = replays_calls(report.scheme);
   Json json = {{"command", "recover"},
-          {"scheme", std::string(name_of(report.scheme))},
-          {"replay", runs_calls ? Json(std::string(name_of(report.level))) : Json()},
-          {"replay_order", runs_calls ? Json() : Json(std::string(name_of(report.order)))},
-          {"threads", report.threads},
-          {"execution", runs_calls ? Json(std::string(name_of(report.execution))) : Json()},
-          {"manifest_seconds", report.manifest_seconds},
-          {"catalog_seconds", report.catalog_seconds},
-          {"checkpoint_seconds", report.checkpoint_seconds},
-          {"checkpoint_bytes", report.checkpoint_bytes},
-          {"checkpoint_lsn", report.checkpoint_lsn.value},
-          {"log_load_seconds", report.log_load_seconds},
-          {"log_bytes", report.log_bytes},
-          {"log_file_bytes", report.log_file_bytes},
-          {"log_memory_bytes", report.log_memory_bytes},
-          {"dropped_bytes", report.dropped_bytes},
-          {"dropped_reason", report.dropped_reason},
-          {"log_holes", report.holes},
-          {"log_hole_bytes", report.hole_bytes},
-          {"analysis_seconds", report.analysis_seconds},
-          {"compilation_seconds", report.compilation_seconds},
-          {"replay_seconds", report.replay_seconds},
-          {"index_build_seconds", report.index_build_seconds},
-          {"index_build", index_build_text(report.scheme)},
-          {"schema_changes", report.schema_changes},
-          {"schema_seconds", report.schema_seconds},
-          {"total_seconds", report.total_seconds},
-          {"transactions", report.replay.transactions},
-          {"replay_tps", report.replay_tps()},
-          {"adhoc_transactions", runs_calls ? Json(report.replay.ad_hoc) : Json()},
-          {"barriers", report.scheme == RecoveryScheme::kClrP ? Json(report.replay.barriers) : Json()},
-          {"durable_lsn", report.end.value},
-          {"state_digest", digest},
-          {"skipped", report.skipped},
-          {"breakdown", breakdown_json(report)},
-          {"peak_rss_bytes", peak_rss_bytes()}};
+               {"scheme", std::string(name_of(report.scheme))},
+               {"replay", runs_calls ? Json(std::string(name_of(report.level))) : Json()},
+               {"replay_order", runs_calls ? Json() : Json(std::string(name_of(report.order)))},
+               {"threads", report.threads},
+               {"execution", runs_calls ? Json(std::string(name_of(report.execution))) : Json()},
+               {"manifest_seconds", report.manifest_seconds},
+               {"catalog_seconds", report.catalog_seconds},
+               {"checkpoint_seconds", report.checkpoint_seconds},
+               {"checkpoint_bytes", report.checkpoint_bytes},
+               {"checkpoint_lsn", report.checkpoint_lsn.value},
+               {"log_load_seconds", report.log_load_seconds},
+               {"log_bytes", report.log_bytes},
+               {"log_file_bytes", report.log_file_bytes},
+               {"log_memory_bytes", report.log_memory_bytes},
+               {"dropped_bytes", report.dropped_bytes},
+               {"dropped_reason", report.dropped_reason},
+               {"log_holes", report.holes},
+               {"log_hole_bytes", report.hole_bytes},
+               {"analysis_seconds", report.analysis_seconds},
+               {"compilation_seconds", report.compilation_seconds},
+               {"replay_seconds", report.replay_seconds},
+               {"index_build_seconds", report.index_build_seconds},
+               {"index_build", index_build_text(report.scheme)},
+               {"schema_changes", report.schema_changes},
+               {"schema_seconds", report.schema_seconds},
+               {"total_seconds", report.total_seconds},
+               {"transactions", report.replay.transactions},
+               {"replay_tps", report.replay_tps()},
+               {"adhoc_transactions", runs_calls ? Json(report.replay.ad_hoc) : Json()},
+               {"barriers", report.scheme == RecoveryScheme::kClrP ? Json(report.replay.barriers) : Json()},
+               {"durable_lsn", report.end.value},
+               {"state_digest", digest},
+               {"skipped", report.skipped},
+               {"breakdown", breakdown_json(report)},
+               {"peak_rss_bytes", peak_rss_bytes()}};
   if (report.scheme == RecoveryScheme::kClrP) add_analysis(json, report.analysis);
   return json;
 }

@@ -9,12 +9,15 @@ namespace mneme {
 namespace {
 
 double tps(const SimulatedSchedule& schedule, const RecoveryReport& report) {
-  return schedule.makespan_ns > 0 ? static_cast<double>(report.replay.transactions) * 1e9 / schedule.makespan_ns : 0;
+  return schedule.makespan_ns > 0
+             ? static_cast<double>(report.replay.transactions) * 1e9 / schedule.makespan_ns
+             : 0;
 }
 
 double load_ns(const StepGraph& graph) {
   double sum = 0;
-  for (const StepGraph::Step& step : graph.steps) sum += step.kind == StepGraph::Kind::kLoad ? step.cost_ns : 0;
+  for (const StepGraph::Step& step : graph.steps)
+    sum += step.kind == StepGraph::Kind::kLoad ? step.cost_ns : 0;
   return sum;
 }
 
@@ -22,17 +25,21 @@ std::string label(const RecoveryReport& report, uint32_t block) {
   return block < report.blocks.size() ? report.blocks[block] : "decoding";
 }
 
-// Where the work fills the cores for longer than the longest path, more cores would help, and else they would not.
+// Where the work fills the cores for longer than the longest path, more cores would help, and else they would
+// not.
 std::string limit(const SimulatedReplay::OnCores& on, const RecoveryReport& report) {
   if (on.schedule.busy_ns / on.schedule.cores > on.path.total_ns) return "cores";
   return label(report, on.path.limiting_block());
 }
 
-std::string ms(double ns) { return seconds_text(ns * 1e-9); }
+std::string ms(double ns) {
+  return seconds_text(ns * 1e-9);
+}
 
 }  // namespace
 
-SimulatedReplay simulate_replay(const ScheduleRecorder& recorder, ReplayLevel level, const std::vector<uint32_t>& cores) {
+SimulatedReplay simulate_replay(const ScheduleRecorder& recorder, ReplayLevel level,
+                                const std::vector<uint32_t>& cores) {
   SimulatedReplay simulated;
   simulated.graph = step_graph(recorder, batches_in_flight(level, 1));
   simulated.on_one_core = simulate(simulated.graph, 1);
@@ -53,18 +60,21 @@ std::string simulation_text(const SimulatedReplay& simulated, const RecoveryRepo
       {"block", "work", "of it locating", fmt::format("on the longest path, {} cores", last.schedule.cores)}};
   for (uint32_t b = 0; b < work.size(); ++b) {
     if (work[b].total_ns() == 0) continue;
-    rows.push_back({label(report, b), ms(work[b].total_ns()), ms(work[b].fill_ns), ms(last.path.blocks[b].total_ns())});
+    rows.push_back(
+        {label(report, b), ms(work[b].total_ns()), ms(work[b].fill_ns), ms(last.path.blocks[b].total_ns())});
   }
   rows.push_back({"decoding", ms(load_ns(simulated.graph)), "", ms(last.path.load_ns)});
   rows.push_back({"all", ms(simulated.graph.work_ns()), "", ms(last.path.total_ns)});
   text += table_text(rows);
 
-  rows = {{"cores", "seconds", "times faster than one", "busy", "transactions/s", "longest path", "limited by"}};
+  rows = {
+      {"cores", "seconds", "times faster than one", "busy", "transactions/s", "longest path", "limited by"}};
   for (const SimulatedReplay::OnCores& on : simulated.on_cores) {
     rows.push_back({thousands(on.schedule.cores), ms(on.schedule.makespan_ns),
                     fmt::format("{:.2f}", simulated.on_one_core.makespan_ns / on.schedule.makespan_ns),
                     fmt::format("{:.0f}%", 100 * on.schedule.busy_share()),
-                    thousands(static_cast<uint64_t>(tps(on.schedule, report))), ms(on.path.total_ns), limit(on, report)});
+                    thousands(static_cast<uint64_t>(tps(on.schedule, report))), ms(on.path.total_ns),
+                    limit(on, report)});
   }
   return text + table_text(rows);
 }
@@ -80,7 +90,8 @@ Json simulation_json(const SimulatedReplay& simulated, const RecoveryReport& rep
   Json schedules = Json::array();
   for (const SimulatedReplay::OnCores& on : simulated.on_cores) {
     Json path = Json::object();
-    for (uint32_t b = 0; b < on.path.blocks.size(); ++b) path[label(report, b)] = on.path.blocks[b].total_ns() * 1e-9;
+    for (uint32_t b = 0; b < on.path.blocks.size(); ++b)
+      path[label(report, b)] = on.path.blocks[b].total_ns() * 1e-9;
     path["decoding"] = on.path.load_ns * 1e-9;
     schedules.push_back({{"cores", on.schedule.cores},
                          {"batches_in_flight", on.batches_in_flight},

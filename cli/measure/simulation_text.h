@@ -1,4 +1,5 @@
-// Prints how long a recovery would take on other numbers of cores, as text and as JSON (recovery/calls/schedule_simulation.h).
+// Prints how long a recovery would take on other numbers of cores, as text and as JSON
+// (recovery/calls/schedule_simulation.h).
 #pragma once
 
 #include <string>
@@ -21,9 +22,10 @@ struct SimulatedReplay {
   std::vector<OnCores> on_cores;  // in the order in which they were asked for
 };
 
-// `recorder`: of the recovery that `cores` are simulated for: of one thread, by CLR-P at this level. As many batches are in
-// flight as a replay on so many threads would have.
-SimulatedReplay simulate_replay(const ScheduleRecorder& recorder, ReplayLevel level, const std::vector<uint32_t>& cores);
+// `recorder`: of the recovery that `cores` are simulated for: of one thread, by CLR-P at this level. As many
+// batches are in flight as a replay on so many threads would have.
+SimulatedReplay simulate_replay(const ScheduleRecorder& recorder, ReplayLevel level,
+                                const std::vector<uint32_t>& cores);
 
 std::string simulation_text(const SimulatedReplay& simulated, const RecoveryReport& report);
 Json simulation_json(const SimulatedReplay& simulated, const RecoveryReport& report);

@@ -1,10 +1,10 @@
-// --touch-ahead: memory that a run will grow into is touched before the run is measured (base/memory/huge_pages.h), as other
-// engines do that allocate all of theirs at the start.
+// --touch-ahead: memory that a run will grow into is touched before the run is measured
+// (base/memory/huge_pages.h), as other engines do that allocate all of theirs at the start.
 //
-// auto        as much as the workload's procedures will insert at full speed (workloads/shared/expected_growth.h): nothing for
-//             a workload that only changes rows.
-// Bound       half of the memory that is available, so that a long run on a small machine is not killed for memory that
-//             it may never need. What exceeds it is touched as the run goes.
+// auto        as much as the workload's procedures will insert at full speed
+//             (workloads/shared/expected_growth.h): nothing for a workload that only changes rows.
+// Bound       half of the memory that is available, so that a long run on a small machine is not killed for
+//             memory that it may never need. What exceeds it is touched as the run goes.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -18,38 +18,46 @@ Result<void> load_workload(const Workload& workload, Database& database, uint32_
 namespace {
 
 // A workload names its procedures by their ids, which statements of `mneme sql` may have moved.
-Result<void> check_procedures(const Workload& workload, const Program& program, const std::string& directory) {
+Result<void> check_procedures(const Workload& workload, const Program& program,
+                              const std::string& directory) {
   const Result<std::unique_ptr<Program>> own = compile(workload.sql(), "workload.sql");
   if (!own) return own.error();
   for (const ir::Procedure& procedure : (*own)->procedures) {
     const ir::Procedure* there = program.find_procedure(procedure.name);
-    if (there != nullptr && there->id == procedure.id && there->parameters.size() == procedure.parameters.size()) {
+    if (there != nullptr && there->id == procedure.id &&
+        there->parameters.size() == procedure.parameters.size()) {
       continue;
     }
     return invalid_argument(
-        "{} has no procedure {} any more where the workload expects it: the schema was changed; create it as it was, or "
+        "{} has no procedure {} any more where the workload expects it: the schema was changed; create it as "
+        "it was, or "
         "run the workload on another directory",
         directory, procedure.name);
   }
   return {};
 }
 
-// Rows that a call changes are named by their primary keys in some logs: a call that could not be logged there would end the run
-// in its middle.
+// Rows that a call changes are named by their primary keys in some logs: a call that could not be logged
+// there would end the run in its middle.
 Result<void> check_rows_have_names(const Workload& workload, const Program& program, RecordContent records) {
   if (!holds_keys(records) && holds_images(records)) return {};
   for (const ir::Procedure& procedure : program.procedures) {
     if (!workload.calls(procedure.id) || (!holds_keys(records) && !procedure.is_logged_by_rows())) continue;
     for (const ir::Operation& operation : procedure.operations) {
-      if (operation.kind != ir::OperationKind::kUpdate && operation.kind != ir::OperationKind::kDelete) continue;
+      if (operation.kind != ir::OperationKind::kUpdate && operation.kind != ir::OperationKind::kDelete)
+        continue;
       const TableDefinition& table = program.catalog.table(operation.access.front().table);
       if (table.primary_key) continue;
-      const std::string why = holds_keys(records)
-                                  ? fmt::format("--log {} names rows", name_of(records))
-                                  : fmt::format("what it does depends on chance ({}), so that its rows are logged, and named",
-                                                procedure.by_chance);
-      return invalid_argument("procedure {} changes rows of table {}, which has no primary key, and {} by it: give the table one, "
-                              "or choose --log physical", procedure.name, table.name, why);
+      const std::string why =
+          holds_keys(records)
+              ? fmt::format("--log {} names rows", name_of(records))
+              : fmt::format("what it does depends on chance ({}), so that its rows are logged, and named",
+                            procedure.by_chance);
+      return invalid_argument(
+          "procedure {} changes rows of table {}, which has no primary key, and {} by it: give the table "
+          "one, "
+          "or choose --log physical",
+          procedure.name, table.name, why);
     }
   }
   return {};
@@ -73,9 +81,10 @@ WorkloadDatabase::WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Wo
   }
 }
 
-Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory, const WorkloadSettings& settings,
-                                                  const LogContent& content, const DurableLogOptions& log,
-                                                  Execution execution, bool quiet) {
+Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory,
+                                                  const WorkloadSettings& settings, const LogContent& content,
+                                                  const DurableLogOptions& log, Execution execution,
+                                                  bool quiet) {
   Result<std::unique_ptr<Workload>> workload = settings.make();
   if (!workload) return workload.error();
   Result<std::unique_ptr<Program>> program = compile((*workload)->sql(), settings.name + ".sql");
@@ -91,11 +100,12 @@ Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory, 
   options.threads = default_threads();
   Result<CreatedDatabase> created = create_database(
       directory, *std::move(program),
-      [&](Database& database) { return load_workload(**workload, database, options.threads, quiet); }, options);
+      [&](Database& database) { return load_workload(**workload, database, options.threads, quiet); },
+      options);
   if (!created) return created.error();
   WorkingDatabase& working = created->working;
-  CompiledUnits procedures =
-      load_procedures(working.program(), working.database().schema(), execution, working_folders(directory), quiet);
+  CompiledUnits procedures = load_procedures(working.program(), working.database().schema(), execution,
+                                             working_folders(directory), quiet);
   return WorkloadDatabase(settings, *std::move(workload), std::move(working), std::move(procedures), {});
 }
 
@@ -118,10 +128,10 @@ Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, co
   if (!opened) return opened.error();
   WorkingDatabase& working = opened->working;
   RETURN_IF_ERROR(check_procedures(**workload, working.program(), directory));
-  CompiledUnits procedures =
-      load_procedures(working.program(), working.database().schema(), execution, working_folders(directory), quiet);
-  return WorkloadDatabase(*std::move(settings), *std::move(workload), std::move(working), std::move(procedures),
-                          std::move(opened->report));
+  CompiledUnits procedures = load_procedures(working.program(), working.database().schema(), execution,
+                                             working_folders(directory), quiet);
+  return WorkloadDatabase(*std::move(settings), *std::move(workload), std::move(working),
+                          std::move(procedures), std::move(opened->report));
 }
 
 }  // namespace mneme

@@ -1,4 +1,5 @@
-// AnalysisOption: --conflicts, --elide, --decompose and --coalesce: how finely procedures are taken apart for parallel replay.
+// AnalysisOption: --conflicts, --elide, --decompose and --coalesce: how finely procedures are taken apart for
+// parallel replay.
 #pragma once
 
 #include <CLI/CLI.hpp>

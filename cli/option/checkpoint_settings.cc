@@ -104,7 +104,8 @@ double CheckpointSettings::share(uint32_t workers) const {
   return workers + threads_ < std::thread::hardware_concurrency() ? 1 : kShareBesideWorkers / threads_;
 }
 
-std::unique_ptr<CheckpointSchedule> CheckpointSettings::start(WorkingDatabase& database, const RecoveryReport& recovered,
+std::unique_ptr<CheckpointSchedule> CheckpointSettings::start(WorkingDatabase& database,
+                                                              const RecoveryReport& recovered,
                                                               const Output* output) const {
   if (!are_taken() && !when_full_) return nullptr;
   CheckpointScheduleOptions options;

@@ -1,4 +1,5 @@
-// CheckpointSettings: --checkpoint-every and what goes with it: whether, when and how a run takes checkpoints.
+// CheckpointSettings: --checkpoint-every and what goes with it: whether, when and how a run takes
+// checkpoints.
 //
 // Invariants  an option that speaks of checkpoints where none are taken is an error, never ignored.
 #pragma once
@@ -26,16 +27,19 @@ class CheckpointSettings {
   // After parsing. Gives the log the helper that a schedule needs.
   Result<void> choose(const CLI::App& command, DurableLogOptions& log);
   bool are_taken() const { return seconds_ > 0; }
-  // After choose(), for a log that goes round in a bounded room: checkpoints make room there, whatever else is asked for.
+  // After choose(), for a log that goes round in a bounded room: checkpoints make room there, whatever else
+  // is asked for.
   Result<void> take_when_full(DurableLogOptions& log);
   void keep_archive(std::string archive) { archive_ = std::move(archive); }
   const std::string& every() const { return every_; }
   // The same choice, as arguments of another process.
   std::vector<std::string> arguments() const;
 
-  // Starts taking them of a database that was opened after choose(); `recovered` says how fast its log was replayed. Returns nullptr
-  // if none are taken. A checkpoint's failure is reported to `output`, if there is one.
-  std::unique_ptr<CheckpointSchedule> start(WorkingDatabase& database, const RecoveryReport& recovered, const Output* output) const;
+  // Starts taking them of a database that was opened after choose(); `recovered` says how fast its log was
+  // replayed. Returns nullptr if none are taken. A checkpoint's failure is reported to `output`, if there is
+  // one.
+  std::unique_ptr<CheckpointSchedule> start(WorkingDatabase& database, const RecoveryReport& recovered,
+                                            const Output* output) const;
 
  private:
   double share(uint32_t workers) const;

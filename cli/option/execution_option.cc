@@ -10,7 +10,8 @@ namespace mneme {
 void ExecutionOption::add_option(CLI::App& command) {
   command
       .add_option("--execution", name,
-                  "native: procedures are compiled to machine code, or interpreted where there is no compiler; interpreted")
+                  "native: procedures are compiled to machine code, or interpreted where there is no "
+                  "compiler; interpreted")
       ->capture_default_str();
 }
 
@@ -22,6 +23,8 @@ CompiledUnits load_procedures(const Program& program, const Schema& schema, Exec
                              [&](size_t units) { progress.say(compiling_text(units)); });
 }
 
-std::string compiling_text(size_t units) { return fmt::format("compiling {} ...", counted(units, "procedure")); }
+std::string compiling_text(size_t units) {
+  return fmt::format("compiling {} ...", counted(units, "procedure"));
+}
 
 }  // namespace mneme

@@ -17,7 +17,8 @@ struct ExecutionOption {
   Result<Execution> get() const { return execution(name); }
 };
 
-// The program's procedures as machine code, if that is wanted, with a line of progress while they are compiled.
+// The program's procedures as machine code, if that is wanted, with a line of progress while they are
+// compiled.
 CompiledUnits load_procedures(const Program& program, const Schema& schema, Execution execution,
                               const NativeFolders& folders, bool quiet);
 

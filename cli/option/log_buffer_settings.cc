@@ -39,13 +39,15 @@ constexpr TunedBy kTunedBy[] = {{"--slots", has_consolidation_array},
                                 {"--grasshopper", is_grasshopper},
                                 {"--hop-distance", is_grasshopper},
                                 {"--scan-bits", is_scan}};
-constexpr StreamCommit kStreamCommits[] = {StreamCommit::kPassive, StreamCommit::kDurableCache, StreamCommit::kNone};
+constexpr StreamCommit kStreamCommits[] = {StreamCommit::kPassive, StreamCommit::kDurableCache,
+                                           StreamCommit::kNone};
 constexpr const char* kOfEpochs[] = {"--loggers", "--epoch"};
 constexpr const char* kOfStreams[] = {"--streams", "--stream-buffer", "--partition", "--stream-latency",
-                                       "--group-commit"};
+                                      "--group-commit"};
 
 template <typename Options>
-Result<void> check_unused(const CLI::App& command, const Options& options, std::string_view buffer, LogLayout whose) {
+Result<void> check_unused(const CLI::App& command, const Options& options, std::string_view buffer,
+                          LogLayout whose) {
   for (const char* option : options) {
     if (command.count(option) == 0) continue;
     return invalid_argument("the log buffer {} has no use for {}: leave it out, or choose {}", buffer, option,
@@ -67,12 +69,13 @@ std::string_view stream_commit_name(const DurableLogOptions& log) {
 }
 
 LogBufferSettings::LogBufferSettings()
-    : epoch_(fmt::format("{}ms", std::chrono::duration_cast<std::chrono::milliseconds>(kDefaultEpoch).count())) {}
+    : epoch_(fmt::format("{}ms",
+                         std::chrono::duration_cast<std::chrono::milliseconds>(kDefaultEpoch).count())) {}
 
 const std::vector<const char*>& LogBufferSettings::options() {
-  static const std::vector<const char*> kOptions{"--log-buffer", "--slots", "--grasshopper", "--hop-distance",
-                                                 "--scan-bits",  "--loggers", "--epoch", "--streams", "--stream-buffer",
-                                                 "--partition",  "--stream-latency", "--group-commit"};
+  static const std::vector<const char*> kOptions{
+      "--log-buffer", "--slots",   "--grasshopper",   "--hop-distance", "--scan-bits",      "--loggers",
+      "--epoch",      "--streams", "--stream-buffer", "--partition",    "--stream-latency", "--group-commit"};
   return kOptions;
 }
 
@@ -82,7 +85,8 @@ void LogBufferSettings::add_options(CLI::App& command) {
   command
       .add_option("--log-buffer", name_,
                   "how threads put records in order: " + names +
-                      "; or epoch: workers in groups, each with a logger and files of its own; or distributed: several "
+                      "; or epoch: workers in groups, each with a logger and files of its own; or "
+                      "distributed: several "
                       "streams, one a socket")
       ->capture_default_str();
   command
@@ -93,25 +97,33 @@ void LogBufferSettings::add_options(CLI::App& command) {
       ->capture_default_str();
   command
       .add_option("--streams", streams_,
-                  "of distributed: so many; without it one a NUMA node, and at least two. Workers write to a stream of "
+                  "of distributed: so many; without it one a NUMA node, and at least two. Workers write to a "
+                  "stream of "
                   "their node; on a machine with one, streams are dealt to them in turns")
       ->check(positive());
-  command.add_option("--stream-buffer", stream_buffer_, "of distributed: each stream's, one of the buffers above")
+  command
+      .add_option("--stream-buffer", stream_buffer_,
+                  "of distributed: each stream's, one of the buffers above")
       ->capture_default_str();
   command
       .add_option("--partition", partition_,
-                  "of distributed: transaction: a record goes to its worker's stream; page: the changes of a row to its "
+                  "of distributed: transaction: a record goes to its worker's stream; page: the changes of a "
+                  "row to its "
                   "page's, a range of row slots")
       ->capture_default_str();
   command
-      .add_option("--stream-latency", stream_latencies_,
-                  "of distributed, as 0,2ms: as --device-latency, for the streams in turns, so that some are slower")
+      .add_option(
+          "--stream-latency", stream_latencies_,
+          "of distributed, as 0,2ms: as --device-latency, for the streams in turns, so that some are slower")
       ->delimiter(',');
   command
       .add_option("--group-commit", group_commit_,
-                  "of distributed on persistent memory (--log-device nvm): passive: workers fence their records, and a daemon "
-                  "finds out up to where all have; durable-cache: caches survive a crash, too, so there is nothing to fence; "
-                  "none: whoever has fenced his own record is told that it is durable, so that a crash test must fail")
+                  "of distributed on persistent memory (--log-device nvm): passive: workers fence their "
+                  "records, and a daemon "
+                  "finds out up to where all have; durable-cache: caches survive a crash, too, so there is "
+                  "nothing to fence; "
+                  "none: whoever has fenced his own record is told that it is durable, so that a crash test "
+                  "must fail")
       ->capture_default_str();
   command
       .add_option("--slots", tuning_.slots,
@@ -189,7 +201,8 @@ Result<void> LogBufferSettings::choose_streams(DurableLogOptions& log) const {
     return invalid_argument("--partition {}: there are transaction and page", partition_);
   }
   if (group_commit_ != "auto") {
-    const auto commit = std::ranges::find(kStreamCommits, group_commit_, [](StreamCommit each) { return name_of(each); });
+    const auto commit =
+        std::ranges::find(kStreamCommits, group_commit_, [](StreamCommit each) { return name_of(each); });
     if (commit == std::end(kStreamCommits)) {
       return invalid_argument("--group-commit {}: there are passive, durable-cache and none", group_commit_);
     }

@@ -1,5 +1,5 @@
-// LogBufferSettings: which log buffer, and how it is tuned, or a layout of several streams in its place, as options on the
-// command line.
+// LogBufferSettings: which log buffer, and how it is tuned, or a layout of several streams in its place, as
+// options on the command line.
 //
 // Invariants  an option that the chosen buffer has no use for is an error, never ignored.
 #pragma once
@@ -14,7 +14,8 @@
 
 namespace mneme {
 
-// The buffer's name, for people; "none" where workers write to the device by themselves, a layout's where it has several streams.
+// The buffer's name, for people; "none" where workers write to the device by themselves, a layout's where it
+// has several streams.
 std::string_view buffer_name(const DurableLogOptions& log);
 
 // When records of streams in persistent memory count as durable; "none" where there are no such.
@@ -31,10 +32,12 @@ class LogBufferSettings {
   const std::string& name() const { return name_; }
   // Whether records go to several streams, each with a buffer.
   bool is_distributed() const { return name_ == name_of(LogLayout::kDistributed); }
-  // After parsing. The kinds that are named: one, the streams', or with `all`, where it is allowed, all of them.
+  // After parsing. The kinds that are named: one, the streams', or with `all`, where it is allowed, all of
+  // them.
   Result<std::vector<LogBufferKind>> kinds(const CLI::App& command, bool all_allowed) const;
   Result<LogBufferTuning> tuning() const;
-  // After parsing. The one buffer that a durable log is to use, or layout. Comes before LogDeviceSettings::choose().
+  // After parsing. The one buffer that a durable log is to use, or layout. Comes before
+  // LogDeviceSettings::choose().
   Result<void> choose(const CLI::App& command, DurableLogOptions& log) const;
   // The same choice, as arguments of another process.
   std::vector<std::string> arguments() const;

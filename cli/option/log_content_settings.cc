@@ -8,22 +8,25 @@
 namespace mneme {
 
 void LogContentSettings::add_options(CLI::App& app, bool off) {
-  app.add_option("--log", log,
-                 std::string("what the log holds: command: calls; logical: the rows that they changed; physical: the "
-                             "same, with where they lie; all: all of it, to compare") +
-                     (off ? "; off: nothing is durable, no directory is used" : ""))
+  app.add_option(
+         "--log", log,
+         std::string("what the log holds: command: calls; logical: the rows that they changed; physical: the "
+                     "same, with where they lie; all: all of it, to compare") +
+             (off ? "; off: nothing is durable, no directory is used" : ""))
       ->capture_default_str();
   app.add_option("--tuple-image", tuple_image,
-                 "of an updated row, where rows are logged: full: all of it; changed: its key, and the columns that got "
+                 "of an updated row, where rows are logged: full: all of it; changed: its key, and the "
+                 "columns that got "
                  "another value")
       ->capture_default_str();
   add_ad_hoc_option(app);
 }
 
 void LogContentSettings::add_ad_hoc_option(CLI::App& app) {
-  app.add_option("--adhoc", ad_hoc_percent,
-                 "percent of transactions, drawn at random, that are logged as ad-hoc ones: by the rows that they "
-                 "changed, among calls")
+  app.add_option(
+         "--adhoc", ad_hoc_percent,
+         "percent of transactions, drawn at random, that are logged as ad-hoc ones: by the rows that they "
+         "changed, among calls")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
 }
@@ -32,14 +35,19 @@ Result<LogContent> LogContentSettings::content() const {
   const Result<RecordContent> records = record_content_option(log, "");
   if (!records) return records.error();
   const std::optional<TupleImage> image = mneme::tuple_image(tuple_image);
-  if (!image) return invalid_argument("--tuple-image {}: there are {}", tuple_image, fmt::join(kTupleImageNames, " and "));
+  if (!image)
+    return invalid_argument("--tuple-image {}: there are {}", tuple_image,
+                            fmt::join(kTupleImageNames, " and "));
   if (ad_hoc_percent > 0 && !holds_calls(*records)) {
-    return invalid_argument("--adhoc speaks of transactions that are logged by rows among calls, and --log {} holds rows "
-                            "of all of them: leave one of them out", log);
+    return invalid_argument(
+        "--adhoc speaks of transactions that are logged by rows among calls, and --log {} holds rows "
+        "of all of them: leave one of them out",
+        log);
   }
   if (*image == TupleImage::kChanged && *records == RecordContent::kPhysical) {
-    return invalid_argument("--tuple-image changed: plr, which alone replays --log physical, lets the newest image of a "
-                            "row win and needs whole ones: leave it out");
+    return invalid_argument(
+        "--tuple-image changed: plr, which alone replays --log physical, lets the newest image of a "
+        "row win and needs whole ones: leave it out");
   }
   return LogContent{*records, *image};
 }
@@ -49,8 +57,8 @@ Result<void> LogContentSettings::keep(const CLI::App& command, const std::string
   if (!manifest) return manifest.error();
   const auto overrule = [&](const char* option, std::string& value, std::string_view held) -> Result<void> {
     if (command.count(option) > 0 && value != held) {
-      return invalid_argument("{} was created with {} {}, which --resume keeps: leave the option out", directory, option,
-                              held);
+      return invalid_argument("{} was created with {} {}, which --resume keeps: leave the option out",
+                              directory, option, held);
     }
     value = held;
     return {};

@@ -1,6 +1,8 @@
-// LogContentSettings: the options that say what a log's records hold of transactions: --log, --tuple-image, --adhoc.
+// LogContentSettings: the options that say what a log's records hold of transactions: --log, --tuple-image,
+// --adhoc.
 //
-// The first two are settled when a database is made, and kept in its manifest; the share of ad-hoc transactions is a run's.
+// The first two are settled when a database is made, and kept in its manifest; the share of ad-hoc
+// transactions is a run's.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -31,8 +33,8 @@ struct LogContentSettings {
   bool is_off() const { return log == "off"; }
   // Of a log that there is, for a database that is to be made.
   Result<LogContent> content() const;
-  // For a database that was made before, whose manifest overrules what was not said: an option that says otherwise is
-  // refused.
+  // For a database that was made before, whose manifest overrules what was not said: an option that says
+  // otherwise is refused.
   Result<void> keep(const CLI::App& command, const std::string& directory);
   // Sentences, for options that speak of a log where there is none.
   Result<void> check_off(const CLI::App& command) const;

@@ -90,41 +90,49 @@ void LogDeviceSettings::add_options(CLI::App& command) {
           "--log-device", device_,
           "file; striped: over several directories; null: drops everything; lossy: a file behind a "
           "volatile write cache, for crash tests; lossy-unsynced: and no sync is ever done, so that a "
-          "crash test must fail; nvm: emulated persistent memory, to which each worker writes its records, or, with "
+          "crash test must fail; nvm: emulated persistent memory, to which each worker writes its records, "
+          "or, with "
           "--log-buffer distributed, in which the streams' buffers lie; "
           "nvm-lossy: behind caches that a crash empties; nvm-lossy-unfenced: and they are never written "
-          "back; remote: the memories of log servers (mneme logd); nats: those of NATS JetStream's; kafka: a topic")
+          "back; remote: the memories of log servers (mneme logd); nats: those of NATS JetStream's; kafka: a "
+          "topic")
       ->capture_default_str();
-  command.add_option(
-      "--log-server", remote_.servers,
-      "of the devices remote, nats and kafka: HOST:PORT of a server, of remote also unix:PATH, or of several, with commas between: a "
-      "record is acknowledged when a majority of the copies has it");
-  command.add_option(
-      "--log-key", remote_.key_file,
-      "of the device remote: the file with the servers' key, for TLS; without it, servers on Unix sockets and loopback only");
+  command.add_option("--log-server", remote_.servers,
+                     "of the devices remote, nats and kafka: HOST:PORT of a server, of remote also "
+                     "unix:PATH, or of several, with commas between: a "
+                     "record is acknowledged when a majority of the copies has it");
+  command.add_option("--log-key", remote_.key_file,
+                     "of the device remote: the file with the servers' key, for TLS; without it, servers on "
+                     "Unix sockets and loopback only");
   command
       .add_option("--log-files", remote_.files,
-                  "of the devices remote, nats and kafka: in so many segments the log goes round; half full, it has a "
+                  "of the devices remote, nats and kafka: in so many segments the log goes round; half full, "
+                  "it has a "
                   "checkpoint taken, and full, "
                   "it waits for it")
       ->check(CLI::Range(uint32_t{3}, uint32_t{256}))
       ->capture_default_str();
-  command.add_option("--log-stream", remote_.stream,
-                     "of the devices nats and kafka: the name of the stream or topic; without it one that is the "
-                     "database's alone");
+  command.add_option(
+      "--log-stream", remote_.stream,
+      "of the devices nats and kafka: the name of the stream or topic; without it one that is the "
+      "database's alone");
   command
-      .add_option("--log-replicas", remote_.replicas, "of the devices nats and kafka: copies that the servers keep")
+      .add_option("--log-replicas", remote_.replicas,
+                  "of the devices nats and kafka: copies that the servers keep")
       ->check(CLI::Range(uint32_t{1}, uint32_t{5}))
       ->capture_default_str();
   command
       .add_option("--log-patience", patience_seconds_,
-                  "of the devices nats and kafka: after so many seconds without an acknowledgement the log is saved in "
+                  "of the devices nats and kafka: after so many seconds without an acknowledgement the log "
+                  "is saved in "
                   "the data directory, and the engine ends")
       ->check(CLI::Range(uint32_t{1}, uint32_t{3600}))
       ->capture_default_str();
-  command.add_option("--log-directory", directories_,
-                     "of the striped device, one for each stripe; of --log-buffer epoch and distributed, for the loggers or streams in turns: "
-                     "absolute, or inside the data directory; without it stripe-1 and stripe-2 there, or itself");
+  command.add_option(
+      "--log-directory", directories_,
+      "of the striped device, one for each stripe; of --log-buffer epoch and distributed, for the loggers or "
+      "streams in turns: "
+      "absolute, or inside the data directory; without it stripe-1 and stripe-2 there, or itself");
   command
       .add_option("--device-latency", latency_,
                   "as 100us: no flush of the log takes less, however fast the device is; auto: 1.2us of nvm, "
@@ -156,14 +164,16 @@ void LogDeviceSettings::add_options(CLI::App& command) {
   command
       .add_option(
           "--flush-interval", flush_interval_,
-          "microseconds for which records gather for one flush, or between two looks of the daemon of passive group commit; 0: greedy, the next flush begins when "
+          "microseconds for which records gather for one flush, or between two looks of the daemon of "
+          "passive group commit; 0: greedy, the next flush begins when "
           "the last one ends; auto: 250 where the log has a processor to itself, 2000 where workers need "
           "them all, 100 for the daemon. A synchronous commit does not wait for it")
       ->capture_default_str();
   command
-      .add_option("--flush-bytes", flush_bytes_,
-                  "send them sooner when so many bytes have gathered; without it --io-unit; of a ring in persistent "
-                  "memory a quarter")
+      .add_option(
+          "--flush-bytes", flush_bytes_,
+          "send them sooner when so many bytes have gathered; without it --io-unit; of a ring in persistent "
+          "memory a quarter")
       ->check(positive());
   command.add_option("--flush-records", flush_records_, "send them sooner when about so many have gathered")
       ->check(positive());
@@ -171,13 +181,15 @@ void LogDeviceSettings::add_options(CLI::App& command) {
 
 const std::vector<const char*>& LogDeviceSettings::options() {
   static const std::vector<const char*> kOptions{
-      "--log-device", "--log-directory", "--log-server",  "--log-key",   "--log-files",    "--log-stream",
-      "--log-replicas", "--log-patience", "--device-latency", "--io",    "--io-sync",      "--io-registered",
-      "--io-depth",   "--io-unit",       "--flush-interval", "--flush-bytes", "--flush-records"};
+      "--log-device",  "--log-directory", "--log-server",   "--log-key",        "--log-files",
+      "--log-stream",  "--log-replicas",  "--log-patience", "--device-latency", "--io",
+      "--io-sync",     "--io-registered", "--io-depth",     "--io-unit",        "--flush-interval",
+      "--flush-bytes", "--flush-records"};
   return kOptions;
 }
 
-Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind kind, const DurableLogOptions& log) const {
+Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind kind,
+                                          const DurableLogOptions& log) const {
   const LogLayout layout = log.layout.value_or(LogLayout::kStream);
   const bool has_streams = layout != LogLayout::kStream;
   const LogDeviceKind written = written_to(kind, layout);
@@ -189,9 +201,11 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
   }
   for (const char* option : kNotOfLoggers) {
     if (layout != LogLayout::kEpoch || command.count(option) == 0) continue;
-    return invalid_argument("--log-buffer epoch flushes at an epoch's end, and has no use for {}: leave it out", option);
+    return invalid_argument(
+        "--log-buffer epoch flushes at an epoch's end, and has no use for {}: leave it out", option);
   }
-  if (is_nvm(kind) && layout == LogLayout::kDistributed) RETURN_IF_ERROR(check_streams_in_memory(command, log));
+  if (is_nvm(kind) && layout == LogLayout::kDistributed)
+    RETURN_IF_ERROR(check_streams_in_memory(command, log));
   if (is_nvm(kind) && layout != LogLayout::kDistributed) {
     for (const char* option : LogBufferSettings::options()) {
       if (command.count(option) == 0) continue;
@@ -203,7 +217,9 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
   }
   if (is_remote(kind) && remote_.servers.empty()) {
     return has_our_servers(kind)
-               ? invalid_argument("--log-device remote needs --log-server HOST:PORT or unix:PATH: start one by `mneme logd`")
+               ? invalid_argument(
+                     "--log-device remote needs --log-server HOST:PORT or unix:PATH: start one by `mneme "
+                     "logd`")
                : invalid_argument("--log-device {} needs --log-server HOST:PORT[,...]", device_);
   }
   if (command.count("--log-stream") > 0) RETURN_IF_ERROR(check_stream_name(remote_.stream));
@@ -213,17 +229,22 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
   return check_directories(has_streams);
 }
 
-Result<void> LogDeviceSettings::check_streams_in_memory(const CLI::App& command, const DurableLogOptions& log) const {
+Result<void> LogDeviceSettings::check_streams_in_memory(const CLI::App& command,
+                                                        const DurableLogOptions& log) const {
   if (command.count("--flush-records") > 0) {
-    return invalid_argument("on {} streams are destaged by bytes, and nobody waits for it: leave --flush-records out", device_);
+    return invalid_argument(
+        "on {} streams are destaged by bytes, and nobody waits for it: leave --flush-records out", device_);
   }
   if (command.count("--flush-interval") == 0) return {};
   if (log.streams.commit.value_or(StreamCommit::kPassive) != StreamCommit::kPassive) {
-    return invalid_argument("--flush-interval is how often the daemon of --group-commit passive looks, and {} has none: leave it out",
-                            name_of(*log.streams.commit));
+    return invalid_argument(
+        "--flush-interval is how often the daemon of --group-commit passive looks, and {} has none: leave it "
+        "out",
+        name_of(*log.streams.commit));
   }
   if (flush_interval_ == "0") {
-    return invalid_argument("--flush-interval is how often the daemon of passive group commit looks: a microsecond at least");
+    return invalid_argument(
+        "--flush-interval is how often the daemon of passive group commit looks: a microsecond at least");
   }
   return {};
 }

@@ -1,4 +1,5 @@
-// LogDeviceSettings: where the log becomes durable, and when its records are sent there, as options on the command line.
+// LogDeviceSettings: where the log becomes durable, and when its records are sent there, as options on the
+// command line.
 //
 // Invariants  an option that the chosen device has no use for is an error, never ignored.
 #pragma once

@@ -9,13 +9,16 @@ namespace mneme {
 
 inline CLI::Validator positive() {
   return CLI::Validator(
-      [](std::string& text) { return std::strtod(text.c_str(), nullptr) > 0 ? std::string() : text + " is not above 0"; },
+      [](std::string& text) {
+        return std::strtod(text.c_str(), nullptr) > 0 ? std::string() : text + " is not above 0";
+      },
       "ABOVE 0");
 }
 
 inline CLI::Validator not_negative() {
   return CLI::Validator(
-      [](std::string& text) { return text.starts_with('-') ? text + " is below 0" : std::string(); }, "0 OR MORE");
+      [](std::string& text) { return text.starts_with('-') ? text + " is below 0" : std::string(); },
+      "0 OR MORE");
 }
 
 }  // namespace mneme

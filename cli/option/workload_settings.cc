@@ -35,7 +35,8 @@ struct SettingOption {
   }
   std::string users() const {
     if (of_own) return "your own workloads (FILE.sql)";
-    return workloads.empty() ? "the workloads that come with the program" : fmt::format("{}", fmt::join(workloads, " and "));
+    return workloads.empty() ? "the workloads that come with the program"
+                             : fmt::format("{}", fmt::join(workloads, " and "));
   }
 };
 
@@ -71,9 +72,13 @@ bool read_number(const Attributes& attributes, const char* key, Number& to) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename(); }
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename();
+}
 
-std::string kept_file(const std::string& directory, const std::string& name) { return directory + "/workload/" + name; }
+std::string kept_file(const std::string& directory, const std::string& name) {
+  return directory + "/workload/" + name;
+}
 
 // --resume keeps a workload's files. An error where the command line names one that says something else.
 Result<void> check_same(const std::string& given, const WorkloadFiles& stored, const std::string& kept) {
@@ -83,8 +88,10 @@ Result<void> check_same(const std::string& given, const WorkloadFiles& stored, c
   const Result<std::string> held = stored.read(kept);
   if (!held) return held.error();
   if (*wanted == *held) return {};
-  return invalid_argument("{} is not what the database was created with, {}, which --resume keeps: go on with that, or load "
-                          "another directory", given, kept);
+  return invalid_argument(
+      "{} is not what the database was created with, {}, which --resume keeps: go on with that, or load "
+      "another directory",
+      given, kept);
 }
 
 bool read_own_attributes(const Attributes& attributes, const std::string& name, WorkloadOptions& options) {
@@ -110,33 +117,42 @@ void WorkloadSettings::add_options(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "workload", take_name,
-          fmt::format("one of {}; or your own, FILE.sql with tables and procedures", fmt::join(workload_names(), ", ")))
+          fmt::format("one of {}; or your own, FILE.sql with tables and procedures",
+                      fmt::join(workload_names(), ", ")))
       ->required();
-  command.add_option("--calls", options.files.calls,
-                     "FILE.sql: a CSV file of its calls, a line each, PROCEDURE,ARGUMENT,... (docs/workloads.md)");
-  command.add_option("--rows", options.files.rows,
-                     "FILE.sql: a CSV file of the rows to begin with, TABLE,VALUE,... (docs/workloads.md); default: none");
-  command.add_option("--warehouses,--scale", options.scale,
-                     "tpcc: warehouses, about 100 MiB each; smallbank: times 18,000 customers; tatp: times 100,000 "
-                     "subscribers, about 75 MiB; tpcb: branches, each with 100,000 accounts, about 15 MiB; ycsb: times "
-                     "100,000 records, about 100 MiB")
+  command.add_option(
+      "--calls", options.files.calls,
+      "FILE.sql: a CSV file of its calls, a line each, PROCEDURE,ARGUMENT,... (docs/workloads.md)");
+  command.add_option(
+      "--rows", options.files.rows,
+      "FILE.sql: a CSV file of the rows to begin with, TABLE,VALUE,... (docs/workloads.md); default: none");
+  command
+      .add_option(
+          "--warehouses,--scale", options.scale,
+          "tpcc: warehouses, about 100 MiB each; smallbank: times 18,000 customers; tatp: times 100,000 "
+          "subscribers, about 75 MiB; tpcb: branches, each with 100,000 accounts, about 15 MiB; ycsb: times "
+          "100,000 records, about 100 MiB")
       ->check(positive())
       ->capture_default_str();
   command.add_option("--seed", options.seed, "of the population and of the calls")
       ->check(not_negative())
       ->capture_default_str();
-  command.add_option("--mix", options.mix, "NAME=PCT,... in place of the specification's mix")->capture_default_str();
-  command.add_option("--hotspot-percent", options.hotspot_percent, "smallbank: share of calls to the hotspot")
+  command.add_option("--mix", options.mix, "NAME=PCT,... in place of the specification's mix")
+      ->capture_default_str();
+  command
+      .add_option("--hotspot-percent", options.hotspot_percent, "smallbank: share of calls to the hotspot")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   command.add_option("--hotspot-customers", options.hotspot_customers, "smallbank: customers in the hotspot")
       ->check(positive())
       ->capture_default_str();
-  command.add_option("--skew", options.skew,
-                     "Zipfian theta from 0, uniform, to below 1; tpcb: of branches and accounts (default 0); ycsb: of "
-                     "records (default 0.99)");
+  command.add_option(
+      "--skew", options.skew,
+      "Zipfian theta from 0, uniform, to below 1; tpcb: of branches and accounts (default 0); ycsb: of "
+      "records (default 0.99)");
   command.add_option("--ycsb", options.ycsb, "ycsb: the core workload, A to F")->capture_default_str();
-  command.add_option("--field-bytes", options.field_bytes, "ycsb: the length of each of a record's ten fields")
+  command
+      .add_option("--field-bytes", options.field_bytes, "ycsb: the length of each of a record's ten fields")
       ->check(positive())
       ->capture_default_str();
 }
@@ -146,8 +162,10 @@ Result<std::unique_ptr<Workload>> WorkloadSettings::make() const {
   // Files that the database keeps were right when it was made.
   const bool is_kept = is_own_workload(name) && !options.files.directory.empty();
   if (workload.ok() || !is_kept || workload.error().kind != ErrorKind::kInvalidArgument) return workload;
-  return damaged("{}/workload is not what the database was made with; nothing was changed: put its files back from a copy of the directory: {}",
-                 options.files.directory, workload.error().message);
+  return damaged(
+      "{}/workload is not what the database was made with; nothing was changed: put its files back from a "
+      "copy of the directory: {}",
+      options.files.directory, workload.error().message);
 }
 
 Result<void> WorkloadSettings::check_options(const CLI::App& command) const {
@@ -160,14 +178,15 @@ Result<void> WorkloadSettings::check_options(const CLI::App& command) const {
   return {};
 }
 
-Result<WorkloadSettings> WorkloadSettings::resumed(const CLI::App& command, const std::string& directory) const {
+Result<WorkloadSettings> WorkloadSettings::resumed(const CLI::App& command,
+                                                   const std::string& directory) const {
   const Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
   Result<WorkloadSettings> stored = from_attributes(manifest->attributes, directory);
   if (!stored) return stored.error();
   if (stored->name != name) {
-    return invalid_argument("{} holds {}, not {}: resume that, or choose another directory", directory, stored->name,
-                            name);
+    return invalid_argument("{} holds {}, not {}: resume that, or choose another directory", directory,
+                            stored->name, name);
   }
   if (is_own_workload(name)) {
     RETURN_IF_ERROR(check_same(options.files.sql, stored->options.files, stored->options.files.sql));
@@ -180,7 +199,8 @@ Result<WorkloadSettings> WorkloadSettings::resumed(const CLI::App& command, cons
     const std::string value = value_of(held, option.attribute);
     if (command.count(option.option) > 0 && value_of(wanted, option.attribute) != value) {
       return invalid_argument("{} was created {} {}{}, which --resume keeps: leave the option out", directory,
-                              value.empty() ? "without" : "with", option.name_for(name), value.empty() ? "" : " " + value);
+                              value.empty() ? "without" : "with", option.name_for(name),
+                              value.empty() ? "" : " " + value);
     }
   }
   return stored;
@@ -190,8 +210,8 @@ Result<void> WorkloadSettings::keep_files(const std::string& directory) const {
   if (!is_own_workload(name)) return {};
   const WorkloadFiles& files = options.files;
   if (file_name(files.calls) == file_name(files.rows)) {
-    return invalid_argument("--calls {} and --rows {} have one name, and are kept side by side: rename one", files.calls,
-                            files.rows);
+    return invalid_argument("--calls {} and --rows {} have one name, and are kept side by side: rename one",
+                            files.calls, files.rows);
   }
   RETURN_IF_ERROR(make_directories(kept_file(directory, "")));
   for (const std::string& file : {files.sql, files.calls, files.rows}) {
@@ -224,8 +244,8 @@ std::map<std::string, std::string> WorkloadSettings::attributes() const {
   return attributes;
 }
 
-Result<WorkloadSettings> WorkloadSettings::from_attributes(const std::map<std::string, std::string>& attributes,
-                                                           const std::string& directory) {
+Result<WorkloadSettings> WorkloadSettings::from_attributes(
+    const std::map<std::string, std::string>& attributes, const std::string& directory) {
   WorkloadSettings settings;
   settings.name = value_of(attributes, "workload");
   settings.options.mix = value_of(attributes, "mix");
@@ -234,7 +254,8 @@ Result<WorkloadSettings> WorkloadSettings::from_attributes(const std::map<std::s
       !read_number(attributes, "seed", settings.options.seed) ||
       !read_own_attributes(attributes, settings.name, settings.options)) {
     return invalid_argument(
-        "the manifest in {} names no workload: the directory was not made by `mneme run`; name another one", directory);
+        "the manifest in {} names no workload: the directory was not made by `mneme run`; name another one",
+        directory);
   }
   if (is_own_workload(settings.name)) {
     WorkloadFiles& files = settings.options.files;

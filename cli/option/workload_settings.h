@@ -1,6 +1,6 @@
-// WorkloadSettings: which workload a directory is for, as options on the command line and as attributes of the manifest,
-// so that --resume, verify and crash need not be told again. A user's own workload (workloads/own/own_workload.h) is kept in the
-// directory, too: its files are copied to DIR/workload.
+// WorkloadSettings: which workload a directory is for, as options on the command line and as attributes of
+// the manifest, so that --resume, verify and crash need not be told again. A user's own workload
+// (workloads/own/own_workload.h) is kept in the directory, too: its files are copied to DIR/workload.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,8 +17,8 @@ struct WorkloadSettings {
   std::string name;  // of a user's own, its .sql file's
   WorkloadOptions options;
 
-  // Options that shape the database and the calls: --warehouses, --scale, --seed, --mix, and those that only some
-  // workloads have.
+  // Options that shape the database and the calls: --warehouses, --scale, --seed, --mix, and those that only
+  // some workloads have.
   void add_options(CLI::App& command);
   // The workload, or why these settings name none.
   Result<std::unique_ptr<Workload>> make() const;
@@ -28,7 +28,8 @@ struct WorkloadSettings {
   // What the directory was created with stands. An error where the command line asks for something else.
   Result<WorkloadSettings> resumed(const CLI::App& command, const std::string& directory) const;
 
-  // Copies a user's own files into the directory, from which from_attributes() takes them. Before its database is created.
+  // Copies a user's own files into the directory, from which from_attributes() takes them. Before its
+  // database is created.
   Result<void> keep_files(const std::string& directory) const;
 
   std::map<std::string, std::string> attributes() const;

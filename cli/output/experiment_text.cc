@@ -50,21 +50,23 @@ std::string timeline_text(const Json& panel) {
     std::string seconds;
     for (const Json& value : series["seconds"]) seconds += " " + number_text(value.get<double>());
     text += fmt::format("  {}:{}{}\n", series["name"].get<std::string>(), seconds,
-                        series["checkpoints"].empty() ? ""
-                                                      : fmt::format("; {}", counted(series["checkpoints"].size(), "checkpoint")));
+                        series["checkpoints"].empty()
+                            ? ""
+                            : fmt::format("; {}", counted(series["checkpoints"].size(), "checkpoint")));
   }
   return text;
 }
 
 std::string panel_text(const Json& panel) {
-  std::string text = fmt::format("\n  {} ({}), by {}\n", panel["title"].get<std::string>(), panel["unit"].get<std::string>(),
-                                 panel["x"].get<std::string>());
+  std::string text = fmt::format("\n  {} ({}), by {}\n", panel["title"].get<std::string>(),
+                                 panel["unit"].get<std::string>(), panel["x"].get<std::string>());
   if (panel["chart"] == "timeline") return text + timeline_text(panel);
   std::vector<std::vector<std::string>> rows = {{""}};
   for (const Json& x : panel["xs"]) rows[0].push_back(x.get<std::string>());
   for (const Json& series : panel["series"]) {
     std::vector<std::string> row = {series["name"].get<std::string>()};
-    for (const Json& x : panel["xs"]) row.push_back(cell_text(point_at(series["points"], x.get<std::string>())));
+    for (const Json& x : panel["xs"])
+      row.push_back(cell_text(point_at(series["points"], x.get<std::string>())));
     rows.push_back(std::move(row));
   }
   text += table_text(rows);
@@ -74,13 +76,15 @@ std::string panel_text(const Json& panel) {
     paper += fmt::format("{}{} at {}: {}", paper.empty() ? "" : "; ", value["series"].get<std::string>(), x,
                          number_text(value["value"].get<double>()));
   }
-  if (!paper.empty()) text += wrapped(fmt::format("the paper ({}): {}", panel["paper_unit"].get<std::string>(), paper), "  ");
+  if (!paper.empty())
+    text += wrapped(fmt::format("the paper ({}): {}", panel["paper_unit"].get<std::string>(), paper), "  ");
   return text;
 }
 
 std::string claim_text(const Json& claim) {
   const std::string says = claim["says"].get<std::string>();
-  if (claim["holds"].is_null()) return wrapped(fmt::format("open: {}: these runs have nothing to compare", says), "  ");
+  if (claim["holds"].is_null())
+    return wrapped(fmt::format("open: {}: these runs have nothing to compare", says), "  ");
   const bool holds = claim["holds"].get<bool>();
   std::string text = fmt::format("{}: {}: {}", holds ? "yes" : "no", says, claim["found"].get<std::string>());
   if (!claim["apart"].get<bool>()) text += ", with runs that overlap";
@@ -92,10 +96,10 @@ std::string claim_text(const Json& claim) {
 }  // namespace
 
 std::string experiment_text(const Json& figure) {
-  std::string text =
-      fmt::format("{}: {} ({})\n", figure["name"].get<std::string>(), figure["title"].get<std::string>(),
-                  figure["paper"].get<std::string>());
-  for (const Json& sentence : figure["paper_says"]) text += wrapped("The paper: " + sentence.get<std::string>(), "  ");
+  std::string text = fmt::format("{}: {} ({})\n", figure["name"].get<std::string>(),
+                                 figure["title"].get<std::string>(), figure["paper"].get<std::string>());
+  for (const Json& sentence : figure["paper_says"])
+    text += wrapped("The paper: " + sentence.get<std::string>(), "  ");
   text += wrapped("Here: " + figure["scaled"].get<std::string>(), "  ");
   for (const Json& panel : figure["panels"]) text += panel_text(panel);
   if (!figure["claims"].empty()) text += "\n  The paper's orderings, by medians\n";
@@ -115,10 +119,13 @@ std::string experiment_list(const ExperimentScale& scale, uint32_t runs) {
     paper = figure.paper;
     const Plan plan = plan_of(figure, scale);
     const std::string time = plan.panels.empty() ? "not here" : rough_time(plan.expected_seconds(runs));
-    text += fmt::format("  {:<18} {:>8}  {} {}\n", figure.name, time, figure.in_tour ? "*" : " ", figure.title);
+    text +=
+        fmt::format("  {:<18} {:>8}  {} {}\n", figure.name, time, figure.in_tour ? "*" : " ", figure.title);
     if (!figure.not_here.empty()) text += wrapped(figure.not_here, std::string(33, ' '));
   }
-  return text + "\n* in the tour that --all takes. Figures that share runs share them when they are run into the same folder.\n";
+  return text +
+         "\n* in the tour that --all takes. Figures that share runs share them when they are run into the "
+         "same folder.\n";
 }
 
 }  // namespace mneme

@@ -1,4 +1,5 @@
-// Checks of file names on the command line: a result that can't be written is known before the work begins, not after it.
+// Checks of file names on the command line: a result that can't be written is known before the work begins,
+// not after it.
 #pragma once
 
 #include <unistd.h>

@@ -66,7 +66,8 @@ Result<void> write_user_file(std::string_view what, const std::string& path, std
   const std::string doing = fmt::format("write {} to", what);
   std::FILE* const file = std::fopen(path.c_str(), "we");
   if (file == nullptr) return file_error(doing, path, errno);
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
   const int error = errno;
   if (std::fclose(file) != 0 && written) return file_error(doing, path, errno);
   if (!written) return file_error(doing, path, error);
@@ -79,14 +80,16 @@ Result<void> check_standard_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout) note_standard_output_error();
   if (std::ferror(stdout) == 0 && std::cout.good() && standard_output_error == 0) return {};
   if (standard_output_error == EPIPE) return {};
-  return file_error("write the result to", "standard output", standard_output_error != 0 ? standard_output_error : EIO);
+  return file_error("write the result to", "standard output",
+                    standard_output_error != 0 ? standard_output_error : EIO);
 }
 
 Json latency_json(const Histogram& nanoseconds) {
   const auto us = [](double ns) { return ns / 1000; };
   const auto quantile = [&](double q) { return us(static_cast<double>(nanoseconds.quantile(q))); };
-  return {{"mean", us(nanoseconds.mean())}, {"p50", quantile(0.5)},    {"p95", quantile(0.95)},
-          {"p99", quantile(0.99)},          {"p999", quantile(0.999)}, {"max", us(static_cast<double>(nanoseconds.max()))}};
+  return {{"mean", us(nanoseconds.mean())}, {"p50", quantile(0.5)},
+          {"p95", quantile(0.95)},          {"p99", quantile(0.99)},
+          {"p999", quantile(0.999)},        {"max", us(static_cast<double>(nanoseconds.max()))}};
 }
 
 uint64_t peak_rss_bytes() {

@@ -1,7 +1,8 @@
-// Output: where a command's result goes: a text for people, a JSON object for programs, progress for the impatient.
+// Output: where a command's result goes: a text for people, a JSON object for programs, progress for the
+// impatient.
 //
-// With `--json -` the object alone goes to standard output and the text to standard error; else the text goes to
-// standard output.
+// With `--json -` the object alone goes to standard output and the text to standard error; else the text goes
+// to standard output.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -32,10 +33,12 @@ class Output {
   bool quiet_ = false;
 };
 
-// Writes a text for the user into a file, a device or a pipe, which may be there already. `what` it is, in the error: "the result".
+// Writes a text for the user into a file, a device or a pipe, which may be there already. `what` it is, in
+// the error: "the result".
 Result<void> write_user_file(std::string_view what, const std::string& path, std::string_view text);
 
-// Whether all that was written to standard output has arrived there, by whatever way. A pipe that nobody reads any more is no error.
+// Whether all that was written to standard output has arrived there, by whatever way. A pipe that nobody
+// reads any more is no error.
 Result<void> check_standard_output();
 
 // {"mean","p50","p95","p99","p999","max"} in microseconds, of a histogram of nanoseconds.

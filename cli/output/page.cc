@@ -23,7 +23,8 @@ std::string in_page(const Json& data) {
 
 Result<void> write_page(std::string_view page, const Json& data, const std::string& path) {
   const PageParts parts = parts_of(page);
-  return write_user_file("the page", path, std::string(parts.before) + in_page(data) + std::string(parts.behind));
+  return write_user_file("the page", path,
+                         std::string(parts.before) + in_page(data) + std::string(parts.behind));
 }
 
 }  // namespace mneme

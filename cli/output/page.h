@@ -1,4 +1,5 @@
-// Pages: single HTML files that commands write: script and style inside, data as JSON, nothing fetched from anywhere.
+// Pages: single HTML files that commands write: script and style inside, data as JSON, nothing fetched from
+// anywhere.
 //
 // Source      cli/pages/*.html, built into the program (cli/embed.cmake).
 #pragma once

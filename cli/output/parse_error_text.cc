@@ -40,7 +40,8 @@ std::string advice_for(const std::string& word, const std::vector<std::string>& 
 
 std::vector<std::string> commands_of(const CLI::App& program) {
   std::vector<std::string> names;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App* each) { return !each->get_name().empty(); })) {
+  for (const CLI::App* command :
+       program.get_subcommands([](const CLI::App* each) { return !each->get_name().empty(); })) {
     names.push_back(command->get_name());
   }
   return names;
@@ -79,7 +80,8 @@ std::string parse_error_text(const CLI::App& program, const CLI::Error& error) {
     }
     return fmt::format("{} has no use for \"{}\"{}", called, fmt::join(unknown, " "), help);
   }
-  if (names_no_command) return fmt::format("say what to do: one of {}{}", fmt::join(commands_of(program), ", "), help);
+  if (names_no_command)
+    return fmt::format("say what to do: one of {}{}", fmt::join(commands_of(program), ", "), help);
   return error.what() + help;
 }
 

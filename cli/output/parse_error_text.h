@@ -1,4 +1,5 @@
-// The message for a command line that cannot be parsed: it names the word that is not understood, and the one that was probably meant.
+// The message for a command line that cannot be parsed: it names the word that is not understood, and the one
+// that was probably meant.
 #pragma once
 
 #include <CLI/CLI.hpp>

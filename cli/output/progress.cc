@@ -70,7 +70,8 @@ Progress::~Progress() {
   thread_.join();
 }
 
-void Progress::stage(std::string_view work, std::string_view name, uint64_t total, std::string_view unit, Ask ask) {
+void Progress::stage(std::string_view work, std::string_view name, uint64_t total, std::string_view unit,
+                     Ask ask) {
   if (form_ == Form::kNothing) return;
   std::lock_guard lock(mutex_);
   end_stage();
@@ -150,12 +151,14 @@ Progress::Pace Progress::average_pace() const {
 std::string Progress::text(const Pace& pace, double threads_busy) const {
   std::string line = name_.empty() ? work_ : fmt::format("{}: {}", work_, name_);
   if (total_ > 0) {
-    line += fmt::format(" {:.0f}%, {}/{} {}", 100.0 * static_cast<double>(now_.done) / static_cast<double>(total_),
+    line += fmt::format(" {:.0f}%, {}/{} {}",
+                        100.0 * static_cast<double>(now_.done) / static_cast<double>(total_),
                         thousands(now_.done), thousands(total_), unit_);
   } else {
     line += fmt::format(" {} {}", thousands(now_.done), unit_);
   }
-  line += fmt::format(", {}/s, {:.1f} threads busy", thousands(static_cast<uint64_t>(pace.per_second)), threads_busy);
+  line += fmt::format(", {}/s, {:.1f} threads busy", thousands(static_cast<uint64_t>(pace.per_second)),
+                      threads_busy);
   if (pace.seconds_left > 0) line += fmt::format(", {:.0f} s left", pace.seconds_left);
   if (now_.lsn) line += fmt::format(", LSN {}", *now_.lsn);
   if (!now_.text.empty()) line += ", " + now_.text;
@@ -163,17 +166,16 @@ std::string Progress::text(const Pace& pace, double threads_busy) const {
 }
 
 nlohmann::ordered_json Progress::json(const Pace& pace, double threads_busy) const {
-  nlohmann::ordered_json object = {
-      {"event", "progress"},
-      {"work", work_},
-      {"stage", name_},
-      {"seconds", std::chrono::duration<double>(told_at_ - started_).count()},
-      {"done", now_.done},
-      {"total", total_},
-      {"unit", unit_},
-      {"per_second", pace.per_second},
-      {"threads_busy", threads_busy},
-      {"seconds_left", pace.seconds_left}};
+  nlohmann::ordered_json object = {{"event", "progress"},
+                                   {"work", work_},
+                                   {"stage", name_},
+                                   {"seconds", std::chrono::duration<double>(told_at_ - started_).count()},
+                                   {"done", now_.done},
+                                   {"total", total_},
+                                   {"unit", unit_},
+                                   {"per_second", pace.per_second},
+                                   {"threads_busy", threads_busy},
+                                   {"seconds_left", pace.seconds_left}};
   if (now_.lsn) object["lsn"] = *now_.lsn;
   object.update(now_.fields);
   return object;

@@ -1,10 +1,15 @@
-// Progress: how far long work is, for the person or the script that waits: stage, share done, rate, threads busy, time left.
+// Progress: how far long work is, for the person or the script that waits: stage, share done, rate, threads
+// busy, time left.
 //
-// Flow        stage() -> update() as often as the work likes -> a thread of this class's own tells it each half second
-// Styles      auto: one line of a terminal, drawn over and over, and nothing where standard error is none; lines: plain lines,
-//             wherever they go; json: an object a line, of which a stage's last one is always told; off.
-// Invariants  all goes to standard error. A terminal is left without half a line: finish(), or the next stage, ends it.
-// Threads     any; `threads busy` is the processor time of the whole process, so one that spins while it waits counts.
+// Flow        stage() -> update() as often as the work likes -> a thread of this class's own tells it each
+//             half second
+// Styles      auto: one line of a terminal, drawn over and over, and nothing where standard error is none;
+//             lines: plain lines, wherever they go; json: an object a line, of which a stage's last one is
+//             always told; off.
+// Invariants  all goes to standard error. A terminal is left without half a line: finish(), or the next
+//             stage, ends it.
+// Threads     any; `threads busy` is the processor time of the whole process, so one that spins while it
+//             waits counts.
 #pragma once
 
 #include <chrono>
@@ -51,9 +56,11 @@ class Progress {
   };
   using Ask = std::function<Now()>;
 
-  // Ends the stage before. `work`: "recover"; `name`: what of it, or nothing. `total` 0: not known. `unit` in the plural.
-  // `ask`, where given, is called for each line, in place of update(): by the thread of this class's own, or who ends the stage.
-  void stage(std::string_view work, std::string_view name, uint64_t total, std::string_view unit, Ask ask = {});
+  // Ends the stage before. `work`: "recover"; `name`: what of it, or nothing. `total` 0: not known. `unit` in
+  // the plural. `ask`, where given, is called for each line, in place of update(): by the thread of this
+  // class's own, or who ends the stage.
+  void stage(std::string_view work, std::string_view name, uint64_t total, std::string_view unit,
+             Ask ask = {});
 
   // Ends the stage before, too: a line without numbers.
   void say(const std::string& line);

@@ -37,7 +37,8 @@ std::string result_text(const StatementResult& result) {
       const std::string& value = row[i] ? *row[i] : std::string();
       const bool to_the_right = result.columns[i].type.is_number();
       text += i == 0 ? "" : "|";
-      text += to_the_right ? fmt::format(" {:>{}} ", value, widths[i]) : fmt::format(" {:<{}} ", value, widths[i]);
+      text += to_the_right ? fmt::format(" {:>{}} ", value, widths[i])
+                           : fmt::format(" {:<{}} ", value, widths[i]);
     }
     while (text.back() == ' ') text.pop_back();
     text += "\n";

@@ -1,4 +1,5 @@
-// A statement's result as psql prints it: an aligned table and a count of rows, or the statement's tag; and as JSON.
+// A statement's result as psql prints it: an aligned table and a count of rows, or the statement's tag; and
+// as JSON.
 #pragma once
 
 #include <string>

@@ -17,7 +17,9 @@ namespace {
 
 // Tracks of the trace: the recovery's stages, then a replay thread each.
 constexpr uint32_t kStagesTrack = 0;
-uint32_t track_of(uint32_t thread) { return thread + 1; }
+uint32_t track_of(uint32_t thread) {
+  return thread + 1;
+}
 
 std::string_view name_of(StepKind kind) {
   switch (kind) {
@@ -59,7 +61,8 @@ class TraceWriter {
     std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file_);
     name_track(kStagesTrack, "recovery");
     for (const StageTime& stage : report_.stages) {
-      span(kStagesTrack, std::string(stage.name), "stage", us_of_ns(stage.begin_ns), us_of_ns(stage.end_ns), Json::object());
+      span(kStagesTrack, std::string(stage.name), "stage", us_of_ns(stage.begin_ns), us_of_ns(stage.end_ns),
+           Json::object());
     }
     for (uint32_t t = 0; t < recorder_.thread_count(); ++t) {
       name_track(track_of(t), fmt::format("replay thread {}", t));
@@ -105,7 +108,8 @@ class TraceWriter {
     return label.substr(0, label.find(':'));
   }
 
-  // What the thread that ended the wait was doing then, or had just done: a lane's end is told before it wakes others.
+  // What the thread that ended the wait was doing then, or had just done: a lane's end is told before it
+  // wakes others.
   std::string cause_of(const ScheduleStep& wait) const {
     if (wait.other == kNoEntry || wait.other >= recorder_.thread_count()) return "the end of replay";
     const std::deque<ScheduleStep>& steps = recorder_.steps(wait.other);
@@ -132,7 +136,8 @@ class TraceWriter {
         if (step.kind == StepKind::kLoad && step.batch < retired.size()) changes.push_back({step.end, 1});
       }
     }
-    for (const uint64_t at : retired.first(std::min(retired.size(), changes.size()))) changes.push_back({at, -1});
+    for (const uint64_t at : retired.first(std::min(retired.size(), changes.size())))
+      changes.push_back({at, -1});
     std::ranges::sort(changes, {}, &Change::at);
     int in_flight = 0;
     for (const Change& change : changes) {
@@ -147,10 +152,14 @@ class TraceWriter {
 
   void name_track(uint32_t track, const std::string& name) {
     event({{"name", "thread_name"}, {"ph", "M"}, {"pid", 1}, {"tid", track}, {"args", {{"name", name}}}});
-    event({{"name", "thread_sort_index"}, {"ph", "M"}, {"pid", 1}, {"tid", track}, {"args", {{"sort_index", track}}}});
+    event({{"name", "thread_sort_index"},
+           {"ph", "M"},
+           {"pid", 1},
+           {"tid", track},
+           {"args", {{"sort_index", track}}}});
   }
-  void span(uint32_t track, const std::string& name, std::string_view category, double begin_us, double end_us,
-            const Json& arguments) {
+  void span(uint32_t track, const std::string& name, std::string_view category, double begin_us,
+            double end_us, const Json& arguments) {
     event({{"name", name},
            {"cat", category},
            {"ph", "X"},
@@ -174,13 +183,15 @@ class TraceWriter {
   bool is_first_ = true;
 };
 
-Result<void> write(const std::string& path, const PageParts& around, const RecoveryReport& report, const ScheduleRecorder& recorder) {
+Result<void> write(const std::string& path, const PageParts& around, const RecoveryReport& report,
+                   const ScheduleRecorder& recorder) {
   std::FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
   if (file == nullptr) return file_error("write the trace to", path, errno);
   std::fwrite(around.before.data(), 1, around.before.size(), file);
   TraceWriter(file, report, recorder).write();
   std::fwrite(around.behind.data(), 1, around.behind.size(), file);
-  // stdio keeps no errno of an earlier write that failed. The last write fails for the same reason, and sets it.
+  // stdio keeps no errno of an earlier write that failed. The last write fails for the same reason, and sets
+  // it.
   std::fflush(file);
   const bool good = std::ferror(file) == 0;
   const int error = errno;
@@ -191,11 +202,13 @@ Result<void> write(const std::string& path, const PageParts& around, const Recov
 
 }  // namespace
 
-Result<void> write_trace(const std::string& path, const RecoveryReport& report, const ScheduleRecorder& recorder) {
+Result<void> write_trace(const std::string& path, const RecoveryReport& report,
+                         const ScheduleRecorder& recorder) {
   return write(path, {}, report, recorder);
 }
 
-Result<void> write_trace_page(const std::string& path, const RecoveryReport& report, const ScheduleRecorder& recorder) {
+Result<void> write_trace_page(const std::string& path, const RecoveryReport& report,
+                              const ScheduleRecorder& recorder) {
   return write(path, parts_of(kReplayPage), report, recorder);
 }
 

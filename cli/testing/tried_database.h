@@ -1,7 +1,9 @@
-// TriedDatabase: a small database of three lives, in any layout of the log, whose files a test then puts in other states.
+// TriedDatabase: a small database of three lives, in any layout of the log, whose files a test then puts in
+// other states.
 //
-// Flow  the first lives run a workload out of files; the last one is closed in order, killed, or shortened by a checkpoint. Copies of the
-//       directory as it was earlier, and another database, stand beside it, to take files from.
+// Flow  the first lives run a workload out of files; the last one is closed in order, killed, or shortened by
+//       a checkpoint. Copies of the directory as it was earlier, and another database, stand beside it, to
+//       take files from.
 #pragma once
 
 #include <sys/stat.h>
@@ -77,12 +79,14 @@ inline std::map<std::string, std::string> facts_of(const fs::path& directory) {
     std::string& fact = facts[each.path().string()];
     fact = fmt::format("{:o}", found.st_mode);
     if (S_ISLNK(found.st_mode)) fact += fs::read_symlink(each.path()).string();
-    if (S_ISREG(found.st_mode)) fact += fmt::format(" {} {:08x}", found.st_size, crc32c(as_bytes(text_of(each.path()))));
+    if (S_ISREG(found.st_mode))
+      fact += fmt::format(" {} {:08x}", found.st_size, crc32c(as_bytes(text_of(each.path()))));
   }
   return facts;
 }
 
-// As a kill would leave it, though a segment is being made ahead: the manifest first, and of the others those that it lists.
+// As a kill would leave it, though a segment is being made ahead: the manifest first, and of the others those
+// that it lists.
 inline void copy_at_work(const fs::path& from, const fs::path& to) {
   fs::create_directories(to);
   must(replace_text_file(to / "MANIFEST", text_of(from / "MANIFEST")));
@@ -93,7 +97,8 @@ inline void copy_at_work(const fs::path& from, const fs::path& to) {
     const fs::path copy = to / each.path().lexically_relative(from);
     if (each.is_directory()) {
       fs::create_directory(copy, each.path());
-    } else if (name != "MANIFEST" && name.extension() != ".tmp" && (name.extension() != ".segment" || listed.contains(each.path()))) {
+    } else if (name != "MANIFEST" && name.extension() != ".tmp" &&
+               (name.extension() != ".segment" || listed.contains(each.path()))) {
       fs::copy(each.path(), copy);
     }
   }
@@ -133,12 +138,15 @@ inline std::vector<Layout> layouts() {
           {"persistent memory", {"--log-device", "nvm"}, small({.device = LogDeviceKind::kNvm})},
           {"epoch", {"--log-buffer", "epoch", "--loggers", "2"}, small(epoch)},
           {"distributed", {"--log-buffer", "distributed", "--streams", "2"}, small(streams)},
-          {"distributed, rings", {"--log-buffer", "distributed", "--streams", "2", "--log-device", "nvm"}, small(rings)}};
+          {"distributed, rings",
+           {"--log-buffer", "distributed", "--streams", "2", "--log-device", "nvm"},
+           small(rings)}};
 }
 
 class TriedDatabase {
  public:
-  TriedDatabase(fs::path home, const Layout& layout, End end) : home_(std::move(home)), layout_(layout), end_(end) {
+  TriedDatabase(fs::path home, const Layout& layout, End end)
+      : home_(std::move(home)), layout_(layout), end_(end) {
     write(home_ / "w.sql", kSql);
     write(home_ / "calls.csv", "pay,=1..100,=1..1000\n");
     write(home_ / "rows.csv", "account*100,=number,1000\n");
@@ -159,9 +167,8 @@ class TriedDatabase {
 
   // Returns the files: each one's name in the table, and its path.
   std::vector<std::pair<std::string, fs::path>> files() const {
-    std::vector<std::pair<std::string, fs::path>> files{{"MANIFEST", "MANIFEST"},
-                                                        {"catalog.sql", "catalog.sql"},
-                                                        {"checkpoint", manifest_.checkpoint_file}};
+    std::vector<std::pair<std::string, fs::path>> files{
+        {"MANIFEST", "MANIFEST"}, {"catalog.sql", "catalog.sql"}, {"checkpoint", manifest_.checkpoint_file}};
     std::vector<fs::path> used, unused, rings;
     for (const SegmentEntry& each : manifest_.segments) {
       const bool is_last = each.incarnation == manifest_.incarnations.back().number;
@@ -192,9 +199,11 @@ class TriedDatabase {
   void make(const fs::path& directory, bool is_tried) {
     WorkloadSettings settings;
     settings.name = "w.sql";
-    settings.options.files = {(home_ / "w.sql").string(), (home_ / "calls.csv").string(), (home_ / "rows.csv").string()};
+    settings.options.files = {(home_ / "w.sql").string(), (home_ / "calls.csv").string(),
+                              (home_ / "rows.csv").string()};
     {
-      WorkloadDatabase created = must(WorkloadDatabase::create(directory, settings, {}, layout_.log, Execution::kInterpreted, true));
+      WorkloadDatabase created =
+          must(WorkloadDatabase::create(directory, settings, {}, layout_.log, Execution::kInterpreted, true));
       call(created, kCalls);
     }
     {
@@ -210,7 +219,8 @@ class TriedDatabase {
         call(opened, 3 * kCalls);
         WorkingDatabase& working = opened.working();
         const WorkerId helper{working.database().worker_count()};
-        const auto taken = OnlineCheckpointer(working.database(), working.log(), working.manifest(), helper, {}).take();
+        const auto taken =
+            OnlineCheckpointer(working.database(), working.log(), working.manifest(), helper, {}).take();
         if (!taken.ok()) throw std::runtime_error(taken.error().message);
       }
       call(opened, kCalls);
@@ -235,7 +245,8 @@ class TriedDatabase {
       call.procedure = working.program().find_procedure("pay")->id;
       call.arguments = {Argument::of(Value::of_int(1 + i % 100)), Argument::of(Value::of_int(i))};
       const CallResult result = sessions[i % 2].run(call);
-      if (!result.committed() || !working.log().wait_durable(result.lsn)) throw std::runtime_error(std::string(result.message));
+      if (!result.committed() || !working.log().wait_durable(result.lsn))
+        throw std::runtime_error(std::string(result.message));
     }
   }
 

@@ -12,7 +12,8 @@ namespace mneme {
 
 namespace {
 
-// So far behind the chunk that is written pages are dropped: most are on the disk by then, and the others stay. Nobody waits.
+// So far behind the chunk that is written pages are dropped: most are on the disk by then, and the others
+// stay. Nobody waits.
 constexpr uint64_t kDropBehindBytes = uint64_t{16} << 20;
 constexpr uint64_t kPageBytes = 4096;
 

@@ -1,10 +1,11 @@
 // Checkpoint file: rows into chunks, chunks into a file, from several threads.
 //
-// Flow        create() -> a CheckpointRows for each thread: add() ..., flush() -> complete(): sync -> header page -> sync,
-//             file and directory -> the caller makes it current in the manifest
-// Invariants  until the manifest names the file, nobody reads it: a crash in between leaves a file of no consequence.
-//             One that was not completed is removed by the destructor.
-// Threads     create, complete, the destructor: one. Chunks are written at offsets drawn from a counter by any.
+// Flow        create() -> a CheckpointRows for each thread: add() ..., flush() -> complete(): sync -> header
+//             page -> sync, file and directory -> the caller makes it current in the manifest
+// Invariants  until the manifest names the file, nobody reads it: a crash in between leaves a file of no
+//             consequence. One that was not completed is removed by the destructor.
+// Threads     create, complete, the destructor: one. Chunks are written at offsets drawn from a counter by
+//             any.
 // Errors      the disk is full or fails: a sentence.
 // Source      the format is checkpoint_format.h's.
 #pragma once
@@ -36,9 +37,10 @@ struct WrittenCheckpoint {
   uint64_t rows = 0;
 };
 
-// What becomes of the file's pages in the system's cache once they are on the disk. Beside transactions they are dropped, so
-// that the next chunk is copied to the same memory: on a virtual machine most of a checkpoint's processor time went into
-// pages that had never been touched before. What a later recovery finds in the cache is worth less.
+// What becomes of the file's pages in the system's cache once they are on the disk. Beside transactions they
+// are dropped, so that the next chunk is copied to the same memory: on a virtual machine most of a
+// checkpoint's processor time went into pages that had never been touched before. What a later recovery finds
+// in the cache is worth less.
 enum class CachedPages : uint8_t { kStay, kGo };
 
 class CheckpointFile {
@@ -72,7 +74,8 @@ class CheckpointFile {
   const File file_;
   bool is_complete_ = false;
 
-  // Counters that all threads draw from or add to. Relaxed: each stands alone, and the sums are read when all are done.
+  // Counters that all threads draw from or add to. Relaxed: each stands alone, and the sums are read when all
+  // are done.
   std::atomic<uint64_t> next_offset_{kCheckpointHeaderBytes};
   std::atomic<uint64_t> chunks_{0};
   std::atomic<uint64_t> rows_{0};

@@ -45,7 +45,8 @@ Result<CheckpointHeader> CheckpointHeader::decode(ByteSpan page, const std::stri
   // A foreign file has neither; damage to ours leaves one of them.
   if (!magic_is_right && !checksum_is_right) {
     return damaged(
-        "{} is no checkpoint of Mneme's: it does not begin with \"MNEMECKP\"; nothing was changed: put the checkpoint back in its "
+        "{} is no checkpoint of Mneme's: it does not begin with \"MNEMECKP\"; nothing was changed: put the "
+        "checkpoint back in its "
         "place",
         file);
   }

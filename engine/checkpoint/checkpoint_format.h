@@ -6,12 +6,12 @@
 //     chunk         0 u32 CRC32C of the header without this field    4 u32 magic "MNCK"    8 u32 table    12 u32 rows
 //                   16 u32 payload bytes   20 u32 CRC32C of the payload   24 u64 offset of the chunk in the file
 //                   32 payload: its rows, one after the other
-//     row           zigzag varint: its slot less the slot behind the row's before it in the chunk (0 for the chunk's
-//                   first), then its columns, as row_codec.h encodes them
+//     row           zigzag varint: its slot less the slot behind the row's before it in the chunk (0 for the
+//                   chunk's first), then its columns, as row_codec.h encodes them
 //
-// Slots are what locations in the log mean (change_codec.h): a row is where the checkpoint says, or where a later record
-// has put it. Rows of a chunk whose slots follow one another spend one byte on it.
-// Chunks follow one another without gaps, in any order of tables and rows. The header page is written last.
+// Slots are what locations in the log mean (change_codec.h): a row is where the checkpoint says, or where a
+// later record has put it. Rows of a chunk whose slots follow one another spend one byte on it. Chunks follow
+// one another without gaps, in any order of tables and rows. The header page is written last.
 #pragma once
 
 #include <cstdint>

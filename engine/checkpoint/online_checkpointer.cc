@@ -35,7 +35,8 @@ class Keeping {
   VersionKeeper& versions_;
 };
 
-// What the row is at the boundary, if that still stands in its slot: its image is in `image`, and the answer is true.
+// What the row is at the boundary, if that still stands in its slot: its image is in `image`, and the answer
+// is true.
 bool read_older(const Table& table, const Row& row, Lsn boundary, std::byte* image) {
   for (uint32_t tries = 0;; ++tries) {
     const RowWord seen = row.word();
@@ -215,7 +216,8 @@ Result<void> OnlineCheckpointer::make_current(const WrittenCheckpoint& written, 
     std::erase_if(manifest.segments, [&](const SegmentEntry& each) {
       return std::ranges::any_of(*below, [&](const SegmentEntry& old) { return old.number == each.number; });
     });
-    // What is dropped here is a gap that no archive fills: what lies before it, wherever, can't be replayed any more.
+    // What is dropped here is a gap that no archive fills: what lies before it, wherever, can't be replayed
+    // any more.
     if (options_.archive.empty() && !below->empty()) forget_former_lives(manifest);
   }));
   observe(CheckpointStep::kCurrent);

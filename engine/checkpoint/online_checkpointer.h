@@ -1,23 +1,27 @@
 // Online checkpointer: takes checkpoints of a database while transactions run on it, and stops none of them.
 //
-// Flow        keep older images (version_keeper.h) -> draw the LSN C from the log -> walk the tables' slots and write
-//             what is older than C; between, and at the end, what was kept instead -> sync the file -> wait until C is
-//             durable -> make it current, in one atomic replacement of the manifest, from which segments wholly below C
-//             go as well -> remove those, and the checkpoint before; an archive, if there is one, has got them by then
-// Invariants  the file holds exactly what transactions below C made: rows inserted above C are left out, rows changed or
-//             deleted above C are there as they were. Until the manifest names it, the one before is as good as ever: a
-//             crash at any step leaves it current, and files that open_for_work() removes.
-// C           is a skip record's place, reserved by a thread of the log's that runs no transactions, so every kind of log
-//             orders it among the commits.
-// Installed   A transaction below C had its rows locked, the inserted ones too, when it reserved its LSN, and so before C was
-//             drawn: the walk sees each of them locked, and waits, or as it has been installed. That holds for every log,
-//             also where a record is made durable before its writes are installed (CommitLog::leaves_holes).
-//             There, the walk is also what waits until all below C is durable.
+// Flow        keep older images (version_keeper.h) -> draw the LSN C from the log -> walk the tables' slots
+//             and write what is older than C; between, and at the end, what was kept instead -> sync the file
+//             -> wait until C is durable -> make it current, in one atomic replacement of the manifest, from
+//             which segments wholly below C go as well -> remove those, and the checkpoint before; an
+//             archive, if there is one, has got them by then
+// Invariants  the file holds exactly what transactions below C made: rows inserted above C are left out, rows
+//             changed or deleted above C are there as they were. Until the manifest names it, the one before
+//             is as good as ever: a crash at any step leaves it current, and files that open_for_work()
+//             removes.
+// C           is a skip record's place, reserved by a thread of the log's that runs no transactions, so every
+//             kind of log orders it among the commits.
+// Installed   A transaction below C had its rows locked, the inserted ones too, when it reserved its LSN, and
+//             so before C was drawn: the walk sees each of them locked, and waits, or as it has been
+//             installed. That holds for every log, also where a record is made durable before its writes are
+//             installed (CommitLog::leaves_holes). There, the walk is also what waits until all below C is
+//             durable.
 // Threads     take(): one at a time; it uses `threads`. hurry, give_up: any.
-// Waiting     for rows while a commit has them locked, for the log, and before it begins for transactions that have been
-//             running since the checkpoint before: give_up() ends that as well. Nobody waits for it.
-// Errors      the disk is full or fails, no memory for older images, the log has failed, give_up(): a sentence; no file is
-//             left, the checkpoint before stays current, and another may be taken.
+// Waiting     for rows while a commit has them locked, for the log, and before it begins for transactions
+//             that have been running since the checkpoint before: give_up() ends that as well. Nobody waits
+//             for it.
+// Errors      the disk is full or fails, no memory for older images, the log has failed, give_up(): a
+//             sentence; no file is left, the checkpoint before stays current, and another may be taken.
 #pragma once
 
 #include <atomic>
@@ -56,8 +60,8 @@ struct OnlineCheckpointOptions {
   size_t most_waiting_bytes = size_t{16} << 20;
   // A directory that gets what a checkpoint replaces (log_archive.h); empty: it is removed.
   std::string archive;
-  // Makes durable which schema and procedures the rows are of, and notes it in the manifest that will name the checkpoint;
-  // none: they are what the checkpoint before says.
+  // Makes durable which schema and procedures the rows are of, and notes it in the manifest that will name
+  // the checkpoint; none: they are what the checkpoint before says.
   std::function<Result<void>(Manifest&)> keep_catalog;
   // Called when a step is done, by a thread of take()'s.
   std::function<void(CheckpointStep)> observe;

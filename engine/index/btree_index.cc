@@ -147,8 +147,8 @@ class BtreeIndex final : public Index {
     return true;
   }
 
-  // A child's address is only followed once the version has confirmed that it was one: a recycled block may hold rows
-  // in its place. The child itself may be recycled by the next step, but will be some node still.
+  // A child's address is only followed once the version has confirmed that it was one: a recycled block may
+  // hold rows in its place. The child itself may be recycled by the next step, but will be some node still.
   void probe(const uint64_t* key, IndexProbe& probe) const override {
     const Node node(probe.node != nullptr ? const_cast<NodeWord*>(probe.node) : root().block());
     const uint64_t version = node.version();
@@ -168,8 +168,8 @@ class BtreeIndex final : public Index {
     }
     const uint32_t at = node.rank(shape_, count, key, true);
     const Node child = node.child(shape_, level, at);
-    // The first of the keys that begin like this one is often a leaf's first (split_point): then this leaf is too early,
-    // and the way there goes by the nearest node that lies behind the path.
+    // The first of the keys that begin like this one is often a leaf's first (split_point): then this leaf is
+    // too early, and the way there goes by the nearest node that lies behind the path.
     const bool has_behind = at < count;
     const Node behind = has_behind ? node.child(shape_, level, at + 1) : child;
     if (node.version() != version) return;
@@ -280,8 +280,8 @@ class BtreeIndex final : public Index {
     return InsertStatus::kInserted;
   }
 
-  // As many of the first entries as follow one another, and belong where the last insert went with nothing between them and
-  // room for all; none where that is not known.
+  // As many of the first entries as follow one another, and belong where the last insert went with nothing
+  // between them and room for all; none where that is not known.
   size_t insert_where_hinted(std::span<const IndexEntry> entries, InsertHint& hint) const {
     const uint64_t* const first = entries.front().key;
     if (!hint.covers(first, words())) return 0;
@@ -429,10 +429,10 @@ class BtreeIndex final : public Index {
     return false;
   }
 
-  // Where a full node is split for a new key: in the middle, as a rule. But keys that come in ascending order should
-  // fill nodes entirely: one above all others takes only the last one along. So should those that come in ascending
-  // order within groups (a district's orders): one at the end of a group that has most of the lower part takes only
-  // the next group along.
+  // Where a full node is split for a new key: in the middle, as a rule. But keys that come in ascending order
+  // should fill nodes entirely: one above all others takes only the last one along. So should those that come
+  // in ascending order within groups (a district's orders): one at the end of a group that has most of the
+  // lower part takes only the next group along.
   uint32_t split_point(const Node& node, uint32_t count, const uint64_t* key) const {
     const uint32_t at = node.rank(shape_, count, key, false);
     if (at == count) return count - 1;
@@ -567,7 +567,8 @@ class BtreeIndex final : public Index {
 
 }  // namespace
 
-Index::InsertStatus Index::insert_run(std::span<const IndexEntry> entries, InsertHint& hint, size_t& done, Row*& existing) {
+Index::InsertStatus Index::insert_run(std::span<const IndexEntry> entries, InsertHint& hint, size_t& done,
+                                      Row*& existing) {
   for (done = 0; done < entries.size(); ++done) {
     const InsertStatus status = insert(entries[done].key, entries[done].row, existing, nullptr, &hint);
     if (status != InsertStatus::kInserted) return status;

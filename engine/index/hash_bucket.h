@@ -1,8 +1,9 @@
-// HashBucket: a block of a HashIndex's bucket, as a view of words. A bucket is a head and a chain of such blocks.
+// HashBucket: a block of a HashIndex's bucket, as a view of words. A bucket is a head and a chain of such
+// blocks.
 //
-// Layout      word 0 version (of a head), word 1 link, then `capacity` keys, then as many rows.
-//             link: bits 0..5 entries in this block, 6..55 the next block's address (a multiple of 64), 56..63
-//             depth (of a head): the bucket holds the keys whose hash agrees with its number in so many low bits.
+// Layout      word 0 version (of a head), word 1 link, then `capacity` keys, then as many rows. link: bits
+//             0..5 entries in this block, 6..55 the next block's address (a multiple of 64), 56..63 depth (of
+//             a head): the bucket holds the keys whose hash agrees with its number in so many low bits.
 // Version     as node_lock.h says, counting the changes of the whole bucket.
 // Orders      as node_lock.h says, of all words.
 #pragma once
@@ -32,11 +33,12 @@ class HashBucket : public NodeLock<2> {
 
     constexpr uint32_t key_words() const { return known(key_words_, &Shape::key_words_); }
     constexpr uint32_t capacity() const { return known(capacity_, &Shape::capacity_); }
-    constexpr size_t block_bytes() const { return known(block_bytes_, &Shape::block_bytes_); }  // a power of two
+    // a power of two
+    constexpr size_t block_bytes() const { return known(block_bytes_, &Shape::block_bytes_); }
 
    private:
     template <typename Number>
-    static constexpr Number known(Number told, Number Shape::* member) {
+    static constexpr Number known(Number told, Number Shape::*member) {
       if constexpr (kWords == 0) return told;
       return Shape(kWords).*member;
     }
@@ -86,7 +88,8 @@ class HashBucket : public NodeLock<2> {
     row_word(shape, i).store(reinterpret_cast<uint64_t>(to), std::memory_order_release);
   }
   void set_entry(const Shape& shape, uint32_t i, const uint64_t* from, const Row* to) const {
-    for (uint32_t w = 0; w < shape.key_words(); ++w) key(shape, i)[w].store(from[w], std::memory_order_release);
+    for (uint32_t w = 0; w < shape.key_words(); ++w)
+      key(shape, i)[w].store(from[w], std::memory_order_release);
     set_row(shape, i, to);
   }
 

@@ -7,10 +7,10 @@
 //             buckets, in order of their numbers, one grower at a time, while the others go on. Buckets that
 //             are rather empty are not split: with steady inserts and deletes the index stops growing. It
 //             never shrinks.
-// Walks       a range that the hash does not lead to (an ad-hoc statement's) visits all buckets. The walk's place is that
-//             of its last piece: the bucket, and the last key in it. A split moves entries to buckets with higher
-//             numbers, where the walk finds them, perhaps again: then the version of the bucket that it saw before is
-//             no longer current.
+// Walks       a range that the hash does not lead to (an ad-hoc statement's) visits all buckets. The walk's
+//             place is that of its last piece: the bucket, and the last key in it. A split moves entries to
+//             buckets with higher numbers, where the walk finds them, perhaps again: then the version of the
+//             bucket that it saw before is no longer current.
 // Reading     the version of the bucket's head covers its chain: it is compared again before each step along
 //             it. Overflow blocks are type-stable (node_pool.h).
 // Source      Litwin, "Linear Hashing" (VLDB'80).
@@ -153,8 +153,8 @@ class HashIndex final : public Index {
     return true;
   }
 
-  // The bucket that the count names may just be in the course of a split. Then the entry may be missed, no more: what
-  // is read has one type for ever, and the next block's address comes in one word.
+  // The bucket that the count names may just be in the course of a split. Then the entry may be missed, no
+  // more: what is read has one type for ever, and the next block's address comes in one word.
   void probe(const uint64_t* key, IndexProbe& probe) const override {
     if (probe.node == nullptr) return ask_for(bucket(number_of(hash_of(key))), probe);
     const Bucket block(const_cast<NodeWord*>(probe.node));
@@ -164,8 +164,8 @@ class HashIndex final : public Index {
       if (!block.key_is(shape_, i, key, hashed_words())) continue;
       probe.row = block.row(shape_, i);
       // Only a head, which alone has a depth, has a version that tells of changes.
-      probe.is_exact = hashed_words() == words() && block.depth() > 0 &&
-                       (version & Bucket::kLocked) == 0 && block.version() == version;
+      probe.is_exact = hashed_words() == words() && block.depth() > 0 && (version & Bucket::kLocked) == 0 &&
+                       block.version() == version;
       probe.is_done = true;
       return;
     }
@@ -256,7 +256,8 @@ class HashIndex final : public Index {
   static size_t segment_bytes(uint32_t segment) { return kHugePageBytes << (segment == 0 ? 0 : segment - 1); }
   bool add_segment(uint32_t segment) {
     if (segment >= kMaxSegments) return false;
-    std::byte* memory = segment == 0 ? memory_.allocate_first(memory_.numa().node()) : memory_.allocate(segment_bytes(segment));
+    std::byte* memory = segment == 0 ? memory_.allocate_first(memory_.numa().node())
+                                     : memory_.allocate(segment_bytes(segment));
     if (memory == nullptr) return false;
     segments_[segment].store(memory, std::memory_order_release);
     return true;
@@ -281,10 +282,11 @@ class HashIndex final : public Index {
     Bucket head;
     uint64_t number;
   };
-  // The bucket of a hash as far as the bucket count that we see tells, and then as the buckets' own depths do: from a
-  // bucket on to the one that was split off it at the lowest bit in which the hash differs, and so on. Not straight to
-  // the number that the depth gives: a bucket may have been split twice since the count was read, before the first one
-  // split off it was split at all, and the straight way would end in a bucket that is not in use yet.
+  // The bucket of a hash as far as the bucket count that we see tells, and then as the buckets' own depths
+  // do: from a bucket on to the one that was split off it at the lowest bit in which the hash differs, and so
+  // on. Not straight to the number that the depth gives: a bucket may have been split twice since the count
+  // was read, before the first one split off it was split at all, and the straight way would end in a bucket
+  // that is not in use yet.
   Home home_of(uint64_t hash) const {
     uint64_t number = number_of(hash);
     for (;;) {
@@ -449,7 +451,8 @@ class HashIndex final : public Index {
     for (uint64_t i = 0; i < kGrowBuckets; ++i) split(bucket(first + i), bucket(count + i), level, changes);
     bucket_count_.store(count + kGrowBuckets, std::memory_order_release);
     const uint64_t small_buckets = kSmallUseBytes / shape_.block_bytes();
-    if (count <= small_buckets && count + kGrowBuckets > small_buckets) memory_.outgrown(segments_[0].load(std::memory_order_relaxed));
+    if (count <= small_buckets && count + kGrowBuckets > small_buckets)
+      memory_.outgrown(segments_[0].load(std::memory_order_relaxed));
     return true;
   }
 
@@ -468,7 +471,8 @@ class HashIndex final : public Index {
         rows.push_back(block.row(shape_, i));
       }
     }
-    // The new bucket first: who sees the old one's new depth goes on to the new one, and must find its depth there.
+    // The new bucket first: who sees the old one's new depth goes on to the new one, and must find its depth
+    // there.
     to.set_link(0, Bucket(nullptr), depth + 1);
     from.set_link(0, Bucket(nullptr), depth + 1);
     for (size_t i = 0; i < keys.size(); ++i) {

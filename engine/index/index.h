@@ -89,15 +89,17 @@ class IndexCursor {
 
 // Where a look-up stands that runs ahead of find(): Index::probe().
 struct IndexProbe {
-  const NodeWord* node = nullptr;    // to be looked at next: on its way into the cache
-  const NodeWord* behind = nullptr;  // to be looked at where the way by `node` leads to no key that is high enough
-  Row* row = nullptr;              // once done: what was found, if anything
-  bool is_exact = false;           // the row stood under the very key, at one moment
+  const NodeWord* node = nullptr;  // to be looked at next: on its way into the cache
+  // to be looked at where the way by `node` leads to no key that is high enough
+  const NodeWord* behind = nullptr;
+  Row* row = nullptr;     // once done: what was found, if anything
+  bool is_exact = false;  // the row stood under the very key, at one moment
   bool is_done = false;
 };
 
-// Where one owner's last insert went, in case the next key goes there as well, as an order's lines do. Kept by who
-// inserts, filled by the index: while the node has this version, keys from `low` up to `high` belong there.
+// Where one owner's last insert went, in case the next key goes there as well, as an order's lines do. Kept
+// by who inserts, filled by the index: while the node has this version, keys from `low` up to `high` belong
+// there.
 struct InsertHint {
   NodeWord* node = nullptr;
   uint64_t version = 0;
@@ -139,9 +141,10 @@ class Index {
   virtual InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes,
                               InsertHint* hint = nullptr) = 0;
 
-  // The same for several entries, one after the other: those that belong side by side go in at once. It stops at the first
-  // that is not inserted; `done` is how many are.
-  virtual InsertStatus insert_run(std::span<const IndexEntry> entries, InsertHint& hint, size_t& done, Row*& existing);
+  // The same for several entries, one after the other: those that belong side by side go in at once. It stops
+  // at the first that is not inserted; `done` is how many are.
+  virtual InsertStatus insert_run(std::span<const IndexEntry> entries, InsertHint& hint, size_t& done,
+                                  Row*& existing);
 
   // Gives the entry under `key` another row; false when there is none that leads to `from`.
   virtual bool replace(const uint64_t* key, const Row* from, Row* to, NodeChanges* changes) = 0;
@@ -149,10 +152,11 @@ class Index {
   // Removes the entry under `key`, if it leads to `row`.
   virtual bool erase(const uint64_t* key, const Row* row) = 0;
 
-  // One step towards the row under `key` (in an ordered index: under the first key that is not below it) that waits
-  // neither for memory nor for a lock: it looks at the node that the step before asked for, and asks for the next.
-  // So the steps of many look-ups, taken in turn, overlap their cache misses. It promises nothing: the row may be
-  // another one by now, or none where a writer was in the way. It needs no epoch, as it doesn't look into rows.
+  // One step towards the row under `key` (in an ordered index: under the first key that is not below it) that
+  // waits neither for memory nor for a lock: it looks at the node that the step before asked for, and asks
+  // for the next. So the steps of many look-ups, taken in turn, overlap their cache misses. It promises
+  // nothing: the row may be another one by now, or none where a writer was in the way. It needs no epoch, as
+  // it doesn't look into rows.
   virtual void probe(const uint64_t* key, IndexProbe& probe) const = 0;
 
   // Calls visit(key, row) for every entry, in key order where there is one. The index is at rest.

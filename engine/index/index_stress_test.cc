@@ -95,7 +95,8 @@ class IndexStressTest : public testing::TestWithParam<Kind> {
     for (const uint64_t each : numbers) present[each] = true;
   }
 
-  // Others' changes may hide any entry from it, but it ends, and what it finds is a row: the key's own, if it says so.
+  // Others' changes may hide any entry from it, but it ends, and what it finds is a row: the key's own, if it
+  // says so.
   void probe(const Key& key, uint64_t n) const {
     IndexProbe probe;
     for (int steps = 0; !probe.is_done && steps < 1000; ++steps) index->probe(key.data(), probe);
@@ -160,8 +161,9 @@ TEST_P(IndexStressTest, ManyThreadsChangeAndRead) {
   index->verify();
 }
 
-// Goal: threads that are held up in the middle of a look-up while others make the index many times as large find their
-// way. Method: more threads than cores fill young indexes, over and over; an insert that goes astray never returns.
+// Goal: threads that are held up in the middle of a look-up while others make the index many times as large
+// find their way. Method: more threads than cores fill young indexes, over and over; an insert that goes
+// astray never returns.
 TEST_P(IndexStressTest, YoungIndexesGrowUnderThreadsThatAreHeldUp) {
   constexpr uint64_t kFillers = 16;
   constexpr uint64_t kKeysOfEach = 4000;

@@ -148,8 +148,8 @@ TEST_P(IndexTest, RunsOfEntriesGoInAsOneAfterTheOther) {
 }
 
 TEST(BtreeIndex, KeysInAscendingOrderWithinGroupsFillNodes) {
-  // Orders of 40 districts, in ascending order within each, and each the lines of an order at once; the first third
-  // district by district, as a population comes.
+  // Orders of 40 districts, in ascending order within each, and each the lines of an order at once; the first
+  // third district by district, as a population comes.
   constexpr uint64_t kGroups = 40, kOrders = 900, kLines = 10;
   HugePageSource memory;
   const auto index = make_btree_index(2, memory);

@@ -1,5 +1,5 @@
-// Goal: of keys that grow in several runs in turn, each run's end is known; a hint that is wrong does no harm. Method: a
-// tree of such runs, and what is known of the next key before each insert.
+// Goal: of keys that grow in several runs in turn, each run's end is known; a hint that is wrong does no
+// harm. Method: a tree of such runs, and what is known of the next key before each insert.
 #include "engine/index/insert_hints.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // NodeLock: the first word of an index node: its version, and the lock of whoever changes it.
 //
-// Version     bit 0 locked, from kChange on a count of changes; bits between are the node's own. Never falls, not even
-//             when the block is recycled (node_pool.h).
+// Version     bit 0 locked, from kChange on a count of changes; bits between are the node's own. Never falls,
+//             not even when the block is recycled (node_pool.h).
 // Orders      all loads acquire, all stores release. A reader that has loaded a word written under a lock
 //             sees the lock, or what came after it, when it then loads the version again: no fences (Leis et
 //             al., "The ART of Practical Synchronization", 2016, section 3, with fences replaced).

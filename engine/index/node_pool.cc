@@ -19,7 +19,8 @@ NodeWord* NodePool::take() {
   }
   if (share.piece_left < node_bytes_) {
     const bool is_first = share.pieces.empty();
-    std::byte* piece = is_first ? memory_.allocate_first(numa_node) : memory_.allocate_on(numa_node, kHugePageBytes);
+    std::byte* piece =
+        is_first ? memory_.allocate_first(numa_node) : memory_.allocate_on(numa_node, kHugePageBytes);
     if (piece == nullptr) return nullptr;
     share.piece = piece;
     share.piece_left = kHugePageBytes;

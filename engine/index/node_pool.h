@@ -5,8 +5,8 @@
 // another version, and starts again; a node set that names it fails its validation. That is why nodes need no
 // epochs, as rows do: versions never repeat, while a row that is being inserted always looks the same.
 //
-// NUMA        a node that a thread takes lies on the NUMA node that the thread runs on, unless it was given back by a
-//             thread that had moved there.
+// NUMA        a node that a thread takes lies on the NUMA node that the thread runs on, unless it was given
+//             back by a thread that had moved there.
 // Threads     any. Waiting: a mutex a NUMA node, once in as many inserts as fill an index node.
 // Errors      no memory: take() gives nullptr.
 #pragma once

@@ -78,9 +78,9 @@ class Row {
   // before it.
   void set_word(RowWord word) { word_.store(word.bits(), std::memory_order_release); }
 
-  // Copies `parts` of a consistent image to their places in `to` and returns the image's word, which may be claimed;
-  // copies nothing of a row that is not live. The word is locked where the row stayed locked all the while that we
-  // were willing to wait.
+  // Copies `parts` of a consistent image to their places in `to` and returns the image's word, which may be
+  // claimed; copies nothing of a row that is not live. The word is locked where the row stayed locked all the
+  // while that we were willing to wait.
   RowWord read(std::byte* to, ImageParts parts, size_t image_words) const {
     for (uint32_t tries = 0;; ++tries) {
       const RowWord before = word();
@@ -96,7 +96,8 @@ class Row {
       if (tries == kMaxReadTries) return after.locked();
     }
   }
-  // The same, whatever state the row is in: the parts may be half written, of a deleted row, or of another one by now.
+  // The same, whatever state the row is in: the parts may be half written, of a deleted row, or of another
+  // one by now.
   void peek(std::byte* to, ImageParts parts, size_t image_words) const {
     parts.for_each_run(image_words, [&](size_t begin, size_t end) { copy_words(to, begin, end); });
   }
@@ -126,15 +127,15 @@ class Row {
       std::memcpy(to + 8 * i, &value, 8);
     });
   }
-  // A part's words without a loop, which would cost more than they do: seven, as the first part has, and what is left.
+  // A part's words without a loop, which would cost more than they do: seven, as the first part has, and what
+  // is left.
   template <typename Visit>
   static void for_each_word(size_t begin, size_t end, Visit&& visit) {
     constexpr size_t kAtOnce = ImageParts::kPartBytes / 8 - 1;
     if (end - begin >= kAtOnce) {
       [&]<size_t... kWord>(std::index_sequence<kWord...>) {
         (visit(begin + kWord), ...);
-      }
-      (std::make_index_sequence<kAtOnce>());
+      }(std::make_index_sequence<kAtOnce>());
       begin += kAtOnce;
     }
     for (; begin < end; ++begin) visit(begin);

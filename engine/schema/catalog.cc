@@ -151,7 +151,9 @@ Catalog Catalog::without(std::optional<TableId> gone, const std::vector<IndexId>
   for (uint32_t i = 0, next = 0; i < indexes.size(); ++i) {
     if (std::ranges::find(gone_indexes, IndexId{i}) == gone_indexes.end()) indexes[i] = IndexId{next++};
   }
-  const auto number_of = [&](TableId table) { return TableId{gone && table.value > gone->value ? table.value - 1 : table.value}; };
+  const auto number_of = [&](TableId table) {
+    return TableId{gone && table.value > gone->value ? table.value - 1 : table.value};
+  };
   Catalog left;
   for (size_t i = 0; i < tables_.size(); ++i) {
     const TableDefinition& former = tables_[i];

@@ -1,10 +1,12 @@
 // Catalog: the tables, columns and indexes of a database. Made by the binder from SQL, then constant.
 //
-// Copies      share the definitions (shared_list.h), so that a catalog which follows from another by one change takes that change's time.
+// Copies      share the definitions (shared_list.h), so that a catalog which follows from another by one
+//             change takes that change's time.
 // Invariants  Ids are dense, in order of declaration; column ids count within their table.
 //             Every table with a primary key has it as its first index, unique, named TABLE_pkey.
 //             Tables and indexes share one space of names, as in PostgreSQL.
-// Errors      what a declaration cannot be (a name taken, a key too wide) is an Error that names table and column.
+// Errors      what a declaration cannot be (a name taken, a key too wide) is an Error that names table and
+//             column.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +73,8 @@ class Catalog {
   Result<IndexId> add_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique);
   void mark_ordered(IndexId index, bool ordered = true);
 
-  // The catalog without a table and its indexes, or without an index that is no primary key's. What comes behind gets lower ids.
+  // The catalog without a table and its indexes, or without an index that is no primary key's. What comes
+  // behind gets lower ids.
   Catalog without(TableId table) const;
   Catalog without(IndexId index) const;
 

@@ -24,7 +24,8 @@ ChangeCodec::ChangeCodec(const Schema& schema, const ChangeCodec* former, const 
   if (former != nullptr) tables_ = former->tables_;
   tables_.resize_down(catalog.tables().size());
   for (size_t i = 0; i < catalog.tables().size(); ++i) {
-    const bool is_same = i < tables_.size() && formers->catalog().tables().shared(i) == catalog.tables().shared(i);
+    const bool is_same =
+        i < tables_.size() && formers->catalog().tables().shared(i) == catalog.tables().shared(i);
     if (is_same) continue;
     const TableDefinition& table = catalog.tables()[i];
     std::vector<ColumnId> key;

@@ -2,26 +2,29 @@
 //
 //     logical     varint count of changes, then the changes
 //     physical    the same, each change with a location
-//     all         varint bytes of the call, the call (procedures/interpreter/call_codec.h), then as in a physical record
-//     change      varint 8 * table + action, the location where there is one, varint bytes of what follows, then by
-//                 action
-//                     insert  the columns of the row's primary key, in the key's order, then all others in theirs
+//     all         varint bytes of the call, the call (procedures/interpreter/call_codec.h), then as in a
+//                 physical record
+//     change      varint 8 * table + action, the location where there is one, varint bytes of what follows,
+//                 then by action
+//                     insert  the columns of the row's primary key, in the key's order, then all others in
+//                             theirs
 //                     update  key columns; a bit for each other column, 1 if it was changed; all others
 //                     patch   key columns; the same bits; the changed columns alone
 //                     erase   key columns
 //                 with columns as in row_codec.h, and as many bytes of bits as they take
-//     location    varint slot in the table, varint 2 * LSN of the version before + whether that one lived; the new
-//                 version's LSN is the record's. A slot that was free: 0.
+//     location    varint slot in the table, varint 2 * LSN of the version before + whether that one lived;
+//                 the new version's LSN is the record's. A slot that was free: 0.
 //
 // Flow        Transaction::commit -> ChangeRecord -> log;  log -> ChangeReader -> replay
-// Invariants  after-images: of inserts and updates whole ones, so that nothing of the row before is needed; of patches,
-//             which an option chooses in the place of updates (TupleImage), what was changed. Changed is a column whose
-//             value is another than before, whatever was assigned to it.
-//             A transaction changes a row once. One that it both inserted and erased is left out.
-//             A row of a table without a primary key has no name that outlives its slot: where records hold no
-//             locations, it can be inserted, and what identifies it is the record's LSN and the change's place in it.
-//             A slot's versions form a chain in the order of LSNs, through all rows that it held: a slot is used again
-//             only once the last row's erasure is durable (worker.h), so by a record of a higher LSN.
+// Invariants  after-images: of inserts and updates whole ones, so that nothing of the row before is needed;
+//             of patches, which an option chooses in the place of updates (TupleImage), what was changed.
+//             Changed is a column whose value is another than before, whatever was assigned to it. A
+//             transaction changes a row once. One that it both inserted and erased is left out. A row of a
+//             table without a primary key has no name that outlives its slot: where records hold no
+//             locations, it can be inserted, and what identifies it is the record's LSN and the change's
+//             place in it. A slot's versions form a chain in the order of LSNs, through all rows that it
+//             held: a slot is used again only once the last row's erasure is durable (worker.h), so by a
+//             record of a higher LSN.
 // Errors      bytes from disk are the world: a reader takes any, and says `bad`.
 // Threads     ChangeCodec: constant after construction. The others: one owner.
 // Source      PACMAN (SIGMOD 2017), section 2.1: physical and logical logging.
@@ -54,8 +57,10 @@ struct RowLocation {
 // The codecs of each table's rows.
 class ChangeCodec {
  public:
-  // One that follows from another, of another schema, shares the codecs of the tables that stay what they were.
-  explicit ChangeCodec(const Schema& schema, const ChangeCodec* former = nullptr, const Schema* formers = nullptr);
+  // One that follows from another, of another schema, shares the codecs of the tables that stay what they
+  // were.
+  explicit ChangeCodec(const Schema& schema, const ChangeCodec* former = nullptr,
+                       const Schema* formers = nullptr);
 
   size_t table_count() const { return tables_.size(); }
   // No columns where the table has no primary key.
@@ -67,8 +72,8 @@ class ChangeCodec {
   bool decode_key(TableId table, ByteSpan columns, std::byte* image) const;
   // All that it holds: but for a patch or an erased row, the whole row.
   bool decode_row(TableId table, ChangeAction action, ByteSpan columns, std::byte* image) const;
-  // Of an update or a patch, what was changed; no other columns of the image are touched. `among`, where given, leaves
-  // out all columns of rest() that it has no bit for.
+  // Of an update or a patch, what was changed; no other columns of the image are touched. `among`, where
+  // given, leaves out all columns of rest() that it has no bit for.
   bool decode_changed(TableId table, ChangeAction action, ByteSpan columns, const ColumnBits* among,
                       std::byte* image) const;
   // Of an update or a patch: a bit for each column of rest(). Nothing: they are none.
@@ -92,8 +97,8 @@ class ChangeRecord {
   void clear() { size_ = 0; }
   void put_call(ByteSpan call);
   void put_count(uint32_t changes);
-  // `image`: the row's new one; of an erased row only the primary key counts. `location`: nullptr in a logical record.
-  // `changed`: of an update or a patch, the columns of ChangeCodec::rest that were changed.
+  // `image`: the row's new one; of an erased row only the primary key counts. `location`: nullptr in a
+  // logical record. `changed`: of an update or a patch, the columns of ChangeCodec::rest that were changed.
   void put(const ChangeCodec& codec, TableId table, ChangeAction action, const RowLocation* location,
            const std::byte* image, const ColumnBits* changed = nullptr);
   ByteSpan payload() const { return {bytes_.data(), size_}; }

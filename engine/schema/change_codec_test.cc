@@ -1,7 +1,7 @@
 // Goal: a transaction's record holds exactly what it changed, and no bytes whatever make its reader run over.
-// Method: transactions on the tests' table commit to a log in memory, in which the changes are looked for. Then records
-// with random and flipped bytes are read and decoded from memory of exactly their size, where AddressSanitizer sees a
-// byte too far.
+// Method: transactions on the tests' table commit to a log in memory, in which the changes are looked for.
+// Then records with random and flipped bytes are read and decoded from memory of exactly their size, where
+// AddressSanitizer sees a byte too far.
 #include "engine/schema/change_codec.h"
 
 #include <gtest/gtest.h>

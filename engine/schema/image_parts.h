@@ -1,8 +1,9 @@
-// ImageParts: which parts of a row's image an access reads or changes, so that no cache line is fetched for nothing.
+// ImageParts: which parts of a row's image an access reads or changes, so that no cache line is fetched for
+// nothing.
 //
-// Parts       The row's header and the image's first 56 bytes are part 0; every further 64 bytes, as many as a cache
-//             line holds, are the next part, and the 64th part is all the rest. So in a row that begins on a cache
-//             line a part is a line; in one that doesn't, a part touches two.
+// Parts       The row's header and the image's first 56 bytes are part 0; every further 64 bytes, as many as
+//             a cache line holds, are the next part, and the 64th part is all the rest. So in a row that
+//             begins on a cache line a part is a line; in one that doesn't, a part touches two.
 // Invariants  part boundaries lie on words: whoever copies parts copies whole words.
 #pragma once
 

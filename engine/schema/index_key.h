@@ -1,10 +1,11 @@
-// IndexKey: a row's key in an index, as words whose lexicographic order is the SQL order of the column values.
+// IndexKey: a row's key in an index, as words whose lexicographic order is the SQL order of the column
+// values.
 //
-// Encoding    Each column becomes bytes whose memcmp order is its SQL order: integers big-endian with the sign
-//             flipped; strings padded with zero bytes to their declared length, which is COLLATE "C", as no string
-//             holds a zero byte; a nullable column is led by a byte, NULL last, as in PostgreSQL. The bytes are then
-//             read as big-endian 64-bit words, so that comparing words compares bytes.
-//             An index that is not unique has the primary key's columns appended (without one: the row's slot
+// Encoding    Each column becomes bytes whose memcmp order is its SQL order: integers big-endian with the
+//             sign flipped; strings padded with zero bytes to their declared length, which is COLLATE "C", as
+//             no string holds a zero byte; a nullable column is led by a byte, NULL last, as in PostgreSQL.
+//             The bytes are then read as big-endian 64-bit words, so that comparing words compares bytes. An
+//             index that is not unique has the primary key's columns appended (without one: the row's slot
 //             number), so every key in a tree is unique and equal keys come in primary-key order.
 // Invariants  all keys of an index have the same number of words.
 #pragma once

@@ -34,7 +34,8 @@ class KeyCodec {
   // The key under which a row stands. `slot` is used only where neither the index nor its table has a unique
   // key.
   IndexKey of_row(const std::byte* image, uint64_t slot) const;
-  // The same, as word_count() words, where a row's columns alone make its key and all are numbers; false elsewhere.
+  // The same, as word_count() words, where a row's columns alone make its key and all are numbers; false
+  // elsewhere.
   bool put_row(const std::byte* image, uint64_t* words) const {
     if (!is_simple_) return false;
     for (uint32_t i = 0; i < word_count_; ++i) words[i] = 0;
@@ -73,8 +74,9 @@ class KeyCodec {
 
     uint32_t end() const { return offset + (nullable ? 1 : 0) + bytes; }
   };
-  // How a simple key's number, or what of it lies in one word of the key, gets there: the image's word, shifted down, its
-  // sign flipped, its bytes singled out, shifted up. A number that lies in two words takes two steps.
+  // How a simple key's number, or what of it lies in one word of the key, gets there: the image's word,
+  // shifted down, its sign flipped, its bytes singled out, shifted up. A number that lies in two words takes
+  // two steps.
   struct WordStep {
     uint32_t image_offset;
     uint32_t key_word;
@@ -101,7 +103,8 @@ class KeyCodec {
   std::vector<Part> parts_;  // the index's columns, then the suffix
   size_t index_columns_ = 0;
   bool slot_suffix_ = false;
-  // All parts are integers, or numbers kept as such, and never NULL: keys are put together in words, without bytes.
+  // All parts are integers, or numbers kept as such, and never NULL: keys are put together in words, without
+  // bytes.
   bool is_simple_ = true;
   std::vector<WordStep> word_steps_;  // of a simple key
   uint32_t key_bytes_ = 0;

@@ -4,8 +4,8 @@
 // Page        a range of a table's row slots.
 // Invariants  what holds no locations is of no page: a call, the count of changes, a logical record.
 // Threads     any.
-// Source      "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), section 3: page-level log space
-//             partitioning. A page there is one of the buffer pool's.
+// Source      "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), section 3: page-level log
+//             space partitioning. A page there is one of the buffer pool's.
 #pragma once
 
 #include "base/result.h"

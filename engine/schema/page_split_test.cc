@@ -1,5 +1,5 @@
-// Goal: a record is taken apart at its changes, each of its row's page, and what says nothing of places is of none.
-// Method: transactions commit to a log in memory; each piece is held against what a ChangeReader finds.
+// Goal: a record is taken apart at its changes, each of its row's page, and what says nothing of places is of
+// none. Method: transactions commit to a log in memory; each piece is held against what a ChangeReader finds.
 #include "engine/schema/page_split.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,8 @@ std::vector<RecordView> run(TestDatabase& t, KeptLog& log, RecordContent content
   Transaction x(t.db, t.db.worker(WorkerId{0}));
   for (int64_t first = 0; first < 700; first += 7) {
     x.begin();
-    for (int64_t id = first; id < first + 7; ++id) EXPECT_EQ(t.insert(x, id, 10, 1000 + id, id), AccessStatus::kOk);
+    for (int64_t id = first; id < first + 7; ++id)
+      EXPECT_EQ(t.insert(x, id, 10, 1000 + id, id), AccessStatus::kOk);
     if (first >= 70) {
       EXPECT_EQ(t.set(x, first - 69, t.kAmount, 5), AccessStatus::kOk);
       EXPECT_EQ(t.erase(x, first - 70), AccessStatus::kOk);

@@ -1,14 +1,15 @@
-// RowCodec: some columns of a table's rows as bytes, and back: in checkpoints and in tuple records of the log.
+// RowCodec: some columns of a table's rows as bytes, and back: in checkpoints and in tuple records of the
+// log.
 //
-// Format      column by column, in the codec's order: where it is nullable, a byte, 1 for NULL; then, where it is not
-//             NULL, integers, booleans, timestamps and numerics of up to 18 digits as a zigzag varint, wider numerics
-//             in 16 bytes, doubles in 8, strings as a varint length and their bytes. So the bytes depend on the
-//             table's declaration, and not on where its columns lie in memory.
+// Format      column by column, in the codec's order: where it is nullable, a byte, 1 for NULL; then, where
+//             it is not NULL, integers, booleans, timestamps and numerics of up to 18 digits as a zigzag
+//             varint, wider numerics in 16 bytes, doubles in 8, strings as a varint length and their bytes.
+//             So the bytes depend on the table's declaration, and not on where its columns lie in memory.
 // Invariants  encode() writes at most max_bytes(). decode() writes only the columns' own places in the image.
-// Errors      bytes from disk are the world: decode() answers false for any that are no such columns, and never reads
-//             or writes out of bounds.
-// Subsets     ColumnBits: a bit a column, in the codec's order, the lowest first. What was encoded of some columns is
-//             decoded by the same bits; what was encoded of more than is wanted is read past.
+// Errors      bytes from disk are the world: decode() answers false for any that are no such columns, and
+//             never reads or writes out of bounds.
+// Subsets     ColumnBits: a bit a column, in the codec's order, the lowest first. What was encoded of some
+//             columns is decoded by the same bits; what was encoded of more than is wanted is read past.
 // Threads     constant after construction.
 #pragma once
 
@@ -59,8 +60,8 @@ class RowCodec {
   // Of the columns that `in` holds (nullptr: all), writes those that are wanted.
   bool decode(ByteReader& in, const ColumnBits* held, FunctionRef<bool(size_t column)> is_wanted,
               std::byte* image) const;
-  // Sets the bits of the columns that lie wholly in `parts` and in which the images differ, and clears all others.
-  // Bytes that mean nothing, under NULL or past a string's end, make no difference.
+  // Sets the bits of the columns that lie wholly in `parts` and in which the images differ, and clears all
+  // others. Bytes that mean nothing, under NULL or past a string's end, make no difference.
   void compare(const std::byte* before, const std::byte* after, ImageParts parts,
                std::span<std::byte> bits) const;
 

@@ -1,7 +1,7 @@
-// Goal: columns come out of bytes as they went in, and bytes that are none are told apart from them.
-// Method: a table with a column of each kind; rows of edge values and NULLs go through encode and decode, and every
-// prefix of a row's bytes, which lacks something, is refused. Random bytes and flipped bits are decoded into images of
-// exactly their size, where AddressSanitizer sees a byte too far.
+// Goal: columns come out of bytes as they went in, and bytes that are none are told apart from them. Method:
+// a table with a column of each kind; rows of edge values and NULLs go through encode and decode, and every
+// prefix of a row's bytes, which lacks something, is refused. Random bytes and flipped bits are decoded into
+// images of exactly their size, where AddressSanitizer sees a byte too far.
 #include "engine/schema/row_codec.h"
 
 #include <gtest/gtest.h>

@@ -43,8 +43,8 @@ Shape shape_of(const Type& type) {
   return {};
 }
 
-// Where strings lie that follow each other from `begin` on, and the last one's end. `at_part_begin` are those that begin
-// on a part of their own, should they not lie within one anyway.
+// Where strings lie that follow each other from `begin` on, and the last one's end. `at_part_begin` are those
+// that begin on a part of their own, should they not lie within one anyway.
 struct StringPlaces {
   std::vector<uint32_t> offsets;
   uint32_t end = 0;

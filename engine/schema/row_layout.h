@@ -1,13 +1,14 @@
 // RowLayout: where each column of a table lies in a row's image, and how a Value gets in and out.
 //
-// Layout      First the columns of fixed width, then the NULL flags, then the strings, the shortest first: what
-//             transactions count and compare lies on the row's first lines, and texts that they seldom look at on the
-//             last. A string that would lie in one part more than it must (image_parts.h) moves on to the next one where
-//             the row gets no longer by that. Each column is aligned to its size; a nullable column's NULL flag is a byte of its own; a string is
-//             a uint16 length and its bytes. No two columns share a byte, NULL flags included, so two threads may write
-//             different columns of one row at once. The image is a whole number of 8-byte words.
-// Invariants  padding, bytes under NULL and bytes past a string's length mean nothing: digests and comparisons go
-//             through get().
+// Layout      First the columns of fixed width, then the NULL flags, then the strings, the shortest first:
+//             what transactions count and compare lies on the row's first lines, and texts that they seldom
+//             look at on the last. A string that would lie in one part more than it must (image_parts.h)
+//             moves on to the next one where the row gets no longer by that. Each column is aligned to its
+//             size; a nullable column's NULL flag is a byte of its own; a string is a uint16 length and its
+//             bytes. No two columns share a byte, NULL flags included, so two threads may write different
+//             columns of one row at once. The image is a whole number of 8-byte words.
+// Invariants  padding, bytes under NULL and bytes past a string's length mean nothing: digests and
+//             comparisons go through get().
 #pragma once
 
 #include <cstddef>
@@ -20,8 +21,8 @@
 
 namespace mneme {
 
-// How far one row of a table lies from the next, header included: whole cache lines, where that costs little. Then the
-// header and the first columns share one, and no part of an image lies on two (image_parts.h).
+// How far one row of a table lies from the next, header included: whole cache lines, where that costs little.
+// Then the header and the first columns share one, and no part of an image lies on two (image_parts.h).
 size_t row_stride(size_t image_bytes);
 
 class RowLayout {

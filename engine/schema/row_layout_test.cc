@@ -109,7 +109,8 @@ TEST(RowLayout, StringsLieBehindAllElseTheShortestFirst) {
   EXPECT_LE(fixed_end, strings_begin);
 }
 
-// A stock row of TPC-C in short: what does not fit where the last column ended goes to the next line, while there is room.
+// A stock row of TPC-C in short: what does not fit where the last column ended goes to the next line, while
+// there is room.
 TEST(RowLayout, AStringMovesOnToTheNextPartWhereTheRowGetsNoLonger) {
   const auto layout_of = [](std::initializer_list<uint16_t> lengths) {
     std::vector<Column> columns = {{"n", {.kind = TypeKind::kBigInt}, false}};
@@ -120,7 +121,8 @@ TEST(RowLayout, AStringMovesOnToTheNextPartWhereTheRowGetsNoLonger) {
     CHECK(catalog.add_table("t", std::move(columns), {}).ok());
     return RowLayout(catalog.tables()[0]);
   };
-  // 8 bytes of header, 8 of n, 2 + 40 of the first string; 2 + 56 of the second would reach into the next line.
+  // 8 bytes of header, 8 of n, 2 + 40 of the first string; 2 + 56 of the second would reach into the next
+  // line.
   const RowLayout with_room = layout_of({40, 56});
   EXPECT_EQ(with_room.place(ColumnId{1}).offset, 8u);
   EXPECT_EQ(with_room.place(ColumnId{2}).offset, 56u);

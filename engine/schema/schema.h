@@ -1,6 +1,7 @@
 // Schema: a catalog with the row layout of each table and the key codec of each index, derived once.
 //
-// Copies      a schema that follows from another shares the layouts and codecs of the tables and indexes that stay what they were.
+// Copies      a schema that follows from another shares the layouts and codecs of the tables and indexes that
+//             stay what they were.
 // Threads     constant once made. The catalog must outlive it.
 #pragma once
 

@@ -6,7 +6,9 @@
 namespace mneme {
 
 IndexedTable::Shape::Shape(const Schema& schema, TableId id)
-    : definition(&schema.catalog().table(id)), layout(&schema.layout(id)), indexed_columns(definition->columns.size()) {
+    : definition(&schema.catalog().table(id)),
+      layout(&schema.layout(id)),
+      indexed_columns(definition->columns.size()) {
   const Catalog& catalog = schema.catalog();
   if (definition->primary_key) suffix_words = schema.codec(*definition->primary_key).word_count();
 
@@ -24,7 +26,8 @@ IndexedTable::Shape::Shape(const Schema& schema, TableId id)
       return std::ranges::find(index.columns, column) != index.columns.end();
     };
     const bool contains_primary_key =
-        definition->primary_key && std::ranges::all_of(catalog.index(*definition->primary_key).columns, is_in_index);
+        definition->primary_key &&
+        std::ranges::all_of(catalog.index(*definition->primary_key).columns, is_in_index);
     made.has_whole_key_suffix = index.unique && !contains_primary_key;
     for (ColumnId column : index.columns) {
       made.depends_on[column.value] = true;
@@ -32,7 +35,8 @@ IndexedTable::Shape::Shape(const Schema& schema, TableId id)
     }
     // The primary key's columns may end the key; of a whole key they are, or don't matter.
     if (definition->primary_key) {
-      for (ColumnId column : catalog.index(*definition->primary_key).columns) made.key_parts |= layout->parts(column);
+      for (ColumnId column : catalog.index(*definition->primary_key).columns)
+        made.key_parts |= layout->parts(column);
     }
     for (size_t i = 0; i < made.depends_on.size(); ++i) {
       if (made.depends_on[i]) indexed_columns[i] = true;
@@ -46,20 +50,24 @@ namespace {
 void make_index(TableIndex& index, uint32_t suffix_words, HugePageSource& memory) {
   const uint32_t codec_words = index.codec->word_count();
   const uint32_t words = codec_words + (index.has_whole_key_suffix ? suffix_words : 0);
-  index.index = index.is_ordered ? make_btree_index(words, memory) : make_hash_index(words, codec_words, memory);
+  index.index =
+      index.is_ordered ? make_btree_index(words, memory) : make_hash_index(words, codec_words, memory);
 }
 
 }  // namespace
 
 IndexedTable::IndexedTable(const Schema& schema, TableId id, HugePageSource& memory)
-    : shape_(schema, id), image_parts_(shape_.layout->all_parts()), rows_(shape_.layout->image_bytes(), memory) {
+    : shape_(schema, id),
+      image_parts_(shape_.layout->all_parts()),
+      rows_(shape_.layout->image_bytes(), memory) {
   for (TableIndex& index : shape_.indexes) make_index(index, shape_.suffix_words, memory);
   if (definition().primary_key) primary_ = &shape_.indexes.front();
 }
 
 IndexedTable::Shape IndexedTable::shape_in(const Schema& schema, TableId id, HugePageSource& memory) const {
   Shape shape(schema, id);
-  CHECK(shape.definition->columns == definition().columns && shape.definition->primary_key.has_value() == (primary_ != nullptr));
+  CHECK(shape.definition->columns == definition().columns &&
+        shape.definition->primary_key.has_value() == (primary_ != nullptr));
   for (size_t i = 0; i < shape.indexes.size(); ++i) {
     if (find_same(shape, i) == nullptr) make_index(shape.indexes[i], shape.suffix_words, memory);
   }
@@ -82,8 +90,9 @@ const TableIndex* IndexedTable::find_same(const Shape& shape, size_t at) const {
   const TableIndex& wanted = shape.indexes[at];
   const auto is_same = [&](const TableIndex& own) {
     if (own.definition == wanted.definition) return true;
-    return own.definition->name == wanted.definition->name && own.definition->columns == wanted.definition->columns &&
-           own.is_unique == wanted.is_unique && own.is_ordered == wanted.is_ordered;
+    return own.definition->name == wanted.definition->name &&
+           own.definition->columns == wanted.definition->columns && own.is_unique == wanted.is_unique &&
+           own.is_ordered == wanted.is_ordered;
   };
   // Most have the place that they had.
   const auto begin = shape_.indexes.begin();

@@ -1,10 +1,11 @@
 // IndexedTable: a table's rows together with its indexes, and the keys under which a row stands in each.
 //
 // Entry keys  of the primary key, of an index that contains its columns, and of one that is not unique: the
-//             KeyCodec's words, which name one row for ever. Of another unique index: the KeyCodec's words, then the words of the primary key's (without one: the slot
-//             number). So an entry names one row for ever, and two rows that hold a unique key one after the
-//             other (a deleted one that must stay until its deletion is durable, and its successor) don't get
-//             in each other's way; uniqueness is a check of all entries under the key.
+//             KeyCodec's words, which name one row for ever. Of another unique index: the KeyCodec's words,
+//             then the words of the primary key's (without one: the slot number). So an entry names one row
+//             for ever, and two rows that hold a unique key one after the other (a deleted one that must stay
+//             until its deletion is durable, and its successor) don't get in each other's way; uniqueness is
+//             a check of all entries under the key.
 // Stale       an index other than the primary key's may hold entries whose row has meanwhile another key
 //             there: a reader compares. They are removed once the change is durable (worker.h).
 // Threads     constant but for take(), when nobody uses it, and for what Table and Index allow.
@@ -30,8 +31,8 @@ struct TableIndex {
   bool is_ordered;  // a B+tree
   bool is_primary;
   bool is_unique;
-  // Unique, but not because the primary key is, whose columns it doesn't contain: that no other row holds a key must be
-  // checked when one is inserted.
+  // Unique, but not because the primary key is, whose columns it doesn't contain: that no other row holds a
+  // key must be checked when one is inserted.
   bool has_whole_key_suffix;
   std::vector<bool> depends_on;  // by column: the entry key changes with it
   ImageParts key_parts;          // of an image, in which its entry's key lies
@@ -41,7 +42,8 @@ class IndexedTable {
  public:
   IndexedTable(const Schema& schema, TableId id, HugePageSource& memory);
 
-  // What a schema says of the table. Another schema in which the table stays has the same columns; ids and indexes may differ.
+  // What a schema says of the table. Another schema in which the table stays has the same columns; ids and
+  // indexes may differ.
   struct Shape {
     Shape(const Schema& schema, TableId id);
 
@@ -51,7 +53,8 @@ class IndexedTable {
     std::vector<bool> indexed_columns;
     uint32_t suffix_words = 1;
   };
-  // Its shape in another schema. The indexes that it has not yet are made, empty; no other index of the shape has an Index.
+  // Its shape in another schema. The indexes that it has not yet are made, empty; no other index of the shape
+  // has an Index.
   Shape shape_in(const Schema& schema, TableId id, HugePageSource& memory) const;
   // Gives it the shape, in which the indexes that stay keep their entries. Cannot fail.
   void take(Shape&& shape);
@@ -74,7 +77,8 @@ class IndexedTable {
   KeyRange entry_range(const TableIndex& index, const IndexKey& low, const IndexKey& high) const;
 
  private:
-  // Returns the index of this table that the shape of another schema has at place `at`, or nullptr if this table lacks it.
+  // Returns the index of this table that the shape of another schema has at place `at`, or nullptr if this
+  // table lacks it.
   const TableIndex* find_same(const Shape& shape, size_t at) const;
 
   Shape shape_;

@@ -1,13 +1,14 @@
 // Kept versions: one worker's list of what rows were before it wrote over them, for a checkpoint to pick up.
 //
 // Flow        worker: append() -> (the row's word is released).  checkpointer: drain(), again and again.
-// Invariants  versions come out in the order in which they were appended, each once. What was appended before the worker
-//             released a row's word is seen by who drains after reading that word.
-//             Images lie in chunks of some hundred KiB, which are used again once they have been drained: the list takes
-//             no more memory than what waits to be drained.
+// Invariants  versions come out in the order in which they were appended, each once. What was appended before
+//             the worker released a row's word is seen by who drains after reading that word. Images lie in
+//             chunks of some hundred KiB, which are used again once they have been drained: the list takes no
+//             more memory than what waits to be drained.
 // Threads     append: the worker. drain: one thread at a time. reset: while nobody does either.
 // Waiting     none, but for the pool's mutex, once a chunk.
-// Errors      no memory: append() returns false, and the version is lost; the checkpoint is then to be given up.
+// Errors      no memory: append() returns false, and the version is lost; the checkpoint is then to be given
+//             up.
 #pragma once
 
 #include <atomic>
@@ -93,8 +94,8 @@ class KeptVersions {
   };
 
   KeptChunkPool& pool_;
-  // The first chunk. Set by the worker when there is none (release: the chunk's content), read by who drains (acquire),
-  // whose it is from then on.
+  // The first chunk. Set by the worker when there is none (release: the chunk's content), read by who drains
+  // (acquire), whose it is from then on.
   std::atomic<KeptChunk*> first_{nullptr};
   KeptChunk* filling_ = nullptr;   // the worker's
   KeptChunk* draining_ = nullptr;  // of who drains, like the next

@@ -168,7 +168,8 @@ bool Table::make_chunk(uint64_t index, uint32_t node) {
     group.store(made, std::memory_order_release);
   }
   const bool is_small = index == 0 && chunk_bytes_ == kHugePageBytes;
-  std::byte* memory = is_small ? memory_.allocate_first(node) : memory_.allocate_on(node, chunk_bytes_, chunk_bytes_);
+  std::byte* memory =
+      is_small ? memory_.allocate_first(node) : memory_.allocate_on(node, chunk_bytes_, chunk_bytes_);
   if (memory == nullptr) return false;
   if (is_small) small_chunk_.store(memory, std::memory_order_relaxed);
   new (memory) ChunkHeader{index * slots_in_chunk_};

@@ -8,7 +8,8 @@
 // Invariants  slot numbers and row addresses never change; memory of a row stays a row of this table for
 //             ever. Where a log names rows by their slots, recovery gives them the same ones: restore().
 // Threads     allocate, free: any thread, each with a SlotCache of its own. A cache takes runs of 64 slots,
-//             which begin and end on cache lines, so threads that insert share none. at, slot_of, restore: any.
+//             which begin and end on cache lines, so threads that insert share none. at, slot_of, restore:
+//             any.
 // Waiting     once in a chunk and node, for the mutex that guards adding one.
 // Errors      no memory: allocate() gives nullptr.
 #pragma once
@@ -56,11 +57,11 @@ class Table {
   // Passes what is left in a cache on to others, when its thread is done.
   void give_back(SlotCache& cache);
 
-  // The row at a slot that the caller knows of from elsewhere, in an empty table, before anything is allocated: its chunk
-  // is made where there is none. nullptr: no memory, or a number that no slot has.
+  // The row at a slot that the caller knows of from elsewhere, in an empty table, before anything is
+  // allocated: its chunk is made where there is none. nullptr: no memory, or a number that no slot has.
   Row* restore(uint64_t slot);
-  // Every slot that was restored is below this, and every one below this, of chunks that there are, is to be looked at.
-  // To be asked once all have restored theirs.
+  // Every slot that was restored is below this, and every one below this, of chunks that there are, is to be
+  // looked at. To be asked once all have restored theirs.
   uint64_t restored_end() const { return restored_end_.load(std::memory_order_relaxed); }
   // Restoring is over: `free` are those below restored_end() that hold no row.
   void end_restoring(std::span<Row* const> free);
@@ -113,10 +114,10 @@ class Table {
   const uint64_t slots_in_chunk_;
   HugePageSource& memory_;
 
-  // By node: the next run of the chunk that its threads fill; none is left where that is a chunk's first slot. Advanced
-  // by who takes a run (release, so that slot_end() orders a walk after it; acquire: the chunk is there), and set to the
-  // first run of a new chunk under mutex_ (release: the chunk comes before). Slots are never used again as runs, so
-  // a value comes once.
+  // By node: the next run of the chunk that its threads fill; none is left where that is a chunk's first
+  // slot. Advanced by who takes a run (release, so that slot_end() orders a walk after it; acquire: the chunk
+  // is there), and set to the first run of a new chunk under mutex_ (release: the chunk comes before). Slots
+  // are never used again as runs, so a value comes once.
   const std::unique_ptr<CachePadded<std::atomic<uint64_t>>[]> next_run_;
   // Freed slots that no thread keeps. The count lets allocate() look without the mutex; stale is harmless,
   // the slots are only found later.
@@ -124,13 +125,14 @@ class Table {
 
   alignas(kCacheLineBytes) std::mutex mutex_;
   std::vector<Row*> shared_;  // guarded by mutex_
-  // Above the numbers of all chunks; of restored ones some may be missing. Raised under mutex_ (relaxed: the chunks
-  // themselves are found through groups_); others read a number.
+  // Above the numbers of all chunks; of restored ones some may be missing. Raised under mutex_ (relaxed: the
+  // chunks themselves are found through groups_); others read a number.
   std::atomic<uint64_t> chunk_count_{0};
-  // The first chunk, while little of it is in use. The thread that uses more of it takes it out by an exchange. All accesses are relaxed: they
-  // pass on an address, and no memory behind it.
+  // The first chunk, while little of it is in use. The thread that uses more of it takes it out by an
+  // exchange. All accesses are relaxed: they pass on an address, and no memory behind it.
   std::atomic<std::byte*> small_chunk_{nullptr};
-  // A multiple of kRunSlots. Raised by whoever restores a slot beyond it (relaxed: what ends their threads orders the rest).
+  // A multiple of kRunSlots. Raised by whoever restores a slot beyond it (relaxed: what ends their threads
+  // orders the rest).
   alignas(kCacheLineBytes) std::atomic<uint64_t> restored_end_{0};
   // Set under mutex_ (release: the chunk's header comes before), read by all (acquire).
   std::array<std::atomic<Group*>, kGroups> groups_{};

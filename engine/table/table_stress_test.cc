@@ -1,7 +1,7 @@
-// Goal: threads that take slots at once, moving between NUMA nodes, never get the same one, and lose none; and of slots that they
-// restore at once none is left out.
-// Method: two nodes made up; each thread marks its rows as its own and changes node at random. Every row must be there
-// once, in a walk of the table as well. Restored slots are drawn, and then found below the end.
+// Goal: threads that take slots at once, moving between NUMA nodes, never get the same one, and lose none;
+// and of slots that they restore at once none is left out. Method: two nodes made up; each thread marks its
+// rows as its own and changes node at random. Every row must be there once, in a walk of the table as well.
+// Restored slots are drawn, and then found below the end.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What the tests of the engine, and of what lies above it, share: a log that is a counter, one that keeps its records
-// (logging/testing/kept_log.h), and a small table to run transactions on.
+// What the tests of the engine, and of what lies above it, share: a log that is a counter, one that keeps its
+// records (logging/testing/kept_log.h), and a small table to run transactions on.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,8 @@ class CountingLog final : public CommitLog {
     return lsn < durable();
   }
   std::optional<Error> failure() const override {
-    return failed_.load(std::memory_order_relaxed) ? std::optional(failed("the log was made to fail")) : std::nullopt;
+    return failed_.load(std::memory_order_relaxed) ? std::optional(failed("the log was made to fail"))
+                                                   : std::nullopt;
   }
 
   // While it is held back, nothing becomes durable; `on_demand`: all does once somebody waits.
@@ -43,8 +44,8 @@ class CountingLog final : public CommitLog {
     on_demand_.store(on_demand, std::memory_order_relaxed);
     held_back_.store(held, std::memory_order_relaxed);
   }
-  // Makes it a log that may lose records alone. `at_fill` is called by the worker that fills a record. Before any
-  // transaction.
+  // Makes it a log that may lose records alone. `at_fill` is called by the worker that fills a record. Before
+  // any transaction.
   void leave_holes(std::function<void(WorkerId, Lsn)> at_fill = {}) {
     leaves_holes_ = true;
     at_fill_ = std::move(at_fill);

@@ -1,7 +1,8 @@
-// What the tests of partial reads and writes share: a table whose rows span more parts than ImageParts tells apart.
+// What the tests of partial reads and writes share: a table whose rows span more parts than ImageParts tells
+// apart.
 //
-// wide(id int primary key, text_0 varchar(100), ... text_79 varchar(100)): every text begins in a part of its own, but
-// for those that lie in the last part together.
+// wide(id int primary key, text_0 varchar(100), ... text_79 varchar(100)): every text begins in a part of its
+// own, but for those that lie in the last part together.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Goal: in the steady state transactions allocate nothing. Method: operator new counts; after a warm-up, thousands of
-// transactions that look up, scan, update, insert and erase must not call it at all.
+// Goal: in the steady state transactions allocate nothing. Method: operator new counts; after a warm-up,
+// thousands of transactions that look up, scan, update, insert and erase must not call it at all.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

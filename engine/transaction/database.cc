@@ -45,7 +45,8 @@ Database::Prepared Database::prepare(Catalog changed) {
   const Catalog& before = catalog();
   const Catalog& after = prepared.meaning_->catalog;
   const auto is_same = [&](TableId id) {
-    if (id.value >= tables_.size() || before.tables().shared(id.value) != after.tables().shared(id.value)) return false;
+    if (id.value >= tables_.size() || before.tables().shared(id.value) != after.tables().shared(id.value))
+      return false;
     return std::ranges::all_of(after.table(id).indexes, [&](IndexId index) {
       return before.indexes().shared(index.value) == after.indexes().shared(index.value);
     });
@@ -101,7 +102,8 @@ void Database::take(Prepared&& prepared) {
   changes.tables = tables_;
   changes.changed = changed;
   for (const std::unique_ptr<Worker>& worker : workers_) worker->follow(changes);
-  if (!versions_->follow(tables_, changed)) versions_ = std::make_unique<VersionKeeper>(worker_count(), tables_);
+  if (!versions_->follow(tables_, changed))
+    versions_ = std::make_unique<VersionKeeper>(worker_count(), tables_);
   meaning_ = std::move(prepared.meaning_);
 }
 

@@ -1,10 +1,12 @@
 // Database: a catalog's tables and indexes in memory, the workers that run transactions on them, and the log.
 //
-// Changes     to another catalog take the time for what it has that the former had not: prepare() makes that, take() swaps it in.
+// Changes     to another catalog take the time for what it has that the former had not: prepare() makes that,
+//             take() swaps it in.
 // Flow        Database(catalog) -> load or recover through UnloggedWriter -> attach_log -> Transaction on
 //             each Worker.
 // Invariants  no transaction runs before a log is attached, none while an UnloggedWriter writes.
-// Threads     constant after construction, but for take(), when nobody uses it, and for what tables, indexes and workers allow.
+// Threads     constant after construction, but for take(), when nobody uses it, and for what tables, indexes
+//             and workers allow.
 #pragma once
 
 #include <memory>
@@ -33,7 +35,9 @@ class Database {
   struct Meaning {
     explicit Meaning(Catalog made) : catalog(std::move(made)), schema(catalog), change_codec(schema) {}
     Meaning(Catalog made, const Meaning& former)
-        : catalog(std::move(made)), schema(catalog, &former.schema), change_codec(schema, &former.change_codec, &former.schema) {}
+        : catalog(std::move(made)),
+          schema(catalog, &former.schema),
+          change_codec(schema, &former.change_codec, &former.schema) {}
 
     const Catalog catalog;
     const Schema schema;
@@ -56,8 +60,9 @@ class Database {
   IndexedTable& table_of(IndexId id) { return *tables_[catalog().index(id).table.value]; }
   const TableIndex& index(IndexId id) const { return *indexes_[id.value]; }
 
-  // Holds the tables and indexes that another catalog has and this database lacks. A table stays if both have one of its name: it must have
-  // the same columns and primary key, and keeps its rows and the indexes that both have.
+  // Holds the tables and indexes that another catalog has and this database lacks. A table stays if both have
+  // one of its name: it must have the same columns and primary key, and keeps its rows and the indexes that
+  // both have.
   class Prepared {
    public:
     struct NewIndex {
@@ -71,9 +76,9 @@ class Database {
     friend class Database;
     struct Part {
       TableChanges::Changed changed;
-      IndexedTable* stays = nullptr;             // and gets the shape
+      IndexedTable* stays = nullptr;  // and gets the shape
       std::optional<IndexedTable::Shape> shape;
-      std::unique_ptr<IndexedTable> made;        // where no table stays
+      std::unique_ptr<IndexedTable> made;  // where no table stays
     };
 
     std::unique_ptr<const Meaning> meaning_;

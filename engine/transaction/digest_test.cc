@@ -54,7 +54,6 @@ TEST_F(DigestTest, CountsValuesOnly) {
   EXPECT_EQ(digest_of(one.db, 1), digest_of(other.db, 3)) << "threads only share the work";
   EXPECT_EQ(verify_indexes(other.db)->waiting, 3u);
   EXPECT_EQ(verify_indexes(other.db)->rows, 40001u);
-
 }
 
 TEST_F(DigestTest, EachColumnCounts) {
@@ -62,10 +61,10 @@ TEST_F(DigestTest, EachColumnCounts) {
   insert(other, 1, "abc");
   ASSERT_EQ(digest_of(one.db, 1), digest_of(other.db, 1));
   UnloggedWriter writer(other.db);
-  for (const ColumnValue& change :
-       {ColumnValue{TestDatabase::kGroup, Value::of_int(77)}, ColumnValue{TestDatabase::kCode, Value::of_int(78)},
-        ColumnValue{TestDatabase::kAmount, Value::of_int(79)},
-        ColumnValue{TestDatabase::kNote, Value::of_text("abd")}}) {
+  for (const ColumnValue& change : {ColumnValue{TestDatabase::kGroup, Value::of_int(77)},
+                                    ColumnValue{TestDatabase::kCode, Value::of_int(78)},
+                                    ColumnValue{TestDatabase::kAmount, Value::of_int(79)},
+                                    ColumnValue{TestDatabase::kNote, Value::of_text("abd")}}) {
     const Digest before = digest_of(other.db, 1);
     ASSERT_EQ(writer.update(other.kItem, row(other, 1), {&change, 1}), AccessStatus::kOk);
     EXPECT_NE(digest_of(other.db, 1), before) << "column " << change.column.value;
@@ -121,7 +120,8 @@ TEST_F(DigestTest, EntriesThatAreTooManyAreFound) {
   const TableIndex& primary = *table.primary();
   Row* existing = nullptr;
   const IndexKey nobodys = one.id_key(4711);
-  ASSERT_EQ(primary.index->insert(nobodys.words.data(), row(one, 42), existing, nullptr), Index::InsertStatus::kInserted);
+  ASSERT_EQ(primary.index->insert(nobodys.words.data(), row(one, 42), existing, nullptr),
+            Index::InsertStatus::kInserted);
   test::expect_refused(verify_indexes(one.db), ErrorKind::kDamaged,
                        "the row has another primary key than the entry that leads to it");
 }

@@ -1,24 +1,26 @@
-// LockTable: shared and exclusive locks on rows, for two-phase locking. Wait-die: nobody deadlocks, nobody starves.
+// LockTable: shared and exclusive locks on rows, for two-phase locking. Wait-die: nobody deadlocks, nobody
+// starves.
 //
 // Flow        acquire(), as often as a transaction meets a row -> release() of all of them once it has ended
 //             (row_locks.h)
-// Rule        Who asks for a lock that a holder rules out waits if it is older than every such holder; else it
-//             dies: the call says no, the transaction is undone, releases what it holds and is run again, as
-//             old as it was. It also dies where an older one waits for a lock that rules out its own.
-// Deadlock    Who waits is older than all whom it waits for. That stays so: a lock that is granted while others
-//             wait for the row, to one older than they, makes them look again, and then they die. Nobody waits
-//             for one who waits as such. So waits-for goes from older to younger only, and has no cycle.
+// Rule        Who asks for a lock that a holder rules out waits if it is older than every such holder; else
+//             it dies: the call says no, the transaction is undone, releases what it holds and is run again,
+//             as old as it was. It also dies where an older one waits for a lock that rules out its own.
+// Deadlock    Who waits is older than all whom it waits for. That stays so: a lock that is granted while
+//             others wait for the row, to one older than they, makes them look again, and then they die.
+//             Nobody waits for one who waits as such. So waits-for goes from older to younger only, and has
+//             no cycle.
 // Starvation  An age is kept until the transaction has committed, and a waiter lets no younger one pass whose
-//             lock rules out its own. So the oldest of all never dies, and gets every lock when those who hold
-//             it have ended.
+//             lock rules out its own. So the oldest of all never dies, and gets every lock when those who
+//             hold it have ended.
 // Layout      Buckets by row address, one cache line each: a latch, and a list of the locks that are held or
-//             waited for. The entries lie in their owners' memory. Not in row headers: a word there would cost
-//             each row of the optimistic default 8 bytes, and holders' ages need more than a word. Not in the
-//             row word either, where readers would write a cache line that optimistic readers share.
+//             waited for. The entries lie in their owners' memory. Not in row headers: a word there would
+//             cost each row of the optimistic default 8 bytes, and holders' ages need more than a word. Not
+//             in the row word either, where readers would write a cache line that optimistic readers share.
 // Threads     any; a RowLock belongs to one thread, which alone may call for it.
 // Waiting     for latches, a few instructions long; in acquire(), asleep, until those in the way have ended.
-// Source      Rosenkrantz, Stearns, Lewis, "System Level Concurrency Control for Distributed Database Systems"
-//             (TODS 1978).
+// Source      Rosenkrantz, Stearns, Lewis, "System Level Concurrency Control for Distributed Database
+//             Systems" (TODS 1978).
 #pragma once
 
 #include <atomic>
@@ -34,7 +36,8 @@ namespace mneme {
 
 enum class LockMode : uint8_t { kNone, kShared, kExclusive };
 
-// When a transaction began, over all its attempts: the lesser is the older. No two running ones have the same.
+// When a transaction began, over all its attempts: the lesser is the older. No two running ones have the
+// same.
 struct TransactionAge {
   uint64_t begin_ns = 0;
   WorkerId worker;
@@ -54,8 +57,9 @@ class LockWaiter {
   }
 
  private:
-  // Raised by whoever changes a row's locks, under the bucket's latch (release), and read by the one worker that
-  // sleeps here (acquire). The latch orders the locks themselves; a wake too many only makes it look once more.
+  // Raised by whoever changes a row's locks, under the bucket's latch (release), and read by the one worker
+  // that sleeps here (acquire). The latch orders the locks themselves; a wake too many only makes it look
+  // once more.
   CachePadded<std::atomic<uint32_t>> wakes_{0u};
 };
 
@@ -76,8 +80,8 @@ class LockTable {
   LockTable(const LockTable&) = delete;
   LockTable& operator=(const LockTable&) = delete;
 
-  // Takes the lock, or makes the one that is held exclusive. False: its owner must die; the lock is what it was.
-  // `lock` stays where it is until it is released.
+  // Takes the lock, or makes the one that is held exclusive. False: its owner must die; the lock is what it
+  // was. `lock` stays where it is until it is released.
   bool acquire(RowLock& lock, LockMode mode);
   void release(RowLock& lock);
 

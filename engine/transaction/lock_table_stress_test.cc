@@ -1,6 +1,7 @@
-// Goal: transactions that lock rows in any order all end, and locks exclude. Method: threads lock random rows of a few,
-// shared, exclusive, or one after the other, and work on plain numbers beside them, which ThreadSanitizer watches as
-// well. A deadlock would hang; starvation shows as a transaction that died absurdly often.
+// Goal: transactions that lock rows in any order all end, and locks exclude. Method: threads lock random rows
+// of a few, shared, exclusive, or one after the other, and work on plain numbers beside them, which
+// ThreadSanitizer watches as well. A deadlock would hang; starvation shows as a transaction that died
+// absurdly often.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -35,7 +36,8 @@ std::vector<Step> random_steps(std::mt19937_64& random) {
   return steps;
 }
 
-// False: it died. What a step does to a number depends on what it reads, so that writers who overlap lose something.
+// False: it died. What a step does to a number depends on what it reads, so that writers who overlap lose
+// something.
 bool attempt(const std::vector<Step>& steps, RowLocks& locks, CommitLog& log, Shelf& shelf,
              std::mt19937_64& random) {
   for (const Step& step : steps) {

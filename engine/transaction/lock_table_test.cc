@@ -1,5 +1,5 @@
-// Goal: locks exclude what they should, and who waits and who dies follows from age alone. Method: a few transactions
-// of known ages ask for locks on one row; those that wait do so in threads of their own.
+// Goal: locks exclude what they should, and who waits and who dies follows from age alone. Method: a few
+// transactions of known ages ask for locks on one row; those that wait do so in threads of their own.
 #include "engine/transaction/lock_table.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,8 @@ class LockTableTest : public testing::Test {
     std::jthread thread_;
   };
 
-  // Returns once somebody older waits to have the row, which others share, for itself: then a younger sharer dies.
+  // Returns once somebody older waits to have the row, which others share, for itself: then a younger sharer
+  // dies.
   void await_older_waiter() {
     Client probe = client(1000);
     while (probe.acquire(kShared)) {

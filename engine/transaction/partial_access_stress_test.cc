@@ -1,7 +1,7 @@
-// Goal: partial reads are consistent and partial writes lose nothing while threads change different parts of the same
-// rows. Method: text i and text i + 40 of a row, which lie in different parts, always hold the same number. A
-// transaction raises a pair by one, reading the two at once, or the second one only after it has written the first;
-// readers compare pairs. In the end the numbers sum up to the commits.
+// Goal: partial reads are consistent and partial writes lose nothing while threads change different parts of
+// the same rows. Method: text i and text i + 40 of a row, which lie in different parts, always hold the same
+// number. A transaction raises a pair by one, reading the two at once, or the second one only after it has
+// written the first; readers compare pairs. In the end the numbers sum up to the commits.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,6 +1,8 @@
-// PointerMap: a transaction's "is this row (or node) in my set, and where?" A small open-addressing hash table.
+// PointerMap: a transaction's "is this row (or node) in my set, and where?" A small open-addressing hash
+// table.
 //
-// clear() is a change of generation, so that a map grown by one large transaction costs later small ones nothing.
+// clear() is a change of generation, so that a map grown by one large transaction costs later small ones
+// nothing.
 // Threads     one owner.
 #pragma once
 

@@ -42,7 +42,8 @@ void Prefetcher::add(Database& database, std::span<const RowLookup> lookups) {
     entry.rows = lookup.is_place ? nullptr : &database.table_of(lookup.index).rows();
     entry.parts = lookup.parts;
     entry.probe = {};
-    // An entry's key may go on behind the column's words (indexed_table.h): the first of all that do, or the last.
+    // An entry's key may go on behind the column's words (indexed_table.h): the first of all that do, or the
+    // last.
     copy_key(lookup.key, entry.key);
     for (size_t i = lookup.key.word_count; i < index.key_words(); ++i)
       entry.key[i] = lookup.is_place ? ~uint64_t{0} : 0;

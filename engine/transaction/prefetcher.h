@@ -1,11 +1,13 @@
 // Prefetcher: brings the rows that a transaction will ask for into the cache, a group of look-ups at a time.
 //
-// Flow        start(lookups) -> step() until done(): every step takes each look-up one stage further, from index node
-//             to index node and at last to the row's wanted lines, and never waits for what it asked for. Who has
-//             other work at hand does some of it between two steps; the rest take them one after the other, and still
-//             have a whole group's misses under way at once. A row that was found may tell what to look up next: peek()
-//             -> add(lookups), the group's next round -> step() and so on.
-// Source      Chen et al., "Improving Hash Join Performance through Prefetching" (ICDE'04): group prefetching.
+// Flow        start(lookups) -> step() until done(): every step takes each look-up one stage further, from
+//             index node to index node and at last to the row's wanted lines, and never waits for what it
+//             asked for. Who has other work at hand does some of it between two steps; the rest take them one
+//             after the other, and still have a whole group's misses under way at once. A row that was found
+//             may tell what to look up next: peek() -> add(lookups), the group's next round -> step() and so
+//             on.
+// Source      Chen et al., "Improving Hash Join Performance through Prefetching" (ICDE'04): group
+//             prefetching.
 // Threads     one owner; beside any number of writers (Index::probe). No transaction need run.
 #pragma once
 
@@ -26,7 +28,8 @@ void prefetch_row(const Table& rows, const Row* row, ImageParts parts);
 
 class Prefetcher {
  public:
-  // About as many misses as a core keeps under way, two or three times over. What a group has beyond that is left out.
+  // About as many misses as a core keeps under way, two or three times over. What a group has beyond that is
+  // left out.
   static constexpr size_t kMaxLookups = 64;
 
   // Of a group.
@@ -42,12 +45,14 @@ class Prefetcher {
   void step();
   bool done() const { return under_way_ == 0; }
 
-  // The row that the last group found under exactly this key, if it is known: then it need not be looked up again. Whoever
-  // asks for all of a round asks in its order; a row is told once. The index may have changed since, but the row is what
-  // it was as long as a transaction runs that was running when the group was started.
+  // The row that the last group found under exactly this key, if it is known: then it need not be looked up
+  // again. Whoever asks for all of a round asks in its order; a row is told once. The index may have changed
+  // since, but the row is what it was as long as a transaction runs that was running when the group was
+  // started.
   Row* take(IndexId index, const IndexKey& key);
-  // What the row that the group's look-up number `at` found holds in `parts`, copied to their places in `image`; false
-  // where none was found. A hint only: nobody looks whether the row is locked, half written, or deleted.
+  // What the row that the group's look-up number `at` found holds in `parts`, copied to their places in
+  // `image`; false where none was found. A hint only: nobody looks whether the row is locked, half written,
+  // or deleted.
   bool peek(size_t at, ImageParts parts, std::byte* image) const;
   size_t size() const { return count_; }
   // take() looks for the first round's rows from its look-up number `at` on: those before were not asked for.

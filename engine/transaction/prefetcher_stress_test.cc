@@ -1,6 +1,7 @@
-// Goal: groups of look-ups may run, and rows be peeked at, beside any number of writers. Method: one thread changes the
-// even rows' amounts and inserts and erases the odd rows, while two others look up both kinds in two rounds and peek at
-// what was found. An even row always tells its own key; of an odd one nothing is known, but that reading it is no race.
+// Goal: groups of look-ups may run, and rows be peeked at, beside any number of writers. Method: one thread
+// changes the even rows' amounts and inserts and erases the odd rows, while two others look up both kinds in
+// two rounds and peek at what was found. An even row always tells its own key; of an odd one nothing is
+// known, but that reading it is no race.
 #include <gtest/gtest.h>
 
 #include <atomic>

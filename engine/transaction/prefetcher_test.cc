@@ -1,6 +1,6 @@
-// Goal: what a prefetched group found stands in for a look-up exactly as long as it may. Method: groups of look-ups of
-// rows that are there, that are not, and that change between the prefetching and the reading; a transaction must see what
-// it sees without prefetching.
+// Goal: what a prefetched group found stands in for a look-up exactly as long as it may. Method: groups of
+// look-ups of rows that are there, that are not, and that change between the prefetching and the reading; a
+// transaction must see what it sees without prefetching.
 #include "engine/transaction/prefetcher.h"
 
 #include <gtest/gtest.h>

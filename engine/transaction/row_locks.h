@@ -2,12 +2,13 @@
 //
 // Flow        begin(), once for all attempts -> lock() before each row is read or changed -> release_all() at
 //             the end
-// Locked      a row that is read: shared. One that is to be changed, or found in order to be: exclusive, as is
-//             one that is inserted, before it stands in any index, and a deleted one whose key is inserted
-//             again. What isn't there has no lock: that no row stands where none was found is validated at the
-//             commit, by the versions of index nodes, as for optimistic transactions (transaction.h). Key-range
-//             locks would make two inserts beside each other, which commute, wait for each other until both are
-//             committed. The price is that a scan among inserts may have to be run again however old it is.
+// Locked      a row that is read: shared. One that is to be changed, or found in order to be: exclusive, as
+//             is one that is inserted, before it stands in any index, and a deleted one whose key is inserted
+//             again. What isn't there has no lock: that no row stands where none was found is validated at
+//             the commit, by the versions of index nodes, as for optimistic transactions (transaction.h).
+//             Key-range locks would make two inserts beside each other, which commute, wait for each other
+//             until both are committed. The price is that a scan among inserts may have to be run again
+//             however old it is.
 // Early lock release
 //             With it, all locks go once the transaction's record has its LSN and lies in the log's buffer:
 //             whoever reads what it wrote gets a later LSN, or none and then waits for the highest that it
@@ -16,14 +17,14 @@
 //             writer's LSN: while that is not durable the row is locked on that writer's behalf, and lock()
 //             waits for the device. So a worker leaves its transactions' locks behind and runs the next ones,
 //             no list of them is kept, and they vanish as the durable LSN rises. Who waits for such a lock is
-//             not in anybody's circle: the writer has ended, and waits for nothing. Shared locks go at once in
-//             either case, as in strict two-phase locking: nobody can read anything off them that is not
+//             not in anybody's circle: the writer has ended, and waits for nothing. Shared locks go at once
+//             in either case, as in strict two-phase locking: nobody can read anything off them that is not
 //             durable.
 // Invariants  locks are taken until the LSN is drawn, and none is released before.
 // Threads     the worker's.
 // Waiting     lock(): for younger transactions, and for the device without early lock release.
-// Source      Johnson et al., "Aether" (VLDB'10), section 3; DeWitt et al., "Implementation Techniques for Main
-//             Memory Database Systems" (SIGMOD'84).
+// Source      Johnson et al., "Aether" (VLDB'10), section 3; DeWitt et al., "Implementation Techniques for
+//             Main Memory Database Systems" (SIGMOD'84).
 #pragma once
 
 #include <cstdint>

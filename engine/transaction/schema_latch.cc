@@ -67,7 +67,8 @@ SchemaLatch::Change::Stopped SchemaLatch::Change::stop(std::optional<std::chrono
       const uint32_t inside = latch_.inside_[slot]->fetch_or(0, std::memory_order_acq_rel);
       if (inside == 0) break;
       if (inside == thread) return Stopped::kOwnBlock;
-      if (slot < latch_.workers_ && longest && std::chrono::steady_clock::now() - begin >= *longest) return Stopped::kTimedOut;
+      if (slot < latch_.workers_ && longest && std::chrono::steady_clock::now() - begin >= *longest)
+        return Stopped::kTimedOut;
       std::this_thread::sleep_for(kInsidePollInterval);
     }
   }

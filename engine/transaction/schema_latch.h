@@ -2,18 +2,20 @@
 //
 // Flow        a session: enter -> its transaction -> leave
 //             a change: Change -> what can be done beside transactions -> stop -> what can't -> ~Change
-// Invariants  from stop() to the Change's end nobody is inside. Who is inside sees all that former changes did.
-// Soundness   A session announces itself by an exchange of its slot, and looks only then whether it may stay. stop() says
-//             first that nobody may, and then looks at each slot, by a read-modify-write as well. Two of these on one slot
-//             have an order: where the session's is the first, stop() sees it and waits for it; where it is the second, it
-//             synchronizes with stop()'s, and the session sees that it may not stay.
-// Cost        a locked instruction a transaction, on a cache line that is the session's own. Where the schema stays, as
-//             during `mneme run`, sessions do without the latch.
-// Threads     a slot has one user at a time: a worker's session, or one of the log's helpers (DurableLogOptions). Changes: any
-//             thread. A slot knows the thread that used it last, so that a thread never waits for a transaction that only
-//             this thread could end.
-// Waiting     enter() waits until a change has ended, a Change for the one before it, stop() for all who are inside, but no
-//             longer than its caller says for those of the workers.
+// Invariants  from stop() to the Change's end nobody is inside. Who is inside sees all that former changes
+//             did.
+// Soundness   A session announces itself by an exchange of its slot, and looks only then whether it may stay.
+//             stop() says first that nobody may, and then looks at each slot, by a read-modify-write as well.
+//             Two of these on one slot have an order: where the session's is the first, stop() sees it and
+//             waits for it; where it is the second, it synchronizes with stop()'s, and the session sees that
+//             it may not stay.
+// Cost        a locked instruction a transaction, on a cache line that is the session's own. Where the schema
+//             stays, as during `mneme run`, sessions do without the latch.
+// Threads     a slot has one user at a time: a worker's session, or one of the log's helpers
+//             (DurableLogOptions). Changes: any thread. A slot knows the thread that used it last, so that a
+//             thread never waits for a transaction that only this thread could end.
+// Waiting     enter() waits until a change has ended, a Change for the one before it, stop() for all who are
+//             inside, but no longer than its caller says for those of the workers.
 // Errors      what would wait for the waiting thread itself is refused: Entered, Stopped.
 #pragma once
 
@@ -35,7 +37,8 @@ class SchemaLatch {
   // The first `workers` slots are those of sessions, whose users may think, and forget.
   SchemaLatch(uint32_t workers, uint32_t slots) : workers_(workers), inside_(slots) {}
 
-  // kOwnBlock: a change waits for a transaction of this thread, in another slot, and it would have to wait for that change.
+  // kOwnBlock: a change waits for a transaction of this thread, in another slot, and it would have to wait
+  // for that change.
   enum class Entered { kInside, kOwnBlock };
   [[nodiscard]] Entered enter(WorkerId slot);
   // The transaction in the slot, which is entered, goes on, on this thread.
@@ -53,7 +56,8 @@ class SchemaLatch {
     Change& operator=(const Change&) = delete;
 
     enum class Stopped { kStopped, kOwnBlock, kTimedOut };
-    // Anything but kStopped: others are inside, and go on once this Change ends. Nothing for `longest`: for as long as it takes.
+    // Anything but kStopped: others are inside, and go on once this Change ends. Nothing for `longest`: for
+    // as long as it takes.
     [[nodiscard]] Stopped stop(std::optional<std::chrono::milliseconds> longest = {});
 
    private:
@@ -67,11 +71,13 @@ class SchemaLatch {
   std::mutex changing_;
   std::mutex mutex_;  // orders is_closed_ with those who wait for it
   std::condition_variable opened_;
-  // Written by a Change (release: what it did comes before its end), read by enter() (acquire), see Soundness.
+  // Written by a Change (release: what it did comes before its end), read by enter() (acquire), see
+  // Soundness.
   alignas(kCacheLineBytes) std::atomic<bool> is_closed_{false};
   const uint32_t workers_;
-  // The thread that is inside; 0: none. Exchanged by its user's enter() (acq_rel), stored by go_on() (relaxed: it stays other than
-  // 0), by leave() (release: the transaction ends before), looked at by stop() with a read-modify-write (acq_rel), see Soundness.
+  // The thread that is inside; 0: none. Exchanged by its user's enter() (acq_rel), stored by go_on()
+  // (relaxed: it stays other than 0), by leave() (release: the transaction ends before), looked at by stop()
+  // with a read-modify-write (acq_rel), see Soundness.
   std::vector<CachePadded<std::atomic<uint32_t>>> inside_;
 };
 

@@ -7,7 +7,8 @@ namespace mneme {
 
 namespace {
 
-// A scan asks for a row's lines this many rows before it reads them: more would be in vain where it soon ends.
+// A scan asks for a row's lines this many rows before it reads them: more would be in vain where it soon
+// ends.
 constexpr uint32_t kRowsAhead = 12;
 
 }  // namespace

@@ -1,24 +1,25 @@
-// Transaction: runs as if alone, at the place in the serial order that its LSN says: commit order is log order.
+// Transaction: runs as if alone, at the place in the serial order that its LSN says: commit order is log
+// order.
 //
-// Flow        begin -> find, scan, insert, update, erase -> commit: make the log record -> wait for log space -> lock
-//             the written rows' words, in order of address -> reserve the LSN -> validate -> write the rows, unlock
-//             their words with the new LSN -> fill the log record; of a log that leaves holes (commit_log.h), fill
-//             it first, then write the rows. Or roll_back (the user's: validated as well, since its
-//             caller will act on what it read), or abort.
-// Protocols   Optimistic, in Silo's manner, with one change, the order: the version of each row that was read is
-//             validated. Or two-phase locking (row_locks.h, Database::set_concurrency): rows are locked before
-//             they are read, and need no validation. The rest is the same for both, so one class runs both:
-//             index nodes are validated, and words are locked, be it only against Worker::tidy().
+// Flow        begin -> find, scan, insert, update, erase -> commit: make the log record -> wait for log space
+//             -> lock the written rows' words, in order of address -> reserve the LSN -> validate -> write
+//             the rows, unlock their words with the new LSN -> fill the log record; of a log that leaves
+//             holes (commit_log.h), fill it first, then write the rows. Or roll_back (the user's: validated
+//             as well, since its caller will act on what it read), or abort.
+// Protocols   Optimistic, in Silo's manner, with one change, the order: the version of each row that was read
+//             is validated. Or two-phase locking (row_locks.h, Database::set_concurrency): rows are locked
+//             before they are read, and need no validation. The rest is the same for both, so one class runs
+//             both: index nodes are validated, and words are locked, be it only against Worker::tidy().
 // Invariants  all that may fail but validation is settled before the reservation: duplicate keys and
 //             allocation by insert() and update(). Every inserted row stands in every index by then, claimed
 //             and not live, and is locked with the rest; so does the new entry of a changed indexed column. A
-//             transaction that fails validation fills its reserved place with a skip record. What a record holds
-//             of rows (change_codec.h) are the images that will be installed: a part of one that was only read to
-//             make the record whole must stand, by its version, when the row is locked.
-// Waiting     commit() waits for log space before it locks any word. Claims (row.h) are held across that wait,
-//             but nobody waits for a claim: readers pass it, writers give up. So are the locks of two-phase
-//             locking, but the device, which makes space, waits for nobody. Waits for words are bounded, then
-//             kConflict.
+//             transaction that fails validation fills its reserved place with a skip record. What a record
+//             holds of rows (change_codec.h) are the images that will be installed: a part of one that was
+//             only read to make the record whole must stand, by its version, when the row is locked.
+// Waiting     commit() waits for log space before it locks any word. Claims (row.h) are held across that
+//             wait, but nobody waits for a claim: readers pass it, writers give up. So are the locks of
+//             two-phase locking, but the device, which makes space, waits for nobody. Waits for words are
+//             bounded, then kConflict.
 // Threads     a Transaction belongs to its Worker's thread.
 // Source      Tu et al., "Speedy Transactions in Multicore In-Memory Databases" (SOSP'13), sections 4.4 to
 //             4.7.
@@ -34,13 +35,12 @@
 //       a deleted row is unlinked changes the node's version too.
 //   another key: an entry whose row has another key in its index by now (indexed_table.h) counts as absent,
 //       and the row is validated.
-// Under two-phase locking rows need less: who comes second in a conflict over a row gets its lock when the first
-// has released it, after reserving.
-// A transaction that wrote nothing takes no LSN. All that it read stands when it validates, so it has a place
-// between the highest LSN that it read and the first that overwrites any of it: had the writer W of something
-// it read reserved after an overwriter O of something else, O's lock would have been visible to W's
-// reservation, so to W's reader, and to its validation. It may be acknowledged once highest_read() is
-// durable.
+// Under two-phase locking rows need less: who comes second in a conflict over a row gets its lock when the
+// first has released it, after reserving. A transaction that wrote nothing takes no LSN. All that it read
+// stands when it validates, so it has a place between the highest LSN that it read and the first that
+// overwrites any of it: had the writer W of something it read reserved after an overwriter O of something
+// else, O's lock would have been visible to W's reservation, so to W's reader, and to its validation. It may
+// be acknowledged once highest_read() is durable.
 #pragma once
 
 #include <algorithm>
@@ -96,12 +96,15 @@ class Transaction final : public RowAccess {
   void prefetch_more(std::span<const RowLookup> lookups);
   const Prefetcher& prefetcher() const { return worker_.prefetcher_; }
 
-  // `call`: its encoding, where the log holds calls (Database::record_content) and the transaction wrote anything.
+  // `call`: its encoding, where the log holds calls (Database::record_content) and the transaction wrote
+  // anything.
   CommitOutcome commit(ByteSpan call) { return commit(call, database_.record_content()); }
-  // The same for a transaction that no call stands for, or none that would do the same again: whatever else the log
-  // holds, its record holds the rows that it changed, alone (PACMAN, section 4.5), with their locations if others' do.
+  // The same for a transaction that no call stands for, or none that would do the same again: whatever else
+  // the log holds, its record holds the rows that it changed, alone (PACMAN, section 4.5), with their
+  // locations if others' do.
   CommitOutcome commit_ad_hoc() {
-    return commit({}, holds_locations(database_.record_content()) ? RecordContent::kPhysical : RecordContent::kLogical);
+    return commit(
+        {}, holds_locations(database_.record_content()) ? RecordContent::kPhysical : RecordContent::kLogical);
   }
   // Undoes the transaction on its user's behalf. kCommitted: it read a consistent state, and may be reported.
   CommitOutcome roll_back();
@@ -113,9 +116,9 @@ class Transaction final : public RowAccess {
   Lsn highest_read() const;
 
  private:
-  // A row's copy in the arena: RowRef::handle points here, RowRef::image behind it, or to the image of our own write
-  // of the row. The image has room for all of its parts, but only those that were asked for are filled, so that it
-  // costs no more cache lines than they do.
+  // A row's copy in the arena: RowRef::handle points here, RowRef::image behind it, or to the image of our
+  // own write of the row. The image has room for all of its parts, but only those that were asked for are
+  // filled, so that it costs no more cache lines than they do.
   struct alignas(16) Copy {
     Row* row;
     RowWord version;
@@ -125,13 +128,14 @@ class Transaction final : public RowAccess {
 
   WriteEntry* own_write(const Row* row);
   WriteEntry& add_write(IndexedTable& table, Row* row, RowWord expected, std::byte* image, ImageParts parts);
-  // The entry for a row that was found, made where there is none yet. Its image holds `parts`, and those that were
-  // asked for when the row was found. nullptr: a conflict, counted.
+  // The entry for a row that was found, made where there is none yet. Its image holds `parts`, and those that
+  // were asked for when the row was found. nullptr: a conflict, counted.
   WriteEntry* write_of(IndexedTable& table, const RowRef& ref, ImageParts parts);
   // Reads what the entry's image lacks of `parts`; false when the row has changed since it was first read.
   bool complete(WriteEntry& write, ImageParts parts);
 
-  // The row as this transaction sees it: kOk, kAbsent (erased, not live) or kConflict. From then on it counts as read.
+  // The row as this transaction sees it: kOk, kAbsent (erased, not live) or kConflict. From then on it counts
+  // as read.
   AccessStatus visit(IndexedTable& table, Row* row, ImageParts parts, Purpose purpose, RowRef& ref);
   // Under two-phase locking, before a row's word is looked at. False: a conflict, counted.
   bool lock(const Row* row, LockMode mode) {
@@ -171,8 +175,8 @@ class Transaction final : public RowAccess {
   AccessStatus move(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& row);
 
   CommitOutcome commit(ByteSpan call, RecordContent content);
-  // The record's payload, before any word is locked, as its size must be known when its place is reserved. Where rows
-  // are logged, reads what is missing of the written rows' images, and what they were before.
+  // The record's payload, before any word is locked, as its size must be known when its place is reserved.
+  // Where rows are logged, reads what is missing of the written rows' images, and what they were before.
   CommitStatus make_record(ByteSpan call, RecordContent content, ByteSpan& payload);
   // Completes the images that the record will hold, and counts them.
   CommitStatus complete_images(RecordContent content, uint32_t& count);

@@ -1,4 +1,5 @@
-// Transaction: inserts, updates and erasures, in the write set and in the indexes. Nothing of them counts before commit().
+// Transaction: inserts, updates and erasures, in the write set and in the indexes. Nothing of them counts
+// before commit().
 #include <algorithm>
 #include <cstring>
 
@@ -115,7 +116,8 @@ AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Ro
   worker_.make_room();
   Row* row = table.rows().allocate(worker_.slots(table));
   if (row == nullptr) return AccessStatus::kOutOfMemory;
-  // Before anybody can find it. Nobody has a lock on it: those of whoever knew its last row ended with their epochs.
+  // Before anybody can find it. Nobody has a lock on it: those of whoever knew its last row ended with their
+  // epochs.
   CHECK(lock(row, LockMode::kExclusive));
   if (table.primary() != nullptr) {
     const TableIndex& primary = *table.primary();

@@ -66,7 +66,8 @@ CommitStatus Transaction::make_record(ByteSpan call, RecordContent content, Byte
   payload = call;
   if (!holds_images(content)) return CommitStatus::kCommitted;
   uint32_t count = 0;
-  if (const CommitStatus status = complete_images(content, count); status != CommitStatus::kCommitted) return status;
+  if (const CommitStatus status = complete_images(content, count); status != CommitStatus::kCommitted)
+    return status;
   ChangeRecord& record = worker_.record_;
   record.clear();
   if (holds_calls(content)) record.put_call(call);
@@ -74,7 +75,8 @@ CommitStatus Transaction::make_record(ByteSpan call, RecordContent content, Byte
   for (const WriteEntry& write : worker_.writes_) {
     if (is_void(write)) continue;
     const TableId table = write.table->definition().id;
-    const RowLocation at{write.table->rows().slot_of(write.row), write.expected.lsn(), write.expected.is_live()};
+    const RowLocation at{write.table->rows().slot_of(write.row), write.expected.lsn(),
+                         write.expected.is_live()};
     const RowLocation* location = holds_locations(content) ? &at : nullptr;
     if (write.is_erased) {
       record.put(database_.change_codec(), table, ChangeAction::kErase, location, write.image);
@@ -91,7 +93,8 @@ CommitStatus Transaction::make_record(ByteSpan call, RecordContent content, Byte
 }
 
 CommitStatus Transaction::complete_images(RecordContent content, uint32_t& count) {
-  // Also where only the log's other records name rows so: a scheme that finds rows by key must find all of them.
+  // Also where only the log's other records name rows so: a scheme that finds rows by key must find all of
+  // them.
   const bool needs_keys = holds_keys(content) || holds_keys(database_.record_content());
   for (WriteEntry& write : worker_.writes_) {
     if (is_void(write)) continue;
@@ -125,8 +128,8 @@ bool Transaction::put_update(const WriteEntry& write, const RowLocation* locatio
   const ColumnBits changed({bits, bits_bytes});
   worker_.record_.put(
       database_.change_codec(), table,
-      database_.tuple_image() == TupleImage::kFull ? ChangeAction::kUpdate : ChangeAction::kPatch,
-      location, write.image, &changed);
+      database_.tuple_image() == TupleImage::kFull ? ChangeAction::kUpdate : ChangeAction::kPatch, location,
+      write.image, &changed);
   return true;
 }
 
@@ -151,8 +154,8 @@ Lsn Transaction::highest_read() const {
   return highest;
 }
 
-// In order of address, so that two transactions don't wait for each other. Nobody else locks a row that we have
-// claimed, so those need neither order nor waiting.
+// In order of address, so that two transactions don't wait for each other. Nobody else locks a row that we
+// have claimed, so those need neither order nor waiting.
 bool Transaction::lock_writes() {
   std::vector<LockEntry>& order = worker_.lock_order_;
   order.clear();
@@ -203,7 +206,8 @@ void Transaction::install(Lsn lsn) {
     if (write.is_claimed) note_stale_entries(write, lsn);
   }
   for (const WriteEntry& write : worker_.writes_) {
-    // A tombstone keeps an image under which all its entries are found: those of a claimed row are its new one's.
+    // A tombstone keeps an image under which all its entries are found: those of a claimed row are its new
+    // one's.
     if (write.is_claimed || !write.is_erased)
       write.row->write(write.image, write.dirty, write.table->rows().image_words());
     write.row->set_word(write.is_erased ? RowWord::tombstone(lsn) : RowWord::live(lsn));

@@ -1,6 +1,6 @@
-// Goal: under two-phase locking, nobody sees or overwrites what a running transaction has written, nor, without early
-// lock release, what is not durable yet. Method: transactions interleaved by hand on one thread; each that meets a lock
-// is the younger one, and dies.
+// Goal: under two-phase locking, nobody sees or overwrites what a running transaction has written, nor,
+// without early lock release, what is not durable yet. Method: transactions interleaved by hand on one
+// thread; each that meets a lock is the younger one, and dies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // they saw. Then the committed ones are run again, one after the other in the order of their LSNs, on a
 // std::map: each must see there what it saw before, anti-dependencies and absences included, and the end must
 // be the same. A transaction that wrote nothing (or was rolled back by its user) must fit in somewhere after
-// the highest LSN that it read. Of a log that leaves holes, the same must hold without transactions that stand for ever in
-// the filling of their record, as if a crash had taken it.
+// the highest LSN that it read. Of a log that leaves holes, the same must hold without transactions that
+// stand for ever in the filling of their record, as if a crash had taken it.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -166,15 +166,16 @@ TEST_P(TransactionTest, AnothersInsertIntoARangeThatWeSplitIsStillAPhantom) {
   EXPECT_THAT(committed_group(30), ElementsAre(5000));
 }
 
-// Wherever in it: leaves that were split off hold all but its first part. Its code is far from ours, so that the index of codes,
-// where we have looked whether ours are free, does not tell of it.
+// Wherever in it: leaves that were split off hold all but its first part. Its code is far from ours, so that
+// the index of codes, where we have looked whether ours are free, does not tell of it.
 TEST_P(TransactionTest, AnInsertIntoWhatWeSplitOffIsAPhantom) {
   UnloggedWriter writer(t.db);
   for (int64_t id = 4; id <= 300; ++id)
     ASSERT_EQ(writer.insert(t.kItem, t.values(id, 10, 100 + id, 50)), AccessStatus::kOk);
   for (const int64_t inserted : {2001, 2301, 2599, 2700}) {
     a.begin();
-    EXPECT_EQ(a.scan(t.kById, t.id_range(2000, 3000), RowAccess::Direction::kForward, [](const RowRef&) { return true; }),
+    EXPECT_EQ(a.scan(t.kById, t.id_range(2000, 3000), RowAccess::Direction::kForward,
+                     [](const RowRef&) { return true; }),
               AccessStatus::kOk);
     for (int64_t id = 2000; id < 2600; id += 2) ASSERT_EQ(t.insert(a, id, 30, id, 1), AccessStatus::kOk);
     b.begin();
@@ -451,7 +452,9 @@ class InterruptedLog final : public CommitLog {
     if (interruption) std::exchange(interruption, nullptr)();
     return log_.reserve(worker, bytes);
   }
-  void fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) override { log_.fill(worker, lsn, kind, payload); }
+  void fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) override {
+    log_.fill(worker, lsn, kind, payload);
+  }
   Lsn durable() const override { return log_.durable(); }
   bool wait_durable(Lsn lsn) override { return log_.wait_durable(lsn); }
   std::optional<Error> failure() const override { return log_.failure(); }

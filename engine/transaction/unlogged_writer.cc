@@ -149,7 +149,8 @@ AccessStatus UnloggedWriter::insert_later(TableId id, const std::byte* image) {
   return waiting_status_;
 }
 
-// Neighbours, whose keys differ in the last word alone, share a hint and go in at once. A row that can't be inserted takes the neighbours behind it along.
+// Neighbours, whose keys differ in the last word alone, share a hint and go in at once. A row that can't be
+// inserted takes the neighbours behind it along.
 void UnloggedWriter::link_waiting() {
   IndexedTable& table = database_.table_of(waiting_for_);
   const TableIndex& index = table.indexes()[0];

@@ -1,7 +1,7 @@
 // UnloggedWriter: direct changes to a database at rest, for loaders, checkpoint loading and replay.
 //
-// Flow        insert rows, or change and erase them in place, indexes included; no locks, no validation, no log.
-//             What is inserted stands at LSN 0, as what has no LSN of the log's does.
+// Flow        insert rows, or change and erase them in place, indexes included; no locks, no validation, no
+//             log. What is inserted stands at LSN 0, as what has no LSN of the log's does.
 // Invariants  no transaction runs. Row words stay as they are, but for live and free.
 // Threads     one writer a thread; several at once if they touch different rows, or different columns of one
 //             row none of which is in a key. Indexes may be shared without restriction.
@@ -39,18 +39,20 @@ class UnloggedWriter {
 
   // `inserted`, where wanted, gets the row.
   AccessStatus insert(TableId table, std::span<const Value> values, Row** inserted = nullptr);
-  // In two steps, for who writes the columns itself: a zeroed image, valid until the table's next insert, and then the
-  // insert. The image is the new row's own, which nobody finds before it is inserted.
+  // In two steps, for who writes the columns itself: a zeroed image, valid until the table's next insert, and
+  // then the insert. The image is the new row's own, which nobody finds before it is inserted.
   std::byte* new_image(TableId table);
   AccessStatus insert_image(TableId table, const std::byte* image, Row** inserted = nullptr);
-  // The same for a row that the index is not told of before insert_waiting() is called, or somebody looks for rows there by
-  // this writer: so an order's lines go in at once. Whether its key was free is found out no sooner, either.
+  // The same for a row that the index is not told of before insert_waiting() is called, or somebody looks for
+  // rows there by this writer: so an order's lines go in at once. Whether its key was free is found out no
+  // sooner, either.
   AccessStatus insert_later(TableId table, const std::byte* image);
   AccessStatus insert_waiting() {
     if (waiting_count_ > 0) link_waiting();
     return std::exchange(waiting_status_, AccessStatus::kOk);
   }
-  // Whether an insert of this whole key of the index will find its place without a search, as those before went there.
+  // Whether an insert of this whole key of the index will find its place without a search, as those before
+  // went there.
   bool knows_place(IndexId index, const IndexKey& key) const {
     return hints_[index.value].know(key.words.data(), key.word_count);
   }
@@ -70,8 +72,8 @@ class UnloggedWriter {
 
   void free_slot(TableId table, Row* row);
 
-  // A scan, and what it has found. Procedures often go through a range twice: to change its rows and to add them up. While
-  // the one node that held them is what it was, they are there.
+  // A scan, and what it has found. Procedures often go through a range twice: to change its rows and to add
+  // them up. While the one node that held them is what it was, they are there.
   struct Scan {
     IndexId index;
     KeyRange range;

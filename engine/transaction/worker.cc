@@ -8,7 +8,8 @@ namespace {
 
 // So many retired slots make a batch: a batch costs a look at every worker's epoch.
 constexpr size_t kLimboBatch = 64;
-// An insert reports them while it holds nodes, where an allocation must not fail: two for each level of a tree that splits to its root.
+// An insert reports them while it holds nodes, where an allocation must not fail: two for each level of a
+// tree that splits to its root.
 constexpr size_t kMostNodeChanges = 64;
 
 }  // namespace

@@ -114,8 +114,9 @@ class Worker {
   // A slot that was linked by this worker and no longer is.
   void retire(const IndexedTable& table, Row* row);
 
-  // Makes room for the notes on one more row and one more entry. The worker notes what it has linked, claimed or locked only afterwards.
-  // With the room made before, running out of memory leaves nothing behind that undo() does not know.
+  // Makes room for the notes on one more row and one more entry. The worker notes what it has linked, claimed
+  // or locked only afterwards. With the room made before, running out of memory leaves nothing behind that
+  // undo() does not know.
   void make_room() {
     make_room_in(writes_);
     make_room_for_entry();
@@ -158,7 +159,7 @@ class Worker {
   PointerMap write_of_row_;
   PointerMap node_of_word_;
   Prefetcher prefetcher_;
-  ChangeRecord record_;  // where rows are logged
+  ChangeRecord record_;              // where rows are logged
   std::unique_ptr<RowLocks> locks_;  // under two-phase locking
 };
 

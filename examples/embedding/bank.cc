@@ -1,4 +1,5 @@
-// A bank in a directory: each run makes a deposit, and tells what is there then. Kill it at any moment: what it told stays.
+// A bank in a directory: each run makes a deposit, and tells what is there then. Kill it at any moment: what
+// it told stays.
 #include <embedding/embedded_database.h>
 
 #include <cstdio>
@@ -13,11 +14,14 @@ int main(int argc, char** argv) {
   connection->run("CREATE TABLE account (id INT PRIMARY KEY, balance NUMERIC(12,2) NOT NULL)");
   connection->run("INSERT INTO account VALUES (1, 0)");
   connection->run(
-      "CREATE PROCEDURE deposit(p_id INT, p_amount NUMERIC(12,2), INOUT p_balance NUMERIC(12,2)) LANGUAGE plpgsql AS $$ BEGIN"
-      "  UPDATE account SET balance = balance + p_amount WHERE id = p_id RETURNING balance INTO p_balance; END; $$");
+      "CREATE PROCEDURE deposit(p_id INT, p_amount NUMERIC(12,2), INOUT p_balance NUMERIC(12,2)) LANGUAGE "
+      "plpgsql AS $$ BEGIN"
+      "  UPDATE account SET balance = balance + p_amount WHERE id = p_id RETURNING balance INTO p_balance; "
+      "END; $$");
 
   const auto account = mneme::Argument::of(mneme::Value::of_int(1));
-  const auto amount = mneme::Argument::of(mneme::Value::of_numeric(250));  // 2.50: hundredths, by the parameter's scale
+  // 2.50: hundredths, by the parameter's scale
+  const auto amount = mneme::Argument::of(mneme::Value::of_numeric(250));
   const mneme::CallResult result = connection->call("deposit", {account, amount});
   if (!result.committed()) return std::fprintf(stderr, "bank: %s\n", std::string(result.message).c_str()), 1;
   std::printf("%.2f\n", static_cast<double>(result.results[0].scalar.as_numeric()) / 100);

@@ -1,5 +1,5 @@
-// ConsolidationArray: where threads that find the tail's lock taken join their requests, so that one of them, the
-// group's leader, takes the lock for all.
+// ConsolidationArray: where threads that find the tail's lock taken join their requests, so that one of them,
+// the group's leader, takes the lock for all.
 //
 // Flow        join() -> leader, with the lock: close() -> draw -> notify();  others: await()
 //             -> fill -> leave() -> the last to leave: release the group's region, free()
@@ -9,15 +9,16 @@
 //                 kDone - n    copying: n bytes of the group not yet filled
 //                 kDone        done: the last one to leave releases the region
 //                 kFree        in the pool
-//             with kDone < kFree < kPending < kReady. The array's slots are open, but for the moment between a slot's
-//             closing and its readers' next look. A slot outside the array and not free has a member that has not
-//             left, so `slots + workers` of them are enough and close() always finds a free one.
+//             with kDone < kFree < kPending < kReady. The array's slots are open, but for the moment between
+//             a slot's closing and its readers' next look. A slot outside the array and not free has a member
+//             that has not left, so `slots + workers` of them are enough and close() always finds a free one.
 // Threads     close(), on the lock that the caller holds; free(), the last to leave; the rest, any worker.
 // Waiting     await() waits for the leader; join() probes until it finds a slot open.
-// Order       a member's offset is its place in the slot's modification order, so members that joined earlier have
-//             lower LSNs, and the joins' read-modify-writes carry memory from each to the next. The leader draws after
-//             it closed the slot, so after every member joined: if a reserve() returned before a member's began, its
-//             draw came before the group's. The lock carries memory from group to group, notify() to the members.
+// Order       a member's offset is its place in the slot's modification order, so members that joined earlier
+//             have lower LSNs, and the joins' read-modify-writes carry memory from each to the next. The
+//             leader draws after it closed the slot, so after every member joined: if a reserve() returned
+//             before a member's began, its draw came before the group's. The lock carries memory from group
+//             to group, notify() to the members.
 // Source      Aether, section 5.1, appendices A.2, A.4 and A.5, Algorithms 2 and 4.
 #pragma once
 
@@ -40,8 +41,8 @@ class ConsolidationArray {
   };
   class Slot {
     friend class ConsolidationArray;
-    // Written by members, each as a read-modify-write (acq_rel: they hand on what they did, and what they filled),
-    // and by the leader; read by those who join and wait (acquire).
+    // Written by members, each as a read-modify-write (acq_rel: they hand on what they did, and what they
+    // filled), and by the leader; read by those who join and wait (acquire).
     Atomic<int64_t> state_{kFree};
     // Written by who puts the slot into the array, before it opens it; read by the leader.
     uint32_t index_ = 0;
@@ -59,14 +60,15 @@ class ConsolidationArray {
 
   // Joins an open slot, from a random place on. `random` is the worker's own number.
   Place join(uint64_t random, size_t bytes);
-  // Closes the group and puts a free slot in its place. Returns the group's bytes. The caller holds the tail's lock.
+  // Closes the group and puts a free slot in its place. Returns the group's bytes. The caller holds the
+  // tail's lock.
   uint64_t close(Slot& slot);
   // The leader drew this region for its group.
   void notify(Slot& slot, const Region& region);
   // Waits for notify(), and returns the region.
   Region await(const Slot& slot) const;
-  // The caller's part is filled. True: it was the last, everybody's part is filled, and it must release the region
-  // and free the slot.
+  // The caller's part is filled. True: it was the last, everybody's part is filled, and it must release the
+  // region and free the slot.
   bool leave(Slot& slot, size_t bytes);
   const Region& region(const Slot& slot) const { return slot.region_; }
   void free(Slot& slot);
@@ -83,8 +85,8 @@ class ConsolidationArray {
   const uint32_t slots_;
   const uint32_t pool_size_;
   const std::unique_ptr<CachePadded<Slot>[]> pool_;
-  // Written under the tail's lock (relaxed); read by who joins (relaxed). A stale pointer leads to a slot that is
-  // closed, and is refused by its state, or open again elsewhere in the array, and as good as any.
+  // Written under the tail's lock (relaxed); read by who joins (relaxed). A stale pointer leads to a slot
+  // that is closed, and is refused by its state, or open again elsewhere in the array, and as good as any.
   const std::unique_ptr<CachePadded<Atomic<Slot*>>[]> array_;
   uint32_t next_in_pool_ = 0;  // guarded by the tail's lock
 };

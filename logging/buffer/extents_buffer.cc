@@ -128,7 +128,8 @@ void ExtentsBuffer::copy_out(const Piece& piece, uint64_t from, std::span<std::b
   }
 }
 
-// The place in pieces_ of the record that holds the byte at this LSN. Mostly the stream goes on where it was read last.
+// The place in pieces_ of the record that holds the byte at this LSN. Mostly the stream goes on where it was
+// read last.
 size_t ExtentsBuffer::piece_at(Lsn at) const {
   const auto ends_before = [&](size_t i) { return pieces_[i].begin.value + pieces_[i].bytes <= at.value; };
   if (last_read_ < pieces_.size() && pieces_[last_read_].begin <= at) {

@@ -1,20 +1,22 @@
-// The extents buffer: each worker writes into an extent of the ring that is its own; the LSN, drawn apart from the
-// place, says where in the stream the record belongs. No two workers write one cache line but the LSN's.
+// The extents buffer: each worker writes into an extent of the ring that is its own; the LSN, drawn apart
+// from the place, says where in the stream the record belongs. No two workers write one cache line but the
+// LSN's.
 //
 // Flow        reserve: fetch_add the LSN sequencer; note the LSN in the own extent.  publish: move the extent's end on.
 //             contiguous_prefix: merge the extents by LSN.  read: gathers the stream from where its records lie.
-// Invariants  LSNs are positions in a stream without gaps, as with every buffer; only the bytes lie elsewhere. So the
-//             device, the log on disk and recovery know nothing of extents.
-//             In an extent LSNs rise. The record at the prefix is the first unmerged one of the worker that drew it.
-//             Extents are equal shares of the ring, cut into entries: LSN and length, then the record's bytes, padded.
+// Invariants  LSNs are positions in a stream without gaps, as with every buffer; only the bytes lie
+//             elsewhere. So the device, the log on disk and recovery know nothing of extents. In an extent
+//             LSNs rise. The record at the prefix is the first unmerged one of the worker that drew it.
+//             Extents are equal shares of the ring, cut into entries: LSN and length, then the record's
+//             bytes, padded.
 // Threads     as LogBuffer says.
 // Waiting     await_space() waits while the worker's own extent is full. Nothing else waits.
-// Order       that of the watermark buffer: one fetch_add (acq_rel) draws. The prefix needs no bounds: a record that is
-//             reserved and not published is missing from the merge.
+// Order       that of the watermark buffer: one fetch_add (acq_rel) draws. The prefix needs no bounds: a
+//             record that is reserved and not published is missing from the merge.
 // Source      ours. The merge is ELEDA's crawling (section 4.2.2) without lists: the entries lie in the ring.
 //
-// A sequence number from a synchronised time-stamp counter instead of the shared one was considered and rejected: see
-// docs/performance.md, "Log buffers".
+// A sequence number from a synchronised time-stamp counter instead of the shared one was considered and
+// rejected: see docs/performance.md, "Log buffers".
 #pragma once
 
 #include <memory>

@@ -1,15 +1,16 @@
-// The grasshopper buffer: each worker lists what it has written; the flusher advances the prefix along these lists,
-// crawling from record to record or, where a whole range is written, hopping over it.
+// The grasshopper buffer: each worker lists what it has written; the flusher advances the prefix along these
+// lists, crawling from record to record or, where a whole range is written, hopping over it.
 //
 // Flow        reserve: fetch_add the LSN sequencer.
 //             publish: append to the own c-list and h-list, then count the bytes in the hopping index.
 //             contiguous_prefix: hop over full ranges, crawl where the first range is not full.
 //             collect: the worker's gc follows the SDL, invoking the callbacks of its commits.
-// Invariants  the SBL is the prefix. H-index[i] counts the bytes that are published of the ranges r = i modulo its size.
+// Invariants  the SBL is the prefix. H-index[i] counts the bytes that are published of the ranges r = i
+//             modulo its size.
 //             Spec1, Spec2  grasshopper_list.h.
 //             Spec3  SDL <= SBL: nothing past the prefix is released (LogBuffer::release asserts it).
-// Threads     ELEDA's three kinds. The database thread: a worker. The ELEDA worker and the flusher are one, the thread
-//             that calls contiguous_prefix(): who needs the SBL advances it. Table 2:
+// Threads     ELEDA's three kinds. The database thread: a worker. The ELEDA worker and the flusher are one,
+//             the thread that calls contiguous_prefix(): who needs the SBL advances it. Table 2:
 //                                 head  tail  gc   SBL  SDL  H-index
 //                 worker           -     W     W    -    R    W
 //                 flusher          W     R     -    W,R  W    R
@@ -18,13 +19,13 @@
 // Source      ELEDA (Jung et al., PVLDB 2017), section 4, Algorithm 1, Table 2, Spec 1 to 3.
 //
 // Where Algorithm 1 leaves something open:
-//   It resets a full entry (line 6), which Table 2 forbids to the ELEDA worker, and which would lose a count: the
-//   crawler may pass a record before its worker has counted it. Here entries only grow, and the flusher remembers
-//   what a full one must hold. A late count of an earlier range keeps its successor from looking full, no longer.
-//   A record that lies across ranges is counted in each for its part there, so that full means 2^H exactly.
-//   A hop ends at the boundary, or at the end of the record across it: exactly one list holds the record before the
-//   boundary (line 12).
-//   `hop` alone never confirms the last range that is not full: it is there to be measured, not for a durable log.
+//   It resets a full entry (line 6), which Table 2 forbids to the ELEDA worker, and which would lose a count:
+//   the crawler may pass a record before its worker has counted it. Here entries only grow, and the flusher
+//   remembers what a full one must hold. A late count of an earlier range keeps its successor from looking
+//   full, no longer. A record that lies across ranges is counted in each for its part there, so that full
+//   means 2^H exactly. A hop ends at the boundary, or at the end of the record across it: exactly one list
+//   holds the record before the boundary (line 12). `hop` alone never confirms the last range that is not
+//   full: it is there to be measured, not for a durable log.
 #pragma once
 
 #include <memory>

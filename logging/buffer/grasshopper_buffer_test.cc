@@ -1,5 +1,5 @@
-// Goal: the grasshopper hops where a range is full and crawls where it is not, ends on record boundaries, and calls
-// back once what it waits for is durable. Method: small hopping distance, one step after the other.
+// Goal: the grasshopper hops where a range is full and crawls where it is not, ends on record boundaries, and
+// calls back once what it waits for is durable. Method: small hopping distance, one step after the other.
 #include "logging/buffer/grasshopper_buffer.h"
 
 #include <gtest/gtest.h>

@@ -1,22 +1,26 @@
-// GrasshopperList: one worker's records that are in the buffer and not yet confirmed, in LSN order, with a second list
-// of places to hop to.
+// GrasshopperList: one worker's records that are in the buffer and not yet confirmed, in LSN order, with a
+// second list of places to hop to.
 //
-// Flow        the worker append()s a record to the c-list, and to the h-list when it is its first in its range of 2^H
-//             bytes; the flusher peek()s and pop()s, or hop_to()s; the worker collect()s what is durable.
-// Invariants  in each of the two lists gc, head, tail name nodes in this order; those up to head are confirmed.
+// Flow        the worker append()s a record to the c-list, and to the h-list when it is its first in its
+//             range of 2^H bytes; the flusher peek()s and pop()s, or hop_to()s; the worker collect()s what is
+//             durable.
+// Invariants  in each of the two lists gc, head, tail name nodes in this order; those up to head are
+//             confirmed.
 //             Spec1  head == tail: the flusher does not move head, while the worker may move tail.
 //             Spec2  gc at the last node below the SDL: the worker does not move gc, while the SDL may rise.
 // Threads     ELEDA's Table 2. tail: written by the worker, read by the flusher. gc: the worker's alone.
 //             head: the flusher's alone.
-// Waiting     none. Nodes that are collected are used again, so that appending allocates only to reach a new height.
+// Waiting     none. Nodes that are collected are used again, so that appending allocates only to reach a new
+//             height.
 // Source      ELEDA (Jung et al., PVLDB 2017), sections 4.1, 4.4 and 4.5, Table 2.
 //
-// Why a node may be used again although the flusher follows pointers to it. A node leaves when the one behind it is
-// collected: that one lies below the SDL, so below the SBL, and the flusher had moved head on to it before it told the
-// SBL. A hop's `before` is followed only for a range that begins at or past the boundary, whose first record the SBL
-// has not reached: gc stands at `before` at the latest. A hop may become visible after the flusher has crawled past
-// its record (the c-list comes first); then the flusher drops it with that worker's next record, and so the worker
-// takes a hop back only once a record that came after it is collected.
+// Why a node may be used again although the flusher follows pointers to it. A node leaves when the one behind
+// it is collected: that one lies below the SDL, so below the SBL, and the flusher had moved head on to it
+// before it told the SBL. A hop's `before` is followed only for a range that begins at or past the boundary,
+// whose first record the SBL has not reached: gc stands at `before` at the latest. A hop may become visible
+// after the flusher has crawled past its record (the c-list comes first); then the flusher drops it with that
+// worker's next record, and so the worker takes a hop back only once a record that came after it is
+// collected.
 #pragma once
 
 #include <memory>
@@ -35,8 +39,8 @@ struct CommitCallback {
   void* context = nullptr;
 };
 
-// A queue of one producer, who also takes the nodes back, and one consumer: Figure 4's head, tail and gc. The nodes at
-// head and gc are consumed and collected already.
+// A queue of one producer, who also takes the nodes back, and one consumer: Figure 4's head, tail and gc. The
+// nodes at head and gc are consumed and collected already.
 template <typename Item>
 class PendingList {
  public:
@@ -98,7 +102,8 @@ class PendingList {
 
   std::vector<std::unique_ptr<Node[]>> chunks_;  // the producer's
   Node* free_ = nullptr;                         // the producer's
-  // Written by the producer (release: the node, and its predecessor's link to it); read by the consumer (acquire).
+  // Written by the producer (release: the node, and its predecessor's link to it); read by the consumer
+  // (acquire).
   Atomic<Node*> tail_;
   Node* gc_;                 // the producer's
   CachePadded<Node*> head_;  // the consumer's
@@ -128,8 +133,8 @@ class GrasshopperList {
   // The flusher's: the first record that is not confirmed, and on to the next one.
   const Record* first() const { return records_.first(); }
   void pop();
-  // The flusher's: every record that begins below the boundary, where this range begins, is in its worker's list.
-  // Confirms this list's; returns the end of its last one.
+  // The flusher's: every record that begins below the boundary, where this range begins, is in its worker's
+  // list. Confirms this list's; returns the end of its last one.
   Lsn hop_to(uint64_t range);
 
  private:

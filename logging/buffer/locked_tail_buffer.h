@@ -1,11 +1,12 @@
-// LockedTailBuffer: what Aether's buffers have in common: a lock over the tail, and a prefix that workers raise.
+// LockedTailBuffer: what Aether's buffers have in common: a lock over the tail, and a prefix that workers
+// raise.
 //
 // Flow        reserve: take the lock, draw(), give it up now or when published.  publish: raise_prefix() in LSN order.
-// Invariants  the lock's holder alone draws. The prefix is raised from one region's begin to its end, by one worker
-//             at a time: regions leave in LSN order.
+// Invariants  the lock's holder alone draws. The prefix is raised from one region's begin to its end, by one
+//             worker at a time: regions leave in LSN order.
 // Threads     as LogBuffer says.
-// Order       draws are critical sections of one lock: the lower LSN's section comes first, so what its drawer had
-//             done is visible to the later one.
+// Order       draws are critical sections of one lock: the lower LSN's section comes first, so what its
+//             drawer had done is visible to the later one.
 // Source      Aether (Johnson et al., VLDB Journal 2012), appendix A.1 and A.3.
 #pragma once
 
@@ -20,8 +21,8 @@ class LockedTailBuffer : public LogBuffer {
   explicit LockedTailBuffer(const LogBufferOptions& options);
 
   Lsn contiguous_prefix() override { return Lsn{prefix_->load(std::memory_order_acquire)}; }
-  // False as well while somebody holds the lock: a record is under way. With the lock in hand, whoever draws later
-  // sees what the flusher did before.
+  // False as well while somebody holds the lock: a record is under way. With the lock in hand, whoever draws
+  // later sees what the flusher did before.
   bool quiescent(Lsn upto) override;
 
  protected:
@@ -40,8 +41,8 @@ class LockedTailBuffer : public LogBuffer {
   // Written by the lock's holder (relaxed: the lock orders it); read by quiescent() under the lock, and by
   // await_space() without (a stale value is safe: log_buffer.h).
   CachePadded<Atomic<uint64_t>> tail_;
-  // Written by the worker whose region's turn it is (release, after its bytes); read by the flusher and by the worker
-  // whose region is next (acquire: it publishes on behalf of all earlier ones).
+  // Written by the worker whose region's turn it is (release, after its bytes); read by the flusher and by
+  // the worker whose region is next (acquire: it publishes on behalf of all earlier ones).
   CachePadded<Atomic<uint64_t>> prefix_;
 };
 

@@ -9,17 +9,18 @@
 // Threads     await_space, reserve, write, publish: the worker they name. contiguous_prefix, read, release,
 //             quiescent: the flusher. close: any.
 // Waiting     await_space() waits while the ring is full. Nothing else waits for the flusher. In some buffers
-//             reserve() or publish() waits for workers that have reserved and not yet published; such a worker must
-//             therefore wait for nobody.
+//             reserve() or publish() waits for workers that have reserved and not yet published; such a
+//             worker must therefore wait for nobody.
 // Not here    what the bytes mean (record_format.h), when they are taken out (log_flusher.h).
 //
-// Order, exactly. Of two reserve() calls, what happens before the one that draws the lower LSN is visible after the
-// other has returned. It follows that a call that begins when another has returned draws the higher LSN: were its
-// LSN lower, what it saw would have to precede itself. Each buffer's header says why this holds for it. A commit
-// rests on it twice: as the order of memory, and as the serial order (engine/transaction/transaction.h).
+// Order, exactly. Of two reserve() calls, what happens before the one that draws the lower LSN is visible
+// after the other has returned. It follows that a call that begins when another has returned draws the higher
+// LSN: were its LSN lower, what it saw would have to precede itself. Each buffer's header says why this holds
+// for it. A commit rests on it twice: as the order of memory, and as the serial order
+// (engine/transaction/transaction.h).
 //
-// The kinds of buffer differ in how reserve(), publish() and contiguous_prefix() agree on the prefix; the ring and
-// its back-pressure are common to most of them and live here. They are made by log_buffer_factory.h.
+// The kinds of buffer differ in how reserve(), publish() and contiguous_prefix() agree on the prefix; the
+// ring and its back-pressure are common to most of them and live here. They are made by log_buffer_factory.h.
 #pragma once
 
 #include <cstddef>
@@ -64,10 +65,10 @@ class LogBuffer : public LogSource {
 
   // Waits until reserve() finds room for any record without waiting. False: the buffer is closed.
   //
-  // It waits until reserved + workers * largest record <= released + capacity. Then every worker, each having passed
-  // this test at its own time, may reserve one record: those who passed it before the tail went beyond
-  // released + capacity - workers * largest record are at most `workers`, later ones are held back, and so the tail
-  // stays at or below released + capacity.
+  // It waits until reserved + workers * largest record <= released + capacity. Then every worker, each having
+  // passed this test at its own time, may reserve one record: those who passed it before the tail went beyond
+  // released + capacity - workers * largest record are at most `workers`, later ones are held back, and so
+  // the tail stays at or below released + capacity.
   bool await_space(WorkerId worker);
 
   // Draws the next `bytes` bytes of the stream, at least one.
@@ -81,14 +82,15 @@ class LogBuffer : public LogSource {
 
   // The LSN below which every reserved record is published, as far as the buffer knows just now. Never falls.
   virtual Lsn contiguous_prefix() = 0;
-  // What was published and will be in the prefix a little later, without another record having to come. The flusher.
+  // What was published and will be in the prefix a little later, without another record having to come. The
+  // flusher.
   virtual size_t late_bytes() const { return 0; }
   void read(Lsn at, std::span<std::byte> into) const override;
   // The flusher is done with everything below: its bytes may be overwritten. A record boundary.
   virtual void release(Lsn upto);
 
-  // Whether nothing is reserved at or past `upto`. Ordered so that the flusher can go to sleep on it: a reserve()
-  // that this call didn't see sees everything that the flusher wrote before the call.
+  // Whether nothing is reserved at or past `upto`. Ordered so that the flusher can go to sleep on it: a
+  // reserve() that this call didn't see sees everything that the flusher wrote before the call.
   virtual bool quiescent(Lsn upto) = 0;
 
   // Ends the waits of await_space(), now and later: the log has failed.
@@ -111,8 +113,8 @@ class LogBuffer : public LogSource {
   const uint64_t headroom_bytes_;  // workers * largest record
   LogRing ring_;
   // Written by the flusher (release) after its last read of those bytes; read by await_space() (acquire).
-  //   Not relaxed: a worker must not overwrite bytes that the flusher still reads. A worker whose room comes from a
-  //   newer value than it saw itself gets the order through reserve(), from the worker who saw it.
+  //   Not relaxed: a worker must not overwrite bytes that the flusher still reads. A worker whose room comes
+  //   from a newer value than it saw itself gets the order through reserve(), from the worker who saw it.
   //   Stale is safe: the ring merely looks fuller than it is.
   CachePadded<Atomic<uint64_t>> released_;
   // Written once, by close() (release); read by await_space() (acquire).

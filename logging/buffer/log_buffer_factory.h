@@ -1,5 +1,5 @@
-// Makes the log buffer that an option names. The kinds differ in how workers and flusher agree on the prefix; what they
-// promise is the same (log_buffer.h).
+// Makes the log buffer that an option names. The kinds differ in how workers and flusher agree on the prefix;
+// what they promise is the same (log_buffer.h).
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Goal: every name of a log buffer makes that buffer, no other name makes one, and none is made that could not work. Method: names
-// there and back, and options that are wrong.
+// Goal: every name of a log buffer makes that buffer, no other name makes one, and none is made that could
+// not work. Method: names there and back, and options that are wrong.
 #include "logging/buffer/log_buffer_factory.h"
 
 #include <gtest/gtest.h>

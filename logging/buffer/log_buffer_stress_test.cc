@@ -1,6 +1,7 @@
-// Goal: every kind of log buffer keeps its promises whatever the threads' timing. Method: workers write records that
-// say what they must hold into a tiny ring; one thread drains it, checks every byte, and releases it. Each worker
-// notes what it saw of the others around each reservation, and the order of the LSNs is held against that.
+// Goal: every kind of log buffer keeps its promises whatever the threads' timing. Method: workers write
+// records that say what they must hold into a tiny ring; one thread drains it, checks every byte, and
+// releases it. Each worker notes what it saw of the others around each reservation, and the order of the LSNs
+// is held against that.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -82,8 +83,8 @@ TEST(LogBufferCases, CoverEveryKind) {
 struct Reservation {
   Lsn lsn;
   uint32_t worker = 0;
-  uint64_t attempt = 0;                 // the worker's count, announced before it reserved
-  Lsn returned_before;                  // the highest LSN that somebody had been given before it reserved
+  uint64_t attempt = 0;  // the worker's count, announced before it reserved
+  Lsn returned_before;   // the highest LSN that somebody had been given before it reserved
   std::array<uint64_t, kBufferWorkers> seen;  // the announcements that it saw after it reserved
 };
 
@@ -93,7 +94,7 @@ struct Observation {
 };
 
 std::vector<Reservation> work_on(LogBuffer& buffer, Observation& observation, WorkerId worker,
-                              uint64_t records) {
+                                 uint64_t records) {
   std::mt19937_64 random(worker.value);
   std::vector<Reservation> reservations;
   for (uint64_t i = 1; i <= records; ++i) {
@@ -194,7 +195,8 @@ TEST_P(LogBufferStress, CloseEndsTheWaitForSpace) {
   EXPECT_FALSE(buffer->await_space(WorkerId{0}));
 }
 
-// A worker stops between its reservation and its fill. The prefix stops at its record; all goes on once it does.
+// A worker stops between its reservation and its fill. The prefix stops at its record; all goes on once it
+// does.
 TEST_P(LogBufferStress, StoppedWorkerHoldsBackThePrefixAndLosesNothing) {
   constexpr uint64_t kRecords = 7;  // of each other worker: the ring has room for all
   const auto buffer = make_tiny(GetParam());

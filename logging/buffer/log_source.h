@@ -1,4 +1,5 @@
-// LogSource: whole records, one after the other, that a device takes its bytes from: a log buffer, or a logger's.
+// LogSource: whole records, one after the other, that a device takes its bytes from: a log buffer, or a
+// logger's.
 //
 // Threads  the flusher's, or the logger's.
 #pragma once

@@ -2,7 +2,8 @@
 //
 // Flow        reserve: take the lock, draw.  publish: raise the prefix, give up the lock.
 // Invariants  at most one record is reserved and unpublished.
-// Waiting     reserve() waits while any worker has a record reserved and unpublished. A stopped worker stops all.
+// Waiting     reserve() waits while any worker has a record reserved and unpublished. A stopped worker stops
+//             all.
 // Source      Aether, appendix A.1, Algorithm 1. The lock is held over what a transaction does between its
 //             reservation and its fill as well (validation): the LSN must be drawn before it.
 #pragma once

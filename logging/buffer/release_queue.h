@@ -1,17 +1,18 @@
-// ReleaseQueue: regions of a log buffer that are to be released in LSN order, where whoever is done before its turn
-// leaves its region to a predecessor that is not.
+// ReleaseQueue: regions of a log buffer that are to be released in LSN order, where whoever is done before
+// its turn leaves its region to a predecessor that is not.
 //
 // Flow        join() under the tail's lock -> fill -> delegate(): true, and leave;
 //             false: release the region, handoff(), and again for each delegated region that follows
-// Invariants  regions join in LSN order and leave in it. A region is released by the one who holds the turn: its
-//             owner, or who held it before. kTurn passes from a node to its successor.
+// Invariants  regions join in LSN order and leave in it. A region is released by the one who holds the turn:
+//             its owner, or who held it before. kTurn passes from a node to its successor.
 // Threads     join: the holder of the tail's lock. delegate: the region's owner. handoff: who holds the turn.
-// Waiting     join() waits while kNodes regions are queued: with so many delegated to a stopped thread, the others
-//             wait for it in the end. One time in 32 delegate() waits for its turn instead of leaving, so that
-//             nobody releases for the others for ever (the treadmill).
-// Source      Aether, section 5.2 and appendix A.6, Algorithm 5: Scott's abortable queue lock with Oyama's combining.
-//             Nodes are taken under the lock, in the queue's order: so the queue is an array, a node's successor is
-//             its neighbour, and the turn may wait there for a region that hasn't joined yet.
+// Waiting     join() waits while kNodes regions are queued: with so many delegated to a stopped thread, the
+//             others wait for it in the end. One time in 32 delegate() waits for its turn instead of leaving,
+//             so that nobody releases for the others for ever (the treadmill).
+// Source      Aether, section 5.2 and appendix A.6, Algorithm 5: Scott's abortable queue lock with Oyama's
+//             combining. Nodes are taken under the lock, in the queue's order: so the queue is an array, a
+//             node's successor is its neighbour, and the turn may wait there for a region that hasn't joined
+//             yet.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +47,9 @@ class ReleaseQueue {
     kTurn,       // all before it are released: its owner's, or who joins here, may release it
   };
   struct Node {
-    // Written by its owner (join, delegate) and by who holds the turn before it; every change that they may contend
-    // for is a read-modify-write. acq_rel: a delegated region's bytes become visible to who releases it, earlier
-    // releases to who gets the turn.
+    // Written by its owner (join, delegate) and by who holds the turn before it; every change that they may
+    // contend for is a read-modify-write. acq_rel: a delegated region's bytes become visible to who releases
+    // it, earlier releases to who gets the turn.
     Atomic<Status> status{Status::kFree};
     // Written by join() before the status; read by who releases it.
     Lsn begin;

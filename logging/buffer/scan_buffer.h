@@ -1,15 +1,16 @@
-// The scan buffer: a bitmap with a bit for each byte of the ring says what is written; the flusher walks along it.
+// The scan buffer: a bitmap with a bit for each byte of the ring says what is written; the flusher walks
+// along it.
 //
 // Flow        reserve: fetch_add the tail.  publish: set the record's bits.
 //             contiguous_prefix: walk over set bits, and clear them for the ring's next round.
-// Invariants  a bit is set by the worker that wrote the byte and cleared by the flusher that walked over it, before
-//             the byte may be reserved again. Bits are set from the record's end to its begin: where the first one is
-//             set, all are, so that the walk ends on a record boundary.
+// Invariants  a bit is set by the worker that wrote the byte and cleared by the flusher that walked over it,
+//             before the byte may be reserved again. Bits are set from the record's end to its begin: where
+//             the first one is set, all are, so that the walk ends on a record boundary.
 // Threads     as LogBuffer says.
 // Waiting     none.
 // Order       that of the watermark buffer: one fetch_add (acq_rel) draws.
-// Source      the baseline of ELEDA (Jung et al., PVLDB 2017), section 6.5.4. `scan_bits` 1 sets and tests bit by bit;
-//             64 does so by words, where the paper sees "nontrivial effort".
+// Source      the baseline of ELEDA (Jung et al., PVLDB 2017), section 6.5.4. `scan_bits` 1 sets and tests
+//             bit by bit; 64 does so by words, where the paper sees "nontrivial effort".
 #pragma once
 
 #include <memory>
@@ -40,9 +41,9 @@ class ScanBuffer : public LogBuffer {
   const uint64_t step_bits_;
   // Read-modify-written by reserve() and quiescent() (acq_rel: watermark_buffer.h has the reasons).
   CachePadded<Atomic<uint64_t>> tail_;
-  // Bits set by workers (release, after the bytes) and cleared by the flusher (relaxed: a worker sets one anew only
-  // after release() let it reserve the byte); read by the flusher (acquire). Neighbours share words, so every change
-  // is a read-modify-write.
+  // Bits set by workers (release, after the bytes) and cleared by the flusher (relaxed: a worker sets one
+  // anew only after release() let it reserve the byte); read by the flusher (acquire). Neighbours share
+  // words, so every change is a read-modify-write.
   const std::unique_ptr<Atomic<uint64_t>[]> words_;
   CachePadded<uint64_t> prefix_;  // the flusher's: all below is walked over
 };

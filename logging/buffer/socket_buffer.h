@@ -1,7 +1,8 @@
-// The socket buffer (CD-Socket): the hybrid buffer with one consolidation array for each NUMA node, so that workers
-// form groups with their neighbours alone, and only the groups' leaders cross between nodes.
+// The socket buffer (CD-Socket): the hybrid buffer with one consolidation array for each NUMA node, so that
+// workers form groups with their neighbours alone, and only the groups' leaders cross between nodes.
 //
-// Threads     as LogBuffer says. A worker looks now and then on which node it runs; an old answer costs time only.
+// Threads     as LogBuffer says. A worker looks now and then on which node it runs; an old answer costs time
+//             only.
 // Waiting     as HybridBuffer.
 // Source      Aether, section 7.1, Figure 14b. On a machine with one node it is the hybrid buffer.
 #pragma once

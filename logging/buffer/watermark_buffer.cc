@@ -40,7 +40,8 @@ Lsn WatermarkBuffer::contiguous_prefix() {
 }
 
 bool WatermarkBuffer::quiescent(Lsn upto) {
-  // Adding nothing, but as a read-modify-write: every reserve() comes before it and is seen, or after it and sees.
+  // Adding nothing, but as a read-modify-write: every reserve() comes before it and is seen, or after it and
+  // sees.
   return tail_->fetch_add(0, std::memory_order_acq_rel) == upto.value;
 }
 

@@ -2,12 +2,15 @@
 // pipelining), so that the worker runs the next one instead of waiting for the device.
 //
 // Flow        push() after commit -> ... -> poll(log.durable()) releases what may be told to the client
-// Invariants  entries leave in the order they came; one leaves only when its own LSN and those of all before it are
-//             below the durable LSN. A transaction that wrote nothing waits for the highest LSN that it read, so
-//             LSNs in the queue need not rise: such an entry may wait a little longer than it must, never shorter.
+// Invariants  entries leave in the order they came; one leaves only when its own LSN and those of all before
+//             it are below the durable LSN. A transaction that wrote nothing waits for the highest LSN that
+//             it read, so LSNs in the queue need not rise: such an entry may wait a little longer than it
+//             must, never shorter.
 // Threads     one worker owns a queue.
-// Waiting     none. A full queue refuses push(): the caller waits on CommitLog::wait_durable(front().lsn) and polls.
-// Source      Aether, section 4 (flush pipelining); acknowledging read-only work late: architecture, decision 3.
+// Waiting     none. A full queue refuses push(): the caller waits on CommitLog::wait_durable(front().lsn) and
+//             polls.
+// Source      Aether, section 4 (flush pipelining); acknowledging read-only work late: architecture, decision
+//             3.
 #pragma once
 
 #include <cstddef>

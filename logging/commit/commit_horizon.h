@@ -1,17 +1,17 @@
-// CommitHorizon: the commit sequence of a distributed log (distributed_log.h), and below which number of it everything is
-// durable, in whichever stream.
+// CommitHorizon: the commit sequence of a distributed log (distributed_log.h), and below which number of it
+// everything is durable, in whichever stream.
 //
-// Flow        worker: draw() -> ends_in() -> writes its record into one stream, or parts into several -> published() each ->
-//             settled()
-//             flusher of a stream: gathers() ... rose(), may_sleep()
-//             durable() passes the number: the transaction is acknowledged
+// Flow        worker: draw() -> ends_in() -> writes its record into one stream, or parts into several ->
+//             published() each -> settled() flusher of a stream: gathers() ... rose(), may_sleep() durable()
+//             passes the number: the transaction is acknowledged
 // Kinds       StreamHorizon: a record is durable once its stream's flusher has written it (stream_horizon.h).
-//             PassiveGroupCommit: once its worker has fenced it, in streams in persistent memory (passive_group_commit.h).
-//             DurableCacheHorizon: once its worker has stored it there, as caches are durable, too (durable_cache_horizon.h).
+//             PassiveGroupCommit: once its worker has fenced it, in streams in persistent memory
+//             (passive_group_commit.h). DurableCacheHorizon: once its worker has stored it there, as caches
+//             are durable, too (durable_cache_horizon.h).
 // Invariants  durable() never falls; every record below it is durable, and so is all that it may depend upon.
 //             What a worker has drawn and not settled is not below it.
-// Threads     draw, ends_in, published, settled: the worker they name. gathers, rose, may_sleep: the stream's flusher. The
-//             rest: any.
+// Threads     draw, ends_in, published, settled: the worker they name. gathers, rose, may_sleep: the stream's
+//             flusher. The rest: any.
 // Waiting     await().
 #pragma once
 

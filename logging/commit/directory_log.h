@@ -1,9 +1,11 @@
-// DirectoryLog: a CommitLog that a data directory keeps, and what it can tell of itself. log_factory.h opens one.
+// DirectoryLog: a CommitLog that a data directory keeps, and what it can tell of itself. log_factory.h opens
+// one.
 //
 // Flow        read_log() -> begin_incarnation() -> open_directory_log() -> transactions
 // Invariants  its records begin where its incarnation does, in a segment of its own.
 // Threads     as CommitLog says. counters, group, notices: any thread.
-// Waiting, errors  as CommitLog says. The destructor makes every filled record durable, unless the log has failed.
+// Waiting, errors  as CommitLog says. The destructor makes every filled record durable, unless the log has
+//                  failed.
 //             Workers must have filled what they reserved before.
 #pragma once
 
@@ -31,7 +33,7 @@ struct EpochCounters {
 // Of a log of streams (distributed_log.h).
 struct StreamCounters {
   uint32_t streams = 0;
-  uint32_t nodes = 0;  // of the machine: what workers were dealt by
+  uint32_t nodes = 0;                    // of the machine: what workers were dealt by
   std::optional<StreamCommit> commit{};  // of streams in persistent memory
   PassiveGroupCommitCounters passive{};
 };
@@ -61,7 +63,8 @@ class DirectoryLog : public CommitLog {
   virtual LogCounters counters() const = 0;
   // How records are grouped, as it was asked for, or chosen. Nothing: each is made durable by itself.
   virtual std::optional<GroupCommit> group() const = 0;
-  // Whether the log is about to run out of room, which a checkpoint would make. May take as long as a manifest's sync.
+  // Whether the log is about to run out of room, which a checkpoint would make. May take as long as a
+  // manifest's sync.
   virtual bool wants_checkpoint() { return false; }
   // What it had to do without: a sentence each, for the user.
   virtual const std::vector<std::string>& notices() const = 0;

@@ -1,5 +1,5 @@
-// FlusherObserver: told by a flusher what it is about to do, and how far it came: by each stream of a distributed log
-// (stream_horizon.h).
+// FlusherObserver: told by a flusher what it is about to do, and how far it came: by each stream of a
+// distributed log (stream_horizon.h).
 //
 // Threads  the flusher's.
 #pragma once

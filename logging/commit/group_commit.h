@@ -1,10 +1,10 @@
 // GroupCommit: when the records that have gathered are sent to the device together.
 //
-// Each flush costs the device and the processor much the same, however few records it carries; each record that waits for
-// others is acknowledged later. Records gather while a flush is in flight, and until the interval since the last sending
-// is over; but no longer than until so many bytes or so many records have come. With no interval this is greedy: the
-// next flush begins when the last one ends, so that a record waits for less than two; and only who fills whole
-// units has several in flight.
+// Each flush costs the device and the processor much the same, however few records it carries; each record
+// that waits for others is acknowledged later. Records gather while a flush is in flight, and until the
+// interval since the last sending is over; but no longer than until so many bytes or so many records have
+// come. With no interval this is greedy: the next flush begins when the last one ends, so that a record waits
+// for less than two; and only who fills whole units has several in flight.
 //
 // Source   group commit: Aether, section 2.
 #pragma once
@@ -19,7 +19,8 @@ struct GroupCommit {
   std::chrono::microseconds interval{0};  // since the last sending; 0: greedy
   size_t bytes = 0;                       // in a DurableLog, 0: one unit of the device's
   uint64_t records = 0;                   // 0: however many
-  // Whether a thread that waits for one record to be durable has all sent at once. Not so: it waits for its group.
+  // Whether a thread that waits for one record to be durable has all sent at once. Not so: it waits for its
+  // group.
   bool waiters_hurry = true;
 };
 

@@ -19,7 +19,8 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds kLongest = std::chrono::seconds(1);
 // A record is reserved and not yet published: its worker is busy with it just now.
 constexpr nanoseconds kUntilPublished = std::chrono::microseconds(50);
-// Where gathering has no end but a group's size: who filled the buffer just while the flusher lay down wakes nobody.
+// Where gathering has no end but a group's size: who filled the buffer just while the flusher lay down wakes
+// nobody.
 constexpr nanoseconds kUntilLooked = std::chrono::milliseconds(5);
 
 }  // namespace
@@ -69,7 +70,8 @@ void LogFlusher::wake(Sleep from) {
 }
 
 void LogFlusher::run() {
-  // Waits are for tens of microseconds; the system lets a timer be late by as much, unless it is asked not to.
+  // Waits are for tens of microseconds; the system lets a timer be late by as much, unless it is asked not
+  // to.
   ::prctl(PR_SET_TIMERSLACK, 1UL);
   while (!failed_.load(std::memory_order_relaxed)) {
     // Before the prefix: what was published before the destructor began must be in it.
@@ -155,7 +157,8 @@ Lsn LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
         group.records == 0 ? std::numeric_limits<uint64_t>::max() : came_at_last_send_ + group.records,
         std::memory_order_relaxed);
     rest_->sleep.store(sleep, std::memory_order_release);
-    // Look again for who came before the announcement; the read-modify-writes order it before those who come now.
+    // Look again for who came before the announcement; the read-modify-writes order it before those who come
+    // now.
     if (sleep == kGathering && group.waiters_hurry && urgent_.fetch_add(0, std::memory_order_acq_rel) > 0)
       limit = nanoseconds::zero();
     if (sleep == kIdle && !(buffer_.quiescent(taken_) && may_sleep())) {

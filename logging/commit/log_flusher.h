@@ -1,13 +1,14 @@
 // The flusher: takes records out of the buffer in order, gives them to the device, and says what is durable.
 //
-// Flow        buffer.contiguous_prefix() -> device.append() -> buffer.release() -> device.wait() -> durable rises
-//             (the buffer is released at the end where it is what survives a crash until then: nvm_ring.h)
+// Flow        buffer.contiguous_prefix() -> device.append() -> buffer.release() -> device.wait() -> durable
+//             rises (the buffer is released at the end where it is what survives a crash until then:
+//             nvm_ring.h)
 // Invariants  durable <= taken <= contiguous prefix, all on record boundaries; durable never falls.
 // Threads     one of its own. durable, wait_durable, record_came, counters: any.
-// Waiting     group commit, as group_commit.h says; a thread in wait_durable() hurries it. The worker whose record
-//             reaches a bound wakes the flusher; one that is published just while the flusher lies down may be
-//             overlooked, and then the next record, the end of a flush or of the interval wakes it.
-//             With nothing reserved it sleeps until a worker wakes it.
+// Waiting     group commit, as group_commit.h says; a thread in wait_durable() hurries it. The worker whose
+//             record reaches a bound wakes the flusher; one that is published just while the flusher lies
+//             down may be overlooked, and then the next record, the end of a flush or of the interval wakes
+//             it. With nothing reserved it sleeps until a worker wakes it.
 // Errors      when the device fails, durable stops, waits end, and the buffer is closed.
 // Source      group commit and flush pipelining: Aether, sections 2 and 4.
 #pragma once
@@ -32,7 +33,8 @@ struct LogFlusherOptions {
   Lsn begin = kFirstLsn;
   GroupCommit group;  // bytes are not 0
   FlusherObserver* observer = nullptr;
-  bool keeps_until_durable = false;  // records stay in the buffer until the device has them, not until it takes them
+  // records stay in the buffer until the device has them, not until it takes them
+  bool keeps_until_durable = false;
 };
 
 struct FlusherCounters {
@@ -57,8 +59,8 @@ class LogFlusher {
   bool has_failed() const { return failed_.load(std::memory_order_acquire); }
   FlusherCounters counters() const;
 
-  // To be called after the record that ends at `end` is published. One load of a line that is rarely written, unless
-  // the flusher sleeps or groups are counted in records.
+  // To be called after the record that ends at `end` is published. One load of a line that is rarely written,
+  // unless the flusher sleeps or groups are counted in records.
   void record_came(Lsn end) {
     const uint64_t came =
         options_.group.records == 0 ? 0 : came_->fetch_add(1, std::memory_order_relaxed) + 1;
@@ -75,9 +77,10 @@ class LogFlusher {
   enum Sleep : uint8_t { kAwake, kGathering, kIdle };
   // What the workers must know of it.
   struct Rest {
-    // Written by the thread (release: the bounds below are what they read then; before it waits) and by who wakes it
-    // (compare-exchange: only one does). That kIdle is not overlooked rests on other orders: LogBuffer::quiescent()
-    // puts it before every reserve() that it didn't see; for kGathering and wait_durable() urgent_ does.
+    // Written by the thread (release: the bounds below are what they read then; before it waits) and by who
+    // wakes it (compare-exchange: only one does). That kIdle is not overlooked rests on other orders:
+    // LogBuffer::quiescent() puts it before every reserve() that it didn't see; for kGathering and
+    // wait_durable() urgent_ does.
     std::atomic<Sleep> sleep{kAwake};
     // Written by the thread before kGathering, read by record_came(). Relaxed: `sleep` orders them.
     std::atomic<uint64_t> until_lsn{0};
@@ -109,14 +112,15 @@ class LogFlusher {
   uint64_t came_at_last_send_ = 0;
   std::deque<Flush> in_flight_;  // in log order
 
-  // Written by the thread (release: the records below are durable before anybody hears of it); read by all (acquire).
+  // Written by the thread (release: the records below are durable before anybody hears of it); read by all
+  // (acquire).
   CachePadded<std::atomic<uint64_t>> durable_;
   CachePadded<Rest> rest_;
-  // Records that came. Written by the workers, only where groups are counted in records; read by the thread. Relaxed: a
-  // group may turn out larger by those that are published and not yet in the prefix.
+  // Records that came. Written by the workers, only where groups are counted in records; read by the thread.
+  // Relaxed: a group may turn out larger by those that are published and not yet in the prefix.
   CachePadded<std::atomic<uint64_t>> came_{0};
-  // Threads in wait_durable(), or past begin_wait(). Read-modify-written on both sides, so that either the thread sees the waiter or the
-  // waiter sees kGathering.
+  // Threads in wait_durable(), or past begin_wait(). Read-modify-written on both sides, so that either the
+  // thread sees the waiter or the waiter sees kGathering.
   std::atomic<uint32_t> urgent_{0};
   std::atomic<bool> failed_{false};   // written by the thread, once (release); read by waiters (acquire)
   std::atomic<bool> closing_{false};  // written by the destructor (release); read by the thread (acquire)

@@ -1,5 +1,6 @@
-// Goal: records gather until the interval, the bytes or the number of records says so, and no longer; greedy, nothing
-// waits but for the device. Method: one worker, and a device that notes what it was given, and may be held.
+// Goal: records gather until the interval, the bytes or the number of records says so, and no longer; greedy,
+// nothing waits but for the device. Method: one worker, and a device that notes what it was given, and may be
+// held.
 #include "logging/commit/log_flusher.h"
 
 #include <gtest/gtest.h>

@@ -19,22 +19,24 @@
 
 namespace mneme {
 
-// An interval that the log chooses: a quarter of a millisecond where the flusher has a processor to itself, which keeps it from
-// flushing for a handful of records. Where the workers need all processors, each flush takes time from them, whatever it
-// carries; then flushes are spaced so that this is a few hundredths of theirs (docs/performance.md). Who waits for one
-// record is not held up by either (GroupCommit::waiters_hurry).
+// An interval that the log chooses: a quarter of a millisecond where the flusher has a processor to itself,
+// which keeps it from flushing for a handful of records. Where the workers need all processors, each flush
+// takes time from them, whatever it carries; then flushes are spaced so that this is a few hundredths of
+// theirs (docs/performance.md). Who waits for one record is not held up by either
+// (GroupCommit::waiters_hurry).
 inline constexpr std::chrono::microseconds kChosenInterval{-1};
 
 struct DurableLogOptions {
   uint32_t workers = 1;
-  // Threads besides, which append a record now and then, and are no reason to space flushes: their ids follow the
-  // workers'. A checkpoint's LSN is drawn by one.
+  // Threads besides, which append a record now and then, and are no reason to space flushes: their ids follow
+  // the workers'. A checkpoint's LSN is drawn by one.
   uint32_t helpers = 0;
-  std::optional<LogLayout> layout{};  // of a new directory; of an old one, what it must be. Nothing: stream; any
-  EpochOptions epoch{};  // of the layout `epoch`, which has no use for buffer, tuning and group's bounds
+  // of a new directory; of an old one, what it must be. Nothing: stream; any
+  std::optional<LogLayout> layout{};
+  EpochOptions epoch{};     // of the layout `epoch`, which has no use for buffer, tuning and group's bounds
   StreamOptions streams{};  // of the layout `distributed`
-  // Where the loggers or streams of such a layout write, dealt to them in turns. Each is absolute, or inside the data directory, where the
-  // log makes missing ones.
+  // Where the loggers or streams of such a layout write, dealt to them in turns. Each is absolute, or inside
+  // the data directory, where the log makes missing ones.
   std::vector<std::string> stream_directories{""};
   LogBufferKind buffer = kDefaultLogBuffer;
   LogBufferTuning tuning{};

@@ -1,7 +1,7 @@
 // OrderLog: the CommitLog of `--log off`. It draws LSNs, which are the commit order, and writes nothing.
 //
-// Invariants  reserve() is the same fetch_add on one tail as with a real log, so the two differ only by the logging.
-//             durable() lies past everything: nothing is ever durable, and nothing waits to be.
+// Invariants  reserve() is the same fetch_add on one tail as with a real log, so the two differ only by the
+//             logging. durable() lies past everything: nothing is ever durable, and nothing waits to be.
 // Threads     as CommitLog says. Waiting and errors: none.
 #pragma once
 
@@ -28,7 +28,8 @@ class OrderLog : public CommitLog {
   std::optional<Error> failure() const override { return std::nullopt; }
 
  private:
-  // Written by every reserving worker. acq_rel, as in a real log: a later LSN's owner sees what an earlier one did.
+  // Written by every reserving worker. acq_rel, as in a real log: a later LSN's owner sees what an earlier
+  // one did.
   CachePadded<std::atomic<uint64_t>> tail_;
 };
 

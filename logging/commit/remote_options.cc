@@ -23,8 +23,8 @@ Result<std::vector<ServerAddress>> log_server_addresses(std::string_view text) {
 
 std::string same_server_text(const ServerAddress& one, const ServerAddress& other) {
   return fmt::format(
-      "the log servers {} and {} are one, which counts once: name servers on machines of their own", one.text(),
-      other.text());
+      "the log servers {} and {} are one, which counts once: name servers on machines of their own",
+      one.text(), other.text());
 }
 
 std::string durability_text(uint32_t servers) {

@@ -1,8 +1,9 @@
-// RemoteLogOptions: the servers that hold a log on other machines, and what a manifest says of them: log servers of our own
-// (remote_queue.h), or a replicated log (replicated_log.h).
+// RemoteLogOptions: the servers that hold a log on other machines, and what a manifest says of them: log
+// servers of our own (remote_queue.h), or a replicated log (replicated_log.h).
 //
-// A segment whose file in the folder `remote` is missing lies at the servers that the manifest's attributes name. One whose
-// file is there was brought home by a recovery, or saved by an engine that had lost its servers.
+// A segment whose file in the folder `remote` is missing lies at the servers that the manifest's attributes
+// name. One whose file is there was brought home by a recovery, or saved by an engine that had lost its
+// servers.
 #pragma once
 
 #include <chrono>
@@ -18,7 +19,8 @@
 namespace mneme {
 
 struct RemoteLogOptions {
-  std::string servers{};   // HOST:PORT, with commas between several; of our own also unix:PATH, of NATS nats://HOST:PORT
+  // HOST:PORT, with commas between several; of our own also unix:PATH, of NATS nats://HOST:PORT
+  std::string servers{};
   std::string key_file{};  // an absolute path; empty: servers on Unix sockets, and on loopback in the clear
   uint32_t files = 8;      // that the log goes round in; at least 3
   uint64_t owner = 0;  // of the term, as claim_remote_log() drew it; 0: nobody claimed one, so it is drawn
@@ -26,8 +28,8 @@ struct RemoteLogOptions {
   // Told a sentence each time that a server is lost or is back, on the flusher's thread.
   std::function<void(const std::string&)> tell = [](const std::string&) {};
   // Of a replicated log:
-  std::string stream{};   // its name there; empty: the database's own
-  uint32_t replicas = 3;  // copies of it
+  std::string stream{};                       // its name there; empty: the database's own
+  uint32_t replicas = 3;                      // copies of it
   std::chrono::milliseconds silence{30'000};  // so long without an acknowledgement, and the log has failed
 };
 
@@ -43,7 +45,8 @@ inline constexpr const char* kLogBeginAttribute = "log_stream_begin";
 constexpr uint32_t copies_to_acknowledge(uint32_t servers) {
   return servers / 2 + 1;
 }
-// How many must be heard so that one of them has all that was acknowledged, and none of the rest could acknowledge more.
+// How many must be heard so that one of them has all that was acknowledged, and none of the rest could
+// acknowledge more.
 constexpr uint32_t copies_to_recover(uint32_t servers) {
   return servers + 1 - copies_to_acknowledge(servers);
 }
@@ -63,8 +66,9 @@ Result<void> check_stream_name(const std::string& name);
 std::string attribute_of(const Manifest& manifest, const char* name);
 
 std::string remote_segment_file(uint32_t number);
-// Whether the segment lies at the servers alone. An empty file of its name is not it: segments get their names here when they are
-// whole, and RemoteSegments makes and removes a name to be sure that it is gone, which a copy of the directory may catch.
+// Whether the segment lies at the servers alone. An empty file of its name is not it: segments get their
+// names here when they are whole, and RemoteSegments makes and removes a name to be sure that it is gone,
+// which a copy of the directory may catch.
 bool is_in_memories(const std::string& directory, const SegmentEntry& entry);
 std::vector<SegmentEntry> segments_in_memories(const std::string& directory, const Manifest& manifest);
 

@@ -40,17 +40,18 @@ struct PassiveGroupCommitCounters {
   uint64_t signals = 0;  // to stragglers
 };
 
-// Takes a record's payload apart: calls `piece` for one stretch after the other, with its end, and the page that it belongs
-// to; nothing: to none. Stretches of one page go to one stream. Called by any worker.
-using RecordSplitter =
-    std::function<void(RecordKind kind, ByteSpan payload, FunctionRef<void(size_t end, std::optional<uint64_t> page)> piece)>;
+// Takes a record's payload apart: calls `piece` for one stretch after the other, with its end, and the page
+// that it belongs to; nothing: to none. Stretches of one page go to one stream. Called by any worker.
+using RecordSplitter = std::function<void(RecordKind kind, ByteSpan payload,
+                                          FunctionRef<void(size_t end, std::optional<uint64_t> page)> piece)>;
 
 struct StreamOptions {
   uint32_t count = 0;  // 0: one a NUMA node, and at least two
   StreamPartition partition = StreamPartition::kTransaction;
-  RecordSplitter split{};  // of kPage: set by who knows what records hold
+  RecordSplitter split{};                // of kPage: set by who knows what records hold
   std::optional<StreamCommit> commit{};  // of persistent memory alone; nothing: there kPassive
-  // Injected, to streams in turns: no flush of theirs takes less. Empty: as all (DurableLogOptions::device_latency).
+  // Injected, to streams in turns: no flush of theirs takes less. Empty: as all
+  // (DurableLogOptions::device_latency).
   std::vector<std::chrono::nanoseconds> latencies{};
 };
 

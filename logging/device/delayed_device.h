@@ -1,9 +1,10 @@
 // DelayedDevice: another device, made slower: what was appended is durable no sooner than a given time after.
 //
-// So slow devices can be studied where there are none. It sleeps through the latency, which occupies no processor.
+// So slow devices can be studied where there are none. It sleeps through the latency, which occupies no
+// processor.
 //
-// Invariants  an append occupies one of `depth` places until it is durable and its time is over, as on a device that is
-//             as slow by nature; append() takes nothing while all are occupied.
+// Invariants  an append occupies one of `depth` places until it is durable and its time is over, as on a
+//             device that is as slow by nature; append() takes nothing while all are occupied.
 // Threads, waiting, errors  as LogDevice says.
 // Units       the latency counts from append(). Where the other device takes longer, nothing is added.
 #pragma once

@@ -1,5 +1,5 @@
-// Goal: a delayed device holds back what is durable for the latency, from the append on, and has room for as many
-// appends as its depth says. Method: over the null device, against the clock.
+// Goal: a delayed device holds back what is durable for the latency, from the append on, and has room for as
+// many appends as its depth says. Method: over the null device, against the clock.
 #include "logging/device/delayed_device.h"
 
 #include <gtest/gtest.h>

@@ -46,18 +46,17 @@ FileDevice::FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
       buffers_(size_t{options.chains} * buffer_blocks_ * kBlockBytes),
       queue_(std::move(queue)),
       numbers_(options.numbers != nullptr ? options.numbers
-                                           : std::make_shared<SegmentNumbers>(manifest.current())) {
+                                          : std::make_shared<SegmentNumbers>(manifest.current())) {
   for (uint32_t slot = 0; slot < options.chains; ++slot) free_slots_.push_back(slot);
   if (const auto registered = queue_->register_memory(buffers_.span()); !registered.ok()) {
     notices_.push_back(
         fmt::format("{}: each write maps its buffer anew, which is slower", registered.error().message));
   }
   for (const std::string& directory : options.directories) {
-    const SegmentSupplyOptions supply{
-        {directory, options.segment_bytes / kBlockBytes * kBlockBytes, options.direct_io, options.logger,
-         options.destaged_from.has_value()},
-        options.make_segment,
-        options.segments_ahead};
+    const SegmentSupplyOptions supply{{directory, options.segment_bytes / kBlockBytes * kBlockBytes,
+                                       options.direct_io, options.logger, options.destaged_from.has_value()},
+                                      options.make_segment,
+                                      options.segments_ahead};
     supplies_.push_back(
         std::make_unique<SegmentSupply>(manifest, supply, *numbers_, [this] { queue_->wake(); }));
   }
@@ -191,9 +190,11 @@ void FileDevice::finish(const IoCompletion& completion) {
   if (completion.failure == IoCompletion::Failure::kNone) {
     // What is durable in a file that nobody can open again is lost: better said before it is acknowledged.
     if (chain->segment->file.is_removed()) {
-      fail(failed("{} was removed while the engine worked: what was acknowledged since the last checkpoint is gone with it, and nothing "
-                  "more is acknowledged; put the data directory back from a copy, or load it anew",
-                  chain->segment->path));
+      fail(
+          failed("{} was removed while the engine worked: what was acknowledged since the last checkpoint is "
+                 "gone with it, and nothing "
+                 "more is acknowledged; put the data directory back from a copy, or load it anew",
+                 chain->segment->path));
     }
     return;
   }

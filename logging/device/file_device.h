@@ -1,12 +1,13 @@
 // FileDevice: the log in segment files, as blocks that are written once, through an IoQueue.
 //
-// Flow        append() lays whole records out in blocks -> one chain (write, sync) -> wait() takes those that ended
-// Stripes     one for each directory, with a segment of its own: chains go to them in turns, so that their devices
-//             work side by side. Readers put the blocks in order by LSN.
-// Invariants  a chain begins and ends on a record boundary and lies in one segment. Chains end in any order; durable
-//             is the end of the longest prefix of them, so what a failed chain held back stays held back.
-//             Each append pads its last block: a block that was written is never written again, so no crash can harm
-//             what was durable.
+// Flow        append() lays whole records out in blocks -> one chain (write, sync) -> wait() takes those that
+//             ended
+// Stripes     one for each directory, with a segment of its own: chains go to them in turns, so that their
+//             devices work side by side. Readers put the blocks in order by LSN.
+// Invariants  a chain begins and ends on a record boundary and lies in one segment. Chains end in any order;
+//             durable is the end of the longest prefix of them, so what a failed chain held back stays held
+//             back. Each append pads its last block: a block that was written is never written again, so no
+//             crash can harm what was durable.
 // Threads     as LogDevice says.
 // Errors      the first failed chain, or the missing next segment, ends the log. Nothing is retried.
 #pragma once
@@ -36,7 +37,8 @@ struct FileDeviceOptions {
   bool direct_io = true;
   IoChain::Durability durability = IoChain::Durability::kSync;
   std::vector<std::string> directories{""};  // one a stripe, as SegmentSupplyOptions says
-  // Of a logger (epoch_log.h): its number, and what numbers the segments of all loggers; else the device's own does.
+  // Of a logger (epoch_log.h): its number, and what numbers the segments of all loggers; else the device's
+  // own does.
   std::optional<uint32_t> logger{};
   std::shared_ptr<SegmentNumbers> numbers{};
   // Of a stream (distributed_log.h): what is durable over all of them, in the commit order.
@@ -101,7 +103,7 @@ class FileDevice : public LogDevice {
   std::vector<Stripe> stripes_;
   size_t next_stripe_ = 0;
   Lsn durable_;
-  Lsn highest_;  // of the LSNs of all records that were taken
+  Lsn highest_;           // of the LSNs of all records that were taken
   AlignedBytes buffers_;  // one for each chain, one after the other
   std::vector<uint32_t> free_slots_;
   std::deque<Chain> in_flight_;            // in log order

@@ -1,5 +1,6 @@
-// Goal: durable is the end of the longest prefix of completed chains, whatever order they end in; a failed chain holds
-// back all after it; records are never split between chains. Method: an IoQueue that ends chains when the test says.
+// Goal: durable is the end of the longest prefix of completed chains, whatever order they end in; a failed
+// chain holds back all after it; records are never split between chains. Method: an IoQueue that ends chains
+// when the test says.
 #include "logging/device/file_device.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// IoOptions: how the log's writes reach a file, and when they count as done. Each choice is there to be measured
-// (docs/performance.md); the defaults are what measured best.
+// IoOptions: how the log's writes reach a file, and when they count as done. Each choice is there to be
+// measured (docs/performance.md); the defaults are what measured best.
 #pragma once
 
 #include <cstddef>

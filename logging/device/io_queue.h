@@ -1,12 +1,12 @@
 // IoQueue: chains of a write and the sync that covers it, several in flight at once.
 //
 // Flow        register_memory, attach ... submit() ... wait() returns the chains that ended since
-// Invariants  a chain's sync begins only when its write has completed whole; its completion says that both did.
-//             Chains end in any order.
+// Invariants  a chain's sync begins only when its write has completed whole; its completion says that both
+//             did. Chains end in any order.
 // Threads     wake: any. The rest: one thread.
 // Waiting     wait(), until a chain ends, wake() is called, or the time is over.
-// Errors      a chain's completion carries the step that failed and why; nothing is tried again: after a failed sync
-//             nobody knows what the device holds.
+// Errors      a chain's completion carries the step that failed and why; nothing is tried again: after a
+//             failed sync nobody knows what the device holds.
 #pragma once
 
 #include <chrono>
@@ -46,11 +46,11 @@ class IoQueue {
  public:
   virtual ~IoQueue() = default;
 
-  // Once, before the first chain: where most chains' bytes will lie, so that the queue can prepare it. An error: it
-  // could not, and works without.
+  // Once, before the first chain: where most chains' bytes will lie, so that the queue can prepare it. An
+  // error: it could not, and works without.
   virtual Result<void> register_memory(std::span<std::byte>) { return {}; }
-  // Names an open file for chains, by its descriptor, or by what else the queue knows it by. It stays open until
-  // detach(), which comes when none of its chains is in flight.
+  // Names an open file for chains, by its descriptor, or by what else the queue knows it by. It stays open
+  // until detach(), which comes when none of its chains is in flight.
   virtual int attach(int handle) { return handle; }
   virtual void detach(int) {}
 

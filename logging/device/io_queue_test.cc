@@ -1,5 +1,5 @@
-// Goal: each kind of queue writes what it was given and reports failures as they are; the lossy one keeps nothing that
-// no sync has covered. Method: the same checks over all kinds, on real files.
+// Goal: each kind of queue writes what it was given and reports failures as they are; the lossy one keeps
+// nothing that no sync has covered. Method: the same checks over all kinds, on real files.
 #include "logging/device/io_queue.h"
 
 #include <fcntl.h>
@@ -81,7 +81,8 @@ std::unique_ptr<IoQueue> open_queue(const std::string& kind) {
   return open_uring(kind);
 }
 
-// Where the kernel or a container refuses io_uring, the program uses the queue of threads: what runs there is tested.
+// Where the kernel or a container refuses io_uring, the program uses the queue of threads: what runs there is
+// tested.
 std::vector<std::string> kinds_here(std::vector<std::string> kinds) {
   std::erase_if(kinds, [](const std::string& kind) { return open_queue(kind) == nullptr; });
   return kinds;
@@ -162,7 +163,8 @@ TEST_P(IoQueueTest, AWriteThatIsRefusedIsReported) {
   EXPECT_EQ(content(), "");
 }
 
-// Of queues that ask the kernel for a write and then for its sync: the lossy one writes all at what it calls a sync.
+// Of queues that ask the kernel for a write and then for its sync: the lossy one writes all at what it calls
+// a sync.
 class SyncedWriteTest : public IoQueueTest {};
 
 // /dev/null takes every write whole and can't be synced.
@@ -212,8 +214,8 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(UringQueueTest);
 INSTANTIATE_TEST_SUITE_P(Kinds, UringQueueTest, ::testing::ValuesIn(kinds_here({"uring_plain"})),
                          [](const auto& info) { return info.param; });
 
-// How many requests the kernel takes is up to it, so the test counts them out: the polls for wakes, which each queue has,
-// and then a write without its sync.
+// How many requests the kernel takes is up to it, so the test counts them out: the polls for wakes, which
+// each queue has, and then a write without its sync.
 TEST_P(UringQueueTest, BeginsASyncThatWasLeftBehindAfterItsWrite) {
   const auto opened = must(UringQueue::open({.depth = 8, .registers_files = false}));
   UringQueue& queue = *opened;

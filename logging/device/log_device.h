@@ -1,8 +1,9 @@
 // LogDevice: where the log's records become durable.
 //
-// Flow        append() ... append() -> wait() -> durable LSN, the end of the longest prefix of completed appends
-// Invariants  append() takes whole records from the front of what it is given, so the durable LSN always lies on a
-//             record boundary. It copies them: the caller may overwrite them on return.
+// Flow        append() ... append() -> wait() -> durable LSN, the end of the longest prefix of completed
+//             appends
+// Invariants  append() takes whole records from the front of what it is given, so the durable LSN always lies
+//             on a record boundary. It copies them: the caller may overwrite them on return.
 // Threads     append, wait: the flusher. wake, counters, failure: any thread.
 // Waiting     append() never waits: it takes nothing while it has no room. wait() waits.
 // Errors      after failure() the durable LSN rises no more and append() takes nothing.
@@ -35,11 +36,12 @@ class LogDevice {
  public:
   virtual ~LogDevice() = default;
 
-  // Takes the first records of [begin, end) from the source and starts to make them durable. Returns the LSN up to
-  // which it took them; `begin` when it has no room just now.
+  // Takes the first records of [begin, end) from the source and starts to make them durable. Returns the LSN
+  // up to which it took them; `begin` when it has no room just now.
   virtual Lsn append(const LogSource& source, Lsn begin, Lsn end) = 0;
 
-  // Waits until an append completes, room comes up, wake() is called or the time is over. Returns the durable LSN.
+  // Waits until an append completes, room comes up, wake() is called or the time is over. Returns the durable
+  // LSN.
   virtual Lsn wait(std::chrono::nanoseconds limit) = 0;
   // Ends the current or the next wait().
   virtual void wake() = 0;

@@ -26,7 +26,8 @@ Result<LogDeviceKind> log_device_kind(std::string_view name) {
     if (each.name == name) return each.kind;
   }
   return invalid_argument(
-      "there is no log device \"{}\": choose file, striped, null, remote, nats, kafka, lossy, lossy-unsynced, nvm, "
+      "there is no log device \"{}\": choose file, striped, null, remote, nats, kafka, lossy, "
+      "lossy-unsynced, nvm, "
       "nvm-lossy or "
       "nvm-lossy-unfenced",
       name);

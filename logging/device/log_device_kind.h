@@ -38,14 +38,15 @@ inline bool is_in_files(LogDeviceKind kind) {
 inline bool is_replicated(LogDeviceKind kind) {
   return kind == LogDeviceKind::kNats || kind == LogDeviceKind::kKafka;
 }
-// Where a stream whose buffer lies in persistent memory (nvm_ring.h) is destaged to: a file, behind a volatile write cache of
-// its own where the memory's crashes are emulated. Any other device as it is.
+// Where a stream whose buffer lies in persistent memory (nvm_ring.h) is destaged to: a file, behind a
+// volatile write cache of its own where the memory's crashes are emulated. Any other device as it is.
 inline LogDeviceKind destaging_device(LogDeviceKind kind) {
   if (!is_nvm(kind)) return kind;
   return kind == LogDeviceKind::kNvm ? LogDeviceKind::kFile : LogDeviceKind::kLossy;
 }
 
-// "file", "striped", "null", "remote", "nats", "kafka", "lossy", "lossy-unsynced", "nvm", "nvm-lossy", "nvm-lossy-unfenced".
+// "file", "striped", "null", "remote", "nats", "kafka", "lossy", "lossy-unsynced", "nvm", "nvm-lossy",
+// "nvm-lossy-unfenced".
 Result<LogDeviceKind> log_device_kind(std::string_view name);
 std::string_view name_of(LogDeviceKind kind);
 

@@ -1,11 +1,11 @@
-// LossyQueue: a disk with a volatile write cache, for tests. A write reaches the file only once a completed sync
-// covers it; SIGKILL, which spares the system's page cache, loses here what a power failure would lose.
+// LossyQueue: a disk with a volatile write cache, for tests. A write reaches the file only once a completed
+// sync covers it; SIGKILL, which spares the system's page cache, loses here what a power failure would lose.
 //
-// Invariants  a sync writes every cached write of its file, in random order, before it completes; chains end in
-//             random order. A cached write may reach the file early, whole or some 512-byte sectors of it: a real
-//             cache writes back when it likes, so a crash finds torn and reordered blocks.
-//             A write-through writes itself and leaves the others where they are.
-//             A chain without a sync completes as soon as its write is cached: the log that forgot to sync.
+// Invariants  a sync writes every cached write of its file, in random order, before it completes; chains end
+//             in random order. A cached write may reach the file early, whole or some 512-byte sectors of it:
+//             a real cache writes back when it likes, so a crash finds torn and reordered blocks. A
+//             write-through writes itself and leaves the others where they are. A chain without a sync
+//             completes as soon as its write is cached: the log that forgot to sync.
 // Threads     as IoQueue says, and one of its own.
 // Not here    what a failing disk does (errors): the thread queue meets those.
 #pragma once

@@ -1,4 +1,5 @@
-// NullDevice: takes every record and drops it. Durable at once and after a crash gone: it measures what the rest costs.
+// NullDevice: takes every record and drops it. Durable at once and after a crash gone: it measures what the
+// rest costs.
 //
 // Threads, waiting: as LogDevice says.
 #pragma once

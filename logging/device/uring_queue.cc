@@ -15,7 +15,8 @@ namespace mneme {
 namespace {
 
 constexpr unsigned kFileSlots = 128;
-// The caller fills the next such chain for longer than a system call takes, and the device should not idle meanwhile.
+// The caller fills the next such chain for longer than a system call takes, and the device should not idle
+// meanwhile.
 constexpr size_t kSubmittedAtOnceBytes = size_t{64} << 10;
 // So many completions end a wait, whatever it waits for: a wake must make as many as a chain does.
 constexpr int kWakePolls = 2;
@@ -29,8 +30,8 @@ constexpr uint64_t user_data(uint64_t tag, uint64_t step) {
 
 }  // namespace
 
-// Completions are taken by a thread that waits for them, so it needs no interrupt to run them. Older kernels don't know
-// the flag.
+// Completions are taken by a thread that waits for them, so it needs no interrupt to run them. Older kernels
+// don't know the flag.
 int UringQueue::open_ring() {
   const unsigned entries = 2 * options_.depth + kWakePolls;
   if (options_.polled) {
@@ -163,10 +164,11 @@ void UringQueue::submit(const IoChain& chain) {
   after_submission();
 }
 
-// The kernel takes requests in order and stops where it can't go on. Its link from a write to the next request ends with
-// what it took: a sync that it left behind would, taken later, no longer wait for the write. Such a sync is the oldest
-// request left, and still ours to change, as the kernel reads requests only while it is asked to take them: it becomes a
-// request for nothing. Draining (IOSQE_IO_DRAIN) would not do: it waits for all requests before, the poll included.
+// The kernel takes requests in order and stops where it can't go on. Its link from a write to the next
+// request ends with what it took: a sync that it left behind would, taken later, no longer wait for the
+// write. Such a sync is the oldest request left, and still ours to change, as the kernel reads requests only
+// while it is asked to take them: it becomes a request for nothing. Draining (IOSQE_IO_DRAIN) would not do:
+// it waits for all requests before, the poll included.
 void UringQueue::after_submission() {
   if (options_.polled) return prepared_.clear();  // nothing is linked
   prepared_.erase(prepared_.begin(), prepared_.end() - io_uring_sq_ready(&ring_));
@@ -214,8 +216,8 @@ void UringQueue::complete(const io_uring_cqe& completion, std::vector<IoCompleti
   in_flight_.erase(at);
 }
 
-// A chain's write ends before its sync, and to be woken for that is of no use. So where a single chain is in flight, the
-// wait is for both completions, or for a wake's two.
+// A chain's write ends before its sync, and to be woken for that is of no use. So where a single chain is in
+// flight, the wait is for both completions, or for a wake's two.
 unsigned UringQueue::completions_to_await() const {
   if (in_flight_.size() != 1) return 1;
   const InFlight& chain = in_flight_.begin()->second;
@@ -225,7 +227,8 @@ unsigned UringQueue::completions_to_await() const {
 void UringQueue::wait(std::chrono::nanoseconds limit, std::vector<IoCompletion>& ended) {
   __kernel_timespec time{limit.count() / 1'000'000'000, limit.count() % 1'000'000'000};
   io_uring_cqe* completion = nullptr;
-  // The result is of no use: time is over, a signal came, or completions are there, and those are looked for below.
+  // The result is of no use: time is over, a signal came, or completions are there, and those are looked for
+  // below.
   io_uring_submit_and_wait_timeout(&ring_, &completion, completions_to_await(), &time, nullptr);
   after_submission();
   while (io_uring_peek_cqe(&ring_, &completion) == 0) {

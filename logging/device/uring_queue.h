@@ -3,11 +3,12 @@
 // A write that needs a sync is linked to it: the kernel begins the fdatasync when the write is done.
 // A write-through is a single request.
 //
-// Invariants  the link holds only among requests that the kernel takes in one go. Where it has taken a chain's write and
-//             left the sync (it may, when it lacks memory), the sync is called back, and begins once the write is done.
-//             With polling nobody can tell what it takes when, so each sync is begun when its write has ended.
-// Threads     as IoQueue says. wake() is an eventfd that the ring polls, so one system call waits for both. It polls it
-//             twice, so that a wait for two completions ends with a wake, too.
+// Invariants  the link holds only among requests that the kernel takes in one go. Where it has taken a
+//             chain's write and left the sync (it may, when it lacks memory), the sync is called back, and
+//             begins once the write is done. With polling nobody can tell what it takes when, so each sync is
+//             begun when its write has ended.
+// Threads     as IoQueue says. wake() is an eventfd that the ring polls, so one system call waits for both.
+//             It polls it twice, so that a wait for two completions ends with a wake, too.
 #pragma once
 
 #include <liburing.h>

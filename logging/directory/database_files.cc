@@ -64,13 +64,15 @@ Result<std::vector<std::string>> database_files(const std::string& directory) {
     const std::string name = path.filename();
     std::error_code unknown;
     if (!fs::is_regular_file(path, unknown)) continue;
-    if (names_segment(name, "log-") || names_checkpoint(name) || names_catalog(name) || name == kPepochFile) found.push_back(name);
+    if (names_segment(name, "log-") || names_checkpoint(name) || names_catalog(name) || name == kPepochFile)
+      found.push_back(name);
   }
   for (const fs::path folder : folders_in(*paths)) {
     const auto inner = paths_in(folder);
     if (!inner.ok()) continue;  // it may be anybody's
     for (const fs::path path : *inner) {
-      if (names_segment(path.filename().string(), "log-")) found.push_back(path.lexically_relative(directory));
+      if (names_segment(path.filename().string(), "log-"))
+        found.push_back(path.lexically_relative(directory));
     }
   }
   return found;
@@ -80,7 +82,8 @@ std::vector<std::string> folders_in(const std::vector<std::string>& paths) {
   std::vector<std::string> folders;
   for (const fs::path path : paths) {
     std::error_code unknown;
-    if (fs::is_directory(fs::symlink_status(path, unknown)) && !fs::exists(path / kManifestFile, unknown)) folders.push_back(path);
+    if (fs::is_directory(fs::symlink_status(path, unknown)) && !fs::exists(path / kManifestFile, unknown))
+      folders.push_back(path);
   }
   return folders;
 }
@@ -93,20 +96,24 @@ Result<void> check_holds_no_files(const std::string& directory) {
   if (files->empty()) return {};
   const size_t more = files->size() - std::min(files->size(), kMostNamed);
   files->resize(files->size() - more);
-  return damaged("{}/MANIFEST is missing, and the directory holds files of a database: {}{}; nothing was changed: put MANIFEST back from a "
-                 "copy of the directory, or give another directory",
-                 directory, fmt::join(*files, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  return damaged(
+      "{}/MANIFEST is missing, and the directory holds files of a database: {}{}; nothing was changed: put "
+      "MANIFEST back from a "
+      "copy of the directory, or give another directory",
+      directory, fmt::join(*files, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 Result<void> begin_making(const std::string& directory) {
   return replace_text_file(directory + "/" + kUnfinishedFile,
-                           "A database is being made here. Where that was interrupted, it can be made again: nothing of it is needed.\n");
+                           "A database is being made here. Where that was interrupted, it can be made again: "
+                           "nothing of it is needed.\n");
 }
 
 Result<void> end_making(const std::string& directory) {
   const DirectoryChanges changes(directory);
   const std::string path = directory + "/" + kUnfinishedFile;
-  if (::unlink(path.c_str()) != 0) return errno == ENOENT ? Result<void>() : file_error("remove", path, errno);
+  if (::unlink(path.c_str()) != 0)
+    return errno == ENOENT ? Result<void>() : file_error("remove", path, errno);
   return changes.sync();
 }
 

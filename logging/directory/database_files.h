@@ -1,7 +1,8 @@
 // Database files: which files of a directory look like a database's, and whether one may be made there.
 //
-// Invariants  a directory that is being made says so (kUnfinishedFile), durably, before its first other file, and until its manifest is
-//             durable. So files without a manifest and without that are somebody's data, and nothing may be made over them.
+// Invariants  a directory that is being made says so (kUnfinishedFile), durably, before its first other file,
+//             and until its manifest is durable. So files without a manifest and without that are somebody's
+//             data, and nothing may be made over them.
 // Threads     any; files are only read, but by the two that begin and end the making.
 // Errors      kDamaged: the manifest alone is missing; kFailed: a file can't be read.
 #pragma once
@@ -24,8 +25,8 @@ bool names_segment(std::string_view name, std::string_view prefix);
 // checkpoint-HHHHHHHHHHHHHHHH.
 bool names_checkpoint(std::string_view name);
 
-// The paths, from the directory, of files that look like a database's: segments, also in directories below that hold no database of their own,
-// checkpoints, catalogs and pepoch.log. None where there is no directory.
+// The paths, from the directory, of files that look like a database's: segments, also in directories below
+// that hold no database of their own, checkpoints, catalogs and pepoch.log. None where there is no directory.
 Result<std::vector<std::string>> database_files(const std::string& directory);
 
 // The directories among the paths that hold no database of their own.

@@ -32,10 +32,12 @@ struct LoadedSegment {
       blocks;  // with an intact header, in the order of their place; their LSNs need not be dense
   std::vector<std::byte> bytes;  // the blocks' payload bytes, one block's after the other's
   Lsn durable;                   // the highest durable LSN in their headers
-  uint32_t progress = 0;  // the highest in their headers
-  std::optional<uint64_t> rotten_at;  // where the first block lies that is not what was written, and that no crash leaves so
+  uint32_t progress = 0;         // the highest in their headers
+  // where the first block lies that is not what was written, and that no crash leaves so
+  std::optional<uint64_t> rotten_at;
   uint64_t file_bytes = 0;
-  bool is_sized = false;  // its header page says how large the file is: made by a program that begins pepoch.log with a slot
+  // its header page says how large the file is: made by a program that begins pepoch.log with a slot
+  bool is_sized = false;
   RecordLayout layout;
   std::optional<NvmExtent> nvm;  // of a segment in persistent memory
   // A ring in persistent memory (nvm_ring.h) has no blocks: `bytes` is the whole ring as it lies in the file.

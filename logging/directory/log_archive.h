@@ -1,9 +1,11 @@
-// Log archive: a directory that gets a database's files when a checkpoint makes them superfluous: the checkpoint before, and
-// log segments. With what the data directory still holds they are the whole history, to be replayed or kept.
+// Log archive: a directory that gets a database's files when a checkpoint makes them superfluous: the
+// checkpoint before, and log segments. With what the data directory still holds they are the whole history,
+// to be replayed or kept.
 //
 // Layout      ARCHIVE/DATABASE_ID/FILE, names as in the data directory
-// Flow        keep_in_archive(): before the manifest forgets a file, so that a crash leaves it in one place at least, or in
-//             both -> the data directory's own is removed -> recovery/log/whole_log.h reads both together
+// Flow        keep_in_archive(): before the manifest forgets a file, so that a crash leaves it in one place
+//             at least, or in both -> the data directory's own is removed -> recovery/log/whole_log.h reads
+//             both together
 // Cost        a second name for the same file; a copy, where the archive is in another file system.
 // Errors      a sentence with both paths.
 #pragma once

@@ -1,5 +1,5 @@
-// LogLayout: how a data directory's log lies in its files. Chosen once, at the database's birth, and kept in the
-// manifest.
+// LogLayout: how a data directory's log lies in its files. Chosen once, at the database's birth, and kept in
+// the manifest.
 #pragma once
 
 #include <cstddef>

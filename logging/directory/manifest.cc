@@ -53,8 +53,8 @@ uint64_t parse_hexadecimal(const std::string& text) {
 template <std::unsigned_integral T>
 T number(const Json& json) {
   if (!json.is_number_unsigned() || json.get<uint64_t>() > std::numeric_limits<T>::max()) {
-    throw std::invalid_argument(
-        fmt::format("it says {} where a number from 0 to {} belongs", json.dump(), std::numeric_limits<T>::max()));
+    throw std::invalid_argument(fmt::format("it says {} where a number from 0 to {} belongs", json.dump(),
+                                            std::numeric_limits<T>::max()));
   }
   return json.get<T>();
 }
@@ -80,17 +80,20 @@ Manifest from_json(const Json& json) {
   manifest.checkpoint_file = json.at("checkpoint").at("file").get<std::string>();
   manifest.checkpoint_lsn = lsn(json.at("checkpoint").at("lsn"));
   manifest.checkpoint_catalog_file = json.at("checkpoint").value("catalog_file", "catalog.sql");
-  manifest.checkpoint_catalog_hash = json.at("checkpoint").contains("catalog_hash")
-                                         ? parse_hexadecimal(json.at("checkpoint").at("catalog_hash").get<std::string>())
-                                         : manifest.catalog_hash;
+  manifest.checkpoint_catalog_hash =
+      json.at("checkpoint").contains("catalog_hash")
+          ? parse_hexadecimal(json.at("checkpoint").at("catalog_hash").get<std::string>())
+          : manifest.catalog_hash;
   for (const Json& each : json.at("incarnations")) {
     Incarnation incarnation{number<uint32_t>(each.at("number")), lsn(each.at("begin"))};
     if (each.contains("closed")) incarnation.closed = lsn(each.at("closed"));
-    for (const Json& end : each.value("stream_ends", Json::array())) incarnation.stream_ends.push_back(lsn(end));
+    for (const Json& end : each.value("stream_ends", Json::array()))
+      incarnation.stream_ends.push_back(lsn(end));
     manifest.incarnations.push_back(incarnation);
   }
   if (json.contains("holes")) {
-    for (const Json& each : json.at("holes")) manifest.holes.push_back({lsn(each.at("begin")), lsn(each.at("end"))});
+    for (const Json& each : json.at("holes"))
+      manifest.holes.push_back({lsn(each.at("begin")), lsn(each.at("end"))});
   }
   for (const Json& each : json.at("segments")) {
     manifest.segments.push_back({each.at("file").get<std::string>(), number<uint32_t>(each.at("number")),
@@ -117,9 +120,11 @@ Result<void> check_stays_inside(const std::string& directory, const Manifest& ma
   for (const SegmentEntry& each : manifest.segments) files.push_back(each.file);
   const auto outside = std::ranges::find_if(files, leads_outside);
   if (outside == files.end()) return {};
-  return failed("{} belongs to user {} and its manifest names a file outside of it, {}: nothing was read from there; run this as that user "
-                "(sudo -u)",
-                directory, user_text(facts.st_uid), *outside);
+  return failed(
+      "{} belongs to user {} and its manifest names a file outside of it, {}: nothing was read from there; "
+      "run this as that user "
+      "(sudo -u)",
+      directory, user_text(facts.st_uid), *outside);
 }
 
 }  // namespace
@@ -177,8 +182,11 @@ Result<Manifest> Manifest::decode(std::string_view text, const std::string& wher
   const bool checksum_is_right = has_checksum && text.substr(line) == expected;
   // No program writes such a file: it was emptied, or a copy of it broke off.
   if (is_zeros(as_bytes(text)) || begins_ours(text)) {
-    return damaged("{} is damaged: it has {} bytes, and {}; nothing was changed: put the file back from a copy of the directory", where,
-                   text.size(), is_zeros(as_bytes(text)) ? "none but zeros" : "ends before it has said what it is");
+    return damaged(
+        "{} is damaged: it has {} bytes, and {}; nothing was changed: put the file back from a copy of the "
+        "directory",
+        where, text.size(),
+        is_zeros(as_bytes(text)) ? "none but zeros" : "ends before it has said what it is");
   }
   // A foreign file has none of what ours has; damage to ours leaves some of it.
   if (!ours && !has_checksum && text.find(kFormat) == std::string_view::npos) {
@@ -186,8 +194,11 @@ Result<Manifest> Manifest::decode(std::string_view text, const std::string& wher
                             where, kFormat);
   }
   if (!ours) {
-    return damaged("{} is damaged: it isn't the JSON that Mneme writes; nothing was changed: put the file back from a copy of the "
-                   "directory", where);
+    return damaged(
+        "{} is damaged: it isn't the JSON that Mneme writes; nothing was changed: put the file back from a "
+        "copy of the "
+        "directory",
+        where);
   }
   const Json version = json.contains("format_version") ? json["format_version"] : Json();
   if (version != kFormatVersion && checksum_is_right) {
@@ -198,19 +209,27 @@ Result<Manifest> Manifest::decode(std::string_view text, const std::string& wher
   // Another version may well compute it in another way.
   if (version != kFormatVersion) {
     return damaged(
-        "{} is damaged, or of another version: it says format version {}, this program reads version {}, and its checksum doesn't "
-        "match its text; nothing was changed: use the program that wrote it, or put the file back from a copy of the directory",
+        "{} is damaged, or of another version: it says format version {}, this program reads version {}, and "
+        "its checksum doesn't "
+        "match its text; nothing was changed: use the program that wrote it, or put the file back from a "
+        "copy of the directory",
         where, version.dump(), kFormatVersion);
   }
   if (!checksum_is_right) {
-    return damaged("{} is damaged: its checksum doesn't match its text; nothing was changed: put the file back from a copy of the "
-                   "directory", where);
+    return damaged(
+        "{} is damaged: its checksum doesn't match its text; nothing was changed: put the file back from a "
+        "copy of the "
+        "directory",
+        where);
   }
   try {
     return from_json(json);
   } catch (const std::exception& problem) {
-    return damaged("{} is damaged, though its checksum is right: {}; nothing was changed: put the file back from a copy of the "
-                   "directory", where, problem.what());
+    return damaged(
+        "{} is damaged, though its checksum is right: {}; nothing was changed: put the file back from a copy "
+        "of the "
+        "directory",
+        where, problem.what());
   }
 }
 
@@ -241,12 +260,16 @@ Result<Manifest> read_manifest(const std::string& directory) {
     RETURN_IF_ERROR(check_stays_inside(directory, *manifest));
     return manifest;
   }
-  if (manifest.error().kind != ErrorKind::kInvalidArgument || text->find(kFormat) != std::string::npos) return manifest;
+  if (manifest.error().kind != ErrorKind::kInvalidArgument || text->find(kFormat) != std::string::npos)
+    return manifest;
   // The text is not Mneme's, while the files beside it are.
   const auto files = database_files(directory);
   if (!files.ok() || files->empty()) return manifest;
-  return damaged("{} is damaged: it isn't the JSON that Mneme writes, and {} beside it is a database's; nothing was changed: put the file back "
-                 "from a copy of the directory", manifest_path(directory), files->front());
+  return damaged(
+      "{} is damaged: it isn't the JSON that Mneme writes, and {} beside it is a database's; nothing was "
+      "changed: put the file back "
+      "from a copy of the directory",
+      manifest_path(directory), files->front());
 }
 
 Result<std::unique_ptr<ManifestFile>> ManifestFile::create(const std::string& directory,

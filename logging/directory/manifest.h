@@ -1,11 +1,13 @@
 // The manifest: what a data directory holds. The only file that is ever replaced, and always whole.
 //
 // Layout      DIR/MANIFEST: a JSON object, then one line "crc32c XXXXXXXX", the checksum of all before it.
-// Invariants  it is written to a temporary name, synced, renamed, and the directory synced: a crash leaves the old
-//             one or the new one. Every log segment is listed, and its directory entry durable, before its first
-//             record. Incarnations rise, and their begins never fall.
-// Threads     ManifestFile: any thread (the log enters its segments from a thread of its own). Manifest: plain data.
-// Errors      missing, foreign or of another format version: kInvalidArgument. Not what was written: kDamaged.
+// Invariants  it is written to a temporary name, synced, renamed, and the directory synced: a crash leaves
+//             the old one or the new one. Every log segment is listed, and its directory entry durable,
+//             before its first record. Incarnations rise, and their begins never fall.
+// Threads     ManifestFile: any thread (the log enters its segments from a thread of its own). Manifest:
+//             plain data.
+// Errors      missing, foreign or of another format version: kInvalidArgument. Not what was written:
+//             kDamaged.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +29,17 @@
 
 namespace mneme {
 
-// One opening of the database for work. Of the records that an incarnation wrote, those in [its begin, the next
-// one's begin) belong to the log; what it wrote past that was not recovered and is never read again.
+// One opening of the database for work. Of the records that an incarnation wrote, those in [its begin, the
+// next one's begin) belong to the log; what it wrote past that was not recovered and is never read again.
 struct Incarnation {
   uint32_t number = 0;  // 1, 2, ...
   Lsn begin;
-  // Where the log ended when it was closed in order: below it nothing is missing, and one that ends before has lost something. Nothing: it
-  // was not closed so, or lies in others' memories.
+  // Where the log ended when it was closed in order: below it nothing is missing, and one that ends before
+  // has lost something. Nothing: it was not closed so, or lies in others' memories.
   std::optional<Lsn> closed{};
-  // Of a log of several streams (epoch_log.h, distributed_log.h): where each ended, once the next incarnation has begun.
-  // What it holds past that is not part of the log. 0: nobody knew, as a checkpoint had removed all that it held; what an
-  // archive has of it lies below that.
+  // Of a log of several streams (epoch_log.h, distributed_log.h): where each ended, once the next incarnation
+  // has begun. What it holds past that is not part of the log. 0: nobody knew, as a checkpoint had removed
+  // all that it held; what an archive has of it lies below that.
   std::vector<Lsn> stream_ends{};
 };
 
@@ -53,22 +55,24 @@ struct Manifest {
   uint64_t database_id = 0;   // drawn at random at the database's birth: tells its files from another's
   uint64_t catalog_hash = 0;  // of the first schema and procedures: a stamp on each file of the log
   RecordContent records = RecordContent::kCommand;
-  TupleImage tuple_image = TupleImage::kFull;  // of the records, or of the ad-hoc ones among them, that hold images
+  // of the records, or of the ad-hoc ones among them, that hold images
+  TupleImage tuple_image = TupleImage::kFull;
   LogLayout layout = LogLayout::kStream;
   std::string checkpoint_file;
   Lsn checkpoint_lsn = kCheckpointLsn;
   // Schema and procedures as of the checkpoint; schema records of the log change them from there.
   std::string checkpoint_catalog_file = "catalog.sql";
   uint64_t checkpoint_catalog_hash = 0;
-  std::vector<Incarnation> incarnations;          // rising
-  std::vector<LogHole> holes;                     // of former incarnations, rising: others there are damage
-  std::vector<SegmentEntry> segments;             // by number; of a striped log, or several loggers, some are
-                                                  // written at the same time
+  std::vector<Incarnation> incarnations;  // rising
+  std::vector<LogHole> holes;             // of former incarnations, rising: others there are damage
+  std::vector<SegmentEntry> segments;     // by number; of a striped log, or several loggers, some are
+                                          // written at the same time
   // The highest number of any that was listed before the last change, and may be listed no more.
   uint32_t last_segment = 0;
   std::map<std::string, std::string> attributes;  // workload, scale, generator position, ...
 
-  // Above those of all segments there ever were: an archive keeps those that are listed no more, by their numbers.
+  // Above those of all segments there ever were: an archive keeps those that are listed no more, by their
+  // numbers.
   uint32_t next_segment_number() const;
 
   std::string encode() const;
@@ -77,8 +81,8 @@ struct Manifest {
 };
 
 class ManifestFile;
-// Notes that the last incarnation's log was closed in order, and that all below `end` is durable. Where the manifest can't be written, the log
-// counts as one that crashed: nothing is lost by that.
+// Notes that the last incarnation's log was closed in order, and that all below `end` is durable. Where the
+// manifest can't be written, the log counts as one that crashed: nothing is lost by that.
 void note_closed(ManifestFile& manifest, Lsn end);
 
 uint64_t new_database_id();
@@ -98,8 +102,8 @@ class ManifestFile {
 
   const std::string& directory() const { return directory_; }
   Manifest current() const;
-  // Changes the manifest and makes the change durable; keeps account of `last_segment`. On an error current() stays as it was, and the file has the
-  // former manifest or, where only the last sync failed, the new one.
+  // Changes the manifest and makes the change durable; keeps account of `last_segment`. On an error current()
+  // stays as it was, and the file has the former manifest or, where only the last sync failed, the new one.
   Result<void> update(FunctionRef<void(Manifest&)> change);
 
  private:

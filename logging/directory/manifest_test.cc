@@ -1,5 +1,6 @@
 // Goal: a manifest comes back as written, a change is all or nothing, and no other bytes pass for one.
-// Method: round trips, every single-bit mutation of the text, and each error with the words that a person needs.
+// Method: round trips, every single-bit mutation of the text, and each error with the words that a person
+// needs.
 #include "logging/directory/manifest.h"
 
 #include <fmt/format.h>
@@ -88,7 +89,8 @@ TEST(Manifest, SaysWhatIsWrong) {
   other_value.replace(other_value.find("5000"), 4, "5001");
   // As another version writes it, whose checksum is computed alike.
   std::string whole_other_version = other_version.substr(0, other_version.rfind("crc32c "));
-  whole_other_version += fmt::format("crc32c {:08x}\n", crc32c(std::as_bytes(std::span(whole_other_version))));
+  whole_other_version +=
+      fmt::format("crc32c {:08x}\n", crc32c(std::as_bytes(std::span(whole_other_version))));
   std::string other_format = full_manifest().encode();
   other_format.replace(other_format.find("mneme data"), 5, "mnemo");
   const ManifestCase cases[] = {
@@ -114,7 +116,8 @@ TEST(Manifest, RefusesNumbersThatAreNone) {
   const std::string body = text.substr(0, text.rfind("crc32c "));
   const std::string_view field = "\"number\": ";
   const size_t at = body.find(field) + field.size();
-  for (const std::string_view number : {"95299e41", "1.5", "-1", "4294967296", "\"1\"", "true", "null", "[1]"}) {
+  for (const std::string_view number :
+       {"95299e41", "1.5", "-1", "4294967296", "\"1\"", "true", "null", "[1]"}) {
     std::string changed = body;
     changed.replace(at, body.find_first_of(",\n", at) - at, number);
     changed += fmt::format("crc32c {:08x}\n", crc32c(std::as_bytes(std::span(changed))));
@@ -152,7 +155,8 @@ TEST(DirectoryLock, OnlyTheOwnerWorks) {
   }
   const TemporaryDirectory directory;
   ASSERT_EQ(::chown(directory.path().c_str(), 65534, 65534), 0);
-  test::expect_refused(DirectoryLock::for_work(directory.path()), ErrorKind::kFailed, directory.path() + " belongs to user ");
+  test::expect_refused(DirectoryLock::for_work(directory.path()), ErrorKind::kFailed,
+                       directory.path() + " belongs to user ");
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
   EXPECT_TRUE(DirectoryLock::for_reading(directory.path()).ok());
 }
@@ -160,7 +164,8 @@ TEST(DirectoryLock, OnlyTheOwnerWorks) {
 TEST(DirectoryLock, ASharedDirectoryIsRefused) {
   const TemporaryDirectory directory;
   ASSERT_EQ(::chmod(directory.path().c_str(), 01777), 0);
-  test::expect_refused(DirectoryLock::for_work(directory.path()), ErrorKind::kFailed, "is a directory that other users share (mode 1777)");
+  test::expect_refused(DirectoryLock::for_work(directory.path()), ErrorKind::kFailed,
+                       "is a directory that other users share (mode 1777)");
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
@@ -171,12 +176,15 @@ TEST(DirectoryLock, OthersCannotOpenItsFile) {
   ASSERT_EQ(::chmod(directory.path().c_str(), 0777), 0);
   ASSERT_EQ(::chmod((directory.path() + "/lock").c_str(), 0666), 0);
   EXPECT_TRUE(DirectoryLock::for_work(directory.path()).ok());
-  const auto mode = [](const std::string& path) { return static_cast<int>(std::filesystem::status(path).permissions()); };
+  const auto mode = [](const std::string& path) {
+    return static_cast<int>(std::filesystem::status(path).permissions());
+  };
   EXPECT_EQ(mode(directory.path() + "/lock"), 0600);
   EXPECT_EQ(mode(directory.path()), 0755);
 }
 
-// _Fork() runs no handlers: the child is one that fork() has just made and that has not come to closing the lock's file.
+// _Fork() runs no handlers: the child is one that fork() has just made and that has not come to closing the
+// lock's file.
 TEST(DirectoryLock, EndsWithItsOwnerThoughAYoungChildHasItsFile) {
   const TemporaryDirectory directory;
   auto lock = std::make_unique<DirectoryLock>(must(DirectoryLock::for_work(directory.path())));

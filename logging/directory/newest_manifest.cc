@@ -29,7 +29,8 @@ std::optional<SegmentHeader> header_of(const File& file) {
 }
 
 // `is_own`: the database's own directory, where no other's segments belong.
-Result<void> check_unlisted(const std::string& path, const std::string& directory, const Manifest& manifest, bool is_own) {
+Result<void> check_unlisted(const std::string& path, const std::string& directory, const Manifest& manifest,
+                            bool is_own) {
   std::error_code unknown;
   if (!fs::is_regular_file(path, unknown)) return {};
   const auto file = File::open(path, O_RDONLY | O_NONBLOCK);
@@ -38,16 +39,20 @@ Result<void> check_unlisted(const std::string& path, const std::string& director
   if (!header || header->number < manifest.next_segment_number()) return {};
   if (header->database_id != manifest.database_id) {
     if (!is_own) return {};
-    return damaged("{} belongs to another database than {}/MANIFEST: its id is {:016x}, that one's {:016x}, whose log will come to that name; "
-                   "nothing was changed: put the right MANIFEST back, or move the file away",
-                   path, directory, header->database_id, manifest.database_id);
+    return damaged(
+        "{} belongs to another database than {}/MANIFEST: its id is {:016x}, that one's {:016x}, whose log "
+        "will come to that name; "
+        "nothing was changed: put the right MANIFEST back, or move the file away",
+        path, directory, header->database_id, manifest.database_id);
   }
   const auto has_records = holds_records(path);
   if (!has_records.ok()) return has_records.error();
   if (!*has_records) return {};  // a crash came before it was listed
-  return damaged("{}/MANIFEST is older than the log: {} is segment {} of this database and holds records, and the last one that the manifest "
-                 "knows is {}; nothing was changed: put the newest MANIFEST of this directory back",
-                 directory, path, header->number, manifest.next_segment_number() - 1);
+  return damaged(
+      "{}/MANIFEST is older than the log: {} is segment {} of this database and holds records, and the last "
+      "one that the manifest "
+      "knows is {}; nothing was changed: put the newest MANIFEST of this directory back",
+      directory, path, header->number, manifest.next_segment_number() - 1);
 }
 
 }  // namespace

@@ -43,18 +43,22 @@ std::string segment_name(const std::string& directory, const SegmentHeader& head
   return fmt::format("{}/{:016x}-{}", directory, header.database_id, name);
 }
 
-// A file of this name that the manifest doesn't list was left by a crash before it was listed: it holds nothing, unless
-// another process has locked it.
+// A file of this name that the manifest doesn't list was left by a crash before it was listed: it holds
+// nothing, unless another process has locked it.
 Result<File> open_empty(const std::string& path, bool direct_io) {
   auto file = File::open_alone(path, O_RDWR | O_CREAT | (direct_io ? O_DIRECT : 0));
   if (!file.ok()) return file.error();
   file->close_in_child();
-  // Tells a reader when the last request of a killed process has ended: each holds the open file, and so the lock.
+  // Tells a reader when the last request of a killed process has ended: each holds the open file, and so the
+  // lock.
   if (::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return file_error("lock", path, errno);
   const auto found = holds_records(path);
   if (!found.ok()) return found.error();
   if (*found) {
-    return failed("{} is in the way of the log's next segment: it holds something, and the manifest doesn't list it; move it away", path);
+    return failed(
+        "{} is in the way of the log's next segment: it holds something, and the manifest doesn't list it; "
+        "move it away",
+        path);
   }
   if (::ftruncate(file->descriptor(), 0) != 0) return file_error("empty", path, errno);
   return file;

@@ -1,16 +1,16 @@
 // Segment file: makes one of the log's files, ready for its first record.
 //
-// Flow        make_segment(): the file is made, filled with zeros, given its header page and synced, its directory
-//             synced, and the segment entered in the manifest.
-// Invariants  a segment is listed in the manifest, and all that durable, before anybody gets it, so before its first
-//             record. Its bytes behind the header page are zeros, but for a ring's first mark (nvm_ring.h): nothing of a file that had
-//             the name before is left.
+// Flow        make_segment(): the file is made, filled with zeros, given its header page and synced, its
+//             directory synced, and the segment entered in the manifest.
+// Invariants  a segment is listed in the manifest, and all that durable, before anybody gets it, so before
+//             its first record. Its bytes behind the header page are zeros, but for a ring's first mark
+//             (nvm_ring.h): nothing of a file that had the name before is left.
 // Threads     any, for segments of different numbers.
 // Errors      the disk is full, or the file can't be made: a sentence that says what to do.
 //
-// Why zeros, when fallocate would reserve the space at once: a write into space that was only reserved changes the
-// file's extents, and so its fdatasync commits to the file system's journal. Measured on ext4, 16 KiB writes, four in
-// flight: 0.17 ms into zeros, 0.29 ms into reserved space, at nearly twice the rate.
+// Why zeros, when fallocate would reserve the space at once: a write into space that was only reserved
+// changes the file's extents, and so its fdatasync commits to the file system's journal. Measured on ext4, 16
+// KiB writes, four in flight: 0.17 ms into zeros, 0.29 ms into reserved space, at nearly twice the rate.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,19 @@ namespace mneme {
 
 struct SegmentFileOptions {
   std::string
-      directory{};  // as the manifest names it: inside the data directory, or absolute; empty: the former itself
+      // as the manifest names it: inside the data directory, or absolute; empty: the former itself
+      directory{};
   size_t segment_bytes = 0;  // a multiple of a block's, header page included
   bool direct_io = true;
   std::optional<uint32_t> logger{};  // whose stream the segment continues (epoch_log.h)
   bool is_destaged = false;          // from a ring in persistent memory (nvm_ring.h)
-  ByteSpan behind_header{};          // the first bytes there, durable before the segment is listed; not with direct_io
+  // the first bytes there, durable before the segment is listed; not with direct_io
+  ByteSpan behind_header{};
 };
 
-// `header` says all but whose it is: database, catalog and incarnation are the manifest's, the logger and whether it is destaged the options'. The file is open for reading
-// and writing, and locked, so that a reader can tell when its writer is gone.
+// `header` says all but whose it is: database, catalog and incarnation are the manifest's, the logger and
+// whether it is destaged the options'. The file is open for reading and writing, and locked, so that a reader
+// can tell when its writer is gone.
 Result<File> make_segment(ManifestFile& manifest, SegmentHeader header, const SegmentFileOptions& options);
 // The same for a header that says all, and with errors that give no advice.
 Result<File> make_listed_segment(ManifestFile& manifest, const SegmentHeader& header,

@@ -1,8 +1,8 @@
 // Segment supply: prepares the log's next segment file, in one directory, while the current one fills.
 //
 // Flow        a thread of its own makes the file (segment_file.h) -> the file device takes it
-// Invariants  first `ahead` segments are made ready; later one is ready or being made at any time. Those of one log have
-//             different numbers, whichever supply makes them.
+// Invariants  first `ahead` segments are made ready; later one is ready or being made at any time. Those of
+//             one log have different numbers, whichever supply makes them.
 // Threads     try_take, failure: the file device's thread. `ready` is called on the supply's own.
 // Waiting     wait_until_ready() alone.
 // Errors      the disk is full, or the file can't be made: failure() says so, and no more segments come.
@@ -36,7 +36,8 @@ struct Segment {
   int queue_file = -1;  // what the device's queue calls it, once taken
 };
 
-// Gives the supplies of one log the numbers of their segments, past those that the manifest lists. Any thread.
+// Gives the supplies of one log the numbers of their segments, past those that the manifest lists. Any
+// thread.
 class SegmentNumbers {
  public:
   explicit SegmentNumbers(const Manifest& manifest) : next_(manifest.next_segment_number()) {}
@@ -53,7 +54,7 @@ using SegmentMaker =
 struct SegmentSupplyOptions {
   SegmentFileOptions file;
   SegmentMaker make{};  // none: a file, as `file` says
-  uint32_t ahead = 1;  // at least 1: ready before the first is taken
+  uint32_t ahead = 1;   // at least 1: ready before the first is taken
 };
 
 class SegmentSupply {

@@ -24,7 +24,9 @@ struct Flush {
 
   bool operator==(const Flush&) const = default;
   // Whether all flushes before lie below `lsn` (block_format.h).
-  bool follows_all_below(Lsn lsn) const { return progress != kUnknownProgress && durable + progress <= lsn.value; }
+  bool follows_all_below(Lsn lsn) const {
+    return progress != kUnknownProgress && durable + progress <= lsn.value;
+  }
 };
 
 bool is_of_blocks(const LogContents::Segment& segment) {
@@ -33,7 +35,8 @@ bool is_of_blocks(const LogContents::Segment& segment) {
 
 }  // namespace
 
-Result<void> make_tail_durable(const std::string& path, const LogContents& log, const LogContents::Segment& segment) {
+Result<void> make_tail_durable(const std::string& path, const LogContents& log,
+                               const LogContents::Segment& segment) {
   auto file = File::open_own(path, O_RDWR);
   if (!file.ok()) return file.error();
   // Persistent memory has no cache of the kernel's before it.
@@ -46,7 +49,8 @@ Result<void> make_tail_durable(const std::string& path, const LogContents& log, 
     auto count = file->read_at(bytes, at);
     if (!count.ok()) return count.error();
     if (log.streams) {
-      const Flush flush{load<uint64_t>(bytes.data() + kDurableAt), load<uint32_t>(bytes.data() + kProgressAt)};
+      const Flush flush{load<uint64_t>(bytes.data() + kDurableAt),
+                        load<uint32_t>(bytes.data() + kProgressAt)};
       if (last && *last != flush) break;
       if (flush.follows_all_below(log.durable_seen)) last = flush;
     }

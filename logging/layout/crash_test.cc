@@ -1,7 +1,7 @@
-// Goal: after a crash everything below the durable LSN that anybody was told is there, and a log that forgets to sync
-// is caught. Method: a child process writes to the lossy device, reports each durable LSN through a pipe, and is
-// killed at a random moment: what no sync covered dies with it. The parent reads the directory as recovery would.
-// The canary is the same device with the syncs left out: the same check must fail on it.
+// Goal: after a crash everything below the durable LSN that anybody was told is there, and a log that forgets
+// to sync is caught. Method: a child process writes to the lossy device, reports each durable LSN through a
+// pipe, and is killed at a random moment: what no sync covered dies with it. The parent reads the directory
+// as recovery would. The canary is the same device with the syncs left out: the same check must fail on it.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -108,7 +108,8 @@ struct Kept {
 class Crash : public ::testing::TestWithParam<Kept> {};
 INSTANTIATE_TEST_SUITE_P(Layouts, Crash,
                          ::testing::Values(Kept{"stream", one_stream}, Kept{"epoch", two_loggers},
-                                           Kept{"distributed_1", one_of_streams}, Kept{"distributed_2", two_streams},
+                                           Kept{"distributed_1", one_of_streams},
+                                           Kept{"distributed_2", two_streams},
                                            Kept{"distributed_8", eight_streams}),
                          [](const auto& info) { return std::string(info.param.name); });
 

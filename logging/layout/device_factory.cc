@@ -69,8 +69,8 @@ Result<OpenedDevice> open_file_device(LogDeviceKind kind, ManifestFile& manifest
   const bool is_lossy = kind == LogDeviceKind::kLossy || kind == LogDeviceKind::kLossyUnsynced;
   if (file.direct_io && !opened_queue->direct_io) {
     file.direct_io = false;
-    // The kernel tells a write-back error to one sync of a file only: with two in flight, the other one's write would
-    // pass for durable.
+    // The kernel tells a write-back error to one sync of a file only: with two in flight, the other one's
+    // write would pass for durable.
     if (!is_lossy) file.chains = 1;
   }
   auto device = FileDevice::open(manifest, std::move(opened_queue->queue), file);
@@ -93,7 +93,8 @@ std::string durability_text(LogDeviceKind kind, const RemoteLogOptions& remote) 
     case LogDeviceKind::kNats:
       return durability_text(remote.replicas) + " (NATS)";
     case LogDeviceKind::kKafka:
-      return fmt::format("{} of {} page caches (Kafka)", copies_to_acknowledge(remote.replicas), remote.replicas);
+      return fmt::format("{} of {} page caches (Kafka)", copies_to_acknowledge(remote.replicas),
+                         remote.replicas);
     case LogDeviceKind::kNvm:
       return "persistent memory (emulated)";
     case LogDeviceKind::kNvmLossy:
@@ -134,7 +135,8 @@ Result<void> prepare_directories(const std::string& data_directory,
 }
 
 Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_directory,
-                                   const std::vector<std::string>& directories, const DeviceOptions& options) {
+                                   const std::vector<std::string>& directories,
+                                   const DeviceOptions& options) {
   RETURN_IF_ERROR(prepare_directories(data_directory, directories));
   OpenedQueue opened;
   opened.durability = durability_of(kind, options.io.sync);
@@ -146,9 +148,9 @@ Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_d
   for (const std::string& directory : directories) {
     auto direct = try_direct_io(path_in(data_directory, directory));
     if (!opened.direct_io || direct.ok()) continue;
-    opened.notices.push_back(fmt::format(
-        "direct I/O is not available ({}): the log goes through the page cache, which is slower",
-        direct.error().message));
+    opened.notices.push_back(
+        fmt::format("direct I/O is not available ({}): the log goes through the page cache, which is slower",
+                    direct.error().message));
     opened.direct_io = false;
   }
   opened.queue = open_queue(options.io, opened.notices);

@@ -29,7 +29,8 @@ struct OpenedDevice {
 
 struct DeviceOptions {
   IoOptions io{};
-  // Where the striped device writes: two or more, absolute or inside the data directory, where it makes missing ones.
+  // Where the striped device writes: two or more, absolute or inside the data directory, where it makes
+  // missing ones.
   std::vector<std::string> directories{};
   uint64_t lossy_seed = 1;              // chooses what the lossy devices tear and reorder
   std::chrono::nanoseconds latency{0};  // injected: no flush takes less
@@ -45,14 +46,16 @@ struct OpenedQueue {
 };
 
 // Makes those of the directories that lie in the data directory; the others must be there.
-Result<void> prepare_directories(const std::string& data_directory, const std::vector<std::string>& directories);
+Result<void> prepare_directories(const std::string& data_directory,
+                                 const std::vector<std::string>& directories);
 
-// For files in these directories, as SegmentFileOptions names them; those that lie in the data directory are made.
+// For files in these directories, as SegmentFileOptions names them; those that lie in the data directory are
+// made.
 Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_directory,
                                    const std::vector<std::string>& directories, const DeviceOptions& options);
 
-// Not for persistent memory. Of `file`, what `options` decide is overwritten, the directories of a striped device
-// among it; `file.direct_io` is a wish.
+// Not for persistent memory. Of `file`, what `options` decide is overwritten, the directories of a striped
+// device among it; `file.direct_io` is a wish.
 Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
                                      const DeviceOptions& options);
 

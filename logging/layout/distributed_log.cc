@@ -26,24 +26,29 @@ uint32_t stream_count(const DurableLogOptions& options, uint32_t nodes) {
 Result<void> check_stream_options(const DurableLogOptions& options) {
   if (!is_nvm(options.device) && options.streams.commit) {
     return invalid_argument(
-        "--group-commit {} is of streams in persistent memory, and on {} a flusher makes records durable: choose "
+        "--group-commit {} is of streams in persistent memory, and on {} a flusher makes records durable: "
+        "choose "
         "--log-device nvm, or leave it out",
         name_of(*options.streams.commit), name_of(options.device));
   }
-  if (options.streams.commit == StreamCommit::kDurableCache && options.device != LogDeviceKind::kNvm && is_nvm(options.device)) {
+  if (options.streams.commit == StreamCommit::kDurableCache && options.device != LogDeviceKind::kNvm &&
+      is_nvm(options.device)) {
     return invalid_argument(
-        "--group-commit durable-cache rests on caches that survive a crash, and {} has some that don't: choose passive, "
+        "--group-commit durable-cache rests on caches that survive a crash, and {} has some that don't: "
+        "choose passive, "
         "or the device nvm",
         name_of(options.device));
   }
   if (is_nvm(options.device) && options.buffer != kDefaultLogBuffer) {
     return invalid_argument(
-        "on {} a stream's buffer is a ring in persistent memory, in the order of {}: leave --stream-buffer {} out",
+        "on {} a stream's buffer is a ring in persistent memory, in the order of {}: leave --stream-buffer "
+        "{} out",
         name_of(options.device), name_of(kDefaultLogBuffer), name_of(options.buffer));
   }
   if (is_remote(options.device)) {
     return invalid_argument(
-        "the streams of --log-buffer distributed write files, and on {} one stream goes to the servers: leave "
+        "the streams of --log-buffer distributed write files, and on {} one stream goes to the servers: "
+        "leave "
         "--log-buffer distributed out, or choose the device file",
         name_of(options.device));
   }
@@ -74,8 +79,8 @@ Result<std::unique_ptr<DistributedLog>> DistributedLog::open(ManifestFile& manif
   return log;
 }
 
-DistributedLog::DistributedLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin, uint32_t streams,
-                               const NumaView& numa)
+DistributedLog::DistributedLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin,
+                               uint32_t streams, const NumaView& numa)
     : manifest_(manifest),
       options_(options),
       begin_(begin),
@@ -98,7 +103,8 @@ Result<void> DistributedLog::open_rings(SegmentNumbers& numbers) {
     memory.volatile_cache = options_.device != LogDeviceKind::kNvm;
     memory.durable_cache = options_.streams.commit == StreamCommit::kDurableCache;
     memory.seed = options_.lossy_seed + stream;
-    auto ring = NvmRing::make(manifest_, numbers.next(), stream, directory_of(stream), ring_bytes_for(of_stream), memory);
+    auto ring = NvmRing::make(manifest_, numbers.next(), stream, directory_of(stream),
+                              ring_bytes_for(of_stream), memory);
     if (!ring.ok()) return ring.error();
     rings_.push_back(std::move(*ring));
   }
@@ -178,11 +184,12 @@ DistributedLog::~DistributedLog() {
     if (end > begin_ && horizon_->await(Lsn{end.value - 1})) mark(horizon_->durable());
   }
   for (auto& stream : streams_) stream.reset();
-  if (!streams_.empty() && is_in_files(options_.device) && !horizon_->has_failed()) note_closed(manifest_, horizon_->durable());
+  if (!streams_.empty() && is_in_files(options_.device) && !horizon_->has_failed())
+    note_closed(manifest_, horizon_->durable());
 }
 
-// Streams are dealt to the nodes in turns, and a node's streams to its workers; where there is one node, that is all
-// streams to all workers.
+// Streams are dealt to the nodes in turns, and a node's streams to its workers; where there is one node, that
+// is all streams to all workers.
 uint32_t DistributedLog::choose_stream(WorkerId worker) const {
   const auto count = static_cast<uint32_t>(streams_.size());
   const uint32_t nodes = std::min(numa_.nodes, count);
@@ -199,8 +206,8 @@ bool DistributedLog::await_space(WorkerId worker, uint32_t payload_bytes) {
   if (options_.streams.partition == StreamPartition::kTransaction) {
     return streams_[state.stream]->await_space(worker, payload_bytes) && !horizon_->has_failed();
   }
-  // Which streams the record goes to is known when it is written: room that is found in one stays while others are waited
-  // for, as it is this worker's until its next record.
+  // Which streams the record goes to is known when it is written: room that is found in one stays while
+  // others are waited for, as it is this worker's until its next record.
   for (const auto& stream : streams_) {
     if (!stream->await_space(worker, payload_bytes)) return false;
   }
@@ -285,7 +292,8 @@ std::optional<Error> DistributedLog::failure() const {
 std::optional<GroupCommit> DistributedLog::group() const {
   if (rings_.empty()) return streams_.front()->group();
   if (passive_ == nullptr) return std::nullopt;
-  return GroupCommit{.interval = options_.group.interval.count() > 0 ? options_.group.interval : kPassivePeriod};
+  return GroupCommit{.interval =
+                         options_.group.interval.count() > 0 ? options_.group.interval : kPassivePeriod};
 }
 
 LogCounters DistributedLog::counters() const {

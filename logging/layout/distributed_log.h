@@ -1,37 +1,44 @@
-// DistributedLog: the DirectoryLog of several streams, one a socket, each a durable log of one stream with a buffer of its own
-// kind, a flusher and files. Aether's layout for many sockets, with the clocks of distributed logging in NVM.
+// DistributedLog: the DirectoryLog of several streams, one a socket, each a durable log of one stream with a
+// buffer of its own kind, a flusher and files. Aether's layout for many sockets, with the clocks of
+// distributed logging in NVM.
 //
-// Flow        worker: reserve() draws its GSN, fill() appends its record to its stream: reserve, write, publish there
-//             stream: buffer -> flusher -> device, each at its own pace (durable_log.h)
-//             horizon: durable() is the GSN below which every stream has hardened its records (commit_horizon.h)
-//             after a crash: the streams are merged by GSN, up to the first hole (distributed_log_reader.h)
-// GSN         of a transaction: its LSN, a number in one commit sequence. Of a row: the LSN in its word, which the engine
-//             keeps anyway, so no row pays 8 bytes for it. Of a stream: its clock, which its blocks carry (block_format.h).
-//             A Lamport clock has to exceed whatever its owner has seen: a transaction draws while its writes are locked,
-//             after all that it read or overwrites was drawn, so the sequence does. It does more: it also orders a read
-//             before a later overwrite, which leaves no mark on the row, so that Lamport's clocks overlook it. Calls can
-//             only be replayed in that order; and the engine rests its validation, its checkpoints' boundary and the names
-//             of rows without a key on it, for row images, too. So one number serves as both.
-//             Price: one shared word, with one fetch_add a transaction, as in every log here. What sockets don't share is
-//             the rest: the ring, the records' cache lines, the flusher's view of them.
-// Partition   by transaction: a worker writes to one stream, of the NUMA node that it first ran on; where there is one node,
-//             streams are dealt to workers in turns. By page: a transaction's changes go to the streams of the pages, ranges
-//             of row slots, that they are of, as parts of one record (stream_record.h), and its call, where it is logged, to
-//             its worker's. Then an update may write to each stream, and workers share them all; redo could take a stream a
-//             core, but as here all of replay starts from the merged log, that is only the paper's comparison.
-// Invariants  a transaction is acknowledged when all that it may depend upon is durable, in whichever stream: GSNs below its
-//             own, all of them, since tracking which costs more than it saves (Aether, section 7.2.1).
-//             Streams that are flushed more slowly leave holes; what lies past one was acknowledged to nobody.
-// Memory      on persistent memory each stream's buffer is a ring there (nvm_ring.h), and a record is durable in it, once its
-//             worker, and all with lower GSNs, have fenced theirs: passive group commit (passive_group_commit.h), or at once
-//             where caches are durable (durable_cache_horizon.h). The flushers only destage.
-// Sync        Aether's log synchronisation record: each block carries the durable LSN over all streams, and its own stream's
-//             clock, so no record has to be written for it. A vector of tails, as in Aether, would tell an idle stream
-//             from one that lost its end; here the sequence tells: a lost record's number is missing.
+// Flow        worker: reserve() draws its GSN, fill() appends its record to its stream: reserve, write,
+//             publish there stream: buffer -> flusher -> device, each at its own pace (durable_log.h)
+//             horizon: durable() is the GSN below which every stream has hardened its records
+//             (commit_horizon.h) after a crash: the streams are merged by GSN, up to the first hole
+//             (distributed_log_reader.h)
+// GSN         of a transaction: its LSN, a number in one commit sequence. Of a row: the LSN in its word,
+//             which the engine keeps anyway, so no row pays 8 bytes for it. Of a stream: its clock, which its
+//             blocks carry (block_format.h). A Lamport clock has to exceed whatever its owner has seen: a
+//             transaction draws while its writes are locked, after all that it read or overwrites was drawn,
+//             so the sequence does. It does more: it also orders a read before a later overwrite, which
+//             leaves no mark on the row, so that Lamport's clocks overlook it. Calls can only be replayed in
+//             that order; and the engine rests its validation, its checkpoints' boundary and the names of
+//             rows without a key on it, for row images, too. So one number serves as both. Price: one shared
+//             word, with one fetch_add a transaction, as in every log here. What sockets don't share is the
+//             rest: the ring, the records' cache lines, the flusher's view of them.
+// Partition   by transaction: a worker writes to one stream, of the NUMA node that it first ran on; where
+//             there is one node, streams are dealt to workers in turns. By page: a transaction's changes go
+//             to the streams of the pages, ranges of row slots, that they are of, as parts of one record
+//             (stream_record.h), and its call, where it is logged, to its worker's. Then an update may write
+//             to each stream, and workers share them all; redo could take a stream a core, but as here all of
+//             replay starts from the merged log, that is only the paper's comparison.
+// Invariants  a transaction is acknowledged when all that it may depend upon is durable, in whichever stream:
+//             GSNs below its own, all of them, since tracking which costs more than it saves (Aether, section
+//             7.2.1). Streams that are flushed more slowly leave holes; what lies past one was acknowledged
+//             to nobody.
+// Memory      on persistent memory each stream's buffer is a ring there (nvm_ring.h), and a record is durable
+//             in it, once its worker, and all with lower GSNs, have fenced theirs: passive group commit
+//             (passive_group_commit.h), or at once where caches are durable (durable_cache_horizon.h). The
+//             flushers only destage.
+// Sync        Aether's log synchronisation record: each block carries the durable LSN over all streams, and
+//             its own stream's clock, so no record has to be written for it. A vector of tails, as in Aether,
+//             would tell an idle stream from one that lost its end; here the sequence tells: a lost record's
+//             number is missing.
 // Threads     as DirectoryLog says; one a stream is its own.
 // Waiting, errors  as DirectoryLog says. The first stream that fails ends the log.
-// Source      Aether (VLDB Journal 2012), sections 7.2 to 7.4; Wang, Johnson: "Scalable Logging through Emerging
-//             Non-Volatile Memory" (VLDB'14), sections 3.1, 3.3 and 4.
+// Source      Aether (VLDB Journal 2012), sections 7.2 to 7.4; Wang, Johnson: "Scalable Logging through
+//             Emerging Non-Volatile Memory" (VLDB'14), sections 3.1, 3.3 and 4.
 #pragma once
 
 #include <functional>
@@ -96,7 +103,8 @@ class DistributedLog final : public DirectoryLog {
   };
   static constexpr uint32_t kNoStream = ~uint32_t{0};
 
-  DistributedLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin, uint32_t streams, const NumaView& numa);
+  DistributedLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin, uint32_t streams,
+                 const NumaView& numa);
   Result<void> open_rings(SegmentNumbers& numbers);
   // Notes in the rings that all records below it are durable.
   void mark(Lsn durable);

@@ -1,7 +1,7 @@
-// Goal: what is appended to a log of several streams is read back in commit order, over segments, directories, numbers of
-// streams and lives; it ends at the first hole over all streams, however far some are ahead; and what is missing or bad
-// below what was durable is refused. Method: write records whose payload proves itself, close, read the directory anew; or
-// change its files before.
+// Goal: what is appended to a log of several streams is read back in commit order, over segments,
+// directories, numbers of streams and lives; it ends at the first hole over all streams, however far some are
+// ahead; and what is missing or bad below what was durable is refused. Method: write records whose payload
+// proves itself, close, read the directory anew; or change its files before.
 #include "logging/layout/distributed_log.h"
 
 #include <gtest/gtest.h>
@@ -216,7 +216,8 @@ TEST(DistributedLog, WhatLiesBelowACheckpointIsRemovedAndNothingElse) {
   EXPECT_GT(removed, 8u);
 }
 
-// With all that a stream held gone below a checkpoint, nobody can tell where it ended: its archived segments are read whole.
+// With all that a stream held gone below a checkpoint, nobody can tell where it ended: its archived segments
+// are read whole.
 TEST(DistributedLog, AStreamThatACheckpointHasRemovedIsThereAgainWithItsArchive) {
   TemporaryDirectory directory;
   std::vector<Lsn> lsns;
@@ -227,7 +228,8 @@ TEST(DistributedLog, AStreamThatACheckpointHasRemovedIsThereAgainWithItsArchive)
   std::vector<SegmentEntry> archived;
   must(must(ManifestFile::open(directory.path()))->update([&](Manifest& manifest) {
     manifest.checkpoint_lsn = lsns.back();
-    std::ranges::copy_if(manifest.segments, std::back_inserter(archived), [](const SegmentEntry& each) { return each.logger == 1; });
+    std::ranges::copy_if(manifest.segments, std::back_inserter(archived),
+                         [](const SegmentEntry& each) { return each.logger == 1; });
     std::erase_if(manifest.segments, [](const SegmentEntry& each) { return each.logger == 1; });
   }));
   ASSERT_FALSE(archived.empty());
@@ -243,7 +245,8 @@ TEST(DistributedLog, AStreamThatACheckpointHasRemovedIsThereAgainWithItsArchive)
   }
   Manifest whole = must(read_manifest(directory.path()));
   for (const SegmentEntry& each : whole.segments)
-    EXPECT_EQ(std::ranges::count(archived, each.number, &SegmentEntry::number), 0) << "a number came up again";
+    EXPECT_EQ(std::ranges::count(archived, each.number, &SegmentEntry::number), 0)
+        << "a number came up again";
   whole.checkpoint_lsn = kCheckpointLsn;
   whole.segments.insert(whole.segments.end(), archived.begin(), archived.end());
   std::ranges::sort(whole.segments, {}, &SegmentEntry::number);
@@ -269,7 +272,9 @@ class CutDistributedLog : public ::testing::Test {
   // As a crash leaves it that took this block. Returns what was there.
   std::string lose_block(const LogContents::Place& place) const {
     std::string bytes(kBlockBytes, '\0');
-    std::ifstream(path(place.file), std::ios::binary).seekg(begin_of_block(place)).read(bytes.data(), kBlockBytes);
+    std::ifstream(path(place.file), std::ios::binary)
+        .seekg(begin_of_block(place))
+        .read(bytes.data(), kBlockBytes);
     put_block(place, std::string(kBlockBytes, '\0'));
     return bytes;
   }
@@ -309,13 +314,15 @@ TEST_F(CutDistributedLog, AFlippedByteBelowWhatWasDurableIsRefused) {
     for (const bool all : {false, true}) {
       const auto flip_some = [&] {
         if (!all) return flip(segment.file, block + 50);
-        for (const LogContents::Block& each : segment.blocks) flip(segment.file, each.offset - kBlockHeaderBytes + 20);
+        for (const LogContents::Block& each : segment.blocks)
+          flip(segment.file, each.offset - kBlockHeaderBytes + 20);
       };
       flip_some();
       const auto read = read_directory(directory_.path());
       flip_some();
       ASSERT_FALSE(read.ok());
-      EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", segment.file, block)), std::string::npos)
+      EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", segment.file, block)),
+                std::string::npos)
           << read.error().message;
       ++tried;
     }
@@ -334,7 +341,8 @@ TEST_F(CutDistributedLog, ABlockBelowWhatWasDurableThatIsMissingIsRefused) {
     put_block(place, lost);
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().kind, ErrorKind::kDamaged);
-    EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", place.file, begin_of_block(place))), std::string::npos)
+    EXPECT_NE(read.error().message.find(fmt::format("{} at byte {}", place.file, begin_of_block(place))),
+              std::string::npos)
         << read.error().message;
   }
   expect_records(must(read_directory(directory_.path())), lsns_);
@@ -368,22 +376,23 @@ TEST_F(CutDistributedLog, TheHeaderOfAStreamsLastBlockIsNamedWhereItWasDurable) 
     flip(segment.file, block + 20);
     put_block(end, lost);
     ASSERT_FALSE(beside_torn.ok());
-    EXPECT_NE(beside_torn.error().message.find(fmt::format("{} at byte {}", segment.file, block)), std::string::npos)
+    EXPECT_NE(beside_torn.error().message.find(fmt::format("{} at byte {}", segment.file, block)),
+              std::string::npos)
         << beside_torn.error().message;
   }
   EXPECT_GT(refused, 0u);
 }
 
-// One stream lost its end: what the other holds past the first lost record is left out, and stays so once the database has
-// gone on, though its blocks are intact.
+// One stream lost its end: what the other holds past the first lost record is left out, and stays so once the
+// database has gone on, though its blocks are intact.
 TEST_F(CutDistributedLog, EndsAtTheFirstHoleOverAllStreams) {
   {
     DurableLogOptions options = distributed_log();
     options.group.interval = std::chrono::hours(1);
     OpenLog opened = open_for_work(directory_.path(), options);
     lsns_ = append_all(*opened.log, 4, 0, 901);
-    // Nobody waits for these: they gather until the end, and go out in each stream's last flush. Nothing after it tells
-    // that they were durable.
+    // Nobody waits for these: they gather until the end, and go out in each stream's last flush. Nothing
+    // after it tells that they were durable.
     for (uint64_t i = 901; i < 940; ++i) {
       lsns_.push_back(
           append(*opened.log, WorkerId{static_cast<uint32_t>(i % 4)}, payload_of(i, payload_bytes_of(i))));
@@ -410,7 +419,8 @@ TEST_F(CutDistributedLog, EndsAtTheFirstHoleOverAllStreams) {
   expect_records(must(read_directory(directory_.path())), lsns_);
 }
 
-// A record of which one part is lost is lost. It is the last, and has blocks to itself, so that none says that it was durable.
+// A record of which one part is lost is lost. It is the last, and has blocks to itself, so that none says
+// that it was durable.
 TEST_F(CutDistributedLog, APartThatIsMissingIsAHole) {
   DurableLogOptions options = distributed_log(3);
   options.streams.partition = StreamPartition::kPage;
@@ -440,7 +450,8 @@ TEST_F(CutDistributedLog, ARecordInTheSamePlaceAsAnotherIsRefused) {
   rewrite_record(directory_.path(), log.place_of(last_in_one_block(log)),
                  [&](RecordHeader& header, std::span<std::byte>) { header.lsn = other; });
   expect_refused(read_directory(directory_.path()), ErrorKind::kDamaged,
-                 fmt::format("there is another record with the LSN {}, or it is none of the record's parts", other.value));
+                 fmt::format("there is another record with the LSN {}, or it is none of the record's parts",
+                             other.value));
 }
 
 TEST_F(CutDistributedLog, AMissingFileIsRefused) {

@@ -54,11 +54,13 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest,
                                                      const DurableLogOptions& options) {
   const Manifest current = manifest.current();
   CHECK(!current.incarnations.empty());
-  for (const SegmentEntry& each : current.segments) CHECK(each.incarnation < current.incarnations.back().number);
+  for (const SegmentEntry& each : current.segments)
+    CHECK(each.incarnation < current.incarnations.back().number);
   return open(manifest, options, nullptr);
 }
 
-Result<std::unique_ptr<DurableLog>> DurableLog::open_stream(ManifestFile& manifest, const DurableLogOptions& options,
+Result<std::unique_ptr<DurableLog>> DurableLog::open_stream(ManifestFile& manifest,
+                                                            const DurableLogOptions& options,
                                                             const StreamPlace& place) {
   return open(manifest, options, &place);
 }
@@ -105,23 +107,26 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, con
     file.segment_bytes = std::max(file.segment_bytes, 2 * buffer.ring_bytes);
   }
 
-  auto device = open_log_device(destaging_device(options.device), manifest, file,
-                                {.io = options.io,
-                                 .directories = options.directories,
-                                 .lossy_seed = options.lossy_seed,
-                                 // Of persistent memory it is the memory's.
-                                 .latency = ring == nullptr ? options.device_latency.value_or(kNoLatency) : kNoLatency,
-                                 .remote = options.remote});
+  auto device =
+      open_log_device(destaging_device(options.device), manifest, file,
+                      {.io = options.io,
+                       .directories = options.directories,
+                       .lossy_seed = options.lossy_seed,
+                       // Of persistent memory it is the memory's.
+                       .latency = ring == nullptr ? options.device_latency.value_or(kNoLatency) : kNoLatency,
+                       .remote = options.remote});
   if (!device.ok()) return device.error();
   const bool notes_close = place == nullptr && is_in_files(options.device);
   DurableLogOptions chosen = options;
   chosen.group = ring == nullptr ? chosen_group(options, buffer.ring_bytes)
                                  : destaging_group(options, buffer.ring_bytes);
-  return std::unique_ptr<DurableLog>(
-      new DurableLog(notes_close ? &manifest : nullptr, std::move(*device), buffer, chosen, place == nullptr ? StreamPlace() : *place));
+  return std::unique_ptr<DurableLog>(new DurableLog(notes_close ? &manifest : nullptr, std::move(*device),
+                                                    buffer, chosen,
+                                                    place == nullptr ? StreamPlace() : *place));
 }
 
-std::unique_ptr<LogBuffer> DurableLog::make_buffer(const LogBufferOptions& buffer, const DurableLogOptions& options,
+std::unique_ptr<LogBuffer> DurableLog::make_buffer(const LogBufferOptions& buffer,
+                                                   const DurableLogOptions& options,
                                                    const StreamPlace& place) {
   if (place.ring == nullptr) return make_log_buffer(options.buffer, buffer);
   return std::make_unique<NvmRingBuffer>(buffer, *place.ring, *place.horizon, place.stores);

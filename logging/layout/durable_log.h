@@ -1,7 +1,7 @@
 // DurableLog: the DirectoryLog that writes: a buffer, a flusher and a device put together.
 //
-// Flow        worker -> buffer -> flusher -> device. Opened as log_factory.h says.
-//             As a stream in persistent memory (nvm_ring.h) its records are durable in the buffer: the flusher destages them, once a
+// Flow        worker -> buffer -> flusher -> device. Opened as log_factory.h says. As a stream in persistent
+//             memory (nvm_ring.h) its records are durable in the buffer: the flusher destages them, once a
 //             quarter of it is full.
 // Invariants, threads, waiting, errors  as DirectoryLog says.
 #pragma once
@@ -44,8 +44,8 @@ struct StreamPlace {
   std::shared_ptr<SegmentNumbers> numbers;  // of all streams
   FlusherObserver* observer = nullptr;
   std::function<Lsn()> durable_gsn;  // over all streams
-  // Of a stream in persistent memory: where its buffer lies, and who says what is durable there, and is told of stores. They
-  // outlive it.
+  // Of a stream in persistent memory: where its buffer lies, and who says what is durable there, and is told
+  // of stores. They outlive it.
   NvmRing* ring = nullptr;
   const CommitHorizon* horizon = nullptr;
   StoreObserver* stores = nullptr;
@@ -55,11 +55,14 @@ class DurableLog : public DirectoryLog {
  public:
   // As log_factory.h says, which opens the log on any device but persistent memory by this.
   static Result<std::unique_ptr<DurableLog>> open(ManifestFile& manifest, const DurableLogOptions& options);
-  // The same as a stream. Its positions are counted from kFirstLsn; records stand in the commit order elsewhere.
-  static Result<std::unique_ptr<DurableLog>> open_stream(ManifestFile& manifest, const DurableLogOptions& options,
+  // The same as a stream. Its positions are counted from kFirstLsn; records stand in the commit order
+  // elsewhere.
+  static Result<std::unique_ptr<DurableLog>> open_stream(ManifestFile& manifest,
+                                                         const DurableLogOptions& options,
                                                          const StreamPlace& place);
 
-  // Notes in the manifest where the log ends: from then on one that ends before is damaged. A stream's is its owner's to note.
+  // Notes in the manifest where the log ends: from then on one that ends before is damaged. A stream's is its
+  // owner's to note.
   ~DurableLog() override;
 
   bool await_space(WorkerId worker, uint32_t payload_bytes) override;
@@ -69,8 +72,8 @@ class DurableLog : public DirectoryLog {
   bool wait_durable(Lsn lsn) override { return flusher_.wait_durable(lsn); }
   std::optional<Error> failure() const override { return device_->failure(); }
 
-  // Of a stream, in the place of reserve() and fill(): writes the worker's record with this LSN. Returns the position of its
-  // end, which is to be told to came().
+  // Of a stream, in the place of reserve() and fill(): writes the worker's record with this LSN. Returns the
+  // position of its end, which is to be told to came().
   Lsn append(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload);
   void came(Lsn end) { flusher_.record_came(end); }
   LogFlusher& flusher() { return flusher_; }
@@ -88,18 +91,20 @@ class DurableLog : public DirectoryLog {
     std::atomic<uint64_t> bytes{0};
   };
 
-  // Holds a worker back while the room that is left must serve others (LogSpace::kScarce). False: the log has failed.
+  // Holds a worker back while the room that is left must serve others (LogSpace::kScarce). False: the log has
+  // failed.
   bool await_room(WorkerId worker);
 
-  DurableLog(ManifestFile* manifest, OpenedDevice device, const LogBufferOptions& buffer, const DurableLogOptions& options,
-             const StreamPlace& place);
-  static std::unique_ptr<LogBuffer> make_buffer(const LogBufferOptions& buffer, const DurableLogOptions& options,
-                                                const StreamPlace& place);
+  DurableLog(ManifestFile* manifest, OpenedDevice device, const LogBufferOptions& buffer,
+             const DurableLogOptions& options, const StreamPlace& place);
+  static std::unique_ptr<LogBuffer> make_buffer(const LogBufferOptions& buffer,
+                                                const DurableLogOptions& options, const StreamPlace& place);
   static Result<std::unique_ptr<DurableLog>> open(ManifestFile& manifest, const DurableLogOptions& options,
                                                   const StreamPlace* place);
   void write(WorkerId worker, Lsn at, Lsn lsn, RecordKind kind, ByteSpan payload);
 
-  ManifestFile* const manifest_;  // that the log's end is noted in, where it is closed in order; null: it isn't
+  // that the log's end is noted in, where it is closed in order; null: it isn't
+  ManifestFile* const manifest_;
   const DurableLogOptions options_;
   const std::vector<std::string> notices_;
   const RecordLayout layout_;

@@ -1,6 +1,7 @@
-// Goal: under many workers, each kind of device and each way to wait, every record is in the log once, where its
-// worker was told, and acknowledged only when durable. Method: workers append self-proving records, some as skips,
-// some waiting for durability, some through an acknowledgement queue; then the log is read back and compared.
+// Goal: under many workers, each kind of device and each way to wait, every record is in the log once, where
+// its worker was told, and acknowledged only when durable. Method: workers append self-proving records, some
+// as skips, some waiting for durability, some through an acknowledgement queue; then the log is read back and
+// compared.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Goal: what is appended to a durable log is read back, over segments, incarnations and devices, and what the device
-// can't keep is told. Method: write records whose payload proves itself, close, read the directory anew.
+// Goal: what is appended to a durable log is read back, over segments, incarnations and devices, and what the
+// device can't keep is told. Method: write records whose payload proves itself, close, read the directory
+// anew.
 #include "logging/layout/durable_log.h"
 
 #include <gtest/gtest.h>

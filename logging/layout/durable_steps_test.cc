@@ -1,6 +1,6 @@
-// Goal: what a log's files are relied on for survives a power failure: their bytes, and their names.
-// Method: the order of the steps that make it durable, and syncs that fail. The simulator's power failures come upon what these hold, too,
-// but by chance: most of it takes a power failure between two steps.
+// Goal: what a log's files are relied on for survives a power failure: their bytes, and their names. Method:
+// the order of the steps that make it durable, and syncs that fail. The simulator's power failures come upon
+// what these hold, too, but by chance: most of it takes a power failure between two steps.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,8 +44,8 @@ TEST_F(LogSteps, ASegmentAndItsNameAreDurableBeforeItIsListed) {
   const auto manifest = make_manifest();
   const DurableSteps steps;
   must(make_segment(*manifest, {.number = 1}, {.segment_bytes = block_offset(4)}));
-  EXPECT_THAT(steps.get(), ElementsAre("sync log-000001.segment", "sync " + directory_.name(), "sync MANIFEST.tmp", "rename MANIFEST",
-                                       "sync " + directory_.name()));
+  EXPECT_THAT(steps.get(), ElementsAre("sync log-000001.segment", "sync " + directory_.name(),
+                                       "sync MANIFEST.tmp", "rename MANIFEST", "sync " + directory_.name()));
 }
 
 TEST_F(LogSteps, ALeftoverIsGoneForGoodBeforeServersHoldTheSegmentOfItsName) {
@@ -56,8 +56,8 @@ TEST_F(LogSteps, ALeftoverIsGoneForGoodBeforeServersHoldTheSegmentOfItsName) {
   const DurableSteps steps;
   must(segments.make(1, [] { return false; }));
   EXPECT_FALSE(std::filesystem::exists(path(remote_segment_file(1))));
-  EXPECT_THAT(steps.get(), ElementsAre(std::string("sync ") + kRemoteFolder, "sync MANIFEST.tmp", "rename MANIFEST",
-                                       "sync " + directory_.name()));
+  EXPECT_THAT(steps.get(), ElementsAre(std::string("sync ") + kRemoteFolder, "sync MANIFEST.tmp",
+                                       "rename MANIFEST", "sync " + directory_.name()));
 }
 
 TEST_F(LogSteps, AnArchivedFileHasADurableName) {
@@ -66,10 +66,12 @@ TEST_F(LogSteps, AnArchivedFileHasADurableName) {
   ASSERT_EQ(::mkdir(archive.c_str(), 0777), 0);
   const DurableSteps steps;
   must(keep_in_archive(archive, path("log-000001.segment")));
-  EXPECT_THAT(steps.get(), ElementsAre("sync " + directory_.name(), "rename log-000001.segment", "sync archive"));
+  EXPECT_THAT(steps.get(),
+              ElementsAre("sync " + directory_.name(), "rename log-000001.segment", "sync archive"));
 }
 
-// Of a life that was killed, the last block may be in a cache alone; and where its sync had failed, a sync alone would not write it.
+// Of a life that was killed, the last block may be in a cache alone; and where its sync had failed, a sync
+// alone would not write it.
 TEST_F(LogSteps, WhatAFormerLifeLeftIsWrittenAgainAndSyncedBeforeTheNextLifeBegins) {
   {
     auto opened = test::open_for_work(directory_.path(), test::small_log());
@@ -86,7 +88,8 @@ TEST_F(LogSteps, WhatAFormerLifeLeftIsWrittenAgainAndSyncedBeforeTheNextLifeBegi
   struct stat facts {};
   ASSERT_EQ(::stat(path(segment).c_str(), &facts), 0);
   EXPECT_GT(facts.st_mtim.tv_sec, 1) << "not written";
-  EXPECT_THAT(steps.get(), ElementsAre("sync " + segment, "sync MANIFEST.tmp", "rename MANIFEST", "sync " + directory_.name()));
+  EXPECT_THAT(steps.get(), ElementsAre("sync " + segment, "sync MANIFEST.tmp", "rename MANIFEST",
+                                       "sync " + directory_.name()));
   EXPECT_EQ(test::end_on(directory_.path()), 5u);
 }
 
@@ -94,7 +97,10 @@ TEST_F(LogSteps, WhatAFormerLifeLeftIsWrittenAgainAndSyncedBeforeTheNextLifeBegi
 TEST_F(LogSteps, WhatAManifestDoesNotListStaysUntilThatIsDurable) {
   const auto manifest = make_manifest();
   must(remove_unlisted_files(*manifest));
-  { std::ofstream(path("log-000003.segment")) << "of a life whose end came before the manifest's last change was durable"; }
+  {
+    std::ofstream(path("log-000003.segment"))
+        << "of a life whose end came before the manifest's last change was durable";
+  }
   {
     const test::FailingSyncs failing(directory_.name());
     EXPECT_FALSE(remove_unlisted_files(*manifest).ok());
@@ -106,7 +112,8 @@ TEST_F(LogSteps, WhatAManifestDoesNotListStaysUntilThatIsDurable) {
   EXPECT_THAT(steps.get(), ElementsAre("sync MANIFEST.tmp", "rename MANIFEST", "sync " + directory_.name()));
 }
 
-// Of a log that was brought home, names whose sync failed are not taken for durable by the next opening: it brings them home again.
+// Of a log that was brought home, names whose sync failed are not taken for durable by the next opening: it
+// brings them home again.
 TEST_F(LogSteps, NamesThatMayBeLostAreNotTakenForBroughtHome) {
   const test::ServerProcess server;
   DurableLogOptions remote = test::small_log();
@@ -125,7 +132,8 @@ TEST_F(LogSteps, NamesThatMayBeLostAreNotTakenForBroughtHome) {
   EXPECT_TRUE(std::filesystem::is_empty(path(kRemoteFolder)));
   must(claim_remote_log(directory_.path(), remote));
   EXPECT_EQ(test::end_on(directory_.path()), 2000u);
-  // And whoever finds them at home makes sure of their names, as who brought them may have been killed before that.
+  // And whoever finds them at home makes sure of their names, as who brought them may have been killed before
+  // that.
   const DurableSteps steps;
   must(claim_remote_log(directory_.path(), remote));
   EXPECT_THAT(steps.get(), ElementsAre(std::string("sync ") + kRemoteFolder));

@@ -1,9 +1,10 @@
 // EpochClock: ends the epochs of a log (epoch_log.h), every few milliseconds, by a thread of its own.
 //
-// Invariants  an epoch ends only if a record was drawn in it: an idle log stays where it is, and its loggers asleep.
+// Invariants  an epoch ends only if a record was drawn in it: an idle log stays where it is, and its loggers
+//             asleep.
 // Threads     a thread of its own. counter, hurry, await_past, wake: any.
-// Waiting     await_past(): a logger, for the next epoch. hurry() ends the current epoch now: who waits for one record, or
-//             for space, doesn't wait for the rest of it.
+// Waiting     await_past(): a logger, for the next epoch. hurry() ends the current epoch now: who waits for
+//             one record, or for space, doesn't wait for the rest of it.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,9 @@
-// EpochCounter: a commit sequence that is divided into epochs: the word from which records' LSNs are drawn begins the
-// epochs, too.
+// EpochCounter: a commit sequence that is divided into epochs: the word from which records' LSNs are drawn
+// begins the epochs, too.
 //
-// Invariants  each draw and each begin of an epoch is a read-modify-write of this word, so all of them lie in one order,
-//             and LSNs rise along it: whoever draws after an epoch has begun draws in it or a later one.
+// Invariants  each draw and each begin of an epoch is a read-modify-write of this word, so all of them lie in
+//             one order, and LSNs rise along it: whoever draws after an epoch has begun draws in it or a
+//             later one.
 // Order       as sequence_counter.h says.
 // Threads     begin_next_epoch: who keeps the epochs (epoch_clock.h). The rest as SequenceCounter says.
 #pragma once

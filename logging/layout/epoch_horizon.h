@@ -1,5 +1,5 @@
-// EpochHorizon: how far an epoch log (epoch_log.h) is durable, and whether it has failed; with it its threads tell each
-// other that they have come on.
+// EpochHorizon: how far an epoch log (epoch_log.h) is durable, and whether it has failed; with it its threads
+// tell each other that they have come on.
 //
 // Invariants  durable() never falls. After fail() it stays, and every wait ends.
 // Threads     any. rise: the pepoch thread alone.
@@ -55,8 +55,8 @@ class EpochHorizon {
   }
 
  private:
-  // Written by the pepoch thread (release: the records below are durable before anybody hears of it); read by all
-  // (acquire).
+  // Written by the pepoch thread (release: the records below are durable before anybody hears of it); read by
+  // all (acquire).
   CachePadded<std::atomic<uint64_t>> durable_;
   std::atomic<bool> failed_{false};  // written by fail() (release), read by waiters and threads (acquire)
   EventCount risen_;                 // durable_ or failed_ changed

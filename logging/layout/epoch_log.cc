@@ -101,8 +101,8 @@ Result<std::unique_ptr<EpochLog>> EpochLog::open(ManifestFile& manifest, const D
       new EpochLog(manifest, options, incarnation.begin, std::move(devices), std::move(pepoch)));
 }
 
-EpochLog::EpochLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin, std::vector<OpenedDevice> devices,
-                   std::unique_ptr<PepochFile> file)
+EpochLog::EpochLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin,
+                   std::vector<OpenedDevice> devices, std::unique_ptr<PepochFile> file)
     : manifest_(manifest),
       options_(options),
       begin_(begin),

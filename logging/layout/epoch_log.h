@@ -1,27 +1,28 @@
-// EpochLog: the DirectoryLog of several streams: workers in groups, a logger a group, commits ordered by epochs. PACMAN's
-// layout, and SiloR's.
+// EpochLog: the DirectoryLog of several streams: workers in groups, a logger a group, commits ordered by
+// epochs. PACMAN's layout, and SiloR's.
 //
-// Flow        worker: reserve() draws its LSN, fill() puts the record into its logger's buffer (logger_buffer.h)
-//             clock: ends the epoch every few milliseconds (epoch_clock.h)
-//             loggers: each gathers the epochs that are complete in its group, writes them to its own files, syncs
-//             (epoch_logger.h)
-//             pepoch thread: the epoch that the slowest logger has persisted goes to pepoch.log; then durable() rises
-//             (pepoch_keeper.h)
-//             after a crash: every stream is cut at the pepoch, and they are merged by LSN (epoch_log_reader.h)
-// Invariants  an LSN is an epoch and a place in it (epoch_lsn.h). All records of epochs up to the pepoch are durable, in
-//             every logger's stream, and durable() is the begin of the next epoch: so what is durable is a prefix of the
-//             commit order, however far single loggers are ahead.
-// Soundness   LSNs are drawn by one fetch_add at the very point where a log of one stream draws its own, between a
-//             transaction's locks and its validation, so they follow every conflict (engine/transaction/transaction.h). Epochs are
-//             begun by read-modify-writes of the same word, which leave that order as it is; that an LSN has gaps is
-//             nobody's business. SiloR's own sequence, which leaves transactions of one epoch unordered where one
-//             overwrote what another only read, could serve row images, but no calls.
+// Flow        worker: reserve() draws its LSN, fill() puts the record into its logger's buffer
+//             (logger_buffer.h) clock: ends the epoch every few milliseconds (epoch_clock.h) loggers: each
+//             gathers the epochs that are complete in its group, writes them to its own files, syncs
+//             (epoch_logger.h) pepoch thread: the epoch that the slowest logger has persisted goes to
+//             pepoch.log; then durable() rises (pepoch_keeper.h) after a crash: every stream is cut at the
+//             pepoch, and they are merged by LSN (epoch_log_reader.h)
+// Invariants  an LSN is an epoch and a place in it (epoch_lsn.h). All records of epochs up to the pepoch are
+//             durable, in every logger's stream, and durable() is the begin of the next epoch: so what is
+//             durable is a prefix of the commit order, however far single loggers are ahead.
+// Soundness   LSNs are drawn by one fetch_add at the very point where a log of one stream draws its own,
+//             between a transaction's locks and its validation, so they follow every conflict
+//             (engine/transaction/transaction.h). Epochs are begun by read-modify-writes of the same word,
+//             which leave that order as it is; that an LSN has gaps is nobody's business. SiloR's own
+//             sequence, which leaves transactions of one epoch unordered where one overwrote what another
+//             only read, could serve row images, but no calls.
 // Threads     as DirectoryLog says; one a logger, the clock's and the pepoch thread are its own.
-// Waiting, errors  as DirectoryLog says. An acknowledgement waits for the rest of its epoch, for the slowest logger and for
+// Waiting, errors  as DirectoryLog says. An acknowledgement waits for the rest of its epoch, for the slowest
+//                  logger and for
 //             pepoch.log. Who waits in wait_durable() or for space ends the epoch.
-// Source      PACMAN, appendix A.1, after Zheng, Tu, Kohler, Liskov: "Fast Databases with Fast Durability and Recovery
-//             Through Multicore Parallelism" (OSDI'14), section 4. There a file ends after 100 epochs; here when its segment
-//             is full, as segments are filled with zeros beforehand.
+// Source      PACMAN, appendix A.1, after Zheng, Tu, Kohler, Liskov: "Fast Databases with Fast Durability and
+//             Recovery Through Multicore Parallelism" (OSDI'14), section 4. There a file ends after 100
+//             epochs; here when its segment is full, as segments are filled with zeros beforehand.
 #pragma once
 
 #include <atomic>
@@ -68,8 +69,8 @@ class EpochLog final : public DirectoryLog {
     std::atomic<uint64_t> bytes{0};
   };
 
-  EpochLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin, std::vector<OpenedDevice> devices,
-           std::unique_ptr<PepochFile> file);
+  EpochLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin,
+           std::vector<OpenedDevice> devices, std::unique_ptr<PepochFile> file);
 
   ManifestFile& manifest_;
   const DurableLogOptions options_;

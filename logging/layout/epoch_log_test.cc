@@ -1,6 +1,7 @@
-// Goal: what is appended to a log of several loggers is read back in commit order, over epochs, segments, directories and
-// lives; it ends with the pepoch; and what is missing or bad below that is refused, where a torn tail is not.
-// Method: write records whose payload proves itself, close, read the directory anew; or change its files before.
+// Goal: what is appended to a log of several loggers is read back in commit order, over epochs, segments,
+// directories and lives; it ends with the pepoch; and what is missing or bad below that is refused, where a
+// torn tail is not. Method: write records whose payload proves itself, close, read the directory anew; or
+// change its files before.
 #include "logging/layout/epoch_log.h"
 
 #include <gtest/gtest.h>
@@ -154,7 +155,8 @@ TEST(EpochLog, RefusesWhatItCannotDo) {
   // Before any server is asked.
   other = options;
   other.device = LogDeviceKind::kNats;
-  EXPECT_NE(refusal(other).find("on nats one stream goes to the servers"), std::string::npos) << refusal(other);
+  EXPECT_NE(refusal(other).find("on nats one stream goes to the servers"), std::string::npos)
+      << refusal(other);
   other = epoch_log(kMostLoggers + 1, kMostLoggers + 1);
   EXPECT_NE(refusal(other).find("257 loggers: there are 256 at most"), std::string::npos) << refusal(other);
 }
@@ -259,16 +261,19 @@ TEST_F(DamagedEpochLog, AFlippedByteBelowThePepochIsRefusedWithItsPlace) {
   expect_records(must(read_directory(directory_.path())), lsns_);
 }
 
-// Where no block of a segment is intact, the missing one was to lie there, not behind the end of the segment before it.
+// Where no block of a segment is intact, the missing one was to lie there, not behind the end of the segment
+// before it.
 TEST_F(DamagedEpochLog, ASegmentOfWhichNothingIsIntactIsNamed) {
   const LogContents log = must(read_directory(directory_.path()));
   size_t later = 0;
   for (size_t s = 0; s < log.segments.size(); ++s) {
     const LogContents::Segment& segment = log.segments[s];
     if (segment.blocks.empty()) continue;
-    for (const LogContents::Block& block : segment.blocks) flip(segment.file, block.offset - kBlockHeaderBytes + 20);
+    for (const LogContents::Block& block : segment.blocks)
+      flip(segment.file, block.offset - kBlockHeaderBytes + 20);
     expect_refused(fmt::format("{} at byte {}", segment.file, kSegmentHeaderBytes));
-    for (const LogContents::Block& block : segment.blocks) flip(segment.file, block.offset - kBlockHeaderBytes + 20);
+    for (const LogContents::Block& block : segment.blocks)
+      flip(segment.file, block.offset - kBlockHeaderBytes + 20);
     later += segment.blocks.front().begin > kFirstLsn ? 1 : 0;
   }
   EXPECT_GT(later, 2u);
@@ -311,13 +316,17 @@ TEST_F(DamagedEpochLog, ARecordInAnotherPlaceIsRefused) {
   const RecordView last = last_in_one_block(log);
   const LogContents::Place place = log.place_of(last);
   const auto put_at = [&](Lsn lsn) {
-    rewrite_record(directory_.path(), place, [&](RecordHeader& header, std::span<std::byte>) { header.lsn = lsn; });
+    rewrite_record(directory_.path(), place,
+                   [&](RecordHeader& header, std::span<std::byte>) { header.lsn = lsn; });
   };
   put_at(log.end + 5);
-  expect_refused(fmt::format("{} at byte {}: the record is not what was written, though it was durable", place.file, place.offset));
+  expect_refused(fmt::format("{} at byte {}: the record is not what was written, though it was durable",
+                             place.file, place.offset));
   put_at(log.records[log.records.size() / 2].lsn);
-  expect_refused(fmt::format("of incarnation 1 records are missing between LSN {} and {}, though all of its files are as they were "
-                             "written", kFirstLsn.value, log.end.value));
+  expect_refused(fmt::format(
+      "of incarnation 1 records are missing between LSN {} and {}, though all of its files are as they were "
+      "written",
+      kFirstLsn.value, log.end.value));
   put_at(last.lsn);
   expect_records(must(read_directory(directory_.path())), lsns_);
 }
@@ -394,7 +403,8 @@ TEST_F(DamagedEpochLog, AnOpeningBeginsWithEmptySlots) {
   EXPECT_TRUE(is_zeros(as_bytes(bytes)));
 }
 
-// As if the crash had come before the last pepoch was written: what the loggers had of it is a torn tail, intact or not.
+// As if the crash had come before the last pepoch was written: what the loggers had of it is a torn tail,
+// intact or not.
 TEST_F(DamagedEpochLog, WhatLiesPastThePepochIsATornTail) {
   const LogContents whole = must(read_directory(directory_.path()));
   const uint64_t last_epoch = epoch_of(lsns_.back()).value;

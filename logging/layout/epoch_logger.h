@@ -1,13 +1,15 @@
-// EpochLogger: one of an epoch log's loggers (epoch_log.h): a thread that makes its workers' records durable, epoch by
-// epoch, in a stream of its own.
+// EpochLogger: one of an epoch log's loggers (epoch_log.h): a thread that makes its workers' records durable,
+// epoch by epoch, in a stream of its own.
 //
-// Flow        the clock ends an epoch -> gather what is complete -> append it to the device, sync -> persisted_until() rises
-//             -> the pepoch thread looks at all loggers
-// Invariants  all records of its workers that belong to epochs before persisted_until() are durable; it never falls.
-//             What becomes complete while a flush is under way goes out with the next one, however many epochs it is.
-// Threads     one of its own. buffer(): workers. persisted_until, take_persisted: the pepoch thread. The rest: any.
-// Waiting     the thread sleeps between epochs. Where a worker stands between its draw and its publication when an epoch
-//             ends, the logger looks again soon after.
+// Flow        the clock ends an epoch -> gather what is complete -> append it to the device, sync ->
+//             persisted_until() rises -> the pepoch thread looks at all loggers
+// Invariants  all records of its workers that belong to epochs before persisted_until() are durable; it never
+//             falls. What becomes complete while a flush is under way goes out with the next one, however
+//             many epochs it is.
+// Threads     one of its own. buffer(): workers. persisted_until, take_persisted: the pepoch thread. The
+//             rest: any.
+// Waiting     the thread sleeps between epochs. Where a worker stands between its draw and its publication
+//             when an epoch ends, the logger looks again soon after.
 // Errors      the device's first failure ends the log (EpochHorizon::fail) and the waits for space.
 #pragma once
 
@@ -44,7 +46,8 @@ class EpochLogger {
   LoggerBuffer& buffer() { return buffer_; }
 
   LogEpoch persisted_until() const { return LogEpoch{persisted_until_.load(std::memory_order_acquire)}; }
-  // The extent of the epochs before `until`, which is no later than persisted_until() and no earlier than asked before.
+  // The extent of the epochs before `until`, which is no later than persisted_until() and no earlier than
+  // asked before.
   Extent take_persisted(LogEpoch until);
 
   DeviceCounters device_counters() const { return device_->counters(); }
@@ -65,8 +68,8 @@ class EpochLogger {
   Lsn taken_ = kFirstLsn;
   FifoQueue<LoggerBuffer::Gathered> gathered_;
 
-  // Written by the thread (release: the records are durable, and what take_persisted() finds is there); read by the
-  // pepoch thread (acquire).
+  // Written by the thread (release: the records are durable, and what take_persisted() finds is there); read
+  // by the pepoch thread (acquire).
   std::atomic<uint64_t> persisted_until_;
   std::atomic<bool> closing_{false};  // written by finish() (release), read by the thread (acquire)
 

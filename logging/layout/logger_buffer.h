@@ -1,24 +1,26 @@
-// The buffer of one logger (epoch_log.h): each of its workers puts records into a ring of its own; the logger gathers
-// whole epochs of them into one stream.
+// The buffer of one logger (epoch_log.h): each of its workers puts records into a ring of its own; the logger
+// gathers whole epochs of them into one stream.
 //
-// Flow        await_space -> reserve: publish a lower bound of the LSN to come, then draw it -> fill: write the record into
-//             the own ring, publish it, clear the bound.
-//             gather: load the counter, then scan the bounds; the epochs below the minimum's are complete -> read ->
-//             release.
-// Invariants  while a worker's record at r is drawn and not published, its bound is at most r.
-//             In a ring LSNs rise. The stream holds the records epoch by epoch; within an epoch worker by worker.
-//             Positions in the stream count record bytes from 64 on and have no gaps.
-// Threads     await_space, reserve, fill: the member they name. gather, read, release: the logger. close: any.
-// Waiting     await_space() waits while the member's own ring has no room for its largest record. Nothing else waits.
+// Flow        await_space -> reserve: publish a lower bound of the LSN to come, then draw it -> fill: write
+//             the record into the own ring, publish it, clear the bound. gather: load the counter, then scan
+//             the bounds; the epochs below the minimum's are complete -> read -> release.
+// Invariants  while a worker's record at r is drawn and not published, its bound is at most r. In a ring LSNs
+//             rise. The stream holds the records epoch by epoch; within an epoch worker by worker. Positions
+//             in the stream count record bytes from 64 on and have no gaps.
+// Threads     await_space, reserve, fill: the member they name. gather, read, release: the logger. close:
+//             any.
+// Waiting     await_space() waits while the member's own ring has no room for its largest record. Nothing
+//             else waits.
 // Source      PACMAN, appendix A.1, after SiloR; bounds as in watermark_buffer.h.
 //
-// Why no record is overlooked. Let gather() load the counter as T and then scan, let m be the minimum of T and all
-// bounds, and let a record r of a member, of an epoch before m's, be unpublished when that member's bound is read. r < m <=
-// T, so the acquire load of T synchronizes with the draw of r (epoch_counter.h), which the member's store of a bound b <= r
-// precedes: the scan reads b or a later store of the member's, and as r is unpublished there is none later. So m <= b <= r,
-// against r's epoch lying before m's. Where the scan does read a later store, that store is a release and comes after the
-// record was published: the logger, which loads `published` after the bound, finds it in the ring.
-// Later draws lie at T or above, so not below m: what gather() calls complete stays complete.
+// Why no record is overlooked. Let gather() load the counter as T and then scan, let m be the minimum of T
+// and all bounds, and let a record r of a member, of an epoch before m's, be unpublished when that member's
+// bound is read. r < m <= T, so the acquire load of T synchronizes with the draw of r (epoch_counter.h),
+// which the member's store of a bound b <= r precedes: the scan reads b or a later store of the member's, and
+// as r is unpublished there is none later. So m <= b <= r, against r's epoch lying before m's. Where the scan
+// does read a later store, that store is a release and comes after the record was published: the logger,
+// which loads `published` after the bound, finds it in the ring. Later draws lie at T or above, so not below
+// m: what gather() calls complete stays complete.
 #pragma once
 
 #include <memory>
@@ -58,8 +60,8 @@ class LoggerBuffer final : public LogSource {
   Lsn reserve(uint32_t member);
   void fill(uint32_t member, ByteSpan header, ByteSpan payload);
 
-  // Appends what has become complete since the last call to `gathered`. Returns the first epoch that may not be: all below
-  // are in the stream. Never falls.
+  // Appends what has become complete since the last call to `gathered`. Returns the first epoch that may not
+  // be: all below are in the stream. Never falls.
   LogEpoch gather(FifoQueue<Gathered>& gathered);
   void read(Lsn at, std::span<std::byte> into) const override;
   void release(Lsn upto);
@@ -75,7 +77,8 @@ class LoggerBuffer final : public LogSource {
 
   // What a member writes and the logger reads.
   struct Published {
-    // The member's alone to write (release, after its record's bytes, or before its draw), gather()'s to read (acquire).
+    // The member's alone to write (release, after its record's bytes, or before its draw), gather()'s to read
+    // (acquire).
     Atomic<uint64_t> bound{kNoBound};
     // The end of the records in the ring: as `bound`, and stored before it is cleared.
     Atomic<uint64_t> end{0};

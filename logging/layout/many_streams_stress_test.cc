@@ -1,7 +1,8 @@
-// Goal: with many workers, and several loggers and epochs that end at any moment, or several streams that are flushed at
-// different rates, or have their buffers in persistent memory, where stragglers are signalled, every record is in the log once, in the order in which LSNs were drawn, and acknowledged only when
-// durable, and then it is. Method: workers append self-proving records, some as
-// skips, some waiting for durability, some through an acknowledgement queue; then the log is read back and compared.
+// Goal: with many workers, and several loggers and epochs that end at any moment, or several streams that are
+// flushed at different rates, or have their buffers in persistent memory, where stragglers are signalled,
+// every record is in the log once, in the order in which LSNs were drawn, and acknowledged only when durable,
+// and then it is. Method: workers append self-proving records, some as skips, some waiting for durability,
+// some through an acknowledgement queue; then the log is read back and compared.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +57,8 @@ TEST_P(ManyStreamsStress, EveryRecordIsThereOnceAndInOrder) {
     options.ring_bytes = 8192;
     if (is_nvm(GetParam().device)) {
       options.ring_bytes = 65536;  // some dozen laps: each waits for the disk
-      if (life == 1) options.streams.latencies = {std::chrono::microseconds(0), std::chrono::microseconds(50)};
+      if (life == 1)
+        options.streams.latencies = {std::chrono::microseconds(0), std::chrono::microseconds(50)};
     }
     options.device = GetParam().device;
     OpenLog opened = open_for_work(directory.path(), options);
@@ -86,28 +88,29 @@ TEST_P(ManyStreamsStress, EveryRecordIsThereOnceAndInOrder) {
 
 INSTANTIATE_TEST_SUITE_P(
     DevicesAndLayouts, ManyStreamsStress,
-    ::testing::Values(StreamsCase{LogDeviceKind::kFile, LogLayout::kEpoch, 1},
-                      StreamsCase{LogDeviceKind::kFile, LogLayout::kEpoch, 3},
-                      StreamsCase{LogDeviceKind::kLossy, LogLayout::kEpoch, 2},
-                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 1},
-                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 3},
-                      StreamsCase{LogDeviceKind::kLossy, LogLayout::kDistributed, 2},
-                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 8},
-                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 4, LogBufferKind::kMutex},
-                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 5, LogBufferKind::kDelegated},
-                      StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 6, LogBufferKind::kGrasshopper},
-                      StreamsCase{LogDeviceKind::kLossy, LogLayout::kDistributed, 4, kDefaultLogBuffer,
-                           StreamPartition::kPage},
-                      StreamsCase{LogDeviceKind::kNvm, LogLayout::kDistributed, 1},
-                      StreamsCase{LogDeviceKind::kNvm, LogLayout::kDistributed, 3},
-                      StreamsCase{LogDeviceKind::kNvmLossy, LogLayout::kDistributed, 2},
-                      StreamsCase{LogDeviceKind::kNvmLossy, LogLayout::kDistributed, 4, kDefaultLogBuffer,
-                           StreamPartition::kPage},
-                      StreamsCase{LogDeviceKind::kNvm, LogLayout::kDistributed, 2, kDefaultLogBuffer,
-                           StreamPartition::kTransaction, StreamCommit::kDurableCache}),
+    ::testing::Values(
+        StreamsCase{LogDeviceKind::kFile, LogLayout::kEpoch, 1},
+        StreamsCase{LogDeviceKind::kFile, LogLayout::kEpoch, 3},
+        StreamsCase{LogDeviceKind::kLossy, LogLayout::kEpoch, 2},
+        StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 1},
+        StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 3},
+        StreamsCase{LogDeviceKind::kLossy, LogLayout::kDistributed, 2},
+        StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 8},
+        StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 4, LogBufferKind::kMutex},
+        StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 5, LogBufferKind::kDelegated},
+        StreamsCase{LogDeviceKind::kFile, LogLayout::kDistributed, 6, LogBufferKind::kGrasshopper},
+        StreamsCase{LogDeviceKind::kLossy, LogLayout::kDistributed, 4, kDefaultLogBuffer,
+                    StreamPartition::kPage},
+        StreamsCase{LogDeviceKind::kNvm, LogLayout::kDistributed, 1},
+        StreamsCase{LogDeviceKind::kNvm, LogLayout::kDistributed, 3},
+        StreamsCase{LogDeviceKind::kNvmLossy, LogLayout::kDistributed, 2},
+        StreamsCase{LogDeviceKind::kNvmLossy, LogLayout::kDistributed, 4, kDefaultLogBuffer,
+                    StreamPartition::kPage},
+        StreamsCase{LogDeviceKind::kNvm, LogLayout::kDistributed, 2, kDefaultLogBuffer,
+                    StreamPartition::kTransaction, StreamCommit::kDurableCache}),
     [](const auto& info) {
-      std::string name = std::string(name_of(info.param.layout)) + "_" + std::string(name_of(info.param.device)) + "_" +
-                         std::to_string(info.param.streams);
+      std::string name = std::string(name_of(info.param.layout)) + "_" +
+                         std::string(name_of(info.param.device)) + "_" + std::to_string(info.param.streams);
       std::ranges::replace(name, '-', '_');
       return name;
     });

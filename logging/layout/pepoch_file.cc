@@ -32,18 +32,19 @@ uint32_t slot_checksum(const std::byte* slot) {
   return crc32c({slot + sizeof(uint32_t), kSlotBytes - sizeof(uint32_t)});
 }
 
-// Whether a crash may leave some of a slot's sectors as they were, and others as they are written. Each of the incarnation's slots has as many
-// loggers', and was zeros before the first.
+// Whether a crash may leave some of a slot's sectors as they were, and others as they are written. Each of
+// the incarnation's slots has as many loggers', and was zeros before the first.
 bool may_be_torn(const Manifest& manifest) {
   uint32_t loggers = 0;
   for (const SegmentEntry& each : manifest.segments) {
-    if (each.incarnation == manifest.incarnations.back().number) loggers = std::max(loggers, each.logger.value_or(0) + 1);
+    if (each.incarnation == manifest.incarnations.back().number)
+      loggers = std::max(loggers, each.logger.value_or(0) + 1);
   }
   return kSlotHeaderBytes + loggers * sizeof(uint64_t) > kSectorBytes;
 }
 
-// The file that the slots are written to, with zeros in them: what former incarnations wrote means nothing any more, and must not stand
-// under what a crash tears.
+// The file that the slots are written to, with zeros in them: what former incarnations wrote means nothing
+// any more, and must not stand under what a crash tears.
 Result<File> open_or_make(const std::string& directory, bool direct_io) {
   const DirectoryChanges changes(directory);
   const std::string path = directory + "/" + kPepochFile;
@@ -113,8 +114,10 @@ Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, cons
   const auto size = file->size();
   if (!size.ok()) return size.error();
   if (*size != kSlots * kSlotBytes) {
-    return damaged("{} has {} bytes, and {} were written; nothing was changed: put the file back from a copy of the directory", path, *size,
-                   kSlots * kSlotBytes);
+    return damaged(
+        "{} has {} bytes, and {} were written; nothing was changed: put the file back from a copy of the "
+        "directory",
+        path, *size, kSlots * kSlotBytes);
   }
   std::vector<std::byte> bytes(kSlots * kSlotBytes);
   const auto count = file->read_at(bytes, 0);
@@ -131,28 +134,35 @@ Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, cons
         continue;
       }
       if (!may_be_torn(manifest)) {
-        return damaged("{} is damaged at byte {}: the slot doesn't match its checksum, and no crash leaves it so; nothing was changed", path,
-                       i * kSlotBytes);
+        return damaged(
+            "{} is damaged at byte {}: the slot doesn't match its checksum, and no crash leaves it so; "
+            "nothing was changed",
+            path, i * kSlotBytes);
       }
       ++bad;
       continue;
     }
     if (slot->database_id != manifest.database_id) {
       return damaged(
-          "{} belongs to another database: its id is {:016x}, and that of {}/MANIFEST {:016x}; nothing was changed: put the right one back", path,
-          slot->database_id, directory, manifest.database_id);
+          "{} belongs to another database: its id is {:016x}, and that of {}/MANIFEST {:016x}; nothing was "
+          "changed: put the right one back",
+          path, slot->database_id, directory, manifest.database_id);
     }
     if (slot->incarnation > manifest.incarnations.back().number) {
-      return damaged("{}/MANIFEST is older than the log: {} is of incarnation {}, and the last one that the manifest knows is {}; nothing was "
-                     "changed: put the newest MANIFEST of this directory back",
-                     directory, path, slot->incarnation, manifest.incarnations.back().number);
+      return damaged(
+          "{}/MANIFEST is older than the log: {} is of incarnation {}, and the last one that the manifest "
+          "knows is {}; nothing was "
+          "changed: put the newest MANIFEST of this directory back",
+          directory, path, slot->incarnation, manifest.incarnations.back().number);
     }
     if (slot->incarnation != manifest.incarnations.back().number) continue;
     if (!newest || newest->number < slot->number) newest = std::move(slot);
   }
   if (newest && newest->number >= kSlots && unwritten) {
-    return damaged("{} is damaged at byte {}: the slot is empty, though write {} of the file had it; nothing was changed", path,
-                   *unwritten * kSlotBytes, newest->number - 1);
+    return damaged(
+        "{} is damaged at byte {}: the slot is empty, though write {} of the file had it; nothing was "
+        "changed",
+        path, *unwritten * kSlotBytes, newest->number - 1);
   }
   // A crash tears the slot that is being written, and no other.
   if (bad == kSlots) {

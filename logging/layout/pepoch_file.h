@@ -1,18 +1,20 @@
 // pepoch.log: up to which epoch every logger's log is durable (epoch_log.h).
 //
-// Layout      two slots of 4096 bytes; the n-th write of an incarnation goes to slot n mod 2, so that one that a crash tears
-//             leaves the one before.
+// Layout      two slots of 4096 bytes; the n-th write of an incarnation goes to slot n mod 2, so that one
+//             that a crash tears leaves the one before.
 //             slot   0 u32 CRC32C of its other bytes   4 u32 magic "MNPE"   8 u32 format version   12 u32 loggers
 //                    16 u64 database id                24 u32 incarnation   28 u32 zero            32 u64 n, from 1
-//                    40 u64 pepoch: the last epoch that all loggers have persisted
-//                    48 u64 the LSN where the log ends: its epoch is the next, its place counts all records before it
-//                    56 u64 for each logger: where that end is in its stream; then zeros
-//             An incarnation begins with zeros in both. What fits a slot's first sector of 512 bytes, as what up to 57 loggers say does, a
-//             crash can't tear: there a slot that is neither intact nor zeros is damage. So are zeros beside a slot with n above 1.
-// Invariants  a slot is written only after all that it counts is durable. Nobody hears of an epoch before its slot is.
-//             Slots of former incarnations mean nothing: the manifest says where those ended.
+//                    40 u64 pepoch: the last epoch that all loggers have persisted 48 u64 the LSN where the
+//                    log ends: its epoch is the next, its place counts all records before it 56 u64 for each
+//                    logger: where that end is in its stream; then zeros
+//             An incarnation begins with zeros in both. What fits a slot's first sector of 512 bytes, as what
+//             up to 57 loggers say does, a crash can't tear: there a slot that is neither intact nor zeros is
+//             damage. So are zeros beside a slot with n above 1.
+// Invariants  a slot is written only after all that it counts is durable. Nobody hears of an epoch before its
+//             slot is. Slots of former incarnations mean nothing: the manifest says where those ended.
 // Threads     PepochFile: the pepoch thread. read_pepoch(): any.
-// Errors      missing, foreign, a slot that no crash leaves so, or neither what was written: kDamaged, with the path.
+// Errors      missing, foreign, a slot that no crash leaves so, or neither what was written: kDamaged, with
+//             the path.
 // Source      PACMAN, appendices A.1 and A.2, whose file holds the epoch's number.
 #pragma once
 
@@ -55,7 +57,8 @@ struct PepochSlot {
 Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, const Manifest& manifest,
                                               std::chrono::milliseconds patience);
 
-// Before anything is changed: fails where the file is there and can't be written, as it is a link, or another user's.
+// Before anything is changed: fails where the file is there and can't be written, as it is a link, or another
+// user's.
 Result<void> check_pepoch_is_own(const std::string& directory);
 
 class PepochFile {

@@ -1,9 +1,11 @@
-// RemoteDevice: the log on other machines: in the memories of one to three, each of which runs `mneme logd`, or at the servers of
-// a replicated log.
+// RemoteDevice: the log on other machines: in the memories of one to three, each of which runs `mneme logd`,
+// or at the servers of a replicated log.
 //
-// Flow        the FileDevice's blocks, chains and segments, through a RemoteQueue or a ReplicatedQueue in place of files
-// Invariants  durable is what a majority of the servers has told of. The log goes round in a bounded number of segments
-//             (remote_segments.h). The manifest's attributes name the servers before it lists the first segment there.
+// Flow        the FileDevice's blocks, chains and segments, through a RemoteQueue or a ReplicatedQueue in
+//             place of files
+// Invariants  durable is what a majority of the servers has told of. The log goes round in a bounded number
+//             of segments (remote_segments.h). The manifest's attributes name the servers before it lists the
+//             first segment there.
 // Threads, waiting  as LogDevice says.
 // Errors      opening: the servers can't be written to. Later: as the queue says.
 // Source      Ebenstein, SepLog.

@@ -1,24 +1,27 @@
-// StreamHorizon: the CommitHorizon of streams that flushers write, the clocks of a distributed log (distributed_log.h): which records are published, how far each stream has
-// hardened them, and so what is durable in the commit order.
+// StreamHorizon: the CommitHorizon of streams that flushers write, the clocks of a distributed log
+// (distributed_log.h): which records are published, how far each stream has hardened them, and so what is
+// durable in the commit order.
 //
-// Flow        worker: draw() -> ends_in() -> write its record into one stream, or parts into several -> published() each
-//             -> settled()
-//             flusher of stream i: gathers() notes a mark (m, e): every record with a GSN below m that stream i holds ends
-//             at or before e -> ... -> rose(): the stream is durable up to e or beyond, so its clock rises to m
-//             durable(): the lowest of the streams' clocks
-// Invariants  a stream's clock at m: all its records with a GSN below m are durable. It never falls.
-//             A stream with nothing on its way is synchronised: its clock rises to what a mark of this moment would say,
-//             so that an idle stream holds nobody up (Aether, section 7.3.3, step 1).
-//             Every record is covered in the end: the flusher of the stream that it ends in does not lie down before its
+// Flow        worker: draw() -> ends_in() -> write its record into one stream, or parts into several ->
+//             published() each -> settled() flusher of stream i: gathers() notes a mark (m, e): every record
+//             with a GSN below m that stream i holds ends at or before e -> ... -> rose(): the stream is
+//             durable up to e or beyond, so its clock rises to m durable(): the lowest of the streams' clocks
+// Invariants  a stream's clock at m: all its records with a GSN below m are durable. It never falls. A stream
+//             with nothing on its way is synchronised: its clock rises to what a mark of this moment would
+//             say, so that an idle stream holds nobody up (Aether, section 7.3.3, step 1). Every record is
+//             covered in the end: the flusher of the stream that it ends in does not lie down before its
 //             worker has settled, and looks once more then.
-// Soundness   of a mark. m is the minimum of the counter, loaded first, and of all workers' bounds: all records below it
-//             are published (sequence_counter.h), in their streams' buffers and in `ends`, which a worker stores before
-//             it clears its bound. So an `ends` that is read after the bounds covers each of them.
-// Threads     draw, ends_in, published, settled: the worker they name. gathers, rose, may_sleep: the stream's flusher. The rest:
-//             any.
-// Waiting     await(). A mutex is held for the scan of workers and streams, by flushers and by who begins to wait.
-// Source      Aether, sections 7.2 to 7.4; the lowest of all clocks is what the daemon of passive group commit looks for
-//             ("Scalable Logging through Emerging Non-Volatile Memory", section 4.1), by thread there.
+// Soundness   of a mark. m is the minimum of the counter, loaded first, and of all workers' bounds: all
+//             records below it are published (sequence_counter.h), in their streams' buffers and in `ends`,
+//             which a worker stores before it clears its bound. So an `ends` that is read after the bounds
+//             covers each of them.
+// Threads     draw, ends_in, published, settled: the worker they name. gathers, rose, may_sleep: the stream's
+//             flusher. The rest: any.
+// Waiting     await(). A mutex is held for the scan of workers and streams, by flushers and by who begins to
+//             wait.
+// Source      Aether, sections 7.2 to 7.4; the lowest of all clocks is what the daemon of passive group
+//             commit looks for ("Scalable Logging through Emerging Non-Volatile Memory", section 4.1), by
+//             thread there.
 #pragma once
 
 #include <array>
@@ -72,8 +75,8 @@ class StreamHorizon final : public CommitHorizon {
   static constexpr uint64_t kNoBound = ~uint64_t{0};
 
   struct Published {
-    // The worker's alone to write (release: before its draw; or after its record's bytes and `ends`), read by who scans
-    // (acquire).
+    // The worker's alone to write (release: before its draw; or after its record's bytes and `ends`), read by
+    // who scans (acquire).
     Atomic<uint64_t> bound{kNoBound};
     // As `bound`: whose flusher must not overlook that the bound goes.
     Atomic<uint32_t> last_stream{0};
@@ -99,7 +102,8 @@ class StreamHorizon final : public CommitHorizon {
   SequenceCounter counter_;
   const std::unique_ptr<CachePadded<Published>[]> published_;  // by worker
 
-  // Written by who evaluates (release: the records below are durable before anybody hears of it); read by all (acquire).
+  // Written by who evaluates (release: the records below are durable before anybody hears of it); read by all
+  // (acquire).
   CachePadded<std::atomic<uint64_t>> durable_;
   std::atomic<bool> failed_{false};  // written by fail() (release), read by waiters (acquire)
   EventCount risen_;                 // durable_ or failed_ changed

@@ -1,12 +1,15 @@
-// DurableCacheHorizon: the CommitHorizon of streams in persistent memory behind caches that are durable, too: what a worker
-// has stored survives, with no fence and no daemon. What passive group commit is to be compared with.
+// DurableCacheHorizon: the CommitHorizon of streams in persistent memory behind caches that are durable, too:
+// what a worker has stored survives, with no fence and no daemon. What passive group commit is to be compared
+// with.
 //
-// Invariants  a record is durable once its stores have left the store buffer, and x86 doesn't reorder stores; so one that is
-//             settled is. Which all are, below which number, tells a scan of the workers' bounds (sequence_counter.h), by
-//             whoever asks: rows are unlocked before their record is stored, so a transaction has to wait for lower
-//             numbers whose workers are storing them just now, here too.
+// Invariants  a record is durable once its stores have left the store buffer, and x86 doesn't reorder stores;
+//             so one that is settled is. Which all are, below which number, tells a scan of the workers'
+//             bounds (sequence_counter.h), by whoever asks: rows are unlocked before their record is stored,
+//             so a transaction has to wait for lower numbers whose workers are storing them just now, here
+//             too.
 // Threads     as CommitHorizon says.
-// Waiting     await(), for a worker that is storing its record: a microsecond, unless it is taken off its processor.
+// Waiting     await(), for a worker that is storing its record: a microsecond, unless it is taken off its
+//             processor.
 // Price       who asks reads a line a worker.
 // Source      Wang, Johnson: "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), section 4.2.
 #pragma once
@@ -44,9 +47,11 @@ class DurableCacheHorizon final : public CommitHorizon {
 
   const uint32_t appenders_;
   SequenceCounter counter_;
-  // A worker's alone to write (release: before its draw; or after its record is stored), read by who scans (acquire).
+  // A worker's alone to write (release: before its draw; or after its record is stored), read by who scans
+  // (acquire).
   const std::unique_ptr<CachePadded<std::atomic<uint64_t>>[]> bounds_;
-  // The highest that a scan has found: bounds may be late, and old ones low. Raised by who scans (release), read by all (acquire).
+  // The highest that a scan has found: bounds may be late, and old ones low. Raised by who scans (release),
+  // read by all (acquire).
   mutable CachePadded<std::atomic<uint64_t>> durable_;
   std::atomic<bool> failed_{false};  // written by fail() (release), read by all (acquire)
 };

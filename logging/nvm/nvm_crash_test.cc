@@ -1,7 +1,7 @@
-// Goal: every record whose fill() returned survives a kill, and a log that forgets the fence is caught. Method: a
-// child process with several workers appends behind caches that die with it, and reports each filled record through a
-// pipe; it is killed at a random moment, and the parent reads the directory as recovery would, over many lives. The
-// canary is the same log with the fences left out.
+// Goal: every record whose fill() returned survives a kill, and a log that forgets the fence is caught.
+// Method: a child process with several workers appends behind caches that die with it, and reports each
+// filled record through a pipe; it is killed at a random moment, and the parent reads the directory as
+// recovery would, over many lives. The canary is the same log with the fences left out.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,8 +28,8 @@ constexpr uint32_t kNvmWorkers = 3;
   for (uint32_t w = 0; w < kNvmWorkers; ++w) {
     threads.emplace_back([&, w] {
       for (uint64_t index = life << 32 | uint64_t{w} << 24;; ++index) {
-        const ReportedRecord report{index,
-                            append(*opened.log, WorkerId{w}, payload_of(index, payload_bytes_of(index)))};
+        const ReportedRecord report{
+            index, append(*opened.log, WorkerId{w}, payload_of(index, payload_bytes_of(index)))};
         if (::write(reports, &report, sizeof report) != sizeof report) std::_Exit(1);
       }
     });
@@ -39,7 +39,8 @@ constexpr uint32_t kNvmWorkers = 3;
 }
 
 std::vector<ReportedRecord> run_and_kill(const std::string& directory, LogDeviceKind device, uint64_t life) {
-  return test::run_and_kill<ReportedRecord>(life, [&](int reports) { run_child(directory, device, life, reports); });
+  return test::run_and_kill<ReportedRecord>(
+      life, [&](int reports) { run_child(directory, device, life, reports); });
 }
 
 TEST(NvmCrash, NothingFilledIsLostOverManyLives) {

@@ -1,27 +1,32 @@
-// NvmLog: Fang's log: each worker writes its record into persistent memory, at the place that its LSN names, and hardens
-// it by itself. No flusher, no prefix: it is durable at once, whatever holes are left before it.
+// NvmLog: Fang's log: each worker writes its record into persistent memory, at the place that its LSN names,
+// and hardens it by itself. No flusher, no prefix: it is durable at once, whatever holes are left before it.
 //
-// Flow        await_space -> reserve -> fill: the record is stored and hardened on return -> the transaction installs
-//             its writes -> acknowledged. After a crash the log reader scans the segments and skips the holes.
-// Invariants  a worker has at most one record reserved and not hardened; every other record below the tail is durable.
-//             Where a reservation would cross a segment's end, two skip records take its place, and another is drawn.
-// Soundness   a crash loses the records that stood between reserve() and the end of fill(), among ones that survive.
-//             Let L be lost and S survive it.
-//               L wrote, S read or wrote the same: not so. L installs, and unlocks, only after fill() (leaves_holes(),
-//                 engine/transaction/transaction_commit.cc), so S saw its lock, and was not committed on top of it.
-//               L read, S overwrote: S does not depend on L. It replays as well without it.
-//               Absence is like a row's state: an insert of L's stood claimed, not live, so S took it for absent.
-//               A client told of L: not so. It is told after fill(), as is one of who read what L wrote.
-//             So what survives, in the order of the LSNs, is a serial history: the one that ran, less transactions
-//             that nobody saw. (Early lock release would break it: what is read before it is hardened can be lost
-//             under its reader. A log with a durable prefix loses both.)
-// Price       of a lost record and of one that was damaged afterwards a scan sees the same, where nothing else tells them
-//             apart. What does: a crash leaves no more holes, and no longer ones, than its workers can; a log that
-//             was closed in order leaves none; and those of earlier lives are noted in the manifest.
+// Flow        await_space -> reserve -> fill: the record is stored and hardened on return -> the transaction
+//             installs its writes -> acknowledged. After a crash the log reader scans the segments and skips
+//             the holes.
+// Invariants  a worker has at most one record reserved and not hardened; every other record below the tail is
+//             durable. Where a reservation would cross a segment's end, two skip records take its place, and
+//             another is drawn.
+// Soundness   a crash loses the records that stood between reserve() and the end of fill(), among ones that
+//             survive. Let L be lost and S survive it.
+//               L wrote, S read or wrote the same: not so. L installs, and unlocks, only after fill()
+//               (leaves_holes(),
+//                 engine/transaction/transaction_commit.cc), so S saw its lock, and was not committed on top
+//                 of it.
+//               L read, S overwrote: S does not depend on L. It replays as well without it. Absence is like a
+//               row's state: an insert of L's stood claimed, not live, so S took it for absent. A client told
+//               of L: not so. It is told after fill(), as is one of who read what L wrote.
+//             So what survives, in the order of the LSNs, is a serial history: the one that ran, less
+//             transactions that nobody saw. (Early lock release would break it: what is read before it is
+//             hardened can be lost under its reader. A log with a durable prefix loses both.)
+// Price       of a lost record and of one that was damaged afterwards a scan sees the same, where nothing
+//             else tells them apart. What does: a crash leaves no more holes, and no longer ones, than its
+//             workers can; a log that was closed in order leaves none; and those of earlier lives are noted
+//             in the manifest.
 // Threads, waiting, errors  as CommitLog says; fill() takes the memory's latency, busy.
-// Source      Fang, Hsiao, He, Mohan, Wang: "High Performance Database Logging using Storage Class Memory" (ICDE'11),
-//             as Jung et al., "Scalable Database Logging for Multicores" (VLDB'17, ELEDA), sections 2.3.1 and 6.4.3,
-//             retell it.
+// Source      Fang, Hsiao, He, Mohan, Wang: "High Performance Database Logging using Storage Class Memory"
+//             (ICDE'11), as Jung et al., "Scalable Database Logging for Multicores" (VLDB'17, ELEDA),
+//             sections 2.3.1 and 6.4.3, retell it.
 #pragma once
 
 #include <memory>

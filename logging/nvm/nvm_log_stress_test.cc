@@ -1,7 +1,7 @@
-// Goal: whatever the threads do, a record that was filled is in the log, whole and where its worker was told, and a
-// crash leaves holes only where one was not. Method: workers append self-proving records of all sizes into small
-// segments; at the end some stop between reserve() and fill() while others go on; the directory is then read as a crash
-// would leave it.
+// Goal: whatever the threads do, a record that was filled is in the log, whole and where its worker was told,
+// and a crash leaves holes only where one was not. Method: workers append self-proving records of all sizes
+// into small segments; at the end some stop between reserve() and fill() while others go on; the directory is
+// then read as a crash would leave it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// Goal: a crash takes from a log in persistent memory the records that were not filled, and nothing else; what only looks
-// like a record is not taken for one; and of damage as much is noticed as nvm_log.h says. Method: workers are stopped
-// between reserve() and fill() while others go on, the directory is copied as a crash would leave it, and read; then
-// bytes are changed by hand.
+// Goal: a crash takes from a log in persistent memory the records that were not filled, and nothing else;
+// what only looks like a record is not taken for one; and of damage as much is noticed as nvm_log.h says.
+// Method: workers are stopped between reserve() and fill() while others go on, the directory is copied as a
+// crash would leave it, and read; then bytes are changed by hand.
 #include "logging/nvm/nvm_log.h"
 
 #include <gtest/gtest.h>

@@ -48,9 +48,12 @@ Result<std::unique_ptr<NvmRing>> NvmRing::make(ManifestFile& manifest, uint32_t 
   header.is_marked = true;
   std::array<std::byte, kMarks * kNvmLineBytes> marks{};
   encode_mark(marks.data() + place_of_mark(1), 1, incarnation.begin, layout.checksum_seed);
-  auto file = make_segment(
-      manifest, header,
-      {.directory = directory, .segment_bytes = kRingBegin + bytes, .direct_io = false, .logger = stream, .behind_header = marks});
+  auto file = make_segment(manifest, header,
+                           {.directory = directory,
+                            .segment_bytes = kRingBegin + bytes,
+                            .direct_io = false,
+                            .logger = stream,
+                            .behind_header = marks});
   if (!file.ok()) return file.error();
   auto mapped = PersistentMemory::map(*file, memory);
   if (!mapped.ok()) return mapped.error();
@@ -85,8 +88,9 @@ Result<LoadedSegment> load_nvm_ring(const File& file, const SegmentHeader& heade
   if (!file_bytes.ok()) return file_bytes.error();
   const uint64_t ring_bytes = *file_bytes - std::min<uint64_t>(*file_bytes, kRingBegin);
   if (!std::has_single_bit(ring_bytes)) {
-    return damaged("{} is damaged: it has {} bytes, and a ring has two pages and a power of two; nothing was changed",
-                   file.path(), *file_bytes);
+    return damaged(
+        "{} is damaged: it has {} bytes, and a ring has two pages and a power of two; nothing was changed",
+        file.path(), *file_bytes);
   }
   std::vector<std::byte> marks(kBlockBytes);
   LoadedSegment ring;
@@ -107,9 +111,11 @@ Result<LoadedSegment> load_nvm_ring(const File& file, const SegmentHeader& heade
     has_mark = true;
   }
   if (header.is_marked && !has_mark) {
-    return damaged("{} is damaged at byte {}: the ring has no mark, and was made with one; nothing was changed: put the file back from a copy of "
-                   "the directory",
-                   file.path(), kRingMarksAt);
+    return damaged(
+        "{} is damaged at byte {}: the ring has no mark, and was made with one; nothing was changed: put the "
+        "file back from a copy of "
+        "the directory",
+        file.path(), kRingMarksAt);
   }
   return ring;
 }

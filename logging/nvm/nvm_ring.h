@@ -1,23 +1,26 @@
-// NvmRing: the log buffer of one stream of a distributed log, in persistent memory: a mapped file that the stream's records go
-// round in. What is in it survives a crash, so records are durable there, and only destaged to segment files, in large writes
-// and the background, so that their places can be used again.
+// NvmRing: the log buffer of one stream of a distributed log, in persistent memory: a mapped file that the
+// stream's records go round in. What is in it survives a crash, so records are durable there, and only
+// destaged to segment files, in large writes and the background, so that their places can be used again.
 //
-//     file    header page (block_format.h) -> a page of marks -> the ring: the byte at position x of the stream lies
-//             x modulo its size behind the marks
+//     file    header page (block_format.h) -> a page of marks -> the ring: the byte at position x of the
+//             stream lies x modulo its size behind the marks
 //     mark    lines 0 and 1 of their page, written in turns: 0 u32 CRC32C of the rest   4 u32 "MNMK"   8 u64 its number, from 1
-//             16 u64 G: every record with a GSN below G was durable, in whichever stream
-//             The first one is there before the manifest lists the ring: a ring without any has lost what it held.
+//             16 u64 G: every record with a GSN below G was durable, in whichever stream The first one is
+//             there before the manifest lists the ring: a ring without any has lost what it held.
 //
-// Flow        store_record() by workers (nvm_ring_buffer.h) -> ... -> destaged by the stream's flusher -> overwritten
-//             after a crash: the segment files hold the stream up to a position, the ring what follows (stream_segments.h)
-// Invariants  a record begins on a line, and fills whole lines, so a line has one writer. Its place in the stream is in its
-//             checksum, so what a former lap left is none (nvm_format.h, ring_layout()).
-//             What is overwritten has been durable in a segment file before (LogFlusherOptions::keeps_until_durable).
-//             A ring is one incarnation's: the next one makes others, and this one is kept as one of its segments.
+// Flow        store_record() by workers (nvm_ring_buffer.h) -> ... -> destaged by the stream's flusher ->
+//             overwritten after a crash: the segment files hold the stream up to a position, the ring what
+//             follows (stream_segments.h)
+// Invariants  a record begins on a line, and fills whole lines, so a line has one writer. Its place in the
+//             stream is in its checksum, so what a former lap left is none (nvm_format.h, ring_layout()).
+//             What is overwritten has been durable in a segment file before
+//             (LogFlusherOptions::keeps_until_durable). A ring is one incarnation's: the next one makes
+//             others, and this one is kept as one of its segments.
 // Threads     store_record: workers, for places that are theirs. mark: one at a time. The rest: any.
-// Source      Wang, Johnson: "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), sections 1, 3 and 5.1: a buffer
-//             in NVM for each log, de-staged when it is full; the delay on each insertion. Section 3.1: the record stores its
-//             LSN, a place in one log, besides its GSN; here in the checksum.
+// Source      Wang, Johnson: "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), sections 1, 3
+//             and 5.1: a buffer in NVM for each log, de-staged when it is full; the delay on each insertion.
+//             Section 3.1: the record stores its LSN, a place in one log, besides its GSN; here in the
+//             checksum.
 #pragma once
 
 #include <memory>
@@ -73,12 +76,12 @@ class NvmRing {
   uint64_t marks_ = 1;  // the first one is made with the file
 };
 
-// Loads a ring's file: its bytes, and the highest mark as LoadedSegment::durable. Which records it holds is to be scanned for,
-// once it is known where the stream's segment files end.
+// Loads a ring's file: its bytes, and the highest mark as LoadedSegment::durable. Which records it holds is
+// to be scanned for, once it is known where the stream's segment files end.
 Result<LoadedSegment> load_nvm_ring(const File& file, const SegmentHeader& header);
 
-// The records of a loaded ring from `begin` of the stream on, which is the end of a record, or of none, and below `end`: moves
-// them into `to`, those that follow one another without a hole as one block.
+// The records of a loaded ring from `begin` of the stream on, which is the end of a record, or of none, and
+// below `end`: moves them into `to`, those that follow one another without a hole as one block.
 void scan_nvm_ring(const LoadedSegment& ring, Lsn begin, Lsn end, LogContents::Segment& to);
 
 }  // namespace mneme

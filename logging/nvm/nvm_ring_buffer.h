@@ -1,10 +1,10 @@
-// NvmRingBuffer: a stream's log buffer whose ring is persistent memory (nvm_ring.h): the watermark buffer's order, over whole
-// lines.
+// NvmRingBuffer: a stream's log buffer whose ring is persistent memory (nvm_ring.h): the watermark buffer's
+// order, over whole lines.
 //
-// Invariants  the flusher, who destages, sees only what is durable: streaming stores may be late, so that what is published is
-//             not yet there for other processors to read. So a prefix counts once the horizon has passed all numbers that
-//             were drawn when it was found.
-//             Records stay until they are destaged (LogFlusherOptions::keeps_until_durable).
+// Invariants  the flusher, who destages, sees only what is durable: streaming stores may be late, so that
+//             what is published is not yet there for other processors to read. So a prefix counts once the
+//             horizon has passed all numbers that were drawn when it was found. Records stay until they are
+//             destaged (LogFlusherOptions::keeps_until_durable).
 // Threads, waiting  as LogBuffer says.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace mneme {
 class StoreObserver {
  public:
   virtual ~StoreObserver() = default;
-  // The worker has stored [at, at + bytes) of the memory. Of memory behind a volatile cache only, which is emulated store by
-  // store: a processor's fence drains whatever was stored.
+  // The worker has stored [at, at + bytes) of the memory. Of memory behind a volatile cache only, which is
+  // emulated store by store: a processor's fence drains whatever was stored.
   virtual void stored(WorkerId worker, PersistentMemory& memory, size_t at, size_t bytes) = 0;
 };
 
@@ -64,7 +64,8 @@ class NvmRingBuffer final : public WatermarkBuffer {
   const CommitHorizon& horizon_;
   StoreObserver* const observer_;
 
-  // The flusher's: a prefix that was found, and the number below which all of its records are; what was found last.
+  // The flusher's: a prefix that was found, and the number below which all of its records are; what was found
+  // last.
   Lsn prefix_;
   Lsn published_;
   Lsn drawn_;

@@ -1,7 +1,7 @@
-// Goal: a stream's ring in persistent memory gives back what was stored last at each place, over laps, the end of the ring and
-// holes; a distributed log whose buffers are such rings reads back in commit order, be it closed or crashed, destaged or not,
-// and what is missing below what was durable is refused. Method: records whose payload proves itself; files as a crash
-// would leave them, and changed ones.
+// Goal: a stream's ring in persistent memory gives back what was stored last at each place, over laps, the
+// end of the ring and holes; a distributed log whose buffers are such rings reads back in commit order, be it
+// closed or crashed, destaged or not, and what is missing below what was durable is refused. Method: records
+// whose payload proves itself; files as a crash would leave them, and changed ones.
 #include "logging/nvm/nvm_ring.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,8 @@ class NvmRingTest : public ::testing::Test {
     const Lsn at = at_;
     const auto payload = payload_of(gsn.value, payload_bytes);
     std::byte bytes[kRecordHeaderBytes];
-    RecordHeader header{0, static_cast<uint32_t>(kRecordHeaderBytes + payload_bytes), RecordKind::kCommand, gsn};
+    RecordHeader header{0, static_cast<uint32_t>(kRecordHeaderBytes + payload_bytes), RecordKind::kCommand,
+                        gsn};
     header.encode(bytes);
     header.checksum = record_checksum(bytes, payload, ring_->layout().seed_at(at));
     header.encode(bytes);
@@ -45,9 +46,9 @@ class NvmRingTest : public ::testing::Test {
     return at;
   }
   LogContents::Segment scan(Lsn begin, Lsn end = Lsn{~uint64_t{0}}) {
-    const LoadedSegment loaded = must(load_segment(directory_.path(), manifest_->current(),
-                                                   manifest_->current().segments.front(), kFirstLsn, end,
-                                                   std::chrono::milliseconds(0)));
+    const LoadedSegment loaded =
+        must(load_segment(directory_.path(), manifest_->current(), manifest_->current().segments.front(),
+                          kFirstLsn, end, std::chrono::milliseconds(0)));
     durable_ = loaded.durable;
     LogContents::Segment segment;
     scan_nvm_ring(loaded, begin, end, segment);
@@ -144,7 +145,8 @@ TEST_F(NvmRingTest, ARingThatLostItsMarksIsRefusedUnlessItWasMadeWithoutAny) {
   std::filesystem::resize_file(path, kRingMarksAt);
   std::filesystem::resize_file(path, kRingBegin + kRingBytes);
   const auto load = [&] {
-    return load_segment(directory_.path(), manifest_->current(), entry, kFirstLsn, Lsn{~uint64_t{0}}, std::chrono::milliseconds(0));
+    return load_segment(directory_.path(), manifest_->current(), entry, kFirstLsn, Lsn{~uint64_t{0}},
+                        std::chrono::milliseconds(0));
   };
   expect_refused(load(), ErrorKind::kDamaged, path + " is damaged at byte 4096: the ring has no mark");
   // A former program's header page doesn't promise one.
@@ -169,8 +171,8 @@ TEST_F(NvmRingTest, AFileOfAnotherSizeIsRefused) {
   const std::string path = directory_.path() + "/" + manifest_->current().segments.front().file;
   close();
   std::filesystem::resize_file(path, kRingBegin + kRingBytes + kNvmLineBytes);
-  expect_refused(load_segment(directory_.path(), manifest_->current(), manifest_->current().segments.front(), kFirstLsn,
-                              Lsn{~uint64_t{0}}, std::chrono::milliseconds(0)),
+  expect_refused(load_segment(directory_.path(), manifest_->current(), manifest_->current().segments.front(),
+                              kFirstLsn, Lsn{~uint64_t{0}}, std::chrono::milliseconds(0)),
                  ErrorKind::kDamaged, " has 12352 bytes, and 12288 were written");
 }
 
@@ -195,8 +197,11 @@ class StreamsInMemory : public ::testing::TestWithParam<StreamCommit> {
   TemporaryDirectory directory_;
 };
 INSTANTIATE_TEST_SUITE_P(Commits, StreamsInMemory,
-                         ::testing::Values(StreamCommit::kPassive, StreamCommit::kDurableCache, StreamCommit::kNone),
-                         [](const auto& info) { return "of" + std::to_string(static_cast<int>(info.param)); });
+                         ::testing::Values(StreamCommit::kPassive, StreamCommit::kDurableCache,
+                                           StreamCommit::kNone),
+                         [](const auto& info) {
+                           return "of" + std::to_string(static_cast<int>(info.param));
+                         });
 
 // Records in the ring alone, and ones that were destaged; lives on other devices between.
 TEST_P(StreamsInMemory, ReadBackInCommitOrderOverLapsAndLives) {
@@ -253,7 +258,9 @@ TEST_P(StreamsInMemory, GoOnAfterCrashes) {
 class SoundStreamsInMemory : public StreamsInMemory {};
 INSTANTIATE_TEST_SUITE_P(Commits, SoundStreamsInMemory,
                          ::testing::Values(StreamCommit::kPassive, StreamCommit::kDurableCache),
-                         [](const auto& info) { return "of" + std::to_string(static_cast<int>(info.param)); });
+                         [](const auto& info) {
+                           return "of" + std::to_string(static_cast<int>(info.param));
+                         });
 
 TEST_P(SoundStreamsInMemory, ARecordThatIsNotFilledEndsTheLog) {
   OpenLog opened = open_for_work(directory_.path(), options());
@@ -290,10 +297,12 @@ TEST_F(NvmRingTest, WhatWasDurableIsNotedInTwoRings) {
   std::vector<Lsn> durable;
   for (const SegmentEntry& each : manifest.segments) {
     if (!each.is_ring) continue;
-    durable.push_back(
-        must(load_segment(crash.path(), manifest, each, kFirstLsn, Lsn{~uint64_t{0}}, std::chrono::milliseconds(0))).durable);
+    durable.push_back(must(load_segment(crash.path(), manifest, each, kFirstLsn, Lsn{~uint64_t{0}},
+                                        std::chrono::milliseconds(0)))
+                          .durable);
   }
-  EXPECT_EQ(durable, (std::vector<Lsn>{lsns.back() + 1, manifest.incarnations.back().begin, lsns.back() + 1}));
+  EXPECT_EQ(durable,
+            (std::vector<Lsn>{lsns.back() + 1, manifest.incarnations.back().begin, lsns.back() + 1}));
 }
 
 void flip(const std::string& path, uint64_t offset) {
@@ -313,8 +322,8 @@ TEST_P(StreamsInMemory, DamageBelowWhatWasDurableIsRefused) {
     ASSERT_TRUE(opened.log->wait_durable(lsns.back()));
     crash = std::make_unique<CrashImage>(directory_.path());
   }
-  // Closed in order, all of it is covered; crashed, what the daemon had marked, or a later destaged block's header says. What is
-  // damaged in a file and still in the ring is taken from there.
+  // Closed in order, all of it is covered; crashed, what the daemon had marked, or a later destaged block's
+  // header says. What is damaged in a file and still in the ring is taken from there.
   size_t refused = 0;
   for (const std::string& directory : {directory_.path(), crash->path()}) {
     const LogContents log = must(read_directory(directory));
@@ -358,8 +367,9 @@ TEST_P(StreamsInMemory, AManifestThatMistakesRingsIsRefused) {
   }
   const Manifest whole = must(read_manifest(directory_.path()));
   const auto entry = [](Manifest& manifest, bool is_ring) {
-    return std::ranges::find_if(manifest.segments,
-                                [&](const SegmentEntry& each) { return each.logger == 0u && each.is_ring == is_ring; });
+    return std::ranges::find_if(manifest.segments, [&](const SegmentEntry& each) {
+      return each.logger == 0u && each.is_ring == is_ring;
+    });
   };
   for (const bool is_ring : {true, false}) {
     Manifest changed = whole;
@@ -368,13 +378,15 @@ TEST_P(StreamsInMemory, AManifestThatMistakesRingsIsRefused) {
     // The stream's own ring away: a second one is seen before any file is.
     if (!is_ring) changed.segments.erase(entry(changed, true));
     entry(changed, is_ring)->is_ring = !is_ring;
-    expect_refused(read_log(directory_.path(), changed, {}), ErrorKind::kDamaged,
-                   "is a ring in persistent memory where the manifest says a segment, or the other way round");
+    expect_refused(
+        read_log(directory_.path(), changed, {}), ErrorKind::kDamaged,
+        "is a ring in persistent memory where the manifest says a segment, or the other way round");
   }
   Manifest twice = whole;
   const auto segment = entry(twice, false);
   segment->is_ring = true;
-  expect_refused(read_log(directory_.path(), twice, {}), ErrorKind::kDamaged, "/MANIFEST lists two rings of one stream, of which ");
+  expect_refused(read_log(directory_.path(), twice, {}), ErrorKind::kDamaged,
+                 "/MANIFEST lists two rings of one stream, of which ");
 }
 
 TEST_P(StreamsInMemory, ACheckpointLeavesTheRingAndWhatIsAboveIt) {
@@ -393,7 +405,8 @@ TEST_P(StreamsInMemory, ACheckpointLeavesTheRingAndWhatIsAboveIt) {
     }));
     removed += below.size();
     const CrashImage crash(directory_.path());
-    expect_records(must(read_directory(crash.path(), {.threads = 2})), {lsns.begin() + i + 1, lsns.end()}, i + 1);
+    expect_records(must(read_directory(crash.path(), {.threads = 2})), {lsns.begin() + i + 1, lsns.end()},
+                   i + 1);
   }
   EXPECT_GT(removed, 3u);
   // Of a former life everything below goes, its rings as well.

@@ -49,9 +49,9 @@ NvmSpace::~NvmSpace() {
   thread_.join();
 }
 
-// Of the last room_bytes_ before mapped_end_, each worker draws at most once: from then on it sees the tail there, and
-// waits. No draw there is repeated, since the next segment begins at mapped_end_ itself. So the tail never passes it,
-// though what is read of it here may be stale.
+// Of the last room_bytes_ before mapped_end_, each worker draws at most once: from then on it sees the tail
+// there, and waits. No draw there is repeated, since the next segment begins at mapped_end_ itself. So the
+// tail never passes it, though what is read of it here may be stale.
 bool NvmSpace::has_room() const {
   return tail_->load(std::memory_order_acquire) + room_bytes_ <= mapped_end_->load(std::memory_order_acquire);
 }
@@ -61,7 +61,8 @@ bool NvmSpace::await_room(WorkerId worker) {
   DCHECK(bounds_[worker.value]->load(std::memory_order_relaxed) == kNone);
   if (has_room()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
-  // What was seen while waiting counts: others may have drawn since, each within the room that is kept for him.
+  // What was seen while waiting counts: others may have drawn since, each within the room that is kept for
+  // him.
   bool room = false;
   room_.await([&] {
     room = has_room();

@@ -1,20 +1,22 @@
-// NvmSpace: the log's place in persistent memory: hands out LSNs, each of which is an address, and keeps segments mapped
-// around the tail.
+// NvmSpace: the log's place in persistent memory: hands out LSNs, each of which is an address, and keeps
+// segments mapped around the tail.
 //
 // Flow        await_room() -> draw() -> place_of(), stores -> settle()      a worker, for one record
-//             its own thread: maps the next segment ahead of the tail, unmaps what no worker writes to any more
+//             its own thread: maps the next segment ahead of the tail, unmaps what no worker writes to any
+//             more
 // Invariants  LSNs rise in the order of the draw() calls, over all workers, and order memory: draw() is a
-//             read-modify-write (acquire and release) of one tail.
-//             Every LSN below mapped_end has its segment mapped until the worker that drew it has settled it.
-//             A worker has at most one stretch of the log drawn and not settled. So a crash leaves at most as many
-//             holes as there are workers.
-// Unmapping   a worker states a lower bound of what it will draw before it draws, and takes it back once it has settled.
-//             Who unmaps loads the tail first, then the bounds: a draw below that tail is ordered before the load, with
-//             the bound that precedes it, so it is seen, or its settling is (the order of watermark_buffer.h).
+//             read-modify-write (acquire and release) of one tail. Every LSN below mapped_end has its segment
+//             mapped until the worker that drew it has settled it. A worker has at most one stretch of the
+//             log drawn and not settled. So a crash leaves at most as many holes as there are workers.
+// Unmapping   a worker states a lower bound of what it will draw before it draws, and takes it back once it
+//             has settled. Who unmaps loads the tail first, then the bounds: a draw below that tail is
+//             ordered before the load, with the bound that precedes it, so it is seen, or its settling is
+//             (the order of watermark_buffer.h).
 // Threads     await_room, draw, place_of, settle: the worker they name. The rest: any.
-// Waiting     await_room() waits for a segment to be mapped, and for workers that have stood between draw() and settle()
-//             while the others filled several segments; nothing else waits.
-// Errors      a segment can't be made: await_room() returns false once what is mapped is used up; failure() says why.
+// Waiting     await_room() waits for a segment to be mapped, and for workers that have stood between draw()
+//             and settle() while the others filled several segments; nothing else waits.
+// Errors      a segment can't be made: await_room() returns false once what is mapped is used up; failure()
+//             says why.
 #pragma once
 
 #include <atomic>
@@ -50,9 +52,11 @@ class NvmSpace {
   static Result<std::unique_ptr<NvmSpace>> open(ManifestFile& manifest, const NvmSpaceOptions& options);
   ~NvmSpace();
 
-  // Waits until draw() finds mapped memory for any record, also where it must be repeated. False: there will be none.
+  // Waits until draw() finds mapped memory for any record, also where it must be repeated. False: there will
+  // be none.
   bool await_room(WorkerId worker);
-  // Draws the next `bytes` of the log, whole lines. They may reach into the next segment: then they hold no record.
+  // Draws the next `bytes` of the log, whole lines. They may reach into the next segment: then they hold no
+  // record.
   Lsn draw(WorkerId worker, uint64_t bytes);
   // All that the worker has drawn is hardened.
   void settle(WorkerId worker);
@@ -105,14 +109,15 @@ class NvmSpace {
 
   // Read-modify-written by draw() (acq_rel: the order of commits and of memory); read by all (acquire).
   CachePadded<std::atomic<uint64_t>> tail_;
-  // A worker's lower bound of its drawn, unsettled LSN; kNone. Written by it (release: its stores to the log precede
-  // settling), read by settled() (acquire).
+  // A worker's lower bound of its drawn, unsettled LSN; kNone. Written by it (release: its stores to the log
+  // precede settling), read by settled() (acquire).
   const std::unique_ptr<CachePadded<std::atomic<uint64_t>>[]> bounds_;
-  // Written by the thread (release: the segment below stands in its slot), read by await_room() (acquire). A worker whose
-  // LSN lies above what it read itself gets the order through the tail, from the worker that moved it there.
+  // Written by the thread (release: the segment below stands in its slot), read by await_room() (acquire). A
+  // worker whose LSN lies above what it read itself gets the order through the tail, from the worker that
+  // moved it there.
   CachePadded<std::atomic<uint64_t>> mapped_end_;
-  // Segment i, in order from the beginning, stands in slot i modulo their count. Written by the thread (release), read
-  // by workers (acquire).
+  // Segment i, in order from the beginning, stands in slot i modulo their count. Written by the thread
+  // (release), read by workers (acquire).
   const std::unique_ptr<std::atomic<PersistentMemory*>[]> slots_;
 
   // Owned by the thread; the destructor's after it has ended.

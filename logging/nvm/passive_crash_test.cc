@@ -1,7 +1,8 @@
-// Goal: every record that was told of as durable survives a kill, of streams whose buffers lie in persistent memory behind
-// caches that a crash empties; and without passive group commit, or without the fences, losses are seen. Method: a
-// child process with several workers, one stream slower than the other, reports each record that durable() has passed through
-// a pipe; it is killed at a random moment, and the parent reads the directory as recovery would, over many lives.
+// Goal: every record that was told of as durable survives a kill, of streams whose buffers lie in persistent
+// memory behind caches that a crash empties; and without passive group commit, or without the fences, losses
+// are seen. Method: a child process with several workers, one stream slower than the other, reports each
+// record that durable() has passed through a pipe; it is killed at a random moment, and the parent reads the
+// directory as recovery would, over many lives.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -30,7 +31,8 @@ DurableLogOptions options_of(LogDeviceKind device, std::optional<StreamCommit> c
   return options;
 }
 
-[[noreturn]] void run_child(const std::string& directory, const DurableLogOptions& options, uint64_t life, int reports) {
+[[noreturn]] void run_child(const std::string& directory, const DurableLogOptions& options, uint64_t life,
+                            int reports) {
   OpenLog opened = open_for_work(directory, options);
   std::vector<std::thread> threads;
   for (uint32_t w = 0; w < kPassiveWorkers; ++w) {
@@ -50,8 +52,8 @@ DurableLogOptions options_of(LogDeviceKind device, std::optional<StreamCommit> c
   std::_Exit(1);
 }
 
-std::vector<ReportedRecord> run_and_kill(const std::string& directory, LogDeviceKind device, std::optional<StreamCommit> commit,
-                                 uint64_t life) {
+std::vector<ReportedRecord> run_and_kill(const std::string& directory, LogDeviceKind device,
+                                         std::optional<StreamCommit> commit, uint64_t life) {
   return test::run_and_kill<ReportedRecord>(
       life, [&](int reports) { run_child(directory, options_of(device, commit, life), life, reports); });
 }

@@ -21,7 +21,8 @@ constexpr uint32_t kPatientLooks = 5;
 // With nothing on its way the daemon looks as seldom.
 constexpr std::chrono::milliseconds kIdlePeriod{1};
 
-// How often this process was forked off another: a thread's id is another there. Any thread (relaxed: a thread forks for itself).
+// How often this process was forked off another: a thread's id is another there. Any thread (relaxed: a
+// thread forks for itself).
 std::atomic<uint32_t> forks{0};
 
 pid_t this_thread_id() {
@@ -95,8 +96,8 @@ void PassiveGroupCommit::await_signal(Slot& slot) {
   }
 }
 
-// Another thread works for the slot from now on. What the last one left in its processor's buffers was drained when the worker
-// was handed on, at the latest.
+// Another thread works for the slot from now on. What the last one left in its processor's buffers was
+// drained when the worker was handed on, at the latest.
 void PassiveGroupCommit::take_over(Slot& slot) const {
   slot.thread.store(this_thread_id(), std::memory_order_seq_cst);
   await_signal(slot);
@@ -111,7 +112,8 @@ void PassiveGroupCommit::install_handler() {
       handle_signal(signal, info, context);
     };
     action.sa_flags = SA_SIGINFO;
-#if !defined(__SANITIZE_THREAD__)  // it runs handlers between steps of the program: then a call that waits has to return
+#if !defined( \
+    __SANITIZE_THREAD__)  // it runs handlers between steps of the program: then a call that waits has to return
     action.sa_flags |= SA_RESTART;
 #endif
     sigemptyset(&action.sa_mask);
@@ -122,8 +124,8 @@ void PassiveGroupCommit::install_handler() {
   CHECK(installed);
 }
 
-// The order in which a record's steps are stored is what the handler rests on, which runs between any two of them: it
-// takes a record for stored only where in_record says so last.
+// The order in which a record's steps are stored is what the handler rests on, which runs between any two of
+// them: it takes a record for stored only where in_record says so last.
 Lsn PassiveGroupCommit::draw(WorkerId worker) {
   Slot& slot = *slots_[worker.value];
   const uint64_t bound = counter_.bound().value;
@@ -134,7 +136,8 @@ Lsn PassiveGroupCommit::draw(WorkerId worker) {
   slot.in_record.store(true, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   // Of a worker that is dirty the word bounds this record, too.
-  if (!is_dirty(slot.dgsn.load(std::memory_order_relaxed))) slot.dgsn.store(dirty(bound), std::memory_order_release);
+  if (!is_dirty(slot.dgsn.load(std::memory_order_relaxed)))
+    slot.dgsn.store(dirty(bound), std::memory_order_release);
   return counter_.draw();
 }
 
@@ -167,8 +170,8 @@ void PassiveGroupCommit::drain(const Slot& slot) const {
   }
 }
 
-// By the owner, or in its signal handler, outside of a record: all that it stored has left the processor's buffers. To do it
-// twice is to do it once: the handler may run between any two steps of it.
+// By the owner, or in its signal handler, outside of a record: all that it stored has left the processor's
+// buffers. To do it twice is to do it once: the handler may run between any two steps of it.
 void PassiveGroupCommit::be_drained(Slot& slot) const {
   drain(slot);
   slot.undrained.store(0, std::memory_order_relaxed);
@@ -291,7 +294,8 @@ void PassiveGroupCommit::signal_stragglers() {
 
 // Its thread has ended, outside of a record. Who takes over waits until this is done.
 void PassiveGroupCommit::clean_for_ended(Slot& slot) const {
-  if (!is_dirty(slot.dgsn.load(std::memory_order_acquire)) || slot.in_record.load(std::memory_order_relaxed)) return;
+  if (!is_dirty(slot.dgsn.load(std::memory_order_acquire)) || slot.in_record.load(std::memory_order_relaxed))
+    return;
   drain(slot);
   slot.dgsn.store(clean(slot.stored_end.load(std::memory_order_relaxed)), std::memory_order_release);
 }

@@ -1,44 +1,49 @@
-// PassiveGroupCommit: the CommitHorizon of streams in persistent memory behind volatile caches: each worker fences its own
-// commits, a daemon finds out below which number all workers have, and that is durable.
+// PassiveGroupCommit: the CommitHorizon of streams in persistent memory behind volatile caches: each worker
+// fences its own commits, a daemon finds out below which number all workers have, and that is durable.
 //
-// Flow        worker: draw() sets its dirty bit -> streaming stores into its stream's ring -> settled(): of a commit, a fence,
-//             then the dirty bit is cleared, and its dgsn is the record's GSN -> the transaction waits in the worker's queue
-//             (ack_queue.h)
-//             daemon: every period the lowest dgsn over all workers -> durable() -> the workers tell their clients
-//             a straggler, which stays dirty: a signal, by which its stores are drained, and its handler says so
-// Why         a fence drains the write-combining buffers of the processor that executes it, and no other's. A transaction may
-//             depend upon records that other workers have stored into other streams, or have yet to store, since rows are
-//             unlocked before their record is written; a crash that takes such a record leaves a hole in the commit
-//             sequence, which ends the log. So nothing is acknowledged before all lower numbers are fenced, by whomever.
-//             That switched off (`groups`), or the fence (`hardens`), a crash test must find losses.
-// dgsn        one word a worker: 2 * GSN + dirty bit. All that the worker has written with lower GSNs is durable; while the
-//             bit is not set, all that it has written.
-//             Written by its owner alone, in program order or in its signal handler, and read by the daemon: no atomic
-//             read-modify-write (section 4.1). Except of a worker whose thread has ended: what that stored is drained,
-//             nobody would say so, and the daemon does, while a thread that takes the worker's place waits.
-// Soundness   of what the daemon finds. It loads the counter, then the words. A word with the bit bounds its worker: what it
-//             drew is at or above the GSN there (sequence_counter.h). A clean one bounds nothing: all it drew below that
-//             counter is fenced, and what it will draw is above. The paper's daemon takes the dgsn of a clean thread, too,
-//             whose next record could get a low GSN by its Lamport clock; ours come from one sequence, so a worker that has
-//             nothing to log holds nobody up, and needs no signal.
-// Stragglers  a record that is no commit, the skip record of a transaction that failed its validation, is stored without a
-//             fence, and the worker stays dirty until its next commit; it may read for long until then, or wait. And a
-//             thread may be taken off its processor while it is dirty. Once the lowest dgsn has stood for a while, the
-//             daemon signals all threads that are dirty. To take the interrupt, and to switch threads, drains a processor's
-//             write-combining buffers (section 4.1), so all that the thread had stored is durable when its handler runs: it
-//             clears the bit; in the middle of a record it moves the dgsn up to that.
-//             The signal is a queued real-time one, for one thread, with its word's address: sent again only once it has
-//             been handled, and the destructor waits for those that are under way. A system call that it interrupts is
-//             restarted, or repeated by who made it. (`membarrier` would drain the processors of all threads in one call,
-//             and leave it to the daemon to say so for others; the paper signals, and so a word has one writer.)
-// Undo        the paper keeps a private undo buffer in DRAM, as its log is write-only, and rollback reads it (section 3.1).
-//             Here rollback needs nothing of the log: a transaction keeps its changes to itself until it has been
-//             validated, so its write set, in DRAM, is all that it takes back, and it writes one record, when it commits
-//             (engine/transaction/transaction.h). Recovery is redo alone. So there is no such buffer; only destaging reads the log.
-// Threads     as CommitHorizon says; a daemon of its own. Who hands a worker on to another thread does it by a mutex, or by a
-//             thread's end: the locked instructions in these drain the buffers, too.
+// Flow        worker: draw() sets its dirty bit -> streaming stores into its stream's ring -> settled(): of a
+//             commit, a fence, then the dirty bit is cleared, and its dgsn is the record's GSN -> the
+//             transaction waits in the worker's queue (ack_queue.h) daemon: every period the lowest dgsn over
+//             all workers -> durable() -> the workers tell their clients a straggler, which stays dirty: a
+//             signal, by which its stores are drained, and its handler says so
+// Why         a fence drains the write-combining buffers of the processor that executes it, and no other's. A
+//             transaction may depend upon records that other workers have stored into other streams, or have
+//             yet to store, since rows are unlocked before their record is written; a crash that takes such a
+//             record leaves a hole in the commit sequence, which ends the log. So nothing is acknowledged
+//             before all lower numbers are fenced, by whomever. That switched off (`groups`), or the fence
+//             (`hardens`), a crash test must find losses.
+// dgsn        one word a worker: 2 * GSN + dirty bit. All that the worker has written with lower GSNs is
+//             durable; while the bit is not set, all that it has written. Written by its owner alone, in
+//             program order or in its signal handler, and read by the daemon: no atomic read-modify-write
+//             (section 4.1). Except of a worker whose thread has ended: what that stored is drained, nobody
+//             would say so, and the daemon does, while a thread that takes the worker's place waits.
+// Soundness   of what the daemon finds. It loads the counter, then the words. A word with the bit bounds its
+//             worker: what it drew is at or above the GSN there (sequence_counter.h). A clean one bounds
+//             nothing: all it drew below that counter is fenced, and what it will draw is above. The paper's
+//             daemon takes the dgsn of a clean thread, too, whose next record could get a low GSN by its
+//             Lamport clock; ours come from one sequence, so a worker that has nothing to log holds nobody
+//             up, and needs no signal.
+// Stragglers  a record that is no commit, the skip record of a transaction that failed its validation, is
+//             stored without a fence, and the worker stays dirty until its next commit; it may read for long
+//             until then, or wait. And a thread may be taken off its processor while it is dirty. Once the
+//             lowest dgsn has stood for a while, the daemon signals all threads that are dirty. To take the
+//             interrupt, and to switch threads, drains a processor's write-combining buffers (section 4.1),
+//             so all that the thread had stored is durable when its handler runs: it clears the bit; in the
+//             middle of a record it moves the dgsn up to that. The signal is a queued real-time one, for one
+//             thread, with its word's address: sent again only once it has been handled, and the destructor
+//             waits for those that are under way. A system call that it interrupts is restarted, or repeated
+//             by who made it. (`membarrier` would drain the processors of all threads in one call, and leave
+//             it to the daemon to say so for others; the paper signals, and so a word has one writer.)
+// Undo        the paper keeps a private undo buffer in DRAM, as its log is write-only, and rollback reads it
+//             (section 3.1). Here rollback needs nothing of the log: a transaction keeps its changes to
+//             itself until it has been validated, so its write set, in DRAM, is all that it takes back, and
+//             it writes one record, when it commits (engine/transaction/transaction.h). Recovery is redo
+//             alone. So there is no such buffer; only destaging reads the log.
+// Threads     as CommitHorizon says; a daemon of its own. Who hands a worker on to another thread does it by
+//             a mutex, or by a thread's end: the locked instructions in these drain the buffers, too.
 // Waiting     await(), for the daemon. settled() waits for nobody.
-// Source      Wang, Johnson: "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), sections 3.1 and 4.1, Figure 3.
+// Source      Wang, Johnson: "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), sections 3.1
+//             and 4.1, Figure 3.
 #pragma once
 
 #include <sys/types.h>
@@ -69,7 +74,8 @@ struct PassiveGroupCommitOptions {
   uint32_t appenders = 1;
   std::chrono::microseconds period = kPassivePeriod;
   bool hardens = true;  // false: the fence is left out; a crash test must fail on it
-  bool groups = true;   // false: who has fenced its own record takes it for durable, without a daemon; likewise
+  // false: who has fenced its own record takes it for durable, without a daemon; likewise
+  bool groups = true;
   // Told by the daemon of each rise of durable(), before anybody else.
   std::function<void(Lsn)> rises{};
 };
@@ -100,23 +106,26 @@ class PassiveGroupCommit final : public CommitHorizon, public StoreObserver {
   // Of a volatile cache only; more of them are drained as they come.
   static constexpr uint32_t kMostUndrained = 64;
 
-  // A worker's. Written by its owner and the owner's signal handler, where nothing else is said: the same thread, so that
-  // signal fences order them.
+  // A worker's. Written by its owner and the owner's signal handler, where nothing else is said: the same
+  // thread, so that signal fences order them.
   struct Slot {
     // 2 * GSN + dirty bit. Release: the fence before it; read by the daemon (acquire).
     std::atomic<uint64_t> dgsn{0};
-    // Whose thread it is. Written by the thread, before it reads is_signalled, and read by the daemon, after it has written
-    // that (both sequentially consistent): so either the daemon sees the new thread, or that sees it at work and waits.
+    // Whose thread it is. Written by the thread, before it reads is_signalled, and read by the daemon, after
+    // it has written that (both sequentially consistent): so either the daemon sees the new thread, or that
+    // sees it at work and waits.
     std::atomic<pid_t> thread{0};
-    // Whether a record is drawn and not all of it stored; what it drew, or less. Relaxed: for the thread itself.
+    // Whether a record is drawn and not all of it stored; what it drew, or less. Relaxed: for the thread
+    // itself.
     std::atomic<bool> in_record{false};
     std::atomic<uint64_t> bound{0};
     std::atomic<uint64_t> stored_end{0};  // the GSN behind the last record that is stored
-    // What an emulated volatile cache holds of it. Release: the stretches below the count, for the daemon (acquire).
+    // What an emulated volatile cache holds of it. Release: the stretches below the count, for the daemon
+    // (acquire).
     std::atomic<uint32_t> undrained{0};
     std::array<Stretch, kMostUndrained> stretches{};
-    // Set by the daemon before it sends a signal, cleared by the handler when it is done (release; acquire), by the daemon
-    // where it could not be sent, or by who finds the thread that it was sent to ended.
+    // Set by the daemon before it sends a signal, cleared by the handler when it is done (release; acquire),
+    // by the daemon where it could not be sent, or by who finds the thread that it was sent to ended.
     std::atomic<bool> is_signalled{false};
     std::atomic<pid_t> signalled_thread{0};  // written by the daemon before is_signalled
     const PassiveGroupCommit* whose = nullptr;
@@ -141,7 +150,8 @@ class PassiveGroupCommit final : public CommitHorizon, public StoreObserver {
   SequenceCounter counter_;
   const std::unique_ptr<CachePadded<Slot>[]> slots_;
 
-  // Written by the daemon (release: the records below are durable before anybody hears of it); read by all (acquire).
+  // Written by the daemon (release: the records below are durable before anybody hears of it); read by all
+  // (acquire).
   CachePadded<std::atomic<uint64_t>> durable_;
   std::atomic<bool> failed_{false};  // written by fail() (release), read by waiters (acquire)
   EventCount risen_;                 // durable_ or failed_ changed

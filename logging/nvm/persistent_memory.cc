@@ -39,8 +39,8 @@ Result<std::unique_ptr<PersistentMemory>> PersistentMemory::map(const File& file
 #endif
   if (memory == MAP_FAILED) memory = map_with(MAP_SHARED, file, *size);
   if (memory == MAP_FAILED) return file_error("map", file.path(), errno);
-  // A shared mapping's pages are writable only once they were written to: else a worker would stop for each new one. A
-  // kernel older than 5.14 refuses; then it does.
+  // A shared mapping's pages are writable only once they were written to: else a worker would stop for each
+  // new one. A kernel older than 5.14 refuses; then it does.
   ::madvise(memory, *size, MADV_POPULATE_WRITE);
   // A child of fork() would keep the file, and its lock.
   ::madvise(memory, *size, MADV_DONTFORK);

@@ -1,24 +1,27 @@
-// PersistentMemory: a file, mapped, that stands for non-volatile memory: stored with streaming stores, made durable by
-// a fence and no system call.
+// PersistentMemory: a file, mapped, that stands for non-volatile memory: stored with streaming stores, made
+// durable by a fence and no system call.
 //
-// Flow        store_line() ... store_line() -> harden(): what this thread stored is durable
-//             or in steps, for who makes several stores durable at once: store_line() ... delay() ... -> drain(), fence()
-// Stores      streaming ones go to memory past the caches, through the processor's write-combining buffers, which a fence,
-//             an interrupt or a context switch drains: as stores to memory that is mapped write-combining do (section 4.1).
-//             Where caches are durable, too, ordinary ones serve: they are durable once they have left the store buffer,
-//             in program order on x86, and need neither (section 4.2).
-// Emulation   the fence is followed by a wait that occupies the processor, for what slower memory would take longer
-//             than DRAM: 1.2 us by default. Where the file lies on memory that is persistent (DAX, mapped with
-//             MAP_SYNC), what is hardened survives a power failure. An ordinary file's pages stand for such memory
-//             elsewhere: they survive the process, however it dies, not the machine. is_persistent() says which.
-// Crashes     an ordinary file's pages survive a process even where it forgot the fence, so a killed process would
-//             prove nothing. With `volatile_cache`, stores go to the process's own memory, which stands for the
-//             processor's caches and dies with it; harden() writes its lines back, in some order, and a line now and
-//             then is written back sooner, as caches do.
+// Flow        store_line() ... store_line() -> harden(): what this thread stored is durable or in steps, for
+//             who makes several stores durable at once: store_line() ... delay() ... -> drain(), fence()
+// Stores      streaming ones go to memory past the caches, through the processor's write-combining buffers,
+//             which a fence, an interrupt or a context switch drains: as stores to memory that is mapped
+//             write-combining do (section 4.1). Where caches are durable, too, ordinary ones serve: they are
+//             durable once they have left the store buffer, in program order on x86, and need neither
+//             (section 4.2).
+// Emulation   the fence is followed by a wait that occupies the processor, for what slower memory would take
+//             longer than DRAM: 1.2 us by default. Where the file lies on memory that is persistent (DAX,
+//             mapped with MAP_SYNC), what is hardened survives a power failure. An ordinary file's pages
+//             stand for such memory elsewhere: they survive the process, however it dies, not the machine.
+//             is_persistent() says which.
+// Crashes     an ordinary file's pages survive a process even where it forgot the fence, so a killed process
+//             would prove nothing. With `volatile_cache`, stores go to the process's own memory, which stands
+//             for the processor's caches and dies with it; harden() writes its lines back, in some order, and
+//             a line now and then is written back sooner, as caches do.
 // Threads     any. A line is stored by one thread at a time, and hardened by the one that stored it.
 // Waiting     harden() alone, for the latency.
-// Source      Wang and Johnson, "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), sections 4.1, 4.2 and 5.1
-//             (the delay); Fang et al., "High Performance Database Logging using Storage Class Memory" (ICDE'11).
+// Source      Wang and Johnson, "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), sections
+//             4.1, 4.2 and 5.1 (the delay); Fang et al., "High Performance Database Logging using Storage
+//             Class Memory" (ICDE'11).
 #pragma once
 
 #include <chrono>
@@ -46,7 +49,7 @@ struct PersistentMemoryOptions {
   std::chrono::nanoseconds latency = kNvmLatency;
   bool volatile_cache = false;
   bool durable_cache = false;  // ordinary stores will do; not with a volatile cache
-  uint64_t seed = 1;  // chooses which lines the volatile cache writes back early
+  uint64_t seed = 1;           // chooses which lines the volatile cache writes back early
 };
 
 class PersistentMemory {
@@ -83,15 +86,16 @@ class PersistentMemory {
   void delay() const;
   // This thread's streaming stores, to whichever memory, leave the write-combining buffers.
   static void fence();
-  // Of a volatile cache: does to these lines, which one thread stored, what else a fence does, or an interrupt. They are
-  // durable on return.
+  // Of a volatile cache: does to these lines, which one thread stored, what else a fence does, or an
+  // interrupt. They are durable on return.
   void drain(size_t at, size_t bytes);
 
  private:
   PersistentMemory(std::byte* memory, size_t bytes, bool is_persistent,
                    const PersistentMemoryOptions& options);
 
-  // Past the caches, so that the fence alone makes it durable. ThreadSanitizer sees plain stores only, and gets those.
+  // Past the caches, so that the fence alone makes it durable. ThreadSanitizer sees plain stores only, and
+  // gets those.
   static void stream_line(std::byte* to, const std::byte* from) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
     for (size_t i = 0; i < kCacheLineBytes; i += sizeof(__m128i)) {
@@ -104,9 +108,7 @@ class PersistentMemory {
   }
   uint64_t chance(size_t at) const;
   void store_in_cache(size_t at, const std::byte* line);
-  void write_back(size_t at) {
-    std::memcpy(memory_ + at, cache_->data() + at, kCacheLineBytes);
-  }
+  void write_back(size_t at) { std::memcpy(memory_ + at, cache_->data() + at, kCacheLineBytes); }
 
   std::byte* const memory_;
   const size_t bytes_;

@@ -1,5 +1,5 @@
-// Goal: what is hardened is in the file, and with a volatile cache nothing else is sure to be. Method: lines are stored
-// by hand, and the file is read as another process would.
+// Goal: what is hardened is in the file, and with a volatile cache nothing else is sure to be. Method: lines
+// are stored by hand, and the file is read as another process would.
 #include "logging/nvm/persistent_memory.h"
 
 #include <fcntl.h>

@@ -123,11 +123,13 @@ class DistributedLogReader {
         directory_, place.file, place.offset, without_part(record.lsn).value);
   }
 
-  // It may have been any stream's: a last block without a right header breaks nothing off, and what does may be a torn end.
+  // It may have been any stream's: a last block without a right header breaks nothing off, and what does may
+  // be a torn end.
   Error hole(Lsn at, uint32_t incarnation) {
     std::string where;
     for (const LogContents::Place& place : segments_.ends(incarnation))
-      where += fmt::format("{}{}/{} at byte {}", where.empty() ? "" : ", or ", directory_, place.file, place.offset);
+      where += fmt::format("{}{}/{} at byte {}", where.empty() ? "" : ", or ", directory_, place.file,
+                           place.offset);
     where += where.empty() ? directory_ + ": " : ": ";
     return damaged(
         "the log is damaged: {}the record at LSN {} is missing or not what was written, in whichever stream "

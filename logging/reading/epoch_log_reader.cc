@@ -16,7 +16,10 @@ namespace {
 class EpochLogReader {
  public:
   EpochLogReader(const std::string& directory, const Manifest& manifest, const LogReadOptions& options)
-      : directory_(directory), manifest_(manifest), options_(options), segments_(directory, manifest, options, log_) {}
+      : directory_(directory),
+        manifest_(manifest),
+        options_(options),
+        segments_(directory, manifest, options, log_) {}
 
   Result<LogContents> read() {
     log_.streams = LogContents::Streams();
@@ -37,7 +40,8 @@ class EpochLogReader {
     if (log_.dropped_bytes > 0) {
       log_.dropped_reason = fmt::format(
           "the log ends at LSN {}: not all loggers had persisted an epoch past {}; what some had is left out",
-          log_.end.value, log_.streams->pepoch ? fmt::format("{}", *log_.streams->pepoch) : "the last opening");
+          log_.end.value,
+          log_.streams->pepoch ? fmt::format("{}", *log_.streams->pepoch) : "the last opening");
     }
     return std::move(log_);
   }
@@ -61,8 +65,8 @@ class EpochLogReader {
     return {};
   }
 
-  // No block was written after an epoch that pepoch.log does not know, nor a segment made before its first slot; and where the log was closed
-  // in order the file knows its end.
+  // No block was written after an epoch that pepoch.log does not know, nor a segment made before its first
+  // slot; and where the log was closed in order the file knows its end.
   Result<void> check_pepoch() {
     uint64_t persisted = 0;
     bool had_slot = false;
@@ -78,18 +82,22 @@ class EpochLogReader {
           "changed",
           directory_, kPepochFile,
           log_.streams->pepoch ? fmt::format("no epoch past {}", *log_.streams->pepoch)
-                              : "no epoch of this opening",
+                               : "no epoch of this opening",
           first + persisted - 1);
     }
     if (had_slot && !has_slot_) {
-      return damaged("{}/{} is damaged, or older than the log: no slot of it is of the last opening, incarnation {}; nothing was changed: put "
-                     "the file back from a copy of the directory",
-                     directory_, kPepochFile, last().number);
+      return damaged(
+          "{}/{} is damaged, or older than the log: no slot of it is of the last opening, incarnation {}; "
+          "nothing was changed: put "
+          "the file back from a copy of the directory",
+          directory_, kPepochFile, last().number);
     }
     if (log_.end < last().closed.value_or(log_.end)) {
-      return damaged("{}/{} is damaged, or older than MANIFEST: it says that the log ends at LSN {}, and it was closed at LSN {}; nothing was "
-                     "changed: put the file back from a copy of the directory",
-                     directory_, kPepochFile, log_.end.value, last().closed->value);
+      return damaged(
+          "{}/{} is damaged, or older than MANIFEST: it says that the log ends at LSN {}, and it was closed "
+          "at LSN {}; nothing was "
+          "changed: put the file back from a copy of the directory",
+          directory_, kPepochFile, log_.end.value, last().closed->value);
     }
     return {};
   }
@@ -102,11 +110,13 @@ class EpochLogReader {
   Result<void> check_range() const {
     for (size_t s = 0; s < records_.size(); ++s) {
       const Lsn end = range_of(manifest_.segments[s].incarnation).end;
-      const auto past = std::ranges::find_if(records_[s], [end](const RecordView& each) { return each.lsn >= end; });
+      const auto past =
+          std::ranges::find_if(records_[s], [end](const RecordView& each) { return each.lsn >= end; });
       if (past == records_[s].end()) continue;
       const LogContents::Place place = log_.place_of(*past);
       return damaged(
-          "the log is damaged: {}/{} at byte {}: the record is not what was written, though it was durable; nothing was "
+          "the log is damaged: {}/{} at byte {}: the record is not what was written, though it was durable; "
+          "nothing was "
           "changed",
           directory_, place.file, place.offset);
     }

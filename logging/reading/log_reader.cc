@@ -81,8 +81,8 @@ std::vector<ScannedRun> scan_segment(size_t number, LoadedSegment& segment, cons
     Lsn end = begin;
     for (; b < segment.blocks.size() && segment.blocks[b].begin == end; ++b) end = segment.blocks[b].end();
     const size_t size = end.value - begin.value;
-    runs.push_back(
-        scan_run(number, begin, ByteSpan(segment.bytes).subspan(bytes_before, size), segment.layout, options));
+    runs.push_back(scan_run(number, begin, ByteSpan(segment.bytes).subspan(bytes_before, size),
+                            segment.layout, options));
     bytes_before += size;
   }
   segment.bytes = std::vector<std::byte>();  // with its memory
@@ -134,11 +134,13 @@ struct Chain {
   std::optional<Place>
       bad_block;  // the first block that was durable and whose bytes don't match their checksum
   std::optional<Place> new_hole;  // the first of the last incarnation's
-  size_t next_segment = std::numeric_limits<size_t>::max();  // where a block follows that doesn't go on, if one does
+  // where a block follows that doesn't go on, if one does
+  size_t next_segment = std::numeric_limits<size_t>::max();
 };
 
-// The highest durable LSN that the incarnation's own blocks carry. Between it and the incarnation's end the blocks
-// were never known to be durable; recovery kept those of their records that were intact, and torn padding is no harm.
+// The highest durable LSN that the incarnation's own blocks carry. Between it and the incarnation's end the
+// blocks were never known to be durable; recovery kept those of their records that were intact, and torn
+// padding is no harm.
 Lsn durable_within(const Manifest& manifest, const std::vector<LoadedSegment>& loaded, uint32_t incarnation) {
   Lsn durable;
   for (size_t s = 0; s < loaded.size(); ++s) {
@@ -192,7 +194,8 @@ bool may_be_hole(const Manifest& manifest, const LoadedSegment& segment, uint32_
   return std::ranges::find(manifest.holes, hole) != manifest.holes.end();
 }
 
-// The last incarnation's holes, which nobody has noted yet, are no more and no longer than its workers can have left.
+// The last incarnation's holes, which nobody has noted yet, are no more and no longer than its workers can
+// have left.
 bool holes_are_plausible(const Manifest& manifest, const std::vector<LoadedSegment>& loaded,
                          const LogContents& log) {
   const Lsn begin = manifest.incarnations.back().begin;
@@ -208,7 +211,8 @@ bool holes_are_plausible(const Manifest& manifest, const std::vector<LoadedSegme
          bytes <= extent.writers * loaded.back().layout.stream_bytes(extent.longest_record_bytes);
 }
 
-// Adds a block that goes on where the log's last one ended. Of its segment, `kept_bytes` are in the log before it.
+// Adds a block that goes on where the log's last one ended. Of its segment, `kept_bytes` are in the log
+// before it.
 void link_block(size_t s, const LoadedBlock& block, size_t kept_bytes, LogContents& log) {
   LogContents::Segment& segment = log.segments[s];
   if (log.runs.empty() || log.runs.back().segment != s || log.runs.back().end != block.begin) {
@@ -323,7 +327,8 @@ RecordWalk collect_records(const Chain& chain, const LogReadOptions& options, Lo
 }
 
 // Appends what one run holds to the last window, while that has room.
-void add_window(LogContents::Window&& window, uint64_t window_bytes, std::vector<LogContents::Window>& windows) {
+void add_window(LogContents::Window&& window, uint64_t window_bytes,
+                std::vector<LogContents::Window>& windows) {
   const auto bytes_of = [](const LogContents::Window& of) {
     uint64_t bytes = 0;
     for (const LogContents::Window::Part& part : of.parts) bytes += part.end.value - part.begin.value;
@@ -340,8 +345,8 @@ void add_window(LogContents::Window&& window, uint64_t window_bytes, std::vector
   last.has_rows |= window.has_rows;
 }
 
-// Likewise, of a log that is not kept: fills its windows. Nothing: the segments' runs are not those of the log, as blocks of
-// several claim the same place.
+// Likewise, of a log that is not kept: fills its windows. Nothing: the segments' runs are not those of the
+// log, as blocks of several claim the same place.
 std::optional<RecordWalk> collect_windows(const Chain& chain, const LogReadOptions& options,
                                           std::vector<std::vector<ScannedRun>>& scanned, LogContents& log) {
   RecordWalk last{.end = chain.begin, .is_whole = true, .next = {}};
@@ -359,14 +364,20 @@ std::optional<RecordWalk> collect_windows(const Chain& chain, const LogReadOptio
   return last;
 }
 
-// What is missing where the chain ends may as well be the first block of a segment behind that has none; of a striped log, of any that has none.
-std::string first_blocks_behind(const Chain& chain, const std::vector<LoadedSegment>& loaded, const LogContents& log) {
+// What is missing where the chain ends may as well be the first block of a segment behind that has none; of a
+// striped log, of any that has none.
+std::string first_blocks_behind(const Chain& chain, const std::vector<LoadedSegment>& loaded,
+                                const LogContents& log) {
   std::string places;
-  const auto folder_of = [](const LogContents::Segment& segment) { return std::filesystem::path(segment.file).parent_path(); };
-  const bool is_striped = std::ranges::any_of(
-      log.segments, [&](const LogContents::Segment& each) { return folder_of(each) != folder_of(log.segments.front()); });
+  const auto folder_of = [](const LogContents::Segment& segment) {
+    return std::filesystem::path(segment.file).parent_path();
+  };
+  const bool is_striped = std::ranges::any_of(log.segments, [&](const LogContents::Segment& each) {
+    return folder_of(each) != folder_of(log.segments.front());
+  });
   bool is_behind = is_striped;
-  for (size_t s = 0; s < (is_striped ? log.segments.size() : std::min(chain.next_segment, log.segments.size())); ++s) {
+  for (size_t s = 0;
+       s < (is_striped ? log.segments.size() : std::min(chain.next_segment, log.segments.size())); ++s) {
     const std::string& file = log.segments[s].file;
     if (is_behind && loaded[s].blocks.empty() && (!loaded[s].nvm || loaded[s].nvm->begin == chain.end))
       places += fmt::format(", or {} at byte {}", file, block_offset(0));
@@ -375,8 +386,8 @@ std::string first_blocks_behind(const Chain& chain, const std::vector<LoadedSegm
   return places;
 }
 
-// Whether the record at the log's end is cut off by the chain's end: missing, then, rather than bad. One in a run that others follow was
-// whole, whatever its length says now.
+// Whether the record at the log's end is cut off by the chain's end: missing, then, rather than bad. One in a
+// run that others follow was whole, whatever its length says now.
 bool reaches_past_chain(const RecordWalk& last, const Chain& chain, const LogContents& log) {
   if (last.end < log.runs.back().begin) return false;
   if (!last.next) return true;
@@ -414,8 +425,8 @@ Result<LogContents> read_log(const std::string& directory, const Manifest& manif
     log.file_bytes += segment.file_bytes;
   }
   const Chain chain = link_blocks(manifest, loaded, log);
-  const std::optional<RecordWalk> last = log.is_kept ? collect_records(chain, options, log)
-                                                     : collect_windows(chain, options, all->scanned, log);
+  const std::optional<RecordWalk> last =
+      log.is_kept ? collect_records(chain, options, log) : collect_windows(chain, options, all->scanned, log);
   if (!last) {
     LogReadOptions keep = options;
     keep.most_kept_bytes = std::numeric_limits<uint64_t>::max();
@@ -434,8 +445,8 @@ Result<LogContents> read_log(const std::string& directory, const Manifest& manif
     return damaged(
         "the log is damaged: {}/{} at byte {}{}: the record at LSN {} is {}, though everything below LSN {} "
         "was durable; nothing was changed",
-        directory, place.file, place.offset, missing ? first_blocks_behind(chain, loaded, log) : "", log.end.value,
-        missing ? "missing" : "not what was written", log.durable_seen.value);
+        directory, place.file, place.offset, missing ? first_blocks_behind(chain, loaded, log) : "",
+        log.end.value, missing ? "missing" : "not what was written", log.durable_seen.value);
   }
   if (chain.bad_block) {
     return damaged(

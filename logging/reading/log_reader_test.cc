@@ -1,6 +1,7 @@
-// Goal: the log ends exactly where decision 9 of docs/architecture.md says, and what was durable is never taken for a
-// torn tail. Method: a log is written with a known pattern of flushes; then its files are cut, changed or taken away,
-// and it is read anew, kept and in windows: both must tell the same. Reading must not change the directory.
+// Goal: the log ends exactly where decision 9 of docs/architecture.md says, and what was durable is never
+// taken for a torn tail. Method: a log is written with a known pattern of flushes; then its files are cut,
+// changed or taken away, and it is read anew, kept and in windows: both must tell the same. Reading must not
+// change the directory.
 #include "logging/reading/log_reader.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,8 @@ using namespace test;
 
 constexpr size_t kPayload = 500;
 
-// A directory with one record a flush, each made durable before the next: all but the last are known to be durable.
+// A directory with one record a flush, each made durable before the next: all but the last are known to be
+// durable.
 class LogReader : public ::testing::Test {
  protected:
   void write_records(uint64_t count, size_t payload_bytes = kPayload) {
@@ -57,7 +59,8 @@ class LogReader : public ::testing::Test {
   // As a crash leaves it where it takes this one of a block's sectors.
   void lose_sector(const std::string& file, uint64_t byte) const {
     std::string text = content(file);
-    std::fill_n(text.begin() + static_cast<ptrdiff_t>(byte / kSectorBytes * kSectorBytes), kSectorBytes, '\0');
+    std::fill_n(text.begin() + static_cast<ptrdiff_t>(byte / kSectorBytes * kSectorBytes), kSectorBytes,
+                '\0');
     replace(file, text);
   }
   void flip_bit(const std::string& file, uint64_t byte, int bit = 0) const {
@@ -144,21 +147,25 @@ TEST_F(LogReader, ASegmentThatIsCutOrWasAddedToIsDamage) {
   write_records(20);
   const LogContents::Place last = must(read_directory(directory_.path())).place_of(lsns_.back());
   const auto whole = std::filesystem::file_size(path(last.file));
-  for (const uint64_t bytes : {whole + 1, whole - 1, last.offset + kPayload, last.offset - kBlockHeaderBytes, 2 * kBlockBytes, kBlockBytes}) {
+  for (const uint64_t bytes : {whole + 1, whole - 1, last.offset + kPayload, last.offset - kBlockHeaderBytes,
+                               2 * kBlockBytes, kBlockBytes}) {
     std::filesystem::resize_file(path(last.file), bytes);
     expect_damaged(fmt::format("{} has {} bytes, and {} were written", last.file, bytes, whole));
   }
 }
 
-// Where the log was closed in order the manifest says where it ends, and nothing below is taken for what a crash left.
+// Where the log was closed in order the manifest says where it ends, and nothing below is taken for what a
+// crash left.
 TEST_F(LogReader, AnEndBelowThatOfAClosedLogIsDamage) {
   {
     OpenLog opened = open_for_work(directory_.path(), small_log());
     opened.forgets_end = false;
-    for (int i = 0; i < 5; ++i) lsns_.push_back(append(*opened.log, kWorker, payload_of(lsns_.size(), kPayload)));
+    for (int i = 0; i < 5; ++i)
+      lsns_.push_back(append(*opened.log, kWorker, payload_of(lsns_.size(), kPayload)));
   }
   const LogContents::Place last = must(read_directory(directory_.path())).place_of(lsns_.back());
-  replace(last.file, content(last.file).substr(0, kBlockBytes) + std::string(content(last.file).size() - kBlockBytes, '\0'));
+  replace(last.file, content(last.file).substr(0, kBlockBytes) +
+                         std::string(content(last.file).size() - kBlockBytes, '\0'));
   expect_damaged(last.file);
 }
 
@@ -250,7 +257,8 @@ TEST_F(LogReader, ABlockThatWentAstrayPastTheLastIsDamage) {
   const size_t behind = last.offset - kBlockHeaderBytes + kBlockBytes;
   const std::string saved = content(last.file);
   ASSERT_LE(behind + kBlockBytes, saved.size());
-  replace(last.file, saved.substr(0, behind) + saved.substr(behind - kBlockBytes, kBlockBytes) + saved.substr(behind + kBlockBytes));
+  replace(last.file, saved.substr(0, behind) + saved.substr(behind - kBlockBytes, kBlockBytes) +
+                         saved.substr(behind + kBlockBytes));
   expect_damaged(fmt::format("{} at byte {}", last.file, behind));
   replace(last.file, saved);
   // A few bytes that rotted where nothing has been written say nothing.
@@ -357,7 +365,8 @@ TEST_F(LogReader, ForeignFilesAndSegmentsOutOfPlaceAreDamage) {
 TEST_F(LogReader, BlocksPastTheRecoveredEndAreNeverReadAgain) {
   write_records(10);
   const LogContents log = must(read_directory(directory_.path()));
-  // The crash: the last record was durable for nobody, and is torn. Keep the intact bytes to bring them back later.
+  // The crash: the last record was durable for nobody, and is torn. Keep the intact bytes to bring them back
+  // later.
   const LogContents::Place place = log.place_of(lsns_[9]);
   const std::string intact = content(place.file);
   lose_sector(place.file, place.offset + kPayload);
@@ -404,8 +413,8 @@ TEST_F(LogReader, ALogThatIsBeingWrittenIsRefused) {
   EXPECT_NE(log.error().message.find("is being written by another process"), std::string::npos);
 }
 
-// Random damage of every sort: the reader must never crash, never invent a record, and never end the log below an LSN
-// that a block header which is left says was durable.
+// Random damage of every sort: the reader must never crash, never invent a record, and never end the log
+// below an LSN that a block header which is left says was durable.
 TEST_F(LogReader, MutationsNeverInventRecords) {
   write_records(60);
   const Manifest manifest = must(read_manifest(directory_.path()));
@@ -434,8 +443,8 @@ TEST_F(LogReader, MutationsNeverInventRecords) {
     }
     replace(file, saved);
   }
-  // Both outcomes are legal, and both must have been tried: what was cut off with the headers that knew it durable
-  // reads as a torn tail.
+  // Both outcomes are legal, and both must have been tried: what was cut off with the headers that knew it
+  // durable reads as a torn tail.
   EXPECT_GT(read, 0);
   EXPECT_LT(read, 150);
   expect_records(60);

@@ -22,10 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All records of the segments before this one, of the same stream or directory, lie below; nothing while it has none itself.
-// In one directory that is where its first record stands. A logger's stream holds epoch after epoch, but within an epoch
-// no order: there it is the end of the first record's epoch. A stream of a distributed log has none at all, but its first
-// block says how far the stream's clock stood before.
+// All records of the segments before this one, of the same stream or directory, lie below; nothing while it
+// has none itself. In one directory that is where its first record stands. A logger's stream holds epoch
+// after epoch, but within an epoch no order: there it is the end of the first record's epoch. A stream of a
+// distributed log has none at all, but its first block says how far the stream's clock stood before.
 Result<std::optional<Lsn>> end_of_former(const std::string& path, LogLayout layout) {
   auto file = File::open(path, O_RDONLY | O_NONBLOCK);
   if (!file.ok()) return file.error();
@@ -118,7 +118,8 @@ Result<std::vector<std::string>> unlisted_files(const std::string& directory, co
       const std::string name = file.filename();
       const bool is_ours = place.starts_with('/')
                                ? names_segment(name, others)
-                               : names_segment(name, "log-") || (place.empty() && (names_checkpoint(name) || name == kUnfinishedFile));
+                               : names_segment(name, "log-") ||
+                                     (place.empty() && (names_checkpoint(name) || name == kUnfinishedFile));
       const std::string path = file.lexically_normal();
       if (!is_ours || listed.contains(path)) continue;
       if (!names_checkpoint(name) && is_foreign(path, manifest)) continue;

@@ -1,17 +1,18 @@
 // Log truncation: which of a log's files nobody needs any more, behind a checkpoint or a crash.
 //
-// Flow        a checkpoint at C is complete, and C durable -> segments_below(C) leave the manifest, then the disk
-//             opening for work -> unlisted_files(): what a crash left between those two steps, or of a checkpoint that was
-//             never finished
-// Invariants  a segment is below C only if that is certain: a later incarnation began at or below C, or a later segment of
-//             the same directory holds a record at or below C. In one directory LSNs rise from segment to segment, of a
-//             striped log too. Of a logger (epoch_log.h), whose LSNs rise by epochs only: a later one of the same logger
-//             holds a record of an epoch before C's. Of a stream (distributed_log.h), whose LSNs don't rise: a later one of
-//             the same stream was begun when the stream's clock had not passed C. Of a stream's ring in persistent memory
-//             (nvm_ring.h), which is written for as long as the incarnation lasts: only the first of these.
-//             a life (Incarnation) of which no segment is left, nor of any before it, leaves the manifest with them: nothing
-//             that could still be read belongs to it. What a log archive holds is read by all of them, so where there is
-//             one, all stay.
+// Flow        a checkpoint at C is complete, and C durable -> segments_below(C) leave the manifest, then the
+//             disk opening for work -> unlisted_files(): what a crash left between those two steps, or of a
+//             checkpoint that was never finished
+// Invariants  a segment is below C only if that is certain: a later incarnation began at or below C, or a
+//             later segment of the same directory holds a record at or below C. In one directory LSNs rise
+//             from segment to segment, of a striped log too. Of a logger (epoch_log.h), whose LSNs rise by
+//             epochs only: a later one of the same logger holds a record of an epoch before C's. Of a stream
+//             (distributed_log.h), whose LSNs don't rise: a later one of the same stream was begun when the
+//             stream's clock had not passed C. Of a stream's ring in persistent memory (nvm_ring.h), which is
+//             written for as long as the incarnation lasts: only the first of these. a life (Incarnation) of
+//             which no segment is left, nor of any before it, leaves the manifest with them: nothing that
+//             could still be read belongs to it. What a log archive holds is read by all of them, so where
+//             there is one, all stay.
 // Threads     any, beside the log's own; files are only read.
 // Errors      a file can't be read: a sentence.
 #pragma once
@@ -29,14 +30,16 @@ namespace mneme {
 Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, const Manifest& manifest,
                                                  Lsn lsn);
 
-// Forgets the lives before the first of which a segment is listed, and the holes in their logs. The last one stays.
+// Forgets the lives before the first of which a segment is listed, and the holes in their logs. The last one
+// stays.
 void forget_former_lives(Manifest& manifest);
 
-// Checkpoints and segments of this database, by their names, that the manifest does not list: paths. They are looked for
-// in the data directory and wherever listed segments lie.
+// Checkpoints and segments of this database, by their names, that the manifest does not list: paths. They are
+// looked for in the data directory and wherever listed segments lie.
 Result<std::vector<std::string>> unlisted_files(const std::string& directory, const Manifest& manifest);
-// They go: what a crash left in the middle of a checkpoint, the attempt, or what a later one has replaced. Before that the manifest is written
-// anew, durably: that of a process which was killed may be in a cache alone, and a power failure bring back the one before, which lists them.
+// They go: what a crash left in the middle of a checkpoint, the attempt, or what a later one has replaced.
+// Before that the manifest is written anew, durably: that of a process which was killed may be in a cache
+// alone, and a power failure bring back the one before, which lists them.
 Result<void> remove_unlisted_files(ManifestFile& manifest);
 
 }  // namespace mneme

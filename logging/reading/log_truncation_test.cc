@@ -1,5 +1,6 @@
-// Goal: the manifest forgets the lives that nothing can be read of any more, and no other; leftovers that can't be found or removed
-// are named. Method: a table of lives, of what is left of their segments, and of what must stay; folders where files should be.
+// Goal: the manifest forgets the lives that nothing can be read of any more, and no other; leftovers that
+// can't be found or removed are named. Method: a table of lives, of what is left of their segments, and of
+// what must stay; folders where files should be.
 #include "logging/reading/log_truncation.h"
 
 #include <gmock/gmock.h>
@@ -42,11 +43,12 @@ TEST_P(FormerLives, AreForgottenUpToTheFirstThatIsLeft) {
 INSTANTIATE_TEST_SUITE_P(
     Lives, FormerLives,
     testing::Values(TruncationCase{"all",
-                         {1, 2, 4, 7},
-                         {1, 2, 4, 7},
-                         {{Lsn{120}, Lsn{130}}, {Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}}},
+                                   {1, 2, 4, 7},
+                                   {1, 2, 4, 7},
+                                   {{Lsn{120}, Lsn{130}}, {Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}}},
                     // Where a life ends says the next one.
-                    TruncationCase{"one_between", {2, 7}, {2, 4, 7}, {{Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}}},
+                    TruncationCase{
+                        "one_between", {2, 7}, {2, 4, 7}, {{Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}}},
                     TruncationCase{"a_former_one", {4}, {4, 7}, {{Lsn{450}, Lsn{460}}}},
                     TruncationCase{"the_last", {7, 7}, {7}, {}}, TruncationCase{"none", {}, {7}, {}}),
     [](const auto& info) { return std::string(info.param.name); });
@@ -59,7 +61,8 @@ TEST(LogTruncation, WhatCannotBeLookedThroughOrRemovedIsNamed) {
   test::expect_refused(remove_unlisted_files(*manifest), ErrorKind::kFailed,
                        "cannot remove " + directory.path() + "/log-000007.segment: ");
   const std::string nowhere = directory.path() + "/nowhere";
-  test::expect_refused(unlisted_files(nowhere, manifest->current()), ErrorKind::kFailed, "cannot look through " + nowhere);
+  test::expect_refused(unlisted_files(nowhere, manifest->current()), ErrorKind::kFailed,
+                       "cannot look through " + nowhere);
 }
 
 TEST(LogTruncation, AFileThatHoldsSomethingIsNotWrittenOver) {
@@ -70,12 +73,14 @@ TEST(LogTruncation, AFileThatHoldsSomethingIsNotWrittenOver) {
   const std::string path = directory.path() + "/log-000001.segment";
   const std::string content(3 * kBlockBytes, 'x');
   test::must(replace_text_file(path, content));
-  test::expect_refused(make_segment(*manifest, {.number = 1}, {.segment_bytes = 4 * kBlockBytes, .direct_io = false}), ErrorKind::kFailed,
-                       path + " is in the way of the log's next segment");
+  test::expect_refused(
+      make_segment(*manifest, {.number = 1}, {.segment_bytes = 4 * kBlockBytes, .direct_io = false}),
+      ErrorKind::kFailed, path + " is in the way of the log's next segment");
   EXPECT_EQ(test::must(read_text_file(path)), content);
   // A file that a crash left before it was listed is overwritten.
   test::must(replace_text_file(path, std::string(3 * kBlockBytes, '\0')));
-  EXPECT_TRUE(make_segment(*manifest, {.number = 1}, {.segment_bytes = 4 * kBlockBytes, .direct_io = false}).ok());
+  EXPECT_TRUE(
+      make_segment(*manifest, {.number = 1}, {.segment_bytes = 4 * kBlockBytes, .direct_io = false}).ok());
 }
 
 TEST(LogTruncation, ADatabaseThatNobodyOpenedHasNoLives) {

@@ -1,7 +1,8 @@
-// Goal: a log that is not kept gives, window by window, the records that it gives whole, and takes no memory for them.
-// Method: logs of one file after the other, of stripes and in persistent memory, with records of many lengths, skips and
-// changes of the schema among them, are read both ways, with windows of several sizes. Then a file changes between the
-// two readings. What of damage and torn tails is the same both ways, log_reader_test.cc shows.
+// Goal: a log that is not kept gives, window by window, the records that it gives whole, and takes no memory
+// for them. Method: logs of one file after the other, of stripes and in persistent memory, with records of
+// many lengths, skips and changes of the schema among them, are read both ways, with windows of several
+// sizes. Then a file changes between the two readings. What of damage and torn tails is the same both ways,
+// log_reader_test.cc shows.
 #include "logging/reading/log_windows.h"
 
 #include <gmock/gmock.h>
@@ -58,7 +59,8 @@ void expect_equal_in_windows(const std::string& directory, Lsn from) {
     for (size_t w = 0; w < log.windows.size(); ++w) {
       const LogWindow window = must(read_window(directory, log, w));
       EXPECT_EQ(window.records.size(), log.windows[w].records);
-      // It is full with the record that reaches its size, and a part of it begins wherever the log goes on elsewhere.
+      // It is full with the record that reaches its size, and a part of it begins wherever the log goes on
+      // elsewhere.
       if (log.windows[w].records > 1) {
         EXPECT_LE(window.bytes.size(), bytes + 2000);
       }
@@ -164,9 +166,12 @@ TEST(LogWindows, ARecordThatIsNoneMeanwhileIsMissed) {
   ASSERT_NE(window, log.windows.end());
   rewrite_record(directory.path(), whole.place_of(last),
                  [](RecordHeader& header, std::span<std::byte>) { header.kind = RecordKind::kSkip; });
-  expect_refused(read_window(directory.path(), log, static_cast<size_t>(window - log.windows.begin())), ErrorKind::kDamaged,
-                 fmt::format("the log has changed while it was being replayed: {} records stand below LSN {}, where {} did",
-                             window->records - 1, window->parts.back().end.value, window->records));
+  expect_refused(
+      read_window(directory.path(), log, static_cast<size_t>(window - log.windows.begin())),
+      ErrorKind::kDamaged,
+      fmt::format(
+          "the log has changed while it was being replayed: {} records stand below LSN {}, where {} did",
+          window->records - 1, window->parts.back().end.value, window->records));
 }
 
 }  // namespace

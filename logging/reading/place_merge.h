@@ -1,10 +1,10 @@
 // Place merge: brings the records of several streams into commit order, by their places (epoch_lsn.h).
 //
 // Flow        add() each part -> merge()
-// Invariants  a part's records are of rising epochs; within an epoch in any order.
-//             Each epoch's records lie behind those of the epochs before it, so the first one's place is known, and each
-//             record's distance from it is its index. An index that lies outside of its epoch, or is taken twice, shows
-//             that one is missing.
+// Invariants  a part's records are of rising epochs; within an epoch in any order. Each epoch's records lie
+//             behind those of the epochs before it, so the first one's place is known, and each record's
+//             distance from it is its index. An index that lies outside of its epoch, or is taken twice,
+//             shows that one is missing.
 // Threads     add, merge: one. merge() uses threads of its own.
 #pragma once
 
@@ -21,8 +21,8 @@ class PlaceMerge {
   void add(std::vector<RecordView> records);
   size_t size() const { return size_; }
 
-  // `first`: the LSN whose place the first record has; nothing: that of the lowest one there is. Returns the records in
-  // commit order; nothing: their places have a gap.
+  // `first`: the LSN whose place the first record has; nothing: that of the lowest one there is. Returns the
+  // records in commit order; nothing: their places have a gap.
   std::optional<std::vector<RecordView>> merge(std::optional<Lsn> first, uint32_t threads);
 
  private:

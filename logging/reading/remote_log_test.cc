@@ -1,7 +1,7 @@
-// Goal: a log in servers' memories loses nothing that was acknowledged while enough copies live, and says so when they don't:
-// SepLog's crash scenarios (6.1.1, 6.1.2), and those of several servers and of terms.
-// Method: servers in processes of their own; engines in this one, or in a child that is killed; then the log is read as
-// recovery reads it. A record's payload tells its number, so a missing or foreign one shows.
+// Goal: a log in servers' memories loses nothing that was acknowledged while enough copies live, and says so
+// when they don't: SepLog's crash scenarios (6.1.1, 6.1.2), and those of several servers and of terms.
+// Method: servers in processes of their own; engines in this one, or in a child that is killed; then the log
+// is read as recovery reads it. A record's payload tells its number, so a missing or foreign one shows.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -51,9 +51,11 @@ DurableLogOptions remote_log(const Servers& servers) {
   return options;
 }
 
-// Runs an engine that is killed while it appends, from record `begin` on; returns behind the last that it knew to be durable.
-uint64_t run_killed_engine(const std::string& directory, const DurableLogOptions& options, uint64_t begin,
-                           uint64_t seed, uint64_t batch = 3, const std::function<void()>& meanwhile = [] {}) {
+// Runs an engine that is killed while it appends, from record `begin` on; returns behind the last that it
+// knew to be durable.
+uint64_t run_killed_engine(
+    const std::string& directory, const DurableLogOptions& options, uint64_t begin, uint64_t seed,
+    uint64_t batch = 3, const std::function<void()>& meanwhile = [] {}) {
   const auto engine = [&](int report) {
     auto opened = open_remote(directory, options);
     for (uint64_t number = begin; opened.ok(); number += batch) {
@@ -116,7 +118,9 @@ TEST(RemoteLog, AManifestThatNamesNoHolderIsRefused) {
   const TemporaryDirectory directory;
   const auto manifest = must(ManifestFile::create(directory.path(), test::new_manifest()));
   must(begin_incarnation(*manifest, LogContents{}));
-  must(manifest->update([](Manifest& changed) { changed.segments.push_back({remote_segment_file(1), 1, 1}); }));
+  must(manifest->update([](Manifest& changed) {
+    changed.segments.push_back({remote_segment_file(1), 1, 1});
+  }));
   test::expect_refused(test::read_directory(directory.path()), ErrorKind::kDamaged,
                        "lists log segments in memories, and names no log servers");
   for (const char* kind : {"pigeons", "file"}) {
@@ -124,7 +128,8 @@ TEST(RemoteLog, AManifestThatNamesNoHolderIsRefused) {
       changed.attributes[kLogServersAttribute] = "127.0.0.1:1";
       changed.attributes[kLogKindAttribute] = kind;
     }));
-    const std::string words = fmt::format("the manifest says that the log lies on {}, which this program doesn't know", kind);
+    const std::string words =
+        fmt::format("the manifest says that the log lies on {}, which this program doesn't know", kind);
     test::expect_refused(test::read_directory(directory.path()), ErrorKind::kDamaged, words);
     test::expect_refused(claim_remote_log(directory.path(), test::small_log()), ErrorKind::kDamaged, words);
   }
@@ -193,8 +198,10 @@ TEST(RemoteLog, TellsThatItsCopyCannotBeSavedEither) {
   servers[0]->kill_now();
   EXPECT_FALSE(append_durably(*opened.log, 100, 110));
   ASSERT_TRUE(opened.log->failure().has_value());
-  test::expect_error(*opened.log->failure(), ErrorKind::kFailed, "0 of 1 log servers are there, and 1 are needed");
-  test::expect_error(*opened.log->failure(), ErrorKind::kFailed, ", and the log can't be saved here either: ");
+  test::expect_error(*opened.log->failure(), ErrorKind::kFailed,
+                     "0 of 1 log servers are there, and 1 are needed");
+  test::expect_error(*opened.log->failure(), ErrorKind::kFailed,
+                     ", and the log can't be saved here either: ");
 }
 
 TEST(RemoteLog, RefusesToRecoverWithoutItsOnlyCopy) {
@@ -254,7 +261,8 @@ TEST(RemoteLog, GoesOnWithAMajorityAndTakesServersBack) {
   ASSERT_TRUE(append_durably(*opened.log, number, number + 10));
   opened.log.reset();
   const auto count = [&](std::string_view part) {
-    return std::ranges::count_if(told, [&](const std::string& each) { return each.find(part) != std::string::npos; });
+    return std::ranges::count_if(
+        told, [&](const std::string& each) { return each.find(part) != std::string::npos; });
   };
   EXPECT_EQ(count(" is lost ("), 3);
   EXPECT_EQ(count(" is back, and has been sent all of the log"), 3);
@@ -290,7 +298,8 @@ TEST(RemoteLog, AServerThatNeverHadTheLogIsNoneThatMayHaveLostIt) {
   EXPECT_EQ(end_on(left.path()), 1000u);
 }
 
-// A server that was away when a checkpoint passed segments still holds these: more bytes than the others, not newer ones.
+// A server that was away when a checkpoint passed segments still holds these: more bytes than the others, not
+// newer ones.
 TEST(RemoteLog, TheCopyThatGoesFurthestIsTakenAndNotTheBiggest) {
   Servers servers = start_servers(3);
   const TemporaryDirectory directory;
@@ -314,7 +323,8 @@ TEST(RemoteLog, TheCopyThatGoesFurthestIsTakenAndNotTheBiggest) {
   EXPECT_LT(log.records.size(), number / 2) << "the server that was away has more of the log than this one";
 }
 
-// Who finds too few servers to go on leaves those that answer as they are: a term claimed there would depose an engine at work.
+// Who finds too few servers to go on leaves those that answer as they are: a term claimed there would depose
+// an engine at work.
 TEST(RemoteLog, ClaimsNothingWhereItCannotGoOn) {
   Servers servers = start_servers(3);
   const TemporaryDirectory directory;
@@ -369,7 +379,8 @@ FilesMessage files_on(const ServerProcess& server) {
 
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    names.push_back(entry.path().filename());
   std::ranges::sort(names);
   return names;
 }
@@ -387,8 +398,8 @@ void expect_too_old(const std::string& directory, const Servers& servers) {
   EXPECT_EQ(names_in(directory + "/" + kRemoteFolder), before);
 }
 
-// A copy of the directory doesn't know the segments that were begun after it was made: it must not pass for the database.
-// There is none above it: 0 would be one that nobody claimed.
+// A copy of the directory doesn't know the segments that were begun after it was made: it must not pass for
+// the database. There is none above it: 0 would be one that nobody claimed.
 TEST(RemoteLog, TheLastTermOfAllIsFollowedByNone) {
   const auto servers = start_servers(1);
   const TemporaryDirectory directory;
@@ -400,9 +411,11 @@ TEST(RemoteLog, TheLastTermOfAllIsFollowedByNone) {
     database_id = opened.manifest->current().database_id;
   }
   ASSERT_TRUE(servers[0]->terminate());
-  ASSERT_TRUE(keep_term(servers[0]->directory(), database_id, {std::numeric_limits<uint32_t>::max(), 66}).ok());
+  ASSERT_TRUE(
+      keep_term(servers[0]->directory(), database_id, {std::numeric_limits<uint32_t>::max(), 66}).ok());
   servers[0]->start();
-  test::expect_refused(claim_remote_log(directory.path(), options), ErrorKind::kFailed, "and there is none above it");
+  test::expect_refused(claim_remote_log(directory.path(), options), ErrorKind::kFailed,
+                       "and there is none above it");
   ASSERT_TRUE(servers[0]->terminate());
   std::filesystem::remove(fmt::format("{}/{:016x}.term", servers[0]->directory(), database_id));
   servers[0]->start();
@@ -474,7 +487,8 @@ TEST(RemoteLog, RefusesACopyWhoseSegmentsTheLogHasLetGoOf) {
   EXPECT_TRUE(append_durably(*opened.log, number + 2, number + 3)) << "nobody was deposed";
 }
 
-// An engine at work makes a segment's name and removes it, to be sure that it is gone: a copy of its directory may have caught that.
+// An engine at work makes a segment's name and removes it, to be sure that it is gone: a copy of its
+// directory may have caught that.
 TEST(RemoteLog, AnEmptyFileDoesNotPassForASegment) {
   const Servers servers = start_servers(3);
   const TemporaryDirectory directory;
@@ -487,10 +501,12 @@ TEST(RemoteLog, AnEmptyFileDoesNotPassForASegment) {
     ASSERT_TRUE(std::ofstream(copied.path() + "/" + each.file).good());
   }
   EXPECT_EQ(end_on(copied.path()), 300u);
-  EXPECT_EQ(must(open_remote(copied.path(), remote_log(servers))).manifest->current().incarnations.size(), 2u);
+  EXPECT_EQ(must(open_remote(copied.path(), remote_log(servers))).manifest->current().incarnations.size(),
+            2u);
 }
 
-// The log goes round: without a checkpoint it stops before it writes over anything; each checkpoint lets it go on.
+// The log goes round: without a checkpoint it stops before it writes over anything; each checkpoint lets it
+// go on.
 TEST(RemoteLog, GoesRoundBehindCheckpoints) {
   const Servers servers = start_servers(1);
   const TemporaryDirectory directory;
@@ -521,7 +537,8 @@ TEST(RemoteLog, GoesRoundBehindCheckpoints) {
   uint64_t from = 0;
   while (durable.load(std::memory_order_acquire) < kEnd) {
     if (!opened.log->wants_checkpoint()) continue;
-    // As a checkpoint would: all below is held by it, and durable. Some of the ten that are being written may be.
+    // As a checkpoint would: all below is held by it, and durable. Some of the ten that are being written may
+    // be.
     const Lsn lsn = opened.log->durable();
     from = std::min(durable.load(std::memory_order_acquire) + 10, kEnd);
     must(opened.manifest->update([&](Manifest& manifest) { manifest.checkpoint_lsn = lsn; }));
@@ -551,8 +568,8 @@ TEST(RemoteLog, TravelsInTls) {
   EXPECT_EQ(end_on(directory.path()), 1000u);
 }
 
-// Engines and servers are killed, hung, ended in order and started again, as chance has it, but a majority of the copies
-// lives: nothing that was acknowledged is ever lost.
+// Engines and servers are killed, hung, ended in order and started again, as chance has it, but a majority of
+// the copies lives: nothing that was acknowledged is ever lost.
 TEST(RemoteLog, RandomKillsLoseNothing) {
   const char* wanted = std::getenv("MNEME_REMOTE_ROUNDS");
   const uint64_t rounds = wanted == nullptr ? 8 : std::strtoull(wanted, nullptr, 10);
@@ -579,8 +596,9 @@ TEST(RemoteLog, RandomKillsLoseNothing) {
     DurableLogOptions options = remote_log(servers);
     // An opening waits for a hung server several times over, and the child may not be silent for long.
     options.remote.patience = std::chrono::milliseconds(500);
-    const uint64_t acknowledged = run_killed_engine(directory->path(), options, begin, random(), 1 + random() % 40,
-                                                    [&] { trouble = std::thread(make_trouble); });
+    const uint64_t acknowledged =
+        run_killed_engine(directory->path(), options, begin, random(), 1 + random() % 40,
+                          [&] { trouble = std::thread(make_trouble); });
     trouble.join();
     went_on += acknowledged > begin ? 1 : 0;
     if (kind == 2) servers[victim]->thaw();
@@ -590,8 +608,9 @@ TEST(RemoteLog, RandomKillsLoseNothing) {
       is_down = false;
     };
     if (random() % 2 == 0) come_back();
-    // Where the trouble came before the engine had opened, the log is still the one of the round before, of which another
-    // server may have lost its copy. Then this one's is needed, and the refusal says that it may yet come.
+    // Where the trouble came before the engine had opened, the log is still the one of the round before, of
+    // which another server may have lost its copy. Then this one's is needed, and the refusal says that it
+    // may yet come.
     if (const auto log = test::read_directory(directory->path()); !log.ok()) {
       ASSERT_TRUE(is_down) << "round " << round << ": " << log.error().message;
       ASSERT_EQ(log.error().kind, ErrorKind::kFailed) << "round " << round << ": " << log.error().message;

@@ -47,8 +47,8 @@ Result<std::unique_ptr<RemoteHolder>> next_holder(const DurableLogOptions& log) 
   return make_server_holder(log.remote);
 }
 
-// Segments that were brought home by an opening that was killed may not have durable names yet, and their servers forget them once the
-// next term has begun.
+// Segments that were brought home by an opening that was killed may not have durable names yet, and their
+// servers forget them once the next term has begun.
 Result<void> keep_segments_at_home(const std::string& directory, const Manifest& manifest) {
   const bool some_are = std::ranges::any_of(manifest.segments, [&](const SegmentEntry& each) {
     return each.file == remote_segment_file(each.number) && !is_in_memories(directory, each);
@@ -82,8 +82,8 @@ Result<RemoteClaim> claim_remote_log(const std::string& directory, const Durable
   if (former == nullptr && *next == nullptr) return RemoteClaim{};
 
   uint32_t highest = manifest->incarnations.empty() ? 0 : manifest->incarnations.back().number;
-  // A term that too few could promise would depose an engine at work, and keep the server from its next one: so all is
-  // looked at before anything is claimed.
+  // A term that too few could promise would depose an engine at work, and keep the server from its next one:
+  // so all is looked at before anything is claimed.
   if (former != nullptr) {
     const auto known = former->look(*manifest, missing);
     if (!known.ok()) return known.error();
@@ -96,7 +96,8 @@ Result<RemoteClaim> claim_remote_log(const std::string& directory, const Durable
   }
   if (highest == std::numeric_limits<uint32_t>::max()) {
     return failed(
-        "a log server knows term {} of the database {:016x}, and there is none above it: if no engine of that term is at work, end the server, "
+        "a log server knows term {} of the database {:016x}, and there is none above it: if no engine of "
+        "that term is at work, end the server, "
         "remove {:016x}.term from its data directory and start it again; nothing was changed here",
         highest, manifest->database_id, manifest->database_id);
   }

@@ -16,12 +16,13 @@ namespace {
 constexpr size_t kReadBytes = size_t{1} << 20;
 static_assert(kReadBytes % kBlockBytes == 0);
 
-Result<void> check_header(const SegmentHeader& header, const std::string& directory, const Manifest& manifest, const SegmentEntry& entry,
-                          const std::string& path) {
+Result<void> check_header(const SegmentHeader& header, const std::string& directory, const Manifest& manifest,
+                          const SegmentEntry& entry, const std::string& path) {
   if (header.database_id != manifest.database_id) {
     return damaged(
-        "{} belongs to another database: its id is {:016x}, and that of {}/MANIFEST {:016x}; nothing was changed: put the right one back", path,
-        header.database_id, directory, manifest.database_id);
+        "{} belongs to another database: its id is {:016x}, and that of {}/MANIFEST {:016x}; nothing was "
+        "changed: put the right one back",
+        path, header.database_id, directory, manifest.database_id);
   }
   if (header.catalog_hash != manifest.catalog_hash) {
     return damaged("{} was written under another catalog: its hash is {:016x}, the manifest's {:016x}", path,
@@ -31,8 +32,11 @@ Result<void> check_header(const SegmentHeader& header, const std::string& direct
     return damaged("{} belongs to another logger than the manifest says: put the right file back", path);
   }
   if (header.is_ring != entry.is_ring) {
-    return damaged("{} is a ring in persistent memory where the manifest says a segment, or the other way round: put the "
-                   "right file back", path);
+    return damaged(
+        "{} is a ring in persistent memory where the manifest says a segment, or the other way round: put "
+        "the "
+        "right file back",
+        path);
   }
   if (header.number != entry.number || header.incarnation != entry.incarnation) {
     return damaged(
@@ -43,11 +47,12 @@ Result<void> check_header(const SegmentHeader& header, const std::string& direct
   return {};
 }
 
-// The header of the block at this place. A block of another place is a write that went astray: as bad as no block.
+// The header of the block at this place. A block of another place is a write that went astray: as bad as no
+// block.
 std::optional<BlockHeader> header_of(ByteSpan block, uint32_t index, const SegmentEntry& entry) {
   auto header = BlockHeader::decode(block);
-  const bool is_of_place = header && header->segment == entry.number && header->incarnation == entry.incarnation &&
-                           header->index == index;
+  const bool is_of_place = header && header->segment == entry.number &&
+                           header->incarnation == entry.incarnation && header->index == index;
   return is_of_place ? header : std::nullopt;
 }
 
@@ -75,15 +80,16 @@ void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn b
 
 }  // namespace
 
-// A killed process is gone before its last requests to the device are: each of those holds the segment's open file,
-// and with it the writer's lock. So the file is quiet once the lock can be had.
+// A killed process is gone before its last requests to the device are: each of those holds the segment's open
+// file, and with it the writer's lock. So the file is quiet once the lock can be had.
 Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
                                    const SegmentEntry& entry, Lsn begin, Lsn end,
                                    std::chrono::milliseconds patience) {
   const std::string path = path_in(directory, entry.file);
   if (!std::filesystem::exists(path)) {
     return damaged(
-        "log segment {} is missing, and {}/MANIFEST lists it: put the file back; nothing was changed", path, directory);
+        "log segment {} is missing, and {}/MANIFEST lists it: put the file back; nothing was changed", path,
+        directory);
   }
   auto file = File::open_in(directory, entry.file);
   if (!file.ok()) return file.error();
@@ -106,8 +112,10 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
       if (!header.ok()) return header.error();
       RETURN_IF_ERROR(check_header(*header, directory, manifest, entry, path));
       if (header->file_bytes > 0 && *size != header->file_bytes) {
-        return damaged("{} has {} bytes, and {} were written; nothing was changed: put the file back from a copy of the directory", path,
-                       *size, header->file_bytes);
+        return damaged(
+            "{} has {} bytes, and {} were written; nothing was changed: put the file back from a copy of the "
+            "directory",
+            path, *size, header->file_bytes);
       }
       segment.is_sized = header->file_bytes > 0;
       if (header->nvm) return load_nvm_segment(*file, *header, begin, end);
@@ -127,11 +135,13 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
 
 Result<void> refuse_rot(const std::string& directory, const Manifest& manifest, const SegmentEntry& entry,
                         const LoadedSegment& loaded) {
-  const bool is_last = !manifest.incarnations.empty() && entry.incarnation == manifest.incarnations.back().number;
+  const bool is_last =
+      !manifest.incarnations.empty() && entry.incarnation == manifest.incarnations.back().number;
   const bool is_destaged = loaded.layout.is_seeded_by_place;
   if (!is_last || is_destaged || !loaded.rotten_at) return {};
   return damaged(
-      "the log is damaged: {}/{} at byte {}: the block is not what was written, and no crash leaves it so: a disk writes a sector of {} "
+      "the log is damaged: {}/{} at byte {}: the block is not what was written, and no crash leaves it so: a "
+      "disk writes a sector of {} "
       "bytes whole or not at all; nothing was changed",
       directory, entry.file, *loaded.rotten_at, kSectorBytes);
 }

@@ -48,7 +48,8 @@ Result<void> StreamSegments::find(const std::vector<Lsn>& last_ends, std::option
     if (streams.size() <= *entry.logger) streams.resize(*entry.logger + 1, LogStream{.end = others_end});
     LogStream& stream = streams[*entry.logger];
     if (entry.is_ring && stream.ring) {
-      return damaged("{}/MANIFEST lists two rings of one stream, of which {} is one; nothing was changed", directory_, entry.file);
+      return damaged("{}/MANIFEST lists two rings of one stream, of which {} is one; nothing was changed",
+                     directory_, entry.file);
     }
     if (entry.is_ring) {
       stream.ring = i;
@@ -66,8 +67,8 @@ Result<void> StreamSegments::load() {
   std::vector<std::optional<Result<LoadedSegment>>> results(manifest_.segments.size());
   LoadedCount loaded(results.size(), options_.progress);
   for_each_in_parallel(options_.threads, results.size(), [&](size_t i) {
-    results[i].emplace(
-        load_segment(directory_, manifest_, manifest_.segments[i], kFirstLsn, kNoStreamEnd, options_.patience));
+    results[i].emplace(load_segment(directory_, manifest_, manifest_.segments[i], kFirstLsn, kNoStreamEnd,
+                                    options_.patience));
     loaded.one_more();
   });
   for (size_t i = 0; i < results.size(); ++i) {
@@ -93,14 +94,15 @@ Result<void> StreamSegments::link(const LogStream& stream, uint32_t incarnation)
   Place gap{"MANIFEST", 0};
   if (!stream.segments.empty()) gap = {log_.segments[stream.segments.front()].file, block_offset(0)};
   bool broken = false;
-  bool is_full = false;  // the segment that `gap` lies in
+  bool is_full = false;        // the segment that `gap` lies in
   std::optional<Place> empty;  // where the first block is missing of a segment before, which has none
   for (const size_t s : stream.segments) {
     LoadedSegment& loaded = loaded_[s];
     LogContents::Segment& segment = log_.segments[s];
     // Where the one before it is full, what comes next was to lie in this one.
     if (!broken && is_full) gap = {segment.file, block_offset(0)};
-    // A stream goes on in the next segment only once it has written to this one. Its ring may have what is missing.
+    // A stream goes on in the next segment only once it has written to this one. Its ring may have what is
+    // missing.
     if (!broken && !stream.ring && empty && !loaded.blocks.empty()) {
       broken = true;
       gap = *empty;
@@ -179,10 +181,9 @@ Result<std::vector<std::vector<RecordView>>> StreamSegments::parse() {
       if (stream.ring) is_ring[*stream.ring] = true;
     }
   }
-  for_each_in_parallel(options_.threads, count,
-                       [&](size_t s) {
-                         if (!is_ring[s]) results[s] = parse(s, is_open[s], records[s], intact_bytes[s]);
-                       });
+  for_each_in_parallel(options_.threads, count, [&](size_t s) {
+    if (!is_ring[s]) results[s] = parse(s, is_open[s], records[s], intact_bytes[s]);
+  });
   for (const Result<void>& result : results) RETURN_IF_ERROR(result);
   // Behind a record that is not intact the stream goes on with nothing, or in its ring.
   for (const auto& [number, streams] : streams_) {
@@ -207,7 +208,8 @@ Lsn StreamSegments::end_at_gaps(const LogStream& stream, std::vector<std::vector
   bool broken = false;
   for (const size_t s : stream.segments) {
     const bool is_whole = intact_bytes[s] == log_.segments[s].bytes.size();
-    if (!is_whole && !broken && !stream.ring) ends_[last().number].push_back(log_.segments[s].place_at(intact_bytes[s]));
+    if (!is_whole && !broken && !stream.ring)
+      ends_[last().number].push_back(log_.segments[s].place_at(intact_bytes[s]));
     if (broken) {
       records[s].clear();
       intact_bytes[s] = 0;
@@ -219,7 +221,8 @@ Lsn StreamSegments::end_at_gaps(const LogStream& stream, std::vector<std::vector
   return end;
 }
 
-// The records of a segment's blocks. Where the stream's end is known all are whole: it lies between two of them.
+// The records of a segment's blocks. Where the stream's end is known all are whole: it lies between two of
+// them.
 Result<void> StreamSegments::parse(size_t s, bool is_open, std::vector<RecordView>& records,
                                    size_t& intact_bytes) const {
   const LogContents::Segment& segment = log_.segments[s];
@@ -271,7 +274,7 @@ void StreamSegments::cut(std::vector<std::vector<RecordView>>& records,
   for (size_t i = 0; i < streams.size(); ++i) {
     std::vector<size_t> segments = streams[i].segments;
     if (streams[i].ring) segments.push_back(*streams[i].ring);  // it holds what comes last
-    bool is_past = true;  // the last record of the log
+    bool is_past = true;                                        // the last record of the log
     for (auto s = segments.rbegin(); s != segments.rend(); ++s) {
       std::vector<RecordView>& all = records[*s];
       LogContents::Segment& segment = log_.segments[*s];

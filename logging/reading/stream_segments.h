@@ -1,13 +1,14 @@
-// Stream segments: the segments of a log of several streams, of loggers (epoch_log.h) or sockets (distributed_log.h), loaded
-// and followed stream by stream into the log that is being read.
+// Stream segments: the segments of a log of several streams, of loggers (epoch_log.h) or sockets
+// (distributed_log.h), loaded and followed stream by stream into the log that is being read.
 //
 // Flow        find() -> load() -> link() each stream -> parse() -> what the layout does with the records
-// Invariants  a stream begins with a segment's first block at any position; from there on its blocks follow one another
-//             without a gap, from segment to segment. Where a stream's end is known, a block that is missing or bad before
-//             it is damage; where it is not, the stream ends there.
-//             A stream whose buffer lay in persistent memory has a ring (nvm_ring.h), which goes on behind the last whole record
-//             that was destaged, and may have holes: workers fence their records in any order. Which of them matter, the
-//             commit sequence tells, so such a stream counts as one without an end to be held against.
+// Invariants  a stream begins with a segment's first block at any position; from there on its blocks follow
+//             one another without a gap, from segment to segment. Where a stream's end is known, a block that
+//             is missing or bad before it is damage; where it is not, the stream ends there. A stream whose
+//             buffer lay in persistent memory has a ring (nvm_ring.h), which goes on behind the last whole
+//             record that was destaged, and may have holes: workers fence their records in any order. Which
+//             of them matter, the commit sequence tells, so such a stream counts as one without an end to be
+//             held against.
 // Threads     load() and parse() use threads of their own.
 // Errors      as log_reader.h says.
 #pragma once
@@ -47,23 +48,26 @@ class StreamSegments {
                  LogContents& log)
       : directory_(directory), manifest_(manifest), options_(options), log_(log) {}
 
-  // Which segments belong to which stream. `last_ends`: of the last incarnation; a stream that neither they nor the manifest
-  // tell of ends at `others_end`.
+  // Which segments belong to which stream. `last_ends`: of the last incarnation; a stream that neither they
+  // nor the manifest tell of ends at `others_end`.
   Result<void> find(const std::vector<Lsn>& last_ends, std::optional<Lsn> others_end);
   Result<void> load();
   // Moves the streams' blocks into the log, up to their ends; what comes after is only counted.
   Result<void> link();
-  // The records of all segments, in the manifest's order. Those of a stream without an end are cut where one is not intact.
+  // The records of all segments, in the manifest's order. Those of a stream without an end are cut where one
+  // is not intact.
   Result<std::vector<std::vector<RecordView>>> parse();
-  // Of the last incarnation's streams: leaves only what `belongs` accepts and what lies before that; notes their ends.
+  // Of the last incarnation's streams: leaves only what `belongs` accepts and what lies before that; notes
+  // their ends.
   void cut(std::vector<std::vector<RecordView>>& records,
            const std::function<bool(const RecordView&)>& belongs);
 
   LsnRange range_of(uint32_t incarnation) const;
   const std::vector<LogStream>& last_streams() { return streams_[last().number]; }
   const LoadedSegment& loaded(size_t segment) const { return loaded_[segment]; }
-  // Where the incarnation's streams end whose ends were to be found out: where one breaks off, behind the last block of one that
-  // doesn't, as far as anybody can tell, and where a record begins that is not whole there, or is missing in a ring.
+  // Where the incarnation's streams end whose ends were to be found out: where one breaks off, behind the
+  // last block of one that doesn't, as far as anybody can tell, and where a record begins that is not whole
+  // there, or is missing in a ring.
   const std::vector<LogContents::Place>& ends(uint32_t incarnation) { return ends_[incarnation]; }
 
  private:
@@ -84,7 +88,7 @@ class StreamSegments {
   LogContents& log_;
   std::map<uint32_t, std::vector<LogStream>> streams_;  // by incarnation; of each, by number
   std::vector<LoadedSegment> loaded_;                   // in the manifest's order
-  std::map<uint32_t, std::vector<Place>> ends_;  // by incarnation
+  std::map<uint32_t, std::vector<Place>> ends_;         // by incarnation
 };
 
 }  // namespace mneme

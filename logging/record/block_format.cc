@@ -17,8 +17,8 @@ constexpr char kLoggerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'L', 'G', 'R'};
 constexpr char kRingMagic[8] = {'M', 'N', 'E', 'M', 'E', 'R', 'N', 'G'};
 constexpr uint32_t kBlockMagic = 'M' | 'N' << 8 | 'B' << 16 | 'K' << 24;
 constexpr size_t kPageChecksumAt = 12;
-// A header has nine bytes at least that aren't zero: the magic, and one of each number that can't be 0, which are all but the index, the
-// progress, and the checksums. Of nine one may have rotted to zero.
+// A header has nine bytes at least that aren't zero: the magic, and one of each number that can't be 0, which
+// are all but the index, the progress, and the checksums. Of nine one may have rotted to zero.
 constexpr size_t kLeastWritten = 8;
 
 uint32_t page_checksum(const std::byte* page) {
@@ -138,7 +138,9 @@ bool BlockHeader::payload_is_intact(ByteSpan block) const {
 bool may_be_torn(ByteSpan block, const std::optional<BlockHeader>& header) {
   if (block.size() < kBlockBytes) return true;
   // Bytes that rotted where nobody had written are not worth a refusal.
-  if (!header) return kSectorBytes - static_cast<size_t>(std::ranges::count(block.first(kSectorBytes), std::byte{0})) < kLeastWritten;
+  if (!header)
+    return kSectorBytes - static_cast<size_t>(std::ranges::count(block.first(kSectorBytes), std::byte{0})) <
+           kLeastWritten;
   const size_t used = kBlockHeaderBytes + header->used_bytes;
   if (!is_zeros(block.subspan(used))) return false;
   for (size_t at = kSectorBytes; at < used; at += kSectorBytes) {

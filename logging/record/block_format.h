@@ -1,14 +1,16 @@
-// The log's files: what their writer and their reader must agree on. docs/log_format.md says it for strangers.
+// The log's files: what their writer and their reader must agree on. docs/log_format.md says it for
+// strangers.
 //
 //     segment file   header page (4096 bytes), then blocks of 4096 bytes at fixed offsets, each written once
 //     header page    0 magic "MNEMELOG"   8 u32 format version   12 u32 CRC32C of the page without this field
 //                    16 u64 database id   24 u64 catalog hash    32 u32 segment number   36 u32 incarnation
-//                    40 zeros; or, of a segment in persistent memory (nvm_format.h), whose magic is "MNEMENVM":
+//                    40 zeros; or, of a segment in persistent memory (nvm_format.h), whose magic is
+//                    "MNEMENVM":
 //                    40 u64 LSN of the first byte behind the page   48 u32 writers   52 u32 bytes of their longest
 //                    record   56 zeros
 //                    or, of a logger's (epoch_log.h), whose magic is "MNEMELGR": 40 u32 logger   44 zeros; a stream's
-//                    (distributed_log.h) is the same, but for 44 u32: 1 where its records were destaged from a ring
-//                    in persistent memory, so that each begins on a line (nvm_format.h)
+//                    (distributed_log.h) is the same, but for 44 u32: 1 where its records were destaged from
+//                    a ring in persistent memory, so that each begins on a line (nvm_format.h)
 //                    or, of such a ring (nvm_ring.h), whose magic is "MNEMERNG": 40 u32 stream   44 u32 1: it was made with a mark
 //                    of each that was made with its full size: 56 u64 that size; zero where it grows
 //     block          0 u32 CRC32C of bytes 4..47     4 u32 magic "MNBK"      8 u32 CRC32C of bytes 48..4095
@@ -16,17 +18,17 @@
 //                    24 u64 durable LSN              32 u32 incarnation      36 u32 segment number
 //                    40 u32 block index              44 u32 progress         48 payload, then zeros
 //
-// Invariants  LSNs count payload bytes only. durable LSN <= LSN of the block: what was durable before it was written.
-//             A record may span blocks, never segments: a segment begins with a record. The header has a checksum of its own, so that the durable
-//             LSN of a block counts even where its payload is torn.
-//             In a logger's segment "LSN" is a position in that logger's stream, counted from 64 in each incarnation;
-//             progress are the epochs of the incarnation that all loggers had persisted before the block was written.
-//             In a stream's segment "LSN" is a position, too, but the durable LSN is one of the commit order: all
-//             records below it were durable, in whichever stream; progress is how far past it the stream's clock
-//             stood: no record of an earlier flush of the stream has an LSN at or above their sum. Elsewhere
-//             progress is 0.
-//             A disk writes a sector of 512 bytes whole or not at all, and a fresh segment is zeros: so a crash leaves of each of a
-//             block's sectors what was written or zeros. A block that is neither whole nor so torn has rotted.
+// Invariants  LSNs count payload bytes only. durable LSN <= LSN of the block: what was durable before it was
+//             written. A record may span blocks, never segments: a segment begins with a record. The header
+//             has a checksum of its own, so that the durable LSN of a block counts even where its payload is
+//             torn. In a logger's segment "LSN" is a position in that logger's stream, counted from 64 in
+//             each incarnation; progress are the epochs of the incarnation that all loggers had persisted
+//             before the block was written. In a stream's segment "LSN" is a position, too, but the durable
+//             LSN is one of the commit order: all records below it were durable, in whichever stream;
+//             progress is how far past it the stream's clock stood: no record of an earlier flush of the
+//             stream has an LSN at or above their sum. Elsewhere progress is 0. A disk writes a sector of 512
+//             bytes whole or not at all, and a fresh segment is zeros: so a crash leaves of each of a block's
+//             sectors what was written or zeros. A block that is neither whole nor so torn has rotted.
 #pragma once
 
 #include <cstddef>
@@ -59,13 +61,14 @@ struct SegmentHeader {
   uint64_t catalog_hash = 0;
   uint32_t number = 0;
   uint32_t incarnation = 0;
-  std::optional<NvmExtent> nvm{};    // nothing: the segment consists of blocks
-  std::optional<uint32_t> logger{};  // whose stream it belongs to (epoch_log.h); nothing: the log is one stream
-  bool is_ring = false;              // a stream's ring in persistent memory (nvm_ring.h)
-  bool is_destaged = false;          // a stream's, of what such a ring held
-  bool is_marked = false;            // a ring that was made with a mark, and so has one ever after
-  // The file's size when it was made: a file of another size is not what was written. 0: not noted, as the file grows with the
-  // log, or was made before sizes were noted.
+  std::optional<NvmExtent> nvm{};  // nothing: the segment consists of blocks
+  // whose stream it belongs to (epoch_log.h); nothing: the log is one stream
+  std::optional<uint32_t> logger{};
+  bool is_ring = false;      // a stream's ring in persistent memory (nvm_ring.h)
+  bool is_destaged = false;  // a stream's, of what such a ring held
+  bool is_marked = false;    // a ring that was made with a mark, and so has one ever after
+  // The file's size when it was made: a file of another size is not what was written. 0: not noted, as the
+  // file grows with the log, or was made before sizes were noted.
   uint64_t file_bytes = 0;
 
   // Fills a whole block's worth of bytes.
@@ -94,8 +97,9 @@ struct BlockHeader {
   bool payload_is_intact(ByteSpan block) const;
 };
 
-// Of a block that is not what was written, by its header (nothing: it has none) or by its payload: whether a crash may have left
-// it so. Otherwise its bytes have changed since, or are another place's. Of one that its file's end cuts off it may.
+// Of a block that is not what was written, by its header (nothing: it has none) or by its payload: whether a
+// crash may have left it so. Otherwise its bytes have changed since, or are another place's. Of one that its
+// file's end cuts off it may.
 bool may_be_torn(ByteSpan block, const std::optional<BlockHeader>& header);
 
 inline constexpr size_t kSegmentHeaderBytes = kBlockBytes;

@@ -115,7 +115,8 @@ TEST(BlockFormat, WhatACrashMayLeaveOfABlock) {
   Page block = test::payload_of(7, kBlockBytes);
   const size_t used = 2000;
   std::fill(block.begin() + kBlockHeaderBytes + used, block.end(), std::byte{0});
-  BlockHeader header{.used_bytes = used, .begin = Lsn{64}, .durable = Lsn{64}, .incarnation = 1, .segment = 1};
+  BlockHeader header{
+      .used_bytes = used, .begin = Lsn{64}, .durable = Lsn{64}, .incarnation = 1, .segment = 1};
   header.encode(block.data());
   for (size_t lost = 0; lost < kBlockBytes; lost += kSectorBytes) {
     Page torn = block;

@@ -1,13 +1,14 @@
-// What an LSN is made of in the layout `epoch` (epoch_log.h): a commit sequence number whose high part is the epoch.
+// What an LSN is made of in the layout `epoch` (epoch_log.h): a commit sequence number whose high part is the
+// epoch.
 //
 //     bit 60 ... 24   epoch
 //     bit 23 ...  0   place: how many records were drawn before, since the database's birth, modulo 2^24
 //
-// Invariants  places have no gaps, from epoch to epoch and from incarnation to incarnation: drawing a record adds 1,
-//             beginning an epoch adds 2^24, which leaves the place. So a reader knows where each record belongs, and
-//             that none is missing.
-//             A place that runs over carries into the epoch: the next one has begun, a little early. So an epoch never
-//             holds more than 2^24 records, and no LSN comes twice. 2^37 epochs of 5 ms are 21 years.
+// Invariants  places have no gaps, from epoch to epoch and from incarnation to incarnation: drawing a record
+//             adds 1, beginning an epoch adds 2^24, which leaves the place. So a reader knows where each
+//             record belongs, and that none is missing. A place that runs over carries into the epoch: the
+//             next one has begun, a little early. So an epoch never holds more than 2^24 records, and no LSN
+//             comes twice. 2^37 epochs of 5 ms are 21 years.
 #pragma once
 
 #include <compare>

@@ -32,7 +32,8 @@ LogContents::Place LogContents::place_of(Lsn lsn) const {
 
 Lsn LogContents::Segment::position_at(size_t index) const {
   // Only what lay in persistent memory has gaps.
-  if (blocks.back().end().value - blocks.front().begin.value <= bytes.size()) return blocks.front().begin + index;
+  if (blocks.back().end().value - blocks.front().begin.value <= bytes.size())
+    return blocks.front().begin + index;
   auto block = blocks.begin();
   for (; index >= block->used_bytes; ++block) index -= block->used_bytes;
   return block->begin + index;

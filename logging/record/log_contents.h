@@ -1,4 +1,5 @@
-// LogContents: what a log holds, as the readers of its directory find it: records in commit order, and where each of them lies.
+// LogContents: what a log holds, as the readers of its directory find it: records in commit order, and where
+// each of them lies.
 //
 // Threads  plain data.
 // Source   log_reader.h, which fills it.
@@ -65,8 +66,9 @@ struct LogContents {
   // Where one of the log's records lies.
   Place place_of(const RecordView& record) const;
 
-  // A segment that the manifest lists. `blocks` are those of the log, in order, and their payload bytes lie in
-  // `bytes`, one after the other. In a logger's segment a block's "LSN" is its position in the logger's stream.
+  // A segment that the manifest lists. `blocks` are those of the log, in order, and their payload bytes lie
+  // in `bytes`, one after the other. In a logger's segment a block's "LSN" is its position in the logger's
+  // stream.
   struct Block {
     Lsn begin;
     uint32_t used_bytes;
@@ -79,7 +81,8 @@ struct LogContents {
     std::vector<Block> blocks;
     std::vector<std::byte> bytes;
     RecordLayout layout;
-    bool is_below = false;  // all that it held was passed over: it lies below the checkpoint, and before a gap there
+    // all that it held was passed over: it lies below the checkpoint, and before a gap there
+    bool is_below = false;
 
     // The log's position, or the stream's, of the byte bytes[index].
     Lsn position_at(size_t index) const;
@@ -88,9 +91,9 @@ struct LogContents {
   };
   std::vector<Segment> segments;  // in the manifest's order
 
-  // Blocks of one segment that follow one another without a gap. A run begins with a record. Of a log in one directory
-  // a segment is one run, but for holes; a striped log changes the segment with every flush. A log of several streams has
-  // none.
+  // Blocks of one segment that follow one another without a gap. A run begins with a record. Of a log in one
+  // directory a segment is one run, but for holes; a striped log changes the segment with every flush. A log
+  // of several streams has none.
   struct Run {
     size_t segment;      // index into `segments`
     size_t first_block;  // index into its blocks
@@ -101,7 +104,8 @@ struct LogContents {
   };
   std::vector<Run> runs;  // in log order; together they are the log's blocks
 
-  // Of a log that is not kept: its records, in commit order, in stretches that are read one at a time (log_windows.h).
+  // Of a log that is not kept: its records, in commit order, in stretches that are read one at a time
+  // (log_windows.h).
   struct Window {
     struct Part {
       size_t segment;  // index into `segments`

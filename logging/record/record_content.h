@@ -1,8 +1,9 @@
 // RecordContent: what a log's records hold of a transaction.
 //
 // Chosen once, at the database's birth, and kept in the manifest: recovery must know what the log can serve.
-// In a log that holds calls, a transaction may be logged ad hoc, by the images of its rows alone (a logical record), be
-// it that no procedure was called or that calling it again could do something else. The log's content stays what it is.
+// In a log that holds calls, a transaction may be logged ad hoc, by the images of its rows alone (a logical
+// record), be it that no procedure was called or that calling it again could do something else. The log's
+// content stays what it is.
 #pragma once
 
 #include <array>

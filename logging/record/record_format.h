@@ -17,10 +17,10 @@
 namespace mneme {
 
 enum class RecordKind : uint8_t {
-  kSkip = 1,     // a place in the order that no transaction took; the payload is zeros
-  kCommand = 2,  // a procedure call: procedures/interpreter/call_codec.h
-  kLogical = 3,  // the rows that a transaction changed: engine/schema/change_codec.h
-  kAll = 4,      // a call and, as kPhysical, its rows
+  kSkip = 1,      // a place in the order that no transaction took; the payload is zeros
+  kCommand = 2,   // a procedure call: procedures/interpreter/call_codec.h
+  kLogical = 3,   // the rows that a transaction changed: engine/schema/change_codec.h
+  kAll = 4,       // a call and, as kPhysical, its rows
   kPhysical = 5,  // the rows that a transaction changed, with where they lie: engine/schema/change_codec.h
   kSchema = 6,    // a CREATE or DROP, as it was written: procedures/session/catalog_change.h
 };
@@ -49,10 +49,11 @@ struct RecordHeader {
   }
 };
 
-// How records follow one another: without a gap, but in persistent memory (nvm_format.h), and in what was destaged from it.
+// How records follow one another: without a gap, but in persistent memory (nvm_format.h), and in what was
+// destaged from it.
 struct RecordLayout {
-  uint64_t alignment = 1;      // of a record's begin
-  uint32_t checksum_seed = 0;  // of its checksum
+  uint64_t alignment = 1;           // of a record's begin
+  uint32_t checksum_seed = 0;       // of its checksum
   bool is_seeded_by_place = false;  // where a record begins is in its checksum, too: elsewhere it is none
 
   // Of the checksum of a record that begins at `at`.
@@ -74,8 +75,9 @@ inline uint32_t record_checksum(const std::byte* header, ByteSpan payload, uint3
   return crc32c(payload, crc32c({header + sizeof(uint32_t), kRecordHeaderBytes - sizeof(uint32_t)}, seed));
 }
 
-// Whether a record that stands at `at` is what a writer makes: the one definition of a well-formed record. The
-// writer asserts it before it publishes, the reader tests it after it loads. `header` is the encoded header.
+// Whether a record that stands at `at` is what a writer makes: the one definition of a well-formed record.
+// The writer asserts it before it publishes, the reader tests it after it loads. `header` is the encoded
+// header.
 inline bool record_is_well_formed(const std::byte* header, ByteSpan payload, Lsn at, uint32_t seed = 0) {
   const RecordHeader record = RecordHeader::decode(header);
   if (record.lsn != at || at < kFirstLsn) return false;

@@ -13,7 +13,8 @@ std::string path_of(const std::string& folder, const SegmentEntry& entry) {
   return folder + "/" + std::filesystem::path(entry.file).filename().string();
 }
 
-Result<void> keep_brought(const DirectoryChanges& changes, const std::string& folder, const std::vector<SegmentEntry>& segments) {
+Result<void> keep_brought(const DirectoryChanges& changes, const std::string& folder,
+                          const std::vector<SegmentEntry>& segments) {
   auto synced = changes.sync();
   if (synced.ok()) return synced;
   for (const SegmentEntry& each : segments) ::unlink(path_of(folder, each).c_str());

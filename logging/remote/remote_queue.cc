@@ -102,7 +102,8 @@ void RemoteQueue::lose(size_t index, std::string why) {
   server = Server{};
   last_loss_ = fmt::format("{}: {}", options_.servers.servers[index].text(), why);
   options_.tell(fmt::format("the log server {} is lost ({}); {} of {} are there, and {} are needed",
-                            options_.servers.servers[index].text(), why, servers_there(), servers_.size(), majority_));
+                            options_.servers.servers[index].text(), why, servers_there(), servers_.size(),
+                            majority_));
   keeper_.lost(index);
 }
 
@@ -183,8 +184,9 @@ void RemoteQueue::catch_up(size_t index) {
       server.is_behind = false;
       server.asked = sequence_;
       send(index, FlushMessage{sequence_, /*is_whole=*/true});
-      options_.tell(fmt::format("the log server {} is back, and has been sent all of the log; {} of {} are there",
-                                options_.servers.servers[index].text(), servers_there(), servers_.size()));
+      options_.tell(
+          fmt::format("the log server {} is back, and has been sent all of the log; {} of {} are there",
+                      options_.servers.servers[index].text(), servers_there(), servers_.size()));
     }
     push(index);
   }
@@ -285,8 +287,8 @@ void RemoteQueue::wait(std::chrono::nanoseconds limit, std::vector<IoCompletion>
   for (const SocketEvent& event : events_) take_event(event);
   lose_silent();
   if (!failure_ && servers_there() < majority_) {
-    fail(segments_.save_after(fmt::format("{} of {} log servers are there, and {} are needed ({})", servers_there(),
-                                          servers_.size(), majority_, last_loss_)));
+    fail(segments_.save_after(fmt::format("{} of {} log servers are there, and {} are needed ({})",
+                                          servers_there(), servers_.size(), majority_, last_loss_)));
   }
   end_chains(ended);
 }

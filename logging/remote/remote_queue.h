@@ -1,16 +1,19 @@
-// RemoteQueue: SepLog's agent: chains of a write and a flush, to the memories of log servers, several in flight.
+// RemoteQueue: SepLog's agent: chains of a write and a flush, to the memories of log servers, several in
+// flight.
 //
-// Flow        submit(): into the engine's own copy, and to all servers, without waiting for any -> wait(): FLUSHED of a
-//             majority ends the chain
-// Join        a server that comes back gets all of the log that is left, from the copy, piece by piece beside what is
-//             written meanwhile; once it has all it counts again.
-// Invariants  each server is sent the log in its order, so what it holds of it always ends at one place: of a majority, the one
-//             that goes furthest has all that was acknowledged. A file's handle is its segment's number.
+// Flow        submit(): into the engine's own copy, and to all servers, without waiting for any -> wait():
+//             FLUSHED of a majority ends the chain
+// Join        a server that comes back gets all of the log that is left, from the copy, piece by piece beside
+//             what is written meanwhile; once it has all it counts again.
+// Invariants  each server is sent the log in its order, so what it holds of it always ends at one place: of a
+//             majority, the one that goes furthest has all that was acknowledged. A file's handle is its
+//             segment's number.
 // Threads     as IoQueue says, and the keeper's.
 // Waiting     as IoQueue says; and once, when the majority is lost, for the copy to be saved.
-// Errors      without a majority, or deposed by a later term, no chain succeeds any more: failure() says why. In the first case
-//             the engine's copy is saved into the data directory before.
-// Source      SepLog, sections 4 and 5; several servers, and flushes in flight, are what its section 7 asks for.
+// Errors      without a majority, or deposed by a later term, no chain succeeds any more: failure() says why.
+//             In the first case the engine's copy is saved into the data directory before.
+// Source      SepLog, sections 4 and 5; several servers, and flushes in flight, are what its section 7 asks
+//             for.
 #pragma once
 
 #include <chrono>

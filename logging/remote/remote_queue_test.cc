@@ -1,5 +1,6 @@
-// Goal: a server that hangs while its machine lives, so that the network takes all and nothing comes back, is lost in time; and too
-// few servers are none. Method: a server's process that is stopped, a queue that bears little silence, and ports where nobody is.
+// Goal: a server that hangs while its machine lives, so that the network takes all and nothing comes back, is
+// lost in time; and too few servers are none. Method: a server's process that is stopped, a queue that bears
+// little silence, and ports where nobody is.
 #include "logging/remote/remote_queue.h"
 
 #include <gtest/gtest.h>
@@ -49,9 +50,11 @@ TEST_F(RemoteQueueTest, IsNotOpenedWithTooFewServers) {
 
 TEST_F(RemoteQueueTest, NoSegmentIsMadeForALogThatEnds) {
   for (const uint32_t number : {1, 2, 3}) must(segments_->make(number, [] { return false; }));
-  test::expect_refused(segments_->make(4, [] { return true; }), ErrorKind::kFailed, "the log is being closed");
+  test::expect_refused(segments_->make(4, [] { return true; }), ErrorKind::kFailed,
+                       "the log is being closed");
   RemoteSegments ended(*file_, kSegmentBytes, /*files=*/3);
-  test::expect_error(ended.save_after("they are gone"), ErrorKind::kFailed, "they are gone; the log was saved in the data directory");
+  test::expect_error(ended.save_after("they are gone"), ErrorKind::kFailed,
+                     "they are gone; the log was saved in the data directory");
   test::expect_refused(ended.make(5, [] { return false; }), ErrorKind::kFailed, "the log has ended");
 }
 

@@ -1,10 +1,11 @@
-// Goal: whatever dies in whatever order, nothing that was acknowledged is lost while enough copies live; where fewer do, the
-// log is refused with the right reason and never guessed; and a deposed engine acknowledges nothing.
-// Method: short schedules, each drawn from its number: an engine's queue, driven step by step, one to three servers in
-// this process, and a link to each. Servers die, end in order, come back, are cut off; engines die and are deposed; checkpoints
-// pass segments. A model beside them counts whole copies, and says what a recovery must find. A failure tells the schedule's
-// number and steps; MNEME_REMOTE_SCHEDULE=NUMBER runs it alone, MNEME_REMOTE_SCHEDULES=COUNT more of them. Threads still
-// take their own turns.
+// Goal: whatever dies in whatever order, nothing that was acknowledged is lost while enough copies live;
+// where fewer do, the log is refused with the right reason and never guessed; and a deposed engine
+// acknowledges nothing. Method: short schedules, each drawn from its number: an engine's queue, driven step
+// by step, one to three servers in this process, and a link to each. Servers die, end in order, come back,
+// are cut off; engines die and are deposed; checkpoints pass segments. A model beside them counts whole
+// copies, and says what a recovery must find. A failure tells the schedule's number and steps;
+// MNEME_REMOTE_SCHEDULE=NUMBER runs it alone, MNEME_REMOTE_SCHEDULES=COUNT more of them. Threads still take
+// their own turns.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -385,7 +386,8 @@ class Schedule {
     return nullptr;
   }
 
-  // The directory has all that was acknowledged and no checkpoint has passed, and besides only what was written, without holes.
+  // The directory has all that was acknowledged and no checkpoint has passed, and besides only what was
+  // written, without holes.
   void check(const std::string& directory, const Written& written) {
     const auto manifest = must(read_manifest(directory));
     bool has_ended = false;

@@ -99,8 +99,9 @@ std::shared_ptr<SegmentCopy> RemoteSegments::free_copy() {
   return std::make_shared<SegmentCopy>(segment_bytes_);
 }
 
-// A file that a crash has left would pass for the segment of its name, in place of the servers' memories. One that was removed already
-// may be back after a power failure, and where the sync of that removal failed, a sync alone would not cover it: so it is made first.
+// A file that a crash has left would pass for the segment of its name, in place of the servers' memories. One
+// that was removed already may be back after a power failure, and where the sync of that removal failed, a
+// sync alone would not cover it: so it is made first.
 Result<void> RemoteSegments::remove_leftover(const std::string& file) {
   const DirectoryChanges changes(path_in(manifest_.directory(), kRemoteFolder));
   const std::string path = path_in(manifest_.directory(), file);
@@ -194,9 +195,13 @@ Result<void> RemoteSegments::save() {
 
 Error RemoteSegments::save_after(const std::string& why) {
   const Result<void> saved = save();
-  if (!saved.ok()) return failed("{}, and the log can't be saved here either: {}", why, saved.error().message);
-  return failed("{}; the log was saved in the data directory, with all that was acknowledged: mend the servers and run with "
-                "--resume", why);
+  if (!saved.ok())
+    return failed("{}, and the log can't be saved here either: {}", why, saved.error().message);
+  return failed(
+      "{}; the log was saved in the data directory, with all that was acknowledged: mend the servers and run "
+      "with "
+      "--resume",
+      why);
 }
 
 }  // namespace mneme

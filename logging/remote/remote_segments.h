@@ -1,11 +1,12 @@
-// RemoteSegments: the segments of a log that goes round on other machines (log servers, a replicated log): an engine's own copy
-// of each, how many there may be, and when one is free again. SepLog's cyclic log files.
+// RemoteSegments: the segments of a log that goes round on other machines (log servers, a replicated log): an
+// engine's own copy of each, how many there may be, and when one is free again. SepLog's cyclic log files.
 //
 // Flow        make(), by the segment supply -> copy(), fill(), by the queue -> a checkpoint passes it -> it
 //             leaves the manifest, and its memory serves the next one; take_dropped() tells the queue
-// Invariants  there are never more than `files`: the next one is made once a checkpoint has made an older one superfluous,
-//             so nothing that recovery needs is ever written over. A segment leaves the manifest before it is dropped.
-//             space() gets scarce when the last one is begun, so that a whole segment is left for what is under way.
+// Invariants  there are never more than `files`: the next one is made once a checkpoint has made an older one
+//             superfluous, so nothing that recovery needs is ever written over. A segment leaves the manifest
+//             before it is dropped. space() gets scarce when the last one is begun, so that a whole segment
+//             is left for what is under way.
 // Threads     make: the supply's. copy, fill, take_dropped, give_back, save_after: the flusher. space: any.
 // Waiting     make(), for a checkpoint.
 // Errors      the manifest can't be replaced, or a copy not be saved: a sentence.
@@ -48,14 +49,16 @@ class RemoteSegments {
   Result<std::shared_ptr<Segment>> make(uint32_t number, FunctionRef<bool()> closing);
   // The copy of a segment that was made.
   std::shared_ptr<SegmentCopy> copy(uint32_t number) const;
-  // The copies of those that were dropped since it was called last; to be given back when nobody sends from them.
+  // The copies of those that were dropped since it was called last; to be given back when nobody sends from
+  // them.
   std::vector<std::shared_ptr<SegmentCopy>> take_dropped();
   void give_back(std::shared_ptr<SegmentCopy> copy);
   LogSpace space();
-  // Takes what a chain writes behind the rest of the copy, with which its segment begins where it is the first.
+  // Takes what a chain writes behind the rest of the copy, with which its segment begins where it is the
+  // first.
   void fill(SegmentCopy& copy, const IoChain& chain);
-  // Writes every segment into its file, durably: from then on they lie in the directory. For a log that has ended, as `why`
-  // says; returns that, and what became of it.
+  // Writes every segment into its file, durably: from then on they lie in the directory. For a log that has
+  // ended, as `why` says; returns that, and what became of it.
   Error save_after(const std::string& why);
 
  private:

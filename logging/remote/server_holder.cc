@@ -1,9 +1,10 @@
 // The RemoteHolder of log servers of our own.
 //
-// Which copy  of the servers that hold the term's log whole, the one that goes furthest. Each has what the engine wrote up to
-//             some place, and copies_to_recover() of them meet every majority that has acknowledged. A server that says
-//             that an older term's is the last that it had whole counts as one of them: it was never given this one whole, so
-//             it has acknowledged nothing of it; one that was and has forgotten says so.
+// Which copy  of the servers that hold the term's log whole, the one that goes furthest. Each has what the
+//             engine wrote up to some place, and copies_to_recover() of them meet every majority that has
+//             acknowledged. A server that says that an older term's is the last that it had whole counts as
+//             one of them: it was never given this one whole, so it has acknowledged nothing of it; one that
+//             was and has forgotten says so.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -75,8 +76,8 @@ Answers ask(const Servers& servers, const HelloMessage& hello) {
   return answers;
 }
 
-// How far a copy goes: its last file, and how much of that is written. Not how much it holds: one that was away when a
-// checkpoint passed segments may hold these yet, and lack the newest records.
+// How far a copy goes: its last file, and how much of that is written. Not how much it holds: one that was
+// away when a checkpoint passed segments may hold these yet, and lack the newest records.
 std::pair<uint32_t, uint64_t> reach(const FilesMessage& files, uint32_t term) {
   std::pair<uint32_t, uint64_t> furthest{0, 0};
   for (const LogFileInfo& each : files.files) {
@@ -91,7 +92,8 @@ struct Copy {
   FilesMessage files;
 };
 
-// Whether a server has a segment that this manifest never listed. The engine lists one before it has servers make it.
+// Whether a server has a segment that this manifest never listed. The engine lists one before it has servers
+// make it.
 bool is_ahead_of(const FilesMessage& files, const Manifest& manifest, uint32_t term) {
   uint32_t last = 0;
   for (const SegmentEntry& each : manifest.segments) {
@@ -100,8 +102,8 @@ bool is_ahead_of(const FilesMessage& files, const Manifest& manifest, uint32_t t
   return reach(files, term).first > last;
 }
 
-// Whether a copy has let go of a segment that is wanted. The engine unlists one before it has servers let go of it, and has
-// them make segments in their order.
+// Whether a copy has let go of a segment that is wanted. The engine unlists one before it has servers let go
+// of it, and has them make segments in their order.
 bool has_let_go_of(const FilesMessage& files, const std::vector<SegmentEntry>& missing, uint32_t term) {
   const uint32_t last = reach(files, term).first;
   return std::ranges::any_of(missing, [&](const SegmentEntry& wanted) {

@@ -1,4 +1,5 @@
-// ServerKeeper: connects to log servers anew that were lost, on a thread of its own, so that who writes never waits for it.
+// ServerKeeper: connects to log servers anew that were lost, on a thread of its own, so that who writes never
+// waits for it.
 //
 // Flow        lost() -> the thread tries, again and again, less and less often -> take_outcomes()
 // Invariants  what it finds has been told of the term, and has let go of the files of older terms.

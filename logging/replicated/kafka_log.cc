@@ -99,7 +99,8 @@ Result<TopicState> find_topic(const KafkaClient& client, const ReplicatedLogOpti
   const auto deadline = Clock::now() + options.patience;
   std::optional<rd_kafka_resp_err_t> last_answer;  // of brokers that may give the topic a leader yet
   for (;;) {
-    // What was answered before counts more than that the last question, for which little time is left, was not.
+    // What was answered before counts more than that the last question, for which little time is left, was
+    // not.
     if (last_answer && left_until(deadline) == 0) {
       return failed("the Kafka brokers {} have no leader for the topic {}: {}", options.servers,
                     options.stream, rd_kafka_err2str(*last_answer));
@@ -319,7 +320,8 @@ Result<KafkaReader::Marks> KafkaReader::marks() {
   return marks_of(*client_, options_);
 }
 
-// A transaction that has ended is committed for readers a little later. One that hasn't, since its engine died, will be aborted.
+// A transaction that has ended is committed for readers a little later. One that hasn't, since its engine
+// died, will be aborted.
 Result<KafkaReader::Marks> KafkaReader::settled_marks() {
   auto all = make_consumer(options_, "read_uncommitted");
   if (!all.ok()) return all.error();
@@ -512,7 +514,8 @@ void KafkaAppender::append(uint32_t segment, uint64_t offset, ByteSpan bytes) {
   changed_.notify_all();
 }
 
-// Who fences this engine begins its term a little later. Without one the brokers gave up a transaction that took too long.
+// Who fences this engine begins its term a little later. Without one the brokers gave up a transaction that
+// took too long.
 bool KafkaAppender::has_later_term() const {
   const auto deadline = Clock::now() + options_.log.patience;
   do {

@@ -1,9 +1,10 @@
-// KafkaLog: a replicated log on a topic of Kafka's, of one partition: acknowledged once the transaction that wrote it has ended,
-// which as many brokers have as min.insync.replicas says, in their page caches.
+// KafkaLog: a replicated log on a topic of Kafka's, of one partition: acknowledged once the transaction that
+// wrote it has ended, which as many brokers have as min.insync.replicas says, in their page caches.
 //
-// Writing     all that waits goes into one transaction, by a thread of the appender's, of a transactional id that all writers of
-//             the topic share. Who initialises it has the brokers refuse every earlier writer for good, and abort what that has
-//             under way: so a term has one writer, and each message is there once.
+// Writing     all that waits goes into one transaction, by a thread of the appender's, of a transactional id
+//             that all writers of the topic share. Who initialises it has the brokers refuse every earlier
+//             writer for good, and abort what that has under way: so a term has one writer, and each message
+//             is there once.
 // Reading     what is committed, in order. Control messages take positions, so those of the log have gaps.
 // Dropping    is left to who keeps the topic: it is an archive, made without limits.
 // Threads     as replicated_log.h says.
@@ -38,12 +39,14 @@ class KafkaProducer {
   // Nobody that was opened before can write any more when this returns.
   static Result<std::unique_ptr<KafkaProducer>> open(const ReplicatedLogOptions& options);
 
-  // Writes them in one transaction. kFailed: none of them is there, and it can be tried again; why: trouble().
+  // Writes them in one transaction. kFailed: none of them is there, and it can be tried again; why:
+  // trouble().
   Outcome write(const std::vector<std::vector<std::byte>>& messages, std::chrono::milliseconds limit);
   const std::string& trouble() const { return trouble_; }
 
  private:
-  KafkaProducer(const ReplicatedLogOptions& options, KafkaClient client) : options_(options), client_(std::move(client)) {}
+  KafkaProducer(const ReplicatedLogOptions& options, KafkaClient client)
+      : options_(options), client_(std::move(client)) {}
   Outcome note(rd_kafka_error_s* error);
 
   const ReplicatedLogOptions options_;
@@ -75,7 +78,8 @@ class KafkaReader : public ReplicatedClaimant {
     std::vector<std::byte> bytes;
   };
 
-  KafkaReader(const ReplicatedLogOptions& options, KafkaClient client) : options_(options), client_(std::move(client)) {}
+  KafkaReader(const ReplicatedLogOptions& options, KafkaClient client)
+      : options_(options), client_(std::move(client)) {}
   Result<Marks> marks();
   Result<Marks> settled_marks();
   Result<void> stand_at(uint64_t position);
@@ -103,7 +107,8 @@ class KafkaAppender : public ReplicatedAppender {
   size_t most_bytes() const override;
 
  private:
-  KafkaAppender(const ReplicatedAppenderOptions& options, std::unique_ptr<KafkaProducer> producer, uint64_t begin);
+  KafkaAppender(const ReplicatedAppenderOptions& options, std::unique_ptr<KafkaProducer> producer,
+                uint64_t begin);
   void run();
   bool write(const std::vector<std::vector<std::byte>>& messages);
   bool has_later_term() const;

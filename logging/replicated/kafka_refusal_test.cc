@@ -1,5 +1,6 @@
-// Goal: what brokers of Kafka's refuse, or have not, is told in words that say what to do, and as the kind of error that it is.
-// Method: the Kafka library's own mock of brokers, with topics that no engine made, and with errors that it is told to give.
+// Goal: what brokers of Kafka's refuse, or have not, is told in words that say what to do, and as the kind of
+// error that it is. Method: the Kafka library's own mock of brokers, with topics that no engine made, and
+// with errors that it is told to give.
 #include <gtest/gtest.h>
 
 #include "base/testing/test_refusal.h"
@@ -35,12 +36,14 @@ class KafkaRefusal : public ::testing::Test {
             .database_id = 7,
             .patience = kPatience};
   }
-  Result<std::unique_ptr<ReplicatedAppender>> append_to(const ReplicatedLogOptions& log, uint32_t replicas = 3) const {
+  Result<std::unique_ptr<ReplicatedAppender>> append_to(const ReplicatedLogOptions& log,
+                                                        uint32_t replicas = 3) const {
     return open_replicated_appender(
         {.log = log, .term = {1, 42}, .replicas = replicas, .silence = milliseconds(4000)});
   }
   void make_topic(const char* name, int partitions, int copies) {
-    ASSERT_EQ(rd_kafka_mock_topic_create(brokers_.get(), name, partitions, copies), RD_KAFKA_RESP_ERR_NO_ERROR);
+    ASSERT_EQ(rd_kafka_mock_topic_create(brokers_.get(), name, partitions, copies),
+              RD_KAFKA_RESP_ERR_NO_ERROR);
   }
   // The mock would make a topic that it is asked for.
   void take_away(const char* name) {
@@ -83,7 +86,8 @@ TEST_F(KafkaRefusal, ATopicThatTellsNothing) {
   refuse(kListOffsets, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 10);
   expect_refused(reader->first(), ErrorKind::kFailed, "don't tell where the topic log ends: ");
   stop_refusing(kListOffsets);
-  expect_refused(reader->read(1000, milliseconds(2000)), ErrorKind::kDamaged, "message 1000 of the topic log is not there");
+  expect_refused(reader->read(1000, milliseconds(2000)), ErrorKind::kDamaged,
+                 "message 1000 of the topic log is not there");
   const auto claimant = must(open_replicated_claimant(log()));
   refuse(kFetch, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 10'000);
   expect_refused(claimant->newest(), ErrorKind::kFailed, "don't give the last messages of the topic log");
@@ -100,9 +104,11 @@ TEST_F(KafkaRefusal, ATopicThatTakesNothing) {
   const std::vector<std::byte> bytes = test::payload_of(1, 100);
   appender->append(1, 0, bytes);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!appender->failure() && std::chrono::steady_clock::now() < deadline) appender->wait(milliseconds(100));
+  while (!appender->failure() && std::chrono::steady_clock::now() < deadline)
+    appender->wait(milliseconds(100));
   ASSERT_TRUE(appender->failure().has_value());
-  expect_error(*appender->failure(), ErrorKind::kFailed, "refuse this engine's transactions, and no other engine writes to the topic log");
+  expect_error(*appender->failure(), ErrorKind::kFailed,
+               "refuse this engine's transactions, and no other engine writes to the topic log");
   EXPECT_FALSE(appender->is_deposed());
 }
 
@@ -116,7 +122,8 @@ TEST_F(KafkaRefusal, ABeginThatIsNoNumber) {
   ASSERT_TRUE(test::append_durably(*opened.log, 0, 10));
   opened.log.reset();
   for (const char* begin : {"", "soon"}) {
-    must(opened.manifest->update([&](Manifest& manifest) { manifest.attributes[kLogBeginAttribute] = begin; }));
+    must(opened.manifest->update(
+        [&](Manifest& manifest) { manifest.attributes[kLogBeginAttribute] = begin; }));
     expect_refused(test::read_directory(directory.path()), ErrorKind::kDamaged,
                    fmt::format("the manifest says that the log begins at \"{}\" in the stream log", begin));
   }

@@ -87,8 +87,10 @@ Result<bool> LogReceiver::receive(milliseconds limit) {
     const auto first = reader_.first();
     if (!first.ok() || *first <= position_) return pieces.error();
     return damaged(
-        "the replicated log begins at position {} by now, and the standby has it up to {}: what lies between was dropped, as a "
-        "checkpoint of the primary's made it superfluous there; begin the standby anew with a copy of the primary's directory "
+        "the replicated log begins at position {} by now, and the standby has it up to {}: what lies between "
+        "was dropped, as a "
+        "checkpoint of the primary's made it superfluous there; begin the standby anew with a copy of the "
+        "primary's directory "
         "(docs/standby.md)",
         *first, position_);
   }
@@ -130,7 +132,8 @@ Result<std::vector<ReceivedBatch>> LogReceiver::take(milliseconds limit) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, limit, [this] { return !waiting_.empty() || error_; });
   if (waiting_.empty() && error_) return *error_;
-  std::vector<ReceivedBatch> taken(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.end()));
+  std::vector<ReceivedBatch> taken(std::make_move_iterator(waiting_.begin()),
+                                   std::make_move_iterator(waiting_.end()));
   waiting_.clear();
   waiting_bytes_ = 0;
   changed_.notify_all();
@@ -165,9 +168,11 @@ Result<void> LogReceiver::receive_through(uint64_t position, milliseconds limit)
   while (position_ <= position) {
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) {
-      return failed("the replicated log goes up to position {}, and nothing comes from {} on: see that its servers answer, and try "
-                    "again",
-                    position, position_);
+      return failed(
+          "the replicated log goes up to position {}, and nothing comes from {} on: see that its servers "
+          "answer, and try "
+          "again",
+          position, position_);
     }
     RETURN_IF_ERROR(receive(std::min(left, kReadLimit)));
   }

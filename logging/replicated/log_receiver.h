@@ -1,17 +1,19 @@
-// Log receiver: brings a replicated log to a standby: reads piece after piece, has them kept (received_log.h), and hands on the
-// whole records that they add; and knows how much of the log is yet to come, and since when.
+// Log receiver: brings a replicated log to a standby: reads piece after piece, has them kept
+// (received_log.h), and hands on the whole records that they add; and knows how much of the log is yet to
+// come, and since when.
 //
 // Flow        thread: read() -> ReceivedLog::take() -> batch -> owner: take() ... replayed() ... stop()
 //             to take the log over: stop() -> fence -> receive_until(the fence's position) -> take()
-// Invariants  batches come in the log's order, and together hold every record once.
-//             no more than kMostWaitingBytes of records wait, unless one reading brings more: then the thread waits.
+// Invariants  batches come in the log's order, and together hold every record once. no more than
+//             kMostWaitingBytes of records wait, unless one reading brings more: then the thread waits.
 // Durable     every kSyncInterval, while something comes, what came is synced.
-// Lag         A message is behind from when the standby first knew of it, by asking for the log's end each ask_interval, until
-//             the round with it has been replayed. What was there before the standby asked first is behind since then.
-//             Positions need not be dense: once several readings bring nothing, there is nothing up to the end.
+// Lag         A message is behind from when the standby first knew of it, by asking for the log's end each
+//             ask_interval, until the round with it has been replayed. What was there before the standby
+//             asked first is behind since then. Positions need not be dense: once several readings bring
+//             nothing, there is nothing up to the end.
 // Threads     one of its own. lag(): any; the rest: the owner.
-// Errors      servers that don't answer are asked again, as long as it takes; lag() says so. Any other error ends the thread, and
-//             take() tells it, once all batches before have been taken.
+// Errors      servers that don't answer are asked again, as long as it takes; lag() says so. Any other error
+//             ends the thread, and take() tells it, once all batches before have been taken.
 #pragma once
 
 #include <chrono>
@@ -36,11 +38,11 @@ struct ReceivedBatch {
 };
 
 struct ReceivedLag {
-  Lsn received;              // the log's end, as far as it has come, in whole records
-  uint64_t records = 0;      // that have come so far
-  uint64_t unread = 0;       // messages of the log, at most, that have not come yet
-  double seconds = 0;        // since when something is behind; 0: nothing is
-  std::string trouble;       // why nothing comes; empty: it does, or there is nothing
+  Lsn received;          // the log's end, as far as it has come, in whole records
+  uint64_t records = 0;  // that have come so far
+  uint64_t unread = 0;   // messages of the log, at most, that have not come yet
+  double seconds = 0;    // since when something is behind; 0: nothing is
+  std::string trouble;   // why nothing comes; empty: it does, or there is nothing
 };
 
 class LogReceiver {
@@ -99,8 +101,8 @@ class LogReceiver {
   uint64_t next_position_;     // as position_
   uint64_t replayed_;          // a position
   uint64_t end_position_ = 0;  // of the log, as far as anybody has heard
-  uint32_t idle_reads_ = 0;  // in a row, that brought nothing
-  std::deque<Seen> seen_;     // those that are behind
+  uint32_t idle_reads_ = 0;    // in a row, that brought nothing
+  std::deque<Seen> seen_;      // those that are behind
   std::string trouble_;
   std::optional<Error> error_;
   bool ends_ = false;

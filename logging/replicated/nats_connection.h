@@ -1,10 +1,12 @@
-// NatsConnection: one stream of NATS JetStream, by the requests that its servers document (ADR-1, ADR-8, ADR-31), over libnats.
+// NatsConnection: one stream of NATS JetStream, by the requests that its servers document (ADR-1, ADR-8,
+// ADR-31), over libnats.
 //
 // Flow        open() -> info(), or make_stream() -> newest(), request_message(), publish()
-// Reconnects  by itself, to whichever of the servers is there; what was under way is lost, and its caller tries again.
+// Reconnects  by itself, to whichever of the servers is there; what was under way is lost, and its caller
+//             tries again.
 // Threads     any; a subscription's function is called on a thread of the library's.
-// Errors      kFailed: nobody answers. kInvalidArgument: JetStream is off, or the stream is of another kind. kDamaged: the
-//             stream is gone.
+// Errors      kFailed: nobody answers. kInvalidArgument: JetStream is off, or the stream is of another kind.
+//             kDamaged: the stream is gone.
 #pragma once
 
 #include <chrono>
@@ -34,7 +36,8 @@ struct NatsStreamState {
   bool has_majority = false;
 };
 
-// What is heard at a subscription: the subject, an error's status ("404", "503"; empty: none), and what it says.
+// What is heard at a subscription: the subject, an error's status ("404", "503"; empty: none), and what it
+// says.
 struct NatsMessage {
   std::string_view subject;
   std::string_view status;

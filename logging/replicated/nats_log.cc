@@ -17,8 +17,8 @@ using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kWidestWindow = 32;
-constexpr milliseconds kAnswerLimit{500};    // for one answer, before others are asked
-constexpr milliseconds kNatsRetryInterval{50};   // between two looks at servers that don't answer
+constexpr milliseconds kAnswerLimit{500};       // for one answer, before others are asked
+constexpr milliseconds kNatsRetryInterval{50};  // between two looks at servers that don't answer
 // Between two looks for the next message, at the end: the longer nothing came, the longer.
 constexpr milliseconds kShortestPoll{1};
 constexpr milliseconds kLongestPoll{10};

@@ -1,10 +1,11 @@
-// NatsLog: a replicated log on a stream of NATS JetStream in the memories of its servers: acknowledged once a majority of the
-// stream's Raft group has it.
+// NatsLog: a replicated log on a stream of NATS JetStream in the memories of its servers: acknowledged once a
+// majority of the stream's Raft group has it.
 //
-// Order       a message says which sequence must be the stream's newest when it is appended; the servers check that as they
-//             apply it, so several may be under way and none is appended twice, or out of order, or after another
-//             term's. A term's messages have sequences without a gap.
-// Lost answers, new leaders  whatever goes wrong, the newest message tells how much of ours is there: the rest is sent again.
+// Order       a message says which sequence must be the stream's newest when it is appended; the servers
+//             check that as they apply it, so several may be under way and none is appended twice, or out of
+//             order, or after another term's. A term's messages have sequences without a gap.
+// Lost answers, new leaders  whatever goes wrong, the newest message tells how much of ours is there: the
+//                            rest is sent again.
 // Reading     by sequence, several asked for at once, of whichever server answers.
 // Threads     as replicated_log.h says; answers come on a thread of the library's.
 // Source      NATS' ADR-1 (API), ADR-8 (direct get), and expected-last-sequence of its publishes.
@@ -80,7 +81,8 @@ class NatsAppender : public ReplicatedAppender {
     NatsAck ack;
   };
 
-  NatsAppender(const ReplicatedAppenderOptions& options, std::unique_ptr<NatsConnection> connection, uint64_t begin);
+  NatsAppender(const ReplicatedAppenderOptions& options, std::unique_ptr<NatsConnection> connection,
+               uint64_t begin);
   void hear(const NatsMessage& message);
   uint64_t last_before(uint64_t number) const { return begin_ + number; }
   void publish(uint64_t number);
@@ -94,14 +96,14 @@ class NatsAppender : public ReplicatedAppender {
   const std::unique_ptr<NatsConnection> connection_;
   const uint64_t begin_;  // the sequence of the message by which the term begins
 
-  std::deque<Piece> pending_;    // appended, and not acknowledged
-  uint64_t acknowledged_ = 0;    // so many
-  uint64_t generation_ = 0;      // of sending: an error of an older one means nothing any more
-  bool is_unsure_ = false;       // what the stream holds must be looked at
-  uint64_t look_at_ns_ = 0;      // not before
-  uint64_t sent_ns_ = 0;         // the oldest pending one, as far as is known
-  uint64_t silent_ns_ = 0;       // without an acknowledgement, while one is owed
-  uint64_t counted_ns_ = 0;      // when silent_ns_ was
+  std::deque<Piece> pending_;  // appended, and not acknowledged
+  uint64_t acknowledged_ = 0;  // so many
+  uint64_t generation_ = 0;    // of sending: an error of an older one means nothing any more
+  bool is_unsure_ = false;     // what the stream holds must be looked at
+  uint64_t look_at_ns_ = 0;    // not before
+  uint64_t sent_ns_ = 0;       // the oldest pending one, as far as is known
+  uint64_t silent_ns_ = 0;     // without an acknowledgement, while one is owed
+  uint64_t counted_ns_ = 0;    // when silent_ns_ was
   std::string trouble_ = "no answer";
   std::optional<Error> failure_;
   bool is_deposed_ = false;

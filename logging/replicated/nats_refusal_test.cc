@@ -1,5 +1,6 @@
-// Goal: what NATS servers refuse, or have not, is told in words that say what to do, and as the kind of error that it is.
-// Method: a real server, started with other settings than ours, or whose streams a stranger makes, empties and answers for.
+// Goal: what NATS servers refuse, or have not, is told in words that say what to do, and as the kind of error
+// that it is. Method: a real server, started with other settings than ours, or whose streams a stranger
+// makes, empties and answers for.
 #include <gtest/gtest.h>
 #include <nats/nats.h>
 
@@ -42,16 +43,18 @@ class Stranger {
   // A request to JetStream, which grants it.
   void ask(const std::string& what, const json& text) {
     natsMsg* reply = nullptr;
-    ASSERT_EQ(natsConnection_RequestString(&reply, connection_, ("$JS.API.STREAM." + what).c_str(), text.dump().c_str(), 5000),
+    ASSERT_EQ(natsConnection_RequestString(&reply, connection_, ("$JS.API.STREAM." + what).c_str(),
+                                           text.dump().c_str(), 5000),
               NATS_OK);
-    const json answer = json::parse(natsMsg_GetData(reply), natsMsg_GetData(reply) + natsMsg_GetDataLength(reply));
+    const json answer =
+        json::parse(natsMsg_GetData(reply), natsMsg_GetData(reply) + natsMsg_GetDataLength(reply));
     EXPECT_FALSE(answer.contains("error")) << answer.dump();
     natsMsg_Destroy(reply);
   }
   // As an engine makes it, but for these settings.
   void make_stream(const std::string& name, const json& others) {
-    json settings{{"name", name},        {"subjects", {name}},  {"storage", "memory"}, {"discard", "new"},
-                  {"num_replicas", 1}, {"allow_direct", true}};
+    json settings{{"name", name},     {"subjects", {name}}, {"storage", "memory"},
+                  {"discard", "new"}, {"num_replicas", 1},  {"allow_direct", true}};
     settings.update(others);
     ask("CREATE." + name, settings);
   }
@@ -60,7 +63,8 @@ class Stranger {
     answer_ = text;
     const auto say = [](natsConnection* connection, natsSubscription*, natsMsg* message, void* answer) {
       if (natsMsg_GetReply(message) != nullptr) {
-        natsConnection_PublishString(connection, natsMsg_GetReply(message), static_cast<std::string*>(answer)->c_str());
+        natsConnection_PublishString(connection, natsMsg_GetReply(message),
+                                     static_cast<std::string*>(answer)->c_str());
       }
       natsMsg_Destroy(message);
     };
@@ -77,9 +81,11 @@ class Stranger {
 class NatsRefusal : public ::testing::Test {
  protected:
   ReplicatedLogOptions log() const {
-    return {.servers = servers_.addresses(), .stream = "log", .database_id = 7, .patience = milliseconds(5000)};
+    return {
+        .servers = servers_.addresses(), .stream = "log", .database_id = 7, .patience = milliseconds(5000)};
   }
-  Result<std::unique_ptr<ReplicatedAppender>> append_to(const ReplicatedLogOptions& log, uint32_t replicas = 1) const {
+  Result<std::unique_ptr<ReplicatedAppender>> append_to(const ReplicatedLogOptions& log,
+                                                        uint32_t replicas = 1) const {
     return open_replicated_appender({.log = log, .term = {1, 42}, .replicas = replicas});
   }
   // One message behind that by which the term begins.
@@ -95,13 +101,16 @@ class NatsRefusal : public ::testing::Test {
 TEST_F(NatsRefusal, StreamsThatNoEngineMade) {
   Stranger stranger(servers_);
   stranger.make_stream("other", {{"subjects", {"log"}}});
-  expect_refused(append_to(log()), ErrorKind::kFailed, "refuse the stream log: subjects overlap with an existing stream (error 10065)");
+  expect_refused(append_to(log()), ErrorKind::kFailed,
+                 "refuse the stream log: subjects overlap with an existing stream (error 10065)");
   stranger.ask("DELETE.other", json::object());
-  for (const json& setting : {json{{"storage", "file"}}, json{{"max_msgs", 5}}, json{{"subjects", {"log", "more"}}},
-                              json{{"discard", "old"}}, json{{"allow_direct", false}}}) {
+  for (const json& setting :
+       {json{{"storage", "file"}}, json{{"max_msgs", 5}}, json{{"subjects", {"log", "more"}}},
+        json{{"discard", "old"}}, json{{"allow_direct", false}}}) {
     SCOPED_TRACE(setting.dump());
     stranger.make_stream("log", setting);
-    expect_refused(append_to(log()), ErrorKind::kInvalidArgument, "is not one that this program made: it must be in memory");
+    expect_refused(append_to(log()), ErrorKind::kInvalidArgument,
+                   "is not one that this program made: it must be in memory");
     stranger.ask("DELETE.log", json::object());
   }
   stranger.make_stream("log", json::object());
@@ -110,7 +119,8 @@ TEST_F(NatsRefusal, StreamsThatNoEngineMade) {
   stranger.ask("DELETE.log", json::object());
   // The first message is too long for the stream. The second time nothing is said of it.
   stranger.make_stream("log", {{"max_msg_size", 10}});
-  expect_refused(append_to(log()), ErrorKind::kFailed, "refuse to append to the stream log: message size exceeds maximum allowed");
+  expect_refused(append_to(log()), ErrorKind::kFailed,
+                 "refuse to append to the stream log: message size exceeds maximum allowed");
   stranger.ask("DELETE.log", json::object());
   stranger.make_stream("log", {{"max_msg_size", 10}, {"no_ack", true}});
   expect_refused(append_to(log()), ErrorKind::kFailed, "acknowledge nothing in the stream log: Timeout");
@@ -123,8 +133,9 @@ TEST_F(NatsRefusal, MessagesThatSomebodyRemoved) {
   expect_refused(must(open_replicated_reader(log()))->read(1, milliseconds(1000)), ErrorKind::kDamaged,
                  "message 1 of the stream log was dropped already: the oldest one there is 2");
   stranger.ask("PURGE.log", json::object());
-  expect_refused(open_replicated_appender({.log = log(), .term = {2, 42}, .replicas = 1}), ErrorKind::kDamaged,
-                 "all messages of the stream log have been removed: nobody can tell which engine may write to it");
+  expect_refused(
+      open_replicated_appender({.log = log(), .term = {2, 42}, .replicas = 1}), ErrorKind::kDamaged,
+      "all messages of the stream log have been removed: nobody can tell which engine may write to it");
 }
 
 // A server that has come back lacks messages for a while, so that this takes a while.
@@ -148,18 +159,21 @@ TEST_F(NatsRefusal, AnAcknowledgementOfAnotherMessage) {
   const std::vector<std::byte> bytes = test::payload_of(1, 100);
   appender->append(1, 0, bytes);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!appender->failure() && std::chrono::steady_clock::now() < deadline) appender->wait(milliseconds(100));
+  while (!appender->failure() && std::chrono::steady_clock::now() < deadline)
+    appender->wait(milliseconds(100));
   ASSERT_TRUE(appender->failure().has_value());
   expect_error(*appender->failure(), ErrorKind::kDamaged, "of the stream log where another belongs (99)");
 }
 
 TEST_F(NatsRefusal, ServersWithOtherSettings) {
   servers_.restart_with(0, "max_payload: 8192");
-  expect_refused(append_to(log()), ErrorKind::kInvalidArgument, "take no messages above 7680 bytes: raise max_payload");
+  expect_refused(append_to(log()), ErrorKind::kInvalidArgument,
+                 "take no messages above 7680 bytes: raise max_payload");
   servers_.restart_with(0, R"(
     accounts { with { jetstream: enabled, users: [{user: w, password: w}] }, without { users: [{user: wo, password: wo}] } }
     no_auth_user: wo)");
-  expect_refused(append_to(log()), ErrorKind::kInvalidArgument, "have no JetStream: start them with `jetstream` in their configuration");
+  expect_refused(append_to(log()), ErrorKind::kInvalidArgument,
+                 "have no JetStream: start them with `jetstream` in their configuration");
 }
 
 TEST_F(NatsRefusal, AnswersThatAreNoJson) {

@@ -19,17 +19,21 @@ namespace {
 
 constexpr Lsn kNoEnd{std::numeric_limits<uint64_t>::max()};
 constexpr std::string_view kNewBase =
-    "the standby can't go on with what it has: begin it anew with a copy of the primary's directory (docs/standby.md)";
+    "the standby can't go on with what it has: begin it anew with a copy of the primary's directory "
+    "(docs/standby.md)";
 
 Error bad_piece(const ReplicatedPiece& piece, uint64_t offset, std::string_view what) {
-  return damaged("the replicated log is damaged: the message at position {}, segment {} of term {} at byte {}: {}; nothing of it "
-                 "was replayed, and {}",
-                 piece.position, piece.segment, piece.term, offset, what, kNewBase);
+  return damaged(
+      "the replicated log is damaged: the message at position {}, segment {} of term {} at byte {}: {}; "
+      "nothing of it "
+      "was replayed, and {}",
+      piece.position, piece.segment, piece.term, offset, what, kNewBase);
 }
 
 Error gap(Lsn from, Lsn to) {
-  return damaged("the replicated log holds nothing of LSN {} to {} any more, and the standby has it not, either: {}", from.value,
-                 to.value, kNewBase);
+  return damaged(
+      "the replicated log holds nothing of LSN {} to {} any more, and the standby has it not, either: {}",
+      from.value, to.value, kNewBase);
 }
 
 // Its records up to `durable_seen` were known to be durable; what lies above may be in a cache yet.
@@ -85,12 +89,15 @@ Result<void> ReceivedLog::check_header_page(const ReplicatedPiece& piece) const 
   if (!header.ok()) return header.error();
   const Manifest manifest = manifest_.current();
   if (header->database_id != manifest.database_id) {
-    return damaged("the replicated log is another database's: its id is {:016x}, that of {} {:016x}; name the right stream",
-                   header->database_id, directory_, manifest.database_id);
+    return damaged(
+        "the replicated log is another database's: its id is {:016x}, that of {} {:016x}; name the right "
+        "stream",
+        header->database_id, directory_, manifest.database_id);
   }
   if (header->catalog_hash != manifest.catalog_hash) {
-    return damaged("the replicated log was written under another catalog: its hash is {:016x}, that of {} {:016x}; {}",
-                   header->catalog_hash, directory_, manifest.catalog_hash, kNewBase);
+    return damaged(
+        "the replicated log was written under another catalog: its hash is {:016x}, that of {} {:016x}; {}",
+        header->catalog_hash, directory_, manifest.catalog_hash, kNewBase);
   }
   if (header->number != piece.segment || header->incarnation != piece.term || header->nvm || header->logger) {
     return bad_piece(piece, 0, "the header page is another segment's");
@@ -102,7 +109,8 @@ Result<BlockHeader> ReceivedLog::check_block(const ReplicatedPiece& piece, size_
   const ByteSpan block = ByteSpan(piece.bytes).subspan(at, kBlockBytes);
   const uint64_t offset = piece.offset + at;
   const auto header = BlockHeader::decode(block);
-  if (!header || !header->payload_is_intact(block)) return bad_piece(piece, offset, "the block doesn't match its checksum");
+  if (!header || !header->payload_is_intact(block))
+    return bad_piece(piece, offset, "the block doesn't match its checksum");
   const bool is_in_place = header->segment == piece.segment && header->incarnation == piece.term &&
                            block_offset(header->index) == offset && header->used_bytes <= kBlockPayloadBytes;
   if (!is_in_place) return bad_piece(piece, offset, "the block belongs elsewhere");
@@ -110,7 +118,8 @@ Result<BlockHeader> ReceivedLog::check_block(const ReplicatedPiece& piece, size_
 }
 
 bool ReceivedLog::knows(uint64_t term) const {
-  return std::ranges::count(incarnations_, term, [](const Incarnation& each) { return uint64_t{each.number}; }) > 0;
+  return std::ranges::count(incarnations_, term,
+                            [](const Incarnation& each) { return uint64_t{each.number}; }) > 0;
 }
 
 Lsn ReceivedLog::end_of(uint64_t term) const {
@@ -132,9 +141,10 @@ Result<bool> ReceivedLog::is_new(const ReplicatedPiece& piece, const BlockHeader
       // It went on behind the last record that it found whole.
       const Lsn whole = end_of_whole();
       if (block.begin < whole) {
-        return bad_piece(piece, piece.offset,
-                         fmt::format("the term begins at LSN {}, and the standby has replayed the one before up to {}",
-                                     block.begin.value, whole.value));
+        return bad_piece(
+            piece, piece.offset,
+            fmt::format("the term begins at LSN {}, and the standby has replayed the one before up to {}",
+                        block.begin.value, whole.value));
       }
       if (block.begin > whole) return gap(whole, block.begin);
       return true;
@@ -186,8 +196,8 @@ Result<void> ReceivedLog::check_unused(const SegmentEntry& entry, Lsn begin) con
   if (!count.ok()) return count.error();
   const auto header = *count == kBlockBytes ? BlockHeader::decode(block) : std::nullopt;
   if (!header || header->begin >= begin) return {};
-  return damaged("the replicated log has two segments of number {}, and {}/{} is the first: {}", entry.number, directory_,
-                 entry.file, kNewBase);
+  return damaged("the replicated log has two segments of number {}, and {}/{} is the first: {}", entry.number,
+                 directory_, entry.file, kNewBase);
 }
 
 Result<void> ReceivedLog::list_segment(const ReplicatedPiece& piece, Lsn begin) {
@@ -216,7 +226,8 @@ Result<void> ReceivedLog::list_segment(const ReplicatedPiece& piece, Lsn begin) 
   for (const std::string& file : unlisted) ::unlink(path_in(directory_, file).c_str());
   const Manifest manifest = manifest_.current();
   const SegmentHeader header{manifest.database_id, manifest.catalog_hash, piece.segment, term};
-  auto file = make_listed_segment(manifest_, header, {.segment_bytes = kSegmentHeaderBytes, .direct_io = false});
+  auto file =
+      make_listed_segment(manifest_, header, {.segment_bytes = kSegmentHeaderBytes, .direct_io = false});
   if (!file.ok()) return file.error();
   const std::lock_guard lock(mutex_);
   segment_ = std::make_shared<Segment>(Segment{std::move(*file), piece.segment, term});
@@ -255,11 +266,14 @@ Result<ReceivedRecords> ReceivedLog::take_records() {
   received.end = walk.end;
   const size_t whole = walk.end.value - bytes_begin_.value;
   // What is left is the begin of a record, or none.
-  const bool is_begin = !walk.next || (walk.next->lsn == walk.end && walk.next->record_bytes >= kRecordHeaderBytes &&
-                                       walk.next->record_bytes > bytes_.size() - whole);
+  const bool is_begin =
+      !walk.next || (walk.next->lsn == walk.end && walk.next->record_bytes >= kRecordHeaderBytes &&
+                     walk.next->record_bytes > bytes_.size() - whole);
   if (!is_begin) {
-    return damaged("the replicated log is damaged: the record at LSN {} is not what was written, though its block is; {}",
-                   walk.end.value, kNewBase);
+    return damaged(
+        "the replicated log is damaged: the record at LSN {} is not what was written, though its block is; "
+        "{}",
+        walk.end.value, kNewBase);
   }
   std::vector<std::byte> rest(bytes_.begin() + static_cast<ptrdiff_t>(whole), bytes_.end());
   received.bytes = std::exchange(bytes_, std::move(rest));

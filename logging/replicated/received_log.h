@@ -1,19 +1,22 @@
-// Received log: the log of another engine as a standby keeps it: segment files of its own, made of the pieces that come out of
-// a replicated log, and the records that those add.
+// Received log: the log of another engine as a standby keeps it: segment files of its own, made of the pieces
+// that come out of a replicated log, and the records that those add.
 //
-// Flow        read_log() of what the directory holds -> ReceivedLog -> take(piece) ... -> whole records -> take(piece) ...
-// Invariants  what is in the directory, whenever the process or the machine ends, is a log like any other: blocks are written
-//             in their order, where they lay, and say of themselves what was durable *here* before they were written. Before
-//             a segment is listed, or a term's incarnation noted, all before is durable.
-//             records come out once, in commit order, none below the checkpoint, and only whole ones: the begin of one waits
-//             for the rest. A term goes on where the whole records before it end; what was left of a torn one is dropped.
-//             pieces that the directory holds already are passed over, so one may begin at any piece before its end. From
-//             which on they are needed is noted with each segment (kReceivedFromAttribute).
-// Checked     every block's checksums and place, every record's, the header page's database and catalog; that nothing is missing.
+// Flow        read_log() of what the directory holds -> ReceivedLog -> take(piece) ... -> whole records ->
+//             take(piece) ...
+// Invariants  what is in the directory, whenever the process or the machine ends, is a log like any other:
+//             blocks are written in their order, where they lay, and say of themselves what was durable
+//             *here* before they were written. Before a segment is listed, or a term's incarnation noted, all
+//             before is durable. records come out once, in commit order, none below the checkpoint, and only
+//             whole ones: the begin of one waits for the rest. A term goes on where the whole records before
+//             it end; what was left of a torn one is dropped. pieces that the directory holds already are
+//             passed over, so one may begin at any piece before its end. From which on they are needed is
+//             noted with each segment (kReceivedFromAttribute).
+// Checked     every block's checksums and place, every record's, the header page's database and catalog; that
+//             nothing is missing.
 // Memory      the records of the pieces since take_records().
 // Threads     one; sync() and durable(): any.
-// Errors      kDamaged: bytes that are not what an engine writes, another database's, or missing ones: the standby can't go on
-//             with what it has. kFailed: the disk.
+// Errors      kDamaged: bytes that are not what an engine writes, another database's, or missing ones: the
+//             standby can't go on with what it has. kFailed: the disk.
 #pragma once
 
 #include <cstdint>
@@ -90,7 +93,7 @@ class ReceivedLog {
   Lsn bytes_begin_;
   std::vector<std::byte> added_;  // blocks on their way to the file
 
-  mutable std::mutex mutex_;  // guards those below
+  mutable std::mutex mutex_;                // guards those below
   std::shared_ptr<const Segment> segment_;  // that is being written
   Lsn written_;
   Lsn durable_;

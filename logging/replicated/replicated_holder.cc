@@ -1,9 +1,10 @@
 // The RemoteHolder of a replicated log.
 //
-// What is whole  the manifest says at which position the last incarnation's term begins: its message is there, or was dropped
-//             with the segments before those that are listed. From there on each listed segment has its pieces without a
-//             gap, from its header page on; only the last ones may never have been begun. All that a majority has
-//             acknowledged stands before the message by which the next term begins.
+// What is whole  the manifest says at which position the last incarnation's term begins: its message is
+//                there, or was dropped
+//             with the segments before those that are listed. From there on each listed segment has its
+//             pieces without a gap, from its header page on; only the last ones may never have been begun.
+//             All that a majority has acknowledged stands before the message by which the next term begins.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -179,7 +180,8 @@ class ReplicatedHolder : public RemoteHolder {
     return replicated_log_options(kind_, remote_, manifest.database_id);
   }
 
-  // Where the missing segments' first message may stand, if the stream is still the one that the manifest speaks of.
+  // Where the missing segments' first message may stand, if the stream is still the one that the manifest
+  // speaks of.
   Result<uint64_t> begin_of(ReplicatedReader& log, const Manifest& manifest,
                             const std::vector<SegmentEntry>& missing) {
     const std::string text = attribute_of(manifest, kLogBeginAttribute);

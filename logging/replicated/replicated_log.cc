@@ -22,7 +22,8 @@ const char* name_of(ReplicatedLogKind kind) {
   return kind == ReplicatedLogKind::kNats ? "nats" : "kafka";
 }
 
-ReplicatedLogOptions replicated_log_options(LogDeviceKind kind, const RemoteLogOptions& remote, uint64_t database_id) {
+ReplicatedLogOptions replicated_log_options(LogDeviceKind kind, const RemoteLogOptions& remote,
+                                            uint64_t database_id) {
   CHECK(is_replicated(kind));
   return {.kind = kind == LogDeviceKind::kNats ? ReplicatedLogKind::kNats : ReplicatedLogKind::kKafka,
           .servers = remote.servers,

@@ -1,16 +1,18 @@
-// A replicated log: messages in one order, kept by several servers of somebody else's making (NATS JetStream, Kafka), for a
-// log that outlives the engine's machine, and for a standby that follows it.
+// A replicated log: messages in one order, kept by several servers of somebody else's making (NATS JetStream,
+// Kafka), for a log that outlives the engine's machine, and for a standby that follows it.
 //
-// Flow        engine: open_replicated_appender() with its term -> append() ... wait() -> so many are acknowledged
-//             recovery, standby: open_replicated_reader() -> read(position) ... -> fence(term), to take the log over
-// A message   is what one flush wrote of one segment (replicated_message.h), or, without bytes, the begin of a term. A segment's
-//             pieces come in order and without a gap, its first one with the header page. After a lost connection nothing
-//             stands there twice.
+// Flow        engine: open_replicated_appender() with its term -> append() ... wait() -> so many are
+//             acknowledged recovery, standby: open_replicated_reader() -> read(position) ... -> fence(term),
+//             to take the log over
+// A message   is what one flush wrote of one segment (replicated_message.h), or, without bytes, the begin of
+//             a term. A segment's pieces come in order and without a gap, its first one with the header page.
+//             After a lost connection nothing stands there twice.
 // Position    of a message: rises from one to the next. Positions need not be dense, and mean nothing else.
-// Terms       are incarnations (docs/log_format.md). Once a term has begun nobody with a lower one can append.
+// Terms       are incarnations (docs/log_format.md). Once a term has begun nobody with a lower one can
+//             append.
 // Threads     one at a time; wake(): any.
-// Errors      kInvalidArgument: these servers can't hold such a log. kFailed: they don't answer, or a later term has
-//             begun. kDamaged: what was there is not there any more, or is not what was written.
+// Errors      kInvalidArgument: these servers can't hold such a log. kFailed: they don't answer, or a later
+//             term has begun. kDamaged: what was there is not there any more, or is not what was written.
 // Source      Ebenstein, SepLog: a commit that waits for memories; its section 7 asks for a replicated one.
 #pragma once
 
@@ -40,20 +42,21 @@ struct ReplicatedLogOptions {
   std::string servers{};     // HOST:PORT or, of NATS, nats://HOST:PORT, with commas between several
   std::string stream{};      // its name there: a stream of JetStream's, a topic
   uint64_t database_id = 0;  // whose log it is: messages of another one are damage. 0: whoever's
-  // So long for what takes one answer: NATS' servers choose a new leader after up to nine seconds, and again where two of
-  // them have the same vote. read() has its own limit.
+  // So long for what takes one answer: NATS' servers choose a new leader after up to nine seconds, and again
+  // where two of them have the same vote. read() has its own limit.
   std::chrono::milliseconds patience{20'000};
 };
 
 // As the options and the manifest name it: for what, of a database, is written to or read from there.
-ReplicatedLogOptions replicated_log_options(LogDeviceKind kind, const RemoteLogOptions& remote, uint64_t database_id);
+ReplicatedLogOptions replicated_log_options(LogDeviceKind kind, const RemoteLogOptions& remote,
+                                            uint64_t database_id);
 
 // What was written at once of a segment file, or the begin of a term.
 struct ReplicatedPiece {
   uint64_t position = 0;
   uint64_t term = 0;
   uint32_t segment = 0;
-  uint64_t offset = 0;            // in the segment file, whose header page is part of its first piece
+  uint64_t offset = 0;           // in the segment file, whose header page is part of its first piece
   std::vector<std::byte> bytes;  // empty: a term begins
 };
 
@@ -61,13 +64,14 @@ class ReplicatedReader {
  public:
   virtual ~ReplicatedReader() = default;
 
-  // The pieces from `position` on, in order: at least one, unless the time is over. kDamaged: dropped already, or fails its checksum.
+  // The pieces from `position` on, in order: at least one, unless the time is over. kDamaged: dropped
+  // already, or fails its checksum.
   virtual Result<std::vector<ReplicatedPiece>> read(uint64_t position, std::chrono::milliseconds limit) = 0;
   // Positions of the oldest message that is still there (end(): there is none), and behind the newest.
   virtual Result<uint64_t> first() = 0;
   virtual Result<uint64_t> end() = 0;
-  // Nobody with a lower or equal term can append any more. Returns the position behind all that they appended, which is that
-  // of the message by which the term begins. kFailed: such a term has begun.
+  // Nobody with a lower or equal term can append any more. Returns the position behind all that they
+  // appended, which is that of the message by which the term begins. kFailed: such a term has begun.
   virtual Result<uint64_t> fence(uint64_t term) = 0;
 };
 
@@ -84,7 +88,8 @@ class ReplicatedClaimant : public ReplicatedReader {
  public:
   // Nothing: there is none.
   virtual Result<std::optional<NewestMessage>> newest() = 0;
-  // As fence(), by this owner, who may append then. Where its term has begun, and nothing came since, that is told anew.
+  // As fence(), by this owner, who may append then. Where its term has begun, and nothing came since, that is
+  // told anew.
   virtual Result<uint64_t> begin_term(const LogTerm& term) = 0;
   Result<uint64_t> fence(uint64_t term) override;
 };
@@ -99,11 +104,13 @@ class ReplicatedAppender {
 
   // Sends a piece after those before, without waiting. Its bytes stay in place until it is acknowledged.
   virtual void append(uint32_t segment, uint64_t offset, ByteSpan bytes) = 0;
-  // Waits until one more is acknowledged, wake() is called, or the time is over. Returns how many are, of those appended here.
+  // Waits until one more is acknowledged, wake() is called, or the time is over. Returns how many are, of
+  // those appended here.
   virtual uint64_t wait(std::chrono::nanoseconds limit) = 0;
   // Ends the current or the next wait().
   virtual void wake() = 0;
-  // The first so many of those appended here, and all before them, are needed no more. Done some time, or left to the servers.
+  // The first so many of those appended here, and all before them, are needed no more. Done some time, or
+  // left to the servers.
   virtual void drop(uint64_t appended) = 0;
   // Why nothing is acknowledged any more.
   virtual std::optional<Error> failure() const = 0;
@@ -124,10 +131,13 @@ struct ReplicatedAppenderOptions {
   std::chrono::milliseconds silence{30'000};
 };
 
-// Makes the stream where it is missing, and begins the term, unless its owner has. kFailed: a later one has begun.
-Result<std::unique_ptr<ReplicatedAppender>> open_replicated_appender(const ReplicatedAppenderOptions& options);
+// Makes the stream where it is missing, and begins the term, unless its owner has. kFailed: a later one has
+// begun.
+Result<std::unique_ptr<ReplicatedAppender>> open_replicated_appender(
+    const ReplicatedAppenderOptions& options);
 
 // Whether such a log could be made, or is there and could be written to. Its newest message, if it has one.
-Result<std::optional<NewestMessage>> check_replicated_log(const ReplicatedLogOptions& options, uint32_t replicas);
+Result<std::optional<NewestMessage>> check_replicated_log(const ReplicatedLogOptions& options,
+                                                          uint32_t replicas);
 
 }  // namespace mneme

@@ -1,7 +1,7 @@
-// Goal: an appender of a replicated log shares its state with the library's thread without a race, and nothing is lost, doubled
-// or out of order.
-// Method: as test_replicated_log.h says, on NATS. Kafka's runs in replicated_log_test.cc: its library makes threads by C11's
-// functions, with which GCC's ThreadSanitizer breaks down.
+// Goal: an appender of a replicated log shares its state with the library's thread without a race, and
+// nothing is lost, doubled or out of order. Method: as test_replicated_log.h says, on NATS. Kafka's runs in
+// replicated_log_test.cc: its library makes threads by C11's functions, with which GCC's ThreadSanitizer
+// breaks down.
 #include <gtest/gtest.h>
 
 #include "logging/testing/test_nats_servers.h"

@@ -1,7 +1,8 @@
-// Goal: a log on NATS JetStream or Kafka loses nothing that was acknowledged while a majority of its copies lives, has nothing
-// twice, obeys the newest term alone, and says so when it is lost.
-// Method: real NATS servers, which are killed, hung and started again beside an engine, and the Kafka library's own mock of
-// brokers; then the log is read as recovery and a standby read it. A record's payload tells its number, so a missing or foreign one shows.
+// Goal: a log on NATS JetStream or Kafka loses nothing that was acknowledged while a majority of its copies
+// lives, has nothing twice, obeys the newest term alone, and says so when it is lost. Method: real NATS
+// servers, which are killed, hung and started again beside an engine, and the Kafka library's own mock of
+// brokers; then the log is read as recovery and a standby read it. A record's payload tells its number, so a
+// missing or foreign one shows.
 #include "logging/replicated/replicated_log.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +66,8 @@ ReplicatedLogOptions reading(const DurableLogOptions& options) {
   return replicated_log_options(options.device, options.remote, test::new_manifest().database_id);
 }
 
-// Each piece in its place, none twice, until the message at `end`; returns how many bytes each segment of the term has.
+// Each piece in its place, none twice, until the message at `end`; returns how many bytes each segment of the
+// term has.
 std::map<uint32_t, uint64_t> read_all(ReplicatedReader& reader, uint64_t end, uint64_t term) {
   std::map<uint32_t, uint64_t> segments;
   for (uint64_t at = must(reader.first()); at < end;) {

@@ -1,5 +1,5 @@
-// A message of a replicated log: a header, and the bytes that one flush wrote of a segment file. docs/replicated_log.md says it
-// for strangers.
+// A message of a replicated log: a header, and the bytes that one flush wrote of a segment file.
+// docs/replicated_log.md says it for strangers.
 //
 //     0 u32 magic "MNRM"   4 u32 format version   8 u64 database id   16 u32 term   20 u32 segment number
 //     24 u64 owner of the term   32 u64 offset in the segment file   40 u32 bytes that follow
@@ -33,8 +33,10 @@ struct ReplicatedHeader {
   bool begins_term() const { return length == 0; }
   // The message; `bytes` has the header's length.
   std::vector<std::byte> encode(ByteSpan bytes) const;
-  // Of a message of which the header alone is there. `where` names it in errors. A database_id other than 0 must be its.
-  static Result<ReplicatedHeader> decode_header(ByteSpan header, uint64_t database_id, const std::string& where);
+  // Of a message of which the header alone is there. `where` names it in errors. A database_id other than 0
+  // must be its.
+  static Result<ReplicatedHeader> decode_header(ByteSpan header, uint64_t database_id,
+                                                const std::string& where);
   // Of a whole one, checksum and all.
   static Result<ReplicatedHeader> decode(ByteSpan message, uint64_t database_id, const std::string& where);
 };

@@ -1,12 +1,14 @@
-// ReplicatedQueue: chains of a write and a flush, as messages of a replicated log: one a chain, unless it is longer than the
-// servers take.
+// ReplicatedQueue: chains of a write and a flush, as messages of a replicated log: one a chain, unless it is
+// longer than the servers take.
 //
-// Flow        submit(): into the engine's own copy, and to the log, without waiting -> wait(): acknowledged, the chain ends
-// Invariants  a segment's pieces are appended in the order of their offsets, the first with its header page. What a checkpoint
-//             made superfluous is dropped from the log's front. A file's handle is its segment's number.
+// Flow        submit(): into the engine's own copy, and to the log, without waiting -> wait(): acknowledged,
+//             the chain ends
+// Invariants  a segment's pieces are appended in the order of their offsets, the first with its header page.
+//             What a checkpoint made superfluous is dropped from the log's front. A file's handle is its
+//             segment's number.
 // Threads, waiting  as IoQueue says; and once, when the log has failed, for the copy to be saved.
-// Errors      once the log has failed no chain succeeds any more: failure() says why. Unless it is for a later term, the
-//             engine's copy is saved into the data directory before.
+// Errors      once the log has failed no chain succeeds any more: failure() says why. Unless it is for a
+//             later term, the engine's copy is saved into the data directory before.
 #pragma once
 
 #include <cstdint>

@@ -21,10 +21,11 @@ struct Written {
   bool skip;
 };
 
-// One worker's part: appends, of which some are skips; waits for some to be durable, and acknowledges all in order.
-// `highest`, where given: the highest LSN that any worker has been given. It orders the workers' steps, which the log must do
-// without: ThreadSanitizer sees more where it is not given.
-inline std::vector<Written> work(CommitLog& log, WorkerId worker, uint64_t records, std::atomic<uint64_t>* highest) {
+// One worker's part: appends, of which some are skips; waits for some to be durable, and acknowledges all in
+// order. `highest`, where given: the highest LSN that any worker has been given. It orders the workers'
+// steps, which the log must do without: ThreadSanitizer sees more where it is not given.
+inline std::vector<Written> work(CommitLog& log, WorkerId worker, uint64_t records,
+                                 std::atomic<uint64_t>* highest) {
   std::mt19937_64 random(worker.value + 100);
   std::vector<Written> written;
   AckQueue queue(256);

@@ -14,9 +14,10 @@
 
 namespace mneme::test {
 
-// Runs `child`, which writes Reports to the descriptor that it is given and never returns, kills it after some hundred of
-// them, or when it has been silent for half a minute, which is a failure, and returns all that it wrote. `meanwhile` is called
-// once the child is there. No other thread may be there before: it could hold a lock, which the child would wait for forever.
+// Runs `child`, which writes Reports to the descriptor that it is given and never returns, kills it after
+// some hundred of them, or when it has been silent for half a minute, which is a failure, and returns all
+// that it wrote. `meanwhile` is called once the child is there. No other thread may be there before: it could
+// hold a lock, which the child would wait for forever.
 template <typename Report, typename Child, typename Meanwhile>
 std::vector<Report> run_and_kill(uint64_t seed, Child&& child, Meanwhile&& meanwhile) {
   constexpr int kPatienceMs = 30'000;

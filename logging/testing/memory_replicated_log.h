@@ -1,4 +1,5 @@
-// For tests: a replicated log in this process's memory, and what an engine with a file device would have sent there.
+// For tests: a replicated log in this process's memory, and what an engine with a file device would have sent
+// there.
 //
 // Threads  any number of readers, each with a thread, beside one that publishes.
 #pragma once
@@ -116,9 +117,10 @@ class MemoryReplicatedLog {
   bool silent_ = false;
 };
 
-// The pieces that an engine would have sent of a log of one stream: flushes of one to `most_blocks` blocks, cut anywhere
-// between two. Of a directory that nobody works on.
-inline std::vector<ReplicatedPiece> pieces_of(const std::string& directory, std::mt19937& random, uint32_t most_blocks) {
+// The pieces that an engine would have sent of a log of one stream: flushes of one to `most_blocks` blocks,
+// cut anywhere between two. Of a directory that nobody works on.
+inline std::vector<ReplicatedPiece> pieces_of(const std::string& directory, std::mt19937& random,
+                                              uint32_t most_blocks) {
   std::vector<ReplicatedPiece> pieces;
   const Manifest manifest = *read_manifest(directory);
   uint64_t term = 0;
@@ -128,7 +130,8 @@ inline std::vector<ReplicatedPiece> pieces_of(const std::string& directory, std:
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     const ByteSpan bytes = as_bytes(text);
     uint32_t blocks = 0;
-    while (block_offset(blocks + 1) <= bytes.size() && BlockHeader::decode(bytes.subspan(block_offset(blocks), kBlockBytes))) {
+    while (block_offset(blocks + 1) <= bytes.size() &&
+           BlockHeader::decode(bytes.subspan(block_offset(blocks), kBlockBytes))) {
       ++blocks;
     }
     for (uint32_t begin = 0; begin < blocks;) {

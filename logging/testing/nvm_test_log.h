@@ -20,12 +20,13 @@ inline DurableLogOptions small_nvm_log(uint32_t workers = 1) {
   return options;
 }
 
-// The directory as it is now: what a crash in this moment would leave. No record is written meanwhile; a segment that is
-// just being made may come too late for the manifest, which is copied first.
+// The directory as it is now: what a crash in this moment would leave. No record is written meanwhile; a
+// segment that is just being made may come too late for the manifest, which is copied first.
 class CrashImage {
  public:
   explicit CrashImage(const std::string& directory) {
-    // As it is at one moment: std::filesystem asks for the size before it opens a file, and a new one may take its place between.
+    // As it is at one moment: std::filesystem asks for the size before it opens a file, and a new one may
+    // take its place between.
     must(replace_text_file(directory_.path() + "/MANIFEST", must(read_text_file(directory + "/MANIFEST"))));
     // A file may go meanwhile: a manifest that gets its name, say.
     for (const auto& file : std::filesystem::directory_iterator(directory)) {

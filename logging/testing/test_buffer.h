@@ -1,4 +1,5 @@
-// For tests of log buffers: records that say what they must hold, and a drainer that checks each byte of them.
+// For tests of log buffers: records that say what they must hold, and a drainer that checks each byte of
+// them.
 #pragma once
 
 #include <gtest/gtest.h>

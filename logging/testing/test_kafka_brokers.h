@@ -10,7 +10,8 @@
 
 namespace mneme::test {
 
-// librdkafka's own brokers, in this process: transactions and errors as of real ones, but no control messages and no fencing.
+// librdkafka's own brokers, in this process: transactions and errors as of real ones, but no control messages
+// and no fencing.
 class KafkaBrokers {
  public:
   explicit KafkaBrokers(const std::string& topic) {

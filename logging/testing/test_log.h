@@ -74,9 +74,9 @@ inline Result<LogContents> read_directory(const std::string& directory, LogReadO
   return read_log(directory, *manifest, options);
 }
 
-// Reads the directory's log, as recovery would, and opens it for work.
-// What it is made to leave may then be torn as by a crash: the manifest doesn't tell where it was closed, but of persistent memory, where holes rest
-// on that.
+// Reads the directory's log, as recovery would, and opens it for work. What it is made to leave may then be
+// torn as by a crash: the manifest doesn't tell where it was closed, but of persistent memory, where holes
+// rest on that.
 struct OpenLog {
   OpenLog() = default;
   OpenLog(OpenLog&&) = default;
@@ -84,7 +84,8 @@ struct OpenLog {
   ~OpenLog() {
     if (manifest == nullptr) return;
     log.reset();
-    if (forgets_end) (void)manifest->update([](Manifest& changed) { changed.incarnations.back().closed.reset(); });
+    if (forgets_end)
+      (void)manifest->update([](Manifest& changed) { changed.incarnations.back().closed.reset(); });
   }
 
   std::unique_ptr<ManifestFile> manifest;
@@ -95,8 +96,8 @@ inline OpenLog open_for_work(const std::string& directory, const DurableLogOptio
   OpenLog opened;
   Manifest born = new_manifest();
   born.layout = options.layout.value_or(LogLayout::kStream);
-  opened.manifest = must(holds_database(directory) ? ManifestFile::open(directory)
-                                                   : ManifestFile::create(directory, born));
+  opened.manifest =
+      must(holds_database(directory) ? ManifestFile::open(directory) : ManifestFile::create(directory, born));
   must(begin_incarnation(*opened.manifest, must(read_log(directory, opened.manifest->current(), {}))));
   opened.log = must(open_directory_log(*opened.manifest, options));
   opened.forgets_end = !hardens_by_worker(options);

@@ -1,4 +1,5 @@
-// For tests: an engine's log on other machines, opened as recovery does, and records whose payloads tell their numbers.
+// For tests: an engine's log on other machines, opened as recovery does, and records whose payloads tell
+// their numbers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -56,7 +57,8 @@ inline bool append_durably(DirectoryLog& log, uint64_t begin, uint64_t end) {
   return log.wait_durable(last);
 }
 
-// The log holds the records from `begin` on, in order, each as it was written. Returns behind the last one's number.
+// The log holds the records from `begin` on, in order, each as it was written. Returns behind the last one's
+// number.
 inline uint64_t end_of(const LogContents& log, uint64_t begin = 0) {
   uint64_t number = begin;
   for (const RecordView& record : log.records) {

@@ -1,4 +1,5 @@
-// For tests: a replicated log that is written with many pieces under way, and read back. A piece's bytes prove their number.
+// For tests: a replicated log that is written with many pieces under way, and read back. A piece's bytes
+// prove their number.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,9 +1,8 @@
 // For tests: a record of a log that is another than was written, behind checksums that are right.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <fcntl.h>
+#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
@@ -27,7 +26,8 @@ inline RecordView last_in_one_block(const LogContents& log, size_t but = 0) {
   std::abort();
 }
 
-// `change` gets the record's header and its payload; the record and its block get the checksums of what it leaves.
+// `change` gets the record's header and its payload; the record and its block get the checksums of what it
+// leaves.
 template <typename Change>
 void rewrite_record(const std::string& directory, const LogContents::Place& place, const Change& change) {
   const File file = must(File::open(directory + "/" + place.file, O_RDWR));

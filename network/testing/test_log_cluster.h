@@ -1,5 +1,5 @@
-// For tests: log servers in this process, each behind a link of its own, so that both can be broken at any place of a schedule
-// and a thousand schedules take seconds.
+// For tests: log servers in this process, each behind a link of its own, so that both can be broken at any
+// place of a schedule and a thousand schedules take seconds.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@
 
 namespace mneme::test {
 
-// A port that stands for another. While the link is cut nothing comes through: what is sent waits for it to be mended,
-// hang-ups too, and who connects is sent away.
+// A port that stands for another. While the link is cut nothing comes through: what is sent waits for it to
+// be mended, hang-ups too, and who connects is sent away.
 class Link {
  public:
   explicit Link(const ServerAddress& to)

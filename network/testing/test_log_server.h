@@ -1,4 +1,5 @@
-// For tests: a log server in a process of its own, which can be killed, ended in order, and started again at its place.
+// For tests: a log server in a process of its own, which can be killed, ended in order, and started again at
+// its place.
 #pragma once
 
 #include <fcntl.h>
@@ -49,8 +50,8 @@ class ServerProcess {
   ServerAddress address() const { return {"127.0.0.1", port_}; }
   const std::string& directory() const { return directory_; }
 
-  // At the port that it had before, if it had one. A program of its own, and no fork: other threads of this process may
-  // hold locks at that moment, which a fork would leave locked for ever.
+  // At the port that it had before, if it had one. A program of its own, and no fork: other threads of this
+  // process may hold locks at that moment, which a fork would leave locked for ever.
   void start() {
     int ends[2];
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);

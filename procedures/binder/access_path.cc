@@ -34,7 +34,8 @@ bool uses_source(const Expr& expr, uint8_t source) {
   return uses;
 }
 
-// The column that a comparison's side is, where comparing the side's values orders as the index orders the column.
+// The column that a comparison's side is, where comparing the side's values orders as the index orders the
+// column.
 const Expr* comparable_column(const Expr& side, uint8_t source) {
   const Expr* column = &side;
   if (side.kind == ExprKind::kCast && side.args[0].kind == ExprKind::kColumn) {
@@ -115,7 +116,8 @@ class PathFinder {
   PathFinder(const Catalog& catalog, const std::vector<Expr>& parts, const ir::Operation& operation)
       : catalog_(catalog), parts_(parts), operation_(operation) {}
 
-  // The best path to `table`, whose columns the parts call `source`; parts that use the table `hidden` don't help.
+  // The best path to `table`, whose columns the parts call `source`; parts that use the table `hidden` don't
+  // help.
   Candidate find(TableId table, uint8_t source, std::optional<uint8_t> hidden, bool single_table) const {
     std::vector<std::optional<Restriction>> restrictions(parts_.size());
     for (size_t i = 0; i < parts_.size(); ++i) {
@@ -223,8 +225,8 @@ void exchange_sources(Expr& expr) {
   });
 }
 
-// Both candidates of a join, outer table first. Which rows of the outer table are visited matters most: the inner one
-// is reached by a key for each.
+// Both candidates of a join, outer table first. Which rows of the outer table are visited matters most: the
+// inner one is reached by a key for each.
 struct JoinCandidates {
   Candidate outer;
   Candidate inner;
@@ -276,7 +278,8 @@ void split_conjunction(Expr condition, std::vector<Expr>& parts) {
     }
   } else if (is_negated && inner.kind == ExprKind::kInList) {
     // NOT IN is <> for each element that names a column.
-    const auto other = std::ranges::stable_partition(inner.args.begin() + 1, inner.args.end(), [](const Expr& arg) { return !has_column(arg); });
+    const auto other = std::ranges::stable_partition(inner.args.begin() + 1, inner.args.end(),
+                                                     [](const Expr& arg) { return !has_column(arg); });
     for (Expr& element : other) {
       Expr differs;
       differs.kind = ExprKind::kBinary;

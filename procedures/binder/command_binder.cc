@@ -88,9 +88,10 @@ class CallBinder {
              "argument {} of procedure {} is of type {}, and this is of type {}; write CAST(... AS {})",
              n + 1, callee.name, type_name(parameter.type), type_name(value.type), to_string(parameter.type));
     }
-    if ((callee.parameters[n].inout && !sets_parameter(callee, n)) || shows_digits(callee, n)) check_comes_back(callee, n, value);
-    // With its own digits and characters: PostgreSQL ignores the parameter's modifiers, so whether the value is the same with them
-    // is looked at once it is known.
+    if ((callee.parameters[n].inout && !sets_parameter(callee, n)) || shows_digits(callee, n))
+      check_comes_back(callee, n, value);
+    // With its own digits and characters: PostgreSQL ignores the parameter's modifiers, so whether the value
+    // is the same with them is looked at once it is known.
     Type own = parameter.type;
     own.precision = 0;
     own.length = 0;
@@ -104,7 +105,8 @@ class CallBinder {
 
   static bool returns(std::span<const ir::Statement> statements) {
     return std::ranges::any_of(statements, [](const ir::Statement& statement) {
-      return statement.kind == ir::StatementKind::kReturn || returns(statement.body) || returns(statement.else_body);
+      return statement.kind == ir::StatementKind::kReturn || returns(statement.body) ||
+             returns(statement.else_body);
     });
   }
 
@@ -126,11 +128,14 @@ class CallBinder {
   static bool shows_digits(const ir::Procedure& callee, size_t n) {
     const VariableId parameter = callee.parameters[n].variable;
     if (callee.variables[parameter.value].type.kind != TypeKind::kNumeric) return false;
-    const auto is_parameter = [&](const ir::Expr& expr) { return expr.kind == ir::ExprKind::kVariable && expr.variable == parameter; };
+    const auto is_parameter = [&](const ir::Expr& expr) {
+      return expr.kind == ir::ExprKind::kVariable && expr.variable == parameter;
+    };
     const auto makes_text = [&](const ir::Expr& whole) {
       bool found = false;
       ir::walk(whole, [&](const ir::Expr& expr) {
-        const bool to_text = (expr.kind == ir::ExprKind::kCast && expr.type.is_string()) || expr.function == ir::Function::kConcatFunction;
+        const bool to_text = (expr.kind == ir::ExprKind::kCast && expr.type.is_string()) ||
+                             expr.function == ir::Function::kConcatFunction;
         found |= to_text && std::ranges::any_of(expr.args, is_parameter);
       });
       return found;
@@ -149,10 +154,13 @@ class CallBinder {
     }
     const auto search = [&](const auto& self, std::span<const ir::Statement> statements) -> void {
       for (const ir::Statement& statement : statements) {
-        for (const auto* expr : {&statement.expr, &statement.limit, &statement.step}) shows |= *expr && makes_text(**expr);
-        const bool sets_parameter = statement.variable.valid() && statement.variable.value < callee.parameters.size();
+        for (const auto* expr : {&statement.expr, &statement.limit, &statement.step})
+          shows |= *expr && makes_text(**expr);
+        const bool sets_parameter =
+            statement.variable.valid() && statement.variable.value < callee.parameters.size();
         shows |= sets_parameter && statement.expr && is_parameter(*statement.expr);
-        for (const ir::Expr& arg : statement.args) shows |= makes_text(arg) || (arg.type.kind == TypeKind::kNumeric && reads(arg));
+        for (const ir::Expr& arg : statement.args)
+          shows |= makes_text(arg) || (arg.type.kind == TypeKind::kNumeric && reads(arg));
         self(self, statement.body);
         self(self, statement.else_body);
       }
@@ -161,8 +169,8 @@ class CallBinder {
     return shows;
   }
 
-  // An argument that may come back as a result, or as text, must be printed then as PostgreSQL does, which gives it neither digits
-  // nor blanks.
+  // An argument that may come back as a result, or as text, must be printed then as PostgreSQL does, which
+  // gives it neither digits nor blanks.
   static void check_comes_back(const ir::Procedure& callee, size_t n, const ir::Expr& value) {
     const ir::Variable& parameter = callee.variables[callee.parameters[n].variable.value];
     const bool is_constant = value.kind == ir::ExprKind::kConstant;
@@ -172,12 +180,14 @@ class CallBinder {
       const Digits digits = decimals_of(value);
       same = digits.count == parameter.type.scale && !digits.vary;
     } else if (parameter.type.kind == TypeKind::kChar) {
-      const size_t size = is_constant && value.type.length == 0 ? value.constant.as_text().size() : value.type.length;
+      const size_t size =
+          is_constant && value.type.length == 0 ? value.constant.as_text().size() : value.type.length;
       same = size == parameter.type.length;
     }
     if (same) return;
     refuse(value.where,
-           "argument {} of procedure {}, {}, may come back or be made text, as it was given in PostgreSQL, and as a {} in Mneme; write "
+           "argument {} of procedure {}, {}, may come back or be made text, as it was given in PostgreSQL, "
+           "and as a {} in Mneme; write "
            "CAST(... AS {})",
            n + 1, callee.name, parameter.name, to_string(parameter.type), to_string(parameter.type));
   }
@@ -217,7 +227,8 @@ BoundQuery bind_query_deep(const Program& program, const syntax::Operation& oper
   loop.mode = ir::OperationMode::kPerformAndRecord;
   loop.where = operation.where;
   loop.operation = binder.bind(operation, OperationBinder::Use::kUser, {});
-  if (std::optional<ir::Expr> raising = binder.take_raising()) query.procedure.body.push_back(make_raising(std::move(*raising)));
+  if (std::optional<ir::Expr> raising = binder.take_raising())
+    query.procedure.body.push_back(make_raising(std::move(*raising)));
   query.procedure.body.push_back(std::move(loop));
   ir::Operation& bound = query.procedure.operations[0];
   expect_no_order_of_hash_tables(program.catalog, bound);

@@ -1,12 +1,13 @@
-// Command binder: a session's SELECT, INSERT, UPDATE, DELETE or CALL to what the interpreter runs: an anonymous
-// procedure.
+// Command binder: a session's SELECT, INSERT, UPDATE, DELETE or CALL to what the interpreter runs: an
+// anonymous procedure.
 //
 // Flow        parse_command -> bind_query or bind_call -> sql_session.h
-// Invariants  a query is one FOR loop without a body over its operation, which records its rows (recording.h): whatever
-//             the operation, its rows are those of `columns`, and without columns only their count means something.
-//             a call's arguments are the INOUT parameters of a procedure that assigns them.
-//             nothing here asks for an index to be ordered, as the indexes are there already: what reads a range of a
-//             hash table gets its rows in no order, and sorts them where one is wanted.
+// Invariants  a query is one FOR loop without a body over its operation, which records its rows
+//             (recording.h): whatever the operation, its rows are those of `columns`, and without columns
+//             only their count means something. a call's arguments are the INOUT parameters of a procedure
+//             that assigns them. nothing here asks for an index to be ordered, as the indexes are there
+//             already: what reads a range of a hash table gets its rows in no order, and sorts them where one
+//             is wanted.
 // Errors      as compile() has them: the construct, and what is accepted instead.
 #pragma once
 

@@ -82,11 +82,13 @@ bool is_strict(const Expr& expr) {
   }
 }
 
-// Whether PostgreSQL takes the node for immutable: a timestamp's text depends on its settings, and so does concat()'s.
+// Whether PostgreSQL takes the node for immutable: a timestamp's text depends on its settings, and so does
+// concat()'s.
 bool is_immutable(const Expr& expr) {
   if (expr.kind == ExprKind::kCast) {
     const Type& from = expr.args[0].type;
-    return !(from.kind == TypeKind::kTimestamp && expr.type.is_string()) && !(from.is_string() && expr.type.kind == TypeKind::kTimestamp);
+    return !(from.kind == TypeKind::kTimestamp && expr.type.is_string()) &&
+           !(from.is_string() && expr.type.kind == TypeKind::kTimestamp);
   }
   return expr.function != Function::kConcatFunction;
 }
@@ -107,7 +109,8 @@ bool always_fits(const Type& from, const Type& to) {
   if (!from.is_number() || to.precision != 0) return false;
   if (from.kind != TypeKind::kNumeric) return to.is_number() && from.kind <= to.kind;
   if (to.kind != TypeKind::kNumeric) return to.kind == TypeKind::kDouble;
-  return from.precision != 0 && to.scale >= from.scale && from.precision + to.scale - from.scale <= kMaxNumericPrecision;
+  return from.precision != 0 && to.scale >= from.scale &&
+         from.precision + to.scale - from.scale <= kMaxNumericPrecision;
 }
 
 }  // namespace
@@ -158,7 +161,8 @@ void ConstantFolder::fold_alone(Expr& expr) {
 }
 
 void ConstantFolder::fold_conjunction(std::vector<Expr>& parts) {
-  const auto never = std::ranges::find_if(parts, [](const Expr& part) { return is_known_null(part) || is_truth(part, false); });
+  const auto never = std::ranges::find_if(
+      parts, [](const Expr& part) { return is_known_null(part) || is_truth(part, false); });
   if (never != parts.end()) {
     // An access path or a join may need the other parts.
     Expr none = *never;
@@ -249,12 +253,14 @@ bool ConstantFolder::fold_coalesce(Expr& expr) {
   return true;
 }
 
-// PostgreSQL compares with all elements that name no column at once, as with an array, if there are two at least, and with the others
-// by OR. Elements without columns come first then (ExpressionBinder::bind_in_list()).
+// PostgreSQL compares with all elements that name no column at once, as with an array, if there are two at
+// least, and with the others by OR. Elements without columns come first then
+// (ExpressionBinder::bind_in_list()).
 bool ConstantFolder::fold_in_list(Expr& expr) {
   Expr& wanted = expr.args[0];
   if (!fold_part(wanted)) return false;
-  const auto without_column = std::count_if(expr.args.begin() + 1, expr.args.end(), [](const Expr& arg) { return !has_column(arg); });
+  const auto without_column =
+      std::count_if(expr.args.begin() + 1, expr.args.end(), [](const Expr& arg) { return !has_column(arg); });
   const auto in_array = without_column >= 2 ? without_column : 0;
   for (size_t i = 1; i < expr.args.size(); ++i) {
     if (!fold_part(expr.args[i])) return false;
@@ -267,7 +273,8 @@ bool ConstantFolder::fold_in_list(Expr& expr) {
     set_constant(expr, Value::null());
     return true;
   }
-  const bool array_is_constant = std::all_of(expr.args.begin() + 1, expr.args.begin() + 1 + in_array, is_known);
+  const bool array_is_constant =
+      std::all_of(expr.args.begin() + 1, expr.args.begin() + 1 + in_array, is_known);
   if (!is_known(expr.args[0]) || !array_is_constant) return true;
   // A constant that is equal decides. Without one, constants decide if there is nothing else.
   Expr constants = expr;
@@ -292,9 +299,10 @@ bool ConstantFolder::fold_generic(Expr& expr) {
     replace(expr, Expr(std::move(expr.args[0])));
     return true;
   }
-  const bool is_computed = expr.kind == ExprKind::kUnary || expr.kind == ExprKind::kBinary || expr.kind == ExprKind::kCast ||
-                           expr.kind == ExprKind::kFunction;
-  if (!has_arguments || !is_computed || !is_immutable(expr) || !std::ranges::all_of(expr.args, is_known)) return true;
+  const bool is_computed = expr.kind == ExprKind::kUnary || expr.kind == ExprKind::kBinary ||
+                           expr.kind == ExprKind::kCast || expr.kind == ExprKind::kFunction;
+  if (!has_arguments || !is_computed || !is_immutable(expr) || !std::ranges::all_of(expr.args, is_known))
+    return true;
   return evaluate_constant(expr);
 }
 

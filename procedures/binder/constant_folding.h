@@ -1,10 +1,14 @@
-// Constant folding: what PostgreSQL computes when it plans a statement, computed here when the statement is bound.
+// Constant folding: what PostgreSQL computes when it plans a statement, computed here when the statement is
+// bound.
 //
-// Rule        a part whose arguments are constants becomes its value. A strict operator, cast or function with a constant NULL is
-//             NULL, whatever its other arguments would raise. AND, OR, CASE and coalesce() drop what constants decide, from the left.
-//             A part that raises makes the statement raise before it reads a row, even if the part is in a branch that is not taken.
-// Invariants  variables are no constants, though PostgreSQL takes them for such in its first plans of a statement.
-// Source      PostgreSQL 15, eval_const_expressions() in optimizer/util/clauses.c; canonicalize_qual() in prepqual.c.
+// Rule        a part whose arguments are constants becomes its value. A strict operator, cast or function
+//             with a constant NULL is NULL, whatever its other arguments would raise. AND, OR, CASE and
+//             coalesce() drop what constants decide, from the left. A part that raises makes the statement
+//             raise before it reads a row, even if the part is in a branch that is not taken.
+// Invariants  variables are no constants, though PostgreSQL takes them for such in its first plans of a
+//             statement.
+// Source      PostgreSQL 15, eval_const_expressions() in optimizer/util/clauses.c; canonicalize_qual() in
+//             prepqual.c.
 #pragma once
 
 #include <deque>
@@ -25,7 +29,8 @@ class ConstantFolder {
   void fold(ir::Expr& expr);
   // Folds an expression that PostgreSQL plans alone: where a part of it raises, all of it does.
   void fold_alone(ir::Expr& expr);
-  // Drops what is always true from conditions that must all hold. If one never holds, then none that is left raises.
+  // Drops what is always true from conditions that must all hold. If one never holds, then none that is left
+  // raises.
   void fold_conjunction(std::vector<ir::Expr>& parts);
 
   // Returns the part that raised since the last call, if one did, as a condition whose evaluation raises.

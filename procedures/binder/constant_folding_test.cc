@@ -1,6 +1,6 @@
-// Goal: constants are computed when a statement is planned, as PostgreSQL 15 does, and conditions are evaluated in its order.
-// Method: a table of statements on one row whose z is 0, so that 1 / z raises where it is evaluated, with what PostgreSQL 15.20
-// answered; and of expressions of PL/pgSQL.
+// Goal: constants are computed when a statement is planned, as PostgreSQL 15 does, and conditions are
+// evaluated in its order. Method: a table of statements on one row whose z is 0, so that 1 / z raises where
+// it is evaluated, with what PostgreSQL 15.20 answered; and of expressions of PL/pgSQL.
 #include "procedures/binder/constant_folding.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,8 @@ constexpr Folding kFoldedStatements[] = {
     {"SELECT k FROM t WHERE z NOT IN (1 / z, z)", ""},
     {"SELECT k FROM t WHERE 1 / z = 1 AND 'a' = 'b' || TIMESTAMP '2000-01-01'", ""},
     {"SELECT k FROM t WHERE 1 / z NOT IN (NULL, z)", ""},
-    // A condition without a column is evaluated once, also for no row. A timestamp's text depends on settings in PostgreSQL, and is no constant.
+    // A condition without a column is evaluated once, also for no row. A timestamp's text depends on settings
+    // in PostgreSQL, and is no constant.
     {"SELECT CAST('abc' || '' AS TIMESTAMP) FROM t WHERE FALSE", ""},
     {"SELECT k FROM t WHERE k = 7 AND CAST('abc' || '' AS TIMESTAMP) = TIMESTAMP '2000-01-01'", "22007"},
 };
@@ -89,7 +90,8 @@ class ConstantFoldingTest : public testing::Test {
     const bool is_body = sql.ends_with(';');
     const auto program = *compile(
         "CREATE TABLE t (k INT PRIMARY KEY, z INT, b BOOLEAN, n INT);"
-        "CREATE PROCEDURE p(v INT, INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN " + (is_body ? sql : "NULL;") + " END $$;",
+        "CREATE PROCEDURE p(v INT, INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN " +
+            (is_body ? sql : "NULL;") + " END $$;",
         "test.sql");
     CountingLog log;
     Database database(program->catalog, 1);

@@ -116,8 +116,8 @@ constexpr int128 power_of_ten(uint32_t exponent) {
   return power;
 }
 
-// A constant that takes another type without being changed needs no cast at run time. Anything else, rounding and
-// errors included, is left to the cast.
+// A constant that takes another type without being changed needs no cast at run time. Anything else, rounding
+// and errors included, is left to the cast.
 bool fold(Expr& expr, const Type& target) {
   if (expr.kind != ExprKind::kConstant) return false;
   if (expr.constant.is_null()) {
@@ -220,7 +220,8 @@ Expr resolve(Expr expr, const Type& target) {
   Arena arena;
   SqlError error;
   const std::string_view text = expr.constant.as_text();
-  if (!parse_value(wanted, text, arena, expr.constant, error)) throw SourceError{expr.where, std::string(error.message), error.sqlstate};
+  if (!parse_value(wanted, text, arena, expr.constant, error))
+    throw SourceError{expr.where, std::string(error.message), error.sqlstate};
   expr.type = wanted;
   return expr;
 }
@@ -352,10 +353,12 @@ Expr convert_explicitly(Expr expr, const Type& target) {
   if (target.is_string()) {
     if (!from.is_string()) expr = convert_to_text(std::move(expr));
     // To the same kind, but of another name: varchar meets char(n) as char, text does not.
-    if (target.kind == TypeKind::kVarchar && expr.type.kind == TypeKind::kVarchar) expr.type.is_text = target.is_text;
+    if (target.kind == TypeKind::kVarchar && expr.type.kind == TypeKind::kVarchar)
+      expr.type.is_text = target.is_text;
     Expr cast = convert(std::move(expr), target);
     // A char(n) is cut, or filled up with blanks.
-    if (cast.type.kind == TypeKind::kChar && cast.type.length < target.length) cast = make_cast(std::move(cast), target, false);
+    if (cast.type.kind == TypeKind::kChar && cast.type.length < target.length)
+      cast = make_cast(std::move(cast), target, false);
     if (cast.kind == ExprKind::kCast && target.length != 0) cast.explicit_cast = true;
     cast.text_varies = false;
     return cast;
@@ -433,7 +436,9 @@ void unify_for_arithmetic(Expr& left, Expr& right, bool same_scale, ir::SourceLo
 }
 
 Digits decimals_of(const Expr& number) {
-  if (is_unknown(number)) return {number.constant.is_null() ? 0 : written_digits(number.constant.as_text()), number.constant.is_null()};
+  if (is_unknown(number))
+    return {number.constant.is_null() ? 0 : written_digits(number.constant.as_text()),
+            number.constant.is_null()};
   if (number.type.kind != TypeKind::kNumeric) return {};
   return {number.type.scale, number.text_varies};
 }
@@ -446,11 +451,13 @@ void require_certain_text(const Expr& expr, std::string_view what) {
   if (!expr.text_varies) return;
   if (expr.type.kind == TypeKind::kChar) {
     refuse(expr.where,
-           "with how many blanks PostgreSQL fills up {} depends on the value at hand; write CAST(... AS char(n)) for n characters",
+           "with how many blanks PostgreSQL fills up {} depends on the value at hand; write CAST(... AS "
+           "char(n)) for n characters",
            what);
   }
   refuse(expr.where,
-         "how many digits after the point PostgreSQL gives {} depends on the value at hand; write CAST(... AS numeric(p,s)) for s "
+         "how many digits after the point PostgreSQL gives {} depends on the value at hand; write CAST(... "
+         "AS numeric(p,s)) for s "
          "of them",
          what);
 }
@@ -479,8 +486,8 @@ Type unify_results(std::vector<Expr*> results, std::string_view construct, bool&
   }
   if (!common) common = text_type();
   text_varies = false;
-  // A quoted number may have more digits after the point than the others, and a quoted string more characters: a literal has no
-  // bound, and with one among them the result has none.
+  // A quoted number may have more digits after the point than the others, and a quoted string more
+  // characters: a literal has no bound, and with one among them the result has none.
   for (Expr* result : results) {
     const bool is_null = result->kind == ExprKind::kConstant && result->constant.is_null();
     const Digits digits = decimals_of(*result);
@@ -507,8 +514,10 @@ Type unify_results(std::vector<Expr*> results, std::string_view construct, bool&
     for (const Expr* result : results) {
       const bool is_constant = result->kind == ExprKind::kConstant;
       if (is_constant && result->constant.is_null()) continue;
-      const size_t size = is_constant && result->type.length == 0 ? result->constant.as_text().size() : result->type.length;
-      if (result->type.kind != TypeKind::kChar || result->text_varies || size != common->length || size == 0) text_varies = true;
+      const size_t size =
+          is_constant && result->type.length == 0 ? result->constant.as_text().size() : result->type.length;
+      if (result->type.kind != TypeKind::kChar || result->text_varies || size != common->length || size == 0)
+        text_varies = true;
     }
   }
   for (Expr* result : results) {

@@ -1,8 +1,8 @@
 // Conversions: PostgreSQL's rules for which types meet which, made explicit as kCast.
 //
 // Invariants  what these functions return has a type that is known: a literal that had none ("unknown" in
-//             PostgreSQL: a bare NULL or a quoted string, here TypeKind::kNull) has taken one from its context.
-//             numerics that meet in +, -, % and comparisons have one scale.
+//             PostgreSQL: a bare NULL or a quoted string, here TypeKind::kNull) has taken one from its
+//             context. numerics that meet in +, -, % and comparisons have one scale.
 // Errors      refuse(): types that PostgreSQL would not bring together without being told to.
 // Source      PostgreSQL 15, chapter 10 (type conversion) and pg_cast.
 #pragma once
@@ -24,7 +24,8 @@ Type text_type();
 // A literal whose type its context decides.
 bool is_unknown(const ir::Expr& expr);
 
-// `expr` as it stands, with a cast where its representation or bound may differ from the target's. No rule is checked.
+// `expr` as it stands, with a cast where its representation or bound may differ from the target's. No rule is
+// checked.
 ir::Expr convert(ir::Expr expr, const Type& target);
 
 // As `target := expr` converts: PostgreSQL's assignment casts. `what` names the target in errors.
@@ -43,11 +44,12 @@ ir::Expr convert_to_text(ir::Expr expr);
 void unify_for_comparison(ir::Expr& left, ir::Expr& right, ir::SourceLocation where);
 void unify_for_arithmetic(ir::Expr& left, ir::Expr& right, bool same_scale, ir::SourceLocation where);
 
-// Brings results of CASE, COALESCE, ... to one type, and returns it. `text_varies`: as the whole's ir::Expr::text_varies.
+// Brings results of CASE, COALESCE, ... to one type, and returns it. `text_varies`: as the whole's
+// ir::Expr::text_varies.
 Type unify_results(std::vector<ir::Expr*> results, std::string_view construct, bool& text_varies);
 
-// The digits after the point that PostgreSQL gives a number, before it meets another: as many as its type says here, unless they
-// vary with the value (ir::Expr::text_varies).
+// The digits after the point that PostgreSQL gives a number, before it meets another: as many as its type
+// says here, unless they vary with the value (ir::Expr::text_varies).
 struct Digits {
   uint32_t count = 0;
   bool vary = false;
@@ -57,7 +59,8 @@ Digits decimals_of(const ir::Expr& number);
 // Whether a sum, difference or remainder of the two has `scale` digits in PostgreSQL whatever the values are.
 bool has_most_digits(const Digits& left, const Digits& right, uint32_t scale);
 
-// Refuses an expression whose text PostgreSQL may print otherwise. `what`: whose text it is, in the sentence's beginning.
+// Refuses an expression whose text PostgreSQL may print otherwise. `what`: whose text it is, in the
+// sentence's beginning.
 void require_certain_text(const ir::Expr& expr, std::string_view what);
 
 }  // namespace mneme

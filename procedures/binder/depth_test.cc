@@ -1,6 +1,7 @@
-// Goal: no text ends the process, however deep it nests, however long its chains and lists are, on a small stack, too.
-// Method: a thread with 512 KiB of stack compiles and runs the deepest text that is accepted of each kind; what is deeper is refused
-// as too complex. Lists and chains that are not deep are accepted with thousands of members, and mean what short ones mean.
+// Goal: no text ends the process, however deep it nests, however long its chains and lists are, on a small
+// stack, too. Method: a thread with 512 KiB of stack compiles and runs the deepest text that is accepted of
+// each kind; what is deeper is refused as too complex. Lists and chains that are not deep are accepted with
+// thousands of members, and mean what short ones mean.
 #include <gmock/gmock.h>
 
 #include "base/function_ref.h"
@@ -14,7 +15,8 @@ namespace {
 
 using test::on_small_stack;
 
-constexpr const char* kSchema = "CREATE TABLE t (id INT PRIMARY KEY, v INT, w NUMERIC(9,2), s VARCHAR(20), b BOOLEAN);\n";
+constexpr const char* kSchema =
+    "CREATE TABLE t (id INT PRIMARY KEY, v INT, w NUMERIC(9,2), s VARCHAR(20), b BOOLEAN);\n";
 constexpr const char* kTooComplex = "54001";
 
 std::string repeated(std::string_view text, size_t times) {
@@ -55,12 +57,17 @@ std::string answer_of(const std::string& procedure, const std::string& statement
   });
   return answer;
 }
-std::string selected(const std::string& expression) { return answer_of("", "SELECT " + expression + " FROM t"); }
+std::string selected(const std::string& expression) {
+  return answer_of("", "SELECT " + expression + " FROM t");
+}
 // Whether the row is found.
-std::string found(const std::string& condition) { return answer_of("", "SELECT id FROM t WHERE " + condition); }
+std::string found(const std::string& condition) {
+  return answer_of("", "SELECT id FROM t WHERE " + condition);
+}
 
 std::string procedure_of(const std::string& declarations, const std::string& body) {
-  return "CREATE PROCEDURE p(INOUT r INT) LANGUAGE plpgsql AS $$ DECLARE " + declarations + " BEGIN " + body + " END $$;";
+  return "CREATE PROCEDURE p(INOUT r INT) LANGUAGE plpgsql AS $$ DECLARE " + declarations + " BEGIN " + body +
+         " END $$;";
 }
 std::string called(const std::string& body, const std::string& declarations = "") {
   return answer_of(procedure_of(declarations, body), "CALL p(0)");
@@ -98,13 +105,15 @@ TEST(Depth, NestingUpToTheBound) {
   EXPECT_EQ(found(repeated("(false OR b AND ", kMost) + "b" + repeated(")", kMost)), "SELECT 1|7");
   EXPECT_EQ(called(repeated("IF true THEN ", kMost) + "r := 1;" + repeated(" END IF;", kMost)), "CALL|1");
   EXPECT_EQ(called(repeated("BEGIN ", kMost) + "r := 1;" + repeated(" END;", kMost)), "CALL|1");
-  EXPECT_EQ(called(repeated("FOR i IN 1..1 LOOP ", kMost) + "r := r + 1;" + repeated(" END LOOP;", kMost)), "CALL|1");
+  EXPECT_EQ(called(repeated("FOR i IN 1..1 LOOP ", kMost) + "r := r + 1;" + repeated(" END LOOP;", kMost)),
+            "CALL|1");
 }
 
 TEST(Depth, DeeperNestingIsTooComplex) {
   constexpr size_t kTooDeep = 100'000;
   EXPECT_EQ(selected(repeated("(", kTooDeep) + "v" + repeated(")", kTooDeep)), kTooComplex);
-  EXPECT_EQ(selected(repeated("CASE WHEN b THEN ", kTooDeep) + "v" + repeated(" END", kTooDeep)), kTooComplex);
+  EXPECT_EQ(selected(repeated("CASE WHEN b THEN ", kTooDeep) + "v" + repeated(" END", kTooDeep)),
+            kTooComplex);
   EXPECT_EQ(selected(repeated("(", kTooDeep)), kTooComplex);
   EXPECT_THAT(called(repeated("IF true THEN ", kTooDeep) + repeated(" END IF;", kTooDeep)),
               testing::HasSubstr("this stands in 100 others"));
@@ -131,21 +140,26 @@ TEST(Depth, ListsOfThousands) {
 TEST(Depth, ChainsOfAndAndOr) {
   constexpr size_t kMany = 5000;
   EXPECT_EQ(found(listed(kMany, " OR ", [](size_t i) { return "v = " + std::to_string(i); })), "SELECT 1|7");
-  EXPECT_EQ(found(listed(kMany, " AND ", [](size_t i) { return "v <> " + std::to_string(i + 8); })), "SELECT 1|7");
+  EXPECT_EQ(found(listed(kMany, " AND ", [](size_t i) { return "v <> " + std::to_string(i + 8); })),
+            "SELECT 1|7");
   EXPECT_EQ(found(listed(kMany, " AND ", [](size_t i) { return "v <> " + std::to_string(i); })), "SELECT 0");
   EXPECT_EQ(selected(listed(kMany, " OR ", [](size_t) { return "NULL"; }) + " OR b"), "SELECT 1|t");
   EXPECT_EQ(selected(listed(kMany, " AND ", [](size_t) { return "b"; }) + " AND NULL"), "SELECT 1|null");
   // The part that decides keeps those behind it from being evaluated.
-  EXPECT_EQ(selected("v = 7 OR " + listed(kMany, " OR ", [](size_t) { return "1 / (v - 7) = 1"; })), "SELECT 1|t");
+  EXPECT_EQ(selected("v = 7 OR " + listed(kMany, " OR ", [](size_t) { return "1 / (v - 7) = 1"; })),
+            "SELECT 1|t");
 }
 
 TEST(Depth, CasesOfThousands) {
   constexpr size_t kMany = 5000;
-  const auto when = [](size_t i) { return "WHEN v = " + std::to_string(i) + " THEN " + std::to_string(i + 1); };
+  const auto when = [](size_t i) {
+    return "WHEN v = " + std::to_string(i) + " THEN " + std::to_string(i + 1);
+  };
   const auto value = [](size_t i) { return "WHEN " + std::to_string(i) + " THEN " + std::to_string(i + 1); };
   EXPECT_EQ(selected("CASE " + listed(kMany, " ", when) + " END"), "SELECT 1|8");
   EXPECT_EQ(selected("CASE v " + listed(kMany, " ", value) + " END"), "SELECT 1|8");
-  EXPECT_EQ(called("CASE r WHEN " + listed(kMany, ", ", [](size_t i) { return std::to_string(i); }) + " THEN r := 5; END CASE;"),
+  EXPECT_EQ(called("CASE r WHEN " + listed(kMany, ", ", [](size_t i) { return std::to_string(i); }) +
+                   " THEN r := 5; END CASE;"),
             "CALL|5");
 }
 
@@ -160,8 +174,11 @@ TEST(Depth, BranchesUpToTheBound) {
 TEST(Depth, ProceduresOfThousands) {
   constexpr size_t kMany = 2000;
   EXPECT_EQ(called(repeated("r := r + 1; ", kMany)), "CALL|2000");
-  EXPECT_EQ(called("r := x1999;", listed(kMany, " ", [](size_t i) { return "x" + std::to_string(i) + " INT := " + std::to_string(i) + ";"; })),
-            "CALL|1999");
+  EXPECT_EQ(
+      called("r := x1999;",
+             listed(kMany, " ",
+                    [](size_t i) { return "x" + std::to_string(i) + " INT := " + std::to_string(i) + ";"; })),
+      "CALL|1999");
 }
 
 // What a log says of its catalog must not depend on how a chain is kept.

@@ -14,7 +14,8 @@ using ir::Op;
 
 namespace {
 
-// Half of what the planner charges for the call of an operator or a function. An element of IN's array costs as much.
+// Half of what the planner charges for the call of an operator or a function. An element of IN's array costs
+// as much.
 constexpr size_t kHalf = 1;
 constexpr size_t kOperator = 2 * kHalf;
 constexpr size_t kElementsOfUnknownArray = 10;
@@ -48,7 +49,8 @@ size_t own_cost(const Expr& expr, const Expr* parent) {
     case ExprKind::kInArray:
       return kElementsOfUnknownArray * kHalf;
     case ExprKind::kInList: {
-      const auto with_column = static_cast<size_t>(std::count_if(expr.args.begin() + 1, expr.args.end(), has_column));
+      const auto with_column =
+          static_cast<size_t>(std::count_if(expr.args.begin() + 1, expr.args.end(), has_column));
       const size_t in_array = expr.args.size() - 1 - with_column;
       return with_column * kOperator + in_array * (in_array >= 2 ? kHalf : kOperator);
     }
@@ -65,7 +67,8 @@ size_t cost(const Expr& expr, const Expr* parent) {
 
 // Equalities come after other conditions of their cost, as the planner collects them into classes first.
 bool is_equality(const Expr& expr) {
-  return (expr.kind == ExprKind::kBinary && expr.op == Op::kEqual) || (expr.kind == ExprKind::kInList && expr.args.size() == 2);
+  return (expr.kind == ExprKind::kBinary && expr.op == Op::kEqual) ||
+         (expr.kind == ExprKind::kInList && expr.args.size() == 2);
 }
 
 }  // namespace

@@ -200,7 +200,8 @@ std::optional<Expr> ExpressionBinder::bind_least_integer(const syntax::Expr& exp
   if (expr.op != Op::kNegate || expr.args[0].kind != syntax::ExprKind::kInteger) return std::nullopt;
   const std::optional<int128> value = read_digits(expr.args[0].text);
   for (const TypeKind kind : {TypeKind::kInt, TypeKind::kBigInt}) {
-    const int64_t least = kind == TypeKind::kInt ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int64_t>::min();
+    const int64_t least =
+        kind == TypeKind::kInt ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int64_t>::min();
     if (value != -int128{least}) continue;
     Expr literal = make(ExprKind::kConstant, Type{.kind = kind}, expr.where);
     literal.constant = Value::of_int(least);
@@ -221,7 +222,8 @@ Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
     if (negated(*inner) != nullptr) last = inner;
     ++count;
   }
-  if (count >= 2 && last->args[0].kind == syntax::ExprKind::kInteger) return bind(count % 2 == 0 ? last->args[0] : *last);
+  if (count >= 2 && last->args[0].kind == syntax::ExprKind::kInteger)
+    return bind(count % 2 == 0 ? last->args[0] : *last);
   Expr arg = bind(expr.args[0]);
   switch (expr.op) {
     case Op::kNot:
@@ -258,8 +260,9 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   switch (expr.op) {
     case Op::kAnd:
     case Op::kOr: {
-      Expr both = make_binary(expr.op, kBoolean, require_boolean(std::move(left), "the left side of AND or OR"),
-                              require_boolean(std::move(right), "the right side of AND or OR"), expr.where);
+      Expr both =
+          make_binary(expr.op, kBoolean, require_boolean(std::move(left), "the left side of AND or OR"),
+                      require_boolean(std::move(right), "the right side of AND or OR"), expr.where);
       both.joined = expr.joined;
       return both;
     }
@@ -296,9 +299,9 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
     refuse(expr.where, "% is not defined for double precision; cast both sides to bigint");
   }
   Expr result = make_binary(expr.op, type, std::move(left), std::move(right), expr.where);
-  result.text_varies = type.kind == TypeKind::kNumeric && (expr.op == Op::kMultiply
-                                                               ? left_digits.vary || right_digits.vary
-                                                               : !has_most_digits(left_digits, right_digits, type.scale));
+  result.text_varies = type.kind == TypeKind::kNumeric &&
+                       (expr.op == Op::kMultiply ? left_digits.vary || right_digits.vary
+                                                 : !has_most_digits(left_digits, right_digits, type.scale));
   return result;
 }
 
@@ -319,9 +322,9 @@ Expr ExpressionBinder::bind_case(const syntax::Expr& expr) {
   Expr result = make(ExprKind::kCase, Type{}, expr.where);
   for (size_t i = first; i < end; i += 2) {
     // A subject that is a bare literal is text to PostgreSQL, whatever it meets.
-    result.args.push_back(
-        expr.has_subject ? compare(Op::kEqual, bind_value(expr.args[0]), bind(expr.args[i]), expr.args[i].where)
-                         : bind_condition(expr.args[i]));
+    result.args.push_back(expr.has_subject ? compare(Op::kEqual, bind_value(expr.args[0]), bind(expr.args[i]),
+                                                     expr.args[i].where)
+                                           : bind_condition(expr.args[i]));
     result.args.push_back(bind(expr.args[i + 1]));
   }
   result.args.push_back(expr.has_else ? bind(expr.args.back())
@@ -335,7 +338,8 @@ Expr ExpressionBinder::bind_case(const syntax::Expr& expr) {
 
 Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
   if (!expr.type.table.empty()) {
-    refuse(expr.type.table.where, "PostgreSQL knows %TYPE in declarations, and not in a cast; write the type's name");
+    refuse(expr.type.table.where,
+           "PostgreSQL knows %TYPE in declarations, and not in a cast; write the type's name");
   }
   const Type target = names_.read_type(expr.type);
   if (target.is_array)
@@ -369,8 +373,8 @@ Expr ExpressionBinder::negate_if(bool negated, Expr expr) {
   return negated ? make_unary(Op::kNot, kBoolean, std::move(expr), where) : expr;
 }
 
-// Two elements of IN or more that name no column are an array to PostgreSQL. It compares with the array first, and literals without a
-// type, `wanted` among them, take the type that all of these have.
+// Two elements of IN or more that name no column are an array to PostgreSQL. It compares with the array
+// first, and literals without a type, `wanted` among them, take the type that all of these have.
 static void arrange_array(Expr& wanted, std::vector<Expr>& elements, ir::SourceLocation where) {
   const auto in_array = [](const Expr& element) { return !has_column(element); };
   if (std::ranges::count_if(elements, in_array) < 2) return;
@@ -394,8 +398,8 @@ static void arrange_array(Expr& wanted, std::vector<Expr>& elements, ir::SourceL
 }
 
 Expr ExpressionBinder::bind_in_list(const syntax::Expr& expr) {
-  // The left side must have one type for all of the list. Where the list's types differ, it is spelled out with OR,
-  // as PostgreSQL does.
+  // The left side must have one type for all of the list. Where the list's types differ, it is spelled out
+  // with OR, as PostgreSQL does.
   std::vector<Expr> elements;
   for (size_t i = 1; i < expr.args.size(); ++i) elements.push_back(bind(expr.args[i]));
   Expr wanted = bind(expr.args[0]);
@@ -404,7 +408,8 @@ Expr ExpressionBinder::bind_in_list(const syntax::Expr& expr) {
   std::vector<Expr> comparisons;
   for (Expr& element : elements) {
     const ir::SourceLocation where = element.where;
-    comparisons.push_back(compare(Op::kEqual, is_literal ? wanted : bind(expr.args[0]), std::move(element), where));
+    comparisons.push_back(
+        compare(Op::kEqual, is_literal ? wanted : bind(expr.args[0]), std::move(element), where));
   }
   bool same = true;
   for (const Expr& comparison : comparisons) same &= comparison.args[0].type == comparisons[0].args[0].type;
@@ -503,7 +508,8 @@ Expr ExpressionBinder::bind_aggregate(const syntax::Expr& expr) {
   }
   aggregates_->push_back(aggregate);
   Expr result = make(ExprKind::kAggregate, aggregate.type, expr.where);
-  result.text_varies = aggregate.kind != Kind::kCount && aggregate.argument && aggregate.argument->text_varies;
+  result.text_varies =
+      aggregate.kind != Kind::kCount && aggregate.argument && aggregate.argument->text_varies;
   result.aggregate = static_cast<uint32_t>(aggregates_->size() - 1);
   return result;
 }

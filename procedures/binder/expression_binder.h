@@ -21,7 +21,8 @@ namespace mneme {
 
 class ExpressionBinder {
  public:
-  // `sources`: the tables whose columns are visible; none outside database operations. `strings` keeps text constants.
+  // `sources`: the tables whose columns are visible; none outside database operations. `strings` keeps text
+  // constants.
   ExpressionBinder(Names& names, std::deque<std::string>& strings, std::span<const RowSource> sources = {})
       : names_(names), strings_(strings), sources_(sources) {}
 
@@ -65,13 +66,15 @@ class ExpressionBinder {
 
 // What stands in for the functions that ask for the time.
 inline constexpr std::string_view kTimeAdvice =
-    "use LOCALTIMESTAMP, the call's time without time zone, which is logged with the call and the same at replay; or "
+    "use LOCALTIMESTAMP, the call's time without time zone, which is logged with the call and the same at "
+    "replay; or "
     "pass the time as an argument";
 
 // Refuses a name that is no function, with advice.
 void check_function(std::string_view name, ir::SourceLocation where);
 
-// A scalar function's call over bound arguments; not an aggregate, not cardinality(). The function is checked.
+// A scalar function's call over bound arguments; not an aggregate, not cardinality(). The function is
+// checked.
 ir::Expr bind_function(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where);
 
 bool is_aggregate(std::string_view function);

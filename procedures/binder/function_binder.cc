@@ -37,8 +37,8 @@ struct Signature {
   Shape shape;
   size_t least;  // arguments
   size_t most;
-  // kText: the first `strings` arguments are strings and the others integers, except that the last one of lpad, rpad
-  // is a string again.
+  // kText: the first `strings` arguments are strings and the others integers, except that the last one of
+  // lpad, rpad is a string again.
   size_t strings = 0;
   bool returns_int = false;
 };
@@ -163,14 +163,16 @@ Expr bind_text_function(const Signature& signature, std::string_view name, std::
                         ir::SourceLocation where) {
   for (size_t i = 0; i < args.size(); ++i) {
     if (name == "substring" && i > 0 && is_unknown(args[i])) {
-      refuse(args[i].where, "substring() with a quoted string here takes it for a pattern in PostgreSQL; write a number");
+      refuse(args[i].where,
+             "substring() with a quoted string here takes it for a pattern in PostgreSQL; write a number");
     }
     const bool padding =
         (signature.function == Function::kLpad || signature.function == Function::kRpad) && i == 2;
     args[i] = i < signature.strings || padding ? to_text(std::move(args[i]), name)
                                                : to_int(std::move(args[i]), name);
   }
-  return make_call(signature.function, signature.returns_int ? kIntResult : text_type(), std::move(args), where);
+  return make_call(signature.function, signature.returns_int ? kIntResult : text_type(), std::move(args),
+                   where);
 }
 
 }  // namespace
@@ -214,7 +216,9 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       }
       const Type result = args[0].type;
       Expr call = make_call(signature.function, result, std::move(args), where);
-      call.text_varies = varied || (result.kind == TypeKind::kNumeric && (type.kind != TypeKind::kNumeric || type.scale != result.scale)) ||
+      call.text_varies = varied ||
+                         (result.kind == TypeKind::kNumeric &&
+                          (type.kind != TypeKind::kNumeric || type.scale != result.scale)) ||
                          (result.kind == TypeKind::kChar && type.kind != TypeKind::kChar);
       return call;
     }

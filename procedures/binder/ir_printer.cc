@@ -60,7 +60,8 @@ std::string_view mode_name(ir::OperationMode mode) {
 
 class Printer {
  public:
-  Printer(const Catalog& catalog, const ir::Procedure& procedure) : catalog_(catalog), procedure_(procedure) {}
+  Printer(const Catalog& catalog, const ir::Procedure& procedure)
+      : catalog_(catalog), procedure_(procedure) {}
 
   void body(std::span<const Statement> statements, size_t indent) {
     for (const Statement& each : statements) statement(each, indent);
@@ -80,7 +81,8 @@ class Printer {
           operation.order_is_path_order ? (operation.path_backward ? " by path backward" : " by path")
                                         : " by sort");
     }
-    if (operation.first_row_decides) head += operation.path_backward ? " last row decides" : " first row decides";
+    if (operation.first_row_decides)
+      head += operation.path_backward ? " last row decides" : " first row decides";
     if (operation.limit) head += " limit " + print(*operation.limit);
     if (operation.offset) head += " offset " + print(*operation.offset);
     if (operation.found.valid()) head += " sets " + print.variable(operation.found);
@@ -315,7 +317,8 @@ std::string print_expr(const Program& program, const ir::Procedure& procedure, c
 
 std::string print_program(const Program& program) {
   std::string text = print_catalog(program.catalog);
-  for (const ir::Procedure& procedure : program.procedures) text += print_procedure(program.catalog, procedure);
+  for (const ir::Procedure& procedure : program.procedures)
+    text += print_procedure(program.catalog, procedure);
   return text;
 }
 

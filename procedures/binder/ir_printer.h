@@ -1,9 +1,11 @@
-// IR printer: a bound program as text, for people (mneme slice, inspect), for golden tests, and for Program::hash.
+// IR printer: a bound program as text, for people (mneme slice, inspect), for golden tests, and for
+// Program::hash.
 //
-// Form        one line a statement; an operation adds indented lines for what it reads and writes. Variables are printed
-//             by name, with #id where a procedure has several of that name. Nothing depends on layout or comments.
-// Invariants  two programs print alike only if they mean the same to the log: a change of the form changes every
-//             Program::hash, so old data directories are no longer recognized.
+// Form        one line a statement; an operation adds indented lines for what it reads and writes. Variables
+//             are printed by name, with #id where a procedure has several of that name. Nothing depends on
+//             layout or comments.
+// Invariants  two programs print alike only if they mean the same to the log: a change of the form changes
+//             every Program::hash, so old data directories are no longer recognized.
 #pragma once
 
 #include <span>
@@ -17,7 +19,8 @@ namespace mneme {
 std::string print_catalog(const Catalog& catalog);
 std::string print_procedure(const Catalog& catalog, const ir::Procedure& procedure);
 
-// Statements with their modes: the body of a procedure or of a slice of it. `indent`: of the first level, in blanks.
+// Statements with their modes: the body of a procedure or of a slice of it. `indent`: of the first level, in
+// blanks.
 std::string print_body(const Program& program, const ir::Procedure& procedure,
                        std::span<const ir::Statement> body, size_t indent = 0);
 

@@ -22,7 +22,9 @@ void Names::count_expression(ir::SourceLocation where) {
   constexpr size_t kMostExpressions = 1'000'000;
   if (++expressions_ > kMostExpressions) {
     refuse_as(sqlstate::kTooComplex, where,
-              "the expressions here have more than {} parts, once BETWEEN, IN and CASE are spelled out: take them apart", kMostExpressions);
+              "the expressions here have more than {} parts, once BETWEEN, IN and CASE are spelled out: take "
+              "them apart",
+              kMostExpressions);
   }
 }
 

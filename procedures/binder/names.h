@@ -1,9 +1,9 @@
-// Names: what a procedure's identifiers stand for: variables and records in nested blocks, and the columns of the
-// tables of one statement.
+// Names: what a procedure's identifiers stand for: variables and records in nested blocks, and the columns of
+// the tables of one statement.
 //
-// Invariants  an inner block's name hides an outer one's. A name that is a variable and a column at once is an error,
-//             as in PostgreSQL.
-//             a RECORD is as many variables as it has fields; the first statement that fills it says which.
+// Invariants  an inner block's name hides an outer one's. A name that is a variable and a column at once is
+//             an error, as in PostgreSQL. a RECORD is as many variables as it has fields; the first statement
+//             that fills it says which.
 #pragma once
 
 #include <deque>
@@ -55,7 +55,8 @@ class Names {
   // As find; an unknown name is an error.
   const Declared& get(const syntax::Name& name) const;
 
-  // The fields of a record that a statement with these columns fills. Later statements must agree with the first.
+  // The fields of a record that a statement with these columns fills. Later statements must agree with the
+  // first.
   std::vector<VariableId> fill_record(const Declared& record, const std::vector<std::string>& names,
                                       const std::vector<Type>& types, ir::SourceLocation where);
   VariableId field(const Record& record, const std::string& name, ir::SourceLocation where) const;
@@ -65,16 +66,18 @@ class Names {
   // LOCALTIMESTAMP, which then is a hidden argument of every call.
   VariableId call_time();
 
-  // Called for each part of an expression as it is bound. BETWEEN, IN and CASE have what they compare bound once for each comparison,
-  // so that a short text can mean an expression of any size: too large a one is refused.
+  // Called for each part of an expression as it is bound. BETWEEN, IN and CASE have what they compare bound
+  // once for each comparison, so that a short text can mean an expression of any size: too large a one is
+  // refused.
   void count_expression(ir::SourceLocation where);
 
   const Type& type_of(VariableId variable) const { return procedure_.variables[variable.value].type; }
   const std::string& name_of(VariableId variable) const { return procedure_.variables[variable.value].name; }
   bool is_parameter(VariableId variable) const { return variable.value < procedure_.parameters.size(); }
 
-  // ir::Expr::text_varies of the variable's value: it may be a char(n) parameter, whose n PostgreSQL ignores, or a record's field
-  // filled with such a value. A numeric parameter's digits are seen to at the call (command_binder.cc).
+  // ir::Expr::text_varies of the variable's value: it may be a char(n) parameter, whose n PostgreSQL ignores,
+  // or a record's field filled with such a value. A numeric parameter's digits are seen to at the call
+  // (command_binder.cc).
   bool text_varies(VariableId variable) const;
   void note_text_varies(VariableId variable) { text_varies_.push_back(variable); }
 
@@ -90,7 +93,8 @@ class Names {
   size_t expressions_ = 0;
 };
 
-// The column that `text`, or qualifier.text, means; nothing where no table has it. Two tables having it is an error.
+// The column that `text`, or qualifier.text, means; nothing where no table has it. Two tables having it is an
+// error.
 std::optional<ir::Expr> find_column(std::span<const RowSource> sources, const std::string& qualifier,
                                     const std::string& text, ir::SourceLocation where);
 

@@ -26,16 +26,22 @@ constexpr Type kBigInt{.kind = TypeKind::kBigInt};
 
 // A type's name in PostgreSQL's catalog.
 std::string catalog_name(const std::string& type) {
-  static const std::map<std::string_view, std::string_view> kNames = {
-      {"smallint", "int2"},   {"int", "int4"},     {"integer", "int4"},        {"bigint", "int8"},
-      {"decimal", "numeric"}, {"dec", "numeric"},  {"double precision", "float8"}, {"char", "bpchar"},
-      {"character", "bpchar"}, {"boolean", "bool"}};
+  static const std::map<std::string_view, std::string_view> kNames = {{"smallint", "int2"},
+                                                                      {"int", "int4"},
+                                                                      {"integer", "int4"},
+                                                                      {"bigint", "int8"},
+                                                                      {"decimal", "numeric"},
+                                                                      {"dec", "numeric"},
+                                                                      {"double precision", "float8"},
+                                                                      {"char", "bpchar"},
+                                                                      {"character", "bpchar"},
+                                                                      {"boolean", "bool"}};
   const auto found = kNames.find(type);
   return found == kNames.end() ? type : std::string(found->second);
 }
 
-// What PostgreSQL names a column of the result that has no AS. A weak name is a type's or CASE's: a cast around it, or CASE
-// whose ELSE it is, then gives its own.
+// What PostgreSQL names a column of the result that has no AS. A weak name is a type's or CASE's: a cast
+// around it, or CASE whose ELSE it is, then gives its own.
 struct ColumnName {
   std::string text;  // "": PostgreSQL's ?column?
   bool weak = true;
@@ -74,11 +80,12 @@ std::string item_name(const syntax::SelectItem& item) {
   return item.alias.empty() ? column_name(item.expr).text : item.alias.text;
 }
 
-// Whether two expressions are the same, by their form. Constants count as different, which at worst asks for an AS.
+// Whether two expressions are the same, by their form. Constants count as different, which at worst asks for
+// an AS.
 bool same_expression(const Expr& a, const Expr& b) {
-  return a.kind == b.kind && a.kind != ExprKind::kConstant && a.op == b.op && a.function == b.function && a.source == b.source &&
-         a.type == b.type && a.variable == b.variable && a.column == b.column && a.aggregate == b.aggregate &&
-         std::ranges::equal(a.args, b.args, same_expression);
+  return a.kind == b.kind && a.kind != ExprKind::kConstant && a.op == b.op && a.function == b.function &&
+         a.source == b.source && a.type == b.type && a.variable == b.variable && a.column == b.column &&
+         a.aggregate == b.aggregate && std::ranges::equal(a.args, b.args, same_expression);
 }
 
 // Casts around casts, from the outside.
@@ -91,11 +98,13 @@ bool finds_rows_not_taken(const ir::Operation& operation, bool is_loop) {
   if (operation.kind == ir::OperationKind::kInsert) return false;
   const bool at_most_one = std::ranges::all_of(operation.access, [](const ir::TableAccess& access) {
     return access.path.kind == ir::AccessPath::Kind::kPoint &&
-           std::ranges::all_of(access.path.equalities,
-                               [](const auto& equality) { return !equality.array.valid() && equality.values.size() == 1; });
+           std::ranges::all_of(access.path.equalities, [](const auto& equality) {
+             return !equality.array.valid() && equality.values.size() == 1;
+           });
   });
   if (at_most_one || !operation.aggregates.empty()) return false;
-  return is_loop || operation.strict || operation.kind != ir::OperationKind::kSelect || !operation.order_is_path_order;
+  return is_loop || operation.strict || operation.kind != ir::OperationKind::kSelect ||
+         !operation.order_is_path_order;
 }
 
 void mark_all_columns_written(const TableDefinition& table, ir::Operation& operation) {
@@ -146,8 +155,8 @@ void set_uses(ir::Operation& operation) {
 
 namespace {
 
-// What a parameter of a numeric or char(n) takes, it has as it is in PostgreSQL, which ignores the modifiers. A number of fewer
-// digits is the same number, and accepted.
+// What a parameter of a numeric or char(n) takes, it has as it is in PostgreSQL, which ignores the modifiers.
+// A number of fewer digits is the same number, and accepted.
 void check_parameter_takes(const Names& names, VariableId variable, const Expr& value) {
   const Type type = names.type_of(variable).element();
   const bool is_constant = value.kind == ExprKind::kConstant;
@@ -156,16 +165,21 @@ void check_parameter_takes(const Names& names, VariableId variable, const Expr& 
     const bool rounds = value.type.kind == TypeKind::kDouble || decimals_of(value).count > type.scale;
     if (!rounds) return;
     refuse(value.where,
-           "this value of type {} would be rounded for the parameter {}, which PostgreSQL does not do: it ignores a parameter's "
+           "this value of type {} would be rounded for the parameter {}, which PostgreSQL does not do: it "
+           "ignores a parameter's "
            "precision; assign it to a variable of type {} first, and that to the parameter",
            to_string(value.type), names.name_of(variable), to_string(type));
   }
   if (type.kind == TypeKind::kChar) {
-    const std::string_view text = is_constant && (is_unknown(value) || value.type.is_string()) ? value.constant.as_text() : "";
+    const std::string_view text =
+        is_constant && (is_unknown(value) || value.type.is_string()) ? value.constant.as_text() : "";
     const bool fills = text.size() == type.length && !text.ends_with(' ');
-    if (fills || (value.type.kind == TypeKind::kChar && value.type.length == type.length && !value.text_varies)) return;
+    if (fills ||
+        (value.type.kind == TypeKind::kChar && value.type.length == type.length && !value.text_varies))
+      return;
     refuse(value.where,
-           "this value would be filled up with blanks, or cut, to {} characters for the parameter {}, which PostgreSQL does not do: "
+           "this value would be filled up with blanks, or cut, to {} characters for the parameter {}, which "
+           "PostgreSQL does not do: "
            "it ignores a parameter's length; write CAST(... AS {})",
            type.length, names.name_of(variable), to_string(type));
   }
@@ -178,7 +192,9 @@ Expr convert_for_variable(const Names& names, VariableId variable, Expr expr) {
   const bool is_parameter = names.is_parameter(variable);
   if (is_parameter) check_parameter_takes(names, variable, expr);
   Expr value = convert_for_assignment(std::move(expr), type, names.name_of(variable));
-  if (is_parameter && value.kind == ExprKind::kCast && !value.explicit_cast && type.kind == TypeKind::kVarchar) value.whole_cast = true;
+  if (is_parameter && value.kind == ExprKind::kCast && !value.explicit_cast &&
+      type.kind == TypeKind::kVarchar)
+    value.whole_cast = true;
   return value;
 }
 
@@ -267,7 +283,8 @@ std::vector<Expr> OperationBinder::bind_conditions(const syntax::Operation& from
   for (Expr& part : parts) folder_.fold(part);
   folder_.fold_conjunction(parts);
   std::vector<Expr> gates;
-  std::ranges::copy_if(parts, std::back_inserter(gates), [](const Expr& part) { return can_raise(part) && !has_column(part); });
+  std::ranges::copy_if(parts, std::back_inserter(gates),
+                       [](const Expr& part) { return can_raise(part) && !has_column(part); });
   if (!gates.empty()) gate_ = join_by_cost(std::move(gates));
   return parts;
 }
@@ -295,7 +312,8 @@ void OperationBinder::bind_items(const std::vector<syntax::SelectItem>& items, E
 static bool is_negated_number(const syntax::Expr& expr) {
   if (expr.kind != syntax::ExprKind::kUnary || expr.op != ir::Op::kNegate) return false;
   const syntax::Expr& arg = expr.args[0];
-  return arg.kind == syntax::ExprKind::kInteger || arg.kind == syntax::ExprKind::kDecimal || is_negated_number(arg);
+  return arg.kind == syntax::ExprKind::kInteger || arg.kind == syntax::ExprKind::kDecimal ||
+         is_negated_number(arg);
 }
 
 void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to) {
@@ -315,7 +333,8 @@ void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder
         return other.name == named->name && !same_expression(other.expr, named->expr);
       });
       if (ambiguous) {
-        refuse(item.expr.where, "ORDER BY {} is ambiguous: two columns of the result have that name; give one another with AS",
+        refuse(item.expr.where,
+               "ORDER BY {} is ambiguous: two columns of the result have that name; give one another with AS",
                item.expr.text);
       }
     }
@@ -499,7 +518,8 @@ VariableId OperationBinder::writable(const syntax::Target& target) const {
   return declared.variable;
 }
 
-void OperationBinder::set_outputs(const std::vector<syntax::Target>& targets, bool is_loop, ir::Operation& to) {
+void OperationBinder::set_outputs(const std::vector<syntax::Target>& targets, bool is_loop,
+                                  ir::Operation& to) {
   if (targets.empty()) {
     if (to.kind == ir::OperationKind::kSelect) {
       refuse(to.where, "a SELECT without INTO has nowhere to put its result; add INTO, or use PERFORM");

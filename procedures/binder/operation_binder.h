@@ -1,8 +1,8 @@
-// Operation binder: one database statement of a procedure to one ir::Operation, with its access paths, its order and
-// the columns and variables it touches.
+// Operation binder: one database statement of a procedure to one ir::Operation, with its access paths, its
+// order and the columns and variables it touches.
 //
-// Errors      refuse(): also for statements whose result would depend on chance, as a replayed call must do again what
-//             the call did.
+// Errors      refuse(): also for statements whose result would depend on chance, as a replayed call must do
+//             again what the call did.
 #pragma once
 
 #include <deque>
@@ -21,17 +21,22 @@ namespace mneme {
 class OperationBinder {
  public:
   // `ordered` is told which indexes are read in order.
-  OperationBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered, Names& names,
-                  ir::Procedure& procedure)
-      : catalog_(catalog), strings_(strings), ordered_(ordered), names_(names), procedure_(procedure), folder_(strings) {}
+  OperationBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered,
+                  Names& names, ir::Procedure& procedure)
+      : catalog_(catalog),
+        strings_(strings),
+        ordered_(ordered),
+        names_(names),
+        procedure_(procedure),
+        folder_(strings) {}
 
-  // Appends to the procedure's operations. What its rows are for decides what is asked of their order. kUser: a session's
-  // statement, which is never run again, and whose rows need no order but the user's.
+  // Appends to the procedure's operations. What its rows are for decides what is asked of their order. kUser:
+  // a session's statement, which is never run again, and whose rows need no order but the user's.
   enum class Use { kInto, kForLoop, kPerform, kUser };
   OperationId bind(const syntax::Operation& operation, Use use, const std::vector<syntax::Target>& targets);
 
-  // Returns a condition to evaluate before the operation that was bound last: one that raises, as PostgreSQL does when it plans, or one
-  // that names no column, which is evaluated once even if there is no row.
+  // Returns a condition to evaluate before the operation that was bound last: one that raises, as PostgreSQL
+  // does when it plans, or one that names no column, which is evaluated once even if there is no row.
   std::optional<ir::Expr> take_raising();
   // Returns the names of the outputs of the operation that was bound last, "" where PostgreSQL has none.
   std::vector<std::string> output_names() const;
@@ -71,8 +76,9 @@ class OperationBinder {
   std::vector<Item> items_;
 };
 
-// The value of `expr` as the variable stores it. PostgreSQL drops modifiers from a parameter's type, so a value that would
-// be changed for a parameter here, and not there, is refused: numeric and char(n) here, a varchar(n) that is too long as it runs.
+// The value of `expr` as the variable stores it. PostgreSQL drops modifiers from a parameter's type, so a
+// value that would be changed for a parameter here, and not there, is refused: numeric and char(n) here, a
+// varchar(n) that is too long as it runs.
 ir::Expr convert_for_variable(const Names& names, VariableId variable, ir::Expr expr);
 
 }  // namespace mneme

@@ -15,7 +15,8 @@ namespace mneme {
 
 namespace {
 
-std::shared_ptr<BoundProcedure> bind_procedure(const syntax::Procedure& procedure, const Catalog& catalog, ProcedureId id) {
+std::shared_ptr<BoundProcedure> bind_procedure(const syntax::Procedure& procedure, const Catalog& catalog,
+                                               ProcedureId id) {
   auto bound = std::make_shared<BoundProcedure>();
   ProcedureBinder binder(catalog, *bound->strings, bound->ordered);
   bound->procedure = binder.bind(procedure, id);
@@ -29,7 +30,8 @@ void bind_definition(const syntax::Definition& definition, Program& program) {
   if (!definition.procedure) return;
   const syntax::Name& name = definition.procedure->name;
   if (program.find_procedure(name.text)) {
-    refuse(name.where, "there is a procedure {} already: overloading is not supported; choose another name", name.text);
+    refuse(name.where, "there is a procedure {} already: overloading is not supported; choose another name",
+           name.text);
   }
   const ProcedureId id{static_cast<uint32_t>(program.procedures.size())};
   auto bound = bind_procedure(*definition.procedure, program.catalog, id);
@@ -44,7 +46,8 @@ std::unique_ptr<Program> compile_deep(std::string_view source) {
   return program;
 }
 
-// Calls work on the only definition in the text, which lies behind so many lines. Errors count from its first line.
+// Calls work on the only definition in the text, which lies behind so many lines. Errors count from its first
+// line.
 template <typename Work>
 auto with_parsed(std::string_view text, size_t lines_before, Work&& work) {
   try {
@@ -61,7 +64,8 @@ auto with_parsed(std::string_view text, size_t lines_before, Work&& work) {
 
 void SourceText::add_file(std::string text) {
   const auto lines = static_cast<size_t>(std::ranges::count(text, '\n'));
-  add(std::make_shared<const SourcePiece>(SourcePiece{.kind = SourcePiece::Kind::kFile, .name = {}, .table = {}, .text = std::move(text), .lines = lines}));
+  add(std::make_shared<const SourcePiece>(SourcePiece{
+      .kind = SourcePiece::Kind::kFile, .name = {}, .table = {}, .text = std::move(text), .lines = lines}));
 }
 
 void SourceText::add(const syntax::Definition& definition) {
@@ -111,9 +115,12 @@ std::unique_ptr<Program> compile_source(std::string_view source) {
   return on_deep_stack([&] { return compile_deep(source); });
 }
 
-std::shared_ptr<BoundProcedure> bind_one(const Catalog& catalog, std::string_view text, size_t lines_before, ProcedureId id) {
+std::shared_ptr<BoundProcedure> bind_one(const Catalog& catalog, std::string_view text, size_t lines_before,
+                                         ProcedureId id) {
   return on_deep_stack([&] {
-    return with_parsed(text, lines_before, [&](const syntax::Definition& definition) { return bind_procedure(*definition.procedure, catalog, id); });
+    return with_parsed(text, lines_before, [&](const syntax::Definition& definition) {
+      return bind_procedure(*definition.procedure, catalog, id);
+    });
   });
 }
 

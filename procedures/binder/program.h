@@ -2,7 +2,8 @@
 //
 //     Result<std::unique_ptr<Program>> program = compile(text, "tpcc.sql");
 //
-// Errors      one sentence: file:line:column, the construct, and what is accepted instead. The first error ends it.
+// Errors      one sentence: file:line:column, the construct, and what is accepted instead. The first error
+//             ends it.
 // Threads     constant once made; any thread may read it.
 #pragma once
 
@@ -30,7 +31,8 @@ struct Definition;
 // A procedure with what only its program needs to know of it.
 struct BoundProcedure {
   ir::Procedure procedure;
-  std::shared_ptr<std::deque<std::string>> strings = std::make_shared<std::deque<std::string>>();  // what text constants point into
+  // what text constants point into
+  std::shared_ptr<std::deque<std::string>> strings = std::make_shared<std::deque<std::string>>();
   std::vector<IndexId> ordered;  // the indexes that it reads in order
   std::string meaning;           // the procedure, printed
 };
@@ -118,7 +120,8 @@ struct Program {
 
   const ir::Procedure* find_procedure(std::string_view name) const;
   const ir::Procedure& procedure(ProcedureId id) const { return procedures[id.value]; }
-  // Returns the hash that each file of a log carries: it covers all that replay depends on. Walks the whole program.
+  // Returns the hash that each file of a log carries: it covers all that replay depends on. Walks the whole
+  // program.
   uint64_t hash() const;
 };
 
@@ -127,13 +130,15 @@ Result<std::unique_ptr<Program>> compile(std::string_view source, std::string_vi
 // The same, but throws the SourceError.
 std::unique_ptr<Program> compile_source(std::string_view source);
 
-// Binds a procedure by itself, in a catalog of tables and indexes. `lines_before`: of the source before its definition.
-// Throws the SourceError, with lines that count from the definition's first.
-std::shared_ptr<BoundProcedure> bind_one(const Catalog& catalog, std::string_view definition, size_t lines_before, ProcedureId id);
+// Binds a procedure by itself, in a catalog of tables and indexes. `lines_before`: of the source before its
+// definition. Throws the SourceError, with lines that count from the definition's first.
+std::shared_ptr<BoundProcedure> bind_one(const Catalog& catalog, std::string_view definition,
+                                         size_t lines_before, ProcedureId id);
 
-// The program that has one more definition, which is the last of its kind, and in whose light no other definition changes its meaning: a table;
-// a procedure; an index of a table that no procedure uses. It takes the time for that definition, and not for all of them.
-// `program` is in definitions. Throws the SourceError, with lines that count from the definition's first.
+// The program that has one more definition, which is the last of its kind, and in whose light no other
+// definition changes its meaning: a table; a procedure; an index of a table that no procedure uses. It takes
+// the time for that definition, and not for all of them. `program` is in definitions. Throws the SourceError,
+// with lines that count from the definition's first.
 std::unique_ptr<Program> with_definition(const Program& program, std::string_view definition);
 
 }  // namespace mneme

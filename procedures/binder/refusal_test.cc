@@ -1,5 +1,5 @@
-// Goal: whatever is not accepted is refused with its place, the reason and a way out; nothing is accepted by mistake.
-// Method: one row a construct: the statements (or the definitions), and the whole error.
+// Goal: whatever is not accepted is refused with its place, the reason and a way out; nothing is accepted by
+// mistake. Method: one row a construct: the statements (or the definitions), and the whole error.
 #include <gmock/gmock.h>
 
 #include "procedures/testing/test_program.h"
@@ -475,7 +475,8 @@ const RefusalRow kDefinitions[] = {
 // clang-format on
 
 TEST(Refusal, SaysWhereAndWhyOfEachStatement) {
-  for (const RefusalRow& row : kStatements) EXPECT_EQ(refusal_of(test_procedure(row.text)), row.error) << row.text;
+  for (const RefusalRow& row : kStatements)
+    EXPECT_EQ(refusal_of(test_procedure(row.text)), row.error) << row.text;
 }
 
 TEST(Refusal, SaysWhereAndWhyOfEachDefinition) {
@@ -493,15 +494,17 @@ std::string repeated(std::string_view text, size_t times) {
 // Else whoever reads the tree would run out of stack.
 TEST(Refusal, WhatNestsTooDeep) {
   constexpr size_t kTooDeep = 5000;
-  const auto within = [](std::string_view open, std::string_view middle, std::string_view close, size_t depth) {
+  const auto within = [](std::string_view open, std::string_view middle, std::string_view close,
+                         size_t depth) {
     return refusal_of(test_procedure(repeated(open, depth) + std::string(middle) + repeated(close, depth)));
   };
   const std::string nested = "this stands in 100 others; more than 99 levels are not read: take it apart";
   EXPECT_THAT(within("IF true THEN ", "v := 1;", " END IF;", kTooDeep), testing::EndsWith(nested));
   EXPECT_THAT(within("LOOP ", "EXIT;", " END LOOP;", kTooDeep), testing::EndsWith(nested));
   EXPECT_THAT(within("BEGIN ", "v := 1;", " END;", kTooDeep), testing::EndsWith(nested));
-  EXPECT_THAT(refusal_of(test_procedure("v := " + repeated("(", kTooDeep) + "1" + repeated(")", kTooDeep) + ";")),
-              testing::EndsWith(nested));
+  EXPECT_THAT(
+      refusal_of(test_procedure("v := " + repeated("(", kTooDeep) + "1" + repeated(")", kTooDeep) + ";")),
+      testing::EndsWith(nested));
   EXPECT_THAT(refusal_of(test_procedure("v := " + repeated("CASE WHEN b THEN ", kTooDeep) + "1;")),
               testing::EndsWith(nested));
   EXPECT_EQ(within("IF true THEN ", "v := 1;", " END IF;", 90), "");
@@ -512,10 +515,14 @@ TEST(Refusal, ChainsThatAreTooLong) {
   constexpr size_t kTooMany = 2000;
   const std::string chained =
       "more than 500 operators, or arms of an IF or a CASE, belong together here: take them apart";
-  EXPECT_THAT(refusal_of(test_procedure("v := 1" + repeated(" + 1", kTooMany) + ";")), testing::EndsWith(chained));
-  EXPECT_THAT(refusal_of(test_procedure("v := " + repeated("- ", kTooMany) + "1;")), testing::EndsWith(chained));
-  EXPECT_THAT(refusal_of(test_procedure("b := " + repeated("NOT ", kTooMany) + "true;")), testing::EndsWith(chained));
-  EXPECT_THAT(refusal_of(test_procedure("IF b THEN v := 1; " + repeated("ELSIF b THEN v := 2; ", kTooMany) + "END IF;")),
+  EXPECT_THAT(refusal_of(test_procedure("v := 1" + repeated(" + 1", kTooMany) + ";")),
+              testing::EndsWith(chained));
+  EXPECT_THAT(refusal_of(test_procedure("v := " + repeated("- ", kTooMany) + "1;")),
+              testing::EndsWith(chained));
+  EXPECT_THAT(refusal_of(test_procedure("b := " + repeated("NOT ", kTooMany) + "true;")),
+              testing::EndsWith(chained));
+  EXPECT_THAT(refusal_of(test_procedure("IF b THEN v := 1; " + repeated("ELSIF b THEN v := 2; ", kTooMany) +
+                                        "END IF;")),
               testing::EndsWith(chained));
   // One after the other they do not add up.
   EXPECT_EQ(refusal_of(test_procedure(repeated("v := (v + 1) * 2; ", 400))), "");
@@ -523,7 +530,8 @@ TEST(Refusal, ChainsThatAreTooLong) {
 
 // The lexer took gigabytes for a kilobyte of marks.
 TEST(Refusal, CommentsInCommentsAreComments) {
-  EXPECT_EQ(refusal_of(repeated("/*", 5000) + "**/" + repeated("*/", 4999) + " CREATE TABLE t (id INT);"), "");
+  EXPECT_EQ(refusal_of(repeated("/*", 5000) + "**/" + repeated("*/", 4999) + " CREATE TABLE t (id INT);"),
+            "");
   EXPECT_EQ(refusal_of("/* /* $$ */\n * / ' */ CREATE TABLE t (id INT); /**/ /* end */"), "");
   EXPECT_EQ(refusal_of("CREATE TABLE t (id INT);\n /* " + repeated("/*", 5000) + repeated("*/", 5000)),
             "2:2: the comment that opens here is never closed");

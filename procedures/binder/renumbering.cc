@@ -16,7 +16,8 @@ std::vector<Id> numbers_of(const SharedList<Definition>& from, const SharedList<
   std::vector<Id> numbers(from.size());
   size_t next = 0;
   for (size_t i = 0; i < from.size() && next < to.size(); ++i) {
-    if (from.shared(i) == to.shared(next) || from[i].name == to[next].name) numbers[i] = Id{static_cast<uint32_t>(next++)};
+    if (from.shared(i) == to.shared(next) || from[i].name == to[next].name)
+      numbers[i] = Id{static_cast<uint32_t>(next++)};
   }
   return numbers;
 }
@@ -36,8 +37,10 @@ class Move {
       ir::for_each_expression(operation, [&](ir::Expr& expr) { move(expr); });
     }
     for (ir::Statement& statement : procedure.body) move(statement);
-    const auto chance = std::ranges::find_if(procedure.operations, [](const ir::Operation& each) { return !each.by_chance.empty(); });
-    if (chance != procedure.operations.end()) procedure.by_chance = fmt::format("line {}: {}", chance->where.line, chance->by_chance);
+    const auto chance = std::ranges::find_if(
+        procedure.operations, [](const ir::Operation& each) { return !each.by_chance.empty(); });
+    if (chance != procedure.operations.end())
+      procedure.by_chance = fmt::format("line {}: {}", chance->where.line, chance->by_chance);
   }
 
  private:
@@ -64,10 +67,11 @@ class Move {
 }  // namespace
 
 Renumbering::Renumbering(const Catalog& from, const Catalog& to)
-    : tables(numbers_of<TableId>(from.tables(), to.tables())), indexes(numbers_of<IndexId>(from.indexes(), to.indexes())) {}
+    : tables(numbers_of<TableId>(from.tables(), to.tables())),
+      indexes(numbers_of<IndexId>(from.indexes(), to.indexes())) {}
 
-std::shared_ptr<const BoundProcedure> renumbered(const std::shared_ptr<const BoundProcedure>& bound, const Renumbering& numbers,
-                                                 ProcedureId id, int64_t lines) {
+std::shared_ptr<const BoundProcedure> renumbered(const std::shared_ptr<const BoundProcedure>& bound,
+                                                 const Renumbering& numbers, ProcedureId id, int64_t lines) {
   const ir::Procedure& procedure = bound->procedure;
   const bool uses_others = std::ranges::any_of(procedure.operations, [&](const ir::Operation& operation) {
     return std::ranges::any_of(operation.access, [&](const ir::TableAccess& access) {

@@ -10,7 +10,8 @@
 
 namespace mneme {
 
-// The numbers that the tables and indexes of one catalog have in another, by their former ones. What is gone has none.
+// The numbers that the tables and indexes of one catalog have in another, by their former ones. What is gone
+// has none.
 struct Renumbering {
   Renumbering(const Catalog& from, const Catalog& to);
 
@@ -18,8 +19,9 @@ struct Renumbering {
   std::vector<IndexId> indexes;
 };
 
-// The procedure with the number `id`, and its text `lines` further down: the same object where nothing differs. It uses nothing that is gone.
-std::shared_ptr<const BoundProcedure> renumbered(const std::shared_ptr<const BoundProcedure>& procedure, const Renumbering& numbers,
-                                                 ProcedureId id, int64_t lines);
+// The procedure with the number `id`, and its text `lines` further down: the same object where nothing
+// differs. It uses nothing that is gone.
+std::shared_ptr<const BoundProcedure> renumbered(const std::shared_ptr<const BoundProcedure>& procedure,
+                                                 const Renumbering& numbers, ProcedureId id, int64_t lines);
 
 }  // namespace mneme

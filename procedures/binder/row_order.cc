@@ -63,7 +63,9 @@ void set_row_order(const Catalog& catalog, ir::Operation& operation) {
       const TableDefinition& table = catalog.table(operation.access[source].table);
       if (!table.primary_key) {
         operation.by_chance = fmt::format(
-            "which rows of {} it takes, or in which order, depends on chance, as the table has no primary key", table.name);
+            "which rows of {} it takes, or in which order, depends on chance, as the table has no primary "
+            "key",
+            table.name);
         break;
       }
       for (const ColumnId id : catalog.index(*table.primary_key).columns) {
@@ -96,7 +98,8 @@ void note_sums_by_chance(const Catalog& catalog, ir::Operation& operation) {
     const TableDefinition& table = catalog.table(access.table);
     if (table.primary_key || catalog.index(access.path.index).unique) continue;
     operation.by_chance = fmt::format(
-        "its sum() of a double precision rounds as the rows of {} come, and the table has no primary key to order them",
+        "its sum() of a double precision rounds as the rows of {} come, and the table has no primary key to "
+        "order them",
         table.name);
   }
 }

@@ -1,9 +1,11 @@
 // Row order: in which order a SELECT's rows come, and whether its path already delivers that.
 //
-// Rule        ORDER BY first; where that leaves rows open, the primary key (of the outer table, then of the inner one),
-//             in the direction of the last ORDER BY key, so that an index can still be read backwards.
-// Chance      a LIMIT, a SELECT INTO or a FOR loop over a table without a key takes rows, or their order, as they happen to
-//             lie; so does the last digit of a sum() of doubles over one. The operation says so (ir::Operation::by_chance).
+// Rule        ORDER BY first; where that leaves rows open, the primary key (of the outer table, then of the
+//             inner one), in the direction of the last ORDER BY key, so that an index can still be read
+//             backwards.
+// Chance      a LIMIT, a SELECT INTO or a FOR loop over a table without a key takes rows, or their order, as
+//             they happen to lie; so does the last digit of a sum() of doubles over one. The operation says
+//             so (ir::Operation::by_chance).
 #pragma once
 
 #include "engine/schema/catalog.h"
@@ -14,8 +16,8 @@ namespace mneme {
 // Completes operation.order and sets order_is_path_order, path_backward and by_chance. The access is chosen.
 void set_row_order(const Catalog& catalog, ir::Operation& operation);
 
-// Doubles added in another order round to another sum: sets by_chance for sum() of them where the path leaves the order
-// open.
+// Doubles added in another order round to another sum: sets by_chance for sum() of them where the path leaves
+// the order open.
 void note_sums_by_chance(const Catalog& catalog, ir::Operation& operation);
 
 // min() or max() of the column by which the rows come anyway: reads one row.

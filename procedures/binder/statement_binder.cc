@@ -321,7 +321,8 @@ void ProcedureBinder::bind_for_range(const syntax::Statement& statement, Stateme
 
 void ProcedureBinder::bind_for_query(const syntax::Statement& statement, Statements& out) {
   Statement loop = make(StatementKind::kForQuery, statement.where);
-  loop.operation = bind_operation_into(*statement.operation, OperationBinder::Use::kForLoop, statement.targets, out);
+  loop.operation =
+      bind_operation_into(*statement.operation, OperationBinder::Use::kForLoop, statement.targets, out);
   bind_loop_body(statement, loop.body);
   out.push_back(std::move(loop));
 }
@@ -359,17 +360,20 @@ void ProcedureBinder::bind_raise(const syntax::Statement& statement, Statements&
 }
 
 OperationId ProcedureBinder::bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use,
-                                                 const std::vector<syntax::Target>& targets, Statements& out) {
+                                                 const std::vector<syntax::Target>& targets,
+                                                 Statements& out) {
   const OperationId id = operations_.bind(operation, use, targets);
-  if (std::optional<ir::Expr> raising = operations_.take_raising()) out.push_back(make_raising(std::move(*raising)));
+  if (std::optional<ir::Expr> raising = operations_.take_raising())
+    out.push_back(make_raising(std::move(*raising)));
   return id;
 }
 
 void ProcedureBinder::bind_operation(const syntax::Statement& statement, Statements& out) {
   const bool perform = statement.kind == syntax::StatementKind::kPerform;
   Statement operation = make(StatementKind::kOperation, statement.where);
-  operation.operation = bind_operation_into(*statement.operation, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto,
-                                            statement.operation->into, out);
+  operation.operation = bind_operation_into(
+      *statement.operation, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto,
+      statement.operation->into, out);
   out.push_back(std::move(operation));
 }
 

@@ -1,7 +1,7 @@
 // Statement binder: a procedure's body to structured IR.
 //
-// Blocks become assignments of their variables' initial values; ELSIF and CASE become nested IFs; LOOP becomes
-// WHILE true; labels become loop depths.
+// Blocks become assignments of their variables' initial values; ELSIF and CASE become nested IFs; LOOP
+// becomes WHILE true; labels become loop depths.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,9 @@ class ProcedureBinder {
  public:
   // `ordered` is told which indexes are read in order; `strings` keeps text constants.
   ProcedureBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered)
-      : strings_(strings), names_(catalog, procedure_), operations_(catalog, strings, ordered, names_, procedure_) {}
+      : strings_(strings),
+        names_(catalog, procedure_),
+        operations_(catalog, strings, ordered, names_, procedure_) {}
   ProcedureBinder(const ProcedureBinder&) = delete;
   ProcedureBinder& operator=(const ProcedureBinder&) = delete;
 
@@ -48,12 +50,13 @@ class ProcedureBinder {
   void bind_loop_body(const syntax::Statement& statement, Statements& out);
   VariableId assignable(const syntax::Target& target) const;
   ir::Expr bind_value_for(const syntax::Expr& expr, VariableId variable);
-  // An expression of PL/pgSQL's own, which PostgreSQL plans alone: as a condition, or as an assignment to `target` converts.
+  // An expression of PL/pgSQL's own, which PostgreSQL plans alone: as a condition, or as an assignment to
+  // `target` converts.
   ir::Expr bind_condition(const syntax::Expr& expr);
   ir::Expr bind_for(const syntax::Expr& expr, const Type& target, std::string_view what);
   ir::Expr folded(ir::Expr expr);
-  OperationId bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use, const std::vector<syntax::Target>& targets,
-                                  Statements& out);
+  OperationId bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use,
+                                  const std::vector<syntax::Target>& targets, Statements& out);
   void keep_found(Statements& statements);
 
   std::deque<std::string>& strings_;

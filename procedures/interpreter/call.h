@@ -1,8 +1,8 @@
 // Call: a procedure and its arguments: what a client sends, a command record holds, and replay runs again.
 //
-// One argument a parameter, in order (the initial values of INOUT parameters included, NULL as a rule), then the
-// hidden ones (ir::Procedure::call_time). Values already have the parameters' types; text and arrays belong to the
-// caller and outlive the run.
+// One argument a parameter, in order (the initial values of INOUT parameters included, NULL as a rule), then
+// the hidden ones (ir::Procedure::call_time). Values already have the parameters' types; text and arrays
+// belong to the caller and outlive the run.
 #pragma once
 
 #include <span>

@@ -35,8 +35,8 @@ int128 get_numeric(ByteCursor& cursor, bool& minimal) {
 
 constexpr const char* kOutOfRange = "is out of range";
 
-// Whether all characters are of ASCII, and none is zero: then no byte has its high bit set, nor gets it when one is taken
-// from each.
+// Whether all characters are of ASCII, and none is zero: then no byte has its high bit set, nor gets it when
+// one is taken from each.
 bool is_ascii(std::string_view text) {
   constexpr uint64_t kOnes = 0x0101010101010101;
   uint64_t found = 0;
@@ -53,7 +53,8 @@ bool is_ascii(std::string_view text) {
   return (found & (kOnes << 7)) == 0;
 }
 
-// Returns why a value that is not NULL is none of the type, or nullptr. Clients' calls and bytes from disk are both checked by it.
+// Returns why a value that is not NULL is none of the type, or nullptr. Clients' calls and bytes from disk
+// are both checked by it.
 const char* fault_of(const Type& type, const Value& value) {
   switch (type.kind) {
     case TypeKind::kBoolean:
@@ -141,8 +142,8 @@ const char* sqlstate_of_fault(const Type& type) {
   }
 }
 
-// Refuses a client's value that no statement could have given, although a log of an earlier program may hold it
-// (a timestamp after the year 9999).
+// Refuses a client's value that no statement could have given, although a log of an earlier program may hold
+// it (a timestamp after the year 9999).
 Fault fault_of_given(const Type& type, const Value& value) {
   if (!is_made_for(type, value.kind())) return {sqlstate::kDatatypeMismatch, given_as(value.kind())};
   if (type.kind == TypeKind::kTimestamp && !is_timestamp(value.as_int()))
@@ -153,12 +154,14 @@ Fault fault_of_given(const Type& type, const Value& value) {
   return {is_text ? sqlstate::kInvalidText : sqlstate_of_fault(type), what};
 }
 
-// What is wrong with any of an array's elements. Every call's arguments are looked at, so integers are by their limits.
+// What is wrong with any of an array's elements. Every call's arguments are looked at, so integers are by
+// their limits.
 Fault fault_of_any(const Type& type, std::span<const Value> elements) {
   if (type.is_integer()) {
     bool inside = true;
     for (const Value& element : elements)
-      inside &= element.is_null() | ((element.kind() == Value::Kind::kInt) & fits_integer(type.kind, element.as_int()));
+      inside &= element.is_null() |
+                ((element.kind() == Value::Kind::kInt) & fits_integer(type.kind, element.as_int()));
     if (inside) return {};
   }
   for (const Value& element : elements) {
@@ -358,10 +361,12 @@ bool is_null(const Type& type, const Argument& argument) {
 
 Fault fault_of_argument(const Type& type, const Argument& argument) {
   if (!type.is_array) {
-    if (!argument.null_array) return {sqlstate::kDatatypeMismatch, "is given as an array (Argument::of_array)"};
+    if (!argument.null_array)
+      return {sqlstate::kDatatypeMismatch, "is given as an array (Argument::of_array)"};
     return argument.scalar.is_null() ? Fault{} : fault_of_given(type, argument.scalar);
   }
-  if (!argument.scalar.is_null()) return {sqlstate::kDatatypeMismatch, "is given as a single value (Argument::of)"};
+  if (!argument.scalar.is_null())
+    return {sqlstate::kDatatypeMismatch, "is given as a single value (Argument::of)"};
   return argument.null_array ? Fault{} : fault_of_any(type.element(), argument.array);
 }
 
@@ -410,8 +415,8 @@ Result<void> check_call(const Program& program, const Call& call, const char** c
   };
   if (!call.procedure.valid() || call.procedure.value >= program.procedures.size()) {
     return refuse(sqlstate::kUndefinedFunction,
-                  invalid_argument("there is no procedure number {}; the program has {}", call.procedure.value,
-                                   program.procedures.size()));
+                  invalid_argument("there is no procedure number {}; the program has {}",
+                                   call.procedure.value, program.procedures.size()));
   }
   const ir::Procedure& procedure = program.procedure(call.procedure);
   const size_t count = argument_count(procedure);
@@ -426,8 +431,8 @@ Result<void> check_call(const Program& program, const Call& call, const char** c
   for (size_t i = 0; i < count; ++i) {
     const Type& type = argument_type(procedure, i);
     if (const Fault fault = fault_of_argument(type, call.arguments[i])) {
-      return refuse(fault.sqlstate, invalid_argument("argument {} of {}, of type {}, {}", i + 1, procedure.name,
-                                                     to_string(type), fault.what));
+      return refuse(fault.sqlstate, invalid_argument("argument {} of {}, of type {}, {}", i + 1,
+                                                     procedure.name, to_string(type), fault.what));
     }
   }
   return {};

@@ -7,8 +7,8 @@
 //       integer, timestamp, numeric   zigzag varint (numeric: of the scaled integer, up to 128 bits)
 //       double            8 bytes
 //       string            varint length, bytes
-//       array             varint 2 * count + (1 if an element is NULL), then the elements' bitmap if so, then the
-//                         elements that are not NULL
+//       array             varint 2 * count + (1 if an element is NULL), then the elements' bitmap if so, then
+//                         the elements that are not NULL
 //
 // Invariants  the encoding of a call is unique: decode refuses what encode would not have written.
 // Errors      Bytes from disk are the world: decode_call answers with a sentence for any bytes at all.
@@ -23,15 +23,17 @@
 
 namespace mneme {
 
-// Checks a call against its procedure: the count of arguments, and of each that it is an array where its type is one, and that
-// a statement could have given it: each value was made for the type (Value::Kind), lies in its range, is ASCII without zero
-// bytes and not longer than declared. Where it is refused, `code` gets PostgreSQL's SQLSTATE.
+// Checks a call against its procedure: the count of arguments, and of each that it is an array where its type
+// is one, and that a statement could have given it: each value was made for the type (Value::Kind), lies in
+// its range, is ASCII without zero bytes and not longer than declared. Where it is refused, `code` gets
+// PostgreSQL's SQLSTATE.
 Result<void> check_call(const Program& program, const Call& call, const char** code = nullptr);
 
 // Appends the encoding of a checked call.
 void encode_call(const Program& program, const Call& call, ByteBuffer& out);
 
-// Appends a call's results (Session, Interpreter): one an INOUT parameter. Equal results have equal encodings.
+// Appends a call's results (Session, Interpreter): one an INOUT parameter. Equal results have equal
+// encodings.
 void encode_results(const ir::Procedure& procedure, std::span<const Argument> results, ByteBuffer& out);
 
 // Text points into `payload`; arrays lie in the arena. `call`'s vector is reused.

@@ -1,7 +1,7 @@
-// Goal: a call survives its encoding, and no bytes at all can make the decoder do anything but decode or refuse.
-// Method: random calls of a procedure with a parameter of every type, arrays included, are encoded and decoded and
-// compared value by value; encodings are mutated, cut and extended, and whatever decodes must encode to the very same
-// bytes again.
+// Goal: a call survives its encoding, and no bytes at all can make the decoder do anything but decode or
+// refuse. Method: random calls of a procedure with a parameter of every type, arrays included, are encoded
+// and decoded and compared value by value; encodings are mutated, cut and extended, and whatever decodes must
+// encode to the very same bytes again.
 
 #include "procedures/interpreter/call_codec.h"
 
@@ -179,7 +179,8 @@ TEST(CallCodec, MutatedBytesDecodeToWhatTheySayOrAreRefused) {
     }
     // A log of an earlier program may hold a timestamp that no client may give any more.
     const Result<void> checked = check_call(program, decoded);
-    ASSERT_TRUE(checked.ok() || checked.error().message.ends_with("lies outside of the years 1 to 9999")) << checked.error().message;
+    ASSERT_TRUE(checked.ok() || checked.error().message.ends_with("lies outside of the years 1 to 9999"))
+        << checked.error().message;
     ByteBuffer again;
     encode_call(program, decoded, again);
     ASSERT_TRUE(std::ranges::equal(again.span(), mutated));
@@ -208,7 +209,8 @@ TEST(CallCodec, ACallThatEndsBeforeItsArgumentsIsRefused) {
   bytes.put(uint8_t{0xff});  // of twenty arguments
   Arena arena;
   Call decoded;
-  test::expect_refused(decode_call(program, bytes.span(), arena, decoded), ErrorKind::kDamaged, "a call of every_type ends early");
+  test::expect_refused(decode_call(program, bytes.span(), arena, decoded), ErrorKind::kDamaged,
+                       "a call of every_type ends early");
   for (const uint8_t bits : {0xff, 0xff}) bytes.put(bits);
   test::expect_refused(decode_call(program, bytes.span(), arena, decoded), ErrorKind::kDamaged,
                        "a call of every_type marks more values NULL than there are");

@@ -27,7 +27,8 @@ bool is_null_word(std::string_view text) {
          (text[3] | 0x20) == 'l';
 }
 
-// PostgreSQL quotes an element that is empty, spells NULL, or holds a character that means something in an array.
+// PostgreSQL quotes an element that is empty, spells NULL, or holds a character that means something in an
+// array.
 bool needs_quotes(std::string_view element) {
   return element.empty() || is_null_word(element) ||
          element.find_first_of("{}\",\\ \t\n\v\f\r") != element.npos;
@@ -97,7 +98,9 @@ uint8_t digits_after_point(std::string_view text) {
   const size_t point = text.find('.');
   const size_t e = std::min(text.find_first_of("eE"), text.size());
   int64_t digits = point < e ? static_cast<int64_t>(e - point - 1) : 0;
-  if (e < text.size()) digits -= std::clamp<int64_t>(std::strtol(std::string(text.substr(e + 1)).c_str(), nullptr, 10), -100, 100);
+  if (e < text.size())
+    digits -=
+        std::clamp<int64_t>(std::strtol(std::string(text.substr(e + 1)).c_str(), nullptr, 10), -100, 100);
   return static_cast<uint8_t>(std::clamp<int64_t>(digits, 0, kMaxNumericPrecision));
 }
 
@@ -113,7 +116,8 @@ Result<Value> parse_scalar(const Type& type, std::string_view text, Arena& arena
   Value value;
   SqlError error;
   if (!parse_value(own, text, arena, value, error)) return invalid_argument("{}", error.message);
-  if (const std::string fault = fit_argument(own, type, value); !fault.empty()) return invalid_argument("the argument {}", fault);
+  if (const std::string fault = fit_argument(own, type, value); !fault.empty())
+    return invalid_argument("the argument {}", fault);
   return value;
 }
 
@@ -169,7 +173,8 @@ std::string fit_argument(const Type& own, const Type& parameter, Value& value) {
   if (parameter.kind == TypeKind::kNumeric) {
     int128 number = value.as_numeric();
     const unsigned dropped = own.scale > parameter.scale ? own.scale - parameter.scale : 0;
-    fits = number % power_of_ten(dropped) == 0 && rescale(number, own.scale, parameter.scale, number) && fits_numeric(parameter, number);
+    fits = number % power_of_ten(dropped) == 0 && rescale(number, own.scale, parameter.scale, number) &&
+           fits_numeric(parameter, number);
     fitted = Value::of_numeric(number);
   } else if (parameter.is_string()) {
     fits = parameter.length == 0 || value.as_text().size() <= parameter.length;
@@ -177,8 +182,10 @@ std::string fit_argument(const Type& own, const Type& parameter, Value& value) {
   if (!fits) {
     Text text;
     print_value(own, value, text);
-    return fmt::format("is {}, which a {} would change: PostgreSQL ignores a parameter's modifiers, so declare it wide enough",
-                       view(text), to_string(parameter));
+    return fmt::format(
+        "is {}, which a {} would change: PostgreSQL ignores a parameter's modifiers, so declare it wide "
+        "enough",
+        view(text), to_string(parameter));
   }
   value = fitted;
   return {};

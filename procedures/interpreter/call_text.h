@@ -18,8 +18,9 @@ std::optional<std::string> print_argument(const Type& type, const Argument& argu
 // The inverse for an argument that is not NULL. Text and arrays lie in the arena.
 Result<Argument> parse_argument(const Type& type, std::string_view text, Arena& arena);
 
-// Makes an argument's value, of its own type, one of the parameter's type: a numeric with the parameter's digits. Returns why it can't
-// be, as a sentence's end, or nothing: PostgreSQL ignores a parameter's modifiers, so a value that they would change is refused.
+// Makes an argument's value, of its own type, one of the parameter's type: a numeric with the parameter's
+// digits. Returns why it can't be, as a sentence's end, or nothing: PostgreSQL ignores a parameter's
+// modifiers, so a value that they would change is refused.
 std::string fit_argument(const Type& own, const Type& parameter, Value& value);
 
 // The argument as an SQL expression of its type: 'it''s'::varchar(10), NULL::int[].

@@ -1,7 +1,8 @@
-// Frame: the variables of a running procedure. Made once, begun anew for each run; the steady state allocates nothing.
+// Frame: the variables of a running procedure. Made once, begun anew for each run; the steady state allocates
+// nothing.
 //
-// Invariants  a variable is NULL until it is set. Arrays passed as arguments are read where they lie; the first append
-//             or assignment gives the variable a copy of its own.
+// Invariants  a variable is NULL until it is set. Arrays passed as arguments are read where they lie; the
+//             first append or assignment gives the variable a copy of its own.
 #pragma once
 
 #include <span>

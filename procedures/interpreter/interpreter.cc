@@ -178,7 +178,8 @@ Flow Interpreter::Machine::run_array_append(const Statement& statement) {
   return Flow::kNext;
 }
 
-// The branches of one IF stand each in the ELSE of the one before: they are gone through, and not called by each other.
+// The branches of one IF stand each in the ELSE of the one before: they are gone through, and not called by
+// each other.
 Flow Interpreter::Machine::run_if(const Statement& statement) {
   const Statement* branch = &statement;
   for (;;) {

@@ -1,11 +1,14 @@
-// Interpreter: runs a procedure's IR, or a slice of it, on any RowAccess: the reference semantics of the language.
+// Interpreter: runs a procedure's IR, or a slice of it, on any RowAccess: the reference semantics of the
+// language.
 //
-// Flow        session.h (a client's call) and recovery/ (a piece) -> run() -> expression.h, engine/transaction/row_access.h
-// Invariants  Where SQL leaves the order of rows open, they come in the order of the access path.
-//             The rows that a statement changes are found before the first is changed; the rows of FOR .. IN query
-//             before the first iteration. Text in variables never points into a row: rows may be overwritten while a
-//             variable lives.
-// Errors      the outcome says how it ended. After anything but kCompleted the caller gives the transaction up.
+// Flow        session.h (a client's call) and recovery/ (a piece) -> run() -> expression.h,
+//             engine/transaction/row_access.h
+// Invariants  Where SQL leaves the order of rows open, they come in the order of the access path. The rows
+//             that a statement changes are found before the first is changed; the rows of FOR .. IN query
+//             before the first iteration. Text in variables never points into a row: rows may be overwritten
+//             while a variable lives.
+// Errors      the outcome says how it ended. After anything but kCompleted the caller gives the transaction
+//             up.
 // Threads     one owner; the procedure and the schema are shared. The steady state allocates nothing.
 #pragma once
 
@@ -59,8 +62,8 @@ struct RunRequest {
   RowAccess* rows = nullptr;            // needed if a statement performs
   Recording* recording = nullptr;       // needed if a statement records or recalls
   LocateSink* locate = nullptr;         // needed if a statement locates
-  // Of the loop marked iterations_apart, which stands in `body` itself, only this iteration, counted from 0; one
-  // past the loop's end runs none. Everything outside the loop runs as always.
+  // Of the loop marked iterations_apart, which stands in `body` itself, only this iteration, counted from 0;
+  // one past the loop's end runs none. Everything outside the loop runs as always.
   std::optional<uint32_t> only_iteration = std::nullopt;
 
   static RunRequest of(const ir::Procedure& procedure, std::span<const Argument> arguments, RowAccess& rows) {

@@ -1,6 +1,7 @@
-// Goal: procedures mean here what they mean in PostgreSQL 15: every kind of statement, access path and run-time error.
-// Method: a schema, procedures and a sequence of calls; what a real PostgreSQL 15.20 answered to each CALL and what it
-// left in the tables. Run on maps, and by a session on the engine's transactions; both must answer the same.
+// Goal: procedures mean here what they mean in PostgreSQL 15: every kind of statement, access path and
+// run-time error. Method: a schema, procedures and a sequence of calls; what a real PostgreSQL 15.20 answered
+// to each CALL and what it left in the tables. Run on maps, and by a session on the engine's transactions;
+// both must answer the same.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

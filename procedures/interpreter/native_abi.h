@@ -1,10 +1,13 @@
-// The door between Mneme and the machine code of procedures: what a native function is given, and what it gives back.
+// The door between Mneme and the machine code of procedures: what a native function is given, and what it
+// gives back.
 //
-// Flow        emitter.h writes C++ for units (a procedure's body, or a slice of one) -> native_code.h has the compiler
-//             make a shared object of it -> Interpreter::run() calls a unit's function where RunRequest::native names
-//             one, and interprets otherwise: callers see no difference but speed.
-// Invariants  a function means what the interpreter does with the same body: same rows, results, recordings, errors.
-// Threads     functions keep no state between runs: any thread may call them, each with a NativeRun of its own.
+// Flow        emitter.h writes C++ for units (a procedure's body, or a slice of one) -> native_code.h has the
+//             compiler make a shared object of it -> Interpreter::run() calls a unit's function where
+//             RunRequest::native names one, and interprets otherwise: callers see no difference but speed.
+// Invariants  a function means what the interpreter does with the same body: same rows, results, recordings,
+//             errors.
+// Threads     functions keep no state between runs: any thread may call them, each with a NativeRun of its
+//             own.
 #pragma once
 
 #include <array>
@@ -49,13 +52,13 @@ using NativeRunFunction = bool (*)(NativeRun& run);
 struct LookupRequest {
   const Schema* schema = nullptr;
   std::span<const Argument> arguments{};
-  RowPeeks* peeks = nullptr;      // of a procedure: what earlier rounds have found
+  RowPeeks* peeks = nullptr;       // of a procedure: what earlier rounds have found
   Recording* recording = nullptr;  // of a slice that recalls something
   std::optional<uint32_t> only_iteration{};
 };
-// The rows that a procedure or a slice will look up, as far as its arguments and recordings tell, and in later rounds what
-// earlier ones have found: at most `lookups.size()`, and how many. What is named need not exist, and will not be asked for
-// in every case.
+// The rows that a procedure or a slice will look up, as far as its arguments and recordings tell, and in
+// later rounds what earlier ones have found: at most `lookups.size()`, and how many. What is named need not
+// exist, and will not be asked for in every case.
 using NativeLookupFunction = size_t (*)(const LookupRequest& request, std::span<RowLookup> lookups);
 // One a round, as many as there are; then nullptr.
 using NativeLookupRounds = std::array<NativeLookupFunction, Prefetcher::kMaxRounds>;
@@ -73,7 +76,9 @@ struct NativeUnit {
   std::span<const ir::Statement> body;
 
   // A procedure, not a slice of one.
-  bool is_whole() const { return body.data() == procedure->body.data() && body.size() == procedure->body.size(); }
+  bool is_whole() const {
+    return body.data() == procedure->body.data() && body.size() == procedure->body.size();
+  }
 };
 
 }  // namespace mneme

@@ -23,7 +23,8 @@ bool OperationRunner::select_aggregates(const Operation& operation, const Cut& c
     aggregate.extreme = Value::null();
     aggregate.distinct.clear();
   }
-  if (!visit_rows(operation, [&] { return add_row(operation) && !operation.first_row_decides; })) return false;
+  if (!visit_rows(operation, [&] { return add_row(operation) && !operation.first_row_decides; }))
+    return false;
   if (!finish_aggregates(operation)) return false;
   if (cut.skip > 0 || cut.take == 0) return true;
   state_.context.aggregates = aggregate_results_;

@@ -105,8 +105,8 @@ bool OperationRunner::push_outputs(const Operation& operation) {
 
 bool OperationRunner::cast_output(const ir::Output& output, Value& value) {
   if (!output.cast_when_taken || value.is_null()) return true;
-  return cast_value(output.selected().type, output.expr.type, too_long_of(output.expr), Value(value), state_.arena, value,
-                    state_.context.error);
+  return cast_value(output.selected().type, output.expr.type, too_long_of(output.expr), Value(value),
+                    state_.arena, value, state_.context.error);
 }
 
 bool OperationRunner::cast_row(const ir::Operation& operation, const ResultRows& rows, uint32_t i) {
@@ -201,7 +201,8 @@ bool OperationRunner::update(const Operation& operation, ResultRows& rows) {
     RowView& view = state_.context.rows[0];
     view = {&state_.schema.layout(table), row.image, {}, {}};
     if (!evaluate_assignments(operation)) return false;
-    // RETURNING sees the new row. Its values may still point into the old image, so it comes before the write.
+    // RETURNING sees the new row. Its values may still point into the old image, so it comes before the
+    // write.
     view.changes = changes_;
     if (!push_outputs(operation)) return false;
     ++rows.count;

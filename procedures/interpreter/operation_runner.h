@@ -1,8 +1,10 @@
-// OperationRunner: performs one database operation: finds rows, orders and cuts them, changes them, yields outputs.
+// OperationRunner: performs one database operation: finds rows, orders and cuts them, changes them, yields
+// outputs.
 //
-// Flow        interpreter.cc -> perform() -> row_finder.h -> outputs on a stack of rows; a loop over a query leaves its
-//             rows there while its body's operations put theirs on top.
-// Invariants  rows to be changed are all found before the first is changed. Output text is copied out of rows.
+// Flow        interpreter.cc -> perform() -> row_finder.h -> outputs on a stack of rows; a loop over a query
+//             leaves its rows there while its body's operations put theirs on top.
+// Invariants  rows to be changed are all found before the first is changed. Output text is copied out of
+//             rows.
 #pragma once
 
 #include <span>
@@ -13,7 +15,8 @@
 
 namespace mneme {
 
-// Result rows on the stack: `count` rows of `width` outputs. A change without outputs counts the rows it changed.
+// Result rows on the stack: `count` rows of `width` outputs. A change without outputs counts the rows it
+// changed.
 struct ResultRows {
   size_t base = 0;
   uint32_t count = 0;
@@ -26,17 +29,19 @@ class OperationRunner {
 
   void begin() { stack_.clear(); }
 
-  // Whether the caller wants all rows of a select (a loop), or as many as decide an INTO: one, or two where strict.
+  // Whether the caller wants all rows of a select (a loop), or as many as decide an INTO: one, or two where
+  // strict.
   enum class Wanted { kAll, kInto };
   [[nodiscard]] bool perform(const ir::Operation& operation, Wanted wanted, ResultRows& rows);
 
   std::span<const Value> values(const ResultRows& rows) const {
     return {stack_.data() + rows.base, size_t{rows.count} * rows.width};
   }
-  // Casts what row `i` has selected to the outputs' variables' types, in place, where that was left until it is taken.
+  // Casts what row `i` has selected to the outputs' variables' types, in place, where that was left until it
+  // is taken.
   [[nodiscard]] bool cast_row(const ir::Operation& operation, const ResultRows& rows, uint32_t i);
-  // The same for all rows, which are to be recorded. A value that can't be cast becomes NULL: the run that is recorded completes,
-  // so its row is never taken.
+  // The same for all rows, which are to be recorded. A value that can't be cast becomes NULL: the run that is
+  // recorded completes, so its row is never taken.
   void cast_all_rows(const ir::Operation& operation, const ResultRows& rows);
   // Takes the rows, and all above them, off the stack.
   void pop(const ResultRows& rows) { stack_.resize(rows.base); }

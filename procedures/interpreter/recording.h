@@ -1,12 +1,14 @@
 // Recording: the values that one slice of a transaction hands to later slices of it.
 //
-// A slice runs with variables of its own. What crosses slices are the outputs of database operations: the slice that
-// performs an operation records its outputs (one set an execution), and a later slice that needs them recalls them in
-// place of performing it, recomputing what lies between. So each value is assigned once, by one slice.
+// A slice runs with variables of its own. What crosses slices are the outputs of database operations: the
+// slice that performs an operation records its outputs (one set an execution), and a later slice that needs
+// them recalls them in place of performing it, recomputing what lies between. So each value is assigned once,
+// by one slice.
 //
-// Invariants  within one iteration of the procedure's outermost loop, a recalling slice meets the executions of an
-//             operation in the order in which they were recorded. Different iterations may be recorded in any order, by
-//             different threads, and stand apart (iteration 0 where the operation is in no loop).
+// Invariants  within one iteration of the procedure's outermost loop, a recalling slice meets the executions
+//             of an operation in the order in which they were recorded. Different iterations may be recorded
+//             in any order, by different threads, and stand apart (iteration 0 where the operation is in no
+//             loop).
 // Threads     see the implementation in recovery/; the interpreter only calls.
 #pragma once
 
@@ -23,10 +25,11 @@ class Recording {
  public:
   virtual ~Recording() = default;
 
-  // One execution of the operation: it returned (without outputs: changed) `rows` rows, `values` holds their outputs
-  // row by row. A row was found iff rows > 0. Text lives as long as the run that records it: the recording copies it.
-  // `iteration` counts from 0.
-  virtual void record(OperationId operation, uint32_t iteration, uint32_t rows, std::span<const Value> values) = 0;
+  // One execution of the operation: it returned (without outputs: changed) `rows` rows, `values` holds their
+  // outputs row by row. A row was found iff rows > 0. Text lives as long as the run that records it: the
+  // recording copies it. `iteration` counts from 0.
+  virtual void record(OperationId operation, uint32_t iteration, uint32_t rows,
+                      std::span<const Value> values) = 0;
 
   // The executions of (operation, iteration) in order: `execution` counts from 0 within the iteration.
   struct Recorded {

@@ -99,7 +99,8 @@ RowFinder::Next RowFinder::visit_keys() {
   Next next = Next::kGoOn;
   const AccessStatus status = state_.rows->scan(
       access_.path.index, *range,
-      backward_ ? RowAccess::Direction::kBackward : RowAccess::Direction::kForward, [&](const RowRef& row) {
+      backward_ ? RowAccess::Direction::kBackward : RowAccess::Direction::kForward,
+      [&](const RowRef& row) {
         next = visit_row(row);
         return next == Next::kGoOn;
       },

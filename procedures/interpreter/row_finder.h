@@ -1,6 +1,7 @@
 // RowFinder: finds the rows of one table access: its path's keys, then its filter.
 //
-// Order       that of the index, forwards or backwards: the values of an IN or = ANY are sorted and taken once each.
+// Order       that of the index, forwards or backwards: the values of an IN or = ANY are sorted and taken
+//             once each.
 // Not here    joins, ordering, what becomes of a row (operation_runner.h).
 #pragma once
 

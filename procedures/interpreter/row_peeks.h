@@ -1,10 +1,12 @@
-// RowPeeks: the rows that earlier rounds of a procedure's look-ups found, as far as later rounds ask what is in them.
+// RowPeeks: the rows that earlier rounds of a procedure's look-ups found, as far as later rounds ask what is
+// in them.
 //
-// A key that a statement reads from a row (an order's customer, say) is known as soon as that row is in the cache: so
-// look-ups are named in rounds, each with what the rounds before have found. See emitter_lookups.h.
+// A key that a statement reads from a row (an order's customer, say) is known as soon as that row is in the
+// cache: so look-ups are named in rounds, each with what the rounds before have found. See emitter_lookups.h.
 //
-// Flow        begin -> for each round: begin_round -> the round's NativeLookupFunction names look-ups, marks some of them
-//             by watch(), and gets at those of earlier rounds by peek(), in the order in which they were marked
+// Flow        begin -> for each round: begin_round -> the round's NativeLookupFunction names look-ups, marks
+//             some of them by watch(), and gets at those of earlier rounds by peek(), in the order in which
+//             they were marked
 // Invariants  a hint only: a row may have been changed since, or its look-up left out for want of room.
 // Threads     one owner.
 #pragma once

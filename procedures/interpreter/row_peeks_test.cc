@@ -1,5 +1,5 @@
-// Goal: a round peeks at the rows that earlier rounds have marked, in their order, and at nothing else. Method: two rounds
-// of look-ups of rows that are there and of one that is not.
+// Goal: a round peeks at the rows that earlier rounds have marked, in their order, and at nothing else.
+// Method: two rounds of look-ups of rows that are there and of one that is not.
 #include "procedures/interpreter/row_peeks.h"
 
 #include <gtest/gtest.h>

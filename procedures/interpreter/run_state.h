@@ -1,4 +1,5 @@
-// RunState: what the parts of the interpreter share while a run lasts: variables, memory, the rows' door, the outcome.
+// RunState: what the parts of the interpreter share while a run lasts: variables, memory, the rows' door, the
+// outcome.
 //
 // Private to the interpreter (interpreter.cc, operation_runner.h, row_finder.h).
 // Invariants  a part that returns false has set the outcome; nobody goes on after that.

@@ -1,7 +1,7 @@
-// Goal: parts of a procedure run as replay runs them: one slice performs and records, a later one recalls in its own
-// variables, a locate body reports keys, and one iteration of a loop runs apart from the others.
-// Method: a procedure is compiled and its statements are given modes by hand, as the analyzer would; the recording is a
-// map.
+// Goal: parts of a procedure run as replay runs them: one slice performs and records, a later one recalls in
+// its own variables, a locate body reports keys, and one iteration of a loop runs apart from the others.
+// Method: a procedure is compiled and its statements are given modes by hand, as the analyzer would; the
+// recording is a map.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

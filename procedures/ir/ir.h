@@ -1,11 +1,12 @@
 // The typed intermediate representation of stored procedures: one IR, three readers.
 //
-// Flow        SQL text -> parser -> binder -> Program (this) -> interpreter, analyzer (and later the C++ emitter).
-// Invariants  every name is resolved, every conversion is an explicit kCast: the two sides of an operator have the
-//             type kinds (and, for numeric +, -, comparisons, the scale) that the operator works on.
-//             control flow is structured; every database operation is an Operation with its table, access path, key
-//             expressions and columns spelled out. RECORD variables are spelled out as one variable a field.
-//             a Program is constant once bound: statements and operations may be pointed at.
+// Flow        SQL text -> parser -> binder -> Program (this) -> interpreter, analyzer (and later the C++
+//             emitter).
+// Invariants  every name is resolved, every conversion is an explicit kCast: the two sides of an operator
+//             have the type kinds (and, for numeric +, -, comparisons, the scale) that the operator works on.
+//             control flow is structured; every database operation is an Operation with its table, access
+//             path, key expressions and columns spelled out. RECORD variables are spelled out as one variable
+//             a field. a Program is constant once bound: statements and operations may be pointed at.
 // Semantics   PostgreSQL 15's, for all that is accepted.
 #pragma once
 
@@ -37,13 +38,14 @@ struct SourceLocation {
 };
 
 enum class ExprKind : uint8_t {
-  kConstant,      // constant
-  kVariable,      // variable
-  kColumn,        // column of the row of `source` (0: the operation's table, 1: the joined table)
-  kAggregate,     // the result of the operation's aggregate number `aggregate`
-  kUnary,         // op(args[0])
-  kBinary,        // args[0] op args[1]
-  kCase,          // args: condition, result, condition, result, ..., else (always there; NULL where SQL left it out)
+  kConstant,   // constant
+  kVariable,   // variable
+  kColumn,     // column of the row of `source` (0: the operation's table, 1: the joined table)
+  kAggregate,  // the result of the operation's aggregate number `aggregate`
+  kUnary,      // op(args[0])
+  kBinary,     // args[0] op args[1]
+  // args: condition, result, condition, result, ..., else (always there; NULL where SQL left it out)
+  kCase,
   kFunction,      // function(args...)
   kCast,          // args[0] converted to `type`; see explicit_cast
   kArrayElement,  // array variable `variable`, subscript args[0] (from 1); NULL when out of bounds
@@ -53,21 +55,65 @@ enum class ExprKind : uint8_t {
 
 enum class Op : uint8_t {
   kNone,
-  kAdd, kSubtract, kMultiply, kDivide, kModulo, kNegate,  // over integers, numeric (no division), double
-  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kIsDistinct, kIsNotDistinct,
-  kAnd, kOr, kNot,   // three-valued
-  kIsNull, kIsNotNull, kIsTrue, kIsNotTrue, kIsFalse, kIsNotFalse,
-  kConcat,           // ||
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kModulo,
+  kNegate,  // over integers, numeric (no division), double
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kIsDistinct,
+  kIsNotDistinct,
+  kAnd,
+  kOr,
+  kNot,  // three-valued
+  kIsNull,
+  kIsNotNull,
+  kIsTrue,
+  kIsNotTrue,
+  kIsFalse,
+  kIsNotFalse,
+  kConcat,  // ||
 };
 
 enum class Function : uint8_t {
   kNone,
-  kCoalesce, kNullIf, kGreatest, kLeast,
-  kAbs, kSign, kFloor, kCeil, kRound, kTrunc, kMod, kSqrt, kPower,
+  kCoalesce,
+  kNullIf,
+  kGreatest,
+  kLeast,
+  kAbs,
+  kSign,
+  kFloor,
+  kCeil,
+  kRound,
+  kTrunc,
+  kMod,
+  kSqrt,
+  kPower,
   // substring(text, from [, count]), position(text, wanted), as strpos() has them; trim(text [, characters]).
-  kLength, kLower, kUpper, kSubstring, kLeft, kRight, kTrim, kLtrim, kRtrim, kLpad, kRpad, kReplace, kPosition,
-  kRepeat, kReverse, kConcatFunction,  // concat(): NULL counts as ''
-  kCardinality,                        // of array variable `variable`; NULL for a NULL array
+  kLength,
+  kLower,
+  kUpper,
+  kSubstring,
+  kLeft,
+  kRight,
+  kTrim,
+  kLtrim,
+  kRtrim,
+  kLpad,
+  kRpad,
+  kReplace,
+  kPosition,
+  kRepeat,
+  kReverse,
+  kConcatFunction,  // concat(): NULL counts as ''
+  kCardinality,     // of array variable `variable`; NULL for a NULL array
 };
 
 struct Expr {
@@ -75,20 +121,24 @@ struct Expr {
   Op op = Op::kNone;
   Function function = Function::kNone;
   uint8_t source = 0;
-  // kCast to a bounded string: written as CAST or ::, so that what is too long is cut; an assignment's cast refuses it
-  // unless only blanks are lost.
+  // kCast to a bounded string: written as CAST or ::, so that what is too long is cut; an assignment's cast
+  // refuses it unless only blanks are lost.
   bool explicit_cast = false;
-  // kCast to a varchar(n) for a parameter: nothing is cut, not even blanks, as PostgreSQL ignores a parameter's n.
+  // kCast to a varchar(n) for a parameter: nothing is cut, not even blanks, as PostgreSQL ignores a
+  // parameter's n.
   bool whole_cast = false;
-  // Of a numeric or char(n): the digits after the point, or the blanks at the end, that PostgreSQL prints depend on the value at
-  // hand, while here they follow from the type. So its text is refused wherever it would be seen. For the binder alone.
+  // Of a numeric or char(n): the digits after the point, or the blanks at the end, that PostgreSQL prints
+  // depend on the value at hand, while here they follow from the type. So its text is refused wherever it
+  // would be seen. For the binder alone.
   bool text_varies = false;
-  bool joined = false;  // kAnd, kOr: part of the chain of the same operator that the node around it is (join())
+  // kAnd, kOr: part of the chain of the same operator that the node around it is (join())
+  bool joined = false;
   Type type;
   VariableId variable;
   ColumnId column;
   uint32_t aggregate = 0;
-  // kInList: so many of the first elements are evaluated even if one before them is equal, as PostgreSQL makes an array of them first.
+  // kInList: so many of the first elements are evaluated even if one before them is equal, as PostgreSQL
+  // makes an array of them first.
   uint32_t eager_elements = 0;
   Value constant;  // text points into the Program's string pool
   NodeList<Expr> args;
@@ -124,8 +174,8 @@ struct AccessPath {
     Expr value;
     bool inclusive;
   };
-  // Equality with one value, or (IN, = ANY) with each of several: `values` as written, or the elements of the array,
-  // tried in the column's order, each once.
+  // Equality with one value, or (IN, = ANY) with each of several: `values` as written, or the elements of the
+  // array, tried in the column's order, each once.
   struct Equality {
     std::vector<Expr> values;  // cast to a type that compares with the column's
     VariableId array;          // valid: = ANY (array)
@@ -154,17 +204,17 @@ struct OrderKey {
 struct Output {
   Expr expr;
   VariableId into;
-  // `expr` casts what the statement selects to the variable's type, and rows may be found that are not taken. PostgreSQL casts
-  // once a row is taken: an error of the cast is one of a row that INTO takes, or an iteration runs for, alone. Until then rows
-  // have selected().
+  // `expr` casts what the statement selects to the variable's type, and rows may be found that are not taken.
+  // PostgreSQL casts once a row is taken: an error of the cast is one of a row that INTO takes, or an
+  // iteration runs for, alone. Until then rows have selected().
   bool cast_when_taken = false;
 
   const Expr& selected() const { return cast_when_taken ? expr.args[0] : expr; }
 };
 
 struct Assignment {
-  // kAdd, kSubtract: the column, an integer of at most 8 bytes, changes by `value`, modulo its width, in one atomic step: of
-  // slices only, where others add to it at the same time (analyzer/dependency_graph.h).
+  // kAdd, kSubtract: the column, an integer of at most 8 bytes, changes by `value`, modulo its width, in one
+  // atomic step: of slices only, where others add to it at the same time (analyzer/dependency_graph.h).
   enum class How : uint8_t { kSet, kAdd, kSubtract };
 
   ColumnId column;
@@ -178,7 +228,8 @@ enum class OperationKind : uint8_t { kSelect, kInsert, kUpdate, kDelete };
 struct TableAccess {
   TableId table;
   AccessPath path;
-  std::optional<Expr> filter;          // what the path does not check; over this row and, in a join, the outer one
+  // what the path does not check; over this row and, in a join, the outer one
+  std::optional<Expr> filter;
   std::vector<ColumnId> columns_read;  // predicate, key, ordering and result columns, sorted
 };
 
@@ -191,10 +242,12 @@ struct Operation {
   // The rows: access[0], and for a join access[1], whose path and filter may use columns of access[0]'s row.
   // An insert has access[0] for its table alone.
   std::vector<TableAccess> access;
-  bool for_update = false;  // update, delete, select ... FOR UPDATE: the rows are found in order to be changed
+  // update, delete, select ... FOR UPDATE: the rows are found in order to be changed
+  bool for_update = false;
   std::vector<ColumnId> columns_written;  // of access[0]; all of them for insert and delete, sorted
 
-  // select: rows are filtered, ordered, cut, and put into the outputs' variables. With aggregates there is one row.
+  // select: rows are filtered, ordered, cut, and put into the outputs' variables. With aggregates there is
+  // one row.
   std::vector<Aggregate> aggregates;
   std::vector<OrderKey> order;  // ends in the primary key wherever SQL leaves the order of rows open
   // The path already delivers `order`: rows stream and LIMIT stops the scan.
@@ -210,8 +263,9 @@ struct Operation {
 
   std::vector<Assignment> assignments;  // update: SET
   std::vector<Expr> values;             // insert: one a column
-  // select: the select list. insert, update, delete: RETURNING, over the new row (delete: the old one).
-  // Rows beyond the first are an error for RETURNING INTO, and ignored for SELECT INTO; no row sets the variables NULL.
+  // select: the select list. insert, update, delete: RETURNING, over the new row (delete: the old one). Rows
+  // beyond the first are an error for RETURNING INTO, and ignored for SELECT INTO; no row sets the variables
+  // NULL.
   std::vector<Output> outputs;
 
   VariableId found;  // FOUND, valid where the procedure reads it
@@ -232,26 +286,27 @@ enum class StatementKind : uint8_t {
   kExit,         // leaves the loop `loop_depth` levels up (0: the innermost) when expr is true
   kContinue,     // the same, to its next iteration
   kReturn,
-  kRaise,        // RAISE EXCEPTION: message, args: the user's rollback
-  kOperation,    // operation
+  kRaise,      // RAISE EXCEPTION: message, args: the user's rollback
+  kOperation,  // operation
 };
 
-// What a statement of kind kOperation or kForQuery does about its operation. A bound procedure performs all of them;
-// the analyzer's slices perform some and recall others (analyzer/).
+// What a statement of kind kOperation or kForQuery does about its operation. A bound procedure performs all
+// of them; the analyzer's slices perform some and recall others (analyzer/).
 enum class OperationMode : uint8_t {
   kPerform,           // on the rows; outputs go to the variables
   kPerformAndRecord,  // and outputs are kept for later slices of the same transaction
   kRecall,            // not performed: the outputs that an earlier slice recorded go to the variables
-  kLocate,            // not performed: the rows' lanes are reported, for dispatch at replay: `args` are the lane key
-                      // of the operation's access `access`, one statement an access
+  // not performed: the rows' lanes are reported, for dispatch at replay: `args` are the lane key
+  kLocate,
+  // of the operation's access `access`, one statement an access
 };
 
 struct Statement {
   StatementKind kind = StatementKind::kAssign;
   OperationMode mode = OperationMode::kPerform;
   bool reverse = false;
-  // In a slice, the outermost FOR loop that holds all operations it performs, where no iteration needs another: a run
-  // may be asked for one iteration of this loop alone.
+  // In a slice, the outermost FOR loop that holds all operations it performs, where no iteration needs
+  // another: a run may be asked for one iteration of this loop alone.
   bool iterations_apart = false;
   uint32_t loop_depth = 0;
   uint32_t access = 0;  // kLocate: which of the operation's table accesses
@@ -264,8 +319,9 @@ struct Statement {
   std::optional<Expr> step;
   OperationId operation;
   const char* sqlstate = sqlstate::kRaise;  // kRaise
-  std::string message;     // kRaise: the format, with % for each argument and %% for a percent sign
-  std::vector<Expr> args;  // kRaise: the message's arguments; kLocate: the values of the lane columns, in their order
+  std::string message;  // kRaise: the format, with % for each argument and %% for a percent sign
+  // kRaise: the message's arguments; kLocate: the values of the lane columns, in their order
+  std::vector<Expr> args;
   NodeList<Statement> body;
   NodeList<Statement> else_body;
 };
@@ -292,7 +348,8 @@ struct Procedure {
   SourceLocation where;
   std::vector<Variable> variables;  // parameters first, in order
   std::vector<Parameter> parameters;
-  // The call's time, where the procedure asks for it: a hidden argument after the others, fixed at the call and logged.
+  // The call's time, where the procedure asks for it: a hidden argument after the others, fixed at the call
+  // and logged.
   VariableId call_time;
   VariableId found;
   std::vector<Operation> operations;

@@ -1,5 +1,5 @@
-// Walks over the IR's expressions: every reader that asks "which variables, which columns" goes through here, so that
-// a new place for an expression is added once.
+// Walks over the IR's expressions: every reader that asks "which variables, which columns" goes through here,
+// so that a new place for an expression is added once.
 #pragma once
 
 #include <utility>

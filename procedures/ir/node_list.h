@@ -1,5 +1,5 @@
-// NodeList: the children of a node of a tree. It is a vector whose destructor does not call itself, however deep the tree is; and the
-// trees for chains of AND and OR, which are balanced where the chains are long.
+// NodeList: the children of a node of a tree. It is a vector whose destructor does not call itself, however
+// deep the tree is; and the trees for chains of AND and OR, which are balanced where the chains are long.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace mneme {
 
-// Node has for_each_child_list(node, visit), found by its namespace, which calls visit(list) for each NodeList of it.
+// Node has for_each_child_list(node, visit), found by its namespace, which calls visit(list) for each
+// NodeList of it.
 template <typename Node>
 class NodeList : public std::vector<Node> {
  public:
@@ -45,8 +46,9 @@ class NodeList : public std::vector<Node> {
   }
 };
 
-// A chain a op b op c of AND or OR, as a tree whose depth is that of a balanced one. both(left, right) makes a node. Nodes inside of the
-// chain are marked as `joined`, so that printing does not depend on the tree's shape.
+// A chain a op b op c of AND or OR, as a tree whose depth is that of a balanced one. both(left, right) makes
+// a node. Nodes inside of the chain are marked as `joined`, so that printing does not depend on the tree's
+// shape.
 template <typename Node, typename Both>
 Node join_chain(std::span<Node> parts, const Both& both) {
   constexpr size_t kShort = 8;

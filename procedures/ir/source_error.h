@@ -1,5 +1,6 @@
-// SourceError: what is wrong with a .sql file, and where. Thrown inside the parser and the binder, whose recursion is
-// deep and whose first error ends the work; compile() and sessions catch it and make it a Result.
+// SourceError: what is wrong with a .sql file, and where. Thrown inside the parser and the binder, whose
+// recursion is deep and whose first error ends the work; compile() and sessions catch it and make it a
+// Result.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ namespace mneme {
 
 struct SourceError {
   ir::SourceLocation where;
-  std::string message;  // the construct, why it can't be, and what is accepted instead
+  std::string message;             // the construct, why it can't be, and what is accepted instead
   const char* sqlstate = nullptr;  // where it is another than a syntax error's
 };
 
@@ -23,7 +24,8 @@ template <typename... Args>
 }
 
 template <typename... Args>
-[[noreturn]] void refuse_as(const char* sqlstate, ir::SourceLocation where, fmt::format_string<Args...> text, Args&&... args) {
+[[noreturn]] void refuse_as(const char* sqlstate, ir::SourceLocation where, fmt::format_string<Args...> text,
+                            Args&&... args) {
   throw SourceError{where, fmt::format(text, std::forward<Args>(args)...), sqlstate};
 }
 

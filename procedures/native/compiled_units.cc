@@ -15,8 +15,8 @@ std::string_view name_of(Execution execution) {
   return execution == Execution::kNative ? "native" : "interpreted";
 }
 
-CompiledUnits CompiledUnits::load(const Program& program, const Schema& schema, std::span<const NativeUnit> units,
-                                  const NativeFolders& folders,
+CompiledUnits CompiledUnits::load(const Program& program, const Schema& schema,
+                                  std::span<const NativeUnit> units, const NativeFolders& folders,
                                   const std::function<void(size_t units)>& compiling) {
   CompiledUnits loaded;
   const auto interpret = [&](const Error& error) {
@@ -27,9 +27,10 @@ CompiledUnits CompiledUnits::load(const Program& program, const Schema& schema, 
     interpret(toolchain.error());
     return loaded;
   }
-  Result<NativeCode> code = NativeCode::load(on_deep_stack([&] { return emit_cpp(program, schema, units); }), units.size(), folders, *toolchain, [&] {
-    if (compiling) compiling(units.size());
-  });
+  Result<NativeCode> code = NativeCode::load(on_deep_stack([&] { return emit_cpp(program, schema, units); }),
+                                             units.size(), folders, *toolchain, [&] {
+                                               if (compiling) compiling(units.size());
+                                             });
   if (!code) {
     interpret(code.error());
     return loaded;
@@ -43,7 +44,8 @@ CompiledUnits CompiledUnits::load(const Program& program, const Schema& schema, 
 
 std::vector<NativeUnit> procedure_units(const Program& program) {
   std::vector<NativeUnit> units;
-  for (const ir::Procedure& procedure : program.procedures) units.push_back({procedure.name, &procedure, procedure.body});
+  for (const ir::Procedure& procedure : program.procedures)
+    units.push_back({procedure.name, &procedure, procedure.body});
   return units;
 }
 

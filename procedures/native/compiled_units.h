@@ -32,7 +32,8 @@ class CompiledUnits {
 
   // `compiling`, where given, is told how many units are about to be compiled.
   static CompiledUnits load(const Program& program, const Schema& schema, std::span<const NativeUnit> units,
-                            const NativeFolders& folders, const std::function<void(size_t units)>& compiling = {});
+                            const NativeFolders& folders,
+                            const std::function<void(size_t units)>& compiling = {});
 
   Execution execution() const { return code_ ? Execution::kNative : Execution::kInterpreted; }
   // By unit; empty if they are interpreted.

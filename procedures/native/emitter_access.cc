@@ -188,8 +188,8 @@ void AccessEmitter::visit_point(const Operation& operation, uint8_t source, std:
   write_key(access.path.index, values, "key");
   text_.line("RowRef {};", row_name(source));
   const std::string wanted = parts(operation, source);
-  text_.line("const AccessStatus found = rows->find_parts({}, key, {}, {}, {});", index_literal(access.path.index),
-             wanted, purpose_literal(operation), row_name(source));
+  text_.line("const AccessStatus found = rows->find_parts({}, key, {}, {}, {});",
+             index_literal(access.path.index), wanted, purpose_literal(operation), row_name(source));
   text_.open("if (found == AccessStatus::kOk)");
   row_code(operation, source, code, inside_loop ? Place::kLoop : Place::kAlone);
   text_.close(" else if (found != AccessStatus::kAbsent) {");
@@ -275,9 +275,10 @@ void AccessEmitter::visit_range(const Operation& operation, uint8_t source, std:
   text_.line("bool ok = true;");
   write_lambda(operation, source, code, inside_loop ? more + " = " : "");
   const std::string wanted = parts(operation, source);
-  text_.line("const AccessStatus scanned = rows->scan_parts({}, {}, RowAccess::Direction::k{}, {}, {}, visit);",
-             index_literal(index), range, operation.path_backward ? "Backward" : "Forward", wanted,
-             purpose_literal(operation));
+  text_.line(
+      "const AccessStatus scanned = rows->scan_parts({}, {}, RowAccess::Direction::k{}, {}, {}, visit);",
+      index_literal(index), range, operation.path_backward ? "Backward" : "Forward", wanted,
+      purpose_literal(operation));
   text_.line("if (scanned != AccessStatus::kOk) return refuse(run, scanned, {});", operation.id.value);
   text_.line("if (!ok) return false;");
   if (bounded) text_.close();

@@ -1,9 +1,11 @@
-// Access emitter: how an operation finds its rows, in C++: keys made in words, one lookup or a scan, then the filter.
+// Access emitter: how an operation finds its rows, in C++: keys made in words, one lookup or a scan, then the
+// filter.
 //
-// Three forms     a point path of one key: find_parts() in line. a range of one prefix: scan_parts() with a lambda. Paths
-//                 with several values for a column, or a double in the key: native_runtime.h's PathVisitor, over KeyCodec.
-// Invariants      the path's expressions are evaluated in the interpreter's order, all of them before the first row is
-//                 looked up.
+// Three forms     a point path of one key: find_parts() in line. a range of one prefix: scan_parts() with a
+//                 lambda. Paths with several values for a column, or a double in the key: native_runtime.h's
+//                 PathVisitor, over KeyCodec.
+// Invariants      the path's expressions are evaluated in the interpreter's order, all of them before the
+//                 first row is looked up.
 #pragma once
 
 #include <functional>
@@ -39,21 +41,23 @@ KeyShape key_shape(const Catalog& catalog, IndexId index);
 
 class AccessEmitter {
  public:
-  // Writes what is done with a row, and returns as C++ whether to go on to the next one: "true", "false", or a condition.
+  // Writes what is done with a row, and returns as C++ whether to go on to the next one: "true", "false", or
+  // a condition.
   using RowCode = std::function<std::string()>;
 
   explicit AccessEmitter(UnitScope& scope) : scope_(scope), text_(scope.text), expressions_(scope) {}
 
-  // Visits the rows that an operation is about: `row`, and for a join `inner`. Inside the code for a row, leaving the
-  // function means leaving a lambda where the path needs one.
+  // Visits the rows that an operation is about: `row`, and for a join `inner`. Inside the code for a row,
+  // leaving the function means leaving a lambda where the path needs one.
   void visit_rows(const ir::Operation& operation, const RowCode& code);
   // Those of its first access alone.
   void visit_outer_rows(const ir::Operation& operation, const RowCode& code);
   // At most one row is found.
   static bool is_point(const ir::Operation& operation);
 
-  // The parts of a row's image that an operation reads or changes, in C++. Where a CASE chooses columns by what is known
-  // before the row is (`may_decide`, besides), they are chosen by it, too: what that takes is written first.
+  // The parts of a row's image that an operation reads or changes, in C++. Where a CASE chooses columns by
+  // what is known before the row is (`may_decide`, besides), they are chosen by it, too: what that takes is
+  // written first.
   using MayDecide = std::function<bool(const ir::Expr&)>;
   std::string parts(const ir::Operation& operation, uint8_t source, const MayDecide& may_decide);
   std::string parts(const ir::Operation& operation, uint8_t source) {
@@ -67,12 +71,13 @@ class AccessEmitter {
   bool is_plain(const ir::TableAccess& access) const;
   // An operand that knows how wide an integer it is.
   Operand emit_key_value(const ir::Expr& expr);
-  // Writes the key `name` of the values, which has their bytes and zeros; the condition under which there is one is
-  // returned by key_condition().
+  // Writes the key `name` of the values, which has their bytes and zeros; the condition under which there is
+  // one is returned by key_condition().
   void write_key(IndexId index, std::span<const Operand> values, const std::string& name);
   std::string key_condition(IndexId index, std::span<const Operand> values);
 
-  // Whether the access's rows must be read as a whole: the engine moves or drops index entries by their images.
+  // Whether the access's rows must be read as a whole: the engine moves or drops index entries by their
+  // images.
   static bool changes_indexes(const Catalog& catalog, const ir::Operation& operation);
 
  private:
@@ -92,7 +97,8 @@ class AccessEmitter {
   Bounds write_bounds(const ir::TableAccess& access);
   std::string write_bound(const std::optional<ir::AccessPath::Bound>& bound, std::string& condition);
 
-  // Where the code for a row stands: a lambda returns whether to go on, a loop over outer rows is left by a break.
+  // Where the code for a row stands: a lambda returns whether to go on, a loop over outer rows is left by a
+  // break.
   enum class Place { kAlone, kLoop, kLambda };
   void row_code(const ir::Operation& operation, uint8_t source, const RowCode& code, Place place,
                 const std::string& more = "");

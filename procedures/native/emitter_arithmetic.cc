@@ -1,5 +1,5 @@
-// The expression emitter's arithmetic and casts: inline where the statically known digits leave little to check, else
-// by the interpreter's functions.
+// The expression emitter's arithmetic and casts: inline where the statically known digits leave little to
+// check, else by the interpreter's functions.
 
 #include <algorithm>
 

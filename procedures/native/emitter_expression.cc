@@ -344,7 +344,8 @@ Operand ExpressionEmitter::emit_case(const Expr& expr) {
     const Operand operand = converted(emit(value), rep);
     if (!operand.is_null()) text_.line("{} = {{{}, {}}};", name, operand.value, operand.null);
   };
-  // A few branches stand in each other's else; many, one after the other, as no compiler reads any number of blocks in each other.
+  // A few branches stand in each other's else; many, one after the other, as no compiler reads any number of
+  // blocks in each other.
   constexpr size_t kMostInside = 32;
   size_t inside = 0;
   size_t i = 0;
@@ -487,7 +488,8 @@ Operand ExpressionEmitter::emit_array_element(const Expr& expr) {
     const Operand element = declare_nullable(rep, name);
     text_.open("if (!{}.null())", array);
     text_.put(part);
-    text_.line("{} = {};", name, unboxed(rep, fmt::format("{}.at({}, {})", array, subscript.value, subscript.null)));
+    text_.line("{} = {};", name,
+               unboxed(rep, fmt::format("{}.at({}, {})", array, subscript.value, subscript.null)));
     text_.close();
     return element;
   }

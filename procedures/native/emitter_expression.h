@@ -1,10 +1,10 @@
 // Expression emitter: an ir::Expr as C++ over a unit's variables, the rows at hand and aggregates.
 //
-// Flow        emit() writes what has to happen first (checks that end the run, values kept under a name) and returns
-//             an operand: two C++ expressions without effect, the value and whether it is NULL.
-// Invariants  evaluation has the interpreter's order, and goes no further than the interpreter's: what may fail stands
-//             behind the condition under which it is evaluated.
-//             an operand may be used until a variable or a row's image is written; who needs it longer keeps it.
+// Flow        emit() writes what has to happen first (checks that end the run, values kept under a name) and
+//             returns an operand: two C++ expressions without effect, the value and whether it is NULL.
+// Invariants  evaluation has the interpreter's order, and goes no further than the interpreter's: what may
+//             fail stands behind the condition under which it is evaluated. an operand may be used until a
+//             variable or a row's image is written; who needs it longer keeps it.
 #pragma once
 
 #include <array>

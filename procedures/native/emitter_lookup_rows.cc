@@ -47,8 +47,8 @@ void LookupWalk::emit_operation(const Statement& statement) {
   for (const uint32_t variable : peeked) learn(variable, {State::kKnown, round + 1});
 }
 
-// What an earlier slice has recorded is known from the beginning. Of several executions in an iteration it is not clear
-// which is meant.
+// What an earlier slice has recorded is known from the beginning. Of several executions in an iteration it is
+// not clear which is meant.
 void LookupWalk::emit_recall(const Statement& statement) {
   const Operation& operation = scope_.procedure.operations[statement.operation.value];
   forget({&statement, 1});
@@ -177,7 +177,8 @@ void LookupWalk::write_row(const Operation& operation, const Variables& peeked, 
   row = {};
 }
 
-// Rows are mostly inserted behind all that have the same first key columns: an order behind its customer's, say.
+// Rows are mostly inserted behind all that have the same first key columns: an order behind its customer's,
+// say.
 void LookupWalk::emit_insert(const Operation& operation) {
   const Catalog& catalog = scope_.schema.catalog();
   const TableDefinition& table = catalog.table(operation.access[0].table);
@@ -201,8 +202,8 @@ void LookupWalk::emit_insert(const Operation& operation) {
   }
 }
 
-// What a loop inserts under keys that differ in their last columns alone, an order's lines, goes to one place, which is
-// named once. False: their first column differs, or the place is known in a later round only.
+// What a loop inserts under keys that differ in their last columns alone, an order's lines, goes to one
+// place, which is named once. False: their first column differs, or the place is known in a later round only.
 bool LookupWalk::emit_place_of_loop(const Operation& operation, IndexId index,
                                     std::span<const Expr* const> known) {
   const auto differs = std::ranges::find_if(known, [&](const Expr* value) { return is_of_loop(*value); });

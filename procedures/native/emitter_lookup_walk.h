@@ -1,7 +1,9 @@
-// Lookup walk: one way through a procedure's or a slice's statements, for the lookups function of one round (emitter_lookups.h).
+// Lookup walk: one way through a procedure's or a slice's statements, for the lookups function of one round
+// (emitter_lookups.h).
 //
-// Flow        emit() walks the statements, keeping account of what is known in which round, and writes of them what this
-//             round can do: evaluate, peek at rows that earlier rounds named (emitter_lookup_rows.cc), name rows.
+// Flow        emit() walks the statements, keeping account of what is known in which round, and writes of
+//             them what this round can do: evaluate, peek at rows that earlier rounds named
+//             (emitter_lookup_rows.cc), name rows.
 // Invariants  the walk takes the same decisions in every round; only what it writes differs.
 #pragma once
 
@@ -18,8 +20,8 @@
 
 namespace mneme {
 
-// What generated code evaluates in line, without memory of its own; over the columns of a row besides, where there is
-// one at hand.
+// What generated code evaluates in line, without memory of its own; over the columns of a row besides, where
+// there is one at hand.
 bool is_inline(const ir::Expr& expr, bool over_row = false);
 // Whether keys are made of such values without the KeyCodec.
 bool has_key_words(const ir::Expr& expr);
@@ -113,7 +115,8 @@ class LookupWalk {
   std::map<uint32_t, Variables> sources_;  // by variable: what it was assigned from
   Variables used_;
   Variables flags_;
-  // Look-ups that have been named on every way to the statement at hand, and all look-ups' parts, which are put in last.
+  // Look-ups that have been named on every way to the statement at hand, and all look-ups' parts, which are
+  // put in last.
   struct Named {
     std::string what;
     size_t parts;

@@ -47,7 +47,8 @@ void OperationEmitter::emit(const Statement& statement, const std::string& itera
 // ---- outputs ----
 
 Rep OperationEmitter::rep_of_found(const ir::Output& output) const {
-  return output.cast_when_taken ? rep_of(output.selected()) : rep_of(scope_.procedure.variables[output.into.value].type);
+  return output.cast_when_taken ? rep_of(output.selected())
+                                : rep_of(scope_.procedure.variables[output.into.value].type);
 }
 
 Operand OperationEmitter::cast_output(const ir::Output& output, const Operand& selected) {
@@ -59,7 +60,8 @@ Operand OperationEmitter::cast_output(const ir::Output& output, const Operand& s
   cast.args[0].kind = ir::ExprKind::kAggregate;
   cast.args[0].type = type;
   std::vector<Operand> aggregates = std::exchange(scope_.aggregates, {selected});
-  Operand result = converted(expressions_.emit(cast), rep_of(scope_.procedure.variables[output.into.value].type));
+  Operand result =
+      converted(expressions_.emit(cast), rep_of(scope_.procedure.variables[output.into.value].type));
   scope_.aggregates = std::move(aggregates);
   return result;
 }
@@ -72,7 +74,8 @@ void OperationEmitter::cast_outputs(const Operation& operation) {
     const std::string name = text_.new_name("cast");
     text_.line("Nullable<{}> {};", type_of(rep_of(scope_.procedure.variables[output.into.value].type)), name);
     text_.open("if (count > 0)");
-    const Operand value = cast_output(output, {outputs_[i] + ".value", outputs_[i] + ".null", rep_of_found(output)});
+    const Operand value =
+        cast_output(output, {outputs_[i] + ".value", outputs_[i] + ".null", rep_of_found(output)});
     text_.line("{} = {{{}, {}}};", name, value.value, value.null);
     text_.close();
     outputs_[i] = name;
@@ -85,7 +88,8 @@ void OperationEmitter::declare_outputs(const Operation& operation, bool recalled
     const std::string& variable = scope_.procedure.variables[output.into.value].name;
     std::string name = "out_" + identifier_of(variable);
     if (std::ranges::find(outputs_, name) != outputs_.end()) name = text_.new_name(name + "_");
-    const Rep rep = recalled ? rep_of(scope_.procedure.variables[output.into.value].type) : rep_of_found(output);
+    const Rep rep =
+        recalled ? rep_of(scope_.procedure.variables[output.into.value].type) : rep_of_found(output);
     text_.line("Nullable<{}> {};", type_of(rep), name);
     outputs_.push_back(std::move(name));
   }

@@ -1,8 +1,8 @@
-// Operation emitter: one database operation in C++: its rows, what becomes of them, and its outputs' way to variables,
-// loops and recordings.
+// Operation emitter: one database operation in C++: its rows, what becomes of them, and its outputs' way to
+// variables, loops and recordings.
 //
-// Invariants  outputs are all evaluated before a variable is set, changes before the first column is stored; rows to be
-//             changed are found before the first is changed; text that comes from a row is copied.
+// Invariants  outputs are all evaluated before a variable is set, changes before the first column is stored;
+//             rows to be changed are found before the first is changed; text that comes from a row is copied.
 #pragma once
 
 #include <functional>
@@ -21,13 +21,14 @@ class OperationEmitter {
   // A statement of kind kOperation. `iteration`: of the outermost loop around it, in C++.
   void emit(const ir::Statement& statement, const std::string& iteration);
 
-  // The rows of a loop's query, found; then for each of them, with the outputs in their variables, `body`. It is called
-  // once, with the C++ number of the iteration. Returns the C++ condition that there was a row.
+  // The rows of a loop's query, found; then for each of them, with the outputs in their variables, `body`. It
+  // is called once, with the C++ number of the iteration. Returns the C++ condition that there was a row.
   using LoopBody = std::function<void(const std::string& number)>;
   std::string emit_loop(const ir::Statement& statement, const std::string& iteration, const LoopBody& body);
 
  private:
-  // What an INTO fetches: at most this many rows, as C++ numbers; empty: as many as there are, or none skipped.
+  // What an INTO fetches: at most this many rows, as C++ numbers; empty: as many as there are, or none
+  // skipped.
   struct Cut {
     std::string skip;
     std::string take;

@@ -1,4 +1,5 @@
-// The access emitter's reading ahead: which parts of rows an operation needs, and a join's inner rows fetched in groups.
+// The access emitter's reading ahead: which parts of rows an operation needs, and a join's inner rows fetched
+// in groups.
 
 #include <algorithm>
 
@@ -36,7 +37,8 @@ ImageParts AccessEmitter::parts_of(const Operation& operation, uint8_t source, C
   return parts;
 }
 
-ImageParts AccessEmitter::parts_of_columns(const Operation& operation, uint8_t source, const Expr& expr) const {
+ImageParts AccessEmitter::parts_of_columns(const Operation& operation, uint8_t source,
+                                           const Expr& expr) const {
   ImageParts parts;
   ir::walk(expr, [&](const Expr& e) {
     if (e.kind == ExprKind::kColumn && e.source == source) parts |= parts_of(operation, source, e.column);

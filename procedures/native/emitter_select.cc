@@ -1,4 +1,5 @@
-// The operation emitter's selects: rows streamed or sorted, cut, put together by aggregates, or kept for a loop.
+// The operation emitter's selects: rows streamed or sorted, cut, put together by aggregates, or kept for a
+// loop.
 
 #include <algorithm>
 
@@ -221,10 +222,11 @@ std::string OperationEmitter::emit_loop(const Statement& statement, const std::s
     text_.open();
     text_.line("ArenaVector<Value> recorded(*run.arena);");
     text_.open("for (int64_t row = 0; row < {}; ++row)", count);
-    if (std::ranges::any_of(operation.outputs, &ir::Output::cast_when_taken)) cast_recorded_row(operation, results + "[" + begin + " + row]");
+    if (std::ranges::any_of(operation.outputs, &ir::Output::cast_when_taken))
+      cast_recorded_row(operation, results + "[" + begin + " + row]");
     for (size_t i = 0; i < width; ++i) {
-      const std::string output =
-          fmt::format("{}[{} + row].{}{}", results, begin, operation.outputs[i].cast_when_taken ? "cast" : "output", i);
+      const std::string output = fmt::format("{}[{} + row].{}{}", results, begin,
+                                             operation.outputs[i].cast_when_taken ? "cast" : "output", i);
       text_.line("recorded.push_back({});",
                  boxed({output + ".value", output + ".null", Rep::kNone},
                        scope_.procedure.variables[operation.outputs[i].into.value].type));
@@ -257,7 +259,8 @@ std::string OperationEmitter::emit_loop(const Statement& statement, const std::s
       text_.line("{} = {}[{} + {}].cast{};", variable, results, begin, number, i);
     } else {
       const std::string found = fmt::format("{}[{} + {}].output{}", results, begin, number, i);
-      const Operand value = cast_output(operation.outputs[i], {found + ".value", found + ".null", rep_of_found(operation.outputs[i])});
+      const Operand value = cast_output(
+          operation.outputs[i], {found + ".value", found + ".null", rep_of_found(operation.outputs[i])});
       text_.line("{} = {{{}, {}}};", variable, value.value, value.null);
     }
   }

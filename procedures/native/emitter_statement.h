@@ -1,7 +1,7 @@
 // Statement emitter: control flow, assignments and operations in C++, one block of statements at a time.
 //
-// Loops       EXIT and CONTINUE of the innermost loop are break and continue; of outer ones they are jumps to labels,
-//             which set FOUND for the loops that they leave.
+// Loops       EXIT and CONTINUE of the innermost loop are break and continue; of outer ones they are jumps to
+//             labels, which set FOUND for the loops that they leave.
 // Iterations  a recording's and a lane key's iteration is that of the outermost loop: its counter in C++.
 #pragma once
 

@@ -1,4 +1,5 @@
-// Emitter text: the lines of a function under construction, indented, and how one writes a check that ends the run.
+// Emitter text: the lines of a function under construction, indented, and how one writes a check that ends
+// the run.
 #pragma once
 
 #include <fmt/format.h>
@@ -52,7 +53,8 @@ class FunctionText {
     part_.may_fail = true;
     put(fmt::format("if ({}) {}{};", condition, leave_, leave_answer_.empty() ? call : leave_answer_));
   }
-  // How code that fails leaves the function around it: by default it returns what the call that says why returns.
+  // How code that fails leaves the function around it: by default it returns what the call that says why
+  // returns.
   struct Leave {
     std::string_view prefix;
     std::string_view answer;  // empty: what the call returns

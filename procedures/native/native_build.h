@@ -9,7 +9,8 @@ struct NativeBuild {
   const char* flags;             // separated by spaces
   const char* source_directory;
   const char* installed_headers;  // where `cmake --install` without a prefix of its own leaves them
-  const char* precompiled_headers;  // the build's folder of them: each lies in one that is named by what it was made of
+  // the build's folder of them: each lies in one that is named by what it was made of
+  const char* precompiled_headers;
   const char* header_digest;  // native_headers.h
 };
 

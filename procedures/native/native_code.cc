@@ -47,7 +47,8 @@ class Workspace {
   // `pattern` ends in XXXXXX. In the folder that keeps the object, files can be renamed into it.
   static Result<Workspace> make(std::string pattern) {
     const std::string parent = fs::path(pattern).parent_path();
-    if (mkdtemp(pattern.data()) == nullptr) return failed("cannot make a folder in {}: {}", parent, std::strerror(errno));
+    if (mkdtemp(pattern.data()) == nullptr)
+      return failed("cannot make a folder in {}: {}", parent, std::strerror(errno));
     // Whatever the umask is.
     (void)::chmod(pattern.c_str(), kOwnersMode);
     Result<File> folder = open_trusted_folder(pattern);
@@ -72,7 +73,8 @@ class Workspace {
   bool is_left_ = false;
 };
 
-// The folder that keeps objects, open. Shared by all processes that compile into it: one alone may remove what others have left.
+// The folder that keeps objects, open. Shared by all processes that compile into it: one alone may remove
+// what others have left.
 class KeepingFolder {
  public:
   static Result<KeepingFolder> open(const std::string& path, bool is_made) {
@@ -80,7 +82,8 @@ class KeepingFolder {
     if (!folder) return folder.error();
     struct stat facts {};
     if (::fstat(folder->descriptor(), &facts) != 0) return file_error("examine", path, errno);
-    if (facts.st_uid == ::geteuid() && (facts.st_mode & 0077) != 0) (void)::fchmod(folder->descriptor(), kOwnersMode);
+    if (facts.st_uid == ::geteuid() && (facts.st_mode & 0077) != 0)
+      (void)::fchmod(folder->descriptor(), kOwnersMode);
     KeepingFolder keeping(std::move(*folder));
     keeping.share();
     return keeping;
@@ -91,8 +94,8 @@ class KeepingFolder {
  private:
   explicit KeepingFolder(File folder) : folder_(std::move(folder)) {}
 
-  // Each process that uses the folder holds a shared lock on it. So where the lock can be had alone, every compilation there was ended,
-  // by a kill or by its own failure.
+  // Each process that uses the folder holds a shared lock on it. So where the lock can be had alone, every
+  // compilation there was ended, by a kill or by its own failure.
   void share() const {
     if (::flock(folder_.descriptor(), LOCK_EX | LOCK_NB) == 0) {
       std::error_code ignored;
@@ -119,12 +122,14 @@ Result<void> write_text(const File& folder, const std::string& name, const std::
   return file->write_at(as_bytes(text), 0);
 }
 
-Result<void> rename_file(const File& from, const std::string& name, const File& to, const std::string& new_name) {
+Result<void> rename_file(const File& from, const std::string& name, const File& to,
+                         const std::string& new_name) {
   if (::renameat(from.descriptor(), name.c_str(), to.descriptor(), new_name.c_str()) == 0) return {};
   return file_error("rename a file to", to.path() + "/" + new_name, errno);
 }
 
-Result<NativeObject> open_object(const File& folder, const std::string& name, const NativeKey& key, size_t unit_count, const FolderTrust& trust) {
+Result<NativeObject> open_object(const File& folder, const std::string& name, const NativeKey& key,
+                                 size_t unit_count, const FolderTrust& trust) {
   const Result<File> file = open_trusted_file(folder, name, trust);
   if (!file) return file.error();
   return NativeObject::open(*file, key, unit_count);
@@ -163,8 +168,9 @@ Result<Workspace> make_workspace(std::optional<KeepingFolder>& keep, std::vector
   return Workspace::make(place.string() + "/mneme-" + kWorkspacePrefix + "XXXXXX");
 }
 
-Result<NativeObject> compile(const std::string& text, const NativeKey& key, size_t unit_count, std::optional<KeepingFolder>& keep,
-                             const NativeToolchain& toolchain, std::vector<std::string>& notices) {
+Result<NativeObject> compile(const std::string& text, const NativeKey& key, size_t unit_count,
+                             std::optional<KeepingFolder>& keep, const NativeToolchain& toolchain,
+                             std::vector<std::string>& notices) {
   RETURN_IF_ERROR(toolchain.check());
   Result<Workspace> workspace = make_workspace(keep, notices);
   if (!workspace) return workspace.error();
@@ -190,7 +196,8 @@ Result<NativeObject> compile(const std::string& text, const NativeKey& key, size
 void share_object(const File& keep, const std::string& name, const NativeFolders& folders) {
   const Result<KeepingFolder> share = KeepingFolder::open(folders.share, /*is_made=*/true);
   if (!share) return;
-  const Result<Workspace> workspace = Workspace::make(share->file().path() + "/" + kWorkspacePrefix + "XXXXXX");
+  const Result<Workspace> workspace =
+      Workspace::make(share->file().path() + "/" + kWorkspacePrefix + "XXXXXX");
   if (!workspace) return;
   for (const std::string& file : {name + ".cc", name + ".so"}) {
     std::error_code error;
@@ -266,7 +273,8 @@ Result<NativeCode> NativeCode::load(const std::string& text, size_t unit_count, 
       continue;
     }
     if (auto cached = find(*folder, trust)) {
-      if (place == folders.share) fs::last_write_time(path_at(*folder, name), fs::file_time_type::clock::now(), none);
+      if (place == folders.share)
+        fs::last_write_time(path_at(*folder, name), fs::file_time_type::clock::now(), none);
       return NativeCode(*std::move(cached), key, false, std::move(notices));
     }
   }

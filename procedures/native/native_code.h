@@ -1,15 +1,20 @@
 // NativeCode: the machine code of procedures: found in a cache, or compiled, and loaded.
 //
-// Flow        emitter.h writes C++ for units -> load(): an object of the same text, headers, compiler and flags from a
-//             folder -> or the system's compiler makes one, kept in a folder -> dlopen -> functions by unit
-// Cache       one file an object, named by the key (native_object.h), the C++ beside it for who wants to read it.
-//             Files are complete before they get their name, so any number of processes may share a folder.
-// Trust       an object is code that this process runs. So it is taken only from folders and files that no other user could write
-//             (trusted_folder.h), compiled in a folder of mode 0700, and loaded from the descriptor that was checked.
-// Errors      a sentence; the caller shows it and goes on interpreting: machine code is never needed. What is wrong
-//             with a cached file that could be replaced by compiling anew is a notice, and so is a folder that can't keep it.
+// Flow        emitter.h writes C++ for units -> load(): an object of the same text, headers, compiler and
+//             flags from a folder -> or the system's compiler makes one, kept in a folder -> dlopen ->
+//             functions by unit
+// Cache       one file an object, named by the key (native_object.h), the C++ beside it for who wants to read
+//             it. Files are complete before they get their name, so any number of processes may share a
+//             folder.
+// Trust       an object is code that this process runs. So it is taken only from folders and files that no
+//             other user could write (trusted_folder.h), compiled in a folder of mode 0700, and loaded from
+//             the descriptor that was checked.
+// Errors      a sentence; the caller shows it and goes on interpreting: machine code is never needed. What is
+//             wrong with a cached file that could be replaced by compiling anew is a notice, and so is a
+//             folder that can't keep it.
 // Threads     load(): any. Constant once made.
-// Source      Diaconu et al., Hekaton (SIGMOD'13), section 4: procedures compiled to C, then by the system's compiler.
+// Source      Diaconu et al., Hekaton (SIGMOD'13), section 4: procedures compiled to C, then by the system's
+//             compiler.
 #pragma once
 
 #include <functional>
@@ -27,22 +32,26 @@ namespace mneme {
 
 // Where objects are looked for, in this order: `keep`, then `look`.
 struct NativeFolders {
-  std::string keep;  // is made, and gets what is compiled; empty, or not to be trusted: compiled into a folder that is removed
+  // is made, and gets what is compiled; empty, or not to be trusted: compiled into a folder that is removed
+  std::string keep;
   std::vector<std::string> look;  // are only read, and need not exist
   // Objects in `keep`: what was used longest ago makes room.
   size_t most_kept = std::numeric_limits<size_t>::max();
-  // Gets a copy of what is compiled, where it can have one, so that another directory need not compile the same; at most `most_shared`
-  // objects. Usually one of `look` as well. Empty: none.
+  // Gets a copy of what is compiled, where it can have one, so that another directory need not compile the
+  // same; at most `most_shared` objects. Usually one of `look` as well. Empty: none.
   std::string share = {};
   size_t most_shared = std::numeric_limits<size_t>::max();
 
-  // The one beside the program, in which its build leaves the objects of the workloads; of an installed one, ../lib/mneme/native.
+  // The one beside the program, in which its build leaves the objects of the workloads; of an installed one,
+  // ../lib/mneme/native.
   static std::string of_program();
-  // The user's, for what has no place of its own: below XDG_CACHE_HOME, or .cache at home. Empty where neither is known.
+  // The user's, for what has no place of its own: below XDG_CACHE_HOME, or .cache at home. Empty where
+  // neither is known.
   static std::string of_user();
 };
 
-// Removes what compilations into the folder left that a kill ended, unless a process uses the folder just now.
+// Removes what compilations into the folder left that a kill ended, unless a process uses the folder just
+// now.
 void remove_abandoned_compilations(const std::string& folder);
 
 class NativeCode {

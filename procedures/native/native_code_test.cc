@@ -1,6 +1,6 @@
-// Goal: machine code comes from a cache where it may, from the compiler where it must, and whatever is wrong with the
-// cache, the compiler, or the source tree ends in a sentence, never in a crash.
-// Method: small hand-written units stand in for emitted ones. They are compiled into a folder, which is then spoiled in
+// Goal: machine code comes from a cache where it may, from the compiler where it must, and whatever is wrong
+// with the cache, the compiler, or the source tree ends in a sentence, never in a crash. Method: small
+// hand-written units stand in for emitted ones. They are compiled into a folder, which is then spoiled in
 // every way that a disk, a neighbour, or an upgrade may; toolchains are made wrong one part at a time.
 #include "procedures/native/native_code.h"
 
@@ -32,8 +32,9 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// Two units: one tells a number, the other fails. Nothing is included, so that compiling takes no time: functions are
-// declared with what native_abi.h's come down to (a reference is an address, a span is two words).
+// Two units: one tells a number, the other fails. Nothing is included, so that compiling takes no time:
+// functions are declared with what native_abi.h's come down to (a reference is an address, a span is two
+// words).
 std::string text_of(size_t number) {
   return fmt::format(R"(
 struct Span {{ const void* data; unsigned long size; }};
@@ -111,7 +112,8 @@ class NativeCodeTest : public testing::Test {
   std::string copy_headers() {
     const fs::path tree = home_ + "/tree";
     for (const char* folder : {"base", "logging", "engine", "procedures"}) {
-      for (const auto& entry : fs::recursive_directory_iterator(fs::path(toolchain_.source_directory) / folder)) {
+      for (const auto& entry :
+           fs::recursive_directory_iterator(fs::path(toolchain_.source_directory) / folder)) {
         if (entry.path().extension() != ".h") continue;
         const fs::path copy = tree / entry.path().lexically_relative(toolchain_.source_directory);
         fs::create_directories(copy.parent_path());
@@ -190,15 +192,17 @@ TEST_F(NativeCodeTest, CompilesListsAndChainsOfHundreds) {
     if (i < 90) nulls += "NULL, ";
     if (i < 450) branches += fmt::format("ELSIF r = {} THEN r := -1; ", 1000 + i);
   }
-  const auto program = compile(
-      fmt::format("{}CREATE PROCEDURE p(INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN IF r IN ({}) AND ({}) THEN r := CASE{} ELSE 0 END; "
-                  "IF {}ELSE r := r + 1; END IF; END IF; r := coalesce({}r); END $$;",
-                  kTestSchema, list, chain, cases, branches, nulls),
-      "test.sql");
+  const auto program =
+      compile(fmt::format("{}CREATE PROCEDURE p(INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN IF r IN ({}) AND "
+                          "({}) THEN r := CASE{} ELSE 0 END; "
+                          "IF {}ELSE r := r + 1; END IF; END IF; r := coalesce({}r); END $$;",
+                          kTestSchema, list, chain, cases, branches, nulls),
+              "test.sql");
   ASSERT_TRUE(program.ok()) << program.error().message;
   const Schema schema((*program)->catalog);
   const std::vector<NativeUnit> units = procedure_units(**program);
-  const Result<NativeCode> code = NativeCode::load(emit_cpp(**program, schema, units), units.size(), folders_, toolchain_);
+  const Result<NativeCode> code =
+      NativeCode::load(emit_cpp(**program, schema, units), units.size(), folders_, toolchain_);
   ASSERT_TRUE(code.ok()) << code.error().message;
   MapAccess rows(schema);
   const std::vector<Argument> arguments = {Argument::of(Value::of_int(300))};
@@ -261,11 +265,13 @@ TEST_F(NativeCodeTest, IsCompiledForOnceWhereNoFolderCanBeMade) {
   write(home_ + "/file", "in the way");
   folders_.keep = home_ + "/file/native";
   for (int i = 0; i < 2; ++i) {
-    EXPECT_THAT(loaded(/*compiled=*/true).notices(), testing::ElementsAre(HasSubstr("cannot make the folder")));
+    EXPECT_THAT(loaded(/*compiled=*/true).notices(),
+                testing::ElementsAre(HasSubstr("cannot make the folder")));
   }
   // A folder that is there, in which there can be no other.
   folders_.keep = "/proc/self";
-  EXPECT_THAT(loaded(/*compiled=*/true).notices(), testing::ElementsAre(HasSubstr("cannot make a folder in /proc/self: ")));
+  EXPECT_THAT(loaded(/*compiled=*/true).notices(),
+              testing::ElementsAre(HasSubstr("cannot make a folder in /proc/self: ")));
 }
 
 TEST_F(NativeCodeTest, TheUsersFolderIsWhereTheEnvironmentSays) {
@@ -347,10 +353,12 @@ TEST_F(NativeCodeTest, AnObjectThatOthersMayWriteIsReplaced) {
 TEST_F(NativeCodeTest, NothingIsLoadedFromOrKeptInAFolderThatOthersMayWriteTo) {
   loaded(/*compiled=*/true);
   fs::permissions(folders_.keep, fs::perms::all);
-  EXPECT_THAT(loaded(/*compiled=*/true).notices(), testing::ElementsAre(HasSubstr("other users may write to " + folders_.keep)));
+  EXPECT_THAT(loaded(/*compiled=*/true).notices(),
+              testing::ElementsAre(HasSubstr("other users may write to " + folders_.keep)));
   folders_.look = {folders_.keep};
   folders_.keep.clear();
-  EXPECT_THAT(loaded(/*compiled=*/true).notices(), testing::ElementsAre(HasSubstr("was not used: other users may write to ")));
+  EXPECT_THAT(loaded(/*compiled=*/true).notices(),
+              testing::ElementsAre(HasSubstr("was not used: other users may write to ")));
 }
 
 TEST_F(NativeCodeTest, WhatIsKeptIsTheUsersAloneWhateverTheUmask) {
@@ -406,7 +414,8 @@ TEST_F(NativeCodeTest, TheRuntimeIsPrecompiledOnceAndUsedUnlessOthersMayWriteIt)
   if (toolchain_.version.find("clang") != std::string::npos) return;  // which looks for none
   toolchain_.precompiled = home_ + "/precompiled";
   toolchain_.flags.push_back("-fno-such-flag");
-  test::expect_refused(toolchain_.precompile(), ErrorKind::kFailed, "made no precompiled header in " + toolchain_.precompiled);
+  test::expect_refused(toolchain_.precompile(), ErrorKind::kFailed,
+                       "made no precompiled header in " + toolchain_.precompiled);
   toolchain_.flags.pop_back();
   ASSERT_TRUE(toolchain_.precompile().ok());
   const fs::path header = toolchain_.precompiled + "/procedures/native/native_runtime.h.gch";
@@ -414,7 +423,8 @@ TEST_F(NativeCodeTest, TheRuntimeIsPrecompiledOnceAndUsedUnlessOthersMayWriteIt)
   EXPECT_TRUE(toolchain_.precompile().ok());
   EXPECT_EQ(fs::last_write_time(header), made);
 
-  toolchain_.flags.push_back("-H");  // names each header that is read, and marks the precompiled one that is used by "!"
+  toolchain_.flags.push_back(
+      "-H");  // names each header that is read, and marks the precompiled one that is used by "!"
   fs::create_directory(home_ + "/compiled");
   fs::permissions(home_ + "/compiled", fs::perms::owner_all);
   const Result<File> work = open_trusted_folder(home_ + "/compiled");
@@ -511,12 +521,14 @@ TEST_F(NativeCodeTest, ACompilerThatTellsNoVersionIsTold) {
   write(mute, "#!/bin/sh\nexit 3\n");
   fs::permissions(mute, fs::perms::owner_all);
   toolchain_.compiler = mute;
-  test::expect_refused(toolchain_.check(), ErrorKind::kFailed, mute + " --version ends with status 3; install it");
+  test::expect_refused(toolchain_.check(), ErrorKind::kFailed,
+                       mute + " --version ends with status 3; install it");
 }
 
 TEST_F(NativeCodeTest, ACompilerThatCannotBeListenedToIsTold) {
   const test::NoOpenFiles none;
-  test::expect_refused(toolchain_.check(), ErrorKind::kFailed, "cannot make a pipe: Too many open files; install it");
+  test::expect_refused(toolchain_.check(), ErrorKind::kFailed,
+                       "cannot make a pipe: Too many open files; install it");
 }
 
 TEST_F(NativeCodeTest, TwoProcessesCompileAtOnce) {

@@ -1,7 +1,8 @@
-// Goal: machine code means what the interpreter does, bit for bit: results, errors and their places, rows, recordings.
-// Method: schemas and procedures are made at random (random_sql.h), whole and as slices that record, recall and locate,
-// compiled many at a time, and called with random arguments on rows that collide often. Interpreter and machine code run
-// each call on databases of their own, maps and real transactions, which must stay equal.
+// Goal: machine code means what the interpreter does, bit for bit: results, errors and their places, rows,
+// recordings. Method: schemas and procedures are made at random (random_sql.h), whole and as slices that
+// record, recall and locate, compiled many at a time, and called with random arguments on rows that collide
+// often. Interpreter and machine code run each call on databases of their own, maps and real transactions,
+// which must stay equal.
 //
 // The seed is printed; MNEME_SEED=n runs that one.
 #include <gtest/gtest.h>

@@ -47,16 +47,19 @@ Result<void> check_seal(const File& file) {
     if (load<Seal>(object.data() + object.size()) == Seal::of(object)) return {};
   }
   return damaged(
-      "{} is not the machine code that was written there: it is cut short, damaged, or another file", file.path());
+      "{} is not the machine code that was written there: it is cut short, damaged, or another file",
+      file.path());
 }
 
-// A path of the descriptor that no object was loaded by before: the loader takes an object that it has loaded by the same path for the
-// same, and the number of a descriptor that was closed comes again. The kernel reads over the dots and slashes.
+// A path of the descriptor that no object was loaded by before: the loader takes an object that it has loaded
+// by the same path for the same, and the number of a descriptor that was closed comes again. The kernel reads
+// over the dots and slashes.
 std::string loader_path(const File& file) {
   static std::atomic<uint64_t> loads = 0;
   std::string path = "/proc/self/fd/";
   // Relaxed: each count is another, and nothing else rests on it.
-  for (uint64_t count = loads.fetch_add(1, std::memory_order_relaxed); count > 0; count /= 2) path += count % 2 == 0 ? "./" : ".//";
+  for (uint64_t count = loads.fetch_add(1, std::memory_order_relaxed); count > 0; count /= 2)
+    path += count % 2 == 0 ? "./" : ".//";
   return path + std::to_string(file.descriptor());
 }
 

@@ -1,10 +1,10 @@
 // NativeObject: a shared object of procedures' machine code: a file with a seal, and the file loaded.
 //
-// Layout      the object as the linker wrote it, then a seal: a magic number and a checksum of all bytes before it.
-//             Loaders of shared objects do not look behind the last section; so one file holds both, and renaming it
-//             into place is one step.
-// Invariants  a file without a right seal is never loaded: it was cut short, or somebody else's. A loaded object says
-//             of itself what it was compiled from (its key), whatever name its file has.
+// Layout      the object as the linker wrote it, then a seal: a magic number and a checksum of all bytes
+//             before it. Loaders of shared objects do not look behind the last section; so one file holds
+//             both, and renaming it into place is one step.
+// Invariants  a file without a right seal is never loaded: it was cut short, or somebody else's. A loaded
+//             object says of itself what it was compiled from (its key), whatever name its file has.
 // Errors      a sentence that names the file and what is wrong with it.
 #pragma once
 
@@ -34,8 +34,9 @@ class NativeObject {
  public:
   // Ends a linked object's file with the seal.
   static Result<void> seal(const std::string& path);
-  // Checks the seal, loads the object, and holds it to the key and the number of units. The object's code runs then: the caller has
-  // checked who could write the file (trusted_folder.h). It may close it afterwards.
+  // Checks the seal, loads the object, and holds it to the key and the number of units. The object's code
+  // runs then: the caller has checked who could write the file (trusted_folder.h). It may close it
+  // afterwards.
   static Result<NativeObject> open(const File& file, const NativeKey& key, size_t unit_count);
 
   NativeObject(NativeObject&& other) noexcept;

@@ -1,7 +1,7 @@
 // Native rows: where columns lie in images, keys made of words, and rows kept for later, in generated code.
 //
-// Invariants  Column and NullableColumn read and write what RowLayout does; put_* encode what KeyCodec does: a test
-//             holds both to it.
+// Invariants  Column and NullableColumn read and write what RowLayout does; put_* encode what KeyCodec does:
+//             a test holds both to it.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ namespace mneme::native {
 
 // ---- columns ----
 
-// A NOT NULL column, as it is stored: bool, int16_t, int32_t, int64_t (a narrow numeric, too), int128, double, or
-// std::string_view.
+// A NOT NULL column, as it is stored: bool, int16_t, int32_t, int64_t (a narrow numeric, too), int128,
+// double, or std::string_view.
 template <typename Stored>
 struct Column {
   using Value = std::conditional_t<std::is_integral_v<Stored> && !std::is_same_v<Stored, bool> &&

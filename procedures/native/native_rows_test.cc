@@ -1,6 +1,5 @@
-// Goal: generated code's columns and keys are RowLayout's and KeyCodec's.
-// Method: a table with a column of every type, an index that puts each at an odd place in the key; random rows go in and
-// out both ways.
+// Goal: generated code's columns and keys are RowLayout's and KeyCodec's. Method: a table with a column of
+// every type, an index that puts each at an odd place in the key; random rows go in and out both ways.
 #include "procedures/native/native_rows.h"
 
 #include <gtest/gtest.h>

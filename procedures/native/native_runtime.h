@@ -1,7 +1,8 @@
 // Native runtime: what code that the emitter has written calls on: arrays, errors, general paths, recordings.
 //
-// Included by generated code only, and by the test that holds it to the interpreter's functions. Nothing here has a .cc:
-// what is not inline is the program's own (text functions, casts, KeyCodec, Transaction), resolved as it loads the code.
+// Included by generated code only, and by the test that holds it to the interpreter's functions. Nothing here
+// has a .cc: what is not inline is the program's own (text functions, casts, KeyCodec, Transaction), resolved
+// as it loads the code.
 // Errors      raise_*() and refuse() set the run's outcome and return false: `return raise(run, where);`
 #pragma once
 
@@ -200,7 +201,8 @@ inline std::span<const Value> key_values(NativeRun& run, std::span<const Value> 
   return sort_key_values(sorted, kind, backward);
 }
 
-// The keys of `values`, one set of values a column of the index, and for ranges the bounds on the next column.
+// The keys of `values`, one set of values a column of the index, and for ranges the bounds on the next
+// column.
 struct KeyPath {
   uint32_t operation;
   IndexId index;

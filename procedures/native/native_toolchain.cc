@@ -29,9 +29,10 @@ namespace {
 constexpr const char* kRuntimeFolder = "procedures/native";
 constexpr const char* kRuntimeHeader = "native_runtime.h";
 
-// Runs a command with both of its streams in `output`; its exit status, 128 and more if a signal ended it. 0 as well where the program
-// that this is part of ignores SIGCHLD, or waits for any child, and so the status is lost: what the command was to make is there, or not.
-// In the folder `in`, in which its temporary files go, too; -1: where this process is.
+// Runs a command with both of its streams in `output`; its exit status, 128 and more if a signal ended it. 0
+// as well where the program that this is part of ignores SIGCHLD, or waits for any child, and so the status
+// is lost: what the command was to make is there, or not. In the folder `in`, in which its temporary files
+// go, too; -1: where this process is.
 Result<int> run_command(const std::vector<std::string>& command, int output, int in = -1) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -51,7 +52,8 @@ Result<int> run_command(const std::vector<std::string>& command, int output, int
     environment.push_back(temporary.data());
   }
   environment.push_back(nullptr);
-  // A compiler runs programs itself, and waits for them: it has no use for what this process ignores or blocks.
+  // A compiler runs programs itself, and waits for them: it has no use for what this process ignores or
+  // blocks.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none, all;
@@ -61,7 +63,8 @@ Result<int> run_command(const std::vector<std::string>& command, int output, int
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t child = -1;
-  const int error = posix_spawnp(&child, arguments[0], &streams, &attributes, arguments.data(), environment.data());
+  const int error =
+      posix_spawnp(&child, arguments[0], &streams, &attributes, arguments.data(), environment.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&streams);
   if (error != 0) return failed("{} cannot be run: {}", command[0], std::strerror(error));
@@ -73,7 +76,8 @@ Result<int> run_command(const std::vector<std::string>& command, int output, int
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// A path that begins at the working directory, for a process that begins in another. A bare name is looked up in PATH.
+// A path that begins at the working directory, for a process that begins in another. A bare name is looked up
+// in PATH.
 std::string absolute(const std::string& program) {
   return program.find('/') == std::string::npos ? program : std::filesystem::absolute(program).string();
 }
@@ -93,7 +97,8 @@ Result<std::string> version_of(const std::string& compiler) {
   return text.substr(0, text.find('\n'));
 }
 
-// The compiler looks in the headers' folder first, for the system's headers, too: no other user may put one there.
+// The compiler looks in the headers' folder first, for the system's headers, too: no other user may put one
+// there.
 Result<void> check_place(const std::string& place) {
   const Result<File> folder = open_trusted_folder(place, {.is_programs = true, .is_groups = true});
   return folder ? Result<void>() : Result<void>(folder.error());
@@ -109,14 +114,17 @@ bool is_precompiled(const std::string& precompiled) {
 // The first place that has headers at all. None: the source tree, which the user is told of.
 std::string find_headers() {
   std::vector<std::string> places;
-  if (const char* const named = std::getenv("MNEME_HEADERS"); named != nullptr && *named != '\0') return named;
+  if (const char* const named = std::getenv("MNEME_HEADERS"); named != nullptr && *named != '\0')
+    return named;
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) places.push_back(program.parent_path().parent_path() / "include" / "mneme");
-  for (const char* place : {kNativeBuild.source_directory, kNativeBuild.installed_headers, "/usr/include/mneme"})
+  for (const char* place :
+       {kNativeBuild.source_directory, kNativeBuild.installed_headers, "/usr/include/mneme"})
     places.emplace_back(place);
   for (const std::string& place : places) {
-    if (std::filesystem::exists(place + "/" + kRuntimeFolder + "/" + kRuntimeHeader, error) && check_place(place).ok())
+    if (std::filesystem::exists(place + "/" + kRuntimeFolder + "/" + kRuntimeHeader, error) &&
+        check_place(place).ok())
       return place;
   }
   return kNativeBuild.source_directory;
@@ -130,8 +138,10 @@ Result<NativeToolchain> NativeToolchain::of_this_program() {
   for (std::string flag; flags >> flag;) toolchain.flags.push_back(flag);
   toolchain.source_directory = find_headers();
   toolchain.header_digest = kNativeBuild.header_digest;
-  const std::string made_of = fmt::format("{} {} {}", kNativeBuild.header_digest, kNativeBuild.compiler_version, kNativeBuild.flags);
-  toolchain.precompiled = fmt::format("{}/{:016x}", kNativeBuild.precompiled_headers, XXH3_64bits(made_of.data(), made_of.size()));
+  const std::string made_of =
+      fmt::format("{} {} {}", kNativeBuild.header_digest, kNativeBuild.compiler_version, kNativeBuild.flags);
+  toolchain.precompiled = fmt::format("{}/{:016x}", kNativeBuild.precompiled_headers,
+                                      XXH3_64bits(made_of.data(), made_of.size()));
   const char* const other = std::getenv("MNEME_CXX");
   if (other == nullptr || *other == '\0') {
     toolchain.compiler = kNativeBuild.compiler;
@@ -161,7 +171,8 @@ Result<void> NativeToolchain::check() const {
   const Result<std::string> headers = digest_of_headers(source_directory);
   if (!headers) {
     return failed(
-        "the headers to compile against are not there: {}; put the source tree back, name where they are installed in "
+        "the headers to compile against are not there: {}; put the source tree back, name where they are "
+        "installed in "
         "MNEME_HEADERS, or build the program anew",
         headers.error().message);
   }
@@ -186,40 +197,45 @@ Result<void> NativeToolchain::check() const {
 Result<void> NativeToolchain::precompile() const {
   if (version.find("clang") != std::string::npos || is_precompiled(precompiled)) return {};
   RETURN_IF_ERROR(check());
-  const Result<File> folder = open_trusted_folder(precompiled + "/" + kRuntimeFolder, {.is_programs = true, .is_groups = true, .is_made = true});
+  const Result<File> folder = open_trusted_folder(precompiled + "/" + kRuntimeFolder,
+                                                  {.is_programs = true, .is_groups = true, .is_made = true});
   if (!folder) return folder.error();
   const Result<File> output = File::make(path_at(*folder, "precompiling.log"), O_WRONLY);
   if (!output) return output.error();
   std::vector<std::string> command = {absolute(compiler)};
-  std::ranges::copy_if(flags, std::back_inserter(command), [](const std::string& flag) { return flag != "-shared"; });
+  std::ranges::copy_if(flags, std::back_inserter(command),
+                       [](const std::string& flag) { return flag != "-shared"; });
   const std::string headers = std::filesystem::absolute(source_directory).string();
-  for (const std::string& part : {std::string("-x"), std::string("c++-header"), "-I" + headers, std::string("-o"), std::string("made"),
-                                  headers + "/" + kRuntimeFolder + "/" + kRuntimeHeader})
+  for (const std::string& part :
+       {std::string("-x"), std::string("c++-header"), "-I" + headers, std::string("-o"), std::string("made"),
+        headers + "/" + kRuntimeFolder + "/" + kRuntimeHeader})
     command.push_back(part);
   const Result<int> status = run_command(command, output->descriptor(), folder->descriptor());
   if (!status) return status.error();
   const std::string name = std::string(kRuntimeHeader) + ".gch";
   if (*status != 0 || ::fchmodat(folder->descriptor(), "made", S_IRUSR | S_IWUSR, 0) != 0 ||
       ::renameat(folder->descriptor(), "made", folder->descriptor(), name.c_str()) != 0) {
-    return failed("{} made no precompiled header in {}; what it says is in precompiling.log there", compiler, folder->path());
+    return failed("{} made no precompiled header in {}; what it says is in precompiling.log there", compiler,
+                  folder->path());
   }
   return {};
 }
 
-Result<void> NativeToolchain::compile(const File& folder, const std::string& source, const std::string& object,
-                                      const std::string& log) const {
+Result<void> NativeToolchain::compile(const File& folder, const std::string& source,
+                                      const std::string& object, const std::string& log) const {
   const Result<File> output = File::make(path_at(folder, log), O_WRONLY);
   if (!output) return output.error();
   std::vector<std::string> command = {absolute(compiler)};
   command.insert(command.end(), flags.begin(), flags.end());
   if (is_precompiled(precompiled)) command.push_back("-I" + std::filesystem::absolute(precompiled).string());
-  for (const std::string& part : {"-I" + std::filesystem::absolute(source_directory).string(), std::string("-o"), object, source})
+  for (const std::string& part :
+       {"-I" + std::filesystem::absolute(source_directory).string(), std::string("-o"), object, source})
     command.push_back(part);
   const Result<int> status = run_command(command, output->descriptor(), folder.descriptor());
   if (!status) return status.error();
   if (*status != 0) {
-    return failed("{} ends with status {} on {}; what it says is in {}", compiler, *status, folder.path() + "/" + source,
-                  folder.path() + "/" + log);
+    return failed("{} ends with status {} on {}; what it says is in {}", compiler, *status,
+                  folder.path() + "/" + source, folder.path() + "/" + log);
   }
   return {};
 }

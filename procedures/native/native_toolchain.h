@@ -1,8 +1,10 @@
-// NativeToolchain: what compiles the machine code of procedures: a compiler, its flags, and the headers it reads.
+// NativeToolchain: what compiles the machine code of procedures: a compiler, its flags, and the headers it
+// reads.
 //
-// Flow        of_this_program() -> (an object of this toolchain is in a cache: nothing more) -> check() -> compile()
-// Invariants  an object is compiled with the flags, sanitizers included, and against the headers that the program
-//             itself was built with; anything else would misread the program's rows.
+// Flow        of_this_program() -> (an object of this toolchain is in a cache: nothing more) -> check() ->
+//             compile()
+// Invariants  an object is compiled with the flags, sanitizers included, and against the headers that the
+//             program itself was built with; anything else would misread the program's rows.
 // Errors      no compiler, another one than the program was built with, changed headers, a text that does not
 //             compile: a sentence that says which, where, and what to do.
 #pragma once
@@ -20,22 +22,25 @@ struct NativeToolchain {
   std::string version;  // the first line of what `compiler --version` prints
   std::vector<std::string> flags;
   std::string source_directory;  // that has the headers, in folders as the source tree's
-  std::string header_digest;  // native_headers.h
-  // Where the precompiled runtime of machine code lies, if it has been made: it saves most of the time that a short text takes. The
-  // compiler ignores it where it does not fit, and the headers are read in its place.
+  std::string header_digest;     // native_headers.h
+  // Where the precompiled runtime of machine code lies, if it has been made: it saves most of the time that a
+  // short text takes. The compiler ignores it where it does not fit, and the headers are read in its place.
   std::string precompiled;
 
-  // What this program was built with, but for the compiler that the environment's MNEME_CXX names. Its headers: where MNEME_HEADERS
-  // says, beside the program where it was installed (../include/mneme), in the source tree, where others are installed.
+  // What this program was built with, but for the compiler that the environment's MNEME_CXX names. Its
+  // headers: where MNEME_HEADERS says, beside the program where it was installed (../include/mneme), in the
+  // source tree, where others are installed.
   static Result<NativeToolchain> of_this_program();
 
   // Whether compiler and headers still are what this says.
   Result<void> check() const;
-  // Makes the precompiled runtime, for the effective user. Does nothing where it is there, and for a compiler other than GCC.
+  // Makes the precompiled runtime, for the effective user. Does nothing where it is there, and for a compiler
+  // other than GCC.
   Result<void> precompile() const;
-  // Makes a shared object of a C++ text. The three are names in the folder, in which the compiler runs, and has its temporary files:
-  // nobody else may write to it. What the compiler prints goes to `log`.
-  Result<void> compile(const File& folder, const std::string& source, const std::string& object, const std::string& log) const;
+  // Makes a shared object of a C++ text. The three are names in the folder, in which the compiler runs, and
+  // has its temporary files: nobody else may write to it. What the compiler prints goes to `log`.
+  Result<void> compile(const File& folder, const std::string& source, const std::string& object,
+                       const std::string& log) const;
 };
 
 }  // namespace mneme

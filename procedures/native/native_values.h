@@ -1,9 +1,11 @@
 // Native values: SQL values as C++ ones in generated code, and what is done to them inline.
 //
-// Representation  boolean: bool. integers, timestamp: int64_t. numeric: int64_t where no value has more than 18 digits,
-//                 else int128, scaled as in Value. double precision: double. strings: std::string_view.
-// Invariants      a value under NULL is some value of its type: it may be computed with, and what comes out is NULL.
-//                 whatever is rare is done by the very functions that the interpreter calls, over boxed Values.
+// Representation  boolean: bool. integers, timestamp: int64_t. numeric: int64_t where no value has more than
+//                 18 digits, else int128, scaled as in Value. double precision: double. strings:
+//                 std::string_view.
+// Invariants      a value under NULL is some value of its type: it may be computed with, and what comes out
+//                 is NULL. whatever is rare is done by the very functions that the interpreter calls, over
+//                 boxed Values.
 // Errors          a function that returns false leaves it to its caller to say why (native_errors.h).
 #pragma once
 
@@ -108,7 +110,8 @@ inline int64_t remainder(int64_t a, int64_t b) {
 template <unsigned kDigits>
 inline constexpr int64_t kNarrowPowerOfTen = static_cast<int64_t>(kPowersOfTen[kDigits]);
 
-// value / 10^kDigits, halves away from zero: numeric.h's divide_rounding, with the division that the number needs.
+// value / 10^kDigits, halves away from zero: numeric.h's divide_rounding, with the division that the number
+// needs.
 template <unsigned kDigits>
 int128 round_away(int128 value) {
   static_assert(kDigits > 0);

@@ -93,7 +93,8 @@ std::string describe_expected(const antlr4::Parser& parser, const antlr4::misc::
 // Turns the first syntax error into a SourceError.
 class ErrorListener : public antlr4::BaseErrorListener {
  public:
-  // `at_end`: what to say where the text ends too early. `is_command`: the text is a session's statement, not a file.
+  // `at_end`: what to say where the text ends too early. `is_command`: the text is a session's statement, not
+  // a file.
   ErrorListener(const char* at_end, bool is_command) : at_end_(at_end), is_command_(is_command) {}
 
   void syntaxError(antlr4::Recognizer* recognizer, antlr4::Token* offending, size_t, size_t,
@@ -149,8 +150,8 @@ bool is_operator(size_t type) {
   return type >= MnemeLexer::LABEL_OPEN && type <= MnemeLexer::PERCENT;
 }
 
-// Where our tokens would differ from PostgreSQL's, the text is refused: a run of operator characters without blanks,
-// which PostgreSQL may take as one operator; characters that belong to no token.
+// Where our tokens would differ from PostgreSQL's, the text is refused: a run of operator characters without
+// blanks, which PostgreSQL may take as one operator; characters that belong to no token.
 void check_tokens(const std::vector<antlr4::Token*>& tokens) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     antlr4::Token* token = tokens[i];
@@ -182,10 +183,11 @@ void check_tokens(const std::vector<antlr4::Token*>& tokens) {
   }
 }
 
-// The depth of a text's tree, a token at a time, before anybody builds it. What opens a level of nesting has a level of the tree,
-// and so has each operator of a chain, each cast and subscript of one value, and each arm of an IF or of a CASE statement. A long chain
-// of AND or OR is a balanced tree (join() in tree_expressions.cc), and the branches of a CASE expression stand side by side: neither is deep.
-// What is deeper than the bounds is refused: up to them no reader of the tree runs out of stack (base/deep_stack.h).
+// The depth of a text's tree, a token at a time, before anybody builds it. What opens a level of nesting has
+// a level of the tree, and so has each operator of a chain, each cast and subscript of one value, and each
+// arm of an IF or of a CASE statement. A long chain of AND or OR is a balanced tree (join() in
+// tree_expressions.cc), and the branches of a CASE expression stand side by side: neither is deep. What is
+// deeper than the bounds is refused: up to them no reader of the tree runs out of stack (base/deep_stack.h).
 class NestingCheck {
  public:
   void add(antlr4::Token* token) {
@@ -277,12 +279,14 @@ class NestingCheck {
   }
   void check(antlr4::Token* token) const {
     if (levels_.size() > kMostNested) {
-      refuse_as(sqlstate::kTooComplex, location(token), "this stands in {} others; more than {} levels are not read: take it apart",
+      refuse_as(sqlstate::kTooComplex, location(token),
+                "this stands in {} others; more than {} levels are not read: take it apart",
                 levels_.size() - 1, kMostNested - 1);
     }
     if (levels_.back().depth() > kMostChained) {
       refuse_as(sqlstate::kTooComplex, location(token),
-                "more than {} operators, or arms of an IF or a CASE, belong together here: take them apart", kMostChained);
+                "more than {} operators, or arms of an IF or a CASE, belong together here: take them apart",
+                kMostChained);
     }
   }
 
@@ -379,13 +383,16 @@ class FileReader {
         }
         static constexpr std::array<std::string_view, 3> kStrings = {"char", "varchar", "text"};
         if (std::ranges::find(kStrings, column.type.base) == kStrings.end()) {
-          refuse(location(collation), "COLLATE is for strings, and column {} is none; leave it out", column.name.text);
+          refuse(location(collation), "COLLATE is for strings, and column {} is none; leave it out",
+                 column.name.text);
         }
-        if (has_collation) refuse(location(collation), "column {} has a second COLLATE; leave it out", column.name.text);
+        if (has_collation)
+          refuse(location(collation), "column {} has a second COLLATE; leave it out", column.name.text);
         has_collation = true;
       }
       if (is_nullable && column.not_null) {
-        refuse(location(item), "column {} is declared both NULL and NOT NULL; leave one out", column.name.text);
+        refuse(location(item), "column {} is declared both NULL and NOT NULL; leave one out",
+               column.name.text);
       }
     }
     table.columns.push_back(std::move(column));
@@ -434,7 +441,9 @@ class FileReader {
     bool has_body = false;
     for (auto* clause : context->procedureClause()) {
       if (auto* language = dynamic_cast<MnemeParser::LanguageClauseContext*>(clause)) {
-        if (has_language) refuse(location(language), "procedure {} says its LANGUAGE twice; leave one out", procedure.name.text);
+        if (has_language)
+          refuse(location(language), "procedure {} says its LANGUAGE twice; leave one out",
+                 procedure.name.text);
         language_is_plpgsql(language);
         has_language = true;
       } else if (auto* body = dynamic_cast<MnemeParser::BodyClauseContext*>(clause)) {
@@ -460,7 +469,8 @@ class FileReader {
     }
   }
 
-  // PostgreSQL ends the body at the first repetition of its opening quote, be it in a string, a comment or a name.
+  // PostgreSQL ends the body at the first repetition of its opening quote, be it in a string, a comment or a
+  // name.
   void check_dollar_quotes(MnemeParser::BodyClauseContext* context) {
     antlr4::Token* open = context->DOLLAR_QUOTE(0)->getSymbol();
     antlr4::Token* close = context->DOLLAR_QUOTE(1)->getSymbol();
@@ -490,7 +500,11 @@ class FileReader {
 class ParsedText {
  public:
   ParsedText(std::string_view source, const char* at_end, bool is_command, size_t lines_before = 0)
-      : input_(ascii(source)), lexer_(&input_), tokens_(&lexer_), parser_(&tokens_), errors_(at_end, is_command) {
+      : input_(ascii(source)),
+        lexer_(&input_),
+        tokens_(&lexer_),
+        parser_(&tokens_),
+        errors_(at_end, is_command) {
     lexer_.removeErrorListeners();
     lexer_.setLine(lines_before + 1);
     tokens_.fill();
@@ -502,7 +516,8 @@ class ParsedText {
     antlr4::Token* end = visible.back();
     visible.pop_back();
     check_tokens(visible);
-    if (end->getStartIndex() < source.size()) refuse(location(end), "the comment that opens here is never closed");
+    if (end->getStartIndex() < source.size())
+      refuse(location(end), "the comment that opens here is never closed");
     NestingCheck nesting;
     for (antlr4::Token* token : visible) nesting.add(token);
     parser_.removeErrorListeners();
@@ -513,7 +528,8 @@ class ParsedText {
   antlr4::CommonTokenStream& tokens() { return tokens_; }
 
  private:
-  // Comments may hold anything; elsewhere a byte that is not ASCII, or is zero, is an error of its own, found with its place.
+  // Comments may hold anything; elsewhere a byte that is not ASCII, or is zero, is an error of its own, found
+  // with its place.
   static std::string ascii(std::string_view source) {
     std::string text(source);
     std::ranges::replace_if(
@@ -532,7 +548,8 @@ class ParsedText {
 
 syntax::File parse(std::string_view source, size_t lines_before) {
   return on_deep_stack([&] {
-    ParsedText text(source, "the file ends in the middle of a definition", /*is_command=*/false, lines_before);
+    ParsedText text(source, "the file ends in the middle of a definition", /*is_command=*/false,
+                    lines_before);
     return FileReader(source, text.tokens()).read(text.parser().file());
   });
 }

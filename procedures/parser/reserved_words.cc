@@ -133,14 +133,16 @@ constexpr auto kWithoutParentheses = std::to_array<std::string_view>(
     {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"});
 
 constexpr auto kReservedInPlpgsql = std::to_array<std::string_view>(
-    {"all",     "begin", "by", "case", "declare", "else", "end",  "execute", "for",    "foreach", "from", "if",
-     "in",      "into",  "loop", "not", "null",   "or",   "strict", "then",  "to",     "using",   "when", "while"});
+    {"all",  "begin",   "by",     "case", "declare", "else",  "end",  "execute",
+     "for",  "foreach", "from",   "if",   "in",      "into",  "loop", "not",
+     "null", "or",      "strict", "then", "to",      "using", "when", "while"});
 static_assert(std::ranges::is_sorted(kReservedInPlpgsql));
 
 // In a session's statement these mean something else than inside a procedure.
 const std::map<std::string_view, std::string_view> kSessionAdvice = {
     {"alter", "ALTER is not supported: drop the table or index, and create it as it should be"},
-    {"call", "a CALL is written CALL name(argument, ...), with the parentheses also where there are no arguments"},
+    {"call",
+     "a CALL is written CALL name(argument, ...), with the parentheses also where there are no arguments"},
     {"close", "cursors are not supported; use ORDER BY with LIMIT and OFFSET"},
     {"commit", "COMMIT is written alone, or as COMMIT WORK or COMMIT TRANSACTION"},
     {"copy", "COPY is not supported; use INSERT"},
@@ -150,7 +152,8 @@ const std::map<std::string_view, std::string_view> kSessionAdvice = {
     {"drop", "DROP is written DROP TABLE name, DROP INDEX name or DROP PROCEDURE name"},
     {"except", "EXCEPT is not supported; use two SELECT statements"},
     {"execute", "prepared statements are not supported; create a procedure, and CALL it"},
-    {"exists", "EXISTS and subqueries are not supported; select the inner rows first, in the same BEGIN block"},
+    {"exists",
+     "EXISTS and subqueries are not supported; select the inner rows first, in the same BEGIN block"},
     {"fetch", "FETCH is not supported; use LIMIT"},
     {"foreign", "FOREIGN KEY is not supported: leave it out, and check in the procedures what must hold"},
     {"group", "GROUP BY is not supported; use one SELECT with aggregates a group"},
@@ -161,7 +164,8 @@ const std::map<std::string_view, std::string_view> kSessionAdvice = {
     {"over", "window functions are not supported; use ORDER BY with LIMIT"},
     {"prepare", "prepared statements are not supported; create a procedure, and CALL it"},
     {"release", "savepoints are not supported: ROLLBACK rolls the whole block back"},
-    {"rollback", "savepoints and prepared transactions are not supported: ROLLBACK, alone, rolls the whole block back"},
+    {"rollback",
+     "savepoints and prepared transactions are not supported: ROLLBACK, alone, rolls the whole block back"},
     {"savepoint", "savepoints are not supported: ROLLBACK rolls the whole block back"},
     {"select", "subqueries are not supported; select the inner rows first, in the same BEGIN block"},
     {"set", "settings are not supported: every transaction is serializable; leave SET out"},
@@ -282,7 +286,8 @@ bool is_reserved_in_plpgsql(std::string_view lower_case_word) {
 
 std::string_view advice_for_word(std::string_view lower_case_word, bool in_session) {
   if (in_session) {
-    if (const auto found = kSessionAdvice.find(lower_case_word); found != kSessionAdvice.end()) return found->second;
+    if (const auto found = kSessionAdvice.find(lower_case_word); found != kSessionAdvice.end())
+      return found->second;
   }
   const auto found = kAdvice.find(lower_case_word);
   return found == kAdvice.end() ? std::string_view() : found->second;

@@ -1,4 +1,5 @@
-// Reserved words: what PostgreSQL won't take for a name, and what to say about the constructs that words begin.
+// Reserved words: what PostgreSQL won't take for a name, and what to say about the constructs that words
+// begin.
 #pragma once
 
 #include <string_view>
@@ -17,8 +18,8 @@ bool is_reserved_for_procedures(std::string_view lower_case_word);
 // current_timestamp, localtimestamp and their like.
 bool is_function_without_parentheses(std::string_view lower_case_word);
 
-// What is not supported about the construct that the word stands for, and what to use instead. Empty: nothing to say.
-// `in_session`: of a statement of its own, not of one inside a procedure.
+// What is not supported about the construct that the word stands for, and what to use instead. Empty: nothing
+// to say. `in_session`: of a statement of its own, not of one inside a procedure.
 std::string_view advice_for_word(std::string_view lower_case_word, bool in_session = false);
 
 }  // namespace mneme

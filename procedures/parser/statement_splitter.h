@@ -1,7 +1,8 @@
-// StatementSplitter: cuts the text of a script, or of what somebody types, into statements at their semicolons.
+// StatementSplitter: cuts the text of a script, or of what somebody types, into statements at their
+// semicolons.
 //
-// Rule        a semicolon ends a statement where it stands in no string, no quoted name, no comment and no dollar-quoted
-//             body. Blanks and comments before a statement are dropped.
+// Rule        a semicolon ends a statement where it stands in no string, no quoted name, no comment and no
+//             dollar-quoted body. Blanks and comments before a statement are dropped.
 // Invariants  text is added by whole lines; the statements together are all of it but what is dropped.
 // Not here    whether a statement means anything (parser.h).
 #pragma once
@@ -31,7 +32,8 @@ class StatementSplitter {
  private:
   enum class State { kPlain, kString, kQuotedName, kLineComment, kBlockComment, kBody };
 
-  // Steps over what stands at at_: a character, or a mark of two characters or more. True: a semicolon ended there.
+  // Steps over what stands at at_: a character, or a mark of two characters or more. True: a semicolon ended
+  // there.
   bool step();
   bool at(std::string_view mark) const { return std::string_view(pending_).substr(at_, mark.size()) == mark; }
   void begin_statement();

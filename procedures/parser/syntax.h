@@ -1,4 +1,5 @@
-// Syntax tree: a .sql file as its author wrote it, before any name is looked up. The parser makes it, the binder reads it.
+// Syntax tree: a .sql file as its author wrote it, before any name is looked up. The parser makes it, the
+// binder reads it.
 //
 // Invariants  names are lower case (quoted ones were checked to be); every node knows its place in the file.
 //             operators, CASE, IN and BETWEEN are spelled out; nothing is typed yet.

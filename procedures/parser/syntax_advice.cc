@@ -71,10 +71,15 @@ bool calls_in_from(const ErrorContext& context) {
 }  // namespace
 
 SyntaxAdvice advice_for(const ErrorContext& context) {
-  const auto advice_for_word = [&](std::string_view word) { return mneme::advice_for_word(word, context.in_session); };
+  const auto advice_for_word = [&](std::string_view word) {
+    return mneme::advice_for_word(word, context.in_session);
+  };
   if (calls_in_from(context)) {
-    return {context.in_session ? "functions in FROM are not supported; name a table, or select the values in a procedure's loop"
-                               : "functions in FROM are not supported; use FOR i IN a..b LOOP", 0};
+    return {
+        context.in_session
+            ? "functions in FROM are not supported; name a table, or select the values in a procedure's loop"
+            : "functions in FROM are not supported; use FOR i IN a..b LOOP",
+        0};
   }
   if (const auto text = statement_advice(context); !text.empty()) return {text, -1};
   if (context.reserved_as_name) return {};

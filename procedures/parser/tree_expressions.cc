@@ -146,7 +146,8 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
   auto* reference = dynamic_cast<MnemeParser::ReferenceContext*>(context);
   CHECK(reference != nullptr);
   Expr expr = make(ExprKind::kReference, where);
-  // What stands for a call without parentheses is given its own advice by the binder, so reserved words pass here.
+  // What stands for a call without parentheses is given its own advice by the binder, so reserved words pass
+  // here.
   const auto text = [](MnemeParser::NameContext* name) {
     return name->IDENTIFIER() && is_function_without_parentheses(lower(name->getText()))
                ? lower(name->getText())
@@ -193,7 +194,8 @@ Expr read_product(MnemeParser::ProductContext* context) {
   const auto factors = context->signedTerm();
   Expr expr = read_signed(factors[0]);
   for (size_t i = 1; i < factors.size(); ++i) {
-    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr), read_signed(factors[i]));
+    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
+                       read_signed(factors[i]));
   }
   return expr;
 }
@@ -202,7 +204,8 @@ Expr read_sum(MnemeParser::SumContext* context) {
   const auto summands = context->product();
   Expr expr = read_product(summands[0]);
   for (size_t i = 1; i < summands.size(); ++i) {
-    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr), read_product(summands[i]));
+    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
+                       read_product(summands[i]));
   }
   return expr;
 }
@@ -252,7 +255,8 @@ Expr read_test(MnemeParser::TestContext* context) {
     if (test->DISTINCT()) {
       // PostgreSQL's IS is not associative, and here it would have to choose a side.
       if (test != context->isTest().back()) {
-        refuse(location(test), "PostgreSQL takes no IS after IS DISTINCT FROM; put the comparison in parentheses");
+        refuse(location(test),
+               "PostgreSQL takes no IS after IS DISTINCT FROM; put the comparison in parentheses");
       }
       expr = make_binary(negated ? Op::kIsNotDistinct : Op::kIsDistinct, std::move(expr),
                          read_comparison(test->comparison()));
@@ -305,7 +309,8 @@ std::string plain_name(antlr4::ParserRuleContext* context, antlr4::tree::Termina
     text = text.substr(1, text.size() - 2);
     if (!is_plain_name(text)) {
       refuse(location(context),
-             "the quoted name \"{}\" is not supported: names are lower-case letters, digits and _; rename it", text);
+             "the quoted name \"{}\" is not supported: names are lower-case letters, digits and _; rename it",
+             text);
     }
   }
   if (text.size() > 63) {
@@ -333,7 +338,8 @@ syntax::Name read_label(MnemeParser::LabelNameContext* context) {
   antlr4::tree::TerminalNode* quoted = context->name() ? context->name()->QUOTED_IDENTIFIER() : nullptr;
   std::string text = plain_name(context, quoted);
   if (!quoted && is_reserved_in_plpgsql(text)) {
-    refuse(location(context), "\"{}\" is a word that PL/pgSQL reserves and can't be a label; choose another", text);
+    refuse(location(context), "\"{}\" is a word that PL/pgSQL reserves and can't be a label; choose another",
+           text);
   }
   return {text, location(context)};
 }

@@ -1,5 +1,5 @@
-// Tree reader: ANTLR's parse tree to our syntax tree. Private to the parser: only its own .cc files see the generated
-// headers, which are slow to compile.
+// Tree reader: ANTLR's parse tree to our syntax tree. Private to the parser: only its own .cc files see the
+// generated headers, which are slow to compile.
 #pragma once
 
 #include <MnemeLexer.h>
@@ -22,7 +22,8 @@ inline constexpr char kNotAscii = '\x7f';
 syntax::SourceLocation location(antlr4::Token* token);
 syntax::SourceLocation location(antlr4::ParserRuleContext* context);
 
-// An identifier in lower case. Words that PostgreSQL reserves, and quoted names that are not plain, are refused.
+// An identifier in lower case. Words that PostgreSQL reserves, and quoted names that are not plain, are
+// refused.
 syntax::Name read_name(MnemeParser::NameContext* context);
 // Likewise of a label, of which PL/pgSQL's own reserved words alone are refused.
 syntax::Name read_label(MnemeParser::LabelNameContext* context);
@@ -30,7 +31,8 @@ std::string read_string(antlr4::tree::TerminalNode* literal);
 syntax::TypeName read_type(MnemeParser::TypeNameContext* context);
 syntax::Expr read_expression(MnemeParser::ExpressionContext* context);
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens);
-// The SELECT, INSERT, UPDATE or DELETE of a session, whose rows go to the user; nothing where the command is another.
+// The SELECT, INSERT, UPDATE or DELETE of a session, whose rows go to the user; nothing where the command is
+// another.
 std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,
                                                 antlr4::TokenStream& tokens);
 

@@ -41,7 +41,8 @@ class StatementReader {
   void read_returning(MnemeParser::ReturningContext* context, syntax::Operation& operation);
   syntax::SelectItem select_item(MnemeParser::SelectItemContext* context);
   syntax::Target target(MnemeParser::TargetContext* context);
-  // PL/pgSQL takes the first `end` outside of parentheses for the end of the expression, and a CASE has such words of its own.
+  // PL/pgSQL takes the first `end` outside of parentheses for the end of the expression, and a CASE has such
+  // words of its own.
   syntax::Expr expression_before(size_t end, std::string_view word, MnemeParser::ExpressionContext* context);
   std::string one_line(antlr4::ParserRuleContext* context);
   [[noreturn]] static void refuse_into(MnemeParser::IntoContext* context) {
@@ -203,14 +204,16 @@ syntax::Operation StatementReader::delete_rows(MnemeParser::DeleteRowsContext* c
   return operation;
 }
 
-syntax::Expr StatementReader::expression_before(size_t end, std::string_view word, MnemeParser::ExpressionContext* context) {
+syntax::Expr StatementReader::expression_before(size_t end, std::string_view word,
+                                                MnemeParser::ExpressionContext* context) {
   int depth = 0;
   for (size_t i = context->getStart()->getTokenIndex(); i <= context->getStop()->getTokenIndex(); ++i) {
     const size_t type = tokens_.get(i)->getType();
     if (type == MnemeLexer::LPAREN || type == MnemeLexer::LBRACKET) ++depth;
     if (type == MnemeLexer::RPAREN || type == MnemeLexer::RBRACKET) --depth;
     if (type == end && depth == 0) {
-      refuse(location(tokens_.get(i)), "PL/pgSQL takes this {} for the end of the expression; put the CASE expression in parentheses",
+      refuse(location(tokens_.get(i)),
+             "PL/pgSQL takes this {} for the end of the expression; put the CASE expression in parentheses",
              word);
     }
   }
@@ -241,7 +244,8 @@ Statement StatementReader::case_statement(MnemeParser::CaseStatementContext* con
   for (auto* item : context->caseBranch()) {
     syntax::Branch branch;
     branch.where = location(item);
-    for (auto* condition : item->expression()) branch.conditions.push_back(expression_before(MnemeLexer::THEN, "THEN", condition));
+    for (auto* condition : item->expression())
+      branch.conditions.push_back(expression_before(MnemeLexer::THEN, "THEN", condition));
     branch.statements = statements(item->statements());
     statement.branches.push_back(std::move(branch));
   }

@@ -74,7 +74,8 @@ class Change {
         command_(command) {}
 
   std::unique_ptr<Program> make() {
-    return command_.kind == syntax::Command::Kind::kCreate ? create(*command_.definition) : drop(command_.name.text);
+    return command_.kind == syntax::Command::Kind::kCreate ? create(*command_.definition)
+                                                           : drop(command_.name.text);
   }
 
  private:
@@ -102,7 +103,8 @@ class Change {
     return changed(std::move(catalog), pieces_of(source), users);
   }
 
-  // The change adds a definition that leaves the meaning of all others as it is. Their number then costs nothing.
+  // The change adds a definition that leaves the meaning of all others as it is. Their number then costs
+  // nothing.
   std::unique_ptr<Program> with_one_more(const Definition& made) const {
     try {
       return with_definition(program_, made.text);
@@ -117,7 +119,8 @@ class Change {
       refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", name);
     }
     if (made.index && program_.catalog.find_table(made.index->table.text) == nullptr) {
-      refuse_change(sqlstate_of_catalog::kUndefinedTable, "relation \"{}\" does not exist", made.index->table.text);
+      refuse_change(sqlstate_of_catalog::kUndefinedTable, "relation \"{}\" does not exist",
+                    made.index->table.text);
     }
   }
 
@@ -147,11 +150,13 @@ class Change {
     }
     const ir::Procedure* procedure = program_.find_procedure(name);
     if (procedure == nullptr) {
-      refuse_change(sqlstate_of_catalog::kUndefinedProcedure, "could not find a procedure named \"{}\"", name);
+      refuse_change(sqlstate_of_catalog::kUndefinedProcedure, "could not find a procedure named \"{}\"",
+                    name);
     }
     Pieces pieces = pieces_of(program_.source);
     pieces.erase(find(pieces, Kind::kProcedure, name));
-    return changed(program_.catalog, std::move(pieces), std::vector<char>(program_.procedures.size()), procedure->id);
+    return changed(program_.catalog, std::move(pieces), std::vector<char>(program_.procedures.size()),
+                   procedure->id);
   }
 
   std::unique_ptr<Program> drop_table(const std::string& name) {
@@ -167,7 +172,8 @@ class Change {
     }
     Pieces pieces = pieces_of(program_.source);
     pieces.erase(find(pieces, Kind::kTable, name));
-    std::erase_if(pieces, [&](const auto& piece) { return piece->kind == Kind::kIndex && piece->table == name; });
+    std::erase_if(pieces,
+                  [&](const auto& piece) { return piece->kind == Kind::kIndex && piece->table == name; });
     return changed(program_.catalog.without(table->id), std::move(pieces), users);
   }
 
@@ -190,7 +196,8 @@ class Change {
   // By procedure, whether it uses the table.
   std::vector<char> users_of(TableId table) const {
     std::vector<char> users;
-    for (const ir::Procedure& procedure : program_.procedures) users.push_back(uses_table(procedure, table) ? 1 : 0);
+    for (const ir::Procedure& procedure : program_.procedures)
+      users.push_back(uses_table(procedure, table) ? 1 : 0);
     return users;
   }
 
@@ -201,14 +208,18 @@ class Change {
   }
 
   static Pieces::iterator find(Pieces& pieces, Kind kind, const std::string& name) {
-    return std::ranges::find_if(pieces, [&](const auto& piece) { return piece->kind == kind && piece->name == name; });
+    return std::ranges::find_if(
+        pieces, [&](const auto& piece) { return piece->kind == kind && piece->name == name; });
   }
 
-  // The program of these pieces and this catalog. `binds`: by procedure, whether it is to be bound anew; all others mean what they did.
-  std::unique_ptr<Program> changed(Catalog catalog, Pieces pieces, const std::vector<char>& binds, std::optional<ProcedureId> gone = {}) const {
+  // The program of these pieces and this catalog. `binds`: by procedure, whether it is to be bound anew; all
+  // others mean what they did.
+  std::unique_ptr<Program> changed(Catalog catalog, Pieces pieces, const std::vector<char>& binds,
+                                   std::optional<ProcedureId> gone = {}) const {
     // A procedure that is bound anew may use whatever there is, so all that is comes before it.
     if (std::ranges::find(binds, 1) != binds.end()) {
-      std::ranges::stable_partition(pieces, [](const auto& piece) { return piece->kind != Kind::kProcedure; });
+      std::ranges::stable_partition(pieces,
+                                    [](const auto& piece) { return piece->kind != Kind::kProcedure; });
     }
     const Renumbering numbers(program_.catalog, catalog);
     const std::vector<size_t> lines = lines_before_procedures();
@@ -234,7 +245,8 @@ class Change {
     return next;
   }
 
-  std::shared_ptr<const BoundProcedure> bind(const Catalog& catalog, const SourcePiece& piece, size_t lines_before, ProcedureId id) const {
+  std::shared_ptr<const BoundProcedure> bind(const Catalog& catalog, const SourcePiece& piece,
+                                             size_t lines_before, ProcedureId id) const {
     try {
       return bind_one(catalog, piece.text, lines_before, id);
     } catch (const SourceError& error) {
@@ -258,8 +270,8 @@ class Change {
                     "cannot drop {} because other objects depend on it: without it, {}", command_.name.text,
                     error.message);
     }
-    refuse_change(error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError, "line {}:{}: {}", error.where.line,
-                  error.where.column, error.message);
+    refuse_change(error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError, "line {}:{}: {}",
+                  error.where.line, error.where.column, error.message);
   }
 
   // Callers, and what is written in a log before, know the procedure by them.

@@ -1,7 +1,8 @@
-// Goal: a change of the schema compiles what it changes alone, and what it makes is the schema that one file of the definitions makes.
-// Method: definitions are created, replaced and dropped one after the other. Procedures that do not depend on a change must be the same
-// objects as before, or copies with other numbers, which share their texts: nobody has bound them again. And compiling the source that is
-// kept must give the same program: hash, lines, index kinds.
+// Goal: a change of the schema compiles what it changes alone, and what it makes is the schema that one file
+// of the definitions makes. Method: definitions are created, replaced and dropped one after the other.
+// Procedures that do not depend on a change must be the same objects as before, or copies with other numbers,
+// which share their texts: nobody has bound them again. And compiling the source that is kept must give the
+// same program: hash, lines, index kinds.
 #include "procedures/session/catalog_change.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +33,8 @@ class CatalogChangeTest : public testing::Test {
   }
 
   static std::string procedure(const std::string& name, const std::string& condition = "id = 1") {
-    return "CREATE PROCEDURE " + name + "() LANGUAGE plpgsql AS $$\nDECLARE x INT;\nBEGIN\n  SELECT v INTO x FROM t WHERE " + condition +
+    return "CREATE PROCEDURE " + name +
+           "() LANGUAGE plpgsql AS $$\nDECLARE x INT;\nBEGIN\n  SELECT v INTO x FROM t WHERE " + condition +
            ";\n  IF x > 1 THEN RAISE EXCEPTION 'x is %', length('text' || x); END IF; END $$";
   }
 
@@ -49,7 +51,8 @@ class CatalogChangeTest : public testing::Test {
     std::vector<uint32_t> lines;
     for (const ir::Statement& statement : statements) {
       lines.push_back(statement.where.line);
-      if (statement.expr) ir::walk(*statement.expr, [&](const ir::Expr& expr) { lines.push_back(expr.where.line); });
+      if (statement.expr)
+        ir::walk(*statement.expr, [&](const ir::Expr& expr) { lines.push_back(expr.where.line); });
       for (const uint32_t line : lines_of(statement.body)) lines.push_back(line);
     }
     return lines;
@@ -61,14 +64,17 @@ class CatalogChangeTest : public testing::Test {
     for (size_t i = 0; i < program_->procedures.size(); ++i) {
       const BoundProcedure& now = program_->procedures.bound(i);
       const ir::Procedure* former = before_->find_procedure(now.procedure.name);
-      if (former == nullptr || before_->procedures.bound(former->id.value).strings != now.strings) names.insert(now.procedure.name);
+      if (former == nullptr || before_->procedures.bound(former->id.value).strings != now.strings)
+        names.insert(now.procedure.name);
     }
     return names;
   }
 
-  static std::string select_from(const std::string& name, const std::string& table, const std::string& condition) {
-    return "PROCEDURE " + name + "() LANGUAGE plpgsql AS $$\nDECLARE x INT; y INT := length('" + name + "' || 2);\nBEGIN\n  SELECT v INTO x FROM " +
-           table + " WHERE " + condition + ";\n  IF x > y THEN UPDATE " + table + "\n SET w = x WHERE id = x + y; END IF; END $$";
+  static std::string select_from(const std::string& name, const std::string& table,
+                                 const std::string& condition) {
+    return "PROCEDURE " + name + "() LANGUAGE plpgsql AS $$\nDECLARE x INT; y INT := length('" + name +
+           "' || 2);\nBEGIN\n  SELECT v INTO x FROM " + table + " WHERE " + condition +
+           ";\n  IF x > y THEN UPDATE " + table + "\n SET w = x WHERE id = x + y; END IF; END $$";
   }
 
   void expect_as_if_compiled_at_once() const {
@@ -79,7 +85,8 @@ class CatalogChangeTest : public testing::Test {
     ASSERT_EQ((*at_once)->procedures.size(), program_->procedures.size());
     for (size_t i = 0; i < program_->procedures.size(); ++i) {
       EXPECT_EQ((*at_once)->procedures[i].where.line, program_->procedures[i].where.line);
-      EXPECT_EQ((*at_once)->procedures[i].operations[0].where.line, program_->procedures[i].operations[0].where.line);
+      EXPECT_EQ((*at_once)->procedures[i].operations[0].where.line,
+                program_->procedures[i].operations[0].where.line);
       EXPECT_EQ(program_->procedures[i].id.value, i);
       EXPECT_EQ((*at_once)->procedures[i].by_chance, program_->procedures[i].by_chance);
       EXPECT_EQ(lines_of((*at_once)->procedures[i].body), lines_of(program_->procedures[i].body));
@@ -90,13 +97,15 @@ class CatalogChangeTest : public testing::Test {
   }
 
   std::unique_ptr<Program> before_;
-  std::unique_ptr<Program> program_ = *compile("-- a file\nCREATE TABLE t (id INT PRIMARY KEY, v INT NOT NULL, name VARCHAR(9))", "test.sql");
+  std::unique_ptr<Program> program_ =
+      *compile("-- a file\nCREATE TABLE t (id INT PRIMARY KEY, v INT NOT NULL, name VARCHAR(9))", "test.sql");
 };
 
 TEST_F(CatalogChangeTest, CompilesOnlyWhatIsNew) {
   EXPECT_EQ(change(procedure("first")), "CREATE PROCEDURE");
   for (const std::string& definition :
-       {procedure("second", "v > 2"), std::string("CREATE TABLE u (id INT PRIMARY KEY,\n v INT UNIQUE NOT NULL)"),
+       {procedure("second", "v > 2"),
+        std::string("CREATE TABLE u (id INT PRIMARY KEY,\n v INT UNIQUE NOT NULL)"),
         std::string("CREATE INDEX u_by_v ON u (v)"), procedure("third", "id > 5"), procedure("fourth")}) {
     const std::string answer = change(definition);
     EXPECT_THAT(answer, StartsWith("CREATE")) << answer;
@@ -151,10 +160,12 @@ TEST_F(CatalogChangeTest, ManyChangesMakeWhatTheirSourceMakes) {
   std::map<std::string, int> done;
   for (int step = 0; step < 400; ++step) {
     const std::string table = number("t", 6), index = number("i", 8), name = number("p", 8);
-    const std::string conditions[] = {"v = 5", "id = 5", "w > 2 AND v = 1", "v > 3 ORDER BY v, id LIMIT 1", "w = 1 LIMIT 1"};
+    const std::string conditions[] = {"v = 5", "id = 5", "w > 2 AND v = 1", "v > 3 ORDER BY v, id LIMIT 1",
+                                      "w = 1 LIMIT 1"};
     const std::string& condition = conditions[random() % std::size(conditions)];
     const std::string texts[] = {
-        "CREATE TABLE " + table + " (id INT PRIMARY KEY, v INT NOT NULL, w INT" + (random() % 2 == 0 ? ",\n UNIQUE (v))" : ")"),
+        "CREATE TABLE " + table + " (id INT PRIMARY KEY, v INT NOT NULL, w INT" +
+            (random() % 2 == 0 ? ",\n UNIQUE (v))" : ")"),
         "CREATE INDEX " + index + " ON " + table + (random() % 2 == 0 ? " (v)" : " (w,\n id)"),
         "CREATE UNIQUE INDEX " + index + " ON " + table + " (v, id)",
         "CREATE " + select_from(name, table, condition),
@@ -172,14 +183,17 @@ TEST_F(CatalogChangeTest, ManyChangesMakeWhatTheirSourceMakes) {
       FAIL() << "after " << text;
     }
   }
-  for (const char* kind : {"CREATE TABLE", "CREATE INDEX", "CREATE PROCEDURE", "DROP TABLE", "DROP INDEX", "DROP PROCEDURE"}) {
+  for (const char* kind :
+       {"CREATE TABLE", "CREATE INDEX", "CREATE PROCEDURE", "DROP TABLE", "DROP INDEX", "DROP PROCEDURE"}) {
     EXPECT_GT(done[kind], 5) << kind;
   }
 }
 
 TEST_F(CatalogChangeTest, TellsAPlaceInTheStatement) {
   EXPECT_EQ(change(procedure("first")), "CREATE PROCEDURE");
-  EXPECT_THAT(change("CREATE PROCEDURE second() LANGUAGE plpgsql AS $$ BEGIN\n\n  PERFORM 1 FROM nothing; END $$"), StartsWith("42601: line 3:"));
+  EXPECT_THAT(
+      change("CREATE PROCEDURE second() LANGUAGE plpgsql AS $$ BEGIN\n\n  PERFORM 1 FROM nothing; END $$"),
+      StartsWith("42601: line 3:"));
   EXPECT_EQ(change("CREATE TABLE t (id INT)"), "42P07: relation \"t\" already exists");
   EXPECT_THAT(change("CREATE INDEX i ON nothing (v)"), StartsWith("42P01"));
   EXPECT_THAT(change(procedure("first")), StartsWith("42723"));

@@ -46,8 +46,8 @@ class HeldColumns {
   std::optional<ColumnBits> changed_;
 };
 
-std::string print_row(const Schema& schema, const ChangeCodec& codec, const RowChange& change, bool has_location,
-                      const std::byte* image) {
+std::string print_row(const Schema& schema, const ChangeCodec& codec, const RowChange& change,
+                      bool has_location, const std::byte* image) {
   const TableDefinition& table = schema.catalog().table(change.table);
   const RowLayout& layout = schema.layout(change.table);
   const HeldColumns held(codec, change);

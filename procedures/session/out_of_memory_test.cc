@@ -1,6 +1,7 @@
-// Goal: a statement that runs out of memory leaves no transaction open, and nothing claimed, locked or changed.
-// Method: operator new fails at the first allocation of a statement, then at the second, and so on, until the statement succeeds.
-// After each failure another session must see all rows as before or all as after, and be able to change each of them.
+// Goal: a statement that runs out of memory leaves no transaction open, and nothing claimed, locked or
+// changed. Method: operator new fails at the first allocation of a statement, then at the second, and so on,
+// until the statement succeeds. After each failure another session must see all rows as before or all as
+// after, and be able to change each of them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -78,7 +79,9 @@ class OutOfMemoryTest : public testing::TestWithParam<const char*> {
  protected:
   struct Memory {
     explicit Memory(const Program& program)
-        : database(program.catalog, 2), session(program, database, WorkerId{0}), other(program, database, WorkerId{1}) {
+        : database(program.catalog, 2),
+          session(program, database, WorkerId{0}),
+          other(program, database, WorkerId{1}) {
       database.attach_log(log, RecordContent::kLogical);
       for (int id = 1; id <= 20; ++id) {
         const std::string row = fmt::format("INSERT INTO item VALUES ({}, {}, 'n')", id, id % 3);
@@ -92,7 +95,8 @@ class OutOfMemoryTest : public testing::TestWithParam<const char*> {
   };
 
   static std::string rows(SqlSession& session) {
-    const StatementResult result = session.run(*parse_statement("SELECT id, kind, note FROM item ORDER BY id").command);
+    const StatementResult result =
+        session.run(*parse_statement("SELECT id, kind, note FROM item ORDER BY id").command);
     EXPECT_TRUE(result.ok()) << result.message;
     std::string text;
     for (const auto& row : result.rows) text += *row[0] + "," + *row[1] + "," + *row[2] + " ";
@@ -146,7 +150,8 @@ TEST_P(OutOfMemoryTest, FailsItsBlock) {
     Memory memory(*program_);
     const std::string before = rows(memory.other);
     EXPECT_TRUE(memory.session.run(*parse_statement("BEGIN").command).ok());
-    EXPECT_TRUE(memory.session.run(*parse_statement("INSERT INTO item VALUES (77, 7, 'seven')").command).ok());
+    EXPECT_TRUE(
+        memory.session.run(*parse_statement("INSERT INTO item VALUES (77, 7, 'seven')").command).ok());
     if (run(memory.session, command, failures)) break;
     ASSERT_EQ(memory.session.block(), SqlSession::Block::kFailed);
     ASSERT_EQ(rows(memory.other), before);
@@ -155,11 +160,12 @@ TEST_P(OutOfMemoryTest, FailsItsBlock) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Statements, OutOfMemoryTest,
-                         testing::Values("INSERT INTO item VALUES (30, 5, 'long enough to be no short string, surely it is')",
-                                         "UPDATE item SET kind = kind + 10, note = note || 'x' WHERE kind = 1 RETURNING note",
-                                         "UPDATE item SET id = id + 100", "DELETE FROM item WHERE kind = 2",
-                                         "SELECT note FROM item WHERE kind = 1 ORDER BY note", "CALL add(50, 0)"));
+INSTANTIATE_TEST_SUITE_P(
+    Statements, OutOfMemoryTest,
+    testing::Values("INSERT INTO item VALUES (30, 5, 'long enough to be no short string, surely it is')",
+                    "UPDATE item SET kind = kind + 10, note = note || 'x' WHERE kind = 1 RETURNING note",
+                    "UPDATE item SET id = id + 100", "DELETE FROM item WHERE kind = 2",
+                    "SELECT note FROM item WHERE kind = 1 ORDER BY note", "CALL add(50, 0)"));
 
 }  // namespace
 }  // namespace mneme

@@ -12,8 +12,9 @@ namespace mneme {
 namespace {
 
 constexpr uint32_t kMaxAttempts = 10'000;
-// The pause after a conflict doubles from attempt to attempt, up to this. A conflict's other side is done within
-// microseconds; it takes longer only where its thread has lost its core, and then the core is what it needs.
+// The pause after a conflict doubles from attempt to attempt, up to this. A conflict's other side is done
+// within microseconds; it takes longer only where its thread has lost its core, and then the core is what it
+// needs.
 constexpr uint32_t kLongestPause_us = 1000;
 constexpr uint32_t kSpinLimit_us = 16;
 
@@ -138,8 +139,8 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
 }
 
 Session::Attempt Session::commit(const ir::Procedure& procedure, CallResult& result) {
-  const CommitOutcome committed = logged_as_ == LoggedAs::kAdHoc ? transaction_.commit_ad_hoc()
-                                                                 : transaction_.commit(payload_.span());
+  const CommitOutcome committed =
+      logged_as_ == LoggedAs::kAdHoc ? transaction_.commit_ad_hoc() : transaction_.commit(payload_.span());
   if (committed.status == CommitStatus::kConflict) return Attempt::kConflict;
   if (committed.status != CommitStatus::kCommitted) return not_committed(procedure, committed.status, result);
   CHECK(!committed.wrote || procedure.writes);
@@ -169,15 +170,18 @@ Session::Attempt Session::roll_back(const Outcome& outcome, CallResult& result) 
   return Attempt::kDone;
 }
 
-Session::Attempt Session::not_committed(const ir::Procedure& procedure, CommitStatus why, CallResult& result) {
+Session::Attempt Session::not_committed(const ir::Procedure& procedure, CommitStatus why,
+                                        CallResult& result) {
   if (why == CommitStatus::kLogFailed) return log_failed(result);
   const uint32_t attempts = result.attempts;
   result = refuse(
       why == CommitStatus::kTooLarge
-          ? fmt::format("the rows that {} changed with these arguments take more than the {} bytes that a log record "
-                        "holds: change fewer at a time, or log commands",
-                        procedure.name, kMaxPayloadBytes)
-          : fmt::format("{} changed a row of a table that has no primary key, and a log of rows names them by it: give "
+          ? fmt::format(
+                "the rows that {} changed with these arguments take more than the {} bytes that a log record "
+                "holds: change fewer at a time, or log commands",
+                procedure.name, kMaxPayloadBytes)
+          : fmt::format("{} changed a row of a table that has no primary key, and a log of rows names them "
+                        "by it: give "
                         "the table one",
                         procedure.name));
   result.attempts = attempts;

@@ -1,13 +1,15 @@
 // Session: a client's calls, one at a time, each run as a transaction on one worker.
 //
-// Flow        check the call -> encode it for the log -> prefetch the rows that it will look up -> run it -> commit;
-//             after a conflict again, from the start
-// Ad hoc      a transaction is logged by its rows in the place of its call where who calls says so, where it is drawn
-//             (SessionOptions), or where running the procedure again might do something else (ir::Procedure::by_chance).
+// Flow        check the call -> encode it for the log -> prefetch the rows that it will look up -> run it ->
+//             commit; after a conflict again, from the start
+// Ad hoc      a transaction is logged by its rows in the place of its call where who calls says so, where it
+//             is drawn (SessionOptions), or where running the procedure again might do something else
+//             (ir::Procedure::by_chance).
 // Invariants  a call that was refused, or raised, has changed nothing.
 //             an outcome, a rollback included, was read from a consistent state.
-// Waiting     for conflicts, a growing pause between attempts; for the log's space (Transaction::commit). Not for
-//             durability: whoever tells the client waits until `lsn` is durable (or does not, and says so).
+// Waiting     for conflicts, a growing pause between attempts; for the log's space (Transaction::commit). Not
+//             for durability: whoever tells the client waits until `lsn` is durable (or does not, and says
+//             so).
 // Errors      a CallResult, never an exception. Attempts are bounded: kGaveUp.
 // Threads     the worker's. Results and messages stay valid until the next run().
 #pragma once
@@ -37,8 +39,8 @@ struct CallResult {
     kLogFailed,    // CommitLog::failure() says why
   };
   Status status = Status::kCommitted;
-  // kCommitted, kRolledBack: may be told to the client once the record at `lsn` is durable. Of a transaction that wrote
-  // (`logged`) it is its own record, otherwise the youngest that it depends on.
+  // kCommitted, kRolledBack: may be told to the client once the record at `lsn` is durable. Of a transaction
+  // that wrote (`logged`) it is its own record, otherwise the youngest that it depends on.
   Lsn lsn;
   bool logged = false;
   std::string_view sqlstate;          // kRolledBack; kRefused, where PostgreSQL has one for it
@@ -69,20 +71,22 @@ struct SessionOptions {
       native;  // the procedures' machine code, by id; empty: they are interpreted
   bool prefetch =
       true;  // with machine code: rows that the arguments name are fetched, all at once, before it runs
-  // Of the transactions that are to leave calls in the log, so many, drawn at random, are logged as ad-hoc ones.
+  // Of the transactions that are to leave calls in the log, so many, drawn at random, are logged as ad-hoc
+  // ones.
   uint32_t ad_hoc_percent = 0;
   uint64_t ad_hoc_seed = 0;
 };
 
 class Session {
  public:
-  // The program, the database and the machine code outlive the session; the program's catalog is the database's.
+  // The program, the database and the machine code outlive the session; the program's catalog is the
+  // database's.
   Session(const Program& program, Database& database, WorkerId worker, const SessionOptions& options = {});
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // A call has its procedure's parameters; the hidden argument, its time, is added here. Where it throws, as for want of memory, its
-  // transaction has ended.
+  // A call has its procedure's parameters; the hidden argument, its time, is added here. Where it throws, as
+  // for want of memory, its transaction has ended.
   CallResult run(const Call& call, LoggedAs logged_as = LoggedAs::kContent);
 
   const SessionCounters& counters() const { return counters_; }

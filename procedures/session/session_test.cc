@@ -1,6 +1,6 @@
-// Goal: what a session adds to a call is fixed when the call is made, and is logged with it.
-// Method: a procedure asks for the time twice; what it stored is held against the clock and the logged call. Then what is
-// logged by rows: what cannot be, what chance decides, and what was drawn.
+// Goal: what a session adds to a call is fixed when the call is made, and is logged with it. Method: a
+// procedure asks for the time twice; what it stored is held against the clock and the logged call. Then what
+// is logged by rows: what cannot be, what chance decides, and what was drawn.
 #include "procedures/session/session.h"
 
 #include <gtest/gtest.h>
@@ -83,16 +83,19 @@ TEST(Session, RefusesWhatALogOfRowsCannotHold) {
           END LOOP;
       END $$;
       CREATE PROCEDURE correct() LANGUAGE plpgsql AS $$
-      BEGIN UPDATE note SET n_at = 1 WHERE n_at = 0; END $$;)", RecordContent::kLogical);
+      BEGIN UPDATE note SET n_at = 1 WHERE n_at = 0; END $$;)",
+                 RecordContent::kLogical);
   auto& [program, database, log, session] = one;
   const std::string text(2000, 'x');
   const auto write = [&](int64_t count) {
-    return session.run({ProcedureId{0}, {Argument::of(Value::of_int(count)), Argument::of(Value::of_text(text))}});
+    return session.run(
+        {ProcedureId{0}, {Argument::of(Value::of_int(count)), Argument::of(Value::of_text(text))}});
   };
 
   const CallResult too_large = write(140);
   EXPECT_EQ(too_large.status, CallResult::Status::kRefused);
-  EXPECT_NE(too_large.message.find("the rows that write changed"), std::string_view::npos) << too_large.message;
+  EXPECT_NE(too_large.message.find("the rows that write changed"), std::string_view::npos)
+      << too_large.message;
   EXPECT_EQ(log.filled() + log.skipped(), 0u);
   EXPECT_TRUE(write(100).committed()) << "nothing is left of the refused call's rows";
 

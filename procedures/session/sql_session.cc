@@ -18,8 +18,9 @@ namespace {
 constexpr uint32_t kMostAttempts = 10'000;
 
 StatementResult refused(const SourceError& error) {
-  return StatementResult::failure(error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError, fmt::format("line {}:{}: {}", error.where.line,
-                                                                      error.where.column, error.message));
+  return StatementResult::failure(
+      error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError,
+      fmt::format("line {}:{}: {}", error.where.line, error.where.column, error.message));
 }
 
 StatementResult conflict() {
@@ -287,10 +288,14 @@ StatementResult SqlSession::run_call(const syntax::Command& command) {
     if (!type.is_array) {
       Value value = values.front().scalar;
       if (type.is_string() && !value.is_null()) value = Value::of_text(arena_.copy(value.as_text()));
-      const Type& own = bound.procedure.variables[bound.procedure.parameters[call.arguments.size() - skipped].variable.value].type;
+      const Type& own =
+          bound.procedure
+              .variables[bound.procedure.parameters[call.arguments.size() - skipped].variable.value]
+              .type;
       if (const std::string fault = fit_argument(own, type, value); !fault.empty()) {
-        return StatementResult::failure(type.is_string() ? sqlstate::kStringTooLong : sqlstate::kOutOfRange,
-                                        fmt::format("argument {} of procedure {} {}", i + 1, callee.name, fault));
+        return StatementResult::failure(
+            type.is_string() ? sqlstate::kStringTooLong : sqlstate::kOutOfRange,
+            fmt::format("argument {} of procedure {} {}", i + 1, callee.name, fault));
       }
       call.arguments.push_back(Argument::of(value));
       values = values.subspan(1);
@@ -319,8 +324,9 @@ StatementResult SqlSession::call_alone(const Call& call) {
       if (!is_durable(done.lsn, failure)) return failure;
       return StatementResult::failure(std::string(done.sqlstate), std::string(done.message));
     case CallResult::Status::kRefused:
-      return StatementResult::failure(done.sqlstate.empty() ? sqlstate::kNotInPrerequisiteState : std::string(done.sqlstate),
-                                      std::string(done.message));
+      return StatementResult::failure(
+          done.sqlstate.empty() ? sqlstate::kNotInPrerequisiteState : std::string(done.sqlstate),
+          std::string(done.message));
     case CallResult::Status::kGaveUp:
       return conflict();
     case CallResult::Status::kOutOfMemory:

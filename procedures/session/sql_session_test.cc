@@ -1,6 +1,7 @@
 // Goal: a session's statements mean what they mean in PostgreSQL 15, and its blocks end as they do there.
-// Method: a small schema with hashed and ordered indexes; statements one after the other, each held against what psql
-// prints for it: rows, tags, sqlstates and messages. A second session stands in the way where conflicts are wanted.
+// Method: a small schema with hashed and ordered indexes; statements one after the other, each held against
+// what psql prints for it: rows, tags, sqlstates and messages. A second session stands in the way where
+// conflicts are wanted.
 #include "procedures/session/sql_session.h"
 
 #include <gmock/gmock.h>
@@ -86,14 +87,19 @@ TEST_F(SqlSessionTest, RefusalsSpeakOfTheSession) {
       {"SELECT * FROM account, generate_series(1, 3)", "functions in FROM are not supported"},
       {"SELECT * FROM account JOIN unnest('{1}') ON true", "functions in FROM are not supported"},
       {"SELECT * FROM (SELECT 1)", "subqueries are not supported"},
-      {"DELETE FROM account WHERE id IN (SELECT id FROM entry)", "subqueries are not supported; select the inner rows first"},
+      {"DELETE FROM account WHERE id IN (SELECT id FROM entry)",
+       "subqueries are not supported; select the inner rows first"},
       {"EXECUTE plan(1)", "prepared statements are not supported"},
       {"DO $$ BEGIN NULL; END $$", "DO blocks are not supported; create a procedure"},
-      {"SELECT branch FROM account GROUP BY branch", "GROUP BY is not supported; use one SELECT with aggregates a group"},
-      {"CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN CALL q(); END $$", "CALL inside a procedure is not supported"},
-      {"CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN ROLLBACK; END $$", "ROLLBACK is not supported inside a procedure"},
+      {"SELECT branch FROM account GROUP BY branch",
+       "GROUP BY is not supported; use one SELECT with aggregates a group"},
+      {"CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN CALL q(); END $$",
+       "CALL inside a procedure is not supported"},
+      {"CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN ROLLBACK; END $$",
+       "ROLLBACK is not supported inside a procedure"},
   };
-  for (const auto& [statement, told] : kRows) EXPECT_THAT(sql(statement), testing::HasSubstr(told)) << statement;
+  for (const auto& [statement, told] : kRows)
+    EXPECT_THAT(sql(statement), testing::HasSubstr(told)) << statement;
 }
 
 TEST_F(SqlSessionTest, LiteralsTakeTheTypesOfWhatTheyMeet) {
@@ -159,7 +165,8 @@ TEST_F(SqlSessionTest, FailuresHavePostgresCodesAndChangeNothing) {
   EXPECT_EQ(sql("SELECT nothing FROM account").substr(0, 5), "42601");
   EXPECT_EQ(sql("SELECT - -2147483648 FROM account WHERE id = 1"), "?column?\n2147483648");
   // A literal is read before anything runs, and fails as a cast does.
-  EXPECT_EQ(sql("SELECT id FROM account WHERE id = 'x'"), "22P02: line 1:35: invalid input syntax for type integer: \"x\"");
+  EXPECT_EQ(sql("SELECT id FROM account WHERE id = 'x'"),
+            "22P02: line 1:35: invalid input syntax for type integer: \"x\"");
   EXPECT_EQ(sql("INSERT INTO account VALUES ('2147483648', 1, 'x', 1)").substr(0, 5), "22003");
   EXPECT_EQ(sql("SELECT TIMESTAMP '2020-02-30' FROM account").substr(0, 5), "22008");
   EXPECT_EQ(sql("SELECT id FROM account WHERE name = CAST('maybe' AS BOOLEAN)::TEXT").substr(0, 5), "22P02");
@@ -242,7 +249,8 @@ TEST_F(SqlSessionTest, CallsAloneAndInBlocks) {
 TEST_F(SqlSessionTest, NothingIsToldBeforeItIsDurable) {
   log_.hold_back(true, /*on_demand=*/true);
   fill();
-  for (const char* text : {"INSERT INTO entry VALUES (1, 1, 1)", "CALL deposit(1, 1, NULL)", "DELETE FROM entry"}) {
+  for (const char* text :
+       {"INSERT INTO entry VALUES (1, 1, 1)", "CALL deposit(1, 1, NULL)", "DELETE FROM entry"}) {
     const Lsn before = log_.durable();
     EXPECT_TRUE(run(session_, text).ok()) << text;
     EXPECT_GT(log_.durable(), before) << text;
@@ -276,15 +284,21 @@ class SqlMeaning : public testing::Test {
   }
   // Of SELECT `expression` over one row.
   static std::string of(const std::string& expression) {
-    return answer("CREATE TABLE one (id INT PRIMARY KEY, v VARCHAR(5), c CHAR(4), n NUMERIC(6,2), d DOUBLE PRECISION, i INT, t TEXT "
-                  "CHECK (char_length(t) <= 20));",
-                  {"INSERT INTO one VALUES (1, 'ab ', 'xy', 1.25, 'NaN', 3, 'xy ')", "SELECT " + expression + " FROM one"});
+    return answer(
+        "CREATE TABLE one (id INT PRIMARY KEY, v VARCHAR(5), c CHAR(4), n NUMERIC(6,2), d DOUBLE PRECISION, "
+        "i INT, t TEXT "
+        "CHECK (char_length(t) <= 20));",
+        {"INSERT INTO one VALUES (1, 'ab ', 'xy', 1.25, 'NaN', 3, 'xy ')",
+         "SELECT " + expression + " FROM one"});
   }
   // Of the call, to a procedure over a table of two rows.
   static std::string of_call(const std::string& procedure, const std::string& call) {
-    return answer("CREATE TABLE two (id INT PRIMARY KEY, big BIGINT, i INT, s TEXT CHECK (char_length(s) <= 20)); "
-                  "CREATE PROCEDURE p" + procedure,
-                  {"INSERT INTO two VALUES (1, 100000000000, 3, 'long enough')", "INSERT INTO two VALUES (2, 5, 4, 'short')", call});
+    return answer(
+        "CREATE TABLE two (id INT PRIMARY KEY, big BIGINT, i INT, s TEXT CHECK (char_length(s) <= 20)); "
+        "CREATE PROCEDURE p" +
+            procedure,
+        {"INSERT INTO two VALUES (1, 100000000000, 3, 'long enough')",
+         "INSERT INTO two VALUES (2, 5, 4, 'short')", call});
   }
   static std::string body(const std::string& statements) {
     return "(INOUT r INT) LANGUAGE plpgsql AS $$ DECLARE w INT; x RECORD; BEGIN " + statements + " END $$;";
@@ -336,44 +350,60 @@ TEST_F(SqlMeaning, NumbersAtTheirEnds) {
 TEST_F(SqlMeaning, StrictWantsARowOfEveryStatement) {
   const std::string none = "P0002: query returned no rows";
   EXPECT_EQ(of_call(body("DELETE FROM two WHERE id = 9 RETURNING id INTO STRICT r;"), "CALL p(1)"), none);
-  EXPECT_EQ(of_call(body("UPDATE two SET i = 1 WHERE id = 9 RETURNING id INTO STRICT r;"), "CALL p(1)"), none);
+  EXPECT_EQ(of_call(body("UPDATE two SET i = 1 WHERE id = 9 RETURNING id INTO STRICT r;"), "CALL p(1)"),
+            none);
   EXPECT_EQ(of_call(body("UPDATE two SET i = 1 WHERE id = 9 RETURNING * INTO STRICT x;"), "CALL p(1)"), none);
   EXPECT_EQ(of_call(body("SELECT id INTO STRICT r FROM two WHERE id = 9;"), "CALL p(1)"), none);
   EXPECT_EQ(of_call(body("DELETE FROM two WHERE id = 9 RETURNING id INTO r;"), "CALL p(1)"), "r:NULL");
-  EXPECT_THAT(of_call(body("CASE '3' WHEN r THEN r := 1; ELSE r := 2; END CASE;"), "CALL p(3)"), testing::HasSubstr("text and int"));
+  EXPECT_THAT(of_call(body("CASE '3' WHEN r THEN r := 1; ELSE r := 2; END CASE;"), "CALL p(3)"),
+              testing::HasSubstr("text and int"));
   EXPECT_EQ(of_call(body("UPDATE two SET i = 1 RETURNING id INTO STRICT r;"), "CALL p(1)"),
             "P0003: query returned more than one row");
 }
 
 TEST_F(SqlMeaning, OnlyRowsThatAreTakenAreCast) {
   EXPECT_EQ(of_call(body("SELECT big INTO r FROM two ORDER BY i DESC;"), "CALL p(1)"), "r:5");
-  EXPECT_EQ(of_call(body("SELECT big INTO r FROM two ORDER BY i;"), "CALL p(1)"), "22003: integer out of range");
-  EXPECT_EQ(of_call(body("FOR w IN SELECT big FROM two ORDER BY i DESC LOOP r := w; EXIT; END LOOP;"), "CALL p(1)"), "r:5");
+  EXPECT_EQ(of_call(body("SELECT big INTO r FROM two ORDER BY i;"), "CALL p(1)"),
+            "22003: integer out of range");
+  EXPECT_EQ(
+      of_call(body("FOR w IN SELECT big FROM two ORDER BY i DESC LOOP r := w; EXIT; END LOOP;"), "CALL p(1)"),
+      "r:5");
   EXPECT_EQ(of_call(body("FOR w IN SELECT big FROM two ORDER BY i DESC LOOP r := w; END LOOP;"), "CALL p(1)"),
             "22003: integer out of range");
-  EXPECT_EQ(of_call(body("SELECT big INTO STRICT r FROM two;"), "CALL p(1)"), "P0003: query returned more than one row");
-  EXPECT_EQ(of_call(body("UPDATE two SET i = 1 RETURNING big INTO r;"), "CALL p(1)"), "P0003: query returned more than one row");
+  EXPECT_EQ(of_call(body("SELECT big INTO STRICT r FROM two;"), "CALL p(1)"),
+            "P0003: query returned more than one row");
+  EXPECT_EQ(of_call(body("UPDATE two SET i = 1 RETURNING big INTO r;"), "CALL p(1)"),
+            "P0003: query returned more than one row");
 }
 
 TEST_F(SqlMeaning, NothingOfAPostgresqlParametersModifiers) {
-  const std::string keeps = "(a NUMERIC(5,2), s VARCHAR(3), INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN r := length(s); END $$;";
+  const std::string keeps =
+      "(a NUMERIC(5,2), s VARCHAR(3), INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN r := length(s); END $$;";
   EXPECT_EQ(of_call(keeps, "CALL p(1.230, 'abc', 0)"), "r:3");
-  EXPECT_THAT(of_call(keeps, "CALL p(1.239, 'abc', 0)"), testing::StartsWith("22003: argument 1 of procedure p is 1.239"));
-  EXPECT_THAT(of_call(keeps, "CALL p('1.239', 'abc', 0)"), testing::StartsWith("22003: argument 1 of procedure p is 1.239"));
-  EXPECT_THAT(of_call(keeps, "CALL p(1000, 'abc', 0)"), testing::StartsWith("22003: argument 1 of procedure p is 1000"));
-  EXPECT_THAT(of_call(keeps, "CALL p(1, 'abc ', 0)"), testing::StartsWith("22001: argument 2 of procedure p is abc "));
-  const std::string gives = "(INOUT a NUMERIC(5,2), INOUT c CHAR(3)) LANGUAGE plpgsql AS $$ BEGIN NULL; END $$;";
+  EXPECT_THAT(of_call(keeps, "CALL p(1.239, 'abc', 0)"),
+              testing::StartsWith("22003: argument 1 of procedure p is 1.239"));
+  EXPECT_THAT(of_call(keeps, "CALL p('1.239', 'abc', 0)"),
+              testing::StartsWith("22003: argument 1 of procedure p is 1.239"));
+  EXPECT_THAT(of_call(keeps, "CALL p(1000, 'abc', 0)"),
+              testing::StartsWith("22003: argument 1 of procedure p is 1000"));
+  EXPECT_THAT(of_call(keeps, "CALL p(1, 'abc ', 0)"),
+              testing::StartsWith("22001: argument 2 of procedure p is abc "));
+  const std::string gives =
+      "(INOUT a NUMERIC(5,2), INOUT c CHAR(3)) LANGUAGE plpgsql AS $$ BEGIN NULL; END $$;";
   EXPECT_THAT(of_call(gives, "CALL p(1, NULL)"), testing::HasSubstr("may come back or be made text"));
-  const std::string shows = "(a NUMERIC(5,2), INOUT r TEXT) LANGUAGE plpgsql AS $$ BEGIN r := a || '|'; END $$;";
+  const std::string shows =
+      "(a NUMERIC(5,2), INOUT r TEXT) LANGUAGE plpgsql AS $$ BEGIN r := a || '|'; END $$;";
   EXPECT_THAT(of_call(shows, "CALL p(1.2, NULL)"), testing::HasSubstr("may come back or be made text"));
   EXPECT_EQ(of_call(shows, "CALL p(1.20, NULL)"), "r:1.20|");
   EXPECT_EQ(of_call(shows, "CALL p(CAST(1.2 AS NUMERIC(5,2)), NULL)"), "r:1.20|");
-  EXPECT_THAT(of_call("(INOUT r VARCHAR(3)) LANGUAGE plpgsql AS $$ BEGIN r := 'abc '; END $$;", "CALL p(NULL)"),
-              testing::StartsWith("22001: value too long"));
+  EXPECT_THAT(
+      of_call("(INOUT r VARCHAR(3)) LANGUAGE plpgsql AS $$ BEGIN r := 'abc '; END $$;", "CALL p(NULL)"),
+      testing::StartsWith("22001: value too long"));
 }
 
 TEST_F(SqlMeaning, NullArraysHaveNoSubscripts) {
-  const std::string procedure = "(a INT[], z INT, INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN r := a[1 / z]; END $$;";
+  const std::string procedure =
+      "(a INT[], z INT, INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN r := a[1 / z]; END $$;";
   EXPECT_EQ(of_call(procedure, "CALL p(NULL, 0, 1)"), "r:NULL");
   EXPECT_EQ(of_call(procedure, "CALL p('{}', 0, 1)"), "22012: division by zero");
 }

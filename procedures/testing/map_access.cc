@@ -21,8 +21,8 @@ AccessStatus MapAccess::find_parts(IndexId index, const IndexKey& key, ImagePart
   return AccessStatus::kOk;
 }
 
-AccessStatus MapAccess::scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts, Purpose,
-                                   FunctionRef<bool(const RowRef&)> visit) {
+AccessStatus MapAccess::scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts,
+                                   Purpose, FunctionRef<bool(const RowRef&)> visit) {
   const TableId table = schema_.catalog().index(index).table;
   const auto begin = indexes_[index.value].lower_bound(range.low);
   const auto end = indexes_[index.value].upper_bound(range.high);

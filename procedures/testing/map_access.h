@@ -1,4 +1,5 @@
-// MapAccess: rows in maps, one transaction at a time: the reference for Transaction and for the replayer's access.
+// MapAccess: rows in maps, one transaction at a time: the reference for Transaction and for the replayer's
+// access.
 //
 // Invariants  obviously right is all that it is for: each index is a std::map from key to row.
 //             every image that a transaction has seen stays as it was until commit() or roll_back().
@@ -18,7 +19,8 @@ class MapAccess final : public RowAccess {
  public:
   explicit MapAccess(const Schema& schema);
 
-  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, Purpose, RowRef& row) override;
+  AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts parts, Purpose,
+                          RowRef& row) override;
   AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts parts,
                           Purpose, FunctionRef<bool(const RowRef&)> visit) override;
   AccessStatus insert(TableId table, std::span<const Value> values) override;

@@ -1,7 +1,9 @@
-// Random SQL for tests: schemas, procedures over them, rows and arguments. Everything follows from the random numbers given.
+// Random SQL for tests: schemas, procedures over them, rows and arguments. Everything follows from the random
+// numbers given.
 //
-// Statements are weighted towards what runs: keys come from few values, so that rows are found, and numbers lie now and
-// then at the ends of their types, so that errors are met as well. What the binder refuses its caller leaves out.
+// Statements are weighted towards what runs: keys come from few values, so that rows are found, and numbers
+// lie now and then at the ends of their types, so that errors are met as well. What the binder refuses its
+// caller leaves out.
 #pragma once
 
 #include <fmt/format.h>
@@ -236,11 +238,10 @@ class RandomSql : private RandomExpressions {
     add_columns(t);
     const Column& c = t.columns[below(t.columns.size())];
     const bool casts = chance(3);  // as it goes from row to row
-    std::string sql =
-        casts ? fmt::format("FOR v_s, v_t IN SELECT {}, {} FROM {} WHERE {}{} LOOP\n", expr(kBig, 1), expr(kText, 1), t.name,
-                            where(t), order(t, true))
-              : fmt::format("FOR {} IN SELECT {} AS a, {} AS b FROM {} WHERE {}{} LOOP\n", record, c.name, expr(kInt, 1), t.name,
-                            where(t), order(t, true));
+    std::string sql = casts ? fmt::format("FOR v_s, v_t IN SELECT {}, {} FROM {} WHERE {}{} LOOP\n",
+                                          expr(kBig, 1), expr(kText, 1), t.name, where(t), order(t, true))
+                            : fmt::format("FOR {} IN SELECT {} AS a, {} AS b FROM {} WHERE {}{} LOOP\n",
+                                          record, c.name, expr(kInt, 1), t.name, where(t), order(t, true));
     scope_.resize(before);
     if (casts) {
       sql += block();
@@ -311,7 +312,8 @@ class RandomSql : private RandomExpressions {
   void add_columns(const Table& t) {
     for (const Column& c : t.columns) scope_.push_back({c.name, c.kind});
   }
-  // Of a key's columns, the first ones, equal to something outside the table; then perhaps a bound, or a condition.
+  // Of a key's columns, the first ones, equal to something outside the table; then perhaps a bound, or a
+  // condition.
   std::string where(const Table& t) {
     std::string sql;
     const auto add = [&](const std::string& condition) { sql += (sql.empty() ? "" : " AND ") + condition; };
@@ -362,7 +364,8 @@ class RandomSql : private RandomExpressions {
     if (chance(6)) sql += fmt::format(" OFFSET {}", chance(4) ? leaf(kInt) : std::string(one_of("0", "1")));
     return sql;
   }
-  // An expression for a variable: a numeric or char(n) parameter takes nothing that its modifiers would change.
+  // An expression for a variable: a numeric or char(n) parameter takes nothing that its modifiers would
+  // change.
   std::string expr_for(const Name& to, int depth) { return fixed(to.kind, expr(to.kind, depth)); }
   static std::string fixed(Kind kind, const std::string& sql) {
     const bool varies = kind == kNumeric || kind == kWide || kind == kChar;
@@ -406,7 +409,8 @@ class RandomSql : private RandomExpressions {
       case 2: {
         const Name to = target();
         sql = fmt::format("SELECT {} INTO {} FROM {} WHERE {};\n",
-                          fixed(to.kind, fmt::format("{}({})", one_of("min", "max"), leaf(to.kind))), to.sql, t.name, where(t));
+                          fixed(to.kind, fmt::format("{}({})", one_of("min", "max"), leaf(to.kind))), to.sql,
+                          t.name, where(t));
         break;
       }
       default:

@@ -109,7 +109,8 @@ bool apply_double(Op op, double a, double b, Arena& arena, Value& result, SqlErr
   return true;
 }
 
-// Rounds or cuts to `digits` after the point, which may be negative, then brings the number to the result's scale.
+// Rounds or cuts to `digits` after the point, which may be negative, then brings the number to the result's
+// scale.
 bool round_numeric(Function function, const Type& source, const Type& type, int128 number, int64_t digits,
                    Arena& arena, Value& result, SqlError& error) {
   if (digits < source.scale) {

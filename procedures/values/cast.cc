@@ -13,8 +13,8 @@ namespace mneme {
 
 namespace {
 
-bool to_string(const Type& from, const Type& to, TooLong too_long, const Value& value, Arena& arena, Value& result,
-               SqlError& error) {
+bool to_string(const Type& from, const Type& to, TooLong too_long, const Value& value, Arena& arena,
+               Value& result, SqlError& error) {
   if (from.is_string()) return fit_string(to, too_long, value.as_text(), arena, result, error);
   if (from.kind == TypeKind::kBoolean) {
     return fit_string(to, too_long, value.as_bool() ? "true" : "false", arena, result, error);
@@ -77,8 +77,8 @@ double numeric_to_double(const Type& from, const Value& value) {
 
 }  // namespace
 
-bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value& value, Arena& arena, Value& result,
-                SqlError& error) {
+bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value& value, Arena& arena,
+                Value& result, SqlError& error) {
   if (to.is_string()) return to_string(from, to, too_long, value, arena, result, error);
   if (from.is_string()) return parse_value(to, value.as_text(), arena, result, error);
   if (to.is_integer()) return to_integer(from, to, value, arena, result, error);

@@ -1,7 +1,7 @@
 // Cast: a value of one type made a value of another, as PostgreSQL's casts do it. The value is not NULL.
 //
-// Rounding    numeric to fewer digits and numeric to integer: halves away from zero. double to integer: halves to even.
-//             double to numeric: by way of its first 15 digits, as PostgreSQL.
+// Rounding    numeric to fewer digits and numeric to integer: halves away from zero. double to integer:
+//             halves to even. double to numeric: by way of its first 15 digits, as PostgreSQL.
 #pragma once
 
 #include "base/memory/arena.h"
@@ -14,8 +14,8 @@
 namespace mneme {
 
 // `too_long`: for what does not fit a bounded string.
-[[nodiscard]] bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value& value, Arena& arena,
-                              Value& result, SqlError& error);
+[[nodiscard]] bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value& value,
+                              Arena& arena, Value& result, SqlError& error);
 
 // Returns what a kCast does with a text that is too long.
 inline TooLong too_long_of(const ir::Expr& cast) {

@@ -1,7 +1,7 @@
 // Comparison: SQL's order of two values of one type, neither of them NULL.
 //
-// Strings compare byte by byte, as COLLATE "C" does; char(n) is kept without trailing blanks, so they count for
-// nothing. NaN equals itself and is above all numbers, as in PostgreSQL.
+// Strings compare byte by byte, as COLLATE "C" does; char(n) is kept without trailing blanks, so they count
+// for nothing. NaN equals itself and is above all numbers, as in PostgreSQL.
 #pragma once
 
 #include <cmath>

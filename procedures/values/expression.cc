@@ -134,7 +134,8 @@ bool apply_unary(const Expr& expr, EvaluationContext& context, Value& result) {
 bool apply_cast(const Expr& expr, EvaluationContext& context, Value& result) {
   if (result.is_null()) return true;
   const Value value = result;
-  return cast_value(expr.args[0].type, expr.type, too_long_of(expr), value, context.arena, result, context.error);
+  return cast_value(expr.args[0].type, expr.type, too_long_of(expr), value, context.arena, result,
+                    context.error);
 }
 
 bool is_applied(const Expr& expr) {
@@ -142,8 +143,9 @@ bool is_applied(const Expr& expr) {
          (expr.kind == ExprKind::kBinary && expr.op != Op::kConcat);
 }
 
-// Operators and casts nest to the left without end, as in a + b + c: a loop follows them there, so that a call is needed for a few of
-// them together, and the deepest expression that the parser accepts fits a small stack.
+// Operators and casts nest to the left without end, as in a + b + c: a loop follows them there, so that a
+// call is needed for a few of them together, and the deepest expression that the parser accepts fits a small
+// stack.
 bool evaluate_operators(const Expr& expr, EvaluationContext& context, Value& result) {
   std::array<const Expr*, 16> pending;
   size_t count = 0;
@@ -170,7 +172,8 @@ bool evaluate_case(const Expr& expr, EvaluationContext& context, Value& result) 
   return evaluate(expr.args[i], context, result);
 }
 
-// = ANY and IN over values that come one at a time: true as soon as one is equal; otherwise NULL if any comparison was.
+// = ANY and IN over values that come one at a time: true as soon as one is equal; otherwise NULL if any
+// comparison was.
 class Membership {
  public:
   Membership(TypeKind kind, const Value& wanted) : kind_(kind), wanted_(wanted) {}

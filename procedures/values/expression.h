@@ -1,9 +1,10 @@
 // Expression: evaluates an ir::Expr over variables, the rows at hand and aggregates, as PostgreSQL 15 does.
 //
-// Invariants  NULL follows three-valued logic; AND, OR, CASE and coalesce evaluate no more than they need, from the left.
-//             text in a result lies in a row's image, a variable, the Program's constants or the arena: who keeps it
-//             longer than the row copies it.
-// Errors      evaluate() returns false with the reason in `error`: overflow, division by zero, text that is no number.
+// Invariants  NULL follows three-valued logic; AND, OR, CASE and coalesce evaluate no more than they need,
+//             from the left. text in a result lies in a row's image, a variable, the Program's constants or
+//             the arena: who keeps it longer than the row copies it.
+// Errors      evaluate() returns false with the reason in `error`: overflow, division by zero, text that is
+//             no number.
 // Threads     one owner of a context; expressions are shared. Nothing is allocated but in the arena.
 #pragma once
 
@@ -19,7 +20,8 @@
 
 namespace mneme {
 
-// A row whose columns an expression may name: an image with perhaps some columns changed, or the values of a new row.
+// A row whose columns an expression may name: an image with perhaps some columns changed, or the values of a
+// new row.
 struct RowView {
   const RowLayout* layout = nullptr;
   const std::byte* image = nullptr;

@@ -1,5 +1,5 @@
-// Goal: expressions mean here what they mean in PostgreSQL 15, errors and their codes included.
-// Method: a table of expressions and what a real PostgreSQL 15.20 answered to SELECT (expression)::text, and of
+// Goal: expressions mean here what they mean in PostgreSQL 15, errors and their codes included. Method: a
+// table of expressions and what a real PostgreSQL 15.20 answered to SELECT (expression)::text, and of
 // assignments to variables. Each is compiled and run as a procedure.
 
 #include <gtest/gtest.h>

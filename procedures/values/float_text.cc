@@ -28,8 +28,8 @@ Scientific shortest(double value) {
   return result;
 }
 
-// Whether the digits lie exactly half-way to the next double. They do read back as `value` (ties go to even), but
-// PostgreSQL does not rely on its reader for that and writes one digit more.
+// Whether the digits lie exactly half-way to the next double. They do read back as `value` (ties go to even),
+// but PostgreSQL does not rely on its reader for that and writes one digit more.
 bool is_tie(const Scientific& number, double value) {
   static_assert(std::numeric_limits<long double>::digits > std::numeric_limits<double>::digits,
                 "the middle of two doubles must be a long double");

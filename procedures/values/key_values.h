@@ -8,7 +8,8 @@
 
 namespace mneme {
 
-// Sorts `values` in place, in the order of the index or backwards, and leaves out NULLs and what is there twice.
+// Sorts `values` in place, in the order of the index or backwards, and leaves out NULLs and what is there
+// twice.
 inline std::span<const Value> sort_key_values(std::span<Value> values, TypeKind kind, bool backward) {
   const auto end =
       std::remove_if(values.begin(), values.end(), [](const Value& value) { return value.is_null(); });

@@ -20,8 +20,8 @@ std::string_view take_digits(std::string_view& text) {
   return digits;
 }
 
-// Takes an exponent off the front of `text`; false when there is an e without digits. Far beyond what any number of
-// 38 digits could have, the exact exponent no longer matters.
+// Takes an exponent off the front of `text`; false when there is an e without digits. Far beyond what any
+// number of 38 digits could have, the exact exponent no longer matters.
 bool take_exponent(std::string_view& text, int64_t& exponent) {
   constexpr int64_t kFar = 100'000;
   exponent = 0;
@@ -96,7 +96,8 @@ NumericSyntax parse_numeric(std::string_view text, unsigned scale, int128& value
     return NumericSyntax::kInvalid;
   }
 
-  // The scaled integer's digits are the first `kept` of whole and fraction, with zeros after them where those end.
+  // The scaled integer's digits are the first `kept` of whole and fraction, with zeros after them where those
+  // end.
   const auto available = static_cast<int64_t>(whole.size() + fraction.size());
   const int64_t kept = static_cast<int64_t>(whole.size()) + exponent + scale;
   const auto digit = [&](int64_t i) {

@@ -1,7 +1,7 @@
 // Numeric: exact decimal numbers as integers scaled by a power of ten, with PostgreSQL's rounding.
 //
-// Invariants  every number has at most 38 digits. What PostgreSQL would compute with more is an error here, never a
-//             rounded answer.
+// Invariants  every number has at most 38 digits. What PostgreSQL would compute with more is an error here,
+//             never a rounded answer.
 #pragma once
 
 #include <fmt/format.h>

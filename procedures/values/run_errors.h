@@ -1,4 +1,5 @@
-// Run errors: what the interpreter and native code both say when a statement cannot be carried out, in one place.
+// Run errors: what the interpreter and native code both say when a statement cannot be carried out, in one
+// place.
 //
 // Each returns false with the reason in `error`, its text in the arena.
 #pragma once

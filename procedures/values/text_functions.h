@@ -16,7 +16,8 @@ namespace mneme {
 
 inline constexpr size_t kMaxTextBytes = 16 * 1024 * 1024;
 
-// length, lower, upper, substring, left, right, trim, ltrim, rtrim, lpad, rpad, replace, position, repeat, reverse.
+// length, lower, upper, substring, left, right, trim, ltrim, rtrim, lpad, rpad, replace, position, repeat,
+// reverse.
 [[nodiscard]] bool apply_text_function(ir::Function function, std::span<const Value> arguments, Arena& arena,
                                        Value& result, SqlError& error);
 

@@ -1,8 +1,10 @@
-// Timestamp: microseconds since 2000-01-01 00:00:00 to and from ISO 8601 text, as PostgreSQL with DateStyle ISO.
+// Timestamp: microseconds since 2000-01-01 00:00:00 to and from ISO 8601 text, as PostgreSQL with DateStyle
+// ISO.
 //
-// Read are PostgreSQL's ISO forms, of the years 1 to 9999: 2024-02-29 12:34:56.789 (or / or . in the date, 20240229, T, 123456; one-digit
-// parts; the time, its seconds and their fraction may be left out), then AM or PM, and a time zone, which a timestamp without one ignores;
-// and 'epoch'. What else PostgreSQL reads is refused as kOtherForm, never read differently.
+// Read are PostgreSQL's ISO forms, of the years 1 to 9999: 2024-02-29 12:34:56.789 (or / or . in the date,
+// 20240229, T, 123456; one-digit parts; the time, its seconds and their fraction may be left out), then AM or
+// PM, and a time zone, which a timestamp without one ignores; and 'epoch'. What else PostgreSQL reads is
+// refused as kOtherForm, never read differently.
 #pragma once
 
 #include <fmt/format.h>

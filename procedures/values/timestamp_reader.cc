@@ -1,4 +1,5 @@
-// Reads timestamps as PostgreSQL 15 with DateStyle ISO, MDY does (utils/adt/datetime.c), in the forms that timestamp.h lists.
+// Reads timestamps as PostgreSQL 15 with DateStyle ISO, MDY does (utils/adt/datetime.c), in the forms that
+// timestamp.h lists.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,13 +21,17 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Words that PostgreSQL knows in a timestamp, in its other forms. A name with a slash may be a time zone's as well.
-constexpr std::array kOtherWords = {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
-                                    "january", "february", "march", "april", "june", "july", "august", "september", "october", "november",
-                                    "december", "sun", "mon", "tue", "tues", "wed", "weds", "thu", "thur", "thurs", "fri", "sat", "sunday",
-                                    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "bc", "infinity", "now", "today",
-                                    "tomorrow", "yesterday", "allballs", "j", "jd", "julian", "at", "on", "est", "edt", "cst", "cdt", "mst",
-                                    "mdt", "pst", "pdt", "cet", "cest", "eet", "eest", "wet", "west", "bst", "msk", "jst"};
+// Words that PostgreSQL knows in a timestamp, in its other forms. A name with a slash may be a time zone's as
+// well.
+constexpr std::array kOtherWords = {
+    "jan",    "feb",      "mar",       "apr",      "may",      "jun",      "jul",    "aug",      "sep",
+    "sept",   "oct",      "nov",       "dec",      "january",  "february", "march",  "april",    "june",
+    "july",   "august",   "september", "october",  "november", "december", "sun",    "mon",      "tue",
+    "tues",   "wed",      "weds",      "thu",      "thur",     "thurs",    "fri",    "sat",      "sunday",
+    "monday", "tuesday",  "wednesday", "thursday", "friday",   "saturday", "bc",     "infinity", "now",
+    "today",  "tomorrow", "yesterday", "allballs", "j",        "jd",       "julian", "at",       "on",
+    "est",    "edt",      "cst",       "cdt",      "mst",      "mdt",      "pst",    "pdt",      "cet",
+    "cest",   "eet",      "eest",      "wet",      "west",     "bst",      "msk",    "jst"};
 
 class TimestampReader {
  public:
@@ -40,7 +45,8 @@ class TimestampReader {
     if (count(whole_) == whole_.size()) {
       // A number alone: a month or a day, which is out of range first, or six digits of a date.
       if (whole_.size() == 6) return TimestampSyntax::kOtherForm;
-      if (whole_ == "0" || whole_ == "00" || (whole_.size() == 2 && whole_ > "31")) return TimestampSyntax::kOutOfRange;
+      if (whole_ == "0" || whole_ == "00" || (whole_.size() == 2 && whole_ > "31"))
+        return TimestampSyntax::kOutOfRange;
     }
     const TimestampSyntax read = read_iso(value);
     return read == TimestampSyntax::kInvalid && has_other_form() ? TimestampSyntax::kOtherForm : read;
@@ -59,16 +65,20 @@ class TimestampReader {
     has_date_ = read_date();
     if (!has_date_ || !read_time() || !read_rest()) return TimestampSyntax::kInvalid;
     if (zone_out_of_range_) return TimestampSyntax::kZoneOutOfRange;
-    // Years repeat after 400, and a year of std::chrono ends at 32767. Months and days that are too large stay so within its 8 bits.
+    // Years repeat after 400, and a year of std::chrono ends at 32767. Months and days that are too large
+    // stay so within its 8 bits.
     const std::chrono::year_month_day date{std::chrono::year{year_ > 9999 ? 2000 + year_ % 400 : year_},
                                            std::chrono::month{static_cast<unsigned>(month_)},
                                            std::chrono::day{static_cast<unsigned>(std::min(day_, 99))}};
     const bool is_twelve_hours = half_day_ >= 0;
-    if (year_ == 0 || !date.ok() || hour_ > (is_twelve_hours ? 12 : 24) || minute_ > 59 || second_ > 60) return TimestampSyntax::kOutOfRange;
+    if (year_ == 0 || !date.ok() || hour_ > (is_twelve_hours ? 12 : 24) || minute_ > 59 || second_ > 60)
+      return TimestampSyntax::kOutOfRange;
     if (is_twelve_hours) hour_ = hour_ % 12 + half_day_;
     if (hour_ == 24 && (minute_ > 0 || second_ > 0 || fraction_ > 0)) return TimestampSyntax::kOutOfRange;
-    if (year_ > 9999) return year_ > kLastPostgresqlYear ? TimestampSyntax::kOutOfRange : TimestampSyntax::kOtherForm;
-    value = timestamp_of(std::chrono::sys_days{date}) + (int64_t{hour_} * 3600 + minute_ * 60 + second_) * kMicroseconds + fraction_;
+    if (year_ > 9999)
+      return year_ > kLastPostgresqlYear ? TimestampSyntax::kOutOfRange : TimestampSyntax::kOtherForm;
+    value = timestamp_of(std::chrono::sys_days{date}) +
+            (int64_t{hour_} * 3600 + minute_ * 60 + second_) * kMicroseconds + fraction_;
     return is_timestamp(value) ? TimestampSyntax::kOk : TimestampSyntax::kOtherForm;
   }
 
@@ -169,13 +179,18 @@ class TimestampReader {
       size_t end = i;
       while (end < text.size() && (is_letter(text[end]) || text[end] == '/' || text[end] == '_')) ++end;
       const std::string_view word = std::string_view(text).substr(i, end - i);
-      if (std::ranges::find(kOtherWords, word) != kOtherWords.end() || word.find('/') != word.npos) return true;
-      if (word != "t" && word != "z" && word != "am" && word != "pm" && word != "ad" && word != "utc" && word != "gmt") return false;
+      if (std::ranges::find(kOtherWords, word) != kOtherWords.end() || word.find('/') != word.npos)
+        return true;
+      if (word != "t" && word != "z" && word != "am" && word != "pm" && word != "ad" && word != "utc" &&
+          word != "gmt")
+        return false;
       i = end;
     }
     if (has_date_) return false;
-    if (count(text) == 4 && text.size() == 8 && text[4] == '-' && count(text.substr(5)) == 3) return true;  // a year and the day in it
-    // Three numbers with a separator: a date that is not in ISO's order, or has brackets or other signs around it.
+    // a year and the day in it
+    if (count(text) == 4 && text.size() == 8 && text[4] == '-' && count(text.substr(5)) == 3) return true;
+    // Three numbers with a separator: a date that is not in ISO's order, or has brackets or other signs
+    // around it.
     const size_t first = text.find_first_of(kDigits);
     size_t at = first;
     for (int separators = 0; at < text.size(); ++at) {
@@ -188,7 +203,9 @@ class TimestampReader {
     return false;
   }
 
-  static size_t count(std::string_view text) { return std::min(text.find_first_not_of(kDigits), text.size()); }
+  static size_t count(std::string_view text) {
+    return std::min(text.find_first_not_of(kDigits), text.size());
+  }
   size_t count_digits() const { return count(text_); }
 
   int take_number(size_t digits) {

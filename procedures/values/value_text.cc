@@ -38,8 +38,10 @@ bool parse_integer(const Type& type, std::string_view text, Arena& arena, Value&
   }
   int64_t number = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  // PostgreSQL sees digits that are too many before it sees what is behind them. It counts downwards, where there is one number more.
-  const bool fits_downwards = fits_integer(type.kind, number) || (number > 0 && fits_integer(type.kind, -number));
+  // PostgreSQL sees digits that are too many before it sees what is behind them. It counts downwards, where
+  // there is one number more.
+  const bool fits_downwards =
+      fits_integer(type.kind, number) || (number > 0 && fits_integer(type.kind, -number));
   const bool is_too_large = code == std::errc::result_out_of_range || !fits_downwards;
   if (code == std::errc::invalid_argument || (!is_too_large && end != digits.data() + digits.size())) {
     return invalid_text(type, text, arena, error);
@@ -59,8 +61,10 @@ bool not_a_numeric(const Type& type, std::string_view text, Arena& arena, SqlErr
   const bool is_nan = word == "nan";
   if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.erase(0, 1);
   if (!is_nan && word != "inf" && word != "infinity") return invalid_text(type, text, arena, error);
-  if (!is_nan && type.precision != 0) return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
-  return fail(error, arena, sqlstate::kNotSupported, "\"{}\" is not supported as a numeric, which holds digits alone", text);
+  if (!is_nan && type.precision != 0)
+    return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
+  return fail(error, arena, sqlstate::kNotSupported,
+              "\"{}\" is not supported as a numeric, which holds digits alone", text);
 }
 
 // PostgreSQL takes any prefix of a truth value's name that names no other, in any case.
@@ -128,7 +132,8 @@ bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena
   if (type.length != 0 && text.size() > type.length) {
     const bool only_blanks = text.find_first_not_of(' ', type.length) == std::string_view::npos;
     if (too_long == TooLong::kRefuse) {
-      return fail(error, arena, sqlstate::kStringTooLong, "value too long for a parameter of type {}({})", type_name(type), type.length);
+      return fail(error, arena, sqlstate::kStringTooLong, "value too long for a parameter of type {}({})",
+                  type_name(type), type.length);
     }
     if ((too_long == TooLong::kCutBlanks && !only_blanks)) {
       return fail(error, arena, sqlstate::kStringTooLong, "value too long for type {}({})", type_name(type),
@@ -221,10 +226,13 @@ bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& v
           return fail(error, arena, sqlstate::kDatetimeOverflow, "date/time field value out of range: \"{}\"",
                       text);
         case TimestampSyntax::kZoneOutOfRange:
-          return fail(error, arena, sqlstate::kZoneOutOfRange, "time zone displacement out of range: \"{}\"", text);
+          return fail(error, arena, sqlstate::kZoneOutOfRange, "time zone displacement out of range: \"{}\"",
+                      text);
         case TimestampSyntax::kOtherForm:
           return fail(error, arena, sqlstate::kNotSupported,
-                      "the timestamp \"{}\" is not supported: write it as YYYY-MM-DD HH:MM:SS, in the years 1 to 9999", text);
+                      "the timestamp \"{}\" is not supported: write it as YYYY-MM-DD HH:MM:SS, in the years "
+                      "1 to 9999",
+                      text);
       }
       break;
     }

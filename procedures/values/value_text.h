@@ -22,8 +22,8 @@ std::string_view type_name(const Type& type);
 // Appends a value that is not NULL: 't' for true, char(n) padded to its length.
 void print_value(const Type& type, const Value& value, fmt::memory_buffer& out);
 
-// Reads text as PostgreSQL's input function of the type does, and then as an assignment to the type: what does not fit
-// is refused. The value's text lies in the arena.
+// Reads text as PostgreSQL's input function of the type does, and then as an assignment to the type: what
+// does not fit is refused. The value's text lies in the arena.
 [[nodiscard]] bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& value,
                                SqlError& error);
 
@@ -35,8 +35,8 @@ enum class TooLong : uint8_t {
 };
 
 // Makes a value of a string type from text that outlives it.
-[[nodiscard]] bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena& arena, Value& value,
-                              SqlError& error);
+[[nodiscard]] bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena& arena,
+                              Value& value, SqlError& error);
 // Makes a value of a numeric type from a number at the type's scale.
 [[nodiscard]] bool fit_numeric(const Type& type, int128 number, Arena& arena, Value& value, SqlError& error);
 

@@ -1,5 +1,6 @@
-// Goal: texts of numbers and of truth values are read as PostgreSQL 15 reads them, or refused.
-// Method: a table of texts and what PostgreSQL 15.20 made of them for each type, or its sqlstate. Mneme has no numeric NaN: 0A000.
+// Goal: texts of numbers and of truth values are read as PostgreSQL 15 reads them, or refused. Method: a
+// table of texts and what PostgreSQL 15.20 made of them for each type, or its sqlstate. Mneme has no numeric
+// NaN: 0A000.
 #include "procedures/values/value_text.h"
 
 #include <gtest/gtest.h>
@@ -9,12 +10,10 @@
 namespace mneme {
 namespace {
 
-constexpr std::array kScalarTypes = {Type{.kind = TypeKind::kSmallInt},
-                                     Type{.kind = TypeKind::kInt},
-                                     Type{.kind = TypeKind::kBigInt},
-                                     Type{.kind = TypeKind::kNumeric, .precision = 20, .scale = 6},
-                                     Type{.kind = TypeKind::kDouble},
-                                     Type{.kind = TypeKind::kBoolean}};
+constexpr std::array kScalarTypes = {
+    Type{.kind = TypeKind::kSmallInt}, Type{.kind = TypeKind::kInt},
+    Type{.kind = TypeKind::kBigInt},   Type{.kind = TypeKind::kNumeric, .precision = 20, .scale = 6},
+    Type{.kind = TypeKind::kDouble},   Type{.kind = TypeKind::kBoolean}};
 
 struct ScalarText {
   const char* text;
@@ -86,9 +85,11 @@ constexpr ScalarText kScalarTexts[] = {
     {"2147483648", {"22003", "22003", "2147483648", "2147483648.000000", "2147483648", "22P02"}},
     {"-2147483648", {"22003", "-2147483648", "-2147483648", "-2147483648.000000", "-2147483648", "22P02"}},
     {"-2147483649", {"22003", "22003", "-2147483649", "-2147483649.000000", "-2147483649", "22P02"}},
-    {"9223372036854775807", {"22003", "22003", "9223372036854775807", "22003", "9.223372036854776e+18", "22P02"}},
+    {"9223372036854775807",
+     {"22003", "22003", "9223372036854775807", "22003", "9.223372036854776e+18", "22P02"}},
     {"9223372036854775808", {"22003", "22003", "22003", "22003", "9.223372036854776e+18", "22P02"}},
-    {"-9223372036854775808", {"22003", "22003", "-9223372036854775808", "22003", "-9.223372036854776e+18", "22P02"}},
+    {"-9223372036854775808",
+     {"22003", "22003", "-9223372036854775808", "22003", "-9.223372036854776e+18", "22P02"}},
     {"-9223372036854775809", {"22003", "22003", "22003", "22003", "-9.223372036854776e+18", "22P02"}},
     {"99999999999999999999999", {"22003", "22003", "22003", "22003", "9.999999999999999e+22", "22P02"}},
     {"1 2", {"22P02", "22P02", "22P02", "22P02", "22P02", "22P02"}},
@@ -126,9 +127,11 @@ constexpr ScalarText kScalarTexts[] = {
     {"1.7976931348623157e308", {"22P02", "22P02", "22P02", "22003", "1.7976931348623157e+308", "22P02"}},
     {"1.8e308", {"22P02", "22P02", "22P02", "22003", "22003", "22P02"}},
     {"1e308", {"22P02", "22P02", "22P02", "22003", "1e+308", "22P02"}},
-    {"12345678901234.5678", {"22003", "22003", "22P02", "12345678901234.567800", "12345678901234.568", "22P02"}},
+    {"12345678901234.5678",
+     {"22003", "22003", "22P02", "12345678901234.567800", "12345678901234.568", "22P02"}},
     {"1e-7", {"22P02", "22P02", "22P02", "0.000000", "1e-07", "22P02"}},
-    {"123456789012345678", {"22003", "22003", "123456789012345678", "22003", "1.2345678901234568e+17", "22P02"}},
+    {"123456789012345678",
+     {"22003", "22003", "123456789012345678", "22003", "1.2345678901234568e+17", "22P02"}},
     {"0.1e1", {"22P02", "22P02", "22P02", "1.000000", "1", "22P02"}},
     {"1d3", {"22P02", "22P02", "22P02", "22P02", "22P02", "22P02"}},
     {"1f", {"22P02", "22P02", "22P02", "22P02", "22P02", "22P02"}},

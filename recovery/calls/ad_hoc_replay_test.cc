@@ -1,8 +1,8 @@
 // Goal: a log in which ad-hoc transactions stand among calls ends, replayed, where the transactions ended.
-// Method: random calls, a share of which is logged by rows, and random statements that know no procedures run forward; the
-// log is replayed by CLR, CLR-P, LLR and LLR-P from memory, and digests are compared. A schema in which a table is read and
-// never written shows that what the graph does not order is a barrier; a log of single columns, that nothing else is
-// written.
+// Method: random calls, a share of which is logged by rows, and random statements that know no procedures run
+// forward; the log is replayed by CLR, CLR-P, LLR and LLR-P from memory, and digests are compared. A schema
+// in which a table is read and never written shows that what the graph does not order is a barrier; a log of
+// single columns, that nothing else is written.
 #include "analyzer/change_owners.h"
 #include "analyzer/testing/random_procedures.h"
 #include "recovery/testing/replay_fixture.h"
@@ -132,8 +132,8 @@ TEST(AdHocReplayOfRandomProcedures, EndsInTheSameState) {
   }
 }
 
-// Who owns what: a table that procedures write is its block's; one that they read alone holds still; what of it nobody
-// reads is free.
+// Who owns what: a table that procedures write is its block's; one that they read alone holds still; what of
+// it nobody reads is free.
 TEST(ChangeOwnersTest, WhatTheGraphDoesNotOrderIsABarrier) {
   ReplayFixture fixture(kRatesSql);
   const Catalog& catalog = fixture.program().catalog;
@@ -166,7 +166,8 @@ TEST(AdHocReplayBarriers, StandWhereStatementsChangeWhatProceduresOnlyRead) {
   }
 }
 
-// Rows of a table of which the graph holds the columns still may get other values where nobody looks, in the lanes.
+// Rows of a table of which the graph holds the columns still may get other values where nobody looks, in the
+// lanes.
 TEST(AdHocReplayBarriers, DoNotStandWhereNobodyReads) {
   ReplayFixture fixture(kRatesSql);
   const Catalog& catalog = fixture.program().catalog;

@@ -1,9 +1,10 @@
-// BarrierFinder: which records of a log CLR-P replays alone: ad-hoc transactions that the graph did not allow for.
+// BarrierFinder: which records of a log CLR-P replays alone: ad-hoc transactions that the graph did not allow
+// for.
 //
-// Flow        find_barriers(), on all threads, before replay -> batches are cut at them (parallel_replayer.h), and decoded side
-//             by side afterwards
-// Time        a record is gone through change by change; only of tables whose changes can be a barrier at all are columns
-//             looked at.
+// Flow        find_barriers(), on all threads, before replay -> batches are cut at them
+//             (parallel_replayer.h), and decoded side by side afterwards
+// Time        a record is gone through change by change; only of tables whose changes can be a barrier at all
+//             are columns looked at.
 // Errors      none: bytes that are no rows stop whoever decodes them.
 // Source      PACMAN (SIGMOD 2017), section 4.5; what stands alone: analyzer/change_owners.h.
 #pragma once

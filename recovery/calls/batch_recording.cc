@@ -148,8 +148,9 @@ void TransactionRecording::record(OperationId operation, uint32_t iteration, uin
   of.last = execution;
 }
 
-const BatchRecording::Execution* TransactionRecording::find_execution(OperationId operation, uint32_t iteration,
-                                                                      uint32_t execution, uint32_t& outputs) const {
+const BatchRecording::Execution* TransactionRecording::find_execution(OperationId operation,
+                                                                      uint32_t iteration, uint32_t execution,
+                                                                      uint32_t& outputs) const {
   const uint32_t place = operations_->place(operation);
   CHECK(place != kNotRecorded);
   outputs = operations_->operations[place].outputs;

@@ -1,11 +1,13 @@
 // BatchRecording: the outputs that the pieces of one batch hand to later pieces of the same transactions.
 //
-// Layout      transaction -> recorded operation -> iteration of the outermost loop -> executions. An iteration's first
-//             execution lies in its place, with the values of one row; what comes after, or is more, is linked to it.
+// Layout      transaction -> recorded operation -> iteration of the outermost loop -> executions. An
+//             iteration's first execution lies in its place, with the values of one row; what comes after, or
+//             is more, is linked to it.
 // Invariants  an entry is written by the piece that performs it and read by pieces of later blocks only.
-// Threads     pieces of one transaction record at the same time where they are different operations, or different
-//             iterations of one whose table of iterations was made by reserve_iterations(). Memory comes from an arena
-//             a thread. The scheduler orders a reader after the writer (lane_scheduler.h, invariant 2).
+// Threads     pieces of one transaction record at the same time where they are different operations, or
+//             different iterations of one whose table of iterations was made by reserve_iterations(). Memory
+//             comes from an arena a thread. The scheduler orders a reader after the writer (lane_scheduler.h,
+//             invariant 2).
 #pragma once
 
 #include <algorithm>
@@ -55,8 +57,8 @@ class BatchRecording {
   BatchRecording(const RecordedOperations& operations, uint32_t threads)
       : operations_(operations), arenas_(std::make_unique<Arena[]>(threads)), threads_(threads) {}
 
-  // Forgets everything. Then add() for each transaction of the batch, in order, by one thread; or add_nothing() for one
-  // that no procedure made.
+  // Forgets everything. Then add() for each transaction of the batch, in order, by one thread; or
+  // add_nothing() for one that no procedure made.
   void reset();
   void add(ProcedureId procedure);
   void add_nothing() { transactions_.push_back({}); }
@@ -132,8 +134,8 @@ class TransactionRecording final : public Recording {
 
  private:
   // nullptr: none is recorded there.
-  const BatchRecording::Execution* find_execution(OperationId operation, uint32_t iteration, uint32_t execution,
-                                                  uint32_t& outputs) const;
+  const BatchRecording::Execution* find_execution(OperationId operation, uint32_t iteration,
+                                                  uint32_t execution, uint32_t& outputs) const;
 
   const BatchRecording::Transaction* transaction_ = nullptr;
   const RecordedOperations::OfProcedure* operations_ = nullptr;

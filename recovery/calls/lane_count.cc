@@ -44,7 +44,8 @@ std::vector<double> sample_calls(size_t procedures, std::span<const RecordView> 
   for (size_t i = 0; i < records.size(); i += stride) {
     const std::optional<ByteSpan> call = call_of(records[i].kind, records[i].payload);
     if (!call) continue;
-    // A call begins with its procedure's number (call_codec.h). Whether the rest is one is found out when it is replayed.
+    // A call begins with its procedure's number (call_codec.h). Whether the rest is one is found out when it
+    // is replayed.
     const uint64_t procedure = ByteReader(*call).get_varint();
     if (procedure < calls.size()) ++calls[procedure];
   }

@@ -16,7 +16,8 @@ uint64_t mix(uint64_t hash, uint64_t word) {
   return hash ^ (hash >> 32);
 }
 
-// Integers that differ in these lowest bits alone stay neighbours; the others, hashed, move them elsewhere together.
+// Integers that differ in these lowest bits alone stay neighbours; the others, hashed, move them elsewhere
+// together.
 constexpr uint32_t kNeighbourBits = 6;
 
 // A column's value as a word; equal values have equal ones, whatever expression they come from.
@@ -39,8 +40,9 @@ uint64_t lane_word(const Type& type, const Value& value) {
     }
     case TypeKind::kDouble: {
       double number = value.as_double();
-      if (number == 0) number = 0;                                                     // 0 and -0 are equal,
-      if (std::isnan(number)) number = std::numeric_limits<double>::quiet_NaN();  // and so is all that is no number
+      if (number == 0) number = 0;  // 0 and -0 are equal,
+      // and so is all that is no number
+      if (std::isnan(number)) number = std::numeric_limits<double>::quiet_NaN();
       // Twice, as most doubles end in zeros, which a multiplication leaves there.
       return mix(mix(0, std::bit_cast<uint64_t>(number)), 0);
     }
@@ -59,7 +61,8 @@ LaneRing::LaneRing(uint32_t lane_count) : lane_count_(lane_count) {
   const double section = kGoldenSection * lane_count;
   uint32_t nearest = 1;
   for (uint32_t step = 1; step <= lane_count; ++step) {
-    if (std::gcd(step, lane_count) == 1 && std::abs(step - section) < std::abs(nearest - section)) nearest = step;
+    if (std::gcd(step, lane_count) == 1 && std::abs(step - section) < std::abs(nearest - section))
+      nearest = step;
   }
   step_ = nearest;
 }
@@ -68,7 +71,8 @@ uint32_t LaneRing::lane_of(const TableDefinition& table, std::span<const ColumnI
                            std::span<const Value> key) const {
   DCHECK(key.size() == columns.size());
   uint64_t place = columns.empty() ? table.id.value : 0;  // which one is the table's does not matter
-  for (size_t i = 0; i < key.size(); ++i) place = place * step_ + lane_word(table.column(columns[i]).type, key[i]);
+  for (size_t i = 0; i < key.size(); ++i)
+    place = place * step_ + lane_word(table.column(columns[i]).type, key[i]);
   return static_cast<uint32_t>(place % lane_count_);
 }
 

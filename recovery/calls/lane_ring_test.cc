@@ -44,7 +44,8 @@ class LaneRings : public testing::Test {
 };
 
 TEST_F(LaneRings, GiveAFewKeysLanesOfTheirOwn) {
-  for (const int64_t warehouses : {1, 2, 4}) EXPECT_EQ(fullest(LaneRing(64), warehouses, 10), 1u) << warehouses;
+  for (const int64_t warehouses : {1, 2, 4})
+    EXPECT_EQ(fullest(LaneRing(64), warehouses, 10), 1u) << warehouses;
   EXPECT_EQ(fullest(LaneRing(256), 8, 10), 1u);
   EXPECT_LE(fullest(LaneRing(256), 20, 10), 2u);
 }
@@ -53,7 +54,8 @@ TEST_F(LaneRings, SpreadManyKeys) {
   for (const uint32_t lanes : {7u, 12u, 64u, 100u}) {
     for (const int64_t stride : {1, 63, 64, 65, 100, 4095, 4096, 4097, 1'000'000}) {
       const double even = 40.0 * 500 / lanes;
-      EXPECT_LT(fullest(LaneRing(lanes), 40, 500, stride), 1.5 * even) << lanes << " lanes, stride " << stride;
+      EXPECT_LT(fullest(LaneRing(lanes), 40, 500, stride), 1.5 * even)
+          << lanes << " lanes, stride " << stride;
     }
   }
 }
@@ -70,7 +72,8 @@ TEST_F(LaneRings, SpreadOneColumn) {
         ++doubles[lane(ring, {4}, {Value::of_double(static_cast<double>(k * stride) / 4)})];
       }
       for (const auto& keys : {integers, doubles})
-        EXPECT_LT(*std::ranges::max_element(keys), 1.6 * kKeys / lanes) << lanes << " lanes, stride " << stride;
+        EXPECT_LT(*std::ranges::max_element(keys), 1.6 * kKeys / lanes)
+            << lanes << " lanes, stride " << stride;
     }
   }
 }

@@ -40,7 +40,8 @@ class LaneScheduler::Run {
   void spawn(Activity& activity);
   void enter(Activity& activity);
   void prepare(uint64_t batch);
-  // One of the events that (block, batch)'s fill, its publication, or the batch's retirement, waits for has come about.
+  // One of the events that (block, batch)'s fill, its publication, or the batch's retirement, waits for has
+  // come about.
   void signal_fill(uint32_t block, uint64_t batch);
   void signal_publication(uint32_t block, uint64_t batch);
   void signal_retire(uint64_t batch);
@@ -108,7 +109,8 @@ class LaneScheduler::Run::Handover {
   mutable Activity* activity_;
 };
 
-// One lane of one block. At most one task runs it at a time: its owner, who alone touches batch_ and position_.
+// One lane of one block. At most one task runs it at a time: its owner, who alone touches batch_ and
+// position_.
 class LaneScheduler::Run::Lane final : public Activity {
  public:
   Lane(Run& run, uint32_t block, uint32_t number) : Activity(run), block_(block), number_(number) {}
@@ -136,9 +138,9 @@ class LaneScheduler::Run::Lane final : public Activity {
   uint64_t batch_ = 0;
   uint32_t position_ = 0;  // the next piece of batch_ in this lane
 
-  // How many published batches have pieces here that have not all run. Written by who publishes (add) and by the owner
-  // (subtract), acq_rel: whoever makes it 1 owns the lane and must see what the last owner left; the owner
-  // who finds more must see the lists that were published.
+  // How many published batches have pieces here that have not all run. Written by who publishes (add) and by
+  // the owner (subtract), acq_rel: whoever makes it 1 owns the lane and must see what the last owner left;
+  // the owner who finds more must see the lists that were published.
   alignas(kCacheLineBytes) std::atomic<uint32_t> batches_pending_ = 0;
 };
 
@@ -198,7 +200,8 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
   std::vector<Entry> entries_;         // in commit order
   std::vector<uint32_t> entry_lanes_;  // each entry's lanes, one entry after the other
   std::vector<uint32_t> used_lanes_;   // lanes with a list
-  // Lane l's list is list_[list_begins_[l] .. list_ends_[l]): indexes of entries. In a fill, list_ends_ counts.
+  // Lane l's list is list_[list_begins_[l] .. list_ends_[l]): indexes of entries. In a fill, list_ends_
+  // counts.
   std::vector<uint32_t> list_;
   std::vector<uint32_t> list_ends_;
   std::vector<uint32_t> list_begins_;
@@ -209,8 +212,8 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
   // What the fill still waits for: the load, each predecessor. Each event's task subtracts
   // (acq_rel); the one that reaches zero spawns the fill and hands over what all of them did.
   std::atomic<uint32_t> waits_ = 0;
-  // What the lists still wait for before lanes get them: the fill, and the publication of the batch before. As waits_; the one
-  // that reaches zero publishes.
+  // What the lists still wait for before lanes get them: the fill, and the publication of the batch before.
+  // As waits_; the one that reaches zero publishes.
   std::atomic<uint32_t> unpublished_ = 0;
   // Lanes that have not run their lists, and who publishes them. Subtracted by each (acq_rel): the last one
   // finishes the block's batch on behalf of all and must have seen what they did.
@@ -244,9 +247,9 @@ class LaneScheduler::Run::Admission final : public Activity {
   uint64_t next_batch_ = 0;
   bool is_alone_ = false;
   // Batches that may be loaded now. Written by retirements (add) and by loads (subtract), acq_rel: whoever
-  // makes it 1 begins the next load and must see what the last one left, and that the slot is free. A load that
-  // must be alone takes all permits but one beforehand, so that it falls below 1, and only the last retirement
-  // makes it 1.
+  // makes it 1 begins the next load and must see what the last one left, and that the slot is free. A load
+  // that must be alone takes all permits but one beforehand, so that it falls below 1, and only the last
+  // retirement makes it 1.
   std::atomic<int32_t> permits_;
 };
 
@@ -329,12 +332,14 @@ void LaneScheduler::Run::signal_fill(uint32_t block, uint64_t batch) {
   if (next.signal()) spawn(next);
 }
 
-// Whoever brings the last event publishes the batch's lists, and then those of the batches after it that were only waiting for it.
+// Whoever brings the last event publishes the batch's lists, and then those of the batches after it that were
+// only waiting for it.
 void LaneScheduler::Run::signal_publication(uint32_t block, uint64_t batch) {
   while (set(block, batch).signal_publication()) set(block, batch++).publish();
 }
 
-// Whoever brings the last event retires the batch, and then those after it that were only waiting for this one.
+// Whoever brings the last event retires the batch, and then those after it that were only waiting for this
+// one.
 void LaneScheduler::Run::signal_retire(uint64_t batch) {
   while (slot(batch).waits.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     executor_.retire(batch);
@@ -379,8 +384,8 @@ void LaneScheduler::Run::Admission::proceed(ReplayThreadId thread) {
   }
   ++next_batch_;
   is_alone_ = false;
-  // Spawned first, so that this thread takes the fills below before it, and an idle one takes it now. From here on the
-  // next load may run beside this.
+  // Spawned first, so that this thread takes the fills below before it, and an idle one takes it now. From
+  // here on the next load may run beside this.
   if (permits_.fetch_sub(1, std::memory_order_acq_rel) > 1) run_.spawn(*this);
   const bool decoded = run_.executor_.decode(batch, thread);
   record(thread, {.kind = StepKind::kDecode, .batch = batch});
@@ -547,7 +552,8 @@ uint32_t LaneScheduler::Run::Lane::prepare(PieceSet& set, ReplayThreadId thread)
   return run_.executor_.prepare(block_, batch_, {pieces.data(), count}, thread);
 }
 
-// Lists are published in batch order, so those of all batches up to the next one with a list for this lane have been.
+// Lists are published in batch order, so those of all batches up to the next one with a list for this lane
+// have been.
 void LaneScheduler::Run::Lane::go_to_next_batch() {
   do {
     ++batch_;

@@ -1,33 +1,42 @@
-// LaneScheduler: runs the pieces of log batches on all threads, in commit order wherever two pieces may conflict.
+// LaneScheduler: runs the pieces of log batches on all threads, in commit order wherever two pieces may
+// conflict.
 //
-// A block of the global dependency graph is cut into lanes; a piece stands in the lane of each key that it may touch.
+// A block of the global dependency graph is cut into lanes; a piece stands in the lane of each key that it
+// may touch.
 //
-// Flow        load(n) -> decode(n) -> for each block, once its predecessors have finished n: fill(block, n) puts the batch's
-//             pieces into lists, one a lane, in commit order -> once those of n-1 are published: they are, to the lanes, which
-//             run them -> retire(n)
-// Rendezvous  a piece in several lanes is appended to each. A lane that reaches it steps aside; the last one to
-//             arrive runs it and wakes the others.
-// Invariants  1. every lane holds its pieces in commit order, and runs them one at a time, batch n before n+1: so
+// Flow        load(n) -> decode(n) -> for each block, once its predecessors have finished n: fill(block, n)
+//             puts the batch's pieces into lists, one a lane, in commit order -> once those of n-1 are
+//             published: they are, to the lanes, which run them -> retire(n)
+// Rendezvous  a piece in several lanes is appended to each. A lane that reaches it steps aside; the last one
+//             to arrive runs it and wakes the others.
+// Invariants  1. every lane holds its pieces in commit order, and runs them one at a time, batch n before
+//             n+1: so
 //                two pieces of a block that share a lane run in commit order.
-//             2. when fill(block, n) runs, every piece of every predecessor in n has run, and what those pieces wrote is
-//                visible; to the pieces of (block, n) also what they did in all batches before, as those were published
-//                before. Fills of one block run side by side: what locates a piece may ask for its own transaction alone.
-//             3. retire(n) comes after all pieces of n and after retire(n-1). At most `batches_in_flight` batches
-//                are loaded and not retired, so a ring of slot_count() places holds what the executor keeps.
-// No deadlock of the pieces that are published and have not run take the one that is first in (batch, commit order).
-//             Every piece before it in its lanes has run, so each of its lanes has arrived at it or is on its way
-//             there, and the last to arrive runs it. Blocks form no cycle and lists are published batch by batch, so the
-//             oldest batch always has a block that can be filled, is being filled, or a published piece that can run.
-// Publication all hand-overs are acq_rel counters of ours: a lane's list (Lane::batches_pending_), a rendezvous
-//             (PieceSet::Entry::lanes_to_come), a block's batch (PieceSet::lanes_left_, ::waits_, ::unpublished_), a batch
-//             (Slot::waits). oneTBB only chooses the thread; the one word that it carries is stored and loaded
-//             with release and acquire (Handover), so nothing rests on the synchronization inside its queues.
+//             2. when fill(block, n) runs, every piece of every predecessor in n has run, and what those
+//                pieces wrote is visible; to the pieces of (block, n) also what they did in all batches
+//                before, as those were published before. Fills of one block run side by side: what locates a
+//                piece may ask for its own transaction alone.
+//             3. retire(n) comes after all pieces of n and after retire(n-1). At most `batches_in_flight`
+//                batches are loaded and not retired, so a ring of slot_count() places holds what the executor
+//                keeps.
+// No deadlock of the pieces that are published and have not run take the one that is first in (batch, commit
+// order).
+//             Every piece before it in its lanes has run, so each of its lanes has arrived at it or is on its
+//             way there, and the last to arrive runs it. Blocks form no cycle and lists are published batch
+//             by batch, so the oldest batch always has a block that can be filled, is being filled, or a
+//             published piece that can run.
+// Publication all hand-overs are acq_rel counters of ours: a lane's list (Lane::batches_pending_), a
+// rendezvous
+//             (PieceSet::Entry::lanes_to_come), a block's batch (PieceSet::lanes_left_, ::waits_,
+//             ::unpublished_), a batch (Slot::waits). oneTBB only chooses the thread; the one word that it
+//             carries is stored and loaded with release and acquire (Handover), so nothing rests on the
+//             synchronization inside its queues.
 // Threads     run() is called once, by one thread, which works as thread 0 .. threads-1 like the others.
 // Waiting     none inside a task: what can't go on returns, and what makes it possible spawns it again.
-// Observed    a ScheduleRecorder, where there is one, is told what each task did: at most at the end of a lane's list, at a
-//             rendezvous, a fill, a load; without one that is a branch each.
-// Source      PACMAN (Wu, Guo, Chan, Tan: SIGMOD 2017), sections 4.2 to 4.4. Lanes with rendezvous are ours: the
-//             paper gives each piece-set to a fixed number of cores.
+// Observed    a ScheduleRecorder, where there is one, is told what each task did: at most at the end of a
+//             lane's list, at a rendezvous, a fill, a load; without one that is a branch each.
+// Source      PACMAN (Wu, Guo, Chan, Tan: SIGMOD 2017), sections 4.2 to 4.4. Lanes with rendezvous are ours:
+//             the paper gives each piece-set to a fixed number of cores.
 #pragma once
 
 #include <cstdint>
@@ -86,16 +95,17 @@ class PieceExecutor {
     kStop
   };
 
-  // Takes the batch's transactions. Calls come one at a time, in batch order. A call that comes again runs alone: what the
-  // pieces of all batches before did is visible to it, and what it does to all pieces after.
+  // Takes the batch's transactions. Calls come one at a time, in batch order. A call that comes again runs
+  // alone: what the pieces of all batches before did is visible to it, and what it does to all pieces after.
   virtual Load load(uint64_t batch) = 0;
-  // Makes them ready, once for each batch that was loaded, before all else is done to it; several batches at a time. False
-  // stops the run.
+  // Makes them ready, once for each batch that was loaded, before all else is done to it; several batches at
+  // a time. False stops the run.
   virtual bool decode(uint64_t batch, ReplayThreadId thread) = 0;
-  // Several batches of a block at a time, and before or after one another. False stops the run: nothing new is begun.
+  // Several batches of a block at a time, and before or after one another. False stops the run: nothing new
+  // is begun.
   virtual bool fill(uint32_t block, uint64_t batch, ReplayThreadId thread, LaneFill& lanes) = 0;
-  // These pieces will be run next, one after the other, by this thread; nothing else touches their lanes meanwhile. How
-  // many of them it has made ready, at least one: before the next one it is called again.
+  // These pieces will be run next, one after the other, by this thread; nothing else touches their lanes
+  // meanwhile. How many of them it has made ready, at least one: before the next one it is called again.
   virtual uint32_t prepare(uint32_t block, uint64_t batch, std::span<const Piece> pieces,
                            ReplayThreadId thread) = 0;
   virtual bool run(uint32_t block, uint64_t batch, Piece piece, ReplayThreadId thread) = 0;

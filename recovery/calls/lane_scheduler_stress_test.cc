@@ -1,9 +1,9 @@
-// Goal: what lane_scheduler.h promises holds for any graph, any lanes and any number of threads.
-// Method: random blocks and pieces that check themselves. A piece folds its commit order into a word of each
-// of its lanes: the words are plain memory, so ThreadSanitizer sees two pieces in one lane at once, and their
-// final values equal a serial run's only if every lane ran its pieces in order. A piece also reads, without
-// synchronization of its own, what all predecessors' pieces of its transaction wrote. Some loads ask to be alone, and
-// then touch every lane's word.
+// Goal: what lane_scheduler.h promises holds for any graph, any lanes and any number of threads. Method:
+// random blocks and pieces that check themselves. A piece folds its commit order into a word of each of its
+// lanes: the words are plain memory, so ThreadSanitizer sees two pieces in one lane at once, and their final
+// values equal a serial run's only if every lane ran its pieces in order. A piece also reads, without
+// synchronization of its own, what all predecessors' pieces of its transaction wrote. Some loads ask to be
+// alone, and then touch every lane's word.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,7 +20,8 @@ namespace {
 
 struct Plan {
   std::vector<ScheduledBlock> blocks;
-  // lanes[block][batch][transaction]: where the piece stands; empty: the transaction has no piece in the block.
+  // lanes[block][batch][transaction]: where the piece stands; empty: the transaction has no piece in the
+  // block.
   std::vector<std::vector<std::vector<std::vector<uint32_t>>>> lanes;
   uint32_t batches = 0;
   uint32_t transactions = 0;  // in a batch

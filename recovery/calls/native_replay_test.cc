@@ -1,6 +1,7 @@
-// Goal: replay by machine code ends where the interpreter ends: whole procedures serially, slices in parallel.
-// Method: random calls of small schemas leave a log, as in replay_test.cc; procedures and slices are compiled, and the
-// log is replayed by them, serially and in parallel, with several numbers of threads and sizes of batches.
+// Goal: replay by machine code ends where the interpreter ends: whole procedures serially, slices in
+// parallel. Method: random calls of small schemas leave a log, as in replay_test.cc; procedures and slices
+// are compiled, and the log is replayed by them, serially and in parallel, with several numbers of threads
+// and sizes of batches.
 #include "procedures/native/compiled_units.h"
 #include "recovery/calls/slice_units.h"
 #include "recovery/testing/replay_fixture.h"
@@ -40,7 +41,8 @@ TEST_P(NativeReplay, EndsWhereTheTransactionsEnded) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemas, NativeReplay, testing::Values(NamedSql{"bank", kBankSql}, NamedSql{"orders", kOrdersSql}),
+INSTANTIATE_TEST_SUITE_P(Schemas, NativeReplay,
+                         testing::Values(NamedSql{"bank", kBankSql}, NamedSql{"orders", kOrdersSql}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

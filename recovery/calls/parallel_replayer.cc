@@ -37,8 +37,8 @@ ScheduleOptions schedule_options(const ReplayOptions& options) {
 
 class ParallelReplayer::Replay final : public PieceExecutor {
  public:
-  Replay(Database& database, const Program& program, const DependencyGraph& graph, std::vector<uint32_t> lanes,
-         ReplayOptions options)
+  Replay(Database& database, const Program& program, const DependencyGraph& graph,
+         std::vector<uint32_t> lanes, ReplayOptions options)
       : database_(database),
         program_(program),
         schema_(database.schema()),
@@ -176,8 +176,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     BatchRecording recording;
     bool waits_to_be_alone = false;
   };
-  // Pieces whose calls and recordings have been asked for, but that are not ready yet: the next group begins with them, if
-  // nothing comes between.
+  // Pieces whose calls and recordings have been asked for, but that are not ready yet: the next group begins
+  // with them, if nothing comes between.
   struct AskedPieces {
     AskedPieces() = default;
     AskedPieces(uint32_t block, const Slot* slot, std::span<const Piece> pieces)
@@ -224,8 +224,9 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     return slot.batch.changes(piece.transaction)[piece.part];
   }
 
-  // A batch's calls and recordings are more than the cache keeps of them: those of all these pieces are asked for at once,
-  // step by step, as each leads to the next. What leads to them lies in the order of the transactions, as the pieces do.
+  // A batch's calls and recordings are more than the cache keeps of them: those of all these pieces are asked
+  // for at once, step by step, as each leads to the next. What leads to them lies in the order of the
+  // transactions, as the pieces do.
   void prefetch(uint32_t block, const Slot& slot, std::span<const Piece> pieces) const {
     for (const Piece& piece : pieces) {
       if (slot.batch.is_ad_hoc(piece.transaction)) {
@@ -266,8 +267,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     return next_barrier_ < barriers_.size() && barriers_[next_barrier_] == next_record_;
   }
 
-  // The records up to the next one that stands alone. Such a one is installed at once, if nothing is in flight; else it
-  // waits until load() is called again.
+  // The records up to the next one that stands alone. Such a one is installed at once, if nothing is in
+  // flight; else it waits until load() is called again.
   Load load(Slot& slot) {
     const bool is_alone = std::exchange(slot.waits_to_be_alone, false);
     for (;;) {
@@ -371,7 +372,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
   std::vector<size_t> barriers_;         // the numbers of those that stand alone
   size_t next_record_ = 0;
   size_t next_barrier_ = 0;
-  // decode_seconds: load(), one call at a time, and at the end the threads'. The transactions: retire(), likewise, and load() when nothing is in flight.
+  // decode_seconds: load(), one call at a time, and at the end the threads'. The transactions: retire(),
+  // likewise, and load() when nothing is in flight.
   ReplayStatistics statistics_;
 
   std::mutex error_mutex_;  // guards the two below

@@ -1,15 +1,20 @@
 // ParallelReplayer: CLR-P, replays the logged calls piece by piece, on all threads.
 //
-// Flow        load a batch -> for each block: locate, fill its lanes -> lanes run the pieces, each a slice of a call
-//             (or one iteration of the slice's loop) -> outputs to later blocks through the batch's recording
-// Ad hoc      of a transaction that was logged by its rows alone each changed row is a piece, too, in the blocks that own
-//             what changed of it (change_placement.h): it writes, and needs nothing of other pieces. Where the graph does
-//             not order such a change, all that came before ends first, and it is installed before anything after begins.
-// Memory      batches in flight hold the windows of the log that their records lie in (record_stream.h), and no more of it.
-// Invariants  the tables end as a serial replay in commit order leaves them: pieces that conflict are of one block and
-//             share a lane, or are ordered by the graph (dependency_graph.h, lane_scheduler.h).
-// Again       a ParallelReplayer may replay one stretch after the other: what it takes to set up is set up once.
-// Threads     replay() is called by one; it uses `threads` of them, each with an interpreter and an access of its own.
+// Flow        load a batch -> for each block: locate, fill its lanes -> lanes run the pieces, each a slice of
+//             a call (or one iteration of the slice's loop) -> outputs to later blocks through the batch's
+//             recording
+// Ad hoc      of a transaction that was logged by its rows alone each changed row is a piece, too, in the
+//             blocks that own what changed of it (change_placement.h): it writes, and needs nothing of other
+//             pieces. Where the graph does not order such a change, all that came before ends first, and it
+//             is installed before anything after begins.
+// Memory      batches in flight hold the windows of the log that their records lie in (record_stream.h), and
+//             no more of it.
+// Invariants  the tables end as a serial replay in commit order leaves them: pieces that conflict are of one
+//             block and share a lane, or are ordered by the graph (dependency_graph.h, lane_scheduler.h).
+// Again       a ParallelReplayer may replay one stretch after the other: what it takes to set up is set up
+//             once.
+// Threads     replay() is called by one; it uses `threads` of them, each with an interpreter and an access of
+//             its own.
 // Source      PACMAN (SIGMOD 2017), sections 4 and 4.5.
 #pragma once
 
@@ -23,16 +28,16 @@ namespace mneme {
 
 class ParallelReplayer {
  public:
-  // `lanes`: as lane_counts() says (lane_count.h). Database, program, graph and the options' machine code outlive this; the
-  // program's tables are the database's.
+  // `lanes`: as lane_counts() says (lane_count.h). Database, program, graph and the options' machine code
+  // outlive this; the program's tables are the database's.
   ParallelReplayer(Database& database, const Program& program, const DependencyGraph& graph,
                    std::vector<uint32_t> lanes, ReplayOptions options);
   ~ParallelReplayer();
   ParallelReplayer(const ParallelReplayer&) = delete;
   ParallelReplayer& operator=(const ParallelReplayer&) = delete;
 
-  // Of a log that holds calls, in commit order, without skips: what follows the records that were replayed before. Not after
-  // an error. The statistics are of these.
+  // Of a log that holds calls, in commit order, without skips: what follows the records that were replayed
+  // before. Not after an error. The statistics are of these.
   Result<ReplayStatistics> replay(RecordStream& records);
 
  private:
@@ -45,7 +50,8 @@ Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& p
                                             const DependencyGraph& graph, RecordStream& records,
                                             const ReplayOptions& options);
 inline Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& program,
-                                                   const DependencyGraph& graph, std::span<const RecordView> records,
+                                                   const DependencyGraph& graph,
+                                                   std::span<const RecordView> records,
                                                    const ReplayOptions& options) {
   RecordStream stream(records);
   return replay_in_parallel(database, program, graph, stream, options);

@@ -66,7 +66,8 @@ SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, 
     return std::ranges::any_of(tables,
                                [](const LaneTable* table) { return table != nullptr && table->any_lane; });
   });
-  // An iteration is a piece only if something is located in it. So whatever an iteration records must be located.
+  // An iteration is a piece only if something is located in it. So whatever an iteration records must be
+  // located.
   const bool all_located = std::ranges::all_of(replay.recorded, [&](OperationId operation) {
     return std::ranges::any_of(replay.lane_tables[operation.value],
                                [](const LaneTable* t) { return t != nullptr; });

@@ -1,10 +1,12 @@
 // PieceDispatch: turns the calls and the ad-hoc changes of a batch into pieces in the lanes of a block.
 //
-// Flow        LaneScheduler's fill -> for each call with a slice in the block: the slice's locate body runs and reports
-//             the keys of the rows that it will touch -> a lane a key -> one piece for the slice, or one an iteration
-//             -> for each ad-hoc change that the block has a part in: one piece, where change_placement.h says
-// Invariants  a row's lane depends on its values in the table's lane columns alone, so all pieces that touch the row
-//             share a lane. Tables whose lane columns hold the same values (a warehouse, a district) share lanes.
+// Flow        LaneScheduler's fill -> for each call with a slice in the block: the slice's locate body runs
+//             and reports the keys of the rows that it will touch -> a lane a key -> one piece for the slice,
+//             or one an iteration -> for each ad-hoc change that the block has a part in: one piece, where
+//             change_placement.h says
+// Invariants  a row's lane depends on its values in the table's lane columns alone, so all pieces that touch
+//             the row share a lane. Tables whose lane columns hold the same values (a warehouse, a district)
+//             share lanes.
 // Threads     constant once made; each thread brings its own PieceLocator.
 // Source      PACMAN (SIGMOD 2017), sections 4.3.1 and 4.5.
 #pragma once
@@ -25,7 +27,8 @@
 
 namespace mneme {
 
-// Piece::part of a whole slice; any other is an iteration of its loop. Of an ad-hoc transaction: which of its changes.
+// Piece::part of a whole slice; any other is an iteration of its loop. Of an ad-hoc transaction: which of its
+// changes.
 inline constexpr uint32_t kWholeSlice = std::numeric_limits<uint32_t>::max();
 
 // What replay does about one slice in its block.
@@ -99,7 +102,8 @@ class PieceDispatch {
     return slices_[block][procedure.value] ? &*slices_[block][procedure.value] : nullptr;
   }
 
-  // Appends the pieces of the whole batch. `failed`: which transaction's locating raised, when that is the outcome.
+  // Appends the pieces of the whole batch. `failed`: which transaction's locating raised, when that is the
+  // outcome.
   Outcome fill(uint32_t block, const LogBatch& batch, BatchRecording& recording, PieceLocator& locator,
                ReplayThreadId thread, LaneFill& lanes, uint32_t& failed) const;
 

@@ -1,9 +1,9 @@
-// Goal: whatever the schema and the procedures, and however they are taken apart, a log of calls ends, replayed, where the
-// transactions ended.
-// Method: a thousand programs made at random, half of them of random schemas as well (random_sql.h), half of procedures that
-// flow and jump as no person would write them (random_procedures.h). Each runs random calls once; the log that they leave,
-// with ad-hoc transactions in most, is replayed by CLR, and by CLR-P under every analysis, with each level, size of batch and
-// number of threads in turn, and digests are compared. Batches and windows of the log end anywhere among the calls.
+// Goal: whatever the schema and the procedures, and however they are taken apart, a log of calls ends,
+// replayed, where the transactions ended. Method: a thousand programs made at random, half of them of random
+// schemas as well (random_sql.h), half of procedures that flow and jump as no person would write them
+// (random_procedures.h). Each runs random calls once; the log that they leave, with ad-hoc transactions in
+// most, is replayed by CLR, and by CLR-P under every analysis, with each level, size of batch and number of
+// threads in turn, and digests are compared. Batches and windows of the log end anywhere among the calls.
 //
 // The first seed is printed; MNEME_SEED=n runs that one alone.
 #include <fmt/format.h>

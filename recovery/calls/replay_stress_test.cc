@@ -1,5 +1,6 @@
-// Goal: parallel replay shares nothing that it does not order: ThreadSanitizer sees lanes, recordings, rows, indexes.
-// Method: as replay_test.cc, with small batches and more threads than cores; each state's digest is compared.
+// Goal: parallel replay shares nothing that it does not order: ThreadSanitizer sees lanes, recordings, rows,
+// indexes. Method: as replay_test.cc, with small batches and more threads than cores; each state's digest is
+// compared.
 #include "recovery/testing/replay_fixture.h"
 
 namespace mneme {

@@ -1,6 +1,6 @@
-// Goal: parallel replay ends where serial replay ends, and both where the transactions ended.
-// Method: random calls of small schemas run forward as transactions; the log that they leave is replayed from memory,
-// and digests of all states are compared: for any number of threads, any size of batch, each level.
+// Goal: parallel replay ends where serial replay ends, and both where the transactions ended. Method: random
+// calls of small schemas run forward as transactions; the log that they leave is replayed from memory, and
+// digests of all states are compared: for any number of threads, any size of batch, each level.
 #include "recovery/testing/replay_fixture.h"
 
 namespace mneme {
@@ -51,11 +51,12 @@ TEST_P(Replay, CallsAreCutIntoPieces) {
   EXPECT_GT(fixture.graph().blocks.size(), 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemas, Replay, testing::Values(NamedSql{"bank", kBankSql}, NamedSql{"orders", kOrdersSql}),
+INSTANTIATE_TEST_SUITE_P(Schemas, Replay,
+                         testing::Values(NamedSql{"bank", kBankSql}, NamedSql{"orders", kOrdersSql}),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// A piece whose rows may lie in any lane has a place in one also where nothing else of it has: here the insert into
-// note, where p_n is 0, of a slice that updates tally as well.
+// A piece whose rows may lie in any lane has a place in one also where nothing else of it has: here the
+// insert into note, where p_n is 0, of a slice that updates tally as well.
 TEST(ParallelReplay, RunsPiecesThatReportNoLane) {
   ReplayFixture fixture(R"(
 CREATE TABLE note (n_text INT);
@@ -106,8 +107,7 @@ TEST(ReplayErrors, ACallThatRaisesStopsReplayWithItsLsn) {
   ReplayOptions options;
   options.threads = 2;
   Database parallel(fixture.program().catalog, 1);
-  const auto by_many =
-      replay_in_parallel(parallel, fixture.program(), fixture.graph(), records, options);
+  const auto by_many = replay_in_parallel(parallel, fixture.program(), fixture.graph(), records, options);
   ASSERT_FALSE(by_many.ok());
   EXPECT_NE(by_many.error().message.find("LSN 1000002"), std::string::npos) << by_many.error().message;
 }
@@ -138,8 +138,8 @@ TEST(SerialReplay, TellsEachCallsResults) {
   std::vector<int64_t> next(8, 1);
   uint64_t placed = 0;
   Database database(fixture.program().catalog, 1);
-  const auto replayed =
-      replay_serially(database, fixture.program(), fixture.records(), {}, [&](const ReplayedCall& replayed_call) {
+  const auto replayed = replay_serially(
+      database, fixture.program(), fixture.records(), {}, [&](const ReplayedCall& replayed_call) {
         if (replayed_call.call.procedure != place) return;
         ++placed;
         ASSERT_EQ(replayed_call.results.size(), 1u);

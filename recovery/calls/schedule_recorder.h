@@ -1,15 +1,16 @@
 // ScheduleRecorder: what each thread of a lane scheduler did, when, and for what it waited.
 //
-// Flow        LaneScheduler: begin_run() -> on each thread begin_task(), and did() after each step of it -> end_run()
-//             -> thread_times() (a breakdown), steps() (step_graph.h; a trace)
-// Laps        a thread reads the clock once a step: did() gives what has passed since its last reading to the step. A task
-//             says since when it was ready: until then the thread that took it had nothing to do, and waited; from then
-//             on the time is scheduling's.
+// Flow        LaneScheduler: begin_run() -> on each thread begin_task(), and did() after each step of it ->
+//             end_run() -> thread_times() (a breakdown), steps() (step_graph.h; a trace)
+// Laps        a thread reads the clock once a step: did() gives what has passed since its last reading to the
+//             step. A task says since when it was ready: until then the thread that took it had nothing to
+//             do, and waited; from then on the time is scheduling's.
 // Invariants  of each thread the times add up to the runs' length.
-// Detail      kTimes keeps sums alone; kVisits each step as well, up to `most_steps` a thread; kRendezvous the pieces of
-//             several lanes as steps of their own, which costs a reading more for each.
-// Threads     a thread id's part belongs to the task that runs under it; the scheduler hands it over from task to task.
-//             begin_run(), end_run() and all that reads: run()'s caller. retired() comes from one task at a time.
+// Detail      kTimes keeps sums alone; kVisits each step as well, up to `most_steps` a thread; kRendezvous
+//             the pieces of several lanes as steps of their own, which costs a reading more for each.
+// Threads     a thread id's part belongs to the task that runs under it; the scheduler hands it over from
+//             task to task. begin_run(), end_run() and all that reads: run()'s caller. retired() comes from
+//             one task at a time.
 // Price       none where there is no recorder but one branch a task; otherwise three readings a task.
 #pragma once
 
@@ -46,8 +47,8 @@ struct ScheduleStep {
   uint32_t lane = 0;
   uint64_t batch = 0;
   uint32_t pieces = 0;
-  // kPieces: the piece of several lanes that the lane came to, by its number in the block's batch, or kNoEntry.
-  // kRendezvous: that piece. kWaiting: the thread that ended it.
+  // kPieces: the piece of several lanes that the lane came to, by its number in the block's batch, or
+  // kNoEntry. kRendezvous: that piece. kWaiting: the thread that ended it.
   uint32_t other = kNoEntry;
   uint64_t begin = 0;  // ticks
   uint64_t end = 0;

@@ -1,7 +1,7 @@
-// Goal: what a recorder tells of a scheduler's run is what the run did, and the graph that is made of it orders the steps
-// as the scheduler does.
-// Method: an executor whose pieces spin for as long as the plan says, so that the shares of the time, and the longest
-// path, are known well enough; and replays of small schemas, whose end a recorder must not change.
+// Goal: what a recorder tells of a scheduler's run is what the run did, and the graph that is made of it
+// orders the steps as the scheduler does. Method: an executor whose pieces spin for as long as the plan says,
+// so that the shares of the time, and the longest path, are known well enough; and replays of small schemas,
+// whose end a recorder must not change.
 #include "recovery/calls/schedule_recorder.h"
 
 #include <gtest/gtest.h>
@@ -117,8 +117,8 @@ TEST(StepGraph, OfOneLaneIsAChain) {
   EXPECT_NEAR(longest_path(graph).blocks[0].pieces_ns, pieces, 1);
 }
 
-// The steps' order is the run's, their costs the plan's, of which a step holds one item at most: an interrupted step tells of
-// the machine.
+// The steps' order is the run's, their costs the plan's, of which a step holds one item at most: an
+// interrupted step tells of the machine.
 StepGraph planned_graph(const SpinningExecutor::Plan& plan, uint32_t lanes) {
   StepGraph graph = graph_of(plan, lanes);
   const auto most_us = [&](StepGraph::Kind kind) {

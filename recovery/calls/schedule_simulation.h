@@ -1,15 +1,18 @@
-// Schedule simulation: how long a replay would take on other numbers of cores, from the costs of its steps on one.
+// Schedule simulation: how long a replay would take on other numbers of cores, from the costs of its steps on
+// one.
 //
-// Flow        step_graph.h -> simulate(cores): the schedule's length -> longest_path(): what no number of cores can beat
-// Model       greedy list scheduling, as oneTBB does it: each core has a queue. What a step makes ready goes to the back of its
-//             core's queue: decoding first, then lanes, then fills, last the next step of its own lane. A core takes from
-//             the back of its own queue; one that has nothing takes the oldest of all queues' fronts. A core is never idle
-//             while any step is ready. To take up anything but the next step of its own lane costs StepGraph::task_ns.
-// Left out    the cores share no memory bandwidth, no cache and no lock here, none of them sleeps or is taken away, and a step
-//             costs the same on any of them, also behind one that has just run what it depends on. So with many cores a
-//             simulated replay is a bound: a real one can only take longer.
-// Invariants  no schedule is shorter than the longest path or than work / cores; this one, less its tasks' costs, is no
-//             longer than both together (Graham 1969).
+// Flow        step_graph.h -> simulate(cores): the schedule's length -> longest_path(): what no number of
+//             cores can beat
+// Model       greedy list scheduling, as oneTBB does it: each core has a queue. What a step makes ready goes
+//             to the back of its core's queue: decoding first, then lanes, then fills, last the next step of
+//             its own lane. A core takes from the back of its own queue; one that has nothing takes the
+//             oldest of all queues' fronts. A core is never idle while any step is ready. To take up anything
+//             but the next step of its own lane costs StepGraph::task_ns.
+// Left out    the cores share no memory bandwidth, no cache and no lock here, none of them sleeps or is taken
+//             away, and a step costs the same on any of them, also behind one that has just run what it
+//             depends on. So with many cores a simulated replay is a bound: a real one can only take longer.
+// Invariants  no schedule is shorter than the longest path or than work / cores; this one, less its tasks'
+//             costs, is no longer than both together (Graham 1969).
 // Threads     pure functions.
 #pragma once
 

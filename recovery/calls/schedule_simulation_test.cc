@@ -1,6 +1,7 @@
 // Goal: a simulated schedule keeps the order of the graph and is as long as greedy scheduling makes it.
-// Method: small graphs whose schedules are known, and random ones, held to the bounds that every greedy schedule keeps:
-// no shorter than the longest path or than work by cores, no longer than both together (Graham 1969).
+// Method: small graphs whose schedules are known, and random ones, held to the bounds that every greedy
+// schedule keeps: no shorter than the longest path or than work by cores, no longer than both together
+// (Graham 1969).
 #include "recovery/calls/schedule_simulation.h"
 
 #include <gtest/gtest.h>

@@ -44,8 +44,9 @@ class SerialReplay {
   Result<void> replay(std::span<const RecordView> records, ReplayStatistics& statistics) {
     while (!records.empty()) {
       const auto begin = std::chrono::steady_clock::now();
-      RETURN_IF_ERROR(batch_.load(program_, database_.change_codec(),
-                                  records.first(std::min<size_t>(options_.batch_transactions, records.size()))));
+      RETURN_IF_ERROR(
+          batch_.load(program_, database_.change_codec(),
+                      records.first(std::min<size_t>(options_.batch_transactions, records.size()))));
       const std::chrono::duration<double> decode = std::chrono::steady_clock::now() - begin;
       statistics.decode_seconds += decode.count();
       for (uint32_t t = 0; t < batch_.size(); ++t)
@@ -91,9 +92,8 @@ class SerialReplay {
 
 }  // namespace
 
-Result<ReplayStatistics> replay_serially(Database& database, const Program& program,
-                                         RecordStream& stream, const ReplayOptions& options,
-                                         const ReplayedCallVisitor& visit) {
+Result<ReplayStatistics> replay_serially(Database& database, const Program& program, RecordStream& stream,
+                                         const ReplayOptions& options, const ReplayedCallVisitor& visit) {
   return SerialReplay(database, program, options, visit).replay(stream);
 }
 

@@ -1,8 +1,9 @@
-// SerialReplayer: CLR, replays the logged calls one after the other, whole, in commit order. Of an ad-hoc transaction it
-// installs the rows, where it stands.
+// SerialReplayer: CLR, replays the logged calls one after the other, whole, in commit order. Of an ad-hoc
+// transaction it installs the rows, where it stands.
 //
 // What every other way of replaying must agree with; so it uses nothing of the analyzer.
-// Source      PACMAN (SIGMOD 2017), section 2.2, CLR; Malviya et al., Rethinking Main Memory OLTP Recovery (ICDE 2014).
+// Source      PACMAN (SIGMOD 2017), section 2.2, CLR; Malviya et al., Rethinking Main Memory OLTP Recovery
+//             (ICDE 2014).
 #pragma once
 
 #include "base/function_ref.h"
@@ -24,7 +25,8 @@ using ReplayedCallVisitor = std::function<void(const ReplayedCall&)>;
 Result<ReplayStatistics> replay_serially(Database& database, const Program& program, RecordStream& records,
                                          const ReplayOptions& options, const ReplayedCallVisitor& visit = {});
 inline Result<ReplayStatistics> replay_serially(Database& database, const Program& program,
-                                                std::span<const RecordView> records, const ReplayOptions& options,
+                                                std::span<const RecordView> records,
+                                                const ReplayOptions& options,
                                                 const ReplayedCallVisitor& visit = {}) {
   RecordStream stream(records);
   return replay_serially(database, program, stream, options, visit);

@@ -1,13 +1,16 @@
-// StepGraph: a replay as one thread ran it, as steps with their costs, and which of them must end before which.
+// StepGraph: a replay as one thread ran it, as steps with their costs, and which of them must end before
+// which.
 //
-// Flow        LaneScheduler, one thread -> ScheduleRecorder (kRendezvous) -> step_graph() -> schedule_simulation.h
-// Steps       the taking of a batch from the log, and its decoding; the fill of a block's batch, with its lists; in a lane
-//             the pieces of a batch up to the next rendezvous; a rendezvous; and joins, which cost nothing: a block's lists of a
-//             batch are published, a block has finished a batch, a batch has retired.
-// Edges       those of lane_scheduler.h: taking n -> taking n+1; taking n -> decoding n -> fill (b, n); the end of n in
-//             each predecessor -> fill (b, n) -> lists (b, n), after lists (b, n-1), -> the first step of n in each lane; lanes' steps in
-//             order, a rendezvous being a step of all its lanes; all of n -> retirement n -> taking of n + batches in
-//             flight. What must be alone waits for all.
+// Flow        LaneScheduler, one thread -> ScheduleRecorder (kRendezvous) -> step_graph() ->
+//             schedule_simulation.h
+// Steps       the taking of a batch from the log, and its decoding; the fill of a block's batch, with its
+//             lists; in a lane the pieces of a batch up to the next rendezvous; a rendezvous; and joins,
+//             which cost nothing: a block's lists of a batch are published, a block has finished a batch, a
+//             batch has retired.
+// Edges       those of lane_scheduler.h: taking n -> taking n+1; taking n -> decoding n -> fill (b, n); the
+//             end of n in each predecessor -> fill (b, n) -> lists (b, n), after lists (b, n-1), -> the first
+//             step of n in each lane; lanes' steps in order, a rendezvous being a step of all its lanes; all
+//             of n -> retirement n -> taking of n + batches in flight. What must be alone waits for all.
 // Invariants  the edges form no cycle. Each step's cost is what was measured, less what measuring it took.
 // Memory      some 60 bytes a step: for long logs, millions of steps.
 #pragma once

@@ -1,12 +1,14 @@
 // Checkpoint schedule: takes checkpoints of a database at work, one after the other, whenever one is due.
 //
-// Due         so many seconds after the last one began; or once replaying the log behind it would take so many seconds, as
-//             predicted: its transactions, divided by the speed at which this machine replays them. That is what the
-//             recovery that opened the database measured, where it replayed enough to tell; else the speed at which they
-//             ran, which is the slower one as a rule (PACMAN, figure 11). And whenever the log runs out of room.
+// Due         so many seconds after the last one began; or once replaying the log behind it would take so
+//             many seconds, as predicted: its transactions, divided by the speed at which this machine
+//             replays them. That is what the recovery that opened the database measured, where it replayed
+//             enough to tell; else the speed at which they ran, which is the slower one as a rule (PACMAN,
+//             figure 11). And whenever the log runs out of room.
 // Threads     one of its own, and those of the checkpointer. failures and finish: the owner.
-// Errors      a checkpoint that failed is told to `failed`, and the next is tried when it is due, but not before a second has
-//             passed, then two, up to thirty: each try takes a record's room, and the log may have little left.
+// Errors      a checkpoint that failed is told to `failed`, and the next is tried when it is due, but not
+//             before a second has passed, then two, up to thirty: each try takes a record's room, and the log
+//             may have little left.
 #pragma once
 
 #include <chrono>
@@ -35,8 +37,8 @@ struct CheckpointScheduleOptions {
 
 class CheckpointSchedule {
  public:
-  // `working` was opened with a helper (DurableLogOptions), and outlives this. A change of its schema waits for a checkpoint
-  // that is being taken, and the next one is of what it has made.
+  // `working` was opened with a helper (DurableLogOptions), and outlives this. A change of its schema waits
+  // for a checkpoint that is being taken, and the next one is of what it has made.
   CheckpointSchedule(WorkingDatabase& working, CheckpointScheduleOptions options);
   // Gives up the checkpoint that is being taken.
   ~CheckpointSchedule();

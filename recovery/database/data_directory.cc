@@ -65,8 +65,8 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   RETURN_IF_ERROR(check_served(scheme, options.records, options.tuple_image));
   if (options.log.streams.partition == StreamPartition::kPage) RETURN_IF_ERROR(check_pages(options.records));
   RETURN_IF_ERROR(check_log_servers(options.log));
-  // Before the lock, so that a refused directory is left as it was; and after it, as another process may have been
-  // quicker.
+  // Before the lock, so that a refused directory is left as it was; and after it, as another process may have
+  // been quicker.
   RETURN_IF_ERROR(check_free(directory));
   RETURN_IF_ERROR(make_directories(directory));
   Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);
@@ -162,7 +162,8 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);
   if (!manifest) return manifest.error();
   if (*closed) {
-    recovered->report.notices.push_back(fmt::format("files in {} could be opened by other users: they are its owner's alone now (mode 0600)", directory));
+    recovered->report.notices.push_back(fmt::format(
+        "files in {} could be opened by other users: they are its owner's alone now (mode 0600)", directory));
   }
   remove_abandoned_compilations(native_folder(directory));
   OpenedDatabase opened{std::move(*working), std::move(recovered->report)};

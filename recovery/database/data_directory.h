@@ -1,17 +1,19 @@
 // Data directory: a database at work: created, or recovered and opened, with its log.
 //
-// Layout      DIR/MANIFEST       what the directory holds (logging/directory/manifest.h); without it there is no database
-//             DIR/catalog*.sql   schema and procedures as of the checkpoint: catalog.sql as the user wrote them; later
-//                                ones as schema records of the log have changed them
+// Layout      DIR/MANIFEST       what the directory holds (logging/directory/manifest.h); without it there is
+//                                no database
+//             DIR/catalog*.sql   schema and procedures as of the checkpoint: catalog.sql as the user wrote
+//                                them; later ones as schema records of the log have changed them
 //             DIR/checkpoint-*   a database state (engine/checkpoint/checkpoint_format.h)
-//             DIR/log-*          segments of the log (logging/record/block_format.h), as the manifest lists them
-//             DIR/native/        machine code of the procedures, where the program does not bring it: a cache, to be
-//                                removed at will (procedures/native/native_code.h)
+//             DIR/log-*          segments of the log (logging/record/block_format.h), as the manifest lists
+//                                them
+//             DIR/native/        machine code of the procedures, where the program does not bring it: a
+//                                cache, to be removed at will (procedures/native/native_code.h)
 //             DIR/lock           held while a process works here (logging/directory/directory_lock.h)
 // Flow        create: catalog.sql -> load -> checkpoint -> manifest -> incarnation -> log
 //             open:   recover -> incarnation (the recovered end becomes final) -> log
-// Invariants  the manifest is written last: a crash while creating leaves a directory without a database, in which
-//             create_database() may be tried again.
+// Invariants  the manifest is written last: a crash while creating leaves a directory without a database, in
+//             which create_database() may be tried again.
 // Threads     as Database and DirectoryLog say. End all transactions before the WorkingDatabase.
 // Errors      the directory is taken, in use, damaged, or the disk is full: a sentence.
 #pragma once
@@ -43,14 +45,16 @@ class WorkingDatabase {
   // Its attributes say what the directory is for; change them through update().
   ManifestFile& manifest() { return *manifest_; }
 
-  // Sessions that live with changes of the schema enter it for each transaction (live_session.h), by their workers;
-  // whoever else uses the program or the database beside them, by a thread of the log's that is no worker.
+  // Sessions that live with changes of the schema enter it for each transaction (live_session.h), by their
+  // workers; whoever else uses the program or the database beside them, by a thread of the log's that is no
+  // worker.
   SchemaLatch& schema_latch() { return *schema_latch_; }
-  // How often the schema has changed since the directory was opened. Inside the latch it stays, as program and database do.
+  // How often the schema has changed since the directory was opened. Inside the latch it stays, as program
+  // and database do.
   uint64_t schema_version() const { return schema_version_; }
 
-  // Replaces the program after a change of the schema (schema_change.h). The change is logged, the database has its tables, and no session
-  // uses the former program any more.
+  // Replaces the program after a change of the schema (schema_change.h). The change is logged, the database
+  // has its tables, and no session uses the former program any more.
   void replace(std::unique_ptr<Program> program);
 
  private:
@@ -67,8 +71,8 @@ class WorkingDatabase {
   uint64_t schema_version_ = 0;
 };
 
-// An error where a database can't be made, as there is one, or there are files of one, or a file of somebody else's that has the manifest's
-// name. Changes nothing.
+// An error where a database can't be made, as there is one, or there are files of one, or a file of somebody
+// else's that has the manifest's name. Changes nothing.
 Result<void> check_free(const std::string& directory);
 
 struct CreateOptions {
@@ -92,8 +96,8 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
                                         FunctionRef<Result<void>(Database&)> load,
                                         const CreateOptions& options);
 
-// Writes the catalog of a database's program beside a checkpoint that is about to become current, and notes it in the
-// manifest that names that checkpoint: to be written with it.
+// Writes the catalog of a database's program beside a checkpoint that is about to become current, and notes
+// it in the manifest that names that checkpoint: to be written with it.
 Result<void> write_catalog(const std::string& directory, const Program& program, Manifest& manifest);
 
 // Where who works on the directory has machine code from, and keeps what is compiled.
@@ -104,8 +108,8 @@ struct OpenedDatabase {
   RecoveryReport report;
 };
 
-// `recover.workers` is not used: the log's workers are the database's. Without a scheme, it is the default one, which
-// leaves a database to go on with; others may be refused (recovery_scheme.h).
+// `recover.workers` is not used: the log's workers are the database's. Without a scheme, it is the default
+// one, which leaves a database to go on with; others may be refused (recovery_scheme.h).
 Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& recover,
                                      const DurableLogOptions& log);
 

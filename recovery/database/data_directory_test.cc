@@ -1,9 +1,10 @@
-// Goal: a database comes back from nothing but its directory, goes on from there, and no damage goes unnoticed.
-// Method: a database is created with some rows, runs calls through its durable log, is closed, recovered by each
-// scheme, opened again and run on; then single bytes and whole files of the directory are spoiled, and recovery must
-// refuse with kDamaged and leave every file as it was. A process takes a checkpoint, and ends at each of its steps, while calls
-// go on: its state must come back from the directory alone, and from the archive's whole history. Logs of every layout
-// are shortened by one checkpoint after the other.
+// Goal: a database comes back from nothing but its directory, goes on from there, and no damage goes
+// unnoticed. Method: a database is created with some rows, runs calls through its durable log, is closed,
+// recovered by each scheme, opened again and run on; then single bytes and whole files of the directory are
+// spoiled, and recovery must refuse with kDamaged and leave every file as it was. A process takes a
+// checkpoint, and ends at each of its steps, while calls go on: its state must come back from the directory
+// alone, and from the archive's whole history. Logs of every layout are shortened by one checkpoint after the
+// other.
 #include "recovery/database/data_directory.h"
 
 #include <gmock/gmock.h>
@@ -171,8 +172,8 @@ TEST_F(DataDirectory, ReplayOfALongLogTakesNoMoreMemoryThanOfAShortOne) {
       reports.push_back(recovered->report);
     }
   }
-  // A window takes less than 8000 bytes with its records' places. What is in flight, nine batches of 50 records, lies in
-  // six at most, and two are read meanwhile.
+  // A window takes less than 8000 bytes with its records' places. What is in flight, nine batches of 50
+  // records, lies in six at most, and two are read meanwhile.
   constexpr uint64_t kMostInMemory = 10 * 8000;
   for (const size_t scheme : {0, 1}) {
     EXPECT_GT(reports[2 + scheme].log_bytes, 3 * reports[scheme].log_bytes);
@@ -319,7 +320,8 @@ TEST_F(DataDirectory, NothingIsMadeOverFilesWithoutAManifest) {
   const Digest digest = create_and_run(50);
   fs::rename(directory_ + "/MANIFEST", directory_ + "/aside");
   const auto created = create_database(directory_, program(), [](Database&) { return Result<void>(); }, {});
-  test::expect_refused(created, ErrorKind::kDamaged, "MANIFEST is missing, and the directory holds files of a database: catalog.sql, ");
+  test::expect_refused(created, ErrorKind::kDamaged,
+                       "MANIFEST is missing, and the directory holds files of a database: catalog.sql, ");
   expect_refused(ErrorKind::kDamaged, "MANIFEST is missing");
   fs::rename(directory_ + "/aside", directory_ + "/MANIFEST");
   expect_recovers_to(digest, 1);
@@ -398,7 +400,8 @@ class OnlineCheckpoint : public DataDirectory {
     return log;
   }
 
-  // By every scheme from the newest checkpoint on, and, where there is an archive, all of the history from the first.
+  // By every scheme from the newest checkpoint on, and, where there is an archive, all of the history from
+  // the first.
   void expect_state(const std::string& digest, RecordContent records) {
     for (const RecoveryScheme scheme : kRecoverySchemes) {
       if (!check_served(scheme, records, TupleImage::kFull)) continue;
@@ -415,8 +418,8 @@ class OnlineCheckpoint : public DataDirectory {
     }
   }
 
-  // A process that opens the directory, takes a checkpoint with calls at each of its steps, and ends at `step`. Returns
-  // the digest of its last state.
+  // A process that opens the directory, takes a checkpoint with calls at each of its steps, and ends at
+  // `step`. Returns the digest of its last state.
   std::string die_at(CheckpointStep step, uint32_t seed) {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
@@ -515,7 +518,8 @@ TEST_F(OnlineCheckpoint, ShortensTheLog) {
           removed += taken->removed_segments;
         }
         state = run(working, 20, life);
-        // What the last checkpoint needs, and what is being written or made ready, in each of two directories at most.
+        // What the last checkpoint needs, and what is being written or made ready, in each of two directories
+        // at most.
         EXPECT_LE(working.manifest().current().segments.size(), 8u);
       }
       expect_state(state.to_string(), RecordContent::kAll);

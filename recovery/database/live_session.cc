@@ -43,10 +43,10 @@ StatementResult LiveSession::run(const std::string& text) {
     ~Leave() { session.leave(); }
   } leave{*this};
   if (!enter()) {
-    return StatementResult::failure(
-        sqlstate::kDeadlock,
-        "a change of the schema waits for the transaction block that this thread has open on another connection, and this "
-        "statement would wait for that change: end the block, and try again");
+    return StatementResult::failure(sqlstate::kDeadlock,
+                                    "a change of the schema waits for the transaction block that this thread "
+                                    "has open on another connection, and this "
+                                    "statement would wait for that change: end the block, and try again");
   }
   StatementResult result;
   if (parsed.command) {
@@ -59,7 +59,8 @@ StatementResult LiveSession::run(const std::string& text) {
 }
 
 StatementResult LiveSession::change(const syntax::Command& command, const std::string& text) {
-  if (block() == SqlSession::Block::kNone) return change_schema(working_, command, text, change_threads_, lock_timeout_);
+  if (block() == SqlSession::Block::kNone)
+    return change_schema(working_, command, text, change_threads_, lock_timeout_);
   session_->fail_block();
   return StatementResult::failure(
       sqlstate::kActiveTransaction,

@@ -1,13 +1,15 @@
-// LiveSession: a user's statements on a database at work, changes of its schema among them, whoever makes them.
+// LiveSession: a user's statements on a database at work, changes of its schema among them, whoever makes
+// them.
 //
-// Flow        run(): parse -> CREATE and DROP: change_schema() -> anything else: enter the schema's latch -> the session, made
-//             anew if the schema has changed -> leave
-// Invariants  a transaction, a BEGIN block too, sees one schema from its beginning to its end: a change waits for it.
+// Flow        run(): parse -> CREATE and DROP: change_schema() -> anything else: enter the schema's latch ->
+//             the session, made anew if the schema has changed -> leave
+// Invariants  a transaction, a BEGIN block too, sees one schema from its beginning to its end: a change waits
+//             for it.
 // Threads     the worker's. Any number on one database, each with a worker of its own.
-// Waiting     as SqlSession; before a transaction for a change of the schema that is being made, and for a change until all
-//             other sessions' transactions have ended.
-// Errors      as SqlSession's and change_schema's. Where a change of the schema waits for a block that this thread has open in
-//             another session, a statement here would wait for ever, and fails.
+// Waiting     as SqlSession; before a transaction for a change of the schema that is being made, and for a
+//             change until all other sessions' transactions have ended.
+// Errors      as SqlSession's and change_schema's. Where a change of the schema waits for a block that this
+//             thread has open in another session, a statement here would wait for ever, and fails.
 #pragma once
 
 #include <chrono>
@@ -23,8 +25,8 @@ namespace mneme {
 
 class LiveSession {
  public:
-  // `change_threads`: that put rows into new tables. `lock_timeout`: how long a change of the schema waits for other sessions'
-  // transactions; nothing: until they have ended.
+  // `change_threads`: that put rows into new tables. `lock_timeout`: how long a change of the schema waits
+  // for other sessions' transactions; nothing: until they have ended.
   LiveSession(WorkingDatabase& working, WorkerId worker, uint32_t change_threads,
               std::optional<std::chrono::milliseconds> lock_timeout = {});
   // Rolls a block back.

@@ -1,8 +1,8 @@
-// Goal: sessions, changes of the schema that they make, and checkpoints beside them share nothing that the schema's latch
-// does not order, lose nothing, and leave a log that every scheme replays to the same state.
-// Method: threads move coins from purse to purse, in blocks and single statements, fill a table of their own, and now and
-// then create or drop tables, indexes and procedures, while checkpoints are taken one after the other. No coin may come or go, and what was
-// told committed must be there. For ThreadSanitizer.
+// Goal: sessions, changes of the schema that they make, and checkpoints beside them share nothing that the
+// schema's latch does not order, lose nothing, and leave a log that every scheme replays to the same state.
+// Method: threads move coins from purse to purse, in blocks and single statements, fill a table of their own,
+// and now and then create or drop tables, indexes and procedures, while checkpoints are taken one after the
+// other. No coin may come or go, and what was told committed must be there. For ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -37,7 +37,10 @@ END; $$;
 class Mover {
  public:
   Mover(WorkingDatabase& working, uint32_t thread)
-      : working_(working), session_(working, WorkerId{thread}, 1), name_(fmt::format("notes_{}", thread)), random_(thread) {}
+      : working_(working),
+        session_(working, WorkerId{thread}, 1),
+        name_(fmt::format("notes_{}", thread)),
+        random_(thread) {}
 
   void work() {
     must(fmt::format("CREATE TABLE {} (id INT PRIMARY KEY, note INT)", name_));
@@ -55,7 +58,8 @@ class Mover {
   }
 
  private:
-  // Beyond the one that the database was made with: one at least is taken beside the rounds, however fast they are.
+  // Beyond the one that the database was made with: one at least is taken beside the rounds, however fast
+  // they are.
   bool has_checkpoint() { return working_.manifest().current().checkpoint_lsn > kCheckpointLsn; }
   int purse() { return static_cast<int>(random_() % kPurses); }
 

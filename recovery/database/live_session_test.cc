@@ -1,6 +1,6 @@
-// Goal: a session goes on over changes of the schema that others make, and none is made while its transaction runs.
-// Method: two sessions on one database; a change must wait for a block to end, and stop nobody where it is refused; whoever
-// comes later sees what it made. What the log says of it all is recovered.
+// Goal: a session goes on over changes of the schema that others make, and none is made while its transaction
+// runs. Method: two sessions on one database; a change must wait for a block to end, and stop nobody where it
+// is refused; whoever comes later sees what it made. What the log says of it all is recovered.
 #include "recovery/database/live_session.h"
 
 #include <gmock/gmock.h>
@@ -71,7 +71,8 @@ TEST_F(LiveSessionTest, AChangeThatIsRefusedStopsNobody) {
   LiveSession second(*working_, WorkerId{1}, 1);
   must(first, "BEGIN");
   // By another thread: by the block's own it is refused for that.
-  auto refused = std::async(std::launch::async, [&] { return second.run("CREATE TABLE purse (id INT PRIMARY KEY)").sqlstate; });
+  auto refused = std::async(std::launch::async,
+                            [&] { return second.run("CREATE TABLE purse (id INT PRIMARY KEY)").sqlstate; });
   EXPECT_EQ(refused.get(), "42P07");
   EXPECT_EQ(second.run("CREATE TABLE chest (id INT PRIMARY KEY)").sqlstate, "55P03");
   EXPECT_EQ(first.run("DROP TABLE purse").sqlstate, sqlstate::kActiveTransaction);

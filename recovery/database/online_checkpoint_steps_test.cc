@@ -1,6 +1,7 @@
-// Goal: a checkpoint holds what was there at its LSN, whatever is written at any step of it; it is made current only once the log
-// below it is durable; and it begins only once nobody can tell the one before it of a row any more.
-// Method: one row, or a log, is changed at a step that the checkpointer tells of; what the checkpoint holds is loaded.
+// Goal: a checkpoint holds what was there at its LSN, whatever is written at any step of it; it is made
+// current only once the log below it is durable; and it begins only once nobody can tell the one before it of
+// a row any more. Method: one row, or a log, is changed at a step that the checkpointer tells of; what the
+// checkpoint holds is loaded.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +23,8 @@ namespace {
 
 class OnlineCheckpointSteps : public testing::Test {
  protected:
-  OnlineCheckpointSteps() : manifest_(test::must(ManifestFile::create(directory_.path(), test::new_manifest()))) {
+  OnlineCheckpointSteps()
+      : manifest_(test::must(ManifestFile::create(directory_.path(), test::new_manifest()))) {
     UnloggedWriter rows(bank_.db);
     CHECK(rows.insert(TestDatabase::kItem, TestDatabase::values(1, 10, 101, 50)) == AccessStatus::kOk);
     const auto written = test::must(write_checkpoint(bank_.db, directory_.path(), {0x1234, 0x5678}, 1));
@@ -116,7 +118,8 @@ TEST_F(OnlineCheckpointSteps, OneThatIsGivenUpLeavesTheOneBefore) {
   };
   OnlineCheckpointer checkpointer(bank_.db, bank_.log, *manifest_, WorkerId{2}, options);
   at_work = &checkpointer;
-  test::expect_refused(checkpointer.take(), ErrorKind::kFailed, "the checkpoint was given up; the one before stays current");
+  test::expect_refused(checkpointer.take(), ErrorKind::kFailed,
+                       "the checkpoint was given up; the one before stays current");
   EXPECT_EQ(manifest_->current().checkpoint_file, before.checkpoint_file);
   EXPECT_TRUE(test::must(unlisted_files(directory_.path(), before)).empty());
 }
@@ -126,7 +129,8 @@ TEST_F(OnlineCheckpointSteps, OneThatWaitsForAnOpenTransactionCanBeGivenUp) {
   writer_.begin();
   OnlineCheckpointer checkpointer(bank_.db, bank_.log, *manifest_, WorkerId{2}, {});
   checkpointer.give_up();
-  test::expect_refused(checkpointer.take(), ErrorKind::kFailed, "the checkpoint was given up; the one before stays current");
+  test::expect_refused(checkpointer.take(), ErrorKind::kFailed,
+                       "the checkpoint was given up; the one before stays current");
   writer_.abort();
 }
 

@@ -1,8 +1,9 @@
 // Goal: a checkpoint that is taken while transactions run holds exactly what those below its LSN made.
-// Method: workers move money between rows, insert, erase and insert again, and note what each committed transaction left
-// behind. Meanwhile checkpoints are taken, slowly, so that rows change before, while and after they are walked past, and
-// slots are freed and used again. Each checkpoint, loaded into another database, must hold what the noted transactions
-// below its LSN make of the first state, applied in the order of their LSNs; and each must have met kept images.
+// Method: workers move money between rows, insert, erase and insert again, and note what each committed
+// transaction left behind. Meanwhile checkpoints are taken, slowly, so that rows change before, while and
+// after they are walked past, and slots are freed and used again. Each checkpoint, loaded into another
+// database, must hold what the noted transactions below its LSN make of the first state, applied in the order
+// of their LSNs; and each must have met kept images.
 #include <gtest/gtest.h>
 
 #include <map>

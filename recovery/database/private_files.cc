@@ -23,13 +23,15 @@ constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
 // Of files that are not there, whatever reads them tells.
 Result<bool> close_file(const std::string& path) {
   struct stat facts {};
-  if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode) || (facts.st_mode & kOthers) == 0) return false;
+  if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode) || (facts.st_mode & kOthers) == 0)
+    return false;
   auto file = File::open_own(path, O_RDONLY);
   if (!file) return file.error();
   return true;
 }
 
-// Also files in it: a user may have opened it for others. Those of other users stay as they are, and aren't used.
+// Also files in it: a user may have opened it for others. Those of other users stay as they are, and aren't
+// used.
 Result<bool> close_folder(const std::string& path) {
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return false;
@@ -46,7 +48,8 @@ Result<bool> close_folder(const std::string& path) {
   if ((facts.st_mode & kOthers) == 0) return is_any;
   const Result<File> folder = File::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!folder) return folder.error();
-  if (::fchmod(folder->descriptor(), facts.st_mode & S_IRWXU) != 0) return file_error("close to other users", path, errno);
+  if (::fchmod(folder->descriptor(), facts.st_mode & S_IRWXU) != 0)
+    return file_error("close to other users", path, errno);
   return true;
 }
 
@@ -55,7 +58,8 @@ Result<bool> close_folder(const std::string& path) {
 Result<bool> close_to_others(const std::string& directory) {
   const Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
-  std::vector<std::string> files{"MANIFEST", kCatalogFile, kPepochFile, manifest->checkpoint_file, manifest->checkpoint_catalog_file};
+  std::vector<std::string> files{"MANIFEST", kCatalogFile, kPepochFile, manifest->checkpoint_file,
+                                 manifest->checkpoint_catalog_file};
   for (const SegmentEntry& each : manifest->segments) files.push_back(each.file);
   bool is_any = false;
   for (const std::string& each : files) {
@@ -63,7 +67,8 @@ Result<bool> close_to_others(const std::string& directory) {
     if (!closed) return closed.error();
     is_any |= *closed;
   }
-  for (const std::string& each : {native_folder(directory), path_in(directory, "workload"), path_in(directory, kRemoteFolder)}) {
+  for (const std::string& each :
+       {native_folder(directory), path_in(directory, "workload"), path_in(directory, kRemoteFolder)}) {
     const Result<bool> closed = close_folder(each);
     if (!closed) return closed.error();
     is_any |= *closed;

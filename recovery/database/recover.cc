@@ -58,7 +58,8 @@ void tell(const RecoverOptions& options, const RecoveryProgress& progress) {
 
 // Calls between two changes of the schema that are worth seconds of compiling.
 constexpr size_t kFewestToCompile = 20'000;
-// Machine code of graphs that no folder of their own has: of analyses that were asked for, say. Each takes up to a MiB.
+// Machine code of graphs that no folder of their own has: of analyses that were asked for, say. Each takes up
+// to a MiB.
 constexpr size_t kMostKeptForUser = 64;
 
 // Whether a stretch of so many records, between two changes of the schema, is too short to compile for.
@@ -66,10 +67,12 @@ bool is_short_stretch(const RecoveredDatabase& recovered, uint64_t records) {
   return records < recovered.log.record_count() && records < kFewestToCompile;
 }
 
-// Whether an analysis, which looks at every procedure, would take longer than such a stretch one record after the other. So calls between
-// changes of the schema cost their number, and not that of the procedures. The last program is analysed in any case: the report tells it.
+// Whether an analysis, which looks at every procedure, would take longer than such a stretch one record after
+// the other. So calls between changes of the schema cost their number, and not that of the procedures. The
+// last program is analysed in any case: the report tells it.
 bool is_too_short_to_analyse(const RecoveredDatabase& recovered, uint64_t records, uint64_t done_before) {
-  return records < recovered.program->procedures.size() && done_before + records < recovered.log.record_count();
+  return records < recovered.program->procedures.size() &&
+         done_before + records < recovered.log.record_count();
 }
 
 void add_notice(RecoveryReport& report, const std::string& notice) {
@@ -77,18 +80,21 @@ void add_notice(RecoveryReport& report, const std::string& notice) {
 }
 
 // Replay of calls that machine code was wanted for, and not compiled.
-void note_interpreted_calls(RecoveredDatabase& recovered, uint64_t records, const Result<ReplayStatistics>& replayed,
-                            const RecoverOptions& options) {
+void note_interpreted_calls(RecoveredDatabase& recovered, uint64_t records,
+                            const Result<ReplayStatistics>& replayed, const RecoverOptions& options) {
   const bool had_calls = replayed && replayed->transactions > replayed->ad_hoc;
   if (had_calls && options.execution == Execution::kNative && is_short_stretch(recovered, records)) {
-    add_notice(recovered.report, "between changes of the schema, procedures that were called a few times were interpreted");
+    add_notice(recovered.report,
+               "between changes of the schema, procedures that were called a few times were interpreted");
   }
 }
 
-// The units as machine code, if that is wanted; the report says what came of it. `records` is how many are to be replayed.
+// The units as machine code, if that is wanted; the report says what came of it. `records` is how many are to
+// be replayed.
 CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUnit> units, uint64_t records,
                          const RecoverOptions& options, const NativeFolders& folders) {
-  if (options.execution == Execution::kInterpreted || units.empty() || is_short_stretch(recovered, records)) return {};
+  if (options.execution == Execution::kInterpreted || units.empty() || is_short_stretch(recovered, records))
+    return {};
   const Stopwatch watch;
   CompiledUnits code = CompiledUnits::load(*recovered.program, recovered.database->schema(), units, folders,
                                            [&](size_t count) {
@@ -99,7 +105,8 @@ CompiledUnits load_units(RecoveredDatabase& recovered, std::span<const NativeUni
   report.compilation_seconds += end_stage(report, "machine code", watch);
   report.execution = code.execution();
   if (code.was_compiled() && folders.keep.empty()) {
-    report.notices.push_back("machine code was compiled for this once: neither XDG_CACHE_HOME nor HOME says where to keep it");
+    report.notices.push_back(
+        "machine code was compiled for this once: neither XDG_CACHE_HOME nor HOME says where to keep it");
   }
   for (const std::string& notice : code.notices()) add_notice(report, notice);
   return code;
@@ -120,8 +127,8 @@ Result<void> build_indexes(RecoveredDatabase& recovered, const RecoverOptions& o
 }
 
 // `from`: versions below it are of the checkpoint's, or count as such.
-Result<ReplayStatistics> replay_rows(RecoveredDatabase& recovered, std::span<const RecordView> records, Lsn from,
-                                     const ReplayOptions& replay) {
+Result<ReplayStatistics> replay_rows(RecoveredDatabase& recovered, std::span<const RecordView> records,
+                                     Lsn from, const ReplayOptions& replay) {
   Database& database = *recovered.database;
   switch (recovered.report.scheme) {
     case RecoveryScheme::kLlrP:
@@ -164,7 +171,8 @@ AnalysisOptions default_analysis(const RecordStream& stretch) {
 
 constexpr std::string_view kReplayStage = "replay";
 
-// `stretch`: of the log; no record in it changes the schema. `done_before`: how many records lie before it. `from`: as in replay_rows().
+// `stretch`: of the log; no record in it changes the schema. `done_before`: how many records lie before it.
+// `from`: as in replay_rows().
 Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStream& stretch,
                                         uint64_t done_before, Lsn from, const RecoverOptions& options,
                                         const NativeFolders& folders) {
@@ -192,7 +200,8 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
     return Stopwatch();
   };
   const auto end = [&](const Stopwatch& watch, const Result<ReplayStatistics>& statistics) {
-    if (replays_calls(recovered.report.scheme)) note_interpreted_calls(recovered, stretch.size(), statistics, options);
+    if (replays_calls(recovered.report.scheme))
+      note_interpreted_calls(recovered, stretch.size(), statistics, options);
     recovered.report.replay_seconds += end_stage(recovered.report, kReplayStage, watch);
     if (statistics && replay.progress) replay.progress(stretch.size(), last_lsn);
   };
@@ -205,7 +214,8 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
     end(watch, statistics);
     return statistics;
   }
-  if (report.scheme == RecoveryScheme::kClrP && is_too_short_to_analyse(recovered, stretch.size(), done_before)) {
+  if (report.scheme == RecoveryScheme::kClrP &&
+      is_too_short_to_analyse(recovered, stretch.size(), done_before)) {
     const Stopwatch watch = begin();
     auto statistics = replay_serially(database, program, stretch, replay, options.visit);
     end(watch, statistics);
@@ -238,24 +248,27 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
   return statistics;
 }
 
-// A record that changes the schema ends a stretch: all before it has been replayed, and what follows is another
-// program's, with an analysis and machine code of its own.
+// A record that changes the schema ends a stretch: all before it has been replayed, and what follows is
+// another program's, with an analysis and machine code of its own.
 Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::string& directory,
                                     const RecoverOptions& options, const NativeFolders& folders) {
   ReplayStatistics total;
-  // Former engines put all rows at LSN 0 when tables or indexes changed: their logs call what a row was then version 0.
+  // Former engines put all rows at LSN 0 when tables or indexes changed: their logs call what a row was then
+  // version 0.
   Lsn from = recovered.manifest.checkpoint_lsn;
   LogStretches stretches(directory, recovered.log);
-  // Gives the database the tables of the program. Changes of the schema without rows between them make them once.
+  // Gives the database the tables of the program. Changes of the schema without rows between them make them
+  // once.
   const auto follow_schema = [&] {
-    return change_tables(*recovered.database, recovered.program->catalog, !builds_indexes_last(recovered.report.scheme),
-                         options.replay.threads);
+    return change_tables(*recovered.database, recovered.program->catalog,
+                         !builds_indexes_last(recovered.report.scheme), options.replay.threads);
   };
   for (uint64_t done = 0;; ++done) {
     RecordStream stretch = stretches.next_stretch();
     const uint64_t records = stretch.size();
     const auto replay = [&]() -> Result<void> {
-      const Result<ReplayStatistics> replayed = replay_stretch(recovered, stretch, done, from, options, folders);
+      const Result<ReplayStatistics> replayed =
+          replay_stretch(recovered, stretch, done, from, options, folders);
       if (!replayed) return replayed.error();
       total.add(*replayed);
       return {};
@@ -266,7 +279,8 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::str
     }
     const Result<std::optional<RecordView>> change = stretches.next_change();
     if (!change) return change.error();
-    // Nothing is analysed and compiled for the nothing between two changes of the schema; for the last program it is.
+    // Nothing is analysed and compiled for the nothing between two changes of the schema; for the last
+    // program it is.
     if (records == 0 && !*change) {
       RETURN_IF_ERROR(follow_schema());
       RETURN_IF_ERROR(replay());
@@ -277,7 +291,8 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::str
     const Stopwatch watch;
     Result<std::unique_ptr<Program>> program = program_after(*recovered.program, **change);
     if (!program) return program.error();
-    // A table that is dropped is gone before another gets its name. What is only added can wait for the next rows.
+    // A table that is dropped is gone before another gets its name. What is only added can wait for the next
+    // rows.
     const bool drops = (*program)->catalog.tables().size() < recovered.program->catalog.tables().size();
     if (drops) RETURN_IF_ERROR(follow_schema());
     if (!same_tables((*program)->catalog, recovered.program->catalog)) from = (*change)->lsn;
@@ -344,7 +359,9 @@ Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, cons
     return damaged("{} is not what was written: {}; nothing was changed: put the original file back", path,
                    program.error().message);
   if ((*program)->hash() != manifest.checkpoint_catalog_hash) {
-    return damaged("{} is not the catalog that {}/MANIFEST names; nothing was changed: put the original file back", path, directory);
+    return damaged(
+        "{} is not the catalog that {}/MANIFEST names; nothing was changed: put the original file back", path,
+        directory);
   }
   return program;
 }
@@ -354,7 +371,8 @@ Result<RecoveredDatabase> recover(const std::string& directory, const RecoverOpt
   const Result<DirectoryLock> lock = DirectoryLock::for_reading(directory);
   if (!lock) return lock.error();
   // The directory stays as it is.
-  return recover_locked(directory, options, user_folders({native_folder(directory), NativeFolders::of_program()}));
+  return recover_locked(directory, options,
+                        user_folders({native_folder(directory), NativeFolders::of_program()}));
 }
 
 Result<RecoveredDatabase> recover_locked(const std::string& directory, const RecoverOptions& options,

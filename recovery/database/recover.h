@@ -1,15 +1,17 @@
 // Recover: from a data directory to the database that it describes, in memory.
 //
-// Flow        manifest -> catalog.sql, compiled -> checkpoint -> indexes -> log, to its end -> analysis (CLR-P)
-//             -> machine code -> replay (a log of rows: at once). PLR replays first, and builds the indexes at the end.
-// Invariants  nothing but the directory is needed, and nothing in it is changed: recovering twice gives equal databases.
-//             The database holds the checkpoint and every transaction of the log, applied in commit order.
-//             machine code is taken from the directory's folder or the program's, or from the user's, where what had to be
-//             compiled is kept.
-// Threads     the caller's, and `replay.threads` of its own in each stage. The progress callback comes from any one of
-//             them, never from two at once.
-// Errors      a scheme that the log does not serve: kInvalidArgument, before anything is loaded. Not a database, in use, of another format version: kInvalidArgument or kFailed. Damage: kDamaged, with
-//             file and offset, or LSN.
+// Flow        manifest -> catalog.sql, compiled -> checkpoint -> indexes -> log, to its end -> analysis
+//             (CLR-P) -> machine code -> replay (a log of rows: at once). PLR replays first, and builds the
+//             indexes at the end.
+// Invariants  nothing but the directory is needed, and nothing in it is changed: recovering twice gives equal
+//             databases. The database holds the checkpoint and every transaction of the log, applied in
+//             commit order. machine code is taken from the directory's folder or the program's, or from the
+//             user's, where what had to be compiled is kept.
+// Threads     the caller's, and `replay.threads` of its own in each stage. The progress callback comes from
+//             any one of them, never from two at once.
+// Errors      a scheme that the log does not serve: kInvalidArgument, before anything is loaded. Not a
+//             database, in use, of another format version: kInvalidArgument or kFailed. Damage: kDamaged,
+//             with file and offset, or LSN.
 // Source      PACMAN (SIGMOD 2017), sections 2.2 and 4.
 #pragma once
 
@@ -46,8 +48,8 @@ std::string_view name_of(RecoveryStage stage);
 // How far a stage is. It begins with 0 done and ends with all done.
 struct RecoveryProgress {
   RecoveryStage stage = RecoveryStage::kCheckpoint;
-  // kReplay: transactions; kCheckpoint: bytes; kLog: segments; kIndexes: stretches of tables; kCompilation, which is only
-  // told where the compiler has to run: units; kAnalysis: 1.
+  // kReplay: transactions; kCheckpoint: bytes; kLog: segments; kIndexes: stretches of tables; kCompilation,
+  // which is only told where the compiler has to run: units; kAnalysis: 1.
   uint64_t done = 0;
   uint64_t total = 0;
   // kReplay: of the record that was replayed last in the scheme's order.
@@ -56,21 +58,23 @@ struct RecoveryProgress {
 
 struct RecoverOptions {
   std::optional<RecoveryScheme> scheme;  // none: the fastest that the log serves
-  std::optional<ReplayOrder> order;  // of rows; none: reverse, but forward where the log holds changed columns alone
-  ReplayOptions replay;              // its `order`, `progress` and `native` are not used, what is here is
-  uint32_t workers = 1;              // that the database is made for
-  // Of clr-p. None: by columns, and additions to one are in no order unless the log has ad-hoc transactions: to change what
-  // several blocks add to would be a barrier for each of them.
+  // of rows; none: reverse, but forward where the log holds changed columns alone
+  std::optional<ReplayOrder> order;
+  ReplayOptions replay;  // its `order`, `progress` and `native` are not used, what is here is
+  uint32_t workers = 1;  // that the database is made for
+  // Of clr-p. None: by columns, and additions to one are in no order unless the log has ad-hoc transactions:
+  // to change what several blocks add to would be a barrier for each of them.
   std::optional<AnalysisOptions> analysis;
-  // The archive of the database's runs: all of its history is replayed, from the oldest checkpoint on (whole_log.h).
+  // The archive of the database's runs: all of its history is replayed, from the oldest checkpoint on
+  // (whole_log.h).
   std::string log_archive;
-  // Of a log of calls that is longer, replay reads a window at a time (record_stream.h), unless `keep_log` says that the
-  // caller wants to look at all of it.
+  // Of a log of calls that is longer, replay reads a window at a time (record_stream.h), unless `keep_log`
+  // says that the caller wants to look at all of it.
   uint64_t most_kept_log_bytes = uint64_t{64} << 20;
   uint64_t log_window_bytes = uint64_t{4} << 20;
   bool keep_log = false;
-  // False: those that a scheme builds at the end are left out, and the tables stay as they are while rows are restored: of a
-  // standby, which restores more.
+  // False: those that a scheme builds at the end are left out, and the tables stay as they are while rows are
+  // restored: of a standby, which restores more.
   bool indexes = true;
   // kNative: what is replayed runs as machine code, which is compiled where no cache has it.
   Execution execution = Execution::kInterpreted;
@@ -98,12 +102,12 @@ struct RecoveryReport {
   uint64_t checkpoint_rows = 0;
   Lsn checkpoint_lsn;
   double log_load_seconds = 0;
-  uint64_t log_bytes = 0;       // of records
-  uint64_t log_file_bytes = 0;  // of segments, read
+  uint64_t log_bytes = 0;         // of records
+  uint64_t log_file_bytes = 0;    // of segments, read
   uint64_t log_memory_bytes = 0;  // that the log took while it was replayed, at most
-  uint64_t dropped_bytes = 0;   // of a torn tail
-  std::string dropped_reason;   // a sentence; empty without one
-  uint64_t holes = 0;           // of a log in persistent memory (logging/nvm/nvm_log.h)
+  uint64_t dropped_bytes = 0;     // of a torn tail
+  std::string dropped_reason;     // a sentence; empty without one
+  uint64_t holes = 0;             // of a log in persistent memory (logging/nvm/nvm_log.h)
   uint64_t hole_bytes = 0;
   double analysis_seconds = 0;
   Execution execution = Execution::kInterpreted;  // what replay really did
@@ -119,8 +123,8 @@ struct RecoveryReport {
   std::vector<StageTime> stages;
   std::vector<ThreadTime> thread_times;  // of log loading and replay; empty where nobody measured them
   std::vector<std::string> blocks;       // of the last analysis: their names and tables; CLR-P
-  std::vector<std::string> notices;  // sentences: why procedures were interpreted, say
-  Lsn end;                           // of the log: the next record would stand here
+  std::vector<std::string> notices;      // sentences: why procedures were interpreted, say
+  Lsn end;                               // of the log: the next record would stand here
 
   double replay_tps() const {
     return replay_seconds > 0 ? static_cast<double>(replay.transactions) / replay_seconds : 0;

@@ -12,8 +12,11 @@ namespace {
 bool has_duplicates(const IndexedTable& table, const TableIndex& index) {
   if (!index.has_whole_key_suffix) return false;
   std::vector<IndexKey> keys;
-  table.rows().for_each_live(0, table.rows().slot_end(), [&](const Row* row) { keys.push_back(index.codec->of_row(row->image(), 0)); });
-  const auto below = [](const IndexKey& a, const IndexKey& b) { return std::ranges::lexicographical_compare(a.span(), b.span()); };
+  table.rows().for_each_live(0, table.rows().slot_end(),
+                             [&](const Row* row) { keys.push_back(index.codec->of_row(row->image(), 0)); });
+  const auto below = [](const IndexKey& a, const IndexKey& b) {
+    return std::ranges::lexicographical_compare(a.span(), b.span());
+  };
   std::ranges::sort(keys, below);
   const auto equal = [&](const IndexKey& a, const IndexKey& b) { return !below(a, b) && !below(b, a); };
   return std::ranges::adjacent_find(keys, equal) != keys.end();
@@ -26,11 +29,11 @@ StatementResult log_failure(const CommitLog& log) {
 }
 
 StatementResult own_block(const syntax::Command& command) {
-  return StatementResult::failure(
-      sqlstate::kLockNotAvailable,
-      fmt::format("{} cannot wait for the transaction block that this thread has open on another connection: commit it or "
-                  "roll it back, and try again",
-                  tag_of_change(command)));
+  return StatementResult::failure(sqlstate::kLockNotAvailable,
+                                  fmt::format("{} cannot wait for the transaction block that this thread has "
+                                              "open on another connection: commit it or "
+                                              "roll it back, and try again",
+                                              tag_of_change(command)));
 }
 
 }  // namespace
@@ -50,7 +53,8 @@ Result<void> change_tables(Database& database, const Catalog& catalog, bool with
   if (same_tables(database.catalog(), catalog)) return {};
   Database::Prepared prepared = database.prepare(catalog);
   if (with_indexes) {
-    for (const auto& [table, index] : prepared.new_indexes()) RETURN_IF_ERROR(build_index(table, index, threads));
+    for (const auto& [table, index] : prepared.new_indexes())
+      RETURN_IF_ERROR(build_index(table, index, threads));
   }
   database.take(std::move(prepared));
   return {};
@@ -93,11 +97,11 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
     case SchemaLatch::Change::Stopped::kOwnBlock:
       return own_block(command);
     case SchemaLatch::Change::Stopped::kTimedOut:
-      return StatementResult::failure(
-          sqlstate::kLockNotAvailable,
-          fmt::format("{} has waited {} ms for transactions that other connections have open, and nothing was changed: try "
-                      "again once they have ended",
-                      tag_of_change(command), lock_timeout->count()));
+      return StatementResult::failure(sqlstate::kLockNotAvailable,
+                                      fmt::format("{} has waited {} ms for transactions that other "
+                                                  "connections have open, and nothing was changed: try "
+                                                  "again once they have ended",
+                                                  tag_of_change(command), lock_timeout->count()));
   }
   Database& database = working.database();
   std::optional<Database::Prepared> tables;
@@ -105,7 +109,8 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
     tables = database.prepare(changed.program->catalog);
     for (const auto& [table, index] : tables->new_indexes()) {
       if (has_duplicates(table, index)) {
-        return StatementResult::failure(sqlstate::kUnique, fmt::format("could not create unique index \"{}\"", index.definition->name));
+        return StatementResult::failure(
+            sqlstate::kUnique, fmt::format("could not create unique index \"{}\"", index.definition->name));
       }
       if (const Result<void> built = build_index(table, index, threads); !built) {
         return StatementResult::failure(sqlstate::kOutOfMemory, built.error().message);

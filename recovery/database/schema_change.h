@@ -1,20 +1,24 @@
 // Schema change: CREATE and DROP on a database at work, logged in order, and replayed.
 //
-// Flow        change_schema(): changed_program -> the tables for it -> schema record, durable -> the new program and
+// Flow        change_schema(): changed_program -> the tables for it -> schema record, durable -> the new
+//             program and
 //             tables are the database's.   replay: all records before -> replay_schema_change() -> the rest
-// Tables      those that stay keep their rows, and the indexes that stay their entries: a change takes the time for what it makes.
-//             A new index of a table that has rows is built from them.
-// Invariants  a change happens whole or not at all: what can fail is done before the record is written.
-//             calls and rows in the log mean what the catalog says that the records before them have made: a call
+// Tables      those that stay keep their rows, and the indexes that stay their entries: a change takes the
+//             time for what it makes. A new index of a table that has rows is built from them.
+// Invariants  a change happens whole or not at all: what can fail is done before the record is written. calls
+//             and rows in the log mean what the catalog says that the records before them have made: a call
 //             that was logged under a former version of a procedure replays with that.
-// Threads     any, one change at a time, beside sessions that enter the schema's latch (engine/transaction/schema_latch.h, live_session.h):
-//             a change waits until their transactions have ended, and holds others off. Who uses program and database
-//             otherwise has ended that before, and begins anew with working.program(), which is another object, and
+// Threads     any, one change at a time, beside sessions that enter the schema's latch
+//             (engine/transaction/schema_latch.h, live_session.h): a change waits until their transactions
+//             have ended, and holds others off. Who uses program and database otherwise has ended that
+//             before, and begins anew with working.program(), which is another object, and
 //             working.database(), which has other tables. The change itself uses `threads`.
-// Waiting     for transactions that are open, all of them or for `lock_timeout`; others wait for the change only while the tables
-//             are made and the record becomes durable; what is refused stops nobody, but where rows forbid it. It never
-//             waits for a transaction of the thread that asks for it, which could not end: that is refused.
-// Errors      in PostgreSQL's words, with its codes (catalog_change.h). A record that cannot be replayed: kDamaged.
+// Waiting     for transactions that are open, all of them or for `lock_timeout`; others wait for the change
+//             only while the tables are made and the record becomes durable; what is refused stops nobody,
+//             but where rows forbid it. It never waits for a transaction of the thread that asks for it,
+//             which could not end: that is refused.
+// Errors      in PostgreSQL's words, with its codes (catalog_change.h). A record that cannot be replayed:
+//             kDamaged.
 #pragma once
 
 #include <chrono>
@@ -41,8 +45,8 @@ Result<std::unique_ptr<Program>> program_after(const Program& program, const Rec
 // Whether a database of the one catalog serves the other as it is.
 bool same_tables(const Catalog& a, const Catalog& b);
 
-// At replay: gives the database tables for another catalog, if need be. `with_indexes`: false where all indexes are
-// built at replay's end.
+// At replay: gives the database tables for another catalog, if need be. `with_indexes`: false where all
+// indexes are built at replay's end.
 Result<void> change_tables(Database& database, const Catalog& catalog, bool with_indexes, uint32_t threads);
 
 }  // namespace mneme

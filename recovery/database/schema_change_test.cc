@@ -1,9 +1,10 @@
-// Goal: a schema that changes at work is, after recovery, what it was, and so are the rows, whatever scheme recovers them.
-// Method: random calls on a directory's database, changes of its schema between them, one of each kind, and rows changed
-// by themselves; every scheme that the log serves must give the digest that was left. What is
-// refused must leave log, program and rows as they were. Indexes are walked entirely. What a change does not concern, tables, indexes
-// and bound procedures, must be the same objects behind it. Hundreds of changes among rows must leave what a database has that was
-// made at once, with the schema and the rows that are left.
+// Goal: a schema that changes at work is, after recovery, what it was, and so are the rows, whatever scheme
+// recovers them. Method: random calls on a directory's database, changes of its schema between them, one of
+// each kind, and rows changed by themselves; every scheme that the log serves must give the digest that was
+// left. What is refused must leave log, program and rows as they were. Indexes are walked entirely. What a
+// change does not concern, tables, indexes and bound procedures, must be the same objects behind it. Hundreds
+// of changes among rows must leave what a database has that was made at once, with the schema and the rows
+// that are left.
 #include "recovery/database/schema_change.h"
 
 #include <gmock/gmock.h>
@@ -219,15 +220,18 @@ TEST_P(SchemaChangeTest, MakesOnlyWhatIsNew) {
     before = now;
     calls(working, static_cast<uint32_t>(text.size()));
   };
-  expect_made("CREATE TABLE extra (id INT PRIMARY KEY, amount INT NOT NULL UNIQUE)", {"extra", "extra_pkey", "extra_amount_key"});
+  expect_made("CREATE TABLE extra (id INT PRIMARY KEY, amount INT NOT NULL UNIQUE)",
+              {"extra", "extra_pkey", "extra_amount_key"});
   expect_made("CREATE INDEX by_balance ON saving (s_balance)", {"by_balance"});
   expect_made("CREATE TABLE more (id INT PRIMARY KEY)", {"more", "more_pkey"});
   expect_made(kNewProcedure, {});
   expect_made("DROP INDEX by_balance", {});
   expect_made("DROP TABLE more", {});
   // A procedure that reads a range needs a tree.
-  expect_made("CREATE PROCEDURE drain(p INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE extra SET amount = 1 WHERE amount > p; END $$",
-              {"extra_amount_key"});
+  expect_made(
+      "CREATE PROCEDURE drain(p INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE extra SET amount = 1 WHERE amount > "
+      "p; END $$",
+      {"extra_amount_key"});
 }
 
 // Tables, indexes, procedures and rows of them, in an order that chance gives.
@@ -240,8 +244,11 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
     LiveSession session(working, WorkerId{0}, 2);
     std::map<std::string, int> done;
     for (int step = 0; step < 900; ++step) {
-      const auto number = [&](const char* kind, uint32_t most) { return kind + std::to_string(random() % most); };
-      const std::string table = number("t", 5), index = number("i", 6), name = number("p", 5), id = number("", 40);
+      const auto number = [&](const char* kind, uint32_t most) {
+        return kind + std::to_string(random() % most);
+      };
+      const std::string table = number("t", 5), index = number("i", 6), name = number("p", 5),
+                        id = number("", 40);
       const std::string texts[] = {
           "CREATE TABLE " + table + " (id INT PRIMARY KEY, v INT NOT NULL, w INT)",
           "CREATE INDEX " + index + " ON " + table + (random() % 2 == 0 ? " (v)" : " (w, v)"),
@@ -263,7 +270,8 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
       if (text.starts_with("CREATE") || text.starts_with("DROP")) ++changes;
     }
     EXPECT_GT(changes, 100U);
-    for (const char* kind : {"CREATE TABLE", "CREATE INDEX", "CREATE PROCEDURE", "DROP TABLE", "DROP INDEX", "DROP PROCEDURE", "CALL"}) {
+    for (const char* kind : {"CREATE TABLE", "CREATE INDEX", "CREATE PROCEDURE", "DROP TABLE", "DROP INDEX",
+                             "DROP PROCEDURE", "CALL"}) {
       EXPECT_GT(done[kind], 3) << kind;
     }
     EXPECT_TRUE(verify_indexes(working.database()).ok());
@@ -280,7 +288,8 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
       EXPECT_EQ(table.definition(), definition);
       table.rows().for_each_live(0, table.rows().slot_end(), [&](const Row* row) {
         std::vector<Value> values;
-        for (uint32_t c = 0; c < definition.columns.size(); ++c) values.push_back(table.layout().get(row->image(), ColumnId{c}));
+        for (uint32_t c = 0; c < definition.columns.size(); ++c)
+          values.push_back(table.layout().get(row->image(), ColumnId{c}));
         EXPECT_EQ(rows.insert(definition.id, values), AccessStatus::kOk);
       });
     }
@@ -295,8 +304,10 @@ TEST_P(SchemaChangeTest, FewCallsBetweenChangesAreNotAnalysed) {
   {
     WorkingDatabase working = create();
     for (uint32_t i = 0; i < 30; ++i) {
-      must_change(working, fmt::format("CREATE PROCEDURE p{}(a INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE saving SET s_balance = s_balance + a "
-                                       "WHERE s_id = a; END $$", i));
+      must_change(working, fmt::format("CREATE PROCEDURE p{}(a INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE "
+                                       "saving SET s_balance = s_balance + a "
+                                       "WHERE s_id = a; END $$",
+                                       i));
       Session session(working.program(), working.database(), WorkerId{0});
       RandomCalls random(working.program(), i);
       for (int call = 0; call < 3; ++call) session.run(random.next());
@@ -330,7 +341,8 @@ TEST(SchemaRecord, ThatChangesNothingIsRefused) {
 // In a log that gathers until somebody waits.
 TEST_P(SchemaChangeTest, IsDurableBeforeItIsSeen) {
   WorkingDatabase working = create({.interval = std::chrono::hours(1)});
-  for (const char* text : {"CREATE TABLE one (id INT PRIMARY KEY)", "CREATE TABLE other (id INT PRIMARY KEY)"}) {
+  for (const char* text :
+       {"CREATE TABLE one (id INT PRIMARY KEY)", "CREATE TABLE other (id INT PRIMARY KEY)"}) {
     const Lsn before = working.log().durable();
     must_change(working, text);
     EXPECT_GT(working.log().durable(), before) << text;

@@ -46,8 +46,10 @@ std::set<std::string> base_files(const std::string& primary, const Manifest& man
 Result<void> copy_files(const std::string& primary, const Manifest& manifest, const std::string& directory) {
   for (const std::string& file : base_files(primary, manifest)) {
     if (file.starts_with('/')) {
-      return invalid_argument("{} lies outside of {}, so a copy would share it: take a checkpoint there first (--checkpoint-every)",
-                              file, primary);
+      return invalid_argument(
+          "{} lies outside of {}, so a copy would share it: take a checkpoint there first "
+          "(--checkpoint-every)",
+          file, primary);
     }
     RETURN_IF_ERROR(copy_file(primary, file, path_in(directory, file)));
   }
@@ -71,19 +73,24 @@ void cut_log(const std::string& directory, Manifest& manifest) {
 
 }  // namespace
 
-bool is_standby(const Manifest& manifest) { return manifest.attributes.contains(kStandbyAttribute); }
+bool is_standby(const Manifest& manifest) {
+  return manifest.attributes.contains(kStandbyAttribute);
+}
 
 Result<void> check_no_standby(const std::string& directory, const Manifest& manifest) {
   if (!is_standby(manifest)) return {};
   return invalid_argument(
-      "{} is a standby's, which follows another engine's log, and work on it would leave that: promote it first (mneme follow {} "
+      "{} is a standby's, which follows another engine's log, and work on it would leave that: promote it "
+      "first (mneme follow {} "
       "--promote)",
       directory, directory);
 }
 
 Result<void> copy_base(const std::string& primary, const std::string& directory) {
   if (holds_database(directory)) {
-    return invalid_argument("{} holds a database already: leave --from out to go on with it, or give another directory", directory);
+    return invalid_argument(
+        "{} holds a database already: leave --from out to go on with it, or give another directory",
+        directory);
   }
   RETURN_IF_ERROR(check_holds_no_files(directory));
   Result<void> copied;
@@ -91,8 +98,9 @@ Result<void> copy_base(const std::string& primary, const std::string& directory)
     Result<Manifest> manifest = read_manifest(primary);
     if (!manifest) return manifest.error();
     if (manifest->layout != LogLayout::kStream) {
-      return invalid_argument("the log of {} has several streams (--log-buffer {}), and a standby follows one of one stream",
-                              primary, name_of(manifest->layout));
+      return invalid_argument(
+          "the log of {} has several streams (--log-buffer {}), and a standby follows one of one stream",
+          primary, name_of(manifest->layout));
     }
     RETURN_IF_ERROR(make_directories(directory));
     RETURN_IF_ERROR(begin_making(directory));
@@ -112,8 +120,9 @@ Result<void> adopt_base(ManifestFile& manifest) {
   const Manifest base = manifest.current();
   if (is_standby(base)) return {};
   if (base.layout != LogLayout::kStream) {
-    return invalid_argument("the log of {} has several streams (--log-buffer {}), and a standby follows one of one stream",
-                            manifest.directory(), name_of(base.layout));
+    return invalid_argument(
+        "the log of {} has several streams (--log-buffer {}), and a standby follows one of one stream",
+        manifest.directory(), name_of(base.layout));
   }
   return manifest.update([&](Manifest& changed) {
     cut_log(manifest.directory(), changed);
@@ -132,9 +141,11 @@ Result<Lsn> become_database(ManifestFile& manifest, uint32_t least_incarnation, 
   const auto held = read_log(manifest.directory(), standby, read);
   if (!held.ok()) return held.error();
   if (end && *end != held->end) {
-    return damaged("{} holds the log up to LSN {}, and the standby has replayed it up to {}: begin the standby anew, with a copy of "
-                   "the primary's directory",
-                   manifest.directory(), held->end.value, end->value);
+    return damaged(
+        "{} holds the log up to LSN {}, and the standby has replayed it up to {}: begin the standby anew, "
+        "with a copy of "
+        "the primary's directory",
+        manifest.directory(), held->end.value, end->value);
   }
   RETURN_IF_ERROR(begin_incarnation(manifest, *held, least_incarnation));
   RETURN_IF_ERROR(manifest.update([](Manifest& changed) {
@@ -147,7 +158,8 @@ Result<Lsn> become_database(ManifestFile& manifest, uint32_t least_incarnation, 
 Result<Lsn> promote_as_is(const std::string& directory, uint32_t threads) {
   const Result<Manifest> found = read_manifest(directory);
   if (!found) return found.error();
-  if (!is_standby(*found)) return invalid_argument("{} is no standby's: there is nothing to promote", directory);
+  if (!is_standby(*found))
+    return invalid_argument("{} is no standby's: there is nothing to promote", directory);
   const Result<DirectoryLock> lock = DirectoryLock::for_work(directory);
   if (!lock) return lock.error();
   const Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);

@@ -1,11 +1,14 @@
-// Standby base: what a standby begins with: a copy of its primary's data directory: checkpoint, catalog, manifest, and what there
-// is of log files. The rest of the log comes out of the replicated log.
+// Standby base: what a standby begins with: a copy of its primary's data directory: checkpoint, catalog,
+// manifest, and what there is of log files. The rest of the log comes out of the replicated log.
 //
 // Flow        copy_base(), or a copy that somebody else made -> adopt_base() -> follower.h
-// A copy      of a primary at work: files that a manifest names never change; but a checkpoint may replace them meanwhile, and
-//             then all is copied anew. The copy's manifest is written last, so what a crash leaves is no database.
-// Adopted     the manifest lists those segments alone that there are, and knows no incarnation past them: it will come again.
-// Promoted    what the directory holds of the log is the log, and a new incarnation, or more than one, goes on behind it.
+// A copy      of a primary at work: files that a manifest names never change; but a checkpoint may replace
+//             them meanwhile, and then all is copied anew. The copy's manifest is written last, so what a
+//             crash leaves is no database.
+// Adopted     the manifest lists those segments alone that there are, and knows no incarnation past them: it
+//             will come again.
+// Promoted    what the directory holds of the log is the log, and a new incarnation, or more than one, goes
+//             on behind it.
 // Errors      a sentence.
 #pragma once
 
@@ -18,7 +21,8 @@
 
 namespace mneme {
 
-// Of the manifest of a directory that follows another engine's log, and is not to be worked on before it is promoted.
+// Of the manifest of a directory that follows another engine's log, and is not to be worked on before it is
+// promoted.
 inline constexpr const char* kStandbyAttribute = "standby";
 
 bool is_standby(const Manifest& manifest);
@@ -31,11 +35,14 @@ Result<void> copy_base(const std::string& primary, const std::string& directory)
 // Makes a copy's manifest that of a standby, unless it is one. The directory is locked.
 Result<void> adopt_base(ManifestFile& manifest);
 
-// Makes a standby's directory, which is locked, a database to work on. Its next incarnation has this number, or a higher one.
-// Where its log ends, which must be at `end`, where that is known: else it is kDamaged, and stays a standby's.
-Result<Lsn> become_database(ManifestFile& manifest, uint32_t least_incarnation, std::optional<Lsn> end, uint32_t threads);
+// Makes a standby's directory, which is locked, a database to work on. Its next incarnation has this number,
+// or a higher one. Where its log ends, which must be at `end`, where that is known: else it is kDamaged, and
+// stays a standby's.
+Result<Lsn> become_database(ManifestFile& manifest, uint32_t least_incarnation, std::optional<Lsn> end,
+                            uint32_t threads);
 
-// The same of a standby whose replicated log is lost: what the directory holds is taken for all, and nobody is fenced.
+// The same of a standby whose replicated log is lost: what the directory holds is taken for all, and nobody
+// is fenced.
 Result<Lsn> promote_as_is(const std::string& directory, uint32_t threads);
 
 }  // namespace mneme

@@ -1,5 +1,6 @@
-// Which file of a data directory holds the catalog of a hash: catalog.sql the one that the database was born with, others
-// the ones that schema records have made of it, where a checkpoint needed them. They are small, and stay.
+// Which file of a data directory holds the catalog of a hash: catalog.sql the one that the database was born
+// with, others the ones that schema records have made of it, where a checkpoint needed them. They are small,
+// and stay.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// EarliestError: of the errors that several threads meet, the one of the lowest LSN: the others may be its consequence.
+// EarliestError: of the errors that several threads meet, the one of the lowest LSN: the others may be its
+// consequence.
 //
 // Threads     keep, is_set, is_at_or_before: any. take: once they have ended.
 #pragma once
@@ -32,8 +33,8 @@ class EarliestError {
  private:
   static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 
-  // The error's. Written under mutex_ by who fails, read by all, who then stop or pass over what comes behind it: relaxed,
-  // for nothing is read on its account; who reads it late does some work in vain.
+  // The error's. Written under mutex_ by who fails, read by all, who then stop or pass over what comes behind
+  // it: relaxed, for nothing is read on its account; who reads it late does some work in vain.
   std::atomic<uint64_t> lsn_{kNone};
   std::mutex mutex_;
   std::optional<Error> error_;  // guarded by mutex_ while threads run

@@ -59,7 +59,8 @@ Result<void> LogBatch::add_changes(const ChangeCodec& codec, const RecordView& r
 Outcome end_of_run(AccessStatus inserted) {
   if (inserted == AccessStatus::kOk) return {};
   if (inserted == AccessStatus::kDuplicateKey) {
-    return {Outcome::Kind::kRaised, sqlstate::kUnique, "duplicate key value violates a unique constraint", {}};
+    return {
+        Outcome::Kind::kRaised, sqlstate::kUnique, "duplicate key value violates a unique constraint", {}};
   }
   return {Outcome::Kind::kOutOfMemory, "", "", {}};
 }

@@ -1,10 +1,12 @@
-// LogBatch: the transactions of one stretch of the log, decoded, in commit order: what is dispatched and replayed as a unit.
+// LogBatch: the transactions of one stretch of the log, decoded, in commit order: what is dispatched and
+// replayed as a unit.
 //
-// Invariants  texts and arrays of the calls are valid until the next load(), and point into the records, as changes do.
-//             The steady state allocates nothing.
-//             An ad-hoc transaction has no call, but the changes that it made.
+// Invariants  texts and arrays of the calls are valid until the next load(), and point into the records, as
+//             changes do. The steady state allocates nothing. An ad-hoc transaction has no call, but the
+//             changes that it made.
 // Threads     one owner while it loads; then constant, for any thread.
-// Errors      bytes that encode no call of the program, or no rows of its tables: kDamaged, with the record's LSN.
+// Errors      bytes that encode no call of the program, or no rows of its tables: kDamaged, with the record's
+//             LSN.
 #pragma once
 
 #include <span>
@@ -75,7 +77,8 @@ class LogBatch {
 // What a run that completed has come to, now that its last rows have been inserted (ReplayAccess::end_run).
 Outcome end_of_run(AccessStatus inserted);
 
-// Why replay can't go on after `outcome` of the transaction at `lsn`: the log and the rows do not fit each other.
+// Why replay can't go on after `outcome` of the transaction at `lsn`: the log and the rows do not fit each
+// other.
 Error replay_error(const ir::Procedure& procedure, Lsn lsn, const Outcome& outcome);
 
 }  // namespace mneme

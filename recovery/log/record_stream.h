@@ -1,10 +1,13 @@
-// RecordStream: the records of a stretch of the log, in commit order, as replay takes them: all at once where the log is kept
-// in memory, else a window at a time.
+// RecordStream: the records of a stretch of the log, in commit order, as replay takes them: all at once where
+// the log is kept in memory, else a window at a time.
 //
-// Flow        LogContents -> LogStretches -> a RecordStream a stretch, up to where the schema changes -> next() -> records
-// Invariants  a window's records are valid as long as somebody holds it. While one is replayed the next is being read, so
-//             that of a log that is not kept so many are in memory: what is being replayed, and two.
-// Threads     one owner; a window may be held, and let go of, by any. Reading ahead takes a thread of its own.
+// Flow        LogContents -> LogStretches -> a RecordStream a stretch, up to where the schema changes ->
+//             next() -> records
+// Invariants  a window's records are valid as long as somebody holds it. While one is replayed the next is
+//             being read, so that of a log that is not kept so many are in memory: what is being replayed,
+//             and two.
+// Threads     one owner; a window may be held, and let go of, by any. Reading ahead takes a thread of its
+//             own.
 // Errors      read_window()'s (log_windows.h).
 #pragma once
 

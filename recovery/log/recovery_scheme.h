@@ -32,20 +32,22 @@ constexpr bool replays_calls(RecoveryScheme scheme) {
   return scheme == RecoveryScheme::kClr || scheme == RecoveryScheme::kClrP;
 }
 
-// Where tables come first, and all indexes are built from them; else from the checkpoint's rows, and grow with replay.
+// Where tables come first, and all indexes are built from them; else from the checkpoint's rows, and grow
+// with replay.
 constexpr bool builds_indexes_last(RecoveryScheme scheme) {
   return scheme == RecoveryScheme::kPlr;
 }
 
-// Refused, with the reason, where the log does not hold what the scheme replays. `image`: of its updated rows.
+// Refused, with the reason, where the log does not hold what the scheme replays. `image`: of its updated
+// rows.
 Result<void> check_served(RecoveryScheme scheme, RecordContent records, TupleImage image);
 // The fastest that the log serves. What it recovers can be opened for work.
 RecoveryScheme default_scheme(RecordContent records, TupleImage image);
 
-// To go on with, rows must lie where the log says: later records follow versions in the same slots. PLR alone leaves them
-// there; the other schemes put what came after the checkpoint where there is room. So where the log holds locations, and
-// images that PLR can use, only what it has recovered may be opened for work. (A checkpoint at once would do, too, and
-// cost more than PLR.)
+// To go on with, rows must lie where the log says: later records follow versions in the same slots. PLR alone
+// leaves them there; the other schemes put what came after the checkpoint where there is room. So where the
+// log holds locations, and images that PLR can use, only what it has recovered may be opened for work. (A
+// checkpoint at once would do, too, and cost more than PLR.)
 Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records, TupleImage image);
 
 }  // namespace mneme

@@ -1,10 +1,11 @@
 // Replay: what the replayers have in common: what they are given, how they report, and how they fail.
 //
-// Flow        calls: RecordStream -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables
-//             rows: RecordViews -> ShuffleReplayer (LLR-P), UnorderedReplayer (LLR) or LocationReplayer (PLR) -> tables
+// Flow        calls: RecordStream -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables rows:
+//             RecordViews -> ShuffleReplayer (LLR-P), UnorderedReplayer (LLR) or LocationReplayer (PLR) ->
+//             tables
 // Invariants  the tables hold the checkpoint when replay begins, and nobody else touches them until it ends.
-// Errors      a call that raises, or finds memory exhausted, ends replay: the error names the LSN. The tables are then
-//             in no state to be used; the directory has not been touched.
+// Errors      a call that raises, or finds memory exhausted, ends replay: the error names the LSN. The tables
+//             are then in no state to be used; the directory has not been touched.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +34,8 @@ enum class ReplayLevel : uint8_t {
   kPipelined,    // many lanes a block, several batches at a time
 };
 
-// Of logged rows. Reverse: the newest image of a row comes first, and older ones are passed over (appendix A.2).
+// Of logged rows. Reverse: the newest image of a row comes first, and older ones are passed over (appendix
+// A.2).
 enum class ReplayOrder : uint8_t { kForward, kReverse };
 
 struct ReplayOptions {
@@ -45,13 +47,13 @@ struct ReplayOptions {
   // (lane_count.h), of so many threads; 0 again: of those that replay.
   uint32_t lanes_per_block = 0;
   uint32_t lanes_for_threads = 0;
-  // Machine code to run: of the program's procedures, by id (CLR); of the graph's SliceUnits (CLR-P). Empty: the
-  // interpreter runs all.
+  // Machine code to run: of the program's procedures, by id (CLR); of the graph's SliceUnits (CLR-P). Empty:
+  // the interpreter runs all.
   std::span<const NativeFunctions> native;
   // CLR-P: is told where the threads' time goes (schedule_recorder.h); none: nobody reads the clock for it.
   ScheduleRecorder* recorder = nullptr;
-  // Told from time to time, by any one thread, how many transactions have been replayed; and, where calls are, which was
-  // the last of them.
+  // Told from time to time, by any one thread, how many transactions have been replayed; and, where calls
+  // are, which was the last of them.
   std::function<void(uint64_t done, std::optional<Lsn> last)> progress;
 };
 
@@ -59,11 +61,12 @@ struct ReplayStatistics {
   uint64_t transactions = 0;
   uint64_t ad_hoc = 0;    // of them, where calls are replayed: those of which there are rows alone
   uint64_t barriers = 0;  // of these, those that nothing could run beside (CLR-P)
-  uint64_t pieces = 0;  // of a serial replay: transactions; of rows: changes
+  uint64_t pieces = 0;    // of a serial replay: transactions; of rows: changes
   // Summed over threads.
   double decode_seconds = 0;
   double dispatch_seconds = 0;
-  // Where the threads' time went, of the schemes that the recorder does not follow; empty where nobody measures it.
+  // Where the threads' time went, of the schemes that the recorder does not follow; empty where nobody
+  // measures it.
   std::vector<ThreadTime> threads;
 
   void add(const ReplayStatistics& other) {

@@ -1,15 +1,15 @@
 // ReplayAccess: rows as replay changes them: in place, without locks, validation or log.
 //
-// Invariants  a row that one access reads or writes is written by no other at that time: the scheduler has seen to it.
-//             Indexes are shared by all lanes and take care of themselves; an erased row leaves them at once, and its
-//             slot is free at once, as nobody else can have found it.
-//             What is expected is looked up beforehand, in groups, so that cache misses overlap. A row that was found
-//             so is still the one under its key when it is asked for: until then nobody but this access takes rows
+// Invariants  a row that one access reads or writes is written by no other at that time: the scheduler has
+//             seen to it. Indexes are shared by all lanes and take care of themselves; an erased row leaves
+//             them at once, and its slot is free at once, as nobody else can have found it. What is expected
+//             is looked up beforehand, in groups, so that cache misses overlap. A row that was found so is
+//             still the one under its key when it is asked for: until then nobody but this access takes rows
 //             of its lane out of an index, or gives them another key, and then it forgets what it has found.
-//             Rows that machine code inserts go into their index at the end of its run, neighbours at once, or as soon as the run
-//             looks for rows there: nobody else may look for them sooner.
-//             RowRef::image is the row itself: it shows every later change of the row, by this access or, of columns
-//             that nobody here may depend on, by others.
+//             Rows that machine code inserts go into their index at the end of its run, neighbours at once,
+//             or as soon as the run looks for rows there: nobody else may look for them sooner. RowRef::image
+//             is the row itself: it shows every later change of the row, by this access or, of columns that
+//             nobody here may depend on, by others.
 // Threads     one owner each; any number on one database.
 #pragma once
 
@@ -24,8 +24,8 @@ class ReplayAccess final : public RowAccess {
  public:
   explicit ReplayAccess(Database& database) : database_(database), rows_(database) {}
 
-  // Looks up what will be asked for next, in this order; at most Prefetcher::kMaxLookups. But for places that are known,
-  // which it takes out: what was used so lately is in the cache, and need not be searched for.
+  // Looks up what will be asked for next, in this order; at most Prefetcher::kMaxLookups. But for places that
+  // are known, which it takes out: what was used so lately is in the cache, and need not be searched for.
   void expect(std::span<RowLookup> lookups) {
     for (RowLookup& lookup : lookups) {
       if (lookup.is_place && rows_.knows_place(lookup.index, lookup.key)) lookup.index = IndexId();
@@ -56,7 +56,9 @@ class ReplayAccess final : public RowAccess {
     return rows_.insert(table, values);
   }
   std::byte* new_image(TableId table) override { return rows_.new_image(table); }
-  AccessStatus insert_image(TableId table, std::byte* image) override { return rows_.insert_later(table, image); }
+  AccessStatus insert_image(TableId table, std::byte* image) override {
+    return rows_.insert_later(table, image);
+  }
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override {
     prefetcher_.forget();
     return rows_.update(table, static_cast<Row*>(row.handle), changes);

@@ -1,9 +1,10 @@
 // RowLinks: the index entries of rows that are replayed from images.
 //
-// Invariants  the caller has the row to itself: it is the only one whose log is being applied to it, or latched. Indexes
-//             are shared by all. That no other row holds a key of a unique index is not checked: the transaction that
-//             logged the row has seen to it, and of two rows that had the key one after the other, the second may well
-//             come first here; entries name their rows, so both can stand (engine/table/indexed_table.h).
+// Invariants  the caller has the row to itself: it is the only one whose log is being applied to it, or
+//             latched. Indexes are shared by all. That no other row holds a key of a unique index is not
+//             checked: the transaction that logged the row has seen to it, and of two rows that had the key
+//             one after the other, the second may well come first here; entries name their rows, so both can
+//             stand (engine/table/indexed_table.h).
 // Threads     one owner each; any number on one database.
 #pragma once
 

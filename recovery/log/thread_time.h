@@ -1,5 +1,5 @@
-// ThreadTime: where one thread's time went while the log was loaded and replayed: the parts of PACMAN's Figure 20, and
-// two that the paper counts with others.
+// ThreadTime: where one thread's time went while the log was loaded and replayed: the parts of PACMAN's
+// Figure 20, and two that the paper counts with others.
 //
 // Invariants  of each thread the parts add up to the seconds of log loading and replay.
 // Units       seconds of the thread, not of the clock on the wall.

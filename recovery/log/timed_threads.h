@@ -1,4 +1,5 @@
-// TimedThreads: runs the phases of a replay, each once on every thread, and tells where the threads' time went.
+// TimedThreads: runs the phases of a replay, each once on every thread, and tells where the threads' time
+// went.
 //
 // Invariants  a phase ends once all threads have run its job; who is ready before the last one waits.
 // Threads     run() and times(): the caller's, which takes part in the work.

@@ -39,7 +39,8 @@ Result<void> add_segment(Manifest& manifest, const std::string& path, ByteSpan p
         "--log-archive: the whole history is lost; recover without the archive",
         path);
   }
-  manifest.segments.insert(place, {path, header->number, header->incarnation, header->logger, header->is_ring});
+  manifest.segments.insert(place,
+                           {path, header->number, header->incarnation, header->logger, header->is_ring});
   return {};
 }
 

@@ -1,7 +1,9 @@
-// Whole log: a data directory's manifest, extended by what an archive has kept (logging/directory/log_archive.h), so that recovery
-// replays the whole history from the oldest checkpoint on.
+// Whole log: a data directory's manifest, extended by what an archive has kept
+// (logging/directory/log_archive.h), so that recovery replays the whole history from the oldest checkpoint
+// on.
 //
-// Invariants  a segment that the manifest lists is taken from where it lists it, also where the archive has it as well.
+// Invariants  a segment that the manifest lists is taken from where it lists it, also where the archive has
+//             it as well.
 // Errors      the archive can't be read, or holds nothing of this database: a sentence.
 #pragma once
 

@@ -1,10 +1,13 @@
 // Change buckets: logged changes on their way to who installs them, thrown together by table and key.
 //
-// Layout      a bucket is a list of chunks; in each lie changes, every one followed by the words of its key. All changes
-//             of a bucket are of one table, so they are of one size. A change points into the log for its columns.
-// Memory      16 bytes and the key for a change: chunks grow from 256 bytes to 16 KiB, so that thousands of small
-//             buckets cost little, and lie on huge pages, so that writing to all buckets in turn costs no page walks.
-// Threads     a bucket and a BucketMemory have one owner while changes are added; then they are constant, for any thread.
+// Layout      a bucket is a list of chunks; in each lie changes, every one followed by the words of its key.
+//             All changes of a bucket are of one table, so they are of one size. A change points into the log
+//             for its columns.
+// Memory      16 bytes and the key for a change: chunks grow from 256 bytes to 16 KiB, so that thousands of
+//             small buckets cost little, and lie on huge pages, so that writing to all buckets in turn costs
+//             no page walks.
+// Threads     a bucket and a BucketMemory have one owner while changes are added; then they are constant, for
+//             any thread.
 // Source      PACMAN (SIGMOD 2017), section 4.5: shuffling write sets by table and key.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Goal: a key read from a logged change is the key under which its row stands.
-// Method: tables with keys of integers of each width, alone, together and in another order than their columns, and of other types; random rows,
-// the extremes among them, are laid out as the log has them. Cut bytes are refused.
+// Goal: a key read from a logged change is the key under which its row stands. Method: tables with keys of
+// integers of each width, alone, together and in another order than their columns, and of other types; random
+// rows, the extremes among them, are laid out as the log has them. Cut bytes are refused.
 #include "recovery/rows/change_keys.h"
 
 #include <gtest/gtest.h>

@@ -54,7 +54,8 @@ ChangePlacement::ChangePlacement(const DependencyGraph& graph, const Schema& sch
       add_place(rest_block_, rest_lanes_[table.id.value], bits_of(table.id, columns));
     for (const Block& block : graph.blocks) {
       const auto columns = owned_by(Owner::of(block.id));
-      if (!columns.empty()) add_place(block.id.value, *block.lane_table(table.id), bits_of(table.id, columns));
+      if (!columns.empty())
+        add_place(block.id.value, *block.lane_table(table.id), bits_of(table.id, columns));
     }
   }
 }
@@ -103,7 +104,8 @@ bool ChangePlacement::has_part(const ChangePlace& place, const LoggedChange& cha
 bool ChangePlacement::lane_values(const ChangePlace& place, const LoggedChange& change, std::byte* image,
                                   std::vector<Value>& values) const {
   const RowChange& row = change.row;
-  const bool is_moving = is_update(change) ? have_common_bits(change.changed.bytes(), place.moving) : !place.keys_stay;
+  const bool is_moving =
+      is_update(change) ? have_common_bits(change.changed.bytes(), place.moving) : !place.keys_stay;
   const bool is_whole = row.action == ChangeAction::kInsert || row.action == ChangeAction::kUpdate;
   if (is_moving || (!is_whole && !place.lanes_in_key)) return false;
   const bool is_row = place.lanes_in_key ? codec_.decode_key(row.table, row.columns, image)

@@ -1,14 +1,17 @@
 // ChangePlacement: in which blocks, and in which of their lanes, an ad-hoc change of a row is replayed.
 //
-// Flow        find_barriers() asks which transactions stand alone; PieceDispatch::fill, for each block, where their
-//             pieces go: a change is a piece in each block that owns something of it (analyzer/change_owners.h).
+// Flow        find_barriers() asks which transactions stand alone; PieceDispatch::fill, for each block, where
+//             their pieces go: a change is a piece in each block that owns something of it
+//             (analyzer/change_owners.h).
 // Rest        one block more than the graph has, without predecessors: for what nobody owns, by primary key.
-// Lanes       the one that the row's lane columns give, so that the change meets the procedures' pieces that touch the
-//             row, in commit order. All of them, where the record does not tell: a lane column changed (the row moves,
-//             and where from is not logged), or it is not in the record (of erasures and patches, unless in the key).
-//             All, too, where a unique key comes or goes whose next or last owner may be in another lane.
+// Lanes       the one that the row's lane columns give, so that the change meets the procedures' pieces that
+//             touch the row, in commit order. All of them, where the record does not tell: a lane column
+//             changed (the row moves, and where from is not logged), or it is not in the record (of erasures
+//             and patches, unless in the key). All, too, where a unique key comes or goes whose next or last
+//             owner may be in another lane.
 // Threads     constant once made.
-// Source      PACMAN (SIGMOD 2017), section 4.5: a write-only transaction, dispatched by the keys in its record.
+// Source      PACMAN (SIGMOD 2017), section 4.5: a write-only transaction, dispatched by the keys in its
+//             record.
 #pragma once
 
 #include <optional>
@@ -44,7 +47,8 @@ class ChangePlacement {
   uint32_t rest_block() const { return rest_block_; }
   std::span<const LaneTable> rest_lanes() const { return rest_lanes_; }
 
-  // Whether the change's transaction stands alone. Of a table for which there is no such change, nothing of it need be known.
+  // Whether the change's transaction stands alone. Of a table for which there is no such change, nothing of
+  // it need be known.
   bool is_barrier(const LoggedChange& change) const;
   bool may_be_barrier(TableId table) const { return may_be_barrier_[table.value]; }
   // nullptr: nothing of the table is the block's.
@@ -54,7 +58,8 @@ class ChangePlacement {
   }
   // Whether the block that has this place has anything to do.
   static bool has_part(const ChangePlace& place, const LoggedChange& change);
-  // The values of the lane columns; they point into `image`, a row's for scratch. False: the change concerns all lanes.
+  // The values of the lane columns; they point into `image`, a row's for scratch. False: the change concerns
+  // all lanes.
   bool lane_values(const ChangePlace& place, const LoggedChange& change, std::byte* image,
                    std::vector<Value>& values) const;
 
@@ -65,11 +70,11 @@ class ChangePlacement {
   const Schema& schema_;
   const ChangeCodec codec_;
   const uint32_t rest_block_;
-  std::vector<LaneTable> rest_lanes_;                             // by table
-  std::vector<std::vector<std::optional<ChangePlace>>> places_;   // by block and table
-  std::vector<bool> may_be_barrier_;                              // by table
-  std::vector<bool> is_existence_barrier_;                        // by table
-  std::vector<std::vector<std::byte>> barrier_columns_;           // by table, of ChangeCodec::rest
+  std::vector<LaneTable> rest_lanes_;                            // by table
+  std::vector<std::vector<std::optional<ChangePlace>>> places_;  // by block and table
+  std::vector<bool> may_be_barrier_;                             // by table
+  std::vector<bool> is_existence_barrier_;                       // by table
+  std::vector<std::vector<std::byte>> barrier_columns_;          // by table, of ChangeCodec::rest
 };
 
 }  // namespace mneme

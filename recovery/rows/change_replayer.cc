@@ -31,7 +31,8 @@ bool ChangeReplayer::name_lookup(const RowChange& change, RowLookup& lookup) {
 bool ChangeReplayer::takes_out_entries(const RowChange& change) const {
   if (change.action == ChangeAction::kInsert || change.action == ChangeAction::kErase)
     return change.action == ChangeAction::kErase;
-  const std::optional<ColumnBits> changed = database_.change_codec().changed_columns(change.table, change.columns);
+  const std::optional<ColumnBits> changed =
+      database_.change_codec().changed_columns(change.table, change.columns);
   return changed && rows_.changes_an_index(change.table, *changed);
 }
 

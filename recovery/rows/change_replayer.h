@@ -1,6 +1,8 @@
-// ChangeReplayer: one logged change of a row, in its place in commit order: finds the row and installs what is new of it.
+// ChangeReplayer: one logged change of a row, in its place in commit order: finds the row and installs what
+// is new of it.
 //
-// Flow        a record's changes (engine/schema/change_codec.h) -> replay(), one at a time -> tables and indexes
+// Flow        a record's changes (engine/schema/change_codec.h) -> replay(), one at a time -> tables and
+//             indexes
 // Invariants  who replays a change has the row to itself, or of an update those columns that it writes
 //             (row_installer.h). An erased row's slot is free at once, as nobody else can have found it.
 // Errors      an outcome; install_error() makes a sentence of it (row_links.h).
@@ -17,9 +19,11 @@ class ChangeReplayer {
  public:
   explicit ChangeReplayer(Database& database);
 
-  // `among`: of an update, the columns (ChangeCodec::rest) that are to be written; nullptr: all that were changed.
+  // `among`: of an update, the columns (ChangeCodec::rest) that are to be written; nullptr: all that were
+  // changed.
   InstallOutcome replay(const RowChange& change, const ColumnBits* among = nullptr);
-  // What replay() will look up, for who looks up several ahead; an insert looks for its place. False: nothing.
+  // What replay() will look up, for who looks up several ahead; an insert looks for its place. False:
+  // nothing.
   bool name_lookup(const RowChange& change, RowLookup& lookup);
   // Whether replay() takes entries out of indexes: what was looked up before may not be there any more.
   bool takes_out_entries(const RowChange& change) const;

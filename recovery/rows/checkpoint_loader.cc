@@ -20,14 +20,18 @@ namespace {
 // Where the checkpoint is not what was written.
 constexpr std::string_view kAdvice = "nothing was changed: put the file back from a copy of the directory";
 
-Result<CheckpointHeader> read_header(const File& file, const std::string& directory, const Manifest& manifest) {
+Result<CheckpointHeader> read_header(const File& file, const std::string& directory,
+                                     const Manifest& manifest) {
   std::vector<std::byte> page(kCheckpointHeaderBytes);
   const Result<size_t> read = file.read_at(page, 0);
   if (!read) return read.error();
   Result<CheckpointHeader> header = CheckpointHeader::decode(ByteSpan(page).first(*read), file.path());
   if (!header) return header;
-  if (header->database_id != manifest.database_id || header->catalog_hash != manifest.checkpoint_catalog_hash) {
-    return damaged("{} belongs to another database than {}/MANIFEST; nothing was changed: put the right one back", file.path(), directory);
+  if (header->database_id != manifest.database_id ||
+      header->catalog_hash != manifest.checkpoint_catalog_hash) {
+    return damaged(
+        "{} belongs to another database than {}/MANIFEST; nothing was changed: put the right one back",
+        file.path(), directory);
   }
   if (header->lsn != manifest.checkpoint_lsn) {
     return damaged("{} is the checkpoint at LSN {}, and the manifest names the one at LSN {}; {}",

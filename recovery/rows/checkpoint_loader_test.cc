@@ -1,5 +1,6 @@
-// Goal: a checkpoint whose checksums are all right, and which is not what its header, its chunks or the manifest say, is refused as
-// damage. Method: a database's checkpoint file, taken to pieces, changed, and put together again with right checksums.
+// Goal: a checkpoint whose checksums are all right, and which is not what its header, its chunks or the
+// manifest say, is refused as damage. Method: a database's checkpoint file, taken to pieces, changed, and put
+// together again with right checksums.
 #include "recovery/rows/checkpoint_loader.h"
 
 #include <gtest/gtest.h>
@@ -99,7 +100,8 @@ TEST_F(WrongCheckpoint, OfAnotherLsn) {
 }
 
 TEST_F(WrongCheckpoint, WithAChunkThatBelongsElsewhere) {
-  const std::string words = fmt::format("the chunk header at offset {} does not belong there", kCheckpointHeaderBytes);
+  const std::string words =
+      fmt::format("the chunk header at offset {} does not belong there", kCheckpointHeaderBytes);
   Checkpoint changed = whole_;
   ++changed.chunks[0].header.offset;
   expect_refused(changed, words);
@@ -112,10 +114,12 @@ TEST_F(WrongCheckpoint, WithMoreOrFewerChunksAndRows) {
   for (const int64_t more : {1, -1}) {
     Checkpoint changed = whole_;
     changed.header.rows += static_cast<uint64_t>(more);
-    expect_refused(changed, fmt::format("chunks with {} rows are there, and 3 with {} were written", 3 * kRows, 3 * kRows + more));
+    expect_refused(changed, fmt::format("chunks with {} rows are there, and 3 with {} were written",
+                                        3 * kRows, 3 * kRows + more));
     changed = whole_;
     changed.header.chunks += static_cast<uint64_t>(more);
-    expect_refused(changed, fmt::format("3 chunks with {0} rows are there, and {1} with {0} were written", 3 * kRows, 3 + more));
+    expect_refused(changed, fmt::format("3 chunks with {0} rows are there, and {1} with {0} were written",
+                                        3 * kRows, 3 + more));
   }
 }
 
@@ -125,7 +129,8 @@ TEST_F(WrongCheckpoint, WithAChunkThatEndsInTheMiddleOfARow) {
   changed.chunks[0].payload.pop_back();
   // Where the chunks after it begin.
   for (size_t i = 1; i < changed.chunks.size(); ++i) --changed.chunks[i].header.offset;
-  expect_refused(changed, fmt::format("row {} of the chunk at offset {} is no row of table ", kRows - 1, kCheckpointHeaderBytes));
+  expect_refused(changed, fmt::format("row {} of the chunk at offset {} is no row of table ", kRows - 1,
+                                      kCheckpointHeaderBytes));
 }
 
 TEST_F(WrongCheckpoint, WithARowTwice) {
@@ -153,7 +158,8 @@ TEST_F(WrongCheckpoint, WithARowTwiceInSlotsOfItsOwn) {
 TEST_F(WrongCheckpoint, WithBytesBehindARow) {
   Checkpoint changed = whole_;
   changed.chunks.back().payload.push_back(std::byte{0});
-  expect_refused(changed, fmt::format("the chunk at offset {} has bytes after its last row", changed.chunks.back().header.offset));
+  expect_refused(changed, fmt::format("the chunk at offset {} has bytes after its last row",
+                                      changed.chunks.back().header.offset));
 }
 
 }  // namespace

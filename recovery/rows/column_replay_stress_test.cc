@@ -1,7 +1,7 @@
-// Goal: blocks that write one row at the same time, in different columns or adding to one, lose nothing of each other.
-// Method: few rows of narrow columns, NULL flags and texts side by side, each written by a procedure of its own, so that
-// each is a block, and counters to which several add. More threads than cores, by every analysis; digests are compared.
-// ThreadSanitizer sees whether two touch the same bytes.
+// Goal: blocks that write one row at the same time, in different columns or adding to one, lose nothing of
+// each other. Method: few rows of narrow columns, NULL flags and texts side by side, each written by a
+// procedure of its own, so that each is a block, and counters to which several add. More threads than cores,
+// by every analysis; digests are compared. ThreadSanitizer sees whether two touch the same bytes.
 #include "analyzer/testing/every_analysis.h"
 #include "recovery/testing/replay_fixture.h"
 
@@ -50,12 +50,14 @@ TEST(ColumnReplayStress, BlocksThatShareRowsKeepToTheirColumns) {
       ReplayOptions options;
       options.threads = 4;
       options.batch_transactions = batch;
-      EXPECT_EQ(fixture.replay_in_parallel(options), forward) << to_string(analysis) << ", batches of " << batch;
+      EXPECT_EQ(fixture.replay_in_parallel(options), forward)
+          << to_string(analysis) << ", batches of " << batch;
     }
   }
 }
 
-// Ad-hoc changes of the same rows: of columns that a block owns, of such as several add to, and of whole rows.
+// Ad-hoc changes of the same rows: of columns that a block owns, of such as several add to, and of whole
+// rows.
 TEST(ColumnReplayStress, AdHocChangesFindTheirPlaceAmongThem) {
   for (const TupleImage image : {TupleImage::kFull, TupleImage::kChanged}) {
     ReplayFixture fixture(kCellSql, /*rows=*/20);

@@ -139,16 +139,19 @@ Result<void> build_index(const IndexedTable& table, const TableIndex& index, uin
   for_each_in_parallel(threads, std::min<uint64_t>(threads, stretches), [&](size_t) {
     IndexFiller filler;
     std::vector<Row*> rows;
-    for (uint64_t stretch; (stretch = next.fetch_add(1, std::memory_order_relaxed)) < stretches && !is_full.load(std::memory_order_relaxed);) {
+    for (uint64_t stretch; (stretch = next.fetch_add(1, std::memory_order_relaxed)) < stretches &&
+                           !is_full.load(std::memory_order_relaxed);) {
       rows.clear();
       const uint64_t begin = stretch * kStretchSlots;
-      table.rows().for_each_live(begin, std::min(end, begin + kStretchSlots), [&](Row* row) { rows.push_back(row); });
+      table.rows().for_each_live(begin, std::min(end, begin + kStretchSlots),
+                                 [&](Row* row) { rows.push_back(row); });
       const IndexFiller::Outcome outcome = filler.add(table, index, rows);
       CHECK(outcome.status != Index::InsertStatus::kExists);  // an entry's key names its row
       if (outcome.status == Index::InsertStatus::kOutOfMemory) is_full.store(true, std::memory_order_relaxed);
     }
   });
-  if (is_full.load(std::memory_order_relaxed)) return failed("no memory is left for index {}; nothing was changed", index.definition->name);
+  if (is_full.load(std::memory_order_relaxed))
+    return failed("no memory is left for index {}; nothing was changed", index.definition->name);
   return {};
 }
 

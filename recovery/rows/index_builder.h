@@ -1,14 +1,17 @@
-// Index builder: all indexes, at once, of tables whose rows have been put into their slots, and the slots that are free.
+// Index builder: all indexes, at once, of tables whose rows have been put into their slots, and the slots
+// that are free.
 //
-// Flow        threads take stretches of slots: live rows, an index at a time, in the index's order -> entries; the other
-//             slots -> Table::end_restoring()
-// Invariants  rows are what they will be; afterwards every live row stands in all its indexes, and every other slot is
-//             free, tombstones included: a database as transactions expect it.
+// Flow        threads take stretches of slots: live rows, an index at a time, in the index's order ->
+//             entries; the other slots -> Table::end_restoring()
+// Invariants  rows are what they will be; afterwards every live row stands in all its indexes, and every
+//             other slot is free, tombstones included: a database as transactions expect it.
 // Memory      a stretch's entries go into an index together (index_filler.h).
 // Threads     `threads` of its own; the database, or the table, is nobody else's.
-// Errors      two rows under one primary key, which no log of committed transactions leaves: kDamaged. No memory: kFailed.
-// Source      PACMAN (SIGMOD 2017), section 6.2: PLR restores tables first, and rebuilds all indexes in parallel then. We
-//             do so for every scheme's checkpoint: it takes half the time of inserting row by row.
+// Errors      two rows under one primary key, which no log of committed transactions leaves: kDamaged. No
+//             memory: kFailed.
+// Source      PACMAN (SIGMOD 2017), section 6.2: PLR restores tables first, and rebuilds all indexes in
+//             parallel then. We do so for every scheme's checkpoint: it takes half the time of inserting row
+//             by row.
 #pragma once
 
 #include <functional>
@@ -22,8 +25,8 @@ namespace mneme {
 Result<void> build_indexes(Database& database, uint32_t threads,
                            const std::function<void(uint64_t, uint64_t)>& progress = {});
 
-// Fills one index, which is empty, of a table that transactions run on otherwise: its rows stand in its other indexes already. Fails
-// with kFailed where there is no memory.
+// Fills one index, which is empty, of a table that transactions run on otherwise: its rows stand in its other
+// indexes already. Fails with kFailed where there is no memory.
 Result<void> build_index(const IndexedTable& table, const TableIndex& index, uint32_t threads);
 
 }  // namespace mneme

@@ -38,7 +38,8 @@ IndexFiller::Outcome IndexFiller::add(const IndexedTable& table, const TableInde
     }
     Outcome outcome;
     outcome.row = rows[order[i]];
-    outcome.status = index.index->insert(keys_.data() + order[i] * words, outcome.row, outcome.existing, nullptr, &hint);
+    outcome.status =
+        index.index->insert(keys_.data() + order[i] * words, outcome.row, outcome.existing, nullptr, &hint);
     if (outcome.status != Index::InsertStatus::kInserted) return outcome;
   }
   return {};

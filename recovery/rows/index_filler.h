@@ -1,8 +1,8 @@
 // IndexFiller: index entries of many rows of a table at once.
 //
 // Flow        rows that lie in their slots, with their images -> add(), an index at a time
-// Memory      entries of an ordered index are sorted, so that most go where the one before went; for a hashed one the
-//             buckets of the next rows are asked for ahead.
+// Memory      entries of an ordered index are sorted, so that most go where the one before went; for a hashed
+//             one the buckets of the next rows are asked for ahead.
 // Threads     one owner each; any number on one database.
 // Waiting     for node locks, as Index says.
 #pragma once

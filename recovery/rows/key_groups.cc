@@ -30,7 +30,8 @@ void KeyGroups::gather(std::span<const ChangeBucket* const> buckets, size_t key_
       ++ends_[group];
     });
   }
-  // From sizes to begins; each change that is put into its place then moves its group's begin on, to its end at last.
+  // From sizes to begins; each change that is put into its place then moves its group's begin on, to its end
+  // at last.
   uint32_t begin = 0;
   for (uint32_t& end : ends_) begin += std::exchange(end, begin);
   ordered_.resize(count);

@@ -1,10 +1,10 @@
 // KeyGroups: the changes of some buckets of one table, key by key.
 //
 // Flow        gather() -> changes(0), changes(1), ...
-// Invariants  a group's changes are in the order in which the buckets, and the changes in them, were given. Groups are
-//             in the order of their first changes.
-// Memory      kept from one gather() to the next. Who gathers as much as fits his cache at a time, waits for memory only
-//             where the changes themselves lie.
+// Invariants  a group's changes are in the order in which the buckets, and the changes in them, were given.
+//             Groups are in the order of their first changes.
+// Memory      kept from one gather() to the next. Who gathers as much as fits his cache at a time, waits for
+//             memory only where the changes themselves lie.
 // Threads     one owner.
 #pragma once
 

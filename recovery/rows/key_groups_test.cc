@@ -1,5 +1,6 @@
-// Goal: changes come out of buckets key by key, in the order in which they went in, whatever their keys' width; keys are
-// sorted as a comparison sorts them. Method: random keys from few, so that they meet; a map says what must come out.
+// Goal: changes come out of buckets key by key, in the order in which they went in, whatever their keys'
+// width; keys are sorted as a comparison sorts them. Method: random keys from few, so that they meet; a map
+// says what must come out.
 #include "recovery/rows/key_groups.h"
 
 #include <gtest/gtest.h>
@@ -75,8 +76,9 @@ TEST(KeySorter, SortsAsAComparisonDoes) {
   }
 }
 
-// Orders' lines come in orders, and orders in districts: lines share a partition with their order's, and with other orders'
-// where there are many, as the log tells; yet each partition gets some. What no sample tells is told by the whole key.
+// Orders' lines come in orders, and orders in districts: lines share a partition with their order's, and with
+// other orders' where there are many, as the log tells; yet each partition gets some. What no sample tells is
+// told by the whole key.
 TEST(KeyPartitions, PutNeighboursTogetherWhereThereAreEnoughOfThem) {
   ReplayFixture fixture(kOrdersSql);
   fixture.run_forward(4000, 5);

@@ -1,15 +1,16 @@
 // KeyInstaller: all that a log holds of one row, key by key, into the row: the last step of LLR-P.
 //
-// Flow        a key's changes, in commit order, and the row that stands there -> install(); the rows that this made come
-//             into indexes together: take_made() -> index_filler.h
-// Invariants  a key's changes come once, all of them, to one installer. So the first one tells whether the row was there
-//             before, the last one whether it is there in the end: a row that came and went leaves no trace, one that
-//             is new is written before it stands in any index, and no tombstone is needed.
-//             Rows end live at the LSN of their last change, as transactions leave them.
-// Order       forward: every image is written, one after the other; changes may hold the changed columns alone. Reverse:
-//             the newest image, and no other is looked at.
+// Flow        a key's changes, in commit order, and the row that stands there -> install(); the rows that
+//             this made come into indexes together: take_made() -> index_filler.h
+// Invariants  a key's changes come once, all of them, to one installer. So the first one tells whether the
+//             row was there before, the last one whether it is there in the end: a row that came and went
+//             leaves no trace, one that is new is written before it stands in any index, and no tombstone is
+//             needed. Rows end live at the LSN of their last change, as transactions leave them.
+// Order       forward: every image is written, one after the other; changes may hold the changed columns
+//             alone. Reverse: the newest image, and no other is looked at.
 // Threads     one owner each; any number on one database, with keys of their own.
-// Errors      a row that is there and should not be, or the other way round, or bytes that are no row: damage.
+// Errors      a row that is there and should not be, or the other way round, or bytes that are no row:
+//             damage.
 // Source      PACMAN (SIGMOD 2017), section 4.5, and appendix A.2, the reverse order.
 #pragma once
 

@@ -1,9 +1,10 @@
 // KeySorter: the order of an index's keys, by the bytes in which they differ.
 //
-// Invariants  the order is stable. Keys of one index have the same number of words and are compared as index.h says.
-// Time        keys that come in order are left as they are. Others are sorted byte by byte, the lowest first, where they
-//             differ at all: a table's keys of one stretch differ in a few bytes, and each costs a pass without a
-//             comparison. Where they differ in many, or are few, they are compared.
+// Invariants  the order is stable. Keys of one index have the same number of words and are compared as
+//             index.h says.
+// Time        keys that come in order are left as they are. Others are sorted byte by byte, the lowest first,
+//             where they differ at all: a table's keys of one stretch differ in a few bytes, and each costs a
+//             pass without a comparison. Where they differ in many, or are few, they are compared.
 // Threads     one owner. Memory is kept from one call to the next.
 #pragma once
 

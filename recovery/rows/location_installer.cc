@@ -51,9 +51,9 @@ InstallOutcome LocationInstaller::install(const LocatedChange& located) {
   return outcome;
 }
 
-// Whether the version that follows `location.before` may be the next of a slot that holds this one: versions in between
-// may come later, so most that can be told is what can not be. Of a slot that was free nothing can: what it holds is of
-// a row before, whose erasure may come later, too.
+// Whether the version that follows `location.before` may be the next of a slot that holds this one: versions
+// in between may come later, so most that can be told is what can not be. Of a slot that was free nothing
+// can: what it holds is of a row before, whose erasure may come later, too.
 bool LocationInstaller::is_next(RowWord held, const RowLocation& location) const {
   if (!location.lived && location.before == kCheckpointLsn) return true;
   const Lsn before = std::max(location.before, checkpoint_);
@@ -66,7 +66,8 @@ bool LocationInstaller::write(const LocatedChange& located) {
   const RowChange& change = located.change;
   if (change.action == ChangeAction::kErase) return true;
   if (change.action == ChangeAction::kPatch) return false;  // the newest alone would not make the row
-  return database_.change_codec().decode_row(change.table, change.action, change.columns, located.row->image());
+  return database_.change_codec().decode_row(change.table, change.action, change.columns,
+                                             located.row->image());
 }
 
 }  // namespace mneme

@@ -1,6 +1,6 @@
-// Goal: whatever the order in which a slot's versions come, the newest stays; and a slot with another history is noticed.
-// Method: the changes of one slot, which held two rows one after the other, are installed in every order; then single
-// changes are given other predecessors.
+// Goal: whatever the order in which a slot's versions come, the newest stays; and a slot with another history
+// is noticed. Method: the changes of one slot, which held two rows one after the other, are installed in
+// every order; then single changes are given other predecessors.
 #include "recovery/rows/location_installer.h"
 
 #include <gtest/gtest.h>

@@ -1,17 +1,19 @@
 // NewestInstaller: puts logged rows into tables and indexes in any order: of a row's images the newest stays.
 //
 // Flow        install() changes in any order -> all have been installed, by all threads -> sweep()
-// Invariants  a row's word carries the LSN of the image that it holds, and an older one is passed over (last writer wins,
-//             Thomas's write rule). A row that was erased stays as a tombstone with its LSN, in the primary key's index
-//             alone, so that an older image does not bring it back; one that is erased before it is inserted is made as
-//             a tombstone. sweep() takes tombstones out.
-//             The latch is the lock bit of the row's word; index entries change under it.
-//             Rows end live at the LSN of their last change, as transactions leave them.
+// Invariants  a row's word carries the LSN of the image that it holds, and an older one is passed over (last
+//             writer wins, Thomas's write rule). A row that was erased stays as a tombstone with its LSN, in
+//             the primary key's index alone, so that an older image does not bring it back; one that is
+//             erased before it is inserted is made as a tombstone. sweep() takes tombstones out. The latch is
+//             the lock bit of the row's word; index entries change under it. Rows end live at the LSN of
+//             their last change, as transactions leave them.
 // Threads     one owner each; any number on one database.
 // Waiting     for a latch, which is held for one change.
-// Errors      bytes that are no row, and patches: what they leave out would be lost with the older images. What is missing or there already cannot be told from what comes later.
-// Source      Zheng et al., "Fast Databases with Fast Durability and Recovery Through Multicore Parallelism" (SiloR,
-//             OSDI'14), section 5; PACMAN (SIGMOD 2017), section 6.2 (LLR) and appendix A.2 (reverse order).
+// Errors      bytes that are no row, and patches: what they leave out would be lost with the older images.
+//             What is missing or there already cannot be told from what comes later.
+// Source      Zheng et al., "Fast Databases with Fast Durability and Recovery Through Multicore Parallelism"
+//             (SiloR, OSDI'14), section 5; PACMAN (SIGMOD 2017), section 6.2 (LLR) and appendix A.2 (reverse
+//             order).
 #pragma once
 
 #include <vector>

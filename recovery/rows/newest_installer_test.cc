@@ -1,6 +1,6 @@
-// Goal: of a row's images the newest stays, also where a newer one comes while an older one waits for the row's latch.
-// Method: the changes of one row in every order, by one installer; then one that meets a row which another holds latched, and
-// which is newer than both once the latch is free.
+// Goal: of a row's images the newest stays, also where a newer one comes while an older one waits for the
+// row's latch. Method: the changes of one row in every order, by one installer; then one that meets a row
+// which another holds latched, and which is newer than both once the latch is free.
 #include "recovery/rows/newest_installer.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,8 @@ class NewestInstallerTest : public testing::Test {
     ChangeReader reader(t.db.change_codec(), {record.payload(), false});
     RowChange read;
     ASSERT_TRUE(reader.next(read));
-    EXPECT_EQ(installer.install(t.kItem, change.action, Lsn{change.lsn}, read.columns, row_of(t)), InstallOutcome::kInstalled);
+    EXPECT_EQ(installer.install(t.kItem, change.action, Lsn{change.lsn}, read.columns, row_of(t)),
+              InstallOutcome::kInstalled);
   }
 };
 

@@ -1,5 +1,6 @@
-// Goal: parallel replay of rows shares nothing that it does not order: ThreadSanitizer sees buckets, latches, rows,
-// indexes. Method: as row_replay_test.cc, with small batches and more threads than cores; each state's digest is compared.
+// Goal: parallel replay of rows shares nothing that it does not order: ThreadSanitizer sees buckets, latches,
+// rows, indexes. Method: as row_replay_test.cc, with small batches and more threads than cores; each state's
+// digest is compared.
 #include "recovery/testing/replay_fixture.h"
 
 namespace mneme {

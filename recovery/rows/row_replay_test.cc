@@ -1,7 +1,7 @@
 // Goal: replay of rows ends where the transactions ended, for any number of threads and size of batch.
-// Method: random calls of small schemas run forward as transactions whose records hold calls and rows; from the same
-// records the calls are replayed serially and the rows by LLR-P, LLR and PLR, and the digests are compared. Then records that do not
-// fit the tables.
+// Method: random calls of small schemas run forward as transactions whose records hold calls and rows; from
+// the same records the calls are replayed serially and the rows by LLR-P, LLR and PLR, and the digests are
+// compared. Then records that do not fit the tables.
 #include "base/testing/test_refusal.h"
 #include "recovery/rows/shuffle_replayer.h"
 #include "recovery/testing/replay_fixture.h"
@@ -167,8 +167,8 @@ std::vector<size_t> records_with(const Catalog& catalog, std::span<const RecordV
   return found;
 }
 
-// A record whose first change is an insert, told as an update, and one the other way round. Who takes images in any order
-// cannot tell.
+// A record whose first change is an insert, told as an update, and one the other way round. Who takes images
+// in any order cannot tell.
 TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
   ReplayFixture fixture(kBankSql);
   fixture.run_forward(500, 1);
@@ -184,23 +184,26 @@ TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
                     "is already there", kRowByRow, retold_as(ChangeAction::kInsert));
 }
 
-// One whose version has another LSN than the record behind it says: who goes by locations is told which one it follows.
+// One whose version has another LSN than the record behind it says: who goes by locations is told which one
+// it follows.
 TEST(RowReplayErrors, ARowOfAnotherVersionStopsReplay) {
   ReplayFixture fixture(kBankSql);
   fixture.run_forward(500, 1);
   std::vector<RecordView> records = fixture.records();
-  RecordView& update = records[records_with(fixture.program().catalog, records, ChangeAction::kUpdate).front()];
+  RecordView& update =
+      records[records_with(fixture.program().catalog, records, ChangeAction::kUpdate).front()];
   update.lsn = update.lsn + 1;
   // In reverse order the newest version comes first, and those before it are passed over.
   ReplayOptions options;
   options.order = ReplayOrder::kForward;
   Database database(fixture.program().catalog, 1);
-  test::expect_refused(replay_located(database, records, options), ErrorKind::kDamaged,
-                       "is not the version there that the record follows; the log does not fit the checkpoint");
+  test::expect_refused(
+      replay_located(database, records, options), ErrorKind::kDamaged,
+      "is not the version there that the record follows; the log does not fit the checkpoint");
 }
 
-// Whichever of them the threads come to first: inserts told as updates, all over the log, and from somewhere on no record
-// that holds rows.
+// Whichever of them the threads come to first: inserts told as updates, all over the log, and from somewhere
+// on no record that holds rows.
 TEST(RowReplayErrors, OfSeveralTheFirstInTheLogIsNamed) {
   ReplayFixture fixture(kBankSql);
   fixture.run_forward(2000, 3);

@@ -27,7 +27,8 @@ namespace {
 
 // Threads take stretches as they go: more of them than threads, so that none waits long for the last.
 constexpr size_t kStretchesPerThread = 4;
-// Of the log, for each partition of all tables: what its changes take besides the log, a quarter of it, fits a cache.
+// Of the log, for each partition of all tables: what its changes take besides the log, a quarter of it, fits
+// a cache.
 constexpr size_t kPartitionBytes = size_t{8} << 20;
 // A thread writes to all buckets in turn, a cache line each.
 constexpr size_t kMaxPartitions = 512;
@@ -282,8 +283,8 @@ class ShuffleReplay {
 
   Lsn lsn_of(const ShuffledChange* change) const { return records_[change->record].lsn; }
 
-  // A change failed. Whether to go on: without memory nobody does. Else what is earlier in the log is still gone through,
-  // for the record to be told is the first that is at fault.
+  // A change failed. Whether to go on: without memory nobody does. Else what is earlier in the log is still
+  // gone through, for the record to be told is the first that is at fault.
   bool goes_on(TableId table, Lsn lsn, InstallOutcome outcome) {
     if (!error_.is_at_or_before(lsn))
       error_.keep(lsn, install_error(database_.catalog(), table, lsn, outcome));

@@ -1,12 +1,13 @@
 // UnorderedReplayer: LLR, the logical log replayed in parallel in any order, as SiloR does it.
 //
-// Flow        each thread takes a batch of records, the next or the last that nobody has, and installs its rows; at the
-//             end tombstones are swept.
-// Invariants  rows are latched while they change, and the last writer wins by LSN (newest_installer.h), so it does not
-//             matter who replays what, and when.
+// Flow        each thread takes a batch of records, the next or the last that nobody has, and installs its
+//             rows; at the end tombstones are swept.
+// Invariants  rows are latched while they change, and the last writer wins by LSN (newest_installer.h), so it
+//             does not matter who replays what, and when.
 // Errors      as replay.h says.
-// Source      Zheng et al. (SiloR, OSDI'14), section 5; PACMAN (SIGMOD 2017), section 6.2, LLR, which PACMAN's own schemes
-//             are compared with. So it is as there: one change after the other, nothing fetched ahead.
+// Source      Zheng et al. (SiloR, OSDI'14), section 5; PACMAN (SIGMOD 2017), section 6.2, LLR, which
+//             PACMAN's own schemes are compared with. So it is as there: one change after the other, nothing
+//             fetched ahead.
 #pragma once
 
 #include <span>
@@ -16,8 +17,8 @@
 
 namespace mneme {
 
-// `records`: of a log that holds whole images, in commit order. Of the options, threads, batch_transactions, order and
-// progress count.
+// `records`: of a log that holds whole images, in commit order. Of the options, threads, batch_transactions,
+// order and progress count.
 Result<ReplayStatistics> replay_unordered(Database& database, std::span<const RecordView> records,
                                           const ReplayOptions& options);
 

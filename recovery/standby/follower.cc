@@ -37,8 +37,10 @@ Result<uint64_t> first_position(ReplicatedReader& reader, const Manifest& manife
   if (!log_end.ok()) return log_end.error();
   if (from >= *log_end) {
     return damaged(
-        "the replicated log ends at position {}, before {}, up to where the standby has it: it is another log, or was made anew. "
-        "Name the right one, or begin the standby anew with a copy of the primary's directory (docs/standby.md)",
+        "the replicated log ends at position {}, before {}, up to where the standby has it: it is another "
+        "log, or was made anew. "
+        "Name the right one, or begin the standby anew with a copy of the primary's directory "
+        "(docs/standby.md)",
         *log_end, from);
   }
   return std::max(*first, from);
@@ -46,7 +48,8 @@ Result<uint64_t> first_position(ReplicatedReader& reader, const Manifest& manife
 
 }  // namespace
 
-Result<std::unique_ptr<Follower>> Follower::open(const std::string& directory, std::unique_ptr<ReplicatedReader> reader,
+Result<std::unique_ptr<Follower>> Follower::open(const std::string& directory,
+                                                 std::unique_ptr<ReplicatedReader> reader,
                                                  const FollowOptions& options) {
   const Result<Manifest> found = read_manifest(directory);
   if (!found) return found.error();
@@ -83,8 +86,8 @@ Result<std::unique_ptr<Follower>> Follower::open(const std::string& directory, s
   follower->replayed_lsn_ = follower->standby_->end().value;
   follower->replayed_position_ = *from;
   follower->reader_ = std::move(reader);
-  follower->receiver_ = std::make_unique<LogReceiver>(*follower->reader_, *follower->log_, *from,
-                                                      options.ask_interval);
+  follower->receiver_ =
+      std::make_unique<LogReceiver>(*follower->reader_, *follower->log_, *from, options.ask_interval);
   return follower;
 }
 
@@ -149,7 +152,8 @@ Result<void> Follower::take_checkpoint_if_due() {
 
 FollowLag Follower::lag() const {
   FollowLag lag;
-  // What was received is looked at first: then what has been replayed is never behind what was behind nothing.
+  // What was received is looked at first: then what has been replayed is never behind what was behind
+  // nothing.
   const ReceivedLag received = receiver_->lag();
   lag.replayed = Lsn{replayed_lsn_.load(std::memory_order_relaxed)};
   const uint64_t records = replayed_records_.load(std::memory_order_relaxed);
@@ -187,7 +191,8 @@ Result<Promotion> Follower::promote() {
   RETURN_IF_ERROR(log_->sync());
   log_ = nullptr;  // with its open file, which a reader would wait for
 
-  const auto end = become_database(*manifest_, promotion.term, standby_->end(), options_.standby.replay.threads);
+  const auto end =
+      become_database(*manifest_, promotion.term, standby_->end(), options_.standby.replay.threads);
   if (!end) return end.error();
   promotion.end = *end;
   promotion.transactions = transactions_.load(std::memory_order_relaxed) - before;

@@ -1,17 +1,19 @@
-// Follower: a standby at work: a data directory of its own that receives another engine's replicated log, a database in memory
-// that replays it, and the step by which the two become the database.
+// Follower: a standby at work: a data directory of its own that receives another engine's replicated log, a
+// database in memory that replays it, and the step by which the two become the database.
 //
-// Flow        open(): lock -> adopt_base() -> recover -> LogReceiver, Standby -> run(): take -> advance, round after round, a
-//             checkpoint now and then -> end, or promote()
-// Promotion   the receiver stops -> a term above all that came is fenced, so nobody else can append any more -> what they
-//             appended until then is received and replayed -> the directory's log is read, as recovery reads it, and must end
-//             where replay ended -> its end and a new incarnation with the term's number are noted: it is a database like any
-//             other, to be opened for work (become_database()).
-//             A crash before the last step leaves a standby; the fence stays, so that promote() may be tried again.
-// Checkpoint  once so many bytes have been replayed since the last one; meanwhile nothing is replayed. That bounds what the
-//             directory holds of the log, and what a restart replays.
+// Flow        open(): lock -> adopt_base() -> recover -> LogReceiver, Standby -> run(): take -> advance,
+//             round after round, a checkpoint now and then -> end, or promote()
+// Promotion   the receiver stops -> a term above all that came is fenced, so nobody else can append any more
+//             -> what they appended until then is received and replayed -> the directory's log is read, as
+//             recovery reads it, and must end where replay ended -> its end and a new incarnation with the
+//             term's number are noted: it is a database like any other, to be opened for work
+//             (become_database()). A crash before the last step leaves a standby; the fence stays, so that
+//             promote() may be tried again.
+// Checkpoint  once so many bytes have been replayed since the last one; meanwhile nothing is replayed. That
+//             bounds what the directory holds of the log, and what a restart replays.
 // Threads     one owner, and the receiver's; lag(): any.
-// Errors      as ReceivedLog, LogReceiver and Standby say. After one the directory can be followed with again.
+// Errors      as ReceivedLog, LogReceiver and Standby say. After one the directory can be followed with
+//             again.
 #pragma once
 
 #include <atomic>
@@ -33,20 +35,20 @@ namespace mneme {
 
 struct FollowOptions {
   StandbyOptions standby;
-  uint64_t checkpoint_log_bytes = uint64_t{1} << 30;  // 0: no checkpoints
-  std::chrono::milliseconds ask_interval{200};  // how often the log's end is asked for
+  uint64_t checkpoint_log_bytes = uint64_t{1} << 30;      // 0: no checkpoints
+  std::chrono::milliseconds ask_interval{200};            // how often the log's end is asked for
   std::function<void(const RecoveryProgress&)> progress;  // of the recovery that comes first
   std::function<void(const StandbyCheckpoint&)> checkpointed;
 };
 
 // How far the standby is behind. What is behind has been received and not replayed, unless it says otherwise.
 struct FollowLag {
-  Lsn replayed;                // all records below it have been
-  Lsn log_end;                 // of what was received
-  uint64_t bytes = 0;          // between the two
-  uint64_t transactions = 0;   // in them
-  uint64_t unread = 0;         // messages of the log, at most, that have not been received
-  double seconds = 0;          // as ReceivedLag says
+  Lsn replayed;                     // all records below it have been
+  Lsn log_end;                      // of what was received
+  uint64_t bytes = 0;               // between the two
+  uint64_t transactions = 0;        // in them
+  uint64_t unread = 0;              // messages of the log, at most, that have not been received
+  double seconds = 0;               // as ReceivedLag says
   uint64_t total_transactions = 0;  // replayed since open()
   std::string trouble;
 };
@@ -61,13 +63,14 @@ struct Promotion {
 class Follower {
  public:
   // The directory holds a base (standby_base.h), or a standby that has been here before.
-  static Result<std::unique_ptr<Follower>> open(const std::string& directory, std::unique_ptr<ReplicatedReader> reader,
+  static Result<std::unique_ptr<Follower>> open(const std::string& directory,
+                                                std::unique_ptr<ReplicatedReader> reader,
                                                 const FollowOptions& options);
 
   // Until `ends` says so, which is asked at least each tenth of a second, but not while a round is replayed.
   Result<void> run(const std::function<bool()>& ends);
-  // Receives no more, and makes what has come durable: the directory can be followed with again. The last call but those that
-  // look.
+  // Receives no more, and makes what has come durable: the directory can be followed with again. The last
+  // call but those that look.
   Result<void> end();
   // Likewise the last.
   Result<Promotion> promote();
@@ -83,7 +86,8 @@ class Follower {
   uint64_t checkpoints() const { return checkpoints_; }
 
  private:
-  explicit Follower(DirectoryLock lock, const FollowOptions& options) : options_(options), lock_(std::move(lock)) {}
+  explicit Follower(DirectoryLock lock, const FollowOptions& options)
+      : options_(options), lock_(std::move(lock)) {}
   Result<void> replay(const std::vector<ReceivedBatch>& batches);
   Result<void> replay_waiting();
   Result<void> take_checkpoint_if_due();

@@ -1,7 +1,7 @@
-// Goal: receiving, replaying, taking checkpoints and looking at the lag go on side by side.
-// Method: one thread publishes a primary's log in small pieces, with pauses and times in which nobody answers; a standby follows,
-// with checkpoints one after the other; a third thread looks at its lag, which must never go backwards. Promoted, the standby must
-// be where serial replay of the whole log ends.
+// Goal: receiving, replaying, taking checkpoints and looking at the lag go on side by side. Method: one
+// thread publishes a primary's log in small pieces, with pauses and times in which nobody answers; a standby
+// follows, with checkpoints one after the other; a third thread looks at its lag, which must never go
+// backwards. Promoted, the standby must be where serial replay of the whole log ends.
 #include <atomic>
 #include <thread>
 
@@ -65,7 +65,9 @@ TEST_P(FollowerStress, AllGoOnSideBySide) {
   EXPECT_GT(follower->rounds(), 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Records, FollowerStress, testing::Values(RecordContent::kCommand, RecordContent::kLogical, RecordContent::kAll),
+INSTANTIATE_TEST_SUITE_P(Records, FollowerStress,
+                         testing::Values(RecordContent::kCommand, RecordContent::kLogical,
+                                         RecordContent::kAll),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace

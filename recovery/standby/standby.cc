@@ -42,13 +42,16 @@ Standby::Standby(RecoveredDatabase recovered, StandbyOptions options, NativeFold
   if (builds_indexes_last(scheme_)) come_to_rest();
 }
 
-Result<ReplayStatistics> Standby::advance(std::span<const RecordView> records, Lsn end, const Progress& progress) {
+Result<ReplayStatistics> Standby::advance(std::span<const RecordView> records, Lsn end,
+                                          const Progress& progress) {
   ReplayStatistics total;
   while (!records.empty()) {
     const auto change = std::ranges::find(records, RecordKind::kSchema, &RecordView::kind);
     const auto stretch = records.first(static_cast<size_t>(change - records.begin()));
     if (!stretch.empty()) {
-      const Progress of_round = [&](uint64_t done, std::optional<Lsn> last) { progress(total.transactions + done, last); };
+      const Progress of_round = [&](uint64_t done, std::optional<Lsn> last) {
+        progress(total.transactions + done, last);
+      };
       const auto replayed = replay_stretch(stretch, progress ? of_round : Progress());
       if (!replayed) return replayed.error();
       total.add(*replayed);
@@ -63,7 +66,8 @@ Result<ReplayStatistics> Standby::advance(std::span<const RecordView> records, L
   return total;
 }
 
-Result<ReplayStatistics> Standby::replay_stretch(std::span<const RecordView> records, const Progress& progress) {
+Result<ReplayStatistics> Standby::replay_stretch(std::span<const RecordView> records,
+                                                 const Progress& progress) {
   ReplayOptions options = options_.replay;
   options.order = order_;
   options.progress = progress;
@@ -77,7 +81,8 @@ Result<ReplayStatistics> Standby::replay_stretch(std::span<const RecordView> rec
   }
 }
 
-Result<ReplayStatistics> Standby::replay_calls(std::span<const RecordView> records, const ReplayOptions& options) {
+Result<ReplayStatistics> Standby::replay_calls(std::span<const RecordView> records,
+                                               const ReplayOptions& options) {
   const bool has_rows = holds_rows(records);
   if (graph_ == nullptr || (has_rows && !allows_rows_)) analyze_for(has_rows);
   progress_ = options.progress;
@@ -121,22 +126,24 @@ Result<void> Standby::change_schema(const RecordView& record) {
   units_ = nullptr;
   graph_ = nullptr;
   if (!same_tables((*program)->catalog, program_->catalog)) loaded_ = record.lsn;
-  RETURN_IF_ERROR(change_tables(*database_, (*program)->catalog, !builds_indexes_last(scheme_), options_.replay.threads));
+  RETURN_IF_ERROR(
+      change_tables(*database_, (*program)->catalog, !builds_indexes_last(scheme_), options_.replay.threads));
   program_ = std::move(*program);
   return {};
 }
 
 // Rows were put into slots, and more will be: but until then a walk over the tables is to find these.
 void Standby::come_to_rest() {
-  for (uint32_t t = 0; t < database_->table_count(); ++t) database_->table(TableId{t}).rows().end_restoring({});
+  for (uint32_t t = 0; t < database_->table_count(); ++t)
+    database_->table(TableId{t}).rows().end_restoring({});
 }
 
 Result<StandbyCheckpoint> Standby::take_checkpoint(ManifestFile& manifest) {
   const uint64_t begin_ns = monotonic_ns();
   const std::string& directory = manifest.directory();
   const Manifest before = manifest.current();
-  // Not the next record's own LSN: a checkpoint's is nobody's place (location_installer.h tells by it what the checkpoint
-  // holds). No record is shorter than its header, so the same ones lie below.
+  // Not the next record's own LSN: a checkpoint's is nobody's place (location_installer.h tells by it what
+  // the checkpoint holds). No record is shorter than its header, so the same ones lie below.
   const Lsn lsn{end_.value - 1};
   StandbyCheckpoint taken;
   taken.lsn = std::max(lsn, before.checkpoint_lsn);

@@ -1,15 +1,17 @@
-// Standby: a database in memory that follows a log: the checkpoint and what the directory holds, then round after round of
-// records, each replayed by what was set up once.
+// Standby: a database in memory that follows a log: the checkpoint and what the directory holds, then round
+// after round of records, each replayed by what was set up once.
 //
 // Flow        recover_locked() -> Standby -> advance(records) ... -> take_checkpoint() now and then
-// Schemes     the one by which the directory would be opened for work (recovery_scheme.h). Calls: CLR-P, with the graph, the
-//             machine code and the replayer kept from round to round. Rows by key: LLR-P. Rows by location: PLR, whose indexes
-//             nobody builds: they are not looked at before the directory is opened for work.
-// Invariants  after advance() the database holds the checkpoint and every record so far, as serial replay would leave it:
-//             rounds are replayed one after the other, each to its end.
-//             a change of the schema ends what was set up, as at recovery (schema_change.h).
-//             a checkpoint is of exactly the records so far. Nothing runs meanwhile.
-// Lanes       are counted by a sample of the records; again when a round is far larger than the sample (lane_count.h).
+// Schemes     the one by which the directory would be opened for work (recovery_scheme.h). Calls: CLR-P, with
+//             the graph, the machine code and the replayer kept from round to round. Rows by key: LLR-P. Rows
+//             by location: PLR, whose indexes nobody builds: they are not looked at before the directory is
+//             opened for work.
+// Invariants  after advance() the database holds the checkpoint and every record so far, as serial replay
+//             would leave it: rounds are replayed one after the other, each to its end. a change of the
+//             schema ends what was set up, as at recovery (schema_change.h). a checkpoint is of exactly the
+//             records so far. Nothing runs meanwhile.
+// Lanes       are counted by a sample of the records; again when a round is far larger than the sample
+//             (lane_count.h).
 // Threads     one owner; advance() and take_checkpoint() use `threads` of their own.
 // Errors      replay's: the database is then in no state to go on with; the directory is as good as before.
 // Source      PACMAN (SIGMOD 2017), section 4: CLR-P, here without an end.
@@ -47,12 +49,14 @@ class Standby {
  public:
   using Progress = std::function<void(uint64_t done, std::optional<Lsn> last)>;
 
-  // `recovered`: by recover_locked() with RecoverOptions::indexes false, and the default scheme. `folders`: of machine code.
+  // `recovered`: by recover_locked() with RecoverOptions::indexes false, and the default scheme. `folders`:
+  // of machine code.
   Standby(RecoveredDatabase recovered, StandbyOptions options, NativeFolders folders);
 
-  // Records that come next in commit order, without skips, up to `end`, where the next one will stand. Their bytes may go
-  // when it returns. `progress` as ReplayOptions::progress.
-  Result<ReplayStatistics> advance(std::span<const RecordView> records, Lsn end, const Progress& progress = {});
+  // Records that come next in commit order, without skips, up to `end`, where the next one will stand. Their
+  // bytes may go when it returns. `progress` as ReplayOptions::progress.
+  Result<ReplayStatistics> advance(std::span<const RecordView> records, Lsn end,
+                                   const Progress& progress = {});
 
   // All below it is in the database.
   Lsn end() const { return end_; }
@@ -63,8 +67,8 @@ class Standby {
   // Sentences for the user, so far.
   const std::vector<std::string>& notices() const { return notices_; }
 
-  // Makes what there is the directory's checkpoint, and removes the segments that lie wholly below. The log that the directory
-  // holds is durable up to end().
+  // Makes what there is the directory's checkpoint, and removes the segments that lie wholly below. The log
+  // that the directory holds is durable up to end().
   Result<StandbyCheckpoint> take_checkpoint(ManifestFile& manifest);
 
  private:
@@ -78,7 +82,9 @@ class Standby {
   const NativeFolders folders_;
   const RecoveryScheme scheme_;
   const ReplayOrder order_;
-  Lsn loaded_;  // the LSN of the checkpoint that was loaded, or of the tables' last change: what versions below it were is not known
+  // the LSN of the checkpoint that was loaded, or of the tables' last change: what versions below it were is
+  // not known
+  Lsn loaded_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Database> database_;
   Lsn end_;

@@ -1,10 +1,11 @@
-// Goal: a standby's database is at any time what serial replay makes of the log so far; it goes on after any end of its own;
-// promoted, it is the database, and nobody else's.
-// Method: an engine runs random calls, ad-hoc transactions among them, and changes its schema, in several lives;
-// its log, cut into random pieces between blocks, comes to a standby in random rounds. After each round the digest
-// must be that of an oracle that replays the same records one after the other. Standbys are ended and opened again
-// anywhere, with blocks lost as a machine's end loses them; logs are damaged, dropped and go on past torn ends;
-// then promoted, worked on, and recovered. Pieces and manifests that are wrong behind right checksums are refused, each in its words.
+// Goal: a standby's database is at any time what serial replay makes of the log so far; it goes on after any
+// end of its own; promoted, it is the database, and nobody else's. Method: an engine runs random calls,
+// ad-hoc transactions among them, and changes its schema, in several lives; its log, cut into random pieces
+// between blocks, comes to a standby in random rounds. After each round the digest must be that of an oracle
+// that replays the same records one after the other. Standbys are ended and opened again anywhere, with
+// blocks lost as a machine's end loses them; logs are damaged, dropped and go on past torn ends; then
+// promoted, worked on, and recovered. Pieces and manifests that are wrong behind right checksums are refused,
+// each in its words.
 #include "recovery/standby/standby.h"
 
 #include <gmock/gmock.h>
@@ -42,11 +43,13 @@ TEST_P(StandbyTest, IsAfterEachRoundWhatSerialReplayMakes) {
   Standby standby(std::move(recovered), options().standby, {});
   uint32_t rounds = 0;
   for (size_t next = 0; next < pieces.size();) {
-    for (size_t n = 1 + random_() % 4; n > 0 && next < pieces.size(); --n) must(received->take(pieces[next++]));
+    for (size_t n = 1 + random_() % 4; n > 0 && next < pieces.size(); --n)
+      must(received->take(pieces[next++]));
     const ReceivedRecords records = must(received->take_records());
     const auto replayed = must(standby.advance(records.records, records.end));
     EXPECT_LE(replayed.transactions, records.records.size());
-    ASSERT_EQ(digest_of(standby.database()), oracle.digest(standby.end())) << "at LSN " << standby.end().value;
+    ASSERT_EQ(digest_of(standby.database()), oracle.digest(standby.end()))
+        << "at LSN " << standby.end().value;
     ++rounds;
     if (random_() % 8 == 0) {
       must(received->sync());
@@ -78,7 +81,8 @@ TEST_P(StandbyTest, GoesOnAfterAnyEnd) {
       // Some way into what has been published, if there is more of it than the directory holds.
       const Lsn begin = follower->standby().end();
       const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-      must(follower->run([&] { return follower->lag().replayed > begin || std::chrono::steady_clock::now() > deadline; }));
+      must(follower->run(
+          [&] { return follower->lag().replayed > begin || std::chrono::steady_clock::now() > deadline; }));
       // What was lost may come anew: an oracle can't go back.
       Oracle so_far(primary_, GetParam());
       ASSERT_EQ(digest_of(follower->standby().database()), so_far.digest(follower->standby().end()));
@@ -133,9 +137,11 @@ TEST_P(StandbyTest, IsPromotedToADatabase) {
 
 class StandbyOfCalls : public StandbyTest {
  protected:
-  // At the end of the first term: a flush's first block alone came through, and the next term did not take its record. Where.
+  // At the end of the first term: a flush's first block alone came through, and the next term did not take
+  // its record. Where.
   static size_t tear(std::vector<ReplicatedPiece>& pieces) {
-    const auto second = std::find_if(pieces.begin() + 1, pieces.end(), [](const auto& each) { return each.bytes.empty(); });
+    const auto second =
+        std::find_if(pieces.begin() + 1, pieces.end(), [](const auto& each) { return each.bytes.empty(); });
     EXPECT_NE(second, pieces.end());
     ReplicatedPiece torn = *std::prev(second);
     BlockHeader header = *BlockHeader::decode(std::span(torn.bytes).last(kBlockBytes));
@@ -151,7 +157,8 @@ class StandbyOfCalls : public StandbyTest {
 
   // The first piece of a term, with its segment's header page.
   static size_t first_of(const std::vector<ReplicatedPiece>& pieces, uint64_t term) {
-    const auto found = std::ranges::find_if(pieces, [&](const auto& each) { return each.term == term && !each.bytes.empty(); });
+    const auto found = std::ranges::find_if(
+        pieces, [&](const auto& each) { return each.term == term && !each.bytes.empty(); });
     EXPECT_NE(found, pieces.end());
     EXPECT_EQ(found->offset, 0u);
     return static_cast<size_t>(found - pieces.begin());
@@ -159,13 +166,15 @@ class StandbyOfCalls : public StandbyTest {
   // With their checksums.
   template <typename Change>
   static void change_page(ReplicatedPiece& piece, const Change& change) {
-    SegmentHeader header = must(SegmentHeader::decode(std::span(piece.bytes).first(kSegmentHeaderBytes), "the piece"));
+    SegmentHeader header =
+        must(SegmentHeader::decode(std::span(piece.bytes).first(kSegmentHeaderBytes), "the piece"));
     change(header);
     header.encode(piece.bytes.data());
   }
   template <typename Change>
   static void change_blocks(ReplicatedPiece& piece, const Change& change) {
-    for (size_t at = piece.offset == 0 ? kSegmentHeaderBytes : 0; at < piece.bytes.size(); at += kBlockBytes) {
+    for (size_t at = piece.offset == 0 ? kSegmentHeaderBytes : 0; at < piece.bytes.size();
+         at += kBlockBytes) {
       const std::span block = std::span(piece.bytes).subspan(at, kBlockBytes);
       BlockHeader header = *BlockHeader::decode(block);
       change(header, block);
@@ -175,7 +184,8 @@ class StandbyOfCalls : public StandbyTest {
   Error error_of(const std::vector<ReplicatedPiece>& pieces) {
     auto manifest = must(ManifestFile::open(directory_));
     must(adopt_base(*manifest));
-    const auto received = must(ReceivedLog::open(*manifest, must(read_log(directory_, manifest->current(), {}))));
+    const auto received =
+        must(ReceivedLog::open(*manifest, must(read_log(directory_, manifest->current(), {}))));
     for (const ReplicatedPiece& each : pieces) {
       const Result<void> taken = received->take(each);
       if (!taken) return taken.error();
@@ -237,8 +247,10 @@ TEST_P(StandbyOfCalls, TellsWhatItCannotFollow) {
   // Its begin is gone, before the standby has begun, and after.
   {
     const auto follower = open();
-    must(follower->run([&] { return follower->lag().unread == 0 && follower->lag().transactions == 0 &&
-                                    follower->lag().log_end > kFirstLsn; }));
+    must(follower->run([&] {
+      return follower->lag().unread == 0 && follower->lag().transactions == 0 &&
+             follower->lag().log_end > kFirstLsn;
+    }));
   }
   log_.drop(log_.size());
   for (size_t left_out = 0; left_out < 3; ++left_out) ++next;
@@ -261,7 +273,8 @@ TEST_P(StandbyOfCalls, TellsPiecesThatAreWrongBehindRightChecksums) {
   expect_error(error_of(pieces), ErrorKind::kDamaged, "the replicated log is another database's: its id is ");
   pieces = whole;
   change_page(pieces[first], [](SegmentHeader& header) { ++header.catalog_hash; });
-  expect_error(error_of(pieces), ErrorKind::kDamaged, "the replicated log was written under another catalog: its hash is ");
+  expect_error(error_of(pieces), ErrorKind::kDamaged,
+               "the replicated log was written under another catalog: its hash is ");
   pieces = whole;
   change_blocks(pieces[first], [](BlockHeader&, std::span<std::byte> block) {
     block[kBlockHeaderBytes + kRecordHeaderBytes] ^= std::byte{1};
@@ -292,9 +305,10 @@ TEST_P(StandbyOfCalls, TellsWhereTheLogBeginsByNow) {
   log_.drop(log_.size());
   log_.set_silent(false);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  expect_refused(follower->run([&] { return std::chrono::steady_clock::now() > deadline; }), ErrorKind::kDamaged,
-                 fmt::format("the replicated log begins at position {} by now, and the standby has it up to {}: ", log_.size() + 1,
-                             position));
+  expect_refused(
+      follower->run([&] { return std::chrono::steady_clock::now() > deadline; }), ErrorKind::kDamaged,
+      fmt::format("the replicated log begins at position {} by now, and the standby has it up to {}: ",
+                  log_.size() + 1, position));
   expect_refused(log_.reader()->read(position, std::chrono::milliseconds(0)), ErrorKind::kDamaged,
                  fmt::format("position {} was dropped", position));
 }
@@ -307,14 +321,15 @@ TEST_P(StandbyOfCalls, GivesUpWhereNothingComes) {
   publish(pieces, next, pieces.size());
   const auto manifest = must(ManifestFile::open(directory_));
   must(adopt_base(*manifest));
-  const auto received = must(ReceivedLog::open(*manifest, must(read_log(directory_, manifest->current(), {}))));
+  const auto received =
+      must(ReceivedLog::open(*manifest, must(read_log(directory_, manifest->current(), {}))));
   const auto reader = log_.reader();
   LogReceiver receiver(*reader, *received, 1);
   receiver.stop();
   must(receiver.receive_through(log_.size(), std::chrono::seconds(20)));
   expect_refused(receiver.receive_through(log_.size() + 7, std::chrono::milliseconds(20)), ErrorKind::kFailed,
-                 fmt::format("the replicated log goes up to position {}, and nothing comes from {} on", log_.size() + 7,
-                             log_.size() + 1));
+                 fmt::format("the replicated log goes up to position {}, and nothing comes from {} on",
+                             log_.size() + 7, log_.size() + 1));
 }
 
 // What the standby's own manifest says is right by its checksum, and does not fit the log.
@@ -344,12 +359,14 @@ TEST_P(StandbyOfCalls, RefusesABaseThatItCannotFollow) {
   };
   // Something else in a file's place.
   fs::create_directories(directory_ + "/" + kCatalogFile);
-  expect_refused(copy_base(primary_, directory_), ErrorKind::kDamaged, fmt::format("{}/{} is not a regular file", directory_, kCatalogFile));
+  expect_refused(copy_base(primary_, directory_), ErrorKind::kDamaged,
+                 fmt::format("{}/{} is not a regular file", directory_, kCatalogFile));
   fs::remove_all(directory_);
   const std::string segment = must(read_manifest(primary_)).segments.front().file;
   const std::string outside = primary_ + "/" + segment;
   change(primary_, [&](Manifest& manifest) { manifest.segments.front().file = outside; });
-  expect_refused(copy_base(primary_, directory_), ErrorKind::kInvalidArgument, outside + " lies outside of " + primary_);
+  expect_refused(copy_base(primary_, directory_), ErrorKind::kInvalidArgument,
+                 outside + " lies outside of " + primary_);
   fs::remove_all(directory_);
   change(primary_, [&](Manifest& manifest) { manifest.segments.front().file = segment; });
 
@@ -357,12 +374,13 @@ TEST_P(StandbyOfCalls, RefusesABaseThatItCannotFollow) {
   const auto manifest = must(ManifestFile::open(directory_));
   const Lsn end = must(read_log(directory_, manifest->current(), {})).end;
   expect_refused(become_database(*manifest, 1, end + 8, 1), ErrorKind::kDamaged,
-                 fmt::format("{} holds the log up to LSN {}, and the standby has replayed it up to {}: ", directory_, end.value,
-                             end.value + 8));
+                 fmt::format("{} holds the log up to LSN {}, and the standby has replayed it up to {}: ",
+                             directory_, end.value, end.value + 8));
   for (const std::string& each : {primary_, directory_}) {
     change(each, [](Manifest& changed) { changed.layout = LogLayout::kEpoch; });
   }
-  const std::string words = "has several streams (--log-buffer epoch), and a standby follows one of one stream";
+  const std::string words =
+      "has several streams (--log-buffer epoch), and a standby follows one of one stream";
   expect_refused(Follower::open(directory_, log_.reader(), options()), ErrorKind::kInvalidArgument, words);
   fs::remove_all(directory_);
   expect_refused(copy_base(primary_, directory_), ErrorKind::kInvalidArgument, words);
@@ -410,7 +428,8 @@ INSTANTIATE_TEST_SUITE_P(Records, StandbyOfCalls, testing::Values(RecordContent:
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 INSTANTIATE_TEST_SUITE_P(Records, StandbyTest,
-                         testing::Values(RecordContent::kCommand, RecordContent::kLogical, RecordContent::kAll),
+                         testing::Values(RecordContent::kCommand, RecordContent::kLogical,
+                                         RecordContent::kAll),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What the replay tests share: a program, random calls run forward as transactions, and their replay from memory.
+// What the replay tests share: a program, random calls run forward as transactions, and their replay from
+// memory.
 #pragma once
 
 #include <fmt/format.h>
@@ -75,10 +76,13 @@ class RandomCalls {
   std::vector<std::vector<Value>> arrays_;
 };
 
-// What somebody writes who knows no procedures: rows of any table come, go, and get other values in any column.
+// What somebody writes who knows no procedures: rows of any table come, go, and get other values in any
+// column.
 class RandomStatements {
  public:
-  RandomStatements(Database& database, uint32_t seed) : database_(database), random_(seed) { texts_.reserve(64); }
+  RandomStatements(Database& database, uint32_t seed) : database_(database), random_(seed) {
+    texts_.reserve(64);
+  }
 
   // In a transaction that has begun. Not kOk: it is to be aborted.
   AccessStatus run(Transaction& transaction) {
@@ -102,7 +106,8 @@ class RandomStatements {
   }
 
  private:
-  // A row under a random key, if there is one; none of a table without a primary key, as a record could not name it.
+  // A row under a random key, if there is one; none of a table without a primary key, as a record could not
+  // name it.
   AccessStatus find(Transaction& transaction, const TableDefinition& table, RowRef& row) {
     if (!table.primary_key) return AccessStatus::kOk;
     std::vector<Value> key;
@@ -152,8 +157,9 @@ inline Result<ReplayStatistics> replay_located(Database& database, std::span<con
 
 class ReplayFixture {
  public:
-  // `rows`: how many are drawn for each table that has a primary key, before anything runs; those of one key count once.
-  // `pages`: small ones where there are many short replays, as clearing huge ones would take most of their time.
+  // `rows`: how many are drawn for each table that has a primary key, before anything runs; those of one key
+  // count once. `pages`: small ones where there are many short replays, as clearing huge ones would take most
+  // of their time.
   explicit ReplayFixture(std::string_view sql, uint32_t rows = 0, PageSize pages = PageSize::kHuge)
       : rows_(rows), pages_(pages) {
     auto program = compile(sql, "test.sql");
@@ -204,8 +210,7 @@ class ReplayFixture {
       ByteBuffer payload;
       encode_call(*program_, call, payload);
       transaction.begin();
-      const Outcome outcome =
-          interpreter.run(RunRequest::of(procedure, call.arguments, transaction));
+      const Outcome outcome = interpreter.run(RunRequest::of(procedure, call.arguments, transaction));
       if (!outcome.completed()) {
         EXPECT_EQ(outcome.kind, Outcome::Kind::kRaised) << outcome.message;
         transaction.abort();
@@ -241,7 +246,8 @@ class ReplayFixture {
     return state_of(database);
   }
 
-  // Two threads use as many lanes as the blocks' work demands, which in so small programs is often one; others use many.
+  // Two threads use as many lanes as the blocks' work demands, which in so small programs is often one;
+  // others use many.
   Digest replay_in_parallel(ReplayOptions options) {
     if (options.lanes_per_block == 0 && options.threads != 2) options.lanes_per_block = 64;
     Database database(program_->catalog, 1, pages_);
@@ -341,8 +347,8 @@ BEGIN
 END; $$;
 )";
 
-// Loops whose iterations stand apart and loops whose don't, arrays, prefixes of keys, a table without a key, deletes,
-// an index whose column changes.
+// Loops whose iterations stand apart and loops whose don't, arrays, prefixes of keys, a table without a key,
+// deletes, an index whose column changes.
 inline constexpr std::string_view kOrdersSql = R"(
 CREATE TABLE shop (w_id INT NOT NULL, w_next INT NOT NULL, w_sum NUMERIC(12,2) NOT NULL, PRIMARY KEY (w_id));
 CREATE TABLE stock (s_w INT NOT NULL, s_i INT NOT NULL, s_quantity INT NOT NULL, s_note VARCHAR(20) NOT NULL,

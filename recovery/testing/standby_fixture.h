@@ -1,4 +1,5 @@
-// What the standbys' tests share: a primary with files, whose log is sent to a replicated log in memory, and an oracle.
+// What the standbys' tests share: a primary with files, whose log is sent to a replicated log in memory, and
+// an oracle.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +26,8 @@ inline constexpr uint64_t kSmallCheckpoint = 2'000;  // bytes of the log
 // Serial replay, record by record, of what stands in the engine's directory.
 class Oracle {
  public:
-  Oracle(const std::string& directory, RecordContent records) : manifest_(must(read_manifest(directory))), records_(records) {
+  Oracle(const std::string& directory, RecordContent records)
+      : manifest_(must(read_manifest(directory))), records_(records) {
     program_ = must(read_catalog(directory, manifest_));
     database_ = std::make_unique<Database>(program_->catalog, 1);
     must(load_checkpoint(*database_, directory, manifest_, 1));
@@ -75,7 +77,8 @@ class StandbyFixture : public testing::TestWithParam<RecordContent> {
   // Printed, so that a failure may be had again: MNEME_SEED=n.
   static uint32_t seed() {
     const char* const given = std::getenv("MNEME_SEED");
-    const auto seed = given != nullptr ? static_cast<uint32_t>(std::strtoul(given, nullptr, 10)) : std::random_device{}();
+    const auto seed =
+        given != nullptr ? static_cast<uint32_t>(std::strtoul(given, nullptr, 10)) : std::random_device{}();
     fmt::print("MNEME_SEED={}\n", seed);
     std::fflush(stdout);
     return seed;
@@ -117,7 +120,8 @@ class StandbyFixture : public testing::TestWithParam<RecordContent> {
     for (int i = 0; i < count;) {
       Session session(working.program(), working.database(), WorkerId{0});
       for (int n = 0; n < 4; ++n, ++i) {
-        const CallResult result = session.run(random.next(), i % 20 == 7 ? LoggedAs::kAdHoc : LoggedAs::kContent);
+        const CallResult result =
+            session.run(random.next(), i % 20 == 7 ? LoggedAs::kAdHoc : LoggedAs::kContent);
         EXPECT_TRUE(result.committed() || result.status == CallResult::Status::kRolledBack) << result.message;
         last = std::max(last, result.lsn);
       }

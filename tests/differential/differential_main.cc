@@ -2,9 +2,9 @@
 //
 //   mneme_differential [--seed N] [--count N] [--show] [--refusals]
 //
-// Scenario number i of a run has the seed N + i, so that one can be run again alone. A difference is made small: statements are
-// left out, expressions replaced by what is in them, as long as both sides still answer so differently. Exit status: 1 where
-// there is a difference that tests/differential/known.cc does not list.
+// Scenario number i of a run has the seed N + i, so that one can be run again alone. A difference is made
+// small: statements are left out, expressions replaced by what is in them, as long as both sides still answer
+// so differently. Exit status: 1 where there is a difference that tests/differential/known.cc does not list.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -34,19 +34,22 @@ uint64_t running_seed = 0;
 
 void tell_of_end(int signal) {
   // The process is lost already: what it prints need not be safe in a handler.
-  fmt::print(stderr, "signal {} at --seed {}: {}\n", signal, running_seed, running == nullptr ? "" : running->running());
+  fmt::print(stderr, "signal {} at --seed {}: {}\n", signal, running_seed,
+             running == nullptr ? "" : running->running());
   std::_Exit(3);
 }
 
 // What has to stay the same while a difference is made small.
 std::string kind_of(const Outcome& outcome) {
   if (outcome.differs_in_names()) return "names";
-  return (outcome.mneme.ok() ? "ok" : outcome.mneme.sqlstate) + "/" + (outcome.postgres.ok() ? "ok" : outcome.postgres.sqlstate);
+  return (outcome.mneme.ok() ? "ok" : outcome.mneme.sqlstate) + "/" +
+         (outcome.postgres.ok() ? "ok" : outcome.postgres.sqlstate);
 }
 
 class Minimiser {
  public:
-  Minimiser(TwoDatabases& databases, const Outcome& outcome) : databases_(databases), kind_(kind_of(outcome)), last_(outcome) {}
+  Minimiser(TwoDatabases& databases, const Outcome& outcome)
+      : databases_(databases), kind_(kind_of(outcome)), last_(outcome) {}
 
   Scenario run(Scenario scenario) {
     scenario.resize(last_.step + 1);
@@ -55,7 +58,8 @@ class Minimiser {
       for (size_t end = scenario.size() - 1; end > 0;) {
         const size_t begin = end > chunk ? end - chunk : 0;
         Scenario without = scenario;
-        without.erase(without.begin() + static_cast<ptrdiff_t>(begin), without.begin() + static_cast<ptrdiff_t>(end));
+        without.erase(without.begin() + static_cast<ptrdiff_t>(begin),
+                      without.begin() + static_cast<ptrdiff_t>(end));
         if (is_still(without)) scenario = std::move(without);
         end = begin;
       }
@@ -135,14 +139,16 @@ class Report {
     for (const Outcome& outcome : outcomes) {
       ++verdicts_[outcome.verdict];
       if (options_.shows) {
-        fmt::print("-- {}\n{};\n--   Mneme       {}\n--   PostgreSQL  {}\n", outcome.verdict == Verdict::kDifferent ? "DIFFERENT" : "",
-                   outcome.text, outcome.mneme.text(), outcome.postgres.text());
+        fmt::print("-- {}\n{};\n--   Mneme       {}\n--   PostgreSQL  {}\n",
+                   outcome.verdict == Verdict::kDifferent ? "DIFFERENT" : "", outcome.text,
+                   outcome.mneme.text(), outcome.postgres.text());
       }
       if (outcome.verdict == Verdict::kRefusedByMneme) {
         auto& [count, example] = refusals_[kind_of_refusal(outcome.mneme)];
         if (count++ == 0 || outcome.text.size() < example.size()) example = outcome.text;
       }
-      if (outcome.verdict == Verdict::kBothSucceeded) ++succeeded_[outcome.text.substr(0, outcome.text.find(' '))];
+      if (outcome.verdict == Verdict::kBothSucceeded)
+        ++succeeded_[outcome.text.substr(0, outcome.text.find(' '))];
       if (outcome.verdict != Verdict::kDifferent || is_made_small) continue;
       if (outcome.differs_in_names()) {
         const KnownDifference* known = find_known(outcome, outcome.text);
@@ -151,7 +157,8 @@ class Report {
           continue;
         }
       }
-      is_made_small = true;  // others of the scenario may come of the same cause, and another seed finds them alone
+      // others of the scenario may come of the same cause, and another seed finds them alone
+      is_made_small = true;
       tell(seed, scenario, outcome);
     }
   }
@@ -165,9 +172,11 @@ class Report {
     for (const auto& [verdict, number] : verdicts_) all += number;
     fmt::print("\nstatements {}\n  both succeeded alike {}", all, count(Verdict::kBothSucceeded));
     for (const auto& [word, number] : succeeded_) fmt::print("  {} {}", word, number);
-    fmt::print("\n  both failed alike {}\n  both refused {}\n  refused by Mneme only {}\n  not run {}\n  different {}\n",
-               count(Verdict::kBothFailed), count(Verdict::kBothRefused), count(Verdict::kRefusedByMneme),
-               count(Verdict::kSkipped), count(Verdict::kDifferent));
+    fmt::print(
+        "\n  both failed alike {}\n  both refused {}\n  refused by Mneme only {}\n  not run {}\n  different "
+        "{}\n",
+        count(Verdict::kBothFailed), count(Verdict::kBothRefused), count(Verdict::kRefusedByMneme),
+        count(Verdict::kSkipped), count(Verdict::kDifferent));
     size_t listed = 0;
     for (const auto& [name, number] : listed_) listed += number;
     fmt::print("differences made small: listed {}, unlisted {}\n", listed, unlisted_);
@@ -214,8 +223,8 @@ class Report {
       return;
     }
     ++unlisted_;
-    fmt::print("\n--- difference, --seed {}\n{}--   Mneme       {}\n--   PostgreSQL  {}\n", seed, text, last.mneme.text(),
-               last.postgres.text());
+    fmt::print("\n--- difference, --seed {}\n{}--   Mneme       {}\n--   PostgreSQL  {}\n", seed, text,
+               last.mneme.text(), last.postgres.text());
     std::fflush(stdout);
   }
 

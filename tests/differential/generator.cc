@@ -21,8 +21,9 @@ class Generator : RandomProcedures {
     bool in_block = false;
     for (size_t i = 40 + below(50); i > 0; --i) {
       if (chance(in_block ? 20 : 6)) {
-        steps.push_back(in_block ? Step{Step::Kind::kEnd, fixed(chance(50) ? "COMMIT" : "ROLLBACK"), false, ""}
-                                 : Step{Step::Kind::kBegin, fixed("BEGIN"), false, ""});
+        steps.push_back(in_block
+                            ? Step{Step::Kind::kEnd, fixed(chance(50) ? "COMMIT" : "ROLLBACK"), false, ""}
+                            : Step{Step::Kind::kBegin, fixed("BEGIN"), false, ""});
         in_block = !in_block;
       } else {
         steps.push_back(statement());

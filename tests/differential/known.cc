@@ -25,7 +25,9 @@ bool agree(const Outcome& outcome, const std::function<bool(const Text&, const T
   const Answer& a = outcome.mneme;
   const Answer& b = outcome.postgres;
   if (a.tag != b.tag || a.names != b.names || a.rows.size() != b.rows.size()) return false;
-  return std::ranges::equal(a.rows, b.rows, [&](const auto& left, const auto& right) { return std::ranges::equal(left, right, same); });
+  return std::ranges::equal(a.rows, b.rows, [&](const auto& left, const auto& right) {
+    return std::ranges::equal(left, right, same);
+  });
 }
 
 bool is_number(const Text& text) {
@@ -66,7 +68,9 @@ bool differs_by_zeros(const Outcome& outcome, const std::string&) {
 
 // An UPDATE that sets a column of a unique key, of a table with two rows or more.
 bool updates_keys_of_rows(const Outcome&, const std::string& scenario) {
-  static const std::regex key("PRIMARY KEY \\(([^)]*)\\)|UNIQUE INDEX i1 ON t[12] \\(([^)]*)\\)|(\\w+) [^,()]*(\\([0-9,]*\\))?[^,()]* UNIQUE");
+  static const std::regex key(
+      "PRIMARY KEY \\(([^)]*)\\)|UNIQUE INDEX i1 ON t[12] \\(([^)]*)\\)|(\\w+) "
+      "[^,()]*(\\([0-9,]*\\))?[^,()]* UNIQUE");
   static const std::regex word("\\w+");
   size_t rows = 0;
   for (size_t at = 0; (at = scenario.find("INSERT INTO", at)) != std::string::npos; ++at) ++rows;
@@ -84,21 +88,29 @@ bool updates_keys_of_rows(const Outcome&, const std::string& scenario) {
 
 const std::vector<KnownDifference>& known_differences() {
   static const std::vector<KnownDifference> known = {
-      {"NUMERIC of 38 digits", "^22003: (value overflows numeric format|numeric field overflow)", "^(ok|2)", "[0-9]{9,}",
-       "A NUMERIC holds 38 digits, PostgreSQL's 131072 before the point: what needs more is refused as out of range."},
+      {"NUMERIC of 38 digits", "^22003: (value overflows numeric format|numeric field overflow)", "^(ok|2)",
+       "[0-9]{9,}",
+       "A NUMERIC holds 38 digits, PostgreSQL's 131072 before the point: what needs more is refused as out "
+       "of range."},
       {"arguments that a parameter's modifiers would change",
        "^(2200[13]: argument .* would change: |22001: value too long for a parameter )", "", "CALL",
-       "PostgreSQL ignores a parameter's modifiers; Mneme, which keeps values of fixed size, refuses such an argument."},
+       "PostgreSQL ignores a parameter's modifiers; Mneme, which keeps values of fixed size, refuses such an "
+       "argument."},
       {"values that a NUMERIC parameter's modifiers do not hold", "^22003: numeric field overflow", "",
        "PROCEDURE p[0-9]\\([^;]*NUMERIC\\([^;]*(:= | INTO )",
-       "PostgreSQL ignores a parameter's modifiers; Mneme, which keeps values of fixed size, refuses such a value."},
+       "PostgreSQL ignores a parameter's modifiers; Mneme, which keeps values of fixed size, refuses such a "
+       "value."},
       {"zeros at the end of a NUMERIC parameter", "^ok", "^ok", "PROCEDURE p[0-9]\\([^;]*NUMERIC\\(",
-       "PostgreSQL gives it as many digits as the value that it was assigned; in Mneme its type says how many.", differs_by_zeros},
+       "PostgreSQL gives it as many digits as the value that it was assigned; in Mneme its type says how "
+       "many.",
+       differs_by_zeros},
       {"the order in which an UPDATE meets unique keys", "^(23505|ok)", "^(ok|23505)", "UPDATE t",
        "Each row is checked when it is written, in the order of the plan.", updates_keys_of_rows},
-      {"changes of a table without a primary key", "^55000: a row of a table that has no primary key was changed", "", "",
+      {"changes of a table without a primary key",
+       "^55000: a row of a table that has no primary key was changed", "", "",
        "The log names rows by their primary key."},
-      {"NaN as a NUMERIC", "cannot convert NaN or infinity to numeric", "^(ok|2)", "", "Mneme's NUMERIC has no NaN."},
+      {"NaN as a NUMERIC", "cannot convert NaN or infinity to numeric", "^(ok|2)", "",
+       "Mneme's NUMERIC has no NaN."},
       {"the order in which doubles are added", "^ok", "^ok", "sum\\(",
        "Rows are read in an order of each plan's own, and each sum is rounded.", differs_by_rounding},
   };
@@ -108,7 +120,8 @@ const std::vector<KnownDifference>& known_differences() {
 const KnownDifference* find_known(const Outcome& outcome, const std::string& scenario) {
   const bool names = outcome.differs_in_names();
   for (const KnownDifference& known : known_differences()) {
-    if (is_found(known.mneme, names ? "names" : told(outcome.mneme)) && is_found(known.postgres, names ? "names" : told(outcome.postgres)) &&
+    if (is_found(known.mneme, names ? "names" : told(outcome.mneme)) &&
+        is_found(known.postgres, names ? "names" : told(outcome.postgres)) &&
         is_found(known.statement, scenario) && (known.holds == nullptr || known.holds(outcome, scenario))) {
       return &known;
     }

@@ -1,6 +1,7 @@
 // Known differences: what Mneme and PostgreSQL 15 answer differently, each with its reason.
 //
-// A row matches a difference that has been made small, by both answers and the scenario. docs/reliability.md lists the same differences.
+// A row matches a difference that has been made small, by both answers and the scenario. docs/reliability.md
+// lists the same differences.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@ namespace mneme::differential {
 
 struct KnownDifference {
   std::string name;
-  std::string mneme;      // regular expressions, searched for: in Mneme's sqlstate ("ok": none), a colon and the message
+  std::string
+      mneme;  // regular expressions, searched for: in Mneme's sqlstate ("ok": none), a colon and the message
   std::string postgres;   // the same of PostgreSQL
   std::string statement;  // in the text of the scenario
   std::string reason;

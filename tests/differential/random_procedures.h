@@ -24,10 +24,13 @@ class RandomProcedures : protected RandomStatements {
       SqlType element = target.type;
       element.is_array = false;
       if (chance(10)) return fixed(target.name + "[@] := @;", {small_or(1), expr(element, 2)});
-      if (chance(15)) return fixed(target.name + " := " + (chance(50) ? "'{}'" : "ARRAY[]::" + target.type.text()) + ";");
-      if (chance(75)) return fixed(fmt::format("{} := array_append({}, @);", target.name, target.name), {expr(element, 2)});
+      if (chance(15))
+        return fixed(target.name + " := " + (chance(50) ? "'{}'" : "ARRAY[]::" + target.type.text()) + ";");
+      if (chance(75))
+        return fixed(fmt::format("{} := array_append({}, @);", target.name, target.name), {expr(element, 2)});
     }
-    return fixed(target.name + any_of({" := @;", " := @;", " = @;"}), {expr(chance(85) ? target.type : near(target.type), 3)});
+    return fixed(target.name + any_of({" := @;", " := @;", " = @;"}),
+                 {expr(chance(85) ? target.type : near(target.type), 3)});
   }
 
   Node procedural(int depth) {
@@ -59,9 +62,12 @@ class RandomProcedures : protected RandomStatements {
     Node condition = expr(kBoolean, 2);
     Node then = body(depth - 1, 2);
     scope_ = outer();
-    Node other = chance(25) ? optional(any_of({" ELSIF @ THEN\n@", " ELSEIF @ THEN\n@"}), {expr(kBoolean, 2), body(depth - 1, 2)}) : fixed("");
+    Node other = chance(25) ? optional(any_of({" ELSIF @ THEN\n@", " ELSEIF @ THEN\n@"}),
+                                       {expr(kBoolean, 2), body(depth - 1, 2)})
+                            : fixed("");
     Node otherwise = else_branch(depth, 50);
-    return fixed("IF @ THEN\n@@@ END IF;", {std::move(condition), std::move(then), std::move(other), std::move(otherwise)});
+    return fixed("IF @ THEN\n@@@ END IF;",
+                 {std::move(condition), std::move(then), std::move(other), std::move(otherwise)});
   }
 
   Node case_statement(int depth) {
@@ -72,11 +78,13 @@ class RandomProcedures : protected RandomStatements {
     for (size_t i = 1 + below(2); i > 0; --i) {
       scope_ = outer();
       std::vector<Node> values;
-      for (size_t j = has_subject ? 1 + below(2) : 1; j > 0; --j) values.push_back(has_subject ? expr(near(subject), 1) : expr(kBoolean, 2));
+      for (size_t j = has_subject ? 1 + below(2) : 1; j > 0; --j)
+        values.push_back(has_subject ? expr(near(subject), 1) : expr(kBoolean, 2));
       branches.push_back(fixed(" WHEN @ THEN\n@", {list(", ", std::move(values)), body(depth - 1, 2)}));
     }
     Node otherwise = else_branch(depth, 60);
-    return fixed("CASE @@@ END CASE;", {std::move(value), list("", std::move(branches)), std::move(otherwise)});
+    return fixed("CASE @@@ END CASE;",
+                 {std::move(value), list("", std::move(branches)), std::move(otherwise)});
   }
 
   // --- Loops
@@ -94,12 +102,14 @@ class RandomProcedures : protected RandomStatements {
     const std::string label = chance(25) ? fmt::format("outer{}", depth) : "";
     Node from = small_or(1);
     Node to = chance(80) ? literal(kInteger, any_of({"1", "2", "3", "4"})) : small_or(0);
-    Node by = chance(15) ? optional(" BY @", {literal(kInteger, any_of({"1", "2", "3", "0", "-1", "NULL"}))}) : fixed("");
+    Node by = chance(15) ? optional(" BY @", {literal(kInteger, any_of({"1", "2", "3", "0", "-1", "NULL"}))})
+                         : fixed("");
     variables_.push_back({name, kInteger});
     Node inner = body(depth - 1, 2);
     Node left = leave(label);
     variables_.pop_back();
-    return fixed((label.empty() ? "" : "<<" + label + ">> ") + "FOR " + name + " IN " + (chance(20) ? "REVERSE " : "") + "@ .. @@ LOOP\n@@ END LOOP;",
+    return fixed((label.empty() ? "" : "<<" + label + ">> ") + "FOR " + name + " IN " +
+                     (chance(20) ? "REVERSE " : "") + "@ .. @@ LOOP\n@@ END LOOP;",
                  {std::move(from), std::move(to), std::move(by), std::move(left), std::move(inner)});
   }
 
@@ -114,8 +124,10 @@ class RandomProcedures : protected RandomStatements {
     Node inner = body(depth - 1, 2);
     Node left = leave();
     const std::string count = name + " := " + name + " + 1;";
-    const std::string loop = chance(50) ? "WHILE " + name + " < 3 AND (@) LOOP " + count : "LOOP " + count + " EXIT WHEN " + name + " > 3 OR @;";
-    return fixed("DECLARE " + name + " INT := 0; BEGIN " + loop + "\n@@ END LOOP; END;", {std::move(condition), std::move(left), std::move(inner)});
+    const std::string loop = chance(50) ? "WHILE " + name + " < 3 AND (@) LOOP " + count
+                                        : "LOOP " + count + " EXIT WHEN " + name + " > 3 OR @;";
+    return fixed("DECLARE " + name + " INT := 0; BEGIN " + loop + "\n@@ END LOOP; END;",
+                 {std::move(condition), std::move(left), std::move(inner)});
   }
 
   std::string by_key(const TableShape& table) {
@@ -136,8 +148,10 @@ class RandomProcedures : protected RandomStatements {
     }
     const size_t count = items.size();
     Node left = leave();
-    return fixed(fmt::format("FOR {} IN SELECT @ FROM {}@{} LOOP\n@@ END LOOP;", fmt::join(names, ", "), table.name, by_key(table)),
-                 {list(", ", std::move(items), count), std::move(condition), std::move(left), body(depth - 1, 2)});
+    return fixed(
+        fmt::format("FOR {} IN SELECT @ FROM {}@{} LOOP\n@@ END LOOP;", fmt::join(names, ", "), table.name,
+                    by_key(table)),
+        {list(", ", std::move(items), count), std::move(condition), std::move(left), body(depth - 1, 2)});
   }
 
   Node for_record(int depth) {
@@ -156,8 +170,10 @@ class RandomProcedures : protected RandomStatements {
     Node inner = body(depth - 1, 2);
     Node left = leave();
     variables_.resize(outside);
-    return fixed(fmt::format("DECLARE {} RECORD; BEGIN FOR {} IN SELECT @ FROM {}@{} LOOP\n@@ END LOOP; END;", name, name, table.name, by_key(table)),
-                 {list(", ", std::move(items), count), std::move(condition), std::move(left), std::move(inner)});
+    return fixed(
+        fmt::format("DECLARE {} RECORD; BEGIN FOR {} IN SELECT @ FROM {}@{} LOOP\n@@ END LOOP; END;", name,
+                    name, table.name, by_key(table)),
+        {list(", ", std::move(items), count), std::move(condition), std::move(left), std::move(inner)});
   }
 
   // --- Others
@@ -173,7 +189,8 @@ class RandomProcedures : protected RandomStatements {
     if (!is_constant) variables_.push_back(one);
     Node inner = body(depth - 1, 3);
     if (!is_constant) variables_.pop_back();
-    return fixed(fmt::format("DECLARE {} {}{} {} @; BEGIN\n@ END;", one.name, is_constant ? "CONSTANT " : "", type, any_of({":=", "DEFAULT", "="})),
+    return fixed(fmt::format("DECLARE {} {}{} {} @; BEGIN\n@ END;", one.name, is_constant ? "CONSTANT " : "",
+                             type, any_of({":=", "DEFAULT", "="})),
                  {std::move(initial), std::move(inner)});
   }
 
@@ -194,14 +211,17 @@ class RandomProcedures : protected RandomStatements {
     Node condition = where();
     // Which row is taken is open without an order.
     std::string tail = is_one_row ? "" : by_key(table);
-    if (!tail.empty() && chance(50)) tail += any_of({" LIMIT 1", " LIMIT 2", " LIMIT 1 FOR UPDATE", " OFFSET 1"});
+    if (!tail.empty() && chance(50))
+      tail += any_of({" LIMIT 1", " LIMIT 2", " LIMIT 1 FOR UPDATE", " OFFSET 1"});
     if (count == 1 && chance(15)) {
-      return fixed(fmt::format("DECLARE rec RECORD; BEGIN SELECT @ AS f INTO {}rec FROM {}@{}; {} := rec.f; END;", chance(30) ? "STRICT " : "",
-                               table.name, tail, into_targets[0].name),
-                   {std::move(items[0]), std::move(condition)});
+      return fixed(
+          fmt::format("DECLARE rec RECORD; BEGIN SELECT @ AS f INTO {}rec FROM {}@{}; {} := rec.f; END;",
+                      chance(30) ? "STRICT " : "", table.name, tail, into_targets[0].name),
+          {std::move(items[0]), std::move(condition)});
     }
     const std::string into = into_clause(into_targets);
-    return fixed("SELECT @" + into + " FROM " + table.name + "@" + tail + ";", {list(", ", std::move(items), count), std::move(condition)});
+    return fixed("SELECT @" + into + " FROM " + table.name + "@" + tail + ";",
+                 {list(", ", std::move(items), count), std::move(condition)});
   }
 
   Node perform() {
@@ -209,7 +229,8 @@ class RandomProcedures : protected RandomStatements {
     see(table, "");
     Node condition = where();
     const std::string found = any(variables_).name;
-    return fixed("PERFORM 1 FROM " + table.name + "@; IF " + any_of({"FOUND", "NOT FOUND"}) + " THEN " + found + " := NULL; END IF;",
+    return fixed("PERFORM 1 FROM " + table.name + "@; IF " + any_of({"FOUND", "NOT FOUND"}) + " THEN " +
+                     found + " := NULL; END IF;",
                  {std::move(condition)});
   }
 
@@ -241,9 +262,11 @@ class RandomProcedures : protected RandomStatements {
     Step step;
     step.kind = Step::Kind::kProcedure;
     step.procedure = procedure.name;
-    step.sql = fixed(fmt::format("CREATE PROCEDURE {}({}) LANGUAGE plpgsql AS $$\n@BEGIN\n@\nEND $$", procedure.name,
-                                 fmt::join(parameters, ", ")),
-                     {declarations.empty() ? fixed("") : fixed("DECLARE\n@", {list("", std::move(declarations), 0)}), body(chance(60) ? 1 : 2, 4)});
+    step.sql =
+        fixed(fmt::format("CREATE PROCEDURE {}({}) LANGUAGE plpgsql AS $$\n@BEGIN\n@\nEND $$", procedure.name,
+                          fmt::join(parameters, ", ")),
+              {declarations.empty() ? fixed("") : fixed("DECLARE\n@", {list("", std::move(declarations), 0)}),
+               body(chance(60) ? 1 : 2, 4)});
     variables_.clear();
     procedures_.push_back(procedure);
     return step;

@@ -26,12 +26,14 @@ class RandomStatements : protected RandomExpressions {
         column = {.base = any(std::vector<Base>{Base::kInt, Base::kBigInt, Base::kSmallInt})};
       }
       // Distinct names in both tables, so that a bare one is seldom ambiguous.
-      const std::string name = fmt::format("{}{}", number == 0 ? "abcdefg"[i] : "uvwxyzk"[i], chance(95) ? "" : "c");
+      const std::string name =
+          fmt::format("{}{}", number == 0 ? "abcdefg"[i] : "uvwxyzk"[i], chance(95) ? "" : "c");
       table.columns.push_back({name, column});
       std::vector<Node> parts;
-      if (chance(15)) parts.push_back(optional(" NOT NULL"));
-      else
-      if (chance(3)) parts.push_back(optional(chance(95) ? " NOT NULL UNIQUE" : " UNIQUE"));
+      if (chance(15))
+        parts.push_back(optional(" NOT NULL"));
+      else if (chance(3))
+        parts.push_back(optional(chance(95) ? " NOT NULL UNIQUE" : " UNIQUE"));
       if (chance(1) && chance(20)) {
         scope_ = {{name, column}};
         parts.push_back(optional(" CHECK (@)", {expr(kBoolean, 2)}));
@@ -53,7 +55,8 @@ class RandomStatements : protected RandomExpressions {
     Strings columns;
     for (size_t i = 1 + below(2); i > 0; --i) columns.push_back(any(table.columns).name);
     if (columns.size() == 2 && columns[0] == columns[1]) columns.pop_back();
-    return fixed(fmt::format("CREATE {}INDEX i1 ON {} ({})", chance(10) ? "UNIQUE " : "", table.name, fmt::join(columns, ", ")));
+    return fixed(fmt::format("CREATE {}INDEX i1 ON {} ({})", chance(10) ? "UNIQUE " : "", table.name,
+                             fmt::join(columns, ", ")));
   }
 
   // --- Statements on rows
@@ -118,7 +121,8 @@ class RandomStatements : protected RandomExpressions {
     for (size_t i = 1 + below(2); i > 0; --i) {
       const Named& one = any(scope_);
       if (chance(55)) {
-        terms.push_back(expression(kBoolean, fmt::format("@ {} @", any_of({"=", "=", "<>", "<", ">", "<=", ">="})),
+        terms.push_back(expression(kBoolean,
+                                   fmt::format("@ {} @", any_of({"=", "=", "<>", "<", ">", "<=", ">="})),
                                    {literal(one.type, one.name), leaf(one.type)}));
       } else {
         terms.push_back(expr(kBoolean, depth));
@@ -136,10 +140,12 @@ class RandomStatements : protected RandomExpressions {
     std::shuffle(columns.begin(), columns.end(), random_);
     columns.resize(1 + below(std::min<size_t>(2, columns.size())));
     for (const Named& column : columns) {
-      settings.push_back(fixed(column.name + " = @", {expr(chance(90) ? column.type : near(column.type), 3)}));
+      settings.push_back(
+          fixed(column.name + " = @", {expr(chance(90) ? column.type : near(column.type), 3)}));
     }
     Node condition = where();
-    return fixed("UPDATE " + table.name + any_of({"", "", "", " x", " AS x"}) + " SET @@@", {list(", ", std::move(settings)), std::move(condition), returning(into)});
+    return fixed("UPDATE " + table.name + any_of({"", "", "", " x", " AS x"}) + " SET @@@",
+                 {list(", ", std::move(settings)), std::move(condition), returning(into)});
   }
 
   Node remove(const std::vector<Named>& into = {}) {
@@ -147,7 +153,8 @@ class RandomStatements : protected RandomExpressions {
     scope_ = outer();
     see(table, "");
     Node condition = where();
-    return fixed("DELETE FROM " + table.name + any_of({"", "", "", " x", " AS x"}) + "@@", {std::move(condition), returning(into)});
+    return fixed("DELETE FROM " + table.name + any_of({"", "", "", " x", " AS x"}) + "@@",
+                 {std::move(condition), returning(into)});
   }
 
   Step select() {
@@ -157,7 +164,8 @@ class RandomStatements : protected RandomExpressions {
     std::string from = first.name;
     bool is_total = first.key > 0;
     Strings keys;
-    for (size_t i = 0; i < first.key; ++i) keys.push_back((joins ? "l." : first.name + ".") + first.columns[i].name);
+    for (size_t i = 0; i < first.key; ++i)
+      keys.push_back((joins ? "l." : first.name + ".") + first.columns[i].name);
     see(first, joins ? "l" : "");
     Node joined = fixed("");
     if (joins) {
@@ -186,7 +194,9 @@ class RandomStatements : protected RandomExpressions {
     }
     if (chance(18)) return aggregate(from, std::move(joined));
     std::vector<Node> items;
-    if (chance(12)) items.push_back(fixed(joins ? any_of({"*", "l.*", "r.*"}) : (chance(70) ? "" : first.name + ".") + "*"));
+    if (chance(12))
+      items.push_back(
+          fixed(joins ? any_of({"*", "l.*", "r.*"}) : (chance(70) ? "" : first.name + ".") + "*"));
     Strings aliases;
     for (size_t i = (items.empty() ? 1 : 0) + below(3); i > 0; --i) {
       Node item = expr(type(), 3);
@@ -203,8 +213,9 @@ class RandomStatements : protected RandomExpressions {
     std::vector<Node> order;
     if (chance(45)) {
       for (size_t i = below(3); i > 0; --i) {
-        Node key = !aliases.empty() && chance(40) ? literal(kInteger, any(aliases)) : chance(60) ? literal(kInteger, any(scope_).name)
-                                                                                           : expr(type(), 2);
+        Node key = !aliases.empty() && chance(40) ? literal(kInteger, any(aliases))
+                   : chance(60)                   ? literal(kInteger, any(scope_).name)
+                                                  : expr(type(), 2);
         order.push_back(fixed("@" + any_of({"", "", " DESC", " ASC"}), {std::move(key)}));
       }
     }
@@ -224,12 +235,14 @@ class RandomStatements : protected RandomExpressions {
       ordering = optional(" ORDER BY @", {list(", ", std::move(order))});
     }
     step.sql = fixed("SELECT @ FROM " + from + "@@@@",
-                     {list(", ", std::move(items)), std::move(joined), std::move(condition), std::move(ordering), std::move(limit)});
+                     {list(", ", std::move(items)), std::move(joined), std::move(condition),
+                      std::move(ordering), std::move(limit)});
     return step;
   }
 
   Node aggregate_item() {
-    const std::string name = any_of({"count", "sum", "min", "max", "count", "sum", "min", "max", "sum", "min"});
+    const std::string name =
+        any_of({"count", "sum", "min", "max", "count", "sum", "min", "max", "sum", "min"});
     if (chance(2)) return expression(kBoolean, "bool_and(@)", {expr(kBoolean, 2)});
     if (chance(1)) return expression(kText, "string_agg(@, ',')", {expr(kText, 1)});
     const bool distinct = chance(20);
@@ -242,7 +255,9 @@ class RandomStatements : protected RandomExpressions {
     std::vector<Node> items;
     for (size_t i = 1 + below(3); i > 0; --i) {
       Node item = aggregate_item();
-      if (chance(25)) item = expression(item.type, any_of({"coalesce(@, 0)", "(@ + 1)", "(@) IS NULL", "CAST(@ AS BIGINT)"}), {item});
+      if (chance(25))
+        item = expression(item.type,
+                          any_of({"coalesce(@, 0)", "(@ + 1)", "(@) IS NULL", "CAST(@ AS BIGINT)"}), {item});
       items.push_back(std::move(item));
     }
     std::string grouping;
@@ -253,7 +268,8 @@ class RandomStatements : protected RandomExpressions {
     }
     Node condition = where();
     Step step;
-    step.sql = fixed("SELECT @ FROM " + from + "@@" + grouping, {list(", ", std::move(items)), std::move(joined), std::move(condition)});
+    step.sql = fixed("SELECT @ FROM " + from + "@@" + grouping,
+                     {list(", ", std::move(items)), std::move(joined), std::move(condition)});
     return step;
   }
 
@@ -296,7 +312,8 @@ class RandomStatements : protected RandomExpressions {
 
   std::vector<Named> targets(size_t most) {
     std::vector<Named> all = variables_;
-    if (!chance(3)) std::erase_if(all, [](const Named& one) { return one.type.is_array || one.name[0] == 'n'; });
+    if (!chance(3))
+      std::erase_if(all, [](const Named& one) { return one.type.is_array || one.name[0] == 'n'; });
     if (all.empty()) all = variables_;
     std::shuffle(all.begin(), all.end(), random_);
     all.resize(1 + below(std::min(most, all.size())));

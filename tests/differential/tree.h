@@ -1,6 +1,7 @@
 // A random statement as a tree, so that it can be made smaller by its grammar and not by its characters.
 //
-// Invariants  a node's text is its pieces with its children between; a list's is its children with its separator between.
+// Invariants  a node's text is its pieces with its children between; a list's is its children with its
+//             separator between.
 // Threads     values.
 #pragma once
 
@@ -22,7 +23,9 @@ struct SqlType {
 
   std::string text() const;
   bool is_number() const { return !is_array && base <= Base::kDouble; }
-  bool is_text() const { return !is_array && (base == Base::kChar || base == Base::kVarchar || base == Base::kText); }
+  bool is_text() const {
+    return !is_array && (base == Base::kChar || base == Base::kVarchar || base == Base::kText);
+  }
 };
 
 enum class NodeKind {

@@ -25,7 +25,8 @@ Verdict compare(const Answer& mneme, const Answer& postgres, bool is_ordered) {
   if (postgres.sqlstate == "57014" || postgres.sqlstate.starts_with("53") || postgres.sqlstate == "XX000") {
     return Verdict::kSkipped;
   }
-  if (mneme.is_refusal() && mneme.sqlstate == postgres.sqlstate && !postgres.is_refusal()) return Verdict::kBothFailed;
+  if (mneme.is_refusal() && mneme.sqlstate == postgres.sqlstate && !postgres.is_refusal())
+    return Verdict::kBothFailed;
   if (mneme.is_refusal()) return postgres.is_refusal() ? Verdict::kBothRefused : Verdict::kRefusedByMneme;
   // Mneme's literals are read while the rest is bound, and which error is met first is open.
   if (mneme.message.starts_with("line ") && postgres.is_refusal()) return Verdict::kBothRefused;
@@ -61,7 +62,8 @@ TwoDatabases::TwoDatabases(const PostgresServer& server)
     : postgres_(PQconnectdb(
           fmt::format("host='{}' user='mneme' dbname='postgres'", server.directory().string()).c_str())) {
   CHECK(PQstatus(postgres_.get()) == CONNECTION_OK);
-  PQsetNoticeProcessor(postgres_.get(), [](void*, const char*) {}, nullptr);
+  PQsetNoticeProcessor(
+      postgres_.get(), [](void*, const char*) {}, nullptr);
   CHECK(in_postgres("SET jit = off").ok());
   CHECK(in_postgres("SET statement_timeout = '3s'").ok());
   CHECK(in_postgres("SET client_min_messages = error").ok());
@@ -88,12 +90,14 @@ Answer TwoDatabases::in_postgres(const std::string& text) {
     const char* code = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
     answer.sqlstate = code == nullptr ? "XX000" : code;
     answer.message = PQresultErrorMessage(result.get());
-    if (const char* primary = PQresultErrorField(result.get(), PG_DIAG_MESSAGE_PRIMARY)) answer.message = primary;
+    if (const char* primary = PQresultErrorField(result.get(), PG_DIAG_MESSAGE_PRIMARY))
+      answer.message = primary;
     if (PQstatus(postgres_.get()) != CONNECTION_OK) PQreset(postgres_.get());
     return answer;
   }
   answer.tag = PQcmdStatus(result.get());
-  for (int column = 0; column < PQnfields(result.get()); ++column) answer.names.emplace_back(PQfname(result.get(), column));
+  for (int column = 0; column < PQnfields(result.get()); ++column)
+    answer.names.emplace_back(PQfname(result.get(), column));
   for (int row = 0; row < PQntuples(result.get()); ++row) {
     auto& values = answer.rows.emplace_back();
     for (int column = 0; column < PQnfields(result.get()); ++column) {
@@ -125,7 +129,11 @@ Answer TwoDatabases::in_mneme(const std::string& text) {
     if (!memory_) memory_ = std::make_unique<Memory>(*program_);
     result = memory_->session.run(*parsed.command);
   }
-  Answer answer{.sqlstate = result.sqlstate, .message = result.message, .tag = result.tag, .names = {}, .rows = result.rows};
+  Answer answer{.sqlstate = result.sqlstate,
+                .message = result.message,
+                .tag = result.tag,
+                .names = {},
+                .rows = result.rows};
   for (const ResultColumn& column : result.columns) answer.names.push_back(column.name);
   return answer;
 }
@@ -148,7 +156,8 @@ std::vector<Outcome> TwoDatabases::run(const Scenario& scenario) {
   bool skips_block = false;
   for (size_t i = 0; i < scenario.size(); ++i) {
     const Step& step = scenario[i];
-    Outcome outcome{.step = i, .text = step.sql.text(), .verdict = Verdict::kSkipped, .mneme = {}, .postgres = {}};
+    Outcome outcome{
+        .step = i, .text = step.sql.text(), .verdict = Verdict::kSkipped, .mneme = {}, .postgres = {}};
     if (skips_block) {
       skips_block = step.kind != Step::Kind::kEnd;
       outcomes.push_back(outcome);
@@ -161,7 +170,8 @@ std::vector<Outcome> TwoDatabases::run(const Scenario& scenario) {
     running_ = outcome.text;
     outcome.mneme = in_mneme(outcome.text);
     // Mneme binds a procedure's body when it is made, PostgreSQL when it is called.
-    const bool takes_back = outcome.mneme.is_refusal() || (step.kind == Step::Kind::kProcedure && !outcome.mneme.ok());
+    const bool takes_back =
+        outcome.mneme.is_refusal() || (step.kind == Step::Kind::kProcedure && !outcome.mneme.ok());
     if (takes_back) CHECK(in_postgres(in_block ? "SAVEPOINT before" : "BEGIN").ok());
     outcome.postgres = in_postgres(outcome.text);
     if (takes_back) {
@@ -173,12 +183,14 @@ std::vector<Outcome> TwoDatabases::run(const Scenario& scenario) {
       }
       if (step.kind == Step::Kind::kProcedure) missing.insert(step.procedure);
     }
-    outcome.verdict = takes_back && !outcome.mneme.is_refusal() ? Verdict::kRefusedByMneme
-                                                                : compare(outcome.mneme, outcome.postgres, step.is_ordered);
+    outcome.verdict = takes_back && !outcome.mneme.is_refusal()
+                          ? Verdict::kRefusedByMneme
+                          : compare(outcome.mneme, outcome.postgres, step.is_ordered);
     if (step.kind == Step::Kind::kBegin && !takes_back) in_block = true;
     if (step.kind == Step::Kind::kEnd) in_block = false;
     outcomes.push_back(outcome);
-    const bool both_fail = outcome.verdict == Verdict::kBothFailed || outcome.verdict == Verdict::kBothRefused;
+    const bool both_fail =
+        outcome.verdict == Verdict::kBothFailed || outcome.verdict == Verdict::kBothRefused;
     if (both_fail && in_block && !takes_back) {
       in_mneme("ROLLBACK");
       in_postgres("ROLLBACK");
@@ -187,8 +199,9 @@ std::vector<Outcome> TwoDatabases::run(const Scenario& scenario) {
     }
     const bool reads = outcome.text.starts_with("SELECT");
     const bool is_over = outcome.verdict == Verdict::kDifferent ? !reads || in_block || !outcome.mneme.ok()
-                         : outcome.verdict == Verdict::kSkipped ? true
-                                                                : takes_back && step.kind == Step::Kind::kTable;
+                         : outcome.verdict == Verdict::kSkipped
+                             ? true
+                             : takes_back && step.kind == Step::Kind::kTable;
     if (is_over) break;
   }
   return outcomes;
@@ -199,7 +212,8 @@ namespace {
 // The tree with each constant NULL replaced, one at a time.
 void replace_nulls(const Node& node, std::vector<Node>& trees) {
   if (node.kind == NodeKind::kLiteral && node.text().find("NULL") != std::string::npos) {
-    for (const char* text : {"0", "1", "TRUE", "FALSE", "'a'", "'1'", "TIMESTAMP '2000-01-01'", "0.5"}) trees.push_back(literal(node.type, text));
+    for (const char* text : {"0", "1", "TRUE", "FALSE", "'a'", "'1'", "TIMESTAMP '2000-01-01'", "0.5"})
+      trees.push_back(literal(node.type, text));
   }
   for (size_t i = 0; i < node.children.size(); ++i) {
     std::vector<Node> below;
@@ -217,19 +231,23 @@ void expressions_within(const Node& node, std::vector<std::string>& texts) {
 }
 
 bool is_data_error(const Answer& answer) {
-  return answer.sqlstate.starts_with("2") || answer.sqlstate == "P0001" || answer.sqlstate == "P0002" || answer.sqlstate == "P0003";
+  return answer.sqlstate.starts_with("2") || answer.sqlstate == "P0001" || answer.sqlstate == "P0002" ||
+         answer.sqlstate == "P0003";
 }
 
 }  // namespace
 
 bool TwoDatabases::raises_before_it_joins(const Scenario& scenario, const Outcome& outcome) {
-  if (!outcome.mneme.ok() || !is_data_error(outcome.postgres) || outcome.text.find("FROM t1 l") == std::string::npos) return false;
+  if (!outcome.mneme.ok() || !is_data_error(outcome.postgres) ||
+      outcome.text.find("FROM t1 l") == std::string::npos)
+    return false;
   std::vector<std::string> texts;
   expressions_within(scenario.back().sql, texts);
   return std::ranges::any_of(texts, [&](const std::string& text) {
     const bool has_left = text.find("l.") != std::string::npos;
     if (has_left == (text.find("r.") != std::string::npos)) return false;
-    return in_postgres(fmt::format("SELECT {} FROM {}", text, has_left ? "t1 l" : "t2 r")).sqlstate == outcome.postgres.sqlstate;
+    return in_postgres(fmt::format("SELECT {} FROM {}", text, has_left ? "t1 l" : "t2 r")).sqlstate ==
+           outcome.postgres.sqlstate;
   });
 }
 
@@ -253,7 +271,8 @@ bool TwoDatabases::has_both_errors(const Scenario& small, const Outcome& outcome
   }
   for (const Scenario& variant : variants) {
     const std::vector<Outcome> outcomes = run(variant);
-    if (outcomes.size() == variant.size() && outcomes.back().postgres.sqlstate == outcome.mneme.sqlstate) return true;
+    if (outcomes.size() == variant.size() && outcomes.back().postgres.sqlstate == outcome.mneme.sqlstate)
+      return true;
   }
   return false;
 }
@@ -261,11 +280,13 @@ bool TwoDatabases::has_both_errors(const Scenario& small, const Outcome& outcome
 std::optional<std::string> TwoDatabases::freedom_of_plans(const Scenario& scenario, const Outcome& outcome) {
   // Both raise errors of data, or one does: which one is met first, and whether at all, is the plan's choice.
   if (outcome.text.starts_with("CREATE")) return std::nullopt;
-  if (outcome.postgres.is_refusal() || outcome.mneme.is_refusal() || (outcome.postgres.ok() && outcome.mneme.ok())) {
+  if (outcome.postgres.is_refusal() || outcome.mneme.is_refusal() ||
+      (outcome.postgres.ok() && outcome.mneme.ok())) {
     return std::nullopt;
   }
   std::optional<std::string> found;
-  for (const char* setting : {"plan_cache_mode", "enable_seqscan", "enable_indexscan", "enable_hashjoin", "enable_nestloop", "enable_sort"}) {
+  for (const char* setting : {"plan_cache_mode", "enable_seqscan", "enable_indexscan", "enable_hashjoin",
+                              "enable_nestloop", "enable_sort"}) {
     if (found) break;
     // A generic plan does not take a procedure's variables for constants.
     const char* value = setting == std::string_view("plan_cache_mode") ? "force_generic_plan" : "off";
@@ -274,7 +295,8 @@ std::optional<std::string> TwoDatabases::freedom_of_plans(const Scenario& scenar
     const std::vector<Outcome> again = run(scenario);
     in_postgres("RESET enable_bitmapscan");
     in_postgres(fmt::format("RESET {}", setting));
-    if (!again.empty() && again.back().step == outcome.step && again.back().verdict != Verdict::kDifferent) found = "another plan of PostgreSQL's answers so";
+    if (!again.empty() && again.back().step == outcome.step && again.back().verdict != Verdict::kDifferent)
+      found = "another plan of PostgreSQL's answers so";
   }
   return found;
 }

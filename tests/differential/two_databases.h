@@ -1,7 +1,9 @@
 // Mneme and PostgreSQL side by side: a scenario's statements run on both, and what each answers is compared.
 //
-// Mneme       in memory: a program that CREATEs make, its tables, an SQL session. Nothing is logged to a device.
-// PostgreSQL  a server of the program's own (tests/postgres_server.h); each scenario has a schema of its own in it.
+// Mneme       in memory: a program that CREATEs make, its tables, an SQL session. Nothing is logged to a
+//             device.
+// PostgreSQL  a server of the program's own (tests/postgres_server.h); each scenario has a schema of its own
+//             in it.
 // Refusals    what Mneme refuses is run on PostgreSQL and taken back, so that both go on from the same state.
 // Threads     one.
 #pragma once
@@ -47,11 +49,11 @@ using Scenario = std::vector<Step>;
 
 enum class Verdict {
   kBothSucceeded,
-  kBothFailed,        // with one sqlstate
-  kBothRefused,       // whatever the sqlstates
+  kBothFailed,   // with one sqlstate
+  kBothRefused,  // whatever the sqlstates
   kRefusedByMneme,
   kDifferent,
-  kSkipped,           // depends on what was refused, or PostgreSQL ran out of time or memory
+  kSkipped,  // depends on what was refused, or PostgreSQL ran out of time or memory
 };
 
 struct Outcome {
@@ -75,15 +77,16 @@ class TwoDatabases {
   // What Mneme alone answers to the last statement.
   Answer mneme_alone(const Scenario& scenario);
 
-  // Where PostgreSQL alone fails, in a join: whether it fails so in an expression on one of the tables, over all of its rows, among
-  // them those that the join leaves out. The scenario has been run to there.
+  // Where PostgreSQL alone fails, in a join: whether it fails so in an expression on one of the tables, over
+  // all of its rows, among them those that the join leaves out. The scenario has been run to there.
   bool raises_before_it_joins(const Scenario& scenario, const Outcome& outcome);
 
-  // Where both fail, but of different errors: whether PostgreSQL raises Mneme's once something else is left out, so that there are
-  // two errors and the one that is met first is the answer.
+  // Where both fail, but of different errors: whether PostgreSQL raises Mneme's once something else is left
+  // out, so that there are two errors and the one that is met first is the answer.
   bool has_both_errors(const Scenario& small, const Outcome& outcome);
 
-  // Whether PostgreSQL answers as Mneme does when it is told to prefer another plan. The scenario has been run to there.
+  // Whether PostgreSQL answers as Mneme does when it is told to prefer another plan. The scenario has been
+  // run to there.
   std::optional<std::string> freedom_of_plans(const Scenario& scenario, const Outcome& outcome);
 
   // The statement that is being run, for a handler of signals.
@@ -101,7 +104,8 @@ class TwoDatabases {
   std::unique_ptr<PGconn, Finish> postgres_;
 
   struct Memory {
-    explicit Memory(const Program& program) : database(program.catalog, 1), session(program, database, WorkerId{0}) {
+    explicit Memory(const Program& program)
+        : database(program.catalog, 1), session(program, database, WorkerId{0}) {
       database.attach_log(log, RecordContent::kLogical);
     }
     CountingLog log;

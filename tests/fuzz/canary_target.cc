@@ -1,7 +1,6 @@
 // A planted bug: what finds nothing here is no fuzzer.
-#include "tests/fuzz/target.h"
-
 #include "base/check.h"
+#include "tests/fuzz/target.h"
 
 namespace mneme::fuzz {
 namespace {

@@ -25,7 +25,8 @@ void store_at(std::byte* at, uint32_t checksum) {
 // Of a header page of 4096 bytes, whose checksum leaves itself out.
 void repair_page(std::byte* page) {
   const ByteSpan bytes(page, kBlockBytes);
-  store_at(page + kPageChecksumAt, crc32c(bytes.subspan(kPageChecksumAt + 4), crc32c(bytes.first(kPageChecksumAt))));
+  store_at(page + kPageChecksumAt,
+           crc32c(bytes.subspan(kPageChecksumAt + 4), crc32c(bytes.first(kPageChecksumAt))));
 }
 
 // The record at the front of `rest`, which begins at `at`. Returns what it takes; 0: there is none.
@@ -33,7 +34,8 @@ size_t repair_record(std::span<std::byte> rest, Lsn at, const RecordLayout& layo
   if (rest.size() < kRecordHeaderBytes) return 0;
   const RecordHeader header = RecordHeader::decode(rest.data());
   if (header.record_bytes < kRecordHeaderBytes || header.record_bytes > rest.size()) return 0;
-  const ByteSpan payload = ByteSpan(rest).subspan(kRecordHeaderBytes, header.record_bytes - kRecordHeaderBytes);
+  const ByteSpan payload =
+      ByteSpan(rest).subspan(kRecordHeaderBytes, header.record_bytes - kRecordHeaderBytes);
   store_at(rest.data(), record_checksum(rest.data(), payload, layout.seed_at(at)));
   return std::min<size_t>(layout.stream_bytes(header.record_bytes), rest.size());
 }
@@ -55,7 +57,9 @@ void repair_blocks_of(std::span<std::byte> blocks, const RecordLayout& layout) {
   const auto used_of = [&](size_t block) {
     return std::min<size_t>(load<uint32_t>(blocks.data() + block * kBlockBytes + 12), kBlockPayloadBytes);
   };
-  const auto begin_of = [&](size_t block) { return load<uint64_t>(blocks.data() + block * kBlockBytes + 16); };
+  const auto begin_of = [&](size_t block) {
+    return load<uint64_t>(blocks.data() + block * kBlockBytes + 16);
+  };
   for (size_t first = 0; first < count;) {
     // Their payload as one piece, as records go on from one to the next.
     Bytes payload;
@@ -66,8 +70,7 @@ void repair_blocks_of(std::span<std::byte> blocks, const RecordLayout& layout) {
       ++end;
     } while (end < count && begin_of(end) == begin_of(first) + payload.size());
     for (size_t at = 0; at < payload.size();) {
-      const size_t taken =
-          repair_record(std::span(payload).subspan(at), Lsn{begin_of(first) + at}, layout);
+      const size_t taken = repair_record(std::span(payload).subspan(at), Lsn{begin_of(first) + at}, layout);
       if (taken == 0) break;
       at += taken;
     }

@@ -1,4 +1,5 @@
-// Checksums: makes those of an input right, whatever else is wrong with it: what a mutation does is met behind them then.
+// Checksums: makes those of an input right, whatever else is wrong with it: what a mutation does is met
+// behind them then.
 //
 // Each function takes any bytes, and puts a checksum where the format has one.
 #pragma once

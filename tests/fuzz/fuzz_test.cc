@@ -1,7 +1,8 @@
-// Goal: no bytes from outside harm the program, whoever made them.
-// Method: each target (target.h) gets the inputs in corpus/, among them all that were once found to do harm, then mutations of
-// them, always the same ones: five hundred, or as many as half a second allows; MNEME_FUZZ_SECONDS: for so long. An input that stops the program is left in the
-// folder where the test runs, for a corpus, or a debugger. That mutations find bugs at all, a planted one shows.
+// Goal: no bytes from outside harm the program, whoever made them. Method: each target (target.h) gets the
+// inputs in corpus/, among them all that were once found to do harm, then mutations of them, always the same
+// ones: five hundred, or as many as half a second allows; MNEME_FUZZ_SECONDS: for so long. An input that
+// stops the program is left in the folder where the test runs, for a corpus, or a debugger. That mutations
+// find bugs at all, a planted one shows.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -39,8 +40,8 @@ void keep_input() {
   if (file < 0) return;
   const ssize_t written = ::write(file, tried.data(), tried.size());
   const std::string_view told = "The input is in ";
-  const ssize_t said = ::write(2, told.data(), told.size()) + ::write(2, dying_name.data(), dying_name.size()) +
-                       ::write(2, "\n", 1);
+  const ssize_t said = ::write(2, told.data(), told.size()) +
+                       ::write(2, dying_name.data(), dying_name.size()) + ::write(2, "\n", 1);
   if (written < 0 || said < 0) return;
   ::close(file);
 }
@@ -127,7 +128,8 @@ TEST(ArchiveTest, ChangesOneFileAndLeavesTheOthers) {
   std::array<size_t, 3> changed{};
   for (uint64_t random = 0; random < 200; ++random) {
     Bytes archive = pack(files);
-    change_a_stretch(archive, random, [](Bytes& stretch) { stretch.insert(stretch.begin(), std::byte{'X'}); });
+    change_a_stretch(archive, random,
+                     [](Bytes& stretch) { stretch.insert(stretch.begin(), std::byte{'X'}); });
     const std::vector<ArchivedFile> now = unpack(archive);
     ASSERT_EQ(now.size(), files.size());
     size_t differing = 0;

@@ -1,4 +1,5 @@
-// libFuzzer's side of the targets. Which one: MNEME_FUZZ_TARGET, as libFuzzer has the arguments. scripts/fuzz calls this.
+// libFuzzer's side of the targets. Which one: MNEME_FUZZ_TARGET, as libFuzzer has the arguments. scripts/fuzz
+// calls this.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -40,8 +41,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NO
   return 0;
 }
 
-// Half of the mutations are made right; a quarter of all are ours, which know of written numbers, the others libFuzzer's.
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {  // NOLINT
+// Half of the mutations are made right; a quarter of all are ours, which know of written numbers, the others
+// libFuzzer's.
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned seed) {  // NOLINT
   auto* const bytes = reinterpret_cast<std::byte*>(data);
   fuzz::Bytes input;
   if (seed % 4 == 0) {
@@ -50,7 +53,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
   } else {
     input.assign(bytes, bytes + size);
     if (target().is_archive && seed % 8 != 1)
-      fuzz::change_a_stretch(input, seed, [](fuzz::Bytes& stretch) { mutate(stretch, stretch.size() + kLongestAddition); });
+      fuzz::change_a_stretch(
+          input, seed, [](fuzz::Bytes& stretch) { mutate(stretch, stretch.size() + kLongestAddition); });
     else
       mutate(input, max_size);
     if (target().repair != nullptr && seed % 2 == 1) target().repair(input);

@@ -44,7 +44,8 @@ std::vector<Bytes> manifest_seeds() {
 // Files elsewhere, and servers, are the operator's: no bytes in the directory are asked what they hold.
 bool stays_inside(const Manifest& manifest) {
   const auto names_path = [](const SegmentEntry& each) { return each.file.find('/') != std::string::npos; };
-  return std::ranges::none_of(manifest.segments, names_path) && !manifest.attributes.contains(kLogServersAttribute);
+  return std::ranges::none_of(manifest.segments, names_path) &&
+         !manifest.attributes.contains(kLogServersAttribute);
 }
 
 bool are_alike(const RecordView& a, const RecordView& b) {
@@ -54,7 +55,8 @@ bool are_alike(const RecordView& a, const RecordView& b) {
 // Not kept, its records are read a window at a time: they are the same.
 void check_windows(const std::string& folder, const Manifest& manifest, const LogContents& kept) {
   const auto log =
-      read_log(folder, manifest, {.most_kept_bytes = 0, .window_bytes = 4096, .patience = std::chrono::milliseconds(0)});
+      read_log(folder, manifest,
+               {.most_kept_bytes = 0, .window_bytes = 4096, .patience = std::chrono::milliseconds(0)});
   CHECK(log.ok());
   CHECK(log->end == kept.end);
   if (log->is_kept) return;
@@ -74,7 +76,9 @@ void hold_log(ByteSpan input) {
   const std::string& folder = scratch_folder();
   const std::vector<ArchivedFile> files = unpack(input);
   // Long ones are the manifest's own target's.
-  if (std::ranges::any_of(files, [](const auto& f) { return f.name == "MANIFEST" && f.content.size() > 8192; })) return;
+  if (std::ranges::any_of(files,
+                          [](const auto& f) { return f.name == "MANIFEST" && f.content.size() > 8192; }))
+    return;
   unpack_into(folder, files);
   const Result<Manifest> manifest = read_manifest(folder);
   if (!accepted(manifest) || !stays_inside(*manifest)) return;
@@ -107,8 +111,11 @@ void add_log(LogLayout layout, bool is_nvm, std::vector<Bytes>& seeds) {
     test::OpenLog opened = test::open_for_work(directory.path(), options);
     std::vector<Lsn> lsns;
     for (uint64_t i = 0; i < 12; ++i) {
-      const RecordKind kind = i % 5 == 3 ? RecordKind::kSkip : i % 5 == 4 ? RecordKind::kSchema : RecordKind::kCommand;
-      const Bytes payload = kind == RecordKind::kSkip ? Bytes(40) : test::payload_of(life * 100 + i, 20 + i * 17);
+      const RecordKind kind = i % 5 == 3   ? RecordKind::kSkip
+                              : i % 5 == 4 ? RecordKind::kSchema
+                                           : RecordKind::kCommand;
+      const Bytes payload =
+          kind == RecordKind::kSkip ? Bytes(40) : test::payload_of(life * 100 + i, 20 + i * 17);
       lsns.push_back(test::append(*opened.log, WorkerId{static_cast<uint32_t>(i % 2)}, payload, kind));
     }
     CHECK(opened.log->wait_durable(lsns.back()));
@@ -130,6 +137,7 @@ std::vector<Bytes> log_seeds() {
 
 const Target kManifestTarget{
     .name = "manifest", .hold = hold_manifest, .repair = repair_manifest, .seeds = manifest_seeds};
-const Target kLogTarget{.name = "log", .hold = hold_log, .repair = repair_directory, .seeds = log_seeds, .is_archive = true};
+const Target kLogTarget{
+    .name = "log", .hold = hold_log, .repair = repair_directory, .seeds = log_seeds, .is_archive = true};
 
 }  // namespace mneme::fuzz

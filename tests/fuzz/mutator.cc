@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMostBytes = size_t{1} << 18;
 constexpr size_t kLongestPart = 64;
 
-constexpr std::array<uint64_t, 17> kNumbers = {0,          1,          2,          7,          0x7f,  0x80,
+constexpr std::array<uint64_t, 17> kNumbers = {0,          1,          2,          7,          0x7f,   0x80,
                                                0xff,       0x100,      0xfff,      0x1000,     0x7fff, 0xffff,
                                                0x7fffffff, 0x80000000, 0xffffffff, 1ull << 63, ~0ull};
 
@@ -102,7 +102,8 @@ void Mutator::change_digits(Bytes& input, size_t at) {
   uint64_t number = kNumbers[below(kNumbers.size())] + below(3) - 1;
   if (below(2) == 0) {
     number = 0;
-    for (auto digit = begin; digit != end; ++digit) number = number * 10 + static_cast<uint64_t>(*digit) - '0';
+    for (auto digit = begin; digit != end; ++digit)
+      number = number * 10 + static_cast<uint64_t>(*digit) - '0';
     number += below(129) - 64;
   }
   const Bytes text = bytes_of(std::to_string(number));

@@ -1,5 +1,6 @@
-// Mutator: changes an input a little, as fuzzers do: bits, bytes, numbers, written ones too, at their limits; parts left out, doubled, moved, or put in
-// from another input. And half of the time the target makes its checksums right.
+// Mutator: changes an input a little, as fuzzers do: bits, bytes, numbers, written ones too, at their limits;
+// parts left out, doubled, moved, or put in from another input. And half of the time the target makes its
+// checksums right.
 //
 // Threads  one owner.
 #pragma once

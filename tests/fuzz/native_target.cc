@@ -1,5 +1,6 @@
-// The cache of machine code: what has no right seal is never given to the loader. The loader is a stand-in here (the linker's
-// --wrap=dlopen): what it would do with bytes that are no object is the system's business, and what is sealed is trusted.
+// The cache of machine code: what has no right seal is never given to the loader. The loader is a stand-in
+// here (the linker's --wrap=dlopen): what it would do with bytes that are no object is the system's business,
+// and what is sealed is trusted.
 #include <fcntl.h>
 #include <xxhash.h>
 
@@ -74,6 +75,7 @@ std::vector<Bytes> native_seeds() {
 
 }  // namespace
 
-const Target kNativeTarget{.name = "native", .hold = hold_native, .repair = repair_seal, .seeds = native_seeds};
+const Target kNativeTarget{
+    .name = "native", .hold = hold_native, .repair = repair_seal, .seeds = native_seeds};
 
 }  // namespace mneme::fuzz

@@ -1,5 +1,5 @@
-// What comes over the network: messages, a log server's clients, its answers to an engine; the logs that it has saved; and the
-// messages of a replicated log.
+// What comes over the network: messages, a log server's clients, its answers to an engine; the logs that it
+// has saved; and the messages of a replicated log.
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -83,13 +83,21 @@ void repair_messages(Bytes& input) {
 }
 
 std::vector<LogMessage> engine_messages(ByteSpan content) {
-  return {hello(LogRole::kWriter, {3, 9}), CreateMessage{1, 1 << 16}, WriteMessage{1, 100, content},
-          FlushMessage{1, true},           ReadMessage{1, 90, 64},    ListMessage{},
-          CloseMessage{1},                 ShutdownMessage{}};
+  return {hello(LogRole::kWriter, {3, 9}),
+          CreateMessage{1, 1 << 16},
+          WriteMessage{1, 100, content},
+          FlushMessage{1, true},
+          ReadMessage{1, 90, 64},
+          ListMessage{},
+          CloseMessage{1},
+          ShutdownMessage{}};
 }
 std::vector<LogMessage> server_messages(ByteSpan content) {
-  return {WelcomeMessage{kLogProtocolVersion, {3, 9}, 77}, FilesMessage{3, {{1, 3, 1 << 16, 300}, {2, 3, 1 << 16, 0}}},
-          ContentMessage{1, 0, content}, FlushedMessage{5}, SavedMessage{},
+  return {WelcomeMessage{kLogProtocolVersion, {3, 9}, 77},
+          FilesMessage{3, {{1, 3, 1 << 16, 300}, {2, 3, 1 << 16, 0}}},
+          ContentMessage{1, 0, content},
+          FlushedMessage{5},
+          SavedMessage{},
           RefusedMessage{RefusedMessage::Reason::kOlderTerm, "an older term"}};
 }
 
@@ -113,7 +121,8 @@ std::vector<Bytes> messages_seeds() {
   return seeds;
 }
 
-// Sends all, reads all that comes, and leaves without a trace (a port that waits for its last packets is not to be had again).
+// Sends all, reads all that comes, and leaves without a trace (a port that waits for its last packets is not
+// to be had again).
 Bytes talk(int descriptor, ByteSpan bytes) {
   Bytes answers;
   Bytes buffer(size_t{64} << 10);
@@ -161,7 +170,8 @@ void hold_log_server(ByteSpan input) {
   (*server)->stop();
   thread.join();
   server->reset();
-  // Whatever it was told: what it says are messages, the last of them perhaps cut short, and what it saved can be loaded.
+  // Whatever it was told: what it says are messages, the last of them perhaps cut short, and what it saved
+  // can be loaded.
   FrameDecoder decoder;
   decoder.feed(answers);
   for (;;) {
@@ -195,7 +205,8 @@ void hold_log_answers(ByteSpan input) {
     (void)talk(descriptor, input);
   });
   const auto ask = [] {
-    auto connection = LogConnection::open({"127.0.0.1", listening.port}, nullptr, hello(LogRole::kReader), kPatience);
+    auto connection =
+        LogConnection::open({"127.0.0.1", listening.port}, nullptr, hello(LogRole::kReader), kPatience);
     if (!accepted(connection)) return;
     if (!accepted(connection->list())) return;
     Bytes into(100);
@@ -210,7 +221,8 @@ void hold_log_answers(ByteSpan input) {
 std::vector<Bytes> log_answers_seeds() {
   const Bytes content(100, std::byte{'c'});
   const std::vector<LogMessage> all = server_messages(content);
-  return {stream_of({all[0], all[1], all[2], all[3], all[4]}), stream_of({all[0], all[5]}), stream_of({all[5]})};
+  return {stream_of({all[0], all[1], all[2], all[3], all[4]}), stream_of({all[0], all[5]}),
+          stream_of({all[5]})};
 }
 
 // An archive of one file: a log as a server saved it.
@@ -278,7 +290,10 @@ void hold_replicated(ByteSpan input) {
     const auto header = ReplicatedHeader::decode(message.content, kDatabase, "the message");
     if (!accepted(header)) continue;
     CHECK(header->encode(ByteSpan(message.content).subspan(kReplicatedHeaderBytes)) == message.content);
-    const ReplicatedPiece piece{position, header->term.number, header->segment, header->offset,
+    const ReplicatedPiece piece{position,
+                                header->term.number,
+                                header->segment,
+                                header->offset,
                                 {message.content.begin() + kReplicatedHeaderBytes, message.content.end()}};
     if (!accepted((*received)->take(piece))) break;
     const auto records = (*received)->take_records();
@@ -306,7 +321,8 @@ std::vector<Bytes> replicated_seeds() {
       options.largest_payload_bytes = 2000;
       test::OpenLog opened = test::open_for_work(directory.path(), options);
       Lsn last;
-      for (uint64_t i = 0; i < 6; ++i) last = test::append(*opened.log, WorkerId{0}, test::payload_of(i, 1500));
+      for (uint64_t i = 0; i < 6; ++i)
+        last = test::append(*opened.log, WorkerId{0}, test::payload_of(i, 1500));
       CHECK(opened.log->wait_durable(last));
     }
     std::mt19937 random(most_blocks);
@@ -318,7 +334,8 @@ std::vector<Bytes> replicated_seeds() {
       header.segment = piece.segment;
       header.offset = piece.offset;
       header.length = static_cast<uint32_t>(piece.bytes.size());
-      messages.push_back({std::string(1, static_cast<char>('a' + messages.size() % 26)), header.encode(piece.bytes)});
+      messages.push_back(
+          {std::string(1, static_cast<char>('a' + messages.size() % 26)), header.encode(piece.bytes)});
     }
     seeds.push_back(pack(messages));
   }
@@ -333,9 +350,15 @@ const Target kLogServerTarget{
     .name = "log_server", .hold = hold_log_server, .repair = repair_stream, .seeds = log_server_seeds};
 const Target kLogAnswersTarget{
     .name = "log_answers", .hold = hold_log_answers, .repair = repair_stream, .seeds = log_answers_seeds};
-const Target kSavedLogTarget{
-    .name = "saved_log", .hold = hold_saved_log, .repair = repair_archived_log, .seeds = saved_log_seeds, .is_archive = true};
-const Target kReplicatedTarget{
-    .name = "replicated", .hold = hold_replicated, .repair = repair_messages_of_archive, .seeds = replicated_seeds, .is_archive = true};
+const Target kSavedLogTarget{.name = "saved_log",
+                             .hold = hold_saved_log,
+                             .repair = repair_archived_log,
+                             .seeds = saved_log_seeds,
+                             .is_archive = true};
+const Target kReplicatedTarget{.name = "replicated",
+                               .hold = hold_replicated,
+                               .repair = repair_messages_of_archive,
+                               .seeds = replicated_seeds,
+                               .is_archive = true};
 
 }  // namespace mneme::fuzz

@@ -19,12 +19,14 @@ namespace mneme::fuzz {
 namespace {
 
 constexpr const char* kRecoveredSql =
-    "CREATE TABLE account (id INT PRIMARY KEY, branch INT NOT NULL, name VARCHAR(10), balance NUMERIC(12,2) NOT NULL);"
+    "CREATE TABLE account (id INT PRIMARY KEY, branch INT NOT NULL, name VARCHAR(10), balance NUMERIC(12,2) "
+    "NOT NULL);"
     "CREATE INDEX account_by_branch ON account (branch);"
     "CREATE PROCEDURE deposit(p_id INT, p_amount NUMERIC(12,2)) LANGUAGE plpgsql AS $$ BEGIN "
     "UPDATE account SET balance = balance + p_amount WHERE id = p_id; "
     "IF NOT FOUND THEN INSERT INTO account VALUES (p_id, p_id % 2, NULL, p_amount); END IF; END $$;"
-    "CREATE PROCEDURE leave(p_id INT) LANGUAGE plpgsql AS $$ BEGIN DELETE FROM account WHERE id = p_id; END $$;";
+    "CREATE PROCEDURE leave(p_id INT) LANGUAGE plpgsql AS $$ BEGIN DELETE FROM account WHERE id = p_id; END "
+    "$$;";
 
 RecoverOptions options_of(RecoveryScheme scheme) {
   RecoverOptions options;
@@ -32,7 +34,8 @@ RecoverOptions options_of(RecoveryScheme scheme) {
   return options;
 }
 
-// Names no file elsewhere, and no server; and its texts are not as long as other targets' may be, as each scheme reads them.
+// Names no file elsewhere, and no server; and its texts are not as long as other targets' may be, as each
+// scheme reads them.
 bool stays_small(const std::vector<ArchivedFile>& files) {
   return std::ranges::none_of(files, [](const ArchivedFile& file) {
     const bool is_text = file.name.starts_with("catalog") || file.name == "MANIFEST";
@@ -42,9 +45,9 @@ bool stays_small(const std::vector<ArchivedFile>& files) {
   });
 }
 
-// Two schemes that read the same of a log: what the one accepts is a history, which the other recovers, too. Of bytes that are none
-// it may accept more: it replays no statement that only guards, and no change that changes nothing. What the log holds
-// besides may say something else, once bytes have been changed.
+// Two schemes that read the same of a log: what the one accepts is a history, which the other recovers, too.
+// Of bytes that are none it may accept more: it replays no statement that only guards, and no change that
+// changes nothing. What the log holds besides may say something else, once bytes have been changed.
 struct Alike {
   RecoveryScheme strict;
   RecoveryScheme other;
@@ -75,7 +78,8 @@ void hold_recovery(ByteSpan input) {
 
 std::vector<Bytes> recovery_seeds() {
   std::vector<Bytes> made;
-  for (const RecordContent records : {RecordContent::kCommand, RecordContent::kLogical, RecordContent::kAll}) {
+  for (const RecordContent records :
+       {RecordContent::kCommand, RecordContent::kLogical, RecordContent::kAll}) {
     test::TemporaryDirectory directory;
     CreateOptions options;
     options.records = records;
@@ -114,7 +118,10 @@ std::vector<Bytes> recovery_seeds() {
 
 }  // namespace
 
-const Target kRecoveryTarget{
-    .name = "recovery", .hold = hold_recovery, .repair = repair_directory, .seeds = recovery_seeds, .is_archive = true};
+const Target kRecoveryTarget{.name = "recovery",
+                             .hold = hold_recovery,
+                             .repair = repair_directory,
+                             .seeds = recovery_seeds,
+                             .is_archive = true};
 
 }  // namespace mneme::fuzz

@@ -72,8 +72,8 @@ std::vector<Bytes> checkpoint_seeds() {
       }
     }
     const Manifest manifest = manifest_of_checkpoint();
-    const auto written =
-        write_checkpoint(database, directory.path(), {manifest.database_id, manifest.catalog_hash, kCheckpointLsn}, 1);
+    const auto written = write_checkpoint(database, directory.path(),
+                                          {manifest.database_id, manifest.catalog_hash, kCheckpointLsn}, 1);
     CHECK(written.ok());
     std::vector<ArchivedFile> files = files_of(directory.path());
     CHECK(files.size() == 1);
@@ -106,8 +106,9 @@ std::vector<Bytes> call_seeds() {
   for (const bool nulls : {false, true}) {
     Call call;
     call.procedure = ProcedureId{0};
-    call.arguments = {Argument::of(Value::of_int(7)), Argument::of(Value::of_text("name")), Argument::of_array(some),
-                      Argument::of(Value::of_numeric(12345)), Argument::of_array(std::span(some).first(nulls ? 0 : 1))};
+    call.arguments = {Argument::of(Value::of_int(7)), Argument::of(Value::of_text("name")),
+                      Argument::of_array(some), Argument::of(Value::of_numeric(12345)),
+                      Argument::of_array(std::span(some).first(nulls ? 0 : 1))};
     if (nulls) call.arguments[0] = Argument::of(Value::null());
     ByteBuffer payload;
     encode_call(program(), call, payload);
@@ -134,9 +135,11 @@ void hold_changes(ByteSpan input) {
     if (has_row) CHECK(has_key);
     if (change.action != ChangeAction::kUpdate && change.action != ChangeAction::kPatch) continue;
     const std::optional<ColumnBits> changed = codec.changed_columns(change.table, change.columns);
-    const bool decoded = codec.decode_changed(change.table, change.action, change.columns, nullptr, image.data());
+    const bool decoded =
+        codec.decode_changed(change.table, change.action, change.columns, nullptr, image.data());
     if (decoded) CHECK(changed.has_value());
-    if (changed) (void)codec.decode_changed(change.table, change.action, change.columns, &*changed, image.data());
+    if (changed)
+      (void)codec.decode_changed(change.table, change.action, change.columns, &*changed, image.data());
   }
 }
 
@@ -166,8 +169,11 @@ std::vector<Bytes> changes_seeds() {
 
 }  // namespace
 
-const Target kCheckpointTarget{
-    .name = "checkpoint", .hold = hold_checkpoint, .repair = repair_archived_checkpoint, .seeds = checkpoint_seeds, .is_archive = true};
+const Target kCheckpointTarget{.name = "checkpoint",
+                               .hold = hold_checkpoint,
+                               .repair = repair_archived_checkpoint,
+                               .seeds = checkpoint_seeds,
+                               .is_archive = true};
 const Target kCallTarget{.name = "call", .hold = hold_call, .seeds = call_seeds};
 const Target kChangesTarget{.name = "changes", .hold = hold_changes, .seeds = changes_seeds};
 

@@ -1,4 +1,5 @@
-// mneme_fuzz_seeds FOLDER: writes the targets' seeds, FOLDER/TARGET/seed-N, as they are kept in tests/fuzz/corpus.
+// mneme_fuzz_seeds FOLDER: writes the targets' seeds, FOLDER/TARGET/seed-N, as they are kept in
+// tests/fuzz/corpus.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -1,10 +1,11 @@
-// Fuzz targets: all that reads bytes from outside, one function a reader, which takes any bytes and stops the program where
-// the reader does not keep what it promises.
+// Fuzz targets: all that reads bytes from outside, one function a reader, which takes any bytes and stops the
+// program where the reader does not keep what it promises.
 //
-// A promise   no crash, no finding of a sanitizer, no end in sight missed, no memory past bounds; bytes that are refused are
-//             refused by an Error that says something; what is accepted once is accepted again, alike.
-// Used twice  by libFuzzer (fuzzer_main.cc), which looks for inputs; and by fuzz_test.cc, which repeats those in corpus/ and
-//             some mutations of them wherever tests run.
+// A promise   no crash, no finding of a sanitizer, no end in sight missed, no memory past bounds; bytes that
+//             are refused are refused by an Error that says something; what is accepted once is accepted
+//             again, alike.
+// Used twice  by libFuzzer (fuzzer_main.cc), which looks for inputs; and by fuzz_test.cc, which repeats those
+//             in corpus/ and some mutations of them wherever tests run.
 // Threads     one at a time: targets keep their files in one scratch folder.
 #pragma once
 

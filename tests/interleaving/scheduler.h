@@ -1,11 +1,12 @@
-// Scheduler: runs a few threads as fibers of one, and tries every order of their atomic steps, one run after the other.
+// Scheduler: runs a few threads as fibers of one, and tries every order of their atomic steps, one run after
+// the other.
 //
 // Flow        explore() -> for each schedule: make the scenario, run its threads step by step, examine it
-// Invariants  a run is a function of its schedule: the same choices lead to the same run. So a schedule is a list of
-//             choices, and the next one differs in the last choice that has an alternative left.
-// Bound       by default the running thread goes on, and where it waits or ends, the next one in turn. A schedule
-//             departs from that so many times. Few times suffice for nearly all known mistakes (Emmi, Qadeer,
-//             Rakamaric: Delay-Bounded Scheduling, POPL 2011).
+// Invariants  a run is a function of its schedule: the same choices lead to the same run. So a schedule is a
+//             list of choices, and the next one differs in the last choice that has an alternative left.
+// Bound       by default the running thread goes on, and where it waits or ends, the next one in turn. A
+//             schedule departs from that so many times. Few times suffice for nearly all known mistakes
+//             (Emmi, Qadeer, Rakamaric: Delay-Bounded Scheduling, POPL 2011).
 // Waiting     a thread that waits runs again once another one has written. When all wait, that is a deadlock.
 // Not here    what memory orders allow: steps are sequentially consistent.
 #pragma once

@@ -73,7 +73,8 @@ std::string History::add_edges(const std::map<ItemVersion, size_t>& writers, Gra
   return "";
 }
 
-// What is left after all transactions without predecessors were taken away, again and again, lies on cycles or behind them.
+// What is left after all transactions without predecessors were taken away, again and again, lies on cycles
+// or behind them.
 std::string History::cycle(const Graph& graph) const {
   std::vector<size_t> before(graph.size(), 0);
   for (const auto& edges : graph) {
@@ -114,7 +115,8 @@ std::string History::cycle(const Graph& graph) const {
     if (shortest.empty() || way.size() < shortest.size()) shortest = std::move(way);
   }
   std::string text = fmt::format("a cycle of {} transactions:\n", shortest.size());
-  for (auto step = shortest.rbegin(); step != shortest.rend(); ++step) text += edge_text(step->first, *step->second);
+  for (auto step = shortest.rbegin(); step != shortest.rend(); ++step)
+    text += edge_text(step->first, *step->second);
   return text;
 }
 
@@ -135,8 +137,8 @@ std::string History::fault_of_places() const {
       const auto& before = transactions_[from].place;
       const auto& after = transactions_[edge.to].place;
       if (before && after && *before >= *after) {
-        return fmt::format("{} claims place {}, and {} claims {}, but:\n{}", transactions_[from].name, *before,
-                           transactions_[edge.to].name, *after, edge_text(from, edge));
+        return fmt::format("{} claims place {}, and {} claims {}, but:\n{}", transactions_[from].name,
+                           *before, transactions_[edge.to].name, *after, edge_text(from, edge));
       }
     }
   }

@@ -1,12 +1,15 @@
-// History: what transactions read and wrote, told by themselves, and whether it could have happened one transaction at a time.
+// History: what transactions read and wrote, told by themselves, and whether it could have happened one
+// transaction at a time.
 //
-// Each item carries a version number, which every write of it raises by one and returns. So the order of an item's versions is
-// in the data, and nothing that the engine says of its own order (LSNs, row words) is needed. The dependencies follow (Adya):
+// Each item carries a version number, which every write of it raises by one and returns. So the order of an
+// item's versions is in the data, and nothing that the engine says of its own order (LSNs, row words) is
+// needed. The dependencies follow (Adya):
 //     write-write   who wrote version v        before  who wrote v + 1
 //     write-read    who wrote version v        before  who read it
 //     read-write    who read version v         before  who wrote v + 1
-// The history is serializable if they form no cycle. Besides, no version may be written twice (a lost update), nor be read
-// though nobody who committed wrote it, nor be read by others though its writer replaced it itself.
+// The history is serializable if they form no cycle. Besides, no version may be written twice (a lost
+// update), nor be read though nobody who committed wrote it, nor be read by others though its writer replaced
+// it itself.
 //
 // Threads  one owner.
 // Source   Adya, Liskov, O'Neil: "Generalized Isolation Level Definitions" (ICDE 2000).
@@ -28,10 +31,10 @@ struct ItemVersion {
 };
 
 struct HistoryTransaction {
-  std::string name;                    // for people
+  std::string name;  // for people
   std::vector<ItemVersion> reads{};
-  std::vector<ItemVersion> writes{};   // in its order
-  std::optional<uint64_t> place{};     // in the order that the engine claims; none: it claims none
+  std::vector<ItemVersion> writes{};  // in its order
+  std::optional<uint64_t> place{};    // in the order that the engine claims; none: it claims none
 };
 
 class History {

@@ -1,5 +1,6 @@
-// Goal: the history's judgement is right, so that its silence about the engine means something.
-// Method: the anomalies that have names, a few steps each, and histories that are serializable though they look otherwise.
+// Goal: the history's judgement is right, so that its silence about the engine means something. Method: the
+// anomalies that have names, a few steps each, and histories that are serializable though they look
+// otherwise.
 #include "tests/isolation/history.h"
 
 #include <gmock/gmock.h>
@@ -30,8 +31,10 @@ TEST(History, OneAfterTheOtherIsSerializable) {
 
 // A reads before B writes, and ends after it.
 TEST(History, AnOldReaderHasAPlaceBeforeTheWriter) {
-  EXPECT_THAT(history({{.name = "B", .writes = {{kX, 1}, {kY, 1}}}, {.name = "A", .reads = {{kX, 0}, {kY, 0}}}}).fault(),
-              IsEmpty());
+  EXPECT_THAT(
+      history({{.name = "B", .writes = {{kX, 1}, {kY, 1}}}, {.name = "A", .reads = {{kX, 0}, {kY, 0}}}})
+          .fault(),
+      IsEmpty());
 }
 
 TEST(History, FindsALostUpdate) {
@@ -50,7 +53,8 @@ TEST(History, FindsWriteSkew) {
 
 TEST(History, FindsReadSkew) {
   EXPECT_THAT(
-      history({{.name = "A", .reads = {{kX, 0}, {kY, 1}}}, {.name = "B", .writes = {{kX, 1}, {kY, 1}}}}).fault(),
+      history({{.name = "A", .reads = {{kX, 0}, {kY, 1}}}, {.name = "B", .writes = {{kX, 1}, {kY, 1}}}})
+          .fault(),
       HasSubstr("a cycle of 2"));
 }
 
@@ -66,8 +70,9 @@ TEST(History, FindsAReaderThatMakesTheCycle) {
 TEST(History, FindsReadsOfWhatNeverWas) {
   EXPECT_THAT(history({{.name = "A", .reads = {{kX, 1}}}}).fault(), HasSubstr("nobody who committed"));
   EXPECT_THAT(history({{.name = "A", .writes = {{kX, 2}}}}).fault(), HasSubstr("wrote the version before"));
-  EXPECT_THAT(history({{.name = "A", .writes = {{kX, 1}, {kX, 2}}}, {.name = "B", .reads = {{kX, 1}}}}).fault(),
-              HasSubstr("replaced itself"));
+  EXPECT_THAT(
+      history({{.name = "A", .writes = {{kX, 1}, {kX, 2}}}, {.name = "B", .reads = {{kX, 1}}}}).fault(),
+      HasSubstr("replaced itself"));
 }
 
 TEST(History, FindsPlacesThatTheDependenciesContradict) {

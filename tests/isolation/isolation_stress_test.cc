@@ -1,9 +1,10 @@
-// Goal: what transactions see could have happened one after the other, whatever the engine says of their order; and the order
-// that it does claim, its log's, is one that explains it.
-// Method: threads call one procedure that does what its arguments say, a few steps at random on a few items: read, write, read
-// a group by a scan, put a row there or take it away. Items count their own versions, so the history tells its dependencies
-// (history.h), which must form no cycle, and agree with the LSNs. A group's rows have a counter each that goes on while
-// they are away: odd, the row is there. A scan that overlooks a row, or sees one that is gone, contradicts them.
+// Goal: what transactions see could have happened one after the other, whatever the engine says of their
+// order; and the order that it does claim, its log's, is one that explains it. Method: threads call one
+// procedure that does what its arguments say, a few steps at random on a few items: read, write, read a group
+// by a scan, put a row there or take it away. Items count their own versions, so the history tells its
+// dependencies (history.h), which must form no cycle, and agree with the LSNs. A group's rows have a counter
+// each that goes on while they are away: odd, the row is there. A scan that overlooks a row, or sees one that
+// is gone, contradicts them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -107,20 +108,23 @@ std::vector<Step> random_steps(std::mt19937_64& random) {
   for (int i = 0; i < kSeatsOfGroup; ++i) more.push_back({kReadTurn, seat(group, i), group});
   const Step scan{kScan, seat(group, 0), group};
   more.insert(random() % 2 == 0 ? more.begin() : more.end(), scan);
-  steps.insert(steps.begin() + static_cast<ptrdiff_t>(random() % (steps.size() + 1)), more.begin(), more.end());
+  steps.insert(steps.begin() + static_cast<ptrdiff_t>(random() % (steps.size() + 1)), more.begin(),
+               more.end());
   return steps;
 }
 
 // Turns what the steps have seen into reads and writes. Returns what can't be, whatever the others did.
-std::string interpret(const std::vector<Step>& steps, std::span<const Value> seen, test::HistoryTransaction& told) {
+std::string interpret(const std::vector<Step>& steps, std::span<const Value> seen,
+                      test::HistoryTransaction& told) {
   size_t next = 0;
   const auto take = [&] { return seen[next++].as_int(); };
-  std::map<int, uint64_t> turns;    // as the transaction knows them
-  std::set<int> absent;             // seats that a scan did not see, before it knew of their counters
+  std::map<int, uint64_t> turns;  // as the transaction knows them
+  std::set<int> absent;           // seats that a scan did not see, before it knew of their counters
   for (const Step& step : steps) {
     if (step.kind == kScan) {
       std::map<int, uint64_t> rows;
-      for (int64_t id = take(); id >= 0; id = take()) rows[static_cast<int>(id)] = static_cast<uint64_t>(take());
+      for (int64_t id = take(); id >= 0; id = take())
+        rows[static_cast<int>(id)] = static_cast<uint64_t>(take());
       for (int i = 0; i < kSeatsOfGroup; ++i) {
         const int id = seat(step.group, i);
         if (const auto row = rows.find(id); row != rows.end()) {
@@ -158,7 +162,8 @@ std::string interpret(const std::vector<Step>& steps, std::span<const Value> see
 struct Setting {
   std::string_view name;
   Concurrency concurrency;
-  // Of a log whose device drops what it gets; none: one that is a counter, and draws LSNs in the fewest instructions.
+  // Of a log whose device drops what it gets; none: one that is a counter, and draws LSNs in the fewest
+  // instructions.
   std::optional<LogLayout> layout = {};
 };
 
@@ -207,9 +212,10 @@ class Isolation : public testing::TestWithParam<Setting> {
         groups.push_back(Value::of_int(step.group));
       }
       const int pause = random() % 4 == 0 ? 1000 : 0;
-      const CallResult result = session.run({procedure,
-                                             {Argument::of_array(kinds), Argument::of_array(items),
-                                              Argument::of_array(groups), Argument::of(Value::of_int(pause)), Argument{}}});
+      const CallResult result =
+          session.run({procedure,
+                       {Argument::of_array(kinds), Argument::of_array(items), Argument::of_array(groups),
+                        Argument::of(Value::of_int(pause)), Argument{}}});
       ASSERT_TRUE(result.committed()) << result.message;
       test::HistoryTransaction transaction{.name = fmt::format("call {} of worker {}", number, worker)};
       if (result.logged) transaction.place = result.lsn.value;
@@ -252,7 +258,8 @@ INSTANTIATE_TEST_SUITE_P(Protocols, Isolation,
                          testing::Values(Setting{"optimistic", kOptimistic}, Setting{"locking", kLocking},
                                          Setting{"locking_until_durable", kLockingUntilDurable},
                                          Setting{"optimistic_in_a_stream", kOptimistic, LogLayout::kStream},
-                                         Setting{"optimistic_in_streams", kOptimistic, LogLayout::kDistributed},
+                                         Setting{"optimistic_in_streams", kOptimistic,
+                                                 LogLayout::kDistributed},
                                          Setting{"locking_in_epochs", kLocking, LogLayout::kEpoch}),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -24,13 +24,15 @@ namespace {
 
 class Examination {
  public:
-  Examination(const Scenario& scenario, uint64_t lives, LifesEnd end, const Folders& folders, Manifest manifest, Shared& shared)
+  Examination(const Scenario& scenario, uint64_t lives, LifesEnd end, const Folders& folders,
+              Manifest manifest, Shared& shared)
       : scenario_(scenario),
         lives_(lives),
         end_(end),
         folders_(folders),
         manifest_(std::move(manifest)),
-        // A log in memories lets go of what a checkpoint has passed, and no archive keeps it: what lies before is not judged.
+        // A log in memories lets go of what a checkpoint has passed, and no archive keeps it: what lies
+        // before is not judged.
         is_whole_(scenario.device == 0 || manifest_.checkpoint_lsn == kCheckpointLsn),
         shared_(shared),
         judge_(scenario, lives, shared) {}
@@ -44,7 +46,8 @@ class Examination {
     RecoverOptions whole;
     whole.scheme = schemes_.front();
     whole.keep_log = true;
-    if (std::filesystem::exists(archive_folder(folders_.archive, manifest_.database_id))) whole.log_archive = folders_.archive;
+    if (std::filesystem::exists(archive_folder(folders_.archive, manifest_.database_id)))
+      whole.log_archive = folders_.archive;
     if (auto trouble = take_whole(whole)) return trouble;
     for (const RecoveryScheme each : schemes_) {
       RecoverOptions how;
@@ -54,7 +57,8 @@ class Examination {
       if (!recovered) return recovered.error().message;
     }
     if (scenario_.rot == 0) return std::nullopt;
-    const RotSetting setting{scenario_, lives_, folders_, manifest_, schemes_, whole.log_archive, digest_, judge_};
+    const RotSetting setting{scenario_,         lives_,  folders_, manifest_, schemes_,
+                             whole.log_archive, digest_, judge_};
     return examine_rot(setting, shared_.counts);
   }
 
@@ -66,7 +70,8 @@ class Examination {
     if (digest_.empty()) digest_ = digest;
     if (digest != digest_) return failed("{} recovers {}, and serial replay {}", name, digest, digest_);
     const auto indexes = verify_indexes(*recovered->database);
-    if (!indexes) return failed("{} recovers indexes that are not the rows': {}", name, indexes.error().message);
+    if (!indexes)
+      return failed("{} recovers indexes that are not the rows': {}", name, indexes.error().message);
     return recovered;
   }
 
@@ -88,15 +93,18 @@ class Examination {
   std::optional<std::string> compare_with_before(const LogContents& log) {
     const std::vector<uint64_t> hashes = hashes_of(log);
     const FoundLog before = shared_.has_cached && shared_.has_opened ? shared_.cached : shared_.settled;
-    const bool is_alike = before.records == 0 || (before.records <= hashes.size() && hashes[before.records - 1] == before.hash);
+    const bool is_alike =
+        before.records == 0 || (before.records <= hashes.size() && hashes[before.records - 1] == before.hash);
     if (!is_alike)
-      return fmt::format("of the {} records that the log had before, not all are there as they were", before.records);
+      return fmt::format("of the {} records that the log had before, not all are there as they were",
+                         before.records);
     shared_.found = hashes.size();
     // What nobody was told of may be at one server alone, and that one away when the log is read for work.
     const Lsn last = scenario_.network == 0 ? Lsn{kNever} : judge_.last_acknowledged();
     FoundLog found;
-    found.records = static_cast<uint64_t>(std::ranges::count_if(
-        log.records, [&](const RecordView& each) { return each.kind != RecordKind::kSkip && each.lsn <= last; }));
+    found.records = static_cast<uint64_t>(std::ranges::count_if(log.records, [&](const RecordView& each) {
+      return each.kind != RecordKind::kSkip && each.lsn <= last;
+    }));
     found.hash = found.records == 0 ? 0 : hashes[found.records - 1];
     shared_.has_cached = end_ == LifesEnd::kKilled;
     shared_.settled = shared_.has_cached ? before : found;
@@ -118,7 +126,8 @@ class Examination {
 
 }  // namespace
 
-std::optional<std::string> examine(const Scenario& scenario, uint64_t lives, LifesEnd end, const Folders& folders, Shared& shared) {
+std::optional<std::string> examine(const Scenario& scenario, uint64_t lives, LifesEnd end,
+                                   const Folders& folders, Shared& shared) {
   auto manifest = read_manifest(folders.data);
   if (!manifest) return manifest.error().message;
   return Examination(scenario, lives, end, folders, std::move(*manifest), shared).run();

@@ -152,7 +152,12 @@ const Call& LedgerCalls::next() {
     }
     case 4:
     case 5:
-      return builder_.start(ProcedureId(1)).integer(account).integer(draw(kAccounts)).integer(draw(1500)).results(1).call();
+      return builder_.start(ProcedureId(1))
+          .integer(account)
+          .integer(draw(kAccounts))
+          .integer(draw(1500))
+          .results(1)
+          .call();
     case 6:
       return builder_.start(ProcedureId(2)).integer(account).integer(draw(100)).results(1).call();
     case 7:

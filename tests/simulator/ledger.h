@@ -1,5 +1,5 @@
-// Ledger: a small database for simulated lives: accounts, their entries, and calls that read, change, insert and delete what
-// others do just then.
+// Ledger: a small database for simulated lives: accounts, their entries, and calls that read, change, insert
+// and delete what others do just then.
 #pragma once
 
 #include <cstdint>

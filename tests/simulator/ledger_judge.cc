@@ -20,8 +20,12 @@ using State = SharedCall::State;
 using Ending = SharedCall::Ending;
 using Fate = SharedCall::Fate;
 
-ByteSpan payload_of(const SharedCall& call) { return {call.payload, call.payload_bytes}; }
-bool is_acknowledged(const SharedCall& call) { return call.state.load() == State::kAnswered && call.ending == Ending::kLogged; }
+ByteSpan payload_of(const SharedCall& call) {
+  return {call.payload, call.payload_bytes};
+}
+bool is_acknowledged(const SharedCall& call) {
+  return call.state.load() == State::kAnswered && call.ending == Ending::kLogged;
+}
 
 // Whose LSN is known, and may be in the log.
 bool has_place(const SharedCall& call) {
@@ -31,7 +35,8 @@ bool has_place(const SharedCall& call) {
 
 }  // namespace
 
-LedgerJudge::LedgerJudge(const Scenario& scenario, uint64_t lives, Shared& shared) : program_(ledger_program()) {
+LedgerJudge::LedgerJudge(const Scenario& scenario, uint64_t lives, Shared& shared)
+    : program_(ledger_program()) {
   for (uint64_t life = 0; life < lives; ++life) {
     for (uint64_t worker = 0; worker < scenario.workers; ++worker) {
       for (SharedCall& each : calls_of(shared, scenario, life, worker)) {
@@ -62,7 +67,9 @@ std::optional<std::string> LedgerJudge::judge(const LogContents& log, const Data
   return judge_reads(log.end);
 }
 
-std::optional<std::string> LedgerJudge::judge_records(const LogContents& log, Lsn begin) { return find_calls(log, begin); }
+std::optional<std::string> LedgerJudge::judge_records(const LogContents& log, Lsn begin) {
+  return find_calls(log, begin);
+}
 
 std::optional<std::string> LedgerJudge::find_calls(const LogContents& log, Lsn begin) {
   log_.clear();
@@ -87,11 +94,13 @@ std::optional<std::string> LedgerJudge::find_calls(const LogContents& log, Lsn b
       if (call && !std::ranges::equal(*call, payload_of(*logged.sent->shared)))
         return fmt::format("the log holds another call at LSN {} than its client was told", record.lsn.value);
     } else if (call) {
-      const auto found = std::ranges::find_if(
-          open_, [&](const Sent* each) { return !each->is_found && std::ranges::equal(*call, payload_of(*each->shared)); });
+      const auto found = std::ranges::find_if(open_, [&](const Sent* each) {
+        return !each->is_found && std::ranges::equal(*call, payload_of(*each->shared));
+      });
       if (found == open_.end()) {
-        return fmt::format("the log holds a call at LSN {} that no client sent, or that had another end, or was lost before",
-                           record.lsn.value);
+        return fmt::format(
+            "the log holds a call at LSN {} that no client sent, or that had another end, or was lost before",
+            record.lsn.value);
       }
       logged.sent = *found;
     } else {
@@ -106,9 +115,10 @@ std::optional<std::string> LedgerJudge::find_calls(const LogContents& log, Lsn b
   }
   const auto free = std::ranges::count_if(open_, [](const Sent* each) { return !each->is_found; });
   if (std::cmp_greater(unknown_.size(), free)) {
-    return fmt::format("the log holds rows at LSN {} that no call left which was told of it, and more of those than calls "
-                       "that the power failed on",
-                       log_[unknown_.back()].lsn.value);
+    return fmt::format(
+        "the log holds rows at LSN {} that no call left which was told of it, and more of those than calls "
+        "that the power failed on",
+        log_[unknown_.back()].lsn.value);
   }
   return std::nullopt;
 }
@@ -134,7 +144,8 @@ bool LedgerJudge::gives(const Sent& sent, const std::optional<LedgerResults>& re
   if (!results) return sent.shared->ending == Ending::kRolledBack;
   if (sent.shared->ending == Ending::kRolledBack) return false;
   std::vector<Argument> arguments;
-  for (const std::optional<int64_t>& each : *results) arguments.push_back(Argument::of(each ? Value::of_int(*each) : Value::null()));
+  for (const std::optional<int64_t>& each : *results)
+    arguments.push_back(Argument::of(each ? Value::of_int(*each) : Value::null()));
   ByteBuffer encoded;
   encode_results(program_->procedure(sent.call.procedure), arguments, encoded);
   return std::ranges::equal(encoded.span(), std::span(sent.shared->results, sent.shared->result_bytes));
@@ -146,13 +157,14 @@ std::optional<std::string> LedgerJudge::follow(const Database& database) const {
     const auto results = model.run(each.sent->call);
     if (!results) return fmt::format("the log holds a call at LSN {} that raises there", each.lsn.value);
     if (each.sent->shared->state.load() >= State::kHasRun && !gives(*each.sent, results))
-      return fmt::format("the call at LSN {} gives other results there than its client was given", each.lsn.value);
+      return fmt::format("the call at LSN {} gives other results there than its client was given",
+                         each.lsn.value);
   }
   return model.compare(database);
 }
 
-// Such a call's LSN is that of the youngest record which it depends on: it was answered from the state behind that, or behind a later
-// one that deleted what it didn't find.
+// Such a call's LSN is that of the youngest record which it depends on: it was answered from the state behind
+// that, or behind a later one that deleted what it didn't find.
 std::optional<std::string> LedgerJudge::judge_reads(Lsn end) const {
   std::vector<const Sent*> reads;
   for (const Sent& each : sent_) {
@@ -160,8 +172,8 @@ std::optional<std::string> LedgerJudge::judge_reads(Lsn end) const {
     if (each.shared->ending != Ending::kReadOnly && each.shared->ending != Ending::kRolledBack) continue;
     // That of a skip record, too: a checkpoint's, which its rows have.
     if (each.shared->lsn >= end) {
-      return fmt::format("a client was told what depends on the record at LSN {}, and the log ends at {}", each.shared->lsn.value,
-                         end.value);
+      return fmt::format("a client was told what depends on the record at LSN {}, and the log ends at {}",
+                         each.shared->lsn.value, end.value);
     }
     reads.push_back(&each);
   }
@@ -179,11 +191,13 @@ std::optional<std::string> LedgerJudge::judge_reads(Lsn end) const {
     answer(i < log_.size() ? log_[i].lsn : end);
   }
   if (reads.empty()) return std::nullopt;
-  return fmt::format("a call of {} that wrote nothing was answered, at LSN {}, what no state of the log from there on gives",
-                     program_->procedure(reads.front()->call.procedure).name, reads.front()->shared->lsn.value);
+  return fmt::format(
+      "a call of {} that wrote nothing was answered, at LSN {}, what no state of the log from there on gives",
+      program_->procedure(reads.front()->call.procedure).name, reads.front()->shared->lsn.value);
 }
 
-std::optional<std::string> LedgerJudge::compare_without_last(uint64_t records, const Database& database) const {
+std::optional<std::string> LedgerJudge::compare_without_last(uint64_t records,
+                                                             const Database& database) const {
   CHECK(records <= log_.size());
   LedgerModel model;
   for (size_t i = 0; i + records < log_.size(); ++i) model.run(log_[i].sent->call);
@@ -195,7 +209,8 @@ void LedgerJudge::settle() {
   for (Sent& each : sent_) {
     SharedCall& call = *each.shared;
     const bool may_be_logged = call.state.load() == State::kSent || has_place(call);
-    if (may_be_logged && !is_acknowledged(call) && call.fate == Fate::kOpen) call.fate = each.is_found ? Fate::kFound : Fate::kGone;
+    if (may_be_logged && !is_acknowledged(call) && call.fate == Fate::kOpen)
+      call.fate = each.is_found ? Fate::kFound : Fate::kGone;
   }
 }
 

@@ -1,13 +1,14 @@
-// LedgerJudge: holds a recovered log, and the database that it was replayed into, against what clients of the ledger sent and were
-// told, and against what the ledger's model gives for the log's calls, one after the other.
+// LedgerJudge: holds a recovered log, and the database that it was replayed into, against what clients of the
+// ledger sent and were told, and against what the ledger's model gives for the log's calls, one after the
+// other.
 //
-// Judgement   an acknowledged call is in the log, at its LSN, and its client was given what the model gives for it there;
-//             nothing else is in it but calls that were sent and never answered, in the lives since the last log that was settled:
-//             one that was not in that does not come up again;
-//             a call that wrote nothing, or raised, was answered from a state of the log's, not before its LSN's;
+// Judgement   an acknowledged call is in the log, at its LSN, and its client was given what the model gives
+//             for it there; nothing else is in it but calls that were sent and never answered, in the lives
+//             since the last log that was settled: one that was not in that does not come up again; a call
+//             that wrote nothing, or raised, was answered from a state of the log's, not before its LSN's;
 //             the database holds what the model does in the end.
-// Rows        a record of rows doesn't tell its call. Its LSN does, but where power failed just as the call ran: of those, few as
-//             they are, any is taken with which all the rest comes true.
+// Rows        a record of rows doesn't tell its call. Its LSN does, but where power failed just as the call
+//             ran: of those, few as they are, any is taken with which all the rest comes true.
 // Threads     one.
 #pragma once
 
@@ -61,7 +62,7 @@ class LedgerJudge {
   const std::unique_ptr<Program> program_;
   Arena arena_;
   std::vector<Sent> sent_;
-  std::vector<Sent*> open_;      // that power failed on
+  std::vector<Sent*> open_;  // that power failed on
   std::vector<Logged> log_;
   std::vector<size_t> unknown_;  // of log_
 };

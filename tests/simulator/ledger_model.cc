@@ -16,7 +16,9 @@ namespace {
 // In the order in which ledger_sql() creates them.
 enum class LedgerCall : uint32_t { kDeposit, kPay, kPayFriend, kBefriend, kForget, kLook };
 
-int64_t integer(const Call& call, size_t argument) { return call.arguments[argument].scalar.as_int(); }
+int64_t integer(const Call& call, size_t argument) {
+  return call.arguments[argument].scalar.as_int();
+}
 
 std::string rows_text(const std::vector<std::string>& rows) {
   std::string text;
@@ -27,7 +29,8 @@ std::string rows_text(const std::vector<std::string>& rows) {
 }  // namespace
 
 LedgerModel::LedgerModel() : accounts_(kAccounts) {
-  for (int64_t id = 0; id < kAccounts; ++id) accounts_[static_cast<size_t>(id)].kept_friend = (id + 1) % kAccounts;
+  for (int64_t id = 0; id < kAccounts; ++id)
+    accounts_[static_cast<size_t>(id)].kept_friend = (id + 1) % kAccounts;
 }
 
 std::pair<LedgerModel::Entries::const_iterator, LedgerModel::Entries::const_iterator> LedgerModel::forgotten(
@@ -61,7 +64,8 @@ std::optional<LedgerResults> LedgerModel::run(const Call& call) {
       const int64_t amount = integer(call, 1);
       const Value& note = call.arguments[2].scalar;
       account.balance += amount;
-      entries_[{id, account.entries++}] = {amount, note.is_null() ? std::nullopt : std::optional<std::string>(note.as_text())};
+      entries_[{id, account.entries++}] = {
+          amount, note.is_null() ? std::nullopt : std::optional<std::string>(note.as_text())};
       total_ += amount;
       ++deposits_;
       return LedgerResults{account.balance};
@@ -104,7 +108,8 @@ std::optional<std::string> LedgerModel::compare(const Database& database) const 
     wanted[0].push_back(fmt::format("{} {} {} {}", id, each.balance, each.entries, each.kept_friend));
   }
   for (const auto& [key, each] : entries_)
-    wanted[1].push_back(fmt::format("{} {} {} {}", key.first, key.second, each.amount, each.note.value_or("NULL")));
+    wanted[1].push_back(
+        fmt::format("{} {} {} {}", key.first, key.second, each.amount, each.note.value_or("NULL")));
   wanted[2].push_back(fmt::format("1 {} {}", total_, deposits_));
   const DatabaseRows rows(database);
   for (uint32_t table = 0; table < 3; ++table) {
@@ -114,7 +119,9 @@ std::optional<std::string> LedgerModel::compare(const Database& database) const 
       for (size_t column = 0; column < row.size(); ++column) {
         const bool is_text = table == 1 && column == 3;
         text += column == 0 ? "" : " ";
-        text += row[column].is_null() ? "NULL" : is_text ? std::string(row[column].as_text()) : std::to_string(row[column].as_int());
+        text += row[column].is_null() ? "NULL"
+                : is_text             ? std::string(row[column].as_text())
+                                      : std::to_string(row[column].as_int());
       }
       found.push_back(std::move(text));
     });
@@ -122,7 +129,8 @@ std::optional<std::string> LedgerModel::compare(const Database& database) const 
     std::ranges::sort(found);
     std::ranges::sort(wanted[table]);
     if (found != wanted[table]) {
-      return fmt::format("table {} has the rows ({}), and must have ({})", database.catalog().table(TableId(table)).name, rows_text(found),
+      return fmt::format("table {} has the rows ({}), and must have ({})",
+                         database.catalog().table(TableId(table)).name, rows_text(found),
                          rows_text(wanted[table]));
     }
   }

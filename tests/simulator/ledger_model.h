@@ -1,4 +1,5 @@
-// LedgerModel: the ledger's procedures (ledger.h) once more, on maps: what calls that run one after the other must give, and leave.
+// LedgerModel: the ledger's procedures (ledger.h) once more, on maps: what calls that run one after the other
+// must give, and leave.
 //
 // It shares nothing with what it judges, but for the calls' encoding.
 #pragma once

@@ -23,10 +23,10 @@ Function* real(const char* name) {
 }  // namespace mneme::simulator
 
 // REAL(close)(descriptor), looked up once.
-#define REAL(name)                                                                       \
-  ([] {                                                                                  \
-    static const auto found = ::mneme::simulator::real<decltype(name)>(#name);           \
-    return found;                                                                        \
+#define REAL(name)                                                             \
+  ([] {                                                                        \
+    static const auto found = ::mneme::simulator::real<decltype(name)>(#name); \
+    return found;                                                              \
   }())
 
 namespace mneme::simulator {

@@ -81,7 +81,9 @@ struct Block {
 
   std::string bytes;
 
-  bool has(const Byte& byte) const { return path == byte.path && byte.offset >= offset && byte.offset < offset + kBlockBytes; }
+  bool has(const Byte& byte) const {
+    return path == byte.path && byte.offset >= offset && byte.offset < offset + kBlockBytes;
+  }
   bool has_in_header(const Byte& byte) const { return has(byte) && byte.offset < offset + kBlockHeaderBytes; }
 };
 
@@ -92,20 +94,25 @@ std::vector<Block> blocks_of(const std::string& directory, const Manifest& manif
     const std::string bytes = content_of(path);
     if (bytes.size() < kBlockBytes) continue;
     for (size_t at = kBlockBytes; at + kBlockBytes <= bytes.size(); at += kBlockBytes) {
-      const bool is_right = bytes.compare(at + 4, 4, "MNBK") == 0 && has_checksum(bytes, at, at + kBlockHeaderBytes) &&
+      const bool is_right = bytes.compare(at + 4, 4, "MNBK") == 0 &&
+                            has_checksum(bytes, at, at + kBlockHeaderBytes) &&
                             number_at<uint32_t>(bytes, at + 32) == segment.incarnation &&
-                            number_at<uint32_t>(bytes, at + 36) == segment.number && number_at<uint32_t>(bytes, at + 40) == at / kBlockBytes - 1;
+                            number_at<uint32_t>(bytes, at + 36) == segment.number &&
+                            number_at<uint32_t>(bytes, at + 40) == at / kBlockBytes - 1;
       if (!is_right) continue;
-      blocks.push_back({path, at, number_at<uint64_t>(bytes, at + 24), segment.incarnation, bytes.substr(at, kBlockBytes)});
+      blocks.push_back({path, at, number_at<uint64_t>(bytes, at + 24), segment.incarnation,
+                        bytes.substr(at, kBlockBytes)});
     }
   }
   return blocks;
 }
 
-// Whether the block, which is whole, has with this byte changed a sector of zeros where there were others: a crash may leave it so.
+// Whether the block, which is whole, has with this byte changed a sector of zeros where there were others: a
+// crash may leave it so.
 bool may_pass_for_torn(const Block& block, const Byte& byte) {
   std::string changed = block.bytes;
-  changed[byte.offset - block.offset] = static_cast<char>(static_cast<unsigned char>(changed[byte.offset - block.offset]) ^ byte.mask);
+  changed[byte.offset - block.offset] =
+      static_cast<char>(static_cast<unsigned char>(changed[byte.offset - block.offset]) ^ byte.mask);
   const size_t used = kBlockHeaderBytes + number_at<uint32_t>(block.bytes, 12);
   for (size_t at = 0; at < used; at += kSectorBytes) {
     if (changed.find_first_not_of('\0', at) >= at + kSectorBytes) return true;
@@ -123,11 +130,13 @@ Bounds bounds_of(const Byte& byte, const std::string& directory, const Manifest&
   Bounds bounds;
   // A database that has just been made may have had no life yet.
   const uint64_t begin = manifest.incarnations.empty() ? manifest.checkpoint_lsn.value
-                                                       : std::max(manifest.checkpoint_lsn.value, manifest.incarnations.back().begin.value);
+                                                       : std::max(manifest.checkpoint_lsn.value,
+                                                                  manifest.incarnations.back().begin.value);
   if (byte.path == directory + "/" + kPepochFile) {
     // Where the last life wrote no segment, nobody asks that file.
-    bounds.must_be_refused = std::ranges::any_of(
-        manifest.segments, [&](const SegmentEntry& each) { return each.incarnation == manifest.incarnations.back().number; });
+    bounds.must_be_refused = std::ranges::any_of(manifest.segments, [&](const SegmentEntry& each) {
+      return each.incarnation == manifest.incarnations.back().number;
+    });
     return bounds;
   }
   // What loggers' streams hold is all covered by that file.
@@ -135,8 +144,10 @@ Bounds bounds_of(const Byte& byte, const std::string& directory, const Manifest&
   const std::vector<Block> blocks = blocks_of(directory, manifest);
   const auto rotten = std::ranges::find_if(blocks, [&](const Block& each) { return each.has(byte); });
   if (rotten == blocks.end()) return bounds;
-  const bool is_whole = crc32c(std::as_bytes(std::span(rotten->bytes).subspan(kBlockHeaderBytes))) == number_at<uint32_t>(rotten->bytes, 8);
-  bounds.must_be_refused = is_whole && rotten->incarnation == manifest.incarnations.back().number && !may_pass_for_torn(*rotten, byte);
+  const bool is_whole = crc32c(std::as_bytes(std::span(rotten->bytes).subspan(kBlockHeaderBytes))) ==
+                        number_at<uint32_t>(rotten->bytes, 8);
+  bounds.must_be_refused = is_whole && rotten->incarnation == manifest.incarnations.back().number &&
+                           !may_pass_for_torn(*rotten, byte);
   bounds.least_end = begin;
   for (const Block& each : blocks) {
     if (!each.has_in_header(byte)) bounds.least_end = std::max(bounds.least_end, each.durable);
@@ -206,12 +217,15 @@ class RotExamination {
       if (digest_text(*recovered->database, 1) != setting_.digest) return "another state is recovered";
       return std::nullopt;
     }
-    const bool is_prefix = found.size() < hashes.size() && std::equal(found.begin(), found.end(), hashes.begin());
+    const bool is_prefix =
+        found.size() < hashes.size() && std::equal(found.begin(), found.end(), hashes.begin());
     if (!is_prefix) return "other records are found than there were";
     const uint64_t gone = hashes.size() - found.size();
     if (recovered->log.end.value < bounds.least_end)
-      return fmt::format("the log ends {} records sooner, at LSN {}, though it was durable beyond", gone, recovered->log.end.value);
-    if (recovered->report.dropped_reason.empty()) return fmt::format("the log ends {} records sooner and doesn't say so", gone);
+      return fmt::format("the log ends {} records sooner, at LSN {}, though it was durable beyond", gone,
+                         recovered->log.end.value);
+    if (recovered->report.dropped_reason.empty())
+      return fmt::format("the log ends {} records sooner and doesn't say so", gone);
     if (auto trouble = setting_.judge.compare_without_last(gone, *recovered->database)) return trouble;
     ++counts_.rot_at_the_end;
     return std::nullopt;
@@ -224,6 +238,8 @@ class RotExamination {
 
 }  // namespace
 
-std::optional<std::string> examine_rot(const RotSetting& setting, LifeCounts& counts) { return RotExamination(setting, counts).run(); }
+std::optional<std::string> examine_rot(const RotSetting& setting, LifeCounts& counts) {
+  return RotExamination(setting, counts).run();
+}
 
 }  // namespace mneme::simulator

@@ -1,8 +1,9 @@
 // Rot: single bytes of a directory that change while nobody looks, and what recovery makes of it.
 //
-// Judgement   each must be refused as damage of its file, or make no difference. Alone where a block is left as a crash may leave it, with a
-//             sector of zeros, and lies past all that any other block vouches for (docs/log_format.md), the log may end sooner: not
-//             below that, it must say so, and the state is that of what is left.
+// Judgement   each must be refused as damage of its file, or make no difference. Alone where a block is left
+//             as a crash may leave it, with a sector of zeros, and lies past all that any other block vouches
+//             for (docs/log_format.md), the log may end sooner: not below that, it must say so, and the state
+//             is that of what is left.
 #pragma once
 
 #include <cstdint>

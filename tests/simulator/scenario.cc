@@ -19,7 +19,7 @@ namespace {
 
 struct Field {
   std::string_view name;
-  uint64_t Scenario::* value;
+  uint64_t Scenario::*value;
   uint64_t least;
 };
 
@@ -86,7 +86,8 @@ Scenario Scenario::draw(uint64_t seed) {
   if (drawn.checkpoints != 0 && pick(3) == 0) {
     // Lives that are long enough for a checkpoint, and end in it or soon after.
     // Most often while it is made current.
-    drawn.aim = 1 + (pick(2) == 0 ? static_cast<uint64_t>(CheckpointStep::kArchived) : pick(kCheckpointSteps));
+    drawn.aim =
+        1 + (pick(2) == 0 ? static_cast<uint64_t>(CheckpointStep::kArchived) : pick(kCheckpointSteps));
     drawn.calls = 30 + pick(60);
     drawn.pause = 500 + pick(uint64_t{1} << (10 + pick(6)));
   }
@@ -119,7 +120,8 @@ Scenario Scenario::remote() const {
 
 std::string Scenario::text() const {
   std::string text;
-  for (const Field& field : kFields) text += fmt::format("{}{}={}", text.empty() ? "" : " ", field.name, this->*field.value);
+  for (const Field& field : kFields)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", field.name, this->*field.value);
   return text;
 }
 

@@ -26,6 +26,8 @@ SharedMemory::SharedMemory(const Scenario& scenario)
   shared_ = new (memory) Shared();
 }
 
-SharedMemory::~SharedMemory() { ::munmap(shared_, bytes_); }
+SharedMemory::~SharedMemory() {
+  ::munmap(shared_, bytes_);
+}
 
 }  // namespace mneme::simulator

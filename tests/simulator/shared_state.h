@@ -1,4 +1,5 @@
-// SharedState: what a scenario's processes, one after the other, tell its parent and one another, in memory that outlives them.
+// SharedState: what a scenario's processes, one after the other, tell its parent and one another, in memory
+// that outlives them.
 #pragma once
 
 #include <atomic>
@@ -17,12 +18,12 @@ namespace mneme::simulator {
 struct SharedCall {
   static constexpr size_t kMostBytes = 120;
 
-  // In this order. Its client's thread writes it, with release, once what belongs to it is there; the processes that judge read it, with
-  // acquire, when that client's has ended.
+  // In this order. Its client's thread writes it, with release, once what belongs to it is there; the
+  // processes that judge read it, with acquire, when that client's has ended.
   enum class State : uint8_t {
     kNone,
     kSent,
-    kHasRun,    // its client has not been told of it
+    kHasRun,  // its client has not been told of it
     kAnswered,
   };
   enum class Ending : uint8_t { kLogged, kReadOnly, kRolledBack, kGaveUp };
@@ -32,7 +33,8 @@ struct SharedCall {
   std::atomic<State> state{State::kNone};
   Ending ending = Ending::kLogged;  // of one that has run
   Fate fate = Fate::kOpen;
-  Lsn lsn;                          // of its record; of one that left none, the youngest of those that it depends on
+  // of its record; of one that left none, the youngest of those that it depends on
+  Lsn lsn;
   uint8_t payload_bytes = 0;
   uint8_t result_bytes = 0;
   std::byte payload[kMostBytes];
@@ -49,7 +51,8 @@ struct Shared {
   LifeCounts counts;
   bool has_opened = false;
   bool has_closed = false;
-  // What has to stay of the log; and what has, too, once the next life has opened it, as the engine died and no power was lost.
+  // What has to stay of the log; and what has, too, once the next life has opened it, as the engine died and
+  // no power was lost.
   FoundLog settled;
   FoundLog cached;
   bool has_cached = false;
@@ -79,7 +82,11 @@ class SharedMemory {
 // Where a scenario's files lie.
 struct Folders {
   explicit Folders(const std::string& folder)
-      : disk(folder + "/disk"), trash(folder + "/trash"), data(disk + "/data"), archive(disk + "/archive"), servers(folder + "/servers") {}
+      : disk(folder + "/disk"),
+        trash(folder + "/trash"),
+        data(disk + "/data"),
+        archive(disk + "/archive"),
+        servers(folder + "/servers") {}
   const std::string disk;
   const std::string trash;
   const std::string data;

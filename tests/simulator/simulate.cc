@@ -40,7 +40,8 @@ struct Settings {
 
 std::string default_folder() {
   const std::string memory = "/dev/shm";
-  const std::string parent = std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path().string();
+  const std::string parent =
+      std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path().string();
   return fmt::format("{}/mneme-simulator-{}", parent, ::getpid());
 }
 
@@ -62,7 +63,8 @@ void tell_fault(const Scenario& scenario, const std::string& fault, const Settin
   fmt::print(stderr, "{}\n  mneme_simulator --scenario '{}'\n", fault, scenario.text());
   if (!settings.shrinks) return;
   const Scenario smallest = shrink(scenario, settings.folder);
-  fmt::print(stderr, "smaller:\n  {}\n  mneme_simulator --scenario '{}'\n", live(smallest, settings.folder).fault, smallest.text());
+  fmt::print(stderr, "smaller:\n  {}\n  mneme_simulator --scenario '{}'\n",
+             live(smallest, settings.folder).fault, smallest.text());
 }
 
 // What records hold, their buffer or layout, whether checkpoints are taken, and the device.
@@ -76,8 +78,10 @@ std::string_view device_of(const Scenario& scenario) {
 
 Setting setting_of(const Scenario& scenario) {
   const auto layout = static_cast<LogLayout>(scenario.layout);
-  const std::string_view buffer = layout == LogLayout::kStream ? name_of(log_buffer_kinds()[scenario.buffer]) : name_of(layout);
-  return {name_of(static_cast<RecordContent>(scenario.records)), buffer, scenario.checkpoints != 0, device_of(scenario)};
+  const std::string_view buffer =
+      layout == LogLayout::kStream ? name_of(log_buffer_kinds()[scenario.buffer]) : name_of(layout);
+  return {name_of(static_cast<RecordContent>(scenario.records)), buffer, scenario.checkpoints != 0,
+          device_of(scenario)};
 }
 
 struct Counts {
@@ -102,18 +106,19 @@ nlohmann::ordered_json json(const std::map<Setting, Counts>& by_setting) {
 
 // What befell the databases, by name. All of it must have, some time, or the rest says little.
 std::vector<std::pair<std::string, uint64_t>> troubles_of(const LifeCounts& counts) {
-  std::vector<std::pair<std::string, uint64_t>> troubles = {{"killed", counts.kills},
-                                                            {"lost power while opening", counts.while_opening},
-                                                            {"lost power after closing", counts.after_the_end},
-                                                            {"thread stopped", counts.stops},
-                                                            {"sync slow", counts.disk.slow_syncs},
-                                                            {"recovered from a later checkpoint", counts.from_checkpoints},
-                                                            {"byte rotten", counts.rotten},
-                                                            {"connection reset", counts.network.resets},
-                                                            {"link cut", counts.network.cuts},
-                                                            {"server lost", counts.network.lost},
-                                                            {"server ended", counts.network.ended},
-                                                            {"server hung", counts.network.hung}};
+  std::vector<std::pair<std::string, uint64_t>> troubles = {
+      {"killed", counts.kills},
+      {"lost power while opening", counts.while_opening},
+      {"lost power after closing", counts.after_the_end},
+      {"thread stopped", counts.stops},
+      {"sync slow", counts.disk.slow_syncs},
+      {"recovered from a later checkpoint", counts.from_checkpoints},
+      {"byte rotten", counts.rotten},
+      {"connection reset", counts.network.resets},
+      {"link cut", counts.network.cuts},
+      {"server lost", counts.network.lost},
+      {"server ended", counts.network.ended},
+      {"server hung", counts.network.hung}};
   for (size_t i = 1; i < static_cast<size_t>(Fault::kForgetsSyncs); ++i)
     troubles.emplace_back(fmt::format("disk: {}", name_of(static_cast<Fault>(i))), counts.disk.faults[i]);
   return troubles;
@@ -161,7 +166,8 @@ int run(const Settings& settings) {
     Outcome outcome = live(scenario, settings.folder);
     if (settings.twice && outcome.fault.empty()) {
       const Outcome again = live(scenario, settings.folder);
-      if (!again.fault.empty() || again.counts != outcome.counts) outcome.fault = "the same scenario went another way";
+      if (!again.fault.empty() || again.counts != outcome.counts)
+        outcome.fault = "the same scenario went another way";
     }
     counts += outcome.counts;
     Counts& of_setting = by_setting[setting_of(scenario)];
@@ -172,8 +178,8 @@ int run(const Settings& settings) {
     if (!is_good) tell_fault(scenario, outcome.fault, settings);
     if (settings.minutes > 0 && seconds() - told > 30) {
       told = seconds();
-      fmt::print(stderr, "{:.0f} s of {:.0f}: {} databases, {} power failures\n", told, 60 * settings.minutes, done,
-                 counts.power_failures);
+      fmt::print(stderr, "{:.0f} s of {:.0f}: {} databases, {} power failures\n", told, 60 * settings.minutes,
+                 done, counts.power_failures);
     }
   }
   if (settings.json) {
@@ -182,10 +188,12 @@ int run(const Settings& settings) {
     fmt::print("{}\n", report.dump());
   } else {
     fmt::print(
-        "{} databases: {} power failures and {} kills; {} lives ended by faults; {} calls acknowledged, {} unanswered ones lost; {} bytes "
+        "{} databases: {} power failures and {} kills; {} lives ended by faults; {} calls acknowledged, {} "
+        "unanswered ones lost; {} bytes "
         "rotten, {} refused, {} at the log's end; {} steps, {:.1f} s: {}\n",
-        done, counts.power_failures, counts.kills, counts.ended_by_faults, counts.acknowledged, counts.lost_calls, counts.rotten,
-        counts.rot_refused, counts.rot_at_the_end, counts.steps, seconds(), is_good ? "nothing lost" : "FAULTY");
+        done, counts.power_failures, counts.kills, counts.ended_by_faults, counts.acknowledged,
+        counts.lost_calls, counts.rotten, counts.rot_refused, counts.rot_at_the_end, counts.steps, seconds(),
+        is_good ? "nothing lost" : "FAULTY");
     for (const auto& [name, count] : troubles_of(counts)) fmt::print("  {}: {}\n", name, count);
   }
   if (settings.wants_all) {
@@ -210,10 +218,13 @@ int main(int count, char** arguments) {
   app.add_option("--count", settings.count, "of databases");
   app.add_option("--minutes", settings.minutes, "in place of a count");
   app.add_option("--scenario", settings.scenario, "as a fault tells it: this one alone");
-  app.add_option("--folder", settings.folder, "made, and removed; on a file system in memory where there is one");
+  app.add_option("--folder", settings.folder,
+                 "made, and removed; on a file system in memory where there is one");
   app.add_flag("--forget-syncs", settings.forgets_syncs, "of the disk: a fault must be found");
-  app.add_flag("--forget-records", settings.forgets_records, "of log servers, which acknowledged them: a fault must be found");
-  app.add_flag("--remote", settings.is_remote, "of the seeds' databases those alone whose log lies at log servers");
+  app.add_flag("--forget-records", settings.forgets_records,
+               "of log servers, which acknowledged them: a fault must be found");
+  app.add_flag("--remote", settings.is_remote,
+               "of the seeds' databases those alone whose log lies at log servers");
   app.add_flag("--twice", settings.twice, "each, and hold the two against one another");
   app.add_flag("--all-troubles", settings.wants_all, "must have happened, or the exit status is 1");
   app.add_flag("--json", settings.json, "counts as one line of JSON, once all is done");

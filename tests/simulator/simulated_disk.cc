@@ -59,8 +59,8 @@ struct EntryChange {
   uint64_t id;
   Kind kind;
   std::string path;
-  std::string from{};  // kRenamed
-  std::string kept{};  // what had the path before, in the trash
+  std::string from{};      // kRenamed
+  std::string kept{};      // what had the path before, in the trash
   bool is_doomed = false;  // a sync that should have covered it failed
 };
 
@@ -108,7 +108,8 @@ class Disk {
   }
 
   bool has(std::string_view path) const {
-    return path.starts_with(rules_.folder) && path.size() > rules_.folder.size() && path[rules_.folder.size()] == '/';
+    return path.starts_with(rules_.folder) && path.size() > rules_.folder.size() &&
+           path[rules_.folder.size()] == '/';
   }
 
   int open(const char* path, int flags, mode_t mode) {
@@ -134,7 +135,8 @@ class Disk {
   }
 
   // Nothing: not a file of this disk.
-  std::optional<ssize_t> write(int descriptor, const void* bytes, size_t count, off_t offset, bool may_end_early) {
+  std::optional<ssize_t> write(int descriptor, const void* bytes, size_t count, off_t offset,
+                               bool may_end_early) {
     Content* const content = find(descriptor);
     if (content == nullptr) return std::nullopt;
     pass(1 + draw(kLongestWriteNs));
@@ -173,7 +175,8 @@ class Disk {
     // What lies over a doomed change takes its place for good.
     std::erase_if(content->changes, [&](const Change& doomed) {
       return doomed.is_doomed && std::ranges::any_of(content->changes, [&](const Change& each) {
-               return !each.is_doomed && each.id <= last && each.offset < doomed.end() && doomed.offset < each.end();
+               return !each.is_doomed && each.id <= last && each.offset < doomed.end() &&
+                      doomed.offset < each.end();
              });
     });
     std::optional<uint64_t> durable_size;
@@ -219,7 +222,8 @@ class Disk {
   int rmdir(const char* path) {
     step();
     const auto done = static_cast<int>(system_call(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR));
-    if (done == 0) std::erase_if(entries_[parent(path)], [&](const EntryChange& each) { return each.path == path; });
+    if (done == 0)
+      std::erase_if(entries_[parent(path)], [&](const EntryChange& each) { return each.path == path; });
     return done;
   }
 
@@ -241,7 +245,8 @@ class Disk {
     const uint64_t manner = draw(8);
     for (Content& content : contents_) {
       std::vector<Change>& changes = content.changes;
-      for (auto each = changes.rbegin(); each != changes.rend(); ++each) put(content, each->offset, each->before, each->size_before);
+      for (auto each = changes.rbegin(); each != changes.rend(); ++each)
+        put(content, each->offset, each->before, each->size_before);
       for (const Change& each : changes) {
         if (manner == 0 || (manner != 1 && (each.is_doomed || draw(2) == 0))) continue;
         keep_some(content, each, manner == 1 ? 1 : 1 + draw(2));
@@ -249,13 +254,15 @@ class Disk {
     }
     const uint64_t one_in = 2 + draw(8);
     for (auto& [directory, changes] : entries_) {
-      // In any order, but that nothing stays which rests upon what goes. Or one alone, which others may hide otherwise.
+      // In any order, but that nothing stays which rests upon what goes. Or one alone, which others may hide
+      // otherwise.
       std::set<std::string> lost_paths;
       std::vector<EntryChange> lost;
       const uint64_t the_one = manner == 2 && !changes.empty() ? changes[draw(changes.size())].id : 0;
       for (const EntryChange& each : changes) {
         const bool is_drawn = manner == 2 ? each.id == the_one : manner != 1 && draw(one_in) == 0;
-        const bool is_lost = manner == 0 || (each.is_doomed && manner != 1) || is_drawn || lost_paths.contains(each.path) || lost_paths.contains(each.from);
+        const bool is_lost = manner == 0 || (each.is_doomed && manner != 1) || is_drawn ||
+                             lost_paths.contains(each.path) || lost_paths.contains(each.from);
         if (!is_lost) continue;
         lost_paths.insert(each.path);
         if (!each.from.empty()) lost_paths.insert(each.from);
@@ -279,11 +286,14 @@ class Disk {
       if (!has_names(content)) continue;
       const std::string name = fmt::format("{}/{}", rules_.trash, ++ids_);
       const std::string opened = fmt::format("/proc/self/fd/{}", content.descriptor);
-      CHECK(system_call(SYS_linkat, AT_FDCWD, opened.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0);
+      CHECK(system_call(SYS_linkat, AT_FDCWD, opened.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) ==
+            0);
       cache.put_text(name);
       cache.put(content.changes.size());
       for (const Change& each : content.changes) {
-        for (const uint64_t number : {each.id, each.offset, each.size_before, each.size_after, uint64_t{each.is_doomed}}) cache.put(number);
+        for (const uint64_t number :
+             {each.id, each.offset, each.size_before, each.size_after, uint64_t{each.is_doomed}})
+          cache.put(number);
         cache.put_text(each.before);
         cache.put_text(each.after);
       }
@@ -293,7 +303,8 @@ class Disk {
       cache.put_text(directory);
       cache.put(changes.size());
       for (const EntryChange& each : changes) {
-        for (const uint64_t number : {each.id, static_cast<uint64_t>(each.kind), uint64_t{each.is_doomed}}) cache.put(number);
+        for (const uint64_t number : {each.id, static_cast<uint64_t>(each.kind), uint64_t{each.is_doomed}})
+          cache.put(number);
         for (const std::string& text : {each.path, each.from, each.kept}) cache.put_text(text);
       }
     }
@@ -333,7 +344,9 @@ class Disk {
     }
   }
 
-  static bool exists(const std::string& path) { return system_call(SYS_faccessat, AT_FDCWD, path.c_str(), F_OK) == 0; }
+  static bool exists(const std::string& path) {
+    return system_call(SYS_faccessat, AT_FDCWD, path.c_str(), F_OK) == 0;
+  }
   static std::string parent(const std::string& path) { return path.substr(0, path.rfind('/')); }
   static Identity identity(int descriptor) {
     struct stat found {};
@@ -352,7 +365,8 @@ class Disk {
   std::optional<std::string> directory_of(int descriptor) const {
     struct stat found {};
     if (::fstat(descriptor, &found) != 0 || !S_ISDIR(found.st_mode)) return std::nullopt;
-    const std::string path = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", descriptor)).string();
+    const std::string path =
+        std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", descriptor)).string();
     if (path != rules_.folder && !has(path)) return std::nullopt;
     return path;
   }
@@ -425,8 +439,8 @@ class Disk {
       const uint64_t to_boundary = kSectorBytes - (change.offset + at) % kSectorBytes;
       const uint64_t count = std::min<uint64_t>(to_boundary, change.after.size() - at);
       if (draw(one_in) == 0) {
-        const long done =
-            system_call(SYS_pwrite64, content.descriptor, change.after.data() + at, count, change.offset + at);
+        const long done = system_call(SYS_pwrite64, content.descriptor, change.after.data() + at, count,
+                                      change.offset + at);
         CHECK(done == static_cast<long>(count));
       }
       at += count;
@@ -464,7 +478,8 @@ class Disk {
     for (uint64_t left = cache.get(); left > 0; --left) {
       const auto name = cache.get_text<std::string>();
       Content content;
-      content.descriptor = static_cast<int>(system_call(SYS_openat, AT_FDCWD, name.c_str(), O_RDWR | O_CLOEXEC, 0));
+      content.descriptor =
+          static_cast<int>(system_call(SYS_openat, AT_FDCWD, name.c_str(), O_RDWR | O_CLOEXEC, 0));
       CHECK(content.descriptor >= 0);
       system_call(SYS_unlinkat, AT_FDCWD, name.c_str(), 0);
       for (uint64_t changes = cache.get(); changes > 0; --changes) {
@@ -510,8 +525,12 @@ class Disk {
 
 Disk* disk = nullptr;
 
-bool is_on_disk(const char* path) { return is_simulated() && disk != nullptr && disk->has(path); }
-bool is_disk_there() { return is_simulated() && disk != nullptr; }
+bool is_on_disk(const char* path) {
+  return is_simulated() && disk != nullptr && disk->has(path);
+}
+bool is_disk_there() {
+  return is_simulated() && disk != nullptr;
+}
 
 int open_file(const char* path, int flags, mode_t mode) {
   if (is_on_disk(path) && (flags & O_DIRECTORY) == 0) return disk->open(path, flags, mode);
@@ -521,8 +540,9 @@ int open_file(const char* path, int flags, mode_t mode) {
 }  // namespace
 
 std::string_view name_of(Fault fault) {
-  constexpr std::array<std::string_view, kFaults> kNames = {"none",      "write fails", "short write", "sync fails",    "syncs fail",
-                                                            "disk full", "entry fails", "read fails",  "forgets syncs"};
+  constexpr std::array<std::string_view, kFaults> kNames = {"none",        "write fails", "short write",
+                                                            "sync fails",  "syncs fail",  "disk full",
+                                                            "entry fails", "read fails",  "forgets syncs"};
   return kNames[static_cast<size_t>(fault)];
 }
 
@@ -538,8 +558,12 @@ void insert_disk(DiskRules rules, DiskCounts& counts) {
 }
 
 // What they do to files is no longer the disk's.
-void fail_power() { std::exchange(disk, nullptr)->fail_power(); }
-void keep_cache() { std::exchange(disk, nullptr)->keep_cache(); }
+void fail_power() {
+  std::exchange(disk, nullptr)->fail_power();
+}
+void keep_cache() {
+  std::exchange(disk, nullptr)->keep_cache();
+}
 
 }  // namespace mneme::simulator
 
@@ -573,7 +597,9 @@ ssize_t pread(int descriptor, void* bytes, size_t count, off_t offset) {
   return system_call(SYS_pread64, descriptor, bytes, count, offset);
 }
 
-ssize_t pread64(int descriptor, void* bytes, size_t count, off64_t offset) { return pread(descriptor, bytes, count, offset); }
+ssize_t pread64(int descriptor, void* bytes, size_t count, off64_t offset) {
+  return pread(descriptor, bytes, count, offset);
+}
 
 ssize_t pwrite(int descriptor, const void* bytes, size_t count, off_t offset) {
   if (is_disk_there()) {
@@ -589,7 +615,8 @@ ssize_t pwrite64(int descriptor, const void* bytes, size_t count, off64_t offset
 // Of one buffer, as the log writes.
 ssize_t pwritev2(int descriptor, const iovec* vectors, int count, off_t offset, int flags) {
   if (is_disk_there() && count == 1) {
-    if (const auto done = disk->write(descriptor, vectors->iov_base, vectors->iov_len, offset, /*may_end_early=*/false)) {
+    if (const auto done =
+            disk->write(descriptor, vectors->iov_base, vectors->iov_len, offset, /*may_end_early=*/false)) {
       CHECK(flags == 0 && "a write-through is not simulated");
       return *done;
     }

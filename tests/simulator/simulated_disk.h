@@ -1,16 +1,18 @@
 // SimulatedDisk: a folder as a disk with a volatile cache, beneath the C library's calls.
 //
-// What        Of the files below the folder, what was not synced may be lost when the power fails: each write alone, and of each
-//             write any of its 512-byte sectors. Of a directory's changes (files made, renamed, removed) any too, and
-//             what rests upon them, unless the directory was synced behind them. A sync takes its time, and covers what was written before
-//             it began.
-// Faults      the n-th write, sync, read or change of a directory fails, or the disk is full from then on; a write may be done in part, as
-//             may any write through File, which goes on with the rest. After a failed sync what it would have covered is gone with the
-//             next power failure, whatever syncs succeed later, as with Linux's page cache.
-// Kills       a process that dies takes nothing with it that it has written: the next one that puts in a disk of this folder finds
-//             the same cache.
-// How         open, pwrite, fdatasync and the like are defined anew in simulated_disk.cc; each is a step (simulated_threads.h).
-//             The files themselves are real, and hold what a reader is to see; what a power failure would undo is kept here.
+// What        Of the files below the folder, what was not synced may be lost when the power fails: each write
+//             alone, and of each write any of its 512-byte sectors. Of a directory's changes (files made,
+//             renamed, removed) any too, and what rests upon them, unless the directory was synced behind
+//             them. A sync takes its time, and covers what was written before it began.
+// Faults      the n-th write, sync, read or change of a directory fails, or the disk is full from then on; a
+//             write may be done in part, as may any write through File, which goes on with the rest. After a
+//             failed sync what it would have covered is gone with the next power failure, whatever syncs
+//             succeed later, as with Linux's page cache.
+// Kills       a process that dies takes nothing with it that it has written: the next one that puts in a disk
+//             of this folder finds the same cache.
+// How         open, pwrite, fdatasync and the like are defined anew in simulated_disk.cc; each is a step
+//             (simulated_threads.h). The files themselves are real, and hold what a reader is to see; what a
+//             power failure would undo is kept here.
 // Threads     simulated ones.
 #pragma once
 
@@ -23,14 +25,14 @@ namespace mneme::simulator {
 
 enum class Fault : uint8_t {
   kNone,
-  kWriteFails,   // EIO, once
-  kShortWrite,   // of the log, once
-  kSyncFails,    // EIO, once
-  kSyncsFail,    // EIO, from then on
-  kDiskFull,     // ENOSPC, from then on, of whatever needs room
-  kEntryFails,   // EIO, once, of a file or directory that is made, renamed, linked or removed
-  kReadFails,    // EIO, once
-  kForgetsSyncs, // no fault that an engine could survive: for the check of the check
+  kWriteFails,    // EIO, once
+  kShortWrite,    // of the log, once
+  kSyncFails,     // EIO, once
+  kSyncsFail,     // EIO, from then on
+  kDiskFull,      // ENOSPC, from then on, of whatever needs room
+  kEntryFails,    // EIO, once, of a file or directory that is made, renamed, linked or removed
+  kReadFails,     // EIO, once
+  kForgetsSyncs,  // no fault that an engine could survive: for the check of the check
 };
 
 inline constexpr size_t kFaults = static_cast<size_t>(Fault::kForgetsSyncs) + 1;
@@ -45,8 +47,9 @@ struct DiskCounts {
 };
 
 struct DiskRules {
-  std::string folder;  // absolute; what lies in it already is durable, but for what a killed process has left in the cache
-  std::string trash;   // beside it, on the same file system: for what may yet come back, and for the cache
+  // absolute; what lies in it already is durable, but for what a killed process has left in the cache
+  std::string folder;
+  std::string trash;  // beside it, on the same file system: for what may yet come back, and for the cache
   Fault fault = Fault::kNone;
   uint64_t fault_at = 0;  // the number of the call that could fail so, from 1
   uint64_t slowness = 1;  // a sync takes up to so many times 3 ms

@@ -49,7 +49,8 @@ int run_child(const std::function<int()>& body) {
   const pid_t child = ::fork();
   CHECK(child >= 0);
   if (child == 0) ::_exit(body());
-  // A child that hangs is a fault, and no reason to wait for ever. Twice, as the clock goes on while both are stopped.
+  // A child that hangs is a fault, and no reason to wait for ever. Twice, as the clock goes on while both are
+  // stopped.
   pollfd ended{static_cast<int>(::syscall(SYS_pidfd_open, child, 0)), POLLIN, 0};
   CHECK(ended.fd >= 0);
   const auto has_ended = [&] { return ::poll(&ended, 1, kLongestChildMs) != 0; };
@@ -83,7 +84,9 @@ DurableLogOptions log_options(const Scenario& scenario) {
   return options;
 }
 
-RecordContent records_of(const Scenario& scenario) { return static_cast<RecordContent>(scenario.records); }
+RecordContent records_of(const Scenario& scenario) {
+  return static_cast<RecordContent>(scenario.records);
+}
 
 // --- a life ---
 
@@ -91,7 +94,8 @@ class Client {
  public:
   Client(const Scenario& scenario, uint64_t life, uint64_t worker, WorkingDatabase& working, Shared& shared)
       : working_(working),
-        session_(working.program(), working.database(), WorkerId(static_cast<uint32_t>(worker)), options(scenario, life, worker)),
+        session_(working.program(), working.database(), WorkerId(static_cast<uint32_t>(worker)),
+                 options(scenario, life, worker)),
         generator_(scenario.seed * 1'000'003 + life * 1009 + worker),
         acks_(scenario.window),
         window_(scenario.window),
@@ -225,17 +229,21 @@ struct Troubles {
   bool may_fail() const { return has_disk() || network != 0; }
 };
 
-// While a majority of the servers lives, and no disk fails, the log is never damaged, and an engine that can't go on has saved it.
+// While a majority of the servers lives, and no disk fails, the log is never damaged, and an engine that
+// can't go on has saved it.
 std::optional<std::string> judge_failure(const Troubles& troubles, const Error& error, bool is_open) {
   if (!troubles.may_fail()) return "nothing was to fail";
-  if (troubles.has_disk()) return error.kind == ErrorKind::kDamaged ? std::optional("nothing is damaged") : std::nullopt;
+  if (troubles.has_disk())
+    return error.kind == ErrorKind::kDamaged ? std::optional("nothing is damaged") : std::nullopt;
   if (error.kind == ErrorKind::kDamaged) return "the log is there";
-  if (is_open && error.message.find("the log was saved in the data directory") == std::string::npos) return "the log was not saved";
+  if (is_open && error.message.find("the log was saved in the data directory") == std::string::npos)
+    return "the log was not saved";
   return std::nullopt;
 }
 
 // A sentence: what went wrong, where nothing may.
-std::optional<std::string> work(const Scenario& scenario, uint64_t life, const Folders& folders, const Troubles& troubles, Shared& shared) {
+std::optional<std::string> work(const Scenario& scenario, uint64_t life, const Folders& folders,
+                                const Troubles& troubles, Shared& shared) {
   RecoverOptions how;
   how.replay.threads = 2;
   how.workers = static_cast<uint32_t>(scenario.workers);
@@ -289,7 +297,8 @@ std::optional<std::string> work(const Scenario& scenario, uint64_t life, const F
 }
 
 // In the simulation that has begun.
-std::unique_ptr<SimulatedServers> calm_servers(const Scenario& scenario, const Folders& folders, Shared& shared) {
+std::unique_ptr<SimulatedServers> calm_servers(const Scenario& scenario, const Folders& folders,
+                                               Shared& shared) {
   // Where a log that is looked at comes to lie.
   ::setenv("TMPDIR", folders.trash.c_str(), 1);
   insert_network();
@@ -321,7 +330,8 @@ int live_once(const Scenario& scenario, uint64_t life, const Folders& folders, S
   ThreadRules rules;
   rules.seed = scenario.seed * 7919 + life;
   std::mt19937_64 random(rules.seed + 1);
-  if (scenario.aim == 0 && scenario.device == 0) rules.crash_at_step = 1 + random() % (uint64_t{1} << scenario.steps);
+  if (scenario.aim == 0 && scenario.device == 0)
+    rules.crash_at_step = 1 + random() % (uint64_t{1} << scenario.steps);
   const bool is_killed = scenario.kills != 0 && !is_last && random() % 2 == 0;
   rules.crash = [&] {
     if (is_killed) be_killed(shared);
@@ -335,7 +345,8 @@ int live_once(const Scenario& scenario, uint64_t life, const Folders& folders, S
   // Before anything can fail.
   const uint64_t database_id = read_manifest(folders.data).value().database_id;
   begin(std::move(rules));
-  insert_disk({folders.disk, folders.trash, troubles.disk, scenario.fault_at, scenario.slowness}, shared.counts.disk);
+  insert_disk({folders.disk, folders.trash, troubles.disk, scenario.fault_at, scenario.slowness},
+              shared.counts.disk);
   if (scenario.device != 0) {
     insert_network();
     ServerRules server = server_rules(scenario, folders, shared);
@@ -360,7 +371,8 @@ Result<void> make_database(const Scenario& scenario, const Folders& folders) {
   CreateOptions options;
   options.records = records_of(scenario);
   options.log = log_options(scenario);
-  const auto made = create_database(folders.data, ledger_program(), [](Database& database) { return load_ledger(database); }, options);
+  const auto made = create_database(
+      folders.data, ledger_program(), [](Database& database) { return load_ledger(database); }, options);
   return made.ok() ? Result<void>() : made.error();
 }
 
@@ -373,7 +385,8 @@ int make_and_lose_power(const Scenario& scenario, const Folders& folders, Shared
   stay_on_one_processor();
   ThreadRules rules;
   rules.seed = scenario.seed * 7907;
-  if (scenario.creation > 1) rules.crash_at_step = 1 + std::mt19937_64(rules.seed)() % (uint64_t{1} << scenario.creation);
+  if (scenario.creation > 1)
+    rules.crash_at_step = 1 + std::mt19937_64(rules.seed)() % (uint64_t{1} << scenario.creation);
   rules.crash = [&] { lose_power(shared, nullptr); };
   begin(std::move(rules));
   insert_disk({folders.disk, folders.trash, Fault::kNone, 1, scenario.slowness}, shared.counts.disk);
@@ -387,11 +400,14 @@ int make_and_lose_power(const Scenario& scenario, const Folders& folders, Shared
 }
 
 // A database, whole, or none, which can be made again.
-std::optional<std::string> examine_creation(const Scenario& scenario, const Folders& folders, Shared& shared) {
+std::optional<std::string> examine_creation(const Scenario& scenario, const Folders& folders,
+                                            Shared& shared) {
   const auto manifest = read_manifest(folders.data);
   if (manifest.ok()) return examine(scenario, 0, LifesEnd::kPowerFailed, folders, shared);
-  if (shared.has_opened) return fmt::format("a database that was made is not there: {}", manifest.error().message);
-  if (manifest.error().kind == ErrorKind::kDamaged) return fmt::format("one that was being made is taken for damaged: {}", manifest.error().message);
+  if (shared.has_opened)
+    return fmt::format("a database that was made is not there: {}", manifest.error().message);
+  if (manifest.error().kind == ErrorKind::kDamaged)
+    return fmt::format("one that was being made is taken for damaged: {}", manifest.error().message);
   // Simulated: how its threads run, and the numbers that it draws, are the seed's, too.
   begin({.seed = scenario.seed});
   const auto made = make_database(scenario, folders);
@@ -428,7 +444,8 @@ std::string make_first(const Scenario& scenario, const Folders& folders, Shared&
     if (trouble) shared.tell(fmt::format("after power failed while it was made: {}", *trouble));
     return trouble ? kFaulty : 0;
   });
-  return examined == 0 ? std::string() : fault_of(shared, "the examination of a database that was being made", examined);
+  return examined == 0 ? std::string()
+                       : fault_of(shared, "the examination of a database that was being made", examined);
 }
 
 std::string live_through(const Scenario& scenario, const Folders& folders, Shared& shared) {
@@ -436,7 +453,8 @@ std::string live_through(const Scenario& scenario, const Folders& folders, Share
   for (uint64_t life = 0; life < scenario.lives; ++life) {
     shared.has_opened = shared.has_closed = false;
     const int ended = run_child([&] { return live_once(scenario, life, folders, shared); });
-    if (ended != kPowerFailed && ended != kKilled) return fault_of(shared, fmt::format("life {}", life + 1), ended);
+    if (ended != kPowerFailed && ended != kKilled)
+      return fault_of(shared, fmt::format("life {}", life + 1), ended);
     const int examined = run_child([&] {
       std::unique_ptr<SimulatedServers> servers;
       if (scenario.device != 0) {
@@ -449,14 +467,16 @@ std::string live_through(const Scenario& scenario, const Folders& folders, Share
       if (trouble) shared.tell(fmt::format("after life {}: {}", life + 1, *trouble));
       return trouble ? kFaulty : 0;
     });
-    if (examined != 0) return fault_of(shared, fmt::format("the examination after life {}", life + 1), examined);
+    if (examined != 0)
+      return fault_of(shared, fmt::format("the examination after life {}", life + 1), examined);
   }
   return {};
 }
 
 bool is_unanswered(const SharedCall& call) {
   const auto state = call.state.load();
-  return state == SharedCall::State::kSent || (state == SharedCall::State::kHasRun && call.ending == SharedCall::Ending::kLogged);
+  return state == SharedCall::State::kSent ||
+         (state == SharedCall::State::kHasRun && call.ending == SharedCall::Ending::kLogged);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // Simulated life: a scenario from a new database to its last power failure, and the examination after each.
 //
-// Flow        for each life: a child opens the database (which recovers it), runs clients, takes checkpoints, and loses power at
-//             some step, or is killed there; another child, in the real world, recovers what is left by every scheme and judges it
-//             (examination.h). Power may fail while the database is made, too: then it is there, or can be made again.
+// Flow        for each life: a child opens the database (which recovers it), runs clients, takes checkpoints,
+//             and loses power at some step, or is killed there; another child, in the real world, recovers
+//             what is left by every scheme and judges it (examination.h). Power may fail while the database
+//             is made, too: then it is there, or can be made again.
 // Threads     one: it forks. Nothing of the engine's runs in the calling process.
 #pragma once
 
@@ -23,7 +24,7 @@ struct LifeCounts {
   uint64_t ended_by_faults = 0;
   uint64_t steps = 0;
   uint64_t acknowledged = 0;
-  uint64_t lost_calls = 0;  // sent, never answered, and not in the log
+  uint64_t lost_calls = 0;        // sent, never answered, and not in the log
   uint64_t checkpoints = 0;       // taken by lives that came to their end
   uint64_t from_checkpoints = 0;  // examinations that began with one of those
 
@@ -32,9 +33,9 @@ struct LifeCounts {
   ServerCounts network{};
   DiskCounts disk{};
 
-  uint64_t rotten = 0;            // bytes that were changed, one at a time
-  uint64_t rot_refused = 0;       // of those, damage that recovery named
-  uint64_t rot_at_the_end = 0;    // or a log that ended before it, and said so; the rest made no difference
+  uint64_t rotten = 0;          // bytes that were changed, one at a time
+  uint64_t rot_refused = 0;     // of those, damage that recovery named
+  uint64_t rot_at_the_end = 0;  // or a log that ended before it, and said so; the rest made no difference
 
   LifeCounts& operator+=(const LifeCounts& other);
   bool operator==(const LifeCounts&) const = default;

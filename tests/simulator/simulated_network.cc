@@ -33,7 +33,8 @@ constexpr int kFirstDescriptor = 1 << 24;
 constexpr uint64_t kMicrosecond = 1000;
 constexpr uint64_t kShortDelayNs = 100 * kMicrosecond;
 constexpr uint64_t kLongDelayNs = 5 * kMillisecond;
-// Of the sockets' options, as prepare_socket() sets them: unanswered for so long, and a connection is given up.
+// Of the sockets' options, as prepare_socket() sets them: unanswered for so long, and a connection is given
+// up.
 constexpr uint64_t kUserTimeoutNs = 10'000 * kMillisecond;
 constexpr uint64_t kTimeoutVariesNs = 2'000 * kMillisecond;
 constexpr size_t kMostUnread = size_t{128} << 10;
@@ -51,9 +52,9 @@ struct Socket {
   uint64_t machine = 0;
   uint64_t link = kMachines;  // the machine to which it leads; kMachines: one that is never cut
   uint16_t port = 0;
-  int peer = -1;              // none any more: it was closed
-  uint64_t due = 0;           // kConnecting: when the other side hears of it
-  std::vector<int> waiting{}; // kListening: connections that are to be accepted
+  int peer = -1;               // none any more: it was closed
+  uint64_t due = 0;            // kConnecting: when the other side hears of it
+  std::vector<int> waiting{};  // kListening: connections that are to be accepted
   // What is under way to it, and has come.
   std::deque<Piece> pieces{};
   size_t unread = 0;
@@ -190,7 +191,8 @@ class Network {
       for (nfds_t i = 0; i < count; ++i) {
         const auto found = sockets_.find(watched[i].fd);
         CHECK(found != sockets_.end() && "a descriptor of the system's among simulated ones");
-        watched[i].revents = static_cast<short>(state(found->second) & (watched[i].events | POLLERR | POLLHUP));
+        watched[i].revents =
+            static_cast<short>(state(found->second) & (watched[i].events | POLLERR | POLLHUP));
         ready += watched[i].revents != 0 ? 1 : 0;
         next = std::min(next, next_event(found->second));
       }
@@ -217,12 +219,14 @@ class Network {
     wake_all(this);
   }
   uint64_t fastest(uint64_t count) const {
-    return static_cast<uint64_t>(std::min_element(slowness_.begin() + 1, slowness_.begin() + 1 + count) - slowness_.begin());
+    return static_cast<uint64_t>(std::min_element(slowness_.begin() + 1, slowness_.begin() + 1 + count) -
+                                 slowness_.begin());
   }
   bool reset_one() {
     std::vector<int> standing;
     for (const auto& [descriptor, socket] : sockets_) {
-      if (socket.kind == Socket::Kind::kConnected && socket.link < kMachines && socket.peer >= 0) standing.push_back(descriptor);
+      if (socket.kind == Socket::Kind::kConnected && socket.link < kMachines && socket.peer >= 0)
+        standing.push_back(descriptor);
     }
     if (standing.empty()) return false;
     const int one = standing[draw(standing.size())];
@@ -248,7 +252,8 @@ class Network {
   }
   bool has_connections(uint64_t of) const {
     return std::ranges::any_of(sockets_, [&](const auto& each) {
-      return each.second.machine == of && each.second.kind == Socket::Kind::kConnected && each.second.link < kMachines;
+      return each.second.machine == of && each.second.kind == Socket::Kind::kConnected &&
+             each.second.link < kMachines;
     });
   }
 
@@ -270,7 +275,8 @@ class Network {
   }
   // Nothing arrives behind an error.
   bool has_bytes(const Socket& socket) const {
-    return !socket.pieces.empty() && arrival(socket, socket.pieces.front().at) <= std::min(now_ns(), socket.error_at);
+    return !socket.pieces.empty() &&
+           arrival(socket, socket.pieces.front().at) <= std::min(now_ns(), socket.error_at);
   }
   bool has_ended(const Socket& socket) const {
     return socket.pieces.empty() && arrival(socket, socket.end_at) <= now_ns();
@@ -347,7 +353,8 @@ class Network {
   void settle() {
     std::vector<int> due;
     for (const auto& [descriptor, socket] : sockets_) {
-      if (socket.kind == Socket::Kind::kConnecting && socket.error == 0 && arrival(socket, socket.due) <= now_ns())
+      if (socket.kind == Socket::Kind::kConnecting && socket.error == 0 &&
+          arrival(socket, socket.due) <= now_ns())
         due.push_back(descriptor);
     }
     for (const int each : due) {
@@ -381,9 +388,13 @@ class Network {
 
 Network* network = nullptr;
 
-bool is_network_there() { return is_simulated() && network != nullptr; }
+bool is_network_there() {
+  return is_simulated() && network != nullptr;
+}
 // Nothing: a descriptor of the system's.
-Socket* find_socket(int descriptor) { return is_network_there() ? network->find(descriptor) : nullptr; }
+Socket* find_socket(int descriptor) {
+  return is_network_there() ? network->find(descriptor) : nullptr;
+}
 
 uint16_t port_of(const sockaddr* address) {
   CHECK(address->sa_family == AF_INET && "an address that is not simulated");
@@ -397,12 +408,24 @@ void insert_network() {
   network = new Network();
 }
 
-void cut_link(uint64_t machine, uint64_t ns) { network->cut(machine, ns); }
-void mend_links() { network->mend(); }
-uint64_t fastest_link(uint64_t count) { return network->fastest(count); }
-bool reset_a_connection() { return network->reset_one(); }
-void end_sockets(uint64_t machine, Farewell farewell) { network->end_all(machine, farewell); }
-bool has_connections(uint64_t machine) { return network->has_connections(machine); }
+void cut_link(uint64_t machine, uint64_t ns) {
+  network->cut(machine, ns);
+}
+void mend_links() {
+  network->mend();
+}
+uint64_t fastest_link(uint64_t count) {
+  return network->fastest(count);
+}
+bool reset_a_connection() {
+  return network->reset_one();
+}
+void end_sockets(uint64_t machine, Farewell farewell) {
+  network->end_all(machine, farewell);
+}
+bool has_connections(uint64_t machine) {
+  return network->has_connections(machine);
+}
 
 }  // namespace mneme::simulator
 
@@ -498,15 +521,17 @@ int close(int descriptor) {
 int poll(pollfd* watched, nfds_t count, int timeout_ms) {
   if (!is_network_there()) return REAL(poll)(watched, count, timeout_ms);
   step();
-  return network->poll(watched, count, timeout_ms < 0 ? kNever : now_ns() + static_cast<uint64_t>(timeout_ms) * kMillisecond);
+  return network->poll(watched, count,
+                       timeout_ms < 0 ? kNever : now_ns() + static_cast<uint64_t>(timeout_ms) * kMillisecond);
 }
 
 int ppoll(pollfd* watched, nfds_t count, const timespec* timeout, const sigset_t* mask) {
   if (!is_network_there()) return REAL(ppoll)(watched, count, timeout, mask);
   step();
-  const uint64_t until = timeout == nullptr ? kNever
-                                            : now_ns() + static_cast<uint64_t>(timeout->tv_sec) * 1000 * kMillisecond +
-                                                  static_cast<uint64_t>(timeout->tv_nsec);
+  const uint64_t until = timeout == nullptr
+                             ? kNever
+                             : now_ns() + static_cast<uint64_t>(timeout->tv_sec) * 1000 * kMillisecond +
+                                   static_cast<uint64_t>(timeout->tv_nsec);
   return network->poll(watched, count, until);
 }
 

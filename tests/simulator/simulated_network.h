@@ -1,14 +1,16 @@
 // SimulatedNetwork: TCP between the machines of a simulation, beneath the C library's calls.
 //
-// What        Streams of bytes between sockets of this process. How long bytes are under way is drawn, by links that are faster or slower,
-//             and whether they come in pieces; a send may take some of them, a receive give some. A closed socket tells the other
-//             side so, behind its bytes.
-// Faults      a connection is reset at any time, with some of what is under way lost; the link to a machine is cut, in silence: what is
-//             sent waits for it to be mended, and where that takes longer than ten seconds both sides give the connection up; a machine's
-//             sockets end with its process, or with the machine.
-// How         socket, connect, poll, send, recv and the like are defined anew in simulated_network.cc; each is a step
-//             (simulated_threads.h). io_uring is not to be had, so the engine does with poll. A socket belongs to the machine of the
-//             thread that made it; all machines have one address, and a port each where servers listen.
+// What        Streams of bytes between sockets of this process. How long bytes are under way is drawn, by
+//             links that are faster or slower, and whether they come in pieces; a send may take some of them,
+//             a receive give some. A closed socket tells the other side so, behind its bytes.
+// Faults      a connection is reset at any time, with some of what is under way lost; the link to a machine
+//             is cut, in silence: what is sent waits for it to be mended, and where that takes longer than
+//             ten seconds both sides give the connection up; a machine's sockets end with its process, or
+//             with the machine.
+// How         socket, connect, poll, send, recv and the like are defined anew in simulated_network.cc; each
+//             is a step (simulated_threads.h). io_uring is not to be had, so the engine does with poll. A
+//             socket belongs to the machine of the thread that made it; all machines have one address, and a
+//             port each where servers listen.
 // Threads     simulated ones.
 #pragma once
 
@@ -19,7 +21,8 @@ namespace mneme::simulator {
 // Without it the calls go on to the library.
 void insert_network();
 
-// The engine's, 0, and its servers'. Connections that a machine of a higher number makes have neither delays to speak of nor faults.
+// The engine's, 0, and its servers'. Connections that a machine of a higher number makes have neither delays
+// to speak of nor faults.
 inline constexpr uint64_t kMachines = 4;
 
 void cut_link(uint64_t machine, uint64_t ns);

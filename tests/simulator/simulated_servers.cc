@@ -34,10 +34,18 @@ constexpr uint64_t kLongestLookNs = 1'000 * kMillisecond;
 constexpr std::chrono::milliseconds kPatience{100};
 constexpr uint64_t kForgottenBytes = 4096;
 
-uint64_t machine_of(size_t index) { return kFirstServer + index; }
-size_t index_of(uint64_t machine) { return machine - kFirstServer; }
-ServerAddress address_of(size_t index) { return {"127.0.0.1", static_cast<uint16_t>(kFirstPort + index)}; }
-uint64_t bit(NetworkFault fault) { return static_cast<uint64_t>(fault); }
+uint64_t machine_of(size_t index) {
+  return kFirstServer + index;
+}
+size_t index_of(uint64_t machine) {
+  return machine - kFirstServer;
+}
+ServerAddress address_of(size_t index) {
+  return {"127.0.0.1", static_cast<uint16_t>(kFirstPort + index)};
+}
+uint64_t bit(NetworkFault fault) {
+  return static_cast<uint64_t>(fault);
+}
 
 }  // namespace
 
@@ -65,7 +73,9 @@ SimulatedServers::SimulatedServers(ServerRules rules, ServerCounts& counts)
   start_threads_on(kEngine);
 }
 
-std::string SimulatedServers::folder_of(size_t index) const { return fmt::format("{}/{}", rules_.folder, index); }
+std::string SimulatedServers::folder_of(size_t index) const {
+  return fmt::format("{}/{}", rules_.folder, index);
+}
 
 void SimulatedServers::start(size_t index) {
   // One that was killed holds its lock until the whole process ends; its successor makes another.
@@ -100,7 +110,8 @@ void SimulatedServers::watch() {
   while (!has_failed_ && !ends_) {
     const bool has_faults = (rules_.faults & (kNetworkFaults - 1)) != 0;
     // A wake may come just before the wait.
-    wait_for(this, now_ns() + (has_faults ? kMillisecond / 1000 * (1 + draw(2 * rules_.pause_us + 1)) : kLongestLookNs));
+    wait_for(this, now_ns() + (has_faults ? kMillisecond / 1000 * (1 + draw(2 * rules_.pause_us + 1))
+                                          : kLongestLookNs));
     if (has_failed_ || ends_) break;
     take_joins();
     come_back();
@@ -127,7 +138,9 @@ void SimulatedServers::come_back() {
   }
 }
 
-uint64_t SimulatedServers::a_while() const { return 1 + draw(draw(8) == 0 ? kLongWhileNs : kShortWhileNs); }
+uint64_t SimulatedServers::a_while() const {
+  return 1 + draw(draw(8) == 0 ? kLongWhileNs : kShortWhileNs);
+}
 
 void SimulatedServers::befall() {
   std::vector<NetworkFault> kinds;
@@ -218,7 +231,8 @@ void SimulatedServers::see_off() {
     servers_[i].goes_on_at = 0;
     pause_machine(machine_of(i), 0);
   }
-  // One may be lost with the engine, before it has saved anything; most often the one that had answered first.
+  // One may be lost with the engine, before it has saved anything; most often the one that had answered
+  // first.
   if ((rules_.faults & bit(NetworkFault::kKill)) != 0 && draw(8) != 0)
     lose(draw(3) == 0 ? draw(servers_.size()) : index_of(fastest_link(servers_.size())));
   const auto has_engine = [&] {
@@ -253,7 +267,8 @@ void SimulatedServers::forget_last(size_t index) const {
     for (const LogFileInfo& each : files.files) {
       const LogStore::File* const file = shorter.restore_file(each);
       CHECK(file != nullptr);
-      std::ranges::copy(ByteSpan(log.files().at(each.number).memory.span()).first(each.end), file->memory.span().begin());
+      std::ranges::copy(ByteSpan(log.files().at(each.number).memory.span()).first(each.end),
+                        file->memory.span().begin());
     }
     CHECK(save_log(folder_of(index), database_id, shorter).ok());
   }

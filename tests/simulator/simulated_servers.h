@@ -1,12 +1,14 @@
-// SimulatedServers: the log servers of a scenario, each on a machine of its own beside the engine's, and what befalls them and the
-// links to them.
+// SimulatedServers: the log servers of a scenario, each on a machine of its own beside the engine's, and what
+// befalls them and the links to them.
 //
-// Flow        the engine's thread makes them, in a simulation with a network -> faults, at times that are drawn -> its power fails:
-//             what is under way to them arrives or doesn't, they save their logs as they do when an engine's connection ends, and end
-// Faults      connections are reset, links cut, servers hang; a server is killed, and comes back without what was in its memory, or
-//             ends in order, and comes back with it.
-// Invariants  what an engine needs to recover is there: a server loses its memory only where all others have the same
-//             term's log, whole. So the disks of their machines, which are no simulated ones, have what the next life needs.
+// Flow        the engine's thread makes them, in a simulation with a network -> faults, at times that are
+//             drawn -> its power fails: what is under way to them arrives or doesn't, they save their logs as
+//             they do when an engine's connection ends, and end
+// Faults      connections are reset, links cut, servers hang; a server is killed, and comes back without what
+//             was in its memory, or ends in order, and comes back with it.
+// Invariants  what an engine needs to recover is there: a server loses its memory only where all others have
+//             the same term's log, whole. So the disks of their machines, which are no simulated ones, have
+//             what the next life needs.
 // Threads     one a server, and one that watches over them, on a machine that has no part in the faults.
 #pragma once
 
@@ -23,12 +25,13 @@ namespace mneme::simulator {
 
 // Bits, of ServerRules and a scenario.
 enum class NetworkFault : uint8_t {
-  kReset = 1,    // a connection
-  kCut = 2,      // a link, for a while
-  kKill = 4,     // a server, which loses its memory
-  kEnd = 8,      // a server, in order
-  kHang = 16,    // a server, for a while
-  kForgets = 32, // no fault that an engine could survive, and for the check of the check: all servers forget what came last
+  kReset = 1,  // a connection
+  kCut = 2,    // a link, for a while
+  kKill = 4,   // a server, which loses its memory
+  kEnd = 8,    // a server, in order
+  kHang = 16,  // a server, for a while
+  // no fault that an engine could survive, and for the check of the check: all servers forget what came last
+  kForgets = 32,
 };
 inline constexpr uint64_t kNetworkFaults = 32;  // bits below: those that are drawn
 
@@ -38,7 +41,8 @@ struct ServerRules {
   uint64_t pause_us = 0;  // from one fault to the next, twice as long at most
   std::string folder;     // each server's directory lies in it
   uint64_t database_id = 0;
-  std::function<void(const std::string&)> trouble{};  // a server can't be started, or not save: with a sentence
+  // a server can't be started, or not save: with a sentence
+  std::function<void(const std::string&)> trouble{};
 };
 
 struct ServerCounts {
@@ -60,8 +64,8 @@ class SimulatedServers {
   // Returns once they listen.
   SimulatedServers(ServerRules rules, ServerCounts& counts);
 
-  // The engine's machine stops for ever; `ended` is called once the servers have ended, and must not return. Nor does this, to a thread
-  // of that machine.
+  // The engine's machine stops for ever; `ended` is called once the servers have ended, and must not return.
+  // Nor does this, to a thread of that machine.
   void fail_power(std::function<void()> ended);
   bool has_failed_power() const { return has_failed_; }
   // All in order, and at once: there is no engine any more.
@@ -102,8 +106,8 @@ class SimulatedServers {
   std::function<void()> ended_;
 };
 
-// As an engine does that lost its servers while it made the directory's next segment, saved what it had, and died before the manifest
-// named it.
+// As an engine does that lost its servers while it made the directory's next segment, saved what it had, and
+// died before the manifest named it.
 void leave_a_segment_behind(const std::string& directory);
 
 }  // namespace mneme::simulator

@@ -66,7 +66,8 @@ class Simulation {
   uint64_t stops() const { return stops_; }
   Thread* add() {
     threads_.push_back(std::make_unique<Thread>());
-    if (self != nullptr) threads_.back()->machine = threads_.back()->machine_of_children = self->machine_of_children;
+    if (self != nullptr)
+      threads_.back()->machine = threads_.back()->machine_of_children = self->machine_of_children;
     ++counts_[threads_.back()->machine];
     return threads_.back().get();
   }
@@ -83,7 +84,8 @@ class Simulation {
     return true;
   }
 
-  // Of what a thread does for others alone, and is no step while its machine has none: the SQL's parser does it a lot.
+  // Of what a thread does for others alone, and is no step while its machine has none: the SQL's parser does
+  // it a lot.
   void step_among_others() {
     if (counts_[self->machine] > 1) step();
   }
@@ -174,7 +176,8 @@ class Simulation {
     uint64_t next = kNever;
     for (const auto& each : threads_) {
       if (each->state == Thread::State::kWaiting) next = std::min(next, each->until);
-      if (each->state == Thread::State::kReady && paused_to(*each) != 0) next = std::min(next, paused_to(*each));
+      if (each->state == Thread::State::kReady && paused_to(*each) != 0)
+        next = std::min(next, paused_to(*each));
     }
     if (next == kNever) return false;
     now_ns_ = std::max(now_ns_, next);
@@ -278,20 +281,48 @@ void end() {
   self = nullptr;
 }
 
-bool is_simulated() { return self != nullptr; }
-void step() { simulation->step(); }
-uint64_t steps() { return simulation->steps(); }
-uint64_t stops() { return simulation->stops(); }
-uint64_t draw(uint64_t below) { return simulation->draw(below); }
-void crash_within(uint64_t most) { simulation->crash_within(most); }
-void pass(uint64_t ns) { simulation->wait(self, simulation->now_ns() + ns); }
-uint64_t now_ns() { return simulation->now_ns(); }
-bool wait_for(const void* what, uint64_t until_ns) { return simulation->wait(what, until_ns); }
-void wake_all(const void* what) { simulation->wake(what, kNever); }
-uint64_t machine() { return self->machine; }
-void start_threads_on(uint64_t machine) { self->machine_of_children = machine; }
-void pause_machine(uint64_t machine, uint64_t until_ns) { simulation->pause_machine(machine, until_ns); }
-void stop_machine(uint64_t machine) { simulation->stop_machine(machine); }
+bool is_simulated() {
+  return self != nullptr;
+}
+void step() {
+  simulation->step();
+}
+uint64_t steps() {
+  return simulation->steps();
+}
+uint64_t stops() {
+  return simulation->stops();
+}
+uint64_t draw(uint64_t below) {
+  return simulation->draw(below);
+}
+void crash_within(uint64_t most) {
+  simulation->crash_within(most);
+}
+void pass(uint64_t ns) {
+  simulation->wait(self, simulation->now_ns() + ns);
+}
+uint64_t now_ns() {
+  return simulation->now_ns();
+}
+bool wait_for(const void* what, uint64_t until_ns) {
+  return simulation->wait(what, until_ns);
+}
+void wake_all(const void* what) {
+  simulation->wake(what, kNever);
+}
+uint64_t machine() {
+  return self->machine;
+}
+void start_threads_on(uint64_t machine) {
+  self->machine_of_children = machine;
+}
+void pause_machine(uint64_t machine, uint64_t until_ns) {
+  simulation->pause_machine(machine, until_ns);
+}
+void stop_machine(uint64_t machine) {
+  simulation->stop_machine(machine);
+}
 
 }  // namespace mneme::simulator
 
@@ -308,7 +339,8 @@ std::random_device::result_type std::random_device::_M_getval() {
 
 extern "C" {
 
-int pthread_create(pthread_t* handle, const pthread_attr_t* attributes, void* (*entry)(void*), void* argument) {
+int pthread_create(pthread_t* handle, const pthread_attr_t* attributes, void* (*entry)(void*),
+                   void* argument) {
   const auto create = REAL(pthread_create);
   if (!is_simulated()) return create(handle, attributes, entry, argument);
   Thread* const thread = simulation->add();
@@ -363,7 +395,8 @@ int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, co
   return wait_for_signal(condition, mutex, ns_of(*until) - kRealTimeBegin);
 }
 
-int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const timespec* until) {
   if (!is_simulated()) {
     return REAL(pthread_cond_clockwait)(condition, mutex, clock, until);
   }

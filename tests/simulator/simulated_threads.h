@@ -1,16 +1,19 @@
-// SimulatedThreads: the process's threads, one at a time, in an order that a seed chooses, on a clock that they drive.
+// SimulatedThreads: the process's threads, one at a time, in an order that a seed chooses, on a clock that
+// they drive.
 //
-// Flow        begin() makes the caller a simulated thread, and so is each that such a one starts -> they run until one of them
-//             waits, or is told to give way -> ... -> end(), or crash
-// How         what C and C++ threads ask of the C library (threads, mutexes, condition variables, futexes, pauses, clocks) is
-//             defined anew in simulated_threads.cc, which the program links: the engine's code is as it is shipped. From a
-//             thread that is not simulated the calls go on to the library.
-// Invariants  one simulated thread runs. What it does is a function of the seed and of the files that it finds: who is next is
-//             drawn, time passes by steps alone, and std::random_device draws from the seed. (The processor's own counter of
-//             ticks goes on; the engine measures with it, and decides nothing by it.)
-// Machines    a thread belongs to one, 0 where nobody says otherwise: all the threads of one can stand still for a while, or for ever.
-// Steps       each such call is one, and may be where another thread goes on; between two of them nobody else runs. What may
-//             happen there is the business of the interleaving tests and of ThreadSanitizer.
+// Flow        begin() makes the caller a simulated thread, and so is each that such a one starts -> they run
+//             until one of them waits, or is told to give way -> ... -> end(), or crash
+// How         what C and C++ threads ask of the C library (threads, mutexes, condition variables, futexes,
+//             pauses, clocks) is defined anew in simulated_threads.cc, which the program links: the engine's
+//             code is as it is shipped. From a thread that is not simulated the calls go on to the library.
+// Invariants  one simulated thread runs. What it does is a function of the seed and of the files that it
+//             finds: who is next is drawn, time passes by steps alone, and std::random_device draws from the
+//             seed. (The processor's own counter of ticks goes on; the engine measures with it, and decides
+//             nothing by it.)
+// Machines    a thread belongs to one, 0 where nobody says otherwise: all the threads of one can stand still
+//             for a while, or for ever.
+// Steps       each such call is one, and may be where another thread goes on; between two of them nobody else
+//             runs. What may happen there is the business of the interleaving tests and of ThreadSanitizer.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +44,7 @@ void step();
 uint64_t steps();
 uint64_t stops();  // of a thread, for a while, while others went on
 uint64_t draw(uint64_t below);
-void pass(uint64_t ns);  // others may run meanwhile
+void pass(uint64_t ns);             // others may run meanwhile
 void crash_within(uint64_t steps);  // of the next so many, at one that is drawn
 uint64_t now_ns();
 inline constexpr uint64_t kMillisecond = 1'000'000;

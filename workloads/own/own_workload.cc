@@ -29,8 +29,10 @@ Result<Subject> parse_subject(std::string_view field) {
   Subject subject{field.substr(0, star), std::nullopt};
   if (star == std::string_view::npos) return subject;
   const std::string_view digits = field.substr(star + 1);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), subject.count.emplace());
-  if (error != std::errc() || end != digits.data() + digits.size() || *subject.count == 0 || *subject.count > kMostRows) {
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), subject.count.emplace());
+  if (error != std::errc() || end != digits.data() + digits.size() || *subject.count == 0 ||
+      *subject.count > kMostRows) {
     return invalid_argument("'{}' is not NAME*COUNT with a count of 1 or more", field);
   }
   return subject;
@@ -50,7 +52,8 @@ std::string parameters_text(const ir::Procedure& procedure) {
   return fmt::format("{}", fmt::join(parameters, ", "));
 }
 
-// Every record of a file, but for a heading: a first one that begins with one of the words that name the first column.
+// Every record of a file, but for a heading: a first one that begins with one of the words that name the
+// first column.
 Result<void> for_each_line(const WorkloadFiles& files, const std::string& path,
                            FunctionRef<Result<void>(std::span<const CsvField>)> visit) {
   const Result<std::string> text = files.read(path);
@@ -122,14 +125,16 @@ const OwnWorkload::CallLine& OwnWorkload::Lines::draw(Random& random) const {
 Result<std::string> WorkloadFiles::read(const std::string& path) const {
   if (directory.empty()) return read_text_file(path);
   if (!std::filesystem::exists(path)) {
-    return damaged("{} is missing, which the database keeps for its workload; nothing was changed: put the file back from a copy of the directory",
-                   path);
+    return damaged(
+        "{} is missing, which the database keeps for its workload; nothing was changed: put the file back "
+        "from a copy of the directory",
+        path);
   }
   return read_text_in(directory, path.substr(directory.size() + 1));
 }
 
-Result<std::unique_ptr<Workload>> OwnWorkload::make(std::string_view name, const WorkloadFiles& files, uint64_t seed,
-                                                    std::string_view mix) {
+Result<std::unique_ptr<Workload>> OwnWorkload::make(std::string_view name, const WorkloadFiles& files,
+                                                    uint64_t seed, std::string_view mix) {
   Result<std::string> sql = files.read(files.sql);
   if (!sql) return sql.error();
   std::unique_ptr<OwnWorkload> workload(new OwnWorkload(seed));
@@ -139,7 +144,8 @@ Result<std::unique_ptr<Workload>> OwnWorkload::make(std::string_view name, const
   if (!program) return program.error();
   workload->program_ = *std::move(program);
   if (workload->program_->procedures.empty()) {
-    return invalid_argument("{} creates no procedure, and a workload is calls of procedures: write one there", files.sql);
+    return invalid_argument("{} creates no procedure, and a workload is calls of procedures: write one there",
+                            files.sql);
   }
   RETURN_IF_ERROR(workload->read_calls(files, mix));
   if (!files.rows.empty()) RETURN_IF_ERROR(workload->read_rows(files));
@@ -155,11 +161,13 @@ Result<void> OwnWorkload::read_calls(const WorkloadFiles& files, std::string_vie
     all.add(*std::move(line));
     return {};
   }));
-  if (all.lines.empty()) return invalid_argument("{} holds no call: write a line for each, PROCEDURE,ARGUMENT,...", files.calls);
+  if (all.lines.empty())
+    return invalid_argument("{} holds no call: write a line for each, PROCEDURE,ARGUMENT,...", files.calls);
   return mix == "default" ? Result<void>() : choose_mix(mix);
 }
 
-Result<OwnWorkload::CallLine> OwnWorkload::parse_call(std::span<const CsvField> fields, const std::string& sql_file) {
+Result<OwnWorkload::CallLine> OwnWorkload::parse_call(std::span<const CsvField> fields,
+                                                      const std::string& sql_file) {
   const Result<Subject> subject = parse_subject(fields[0].text);
   if (!subject) return subject.error();
   const ir::Procedure* procedure = program_->find_procedure(subject->name);
@@ -173,8 +181,9 @@ Result<OwnWorkload::CallLine> OwnWorkload::parse_call(std::span<const CsvField> 
   while (needed > 0 && parameters[needed - 1].inout) --needed;
   if (given < needed || given > parameters.size()) {
     return invalid_argument("{}({}) takes {}, and {} given", procedure->name, parameters_text(*procedure),
-                            needed == parameters.size() ? fmt::format("{} arguments", needed)
-                                                        : fmt::format("{} to {} arguments", needed, parameters.size()),
+                            needed == parameters.size()
+                                ? fmt::format("{} arguments", needed)
+                                : fmt::format("{} to {} arguments", needed, parameters.size()),
                             given == 1 ? "one is" : fmt::format("{} are", given));
   }
   CallLine line{.procedure = procedure->id, .weight = subject->count.value_or(1), .arguments = {}};
@@ -185,7 +194,8 @@ Result<OwnWorkload::CallLine> OwnWorkload::parse_call(std::span<const CsvField> 
     }
     constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
     Result<DrawnValue> value = parse_field(argument_type(*procedure, i), fields[i + 1], kMost, kept_);
-    if (!value) return invalid_argument("argument {} of {}: {}", i + 1, procedure->name, value.error().message);
+    if (!value)
+      return invalid_argument("argument {} of {}: {}", i + 1, procedure->name, value.error().message);
     line.arguments.push_back(*std::move(value));
   }
   return line;
@@ -226,29 +236,35 @@ Result<OwnWorkload::RowLine> OwnWorkload::parse_row(std::span<const CsvField> fi
   if (!subject) return subject.error();
   const TableDefinition* table = program_->catalog.find_table(subject->name);
   if (table == nullptr) {
-    return invalid_argument("there is no table '{}': there are {}", subject->name, names_of(program_->catalog.tables()));
+    return invalid_argument("there is no table '{}': there are {}", subject->name,
+                            names_of(program_->catalog.tables()));
   }
   if (fields.size() - 1 != table->columns.size()) {
-    return invalid_argument("{} has {} columns, and {} given", table->name, table->columns.size(),
-                            fields.size() == 2 ? "one value is" : fmt::format("{} values are", fields.size() - 1));
+    return invalid_argument(
+        "{} has {} columns, and {} given", table->name, table->columns.size(),
+        fields.size() == 2 ? "one value is" : fmt::format("{} values are", fields.size() - 1));
   }
   const uint64_t count = subject->count.value_or(1);
   RowLine line{table->id, row_count_, {}};
   for (size_t i = 0; i < table->columns.size(); ++i) {
     const Column& column = table->columns[i];
     Result<DrawnValue> value = parse_field(column.type, fields[i + 1], static_cast<int64_t>(count), kept_);
-    if (!value) return invalid_argument("column {} of {}: {}", column.name, table->name, value.error().message);
+    if (!value)
+      return invalid_argument("column {} of {}: {}", column.name, table->name, value.error().message);
     if (!column.nullable && fields[i + 1].text.empty() && !fields[i + 1].quoted) {
       return invalid_argument("column {} of {} is NOT NULL, and no value is given", column.name, table->name);
     }
     line.values.push_back(*std::move(value));
   }
   row_count_ += count;
-  if (row_count_ > kMostRows) return invalid_argument("these are more than {} rows, all lines together", kMostRows);
+  if (row_count_ > kMostRows)
+    return invalid_argument("these are more than {} rows, all lines together", kMostRows);
   return line;
 }
 
-uint32_t OwnWorkload::part_count() const { return static_cast<uint32_t>((row_count_ + kPartRows - 1) / kPartRows); }
+uint32_t OwnWorkload::part_count() const {
+  return static_cast<uint32_t>((row_count_ + kPartRows - 1) / kPartRows);
+}
 
 void OwnWorkload::populate(uint32_t part, RowSink sink) const {
   const uint64_t begin = part * kPartRows;

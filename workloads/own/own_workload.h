@@ -1,15 +1,17 @@
-// OwnWorkload: a workload out of a user's files: a .sql file, a CSV file of calls, and one of the rows to begin with.
+// OwnWorkload: a workload out of a user's files: a .sql file, a CSV file of calls, and one of the rows to
+// begin with.
 //
 // Calls       a line is a procedure's name and its arguments, those left out at the end being results alone:
 //                 transfer*45,=1..1000,=1..1000,=0.01..50.00
-//             Lines without a weight (*45) are taken in turn, the workers' streams one after the other, and from the start
-//             again; where one has a weight, or a mix is given, each call draws its line: by the weights, and of a mix the
-//             procedure by that.
+//             Lines without a weight (*45) are taken in turn, the workers' streams one after the other, and
+//             from the start again; where one has a weight, or a mix is given, each call draws its line: by
+//             the weights, and of a mix the procedure by that.
 // Rows        a line is a table's name, *COUNT if it stands for many rows, and a value a column:
 //                 account*100000,=number,=100.00..500.00
-// Values      workloads/shared/drawn_value.h. What is drawn follows from the seed, the stream and the position alone, as a
-//             Workload's calls do.
-// Errors      each names the file and the line. Two rows of one key are found when they are loaded (workloads/shared/load.h).
+// Values      workloads/shared/drawn_value.h. What is drawn follows from the seed, the stream and the
+//             position alone, as a Workload's calls do.
+// Errors      each names the file and the line. Two rows of one key are found when they are loaded
+//             (workloads/shared/load.h).
 // Not here    conditions: what the rows must fulfil nobody has said.
 #pragma once
 
@@ -27,8 +29,8 @@ namespace mneme {
 
 class OwnWorkload : public Workload {
  public:
-  static Result<std::unique_ptr<Workload>> make(std::string_view name, const WorkloadFiles& files, uint64_t seed,
-                                                std::string_view mix);
+  static Result<std::unique_ptr<Workload>> make(std::string_view name, const WorkloadFiles& files,
+                                                uint64_t seed, std::string_view mix);
 
   std::string_view name() const override { return name_; }
   std::string_view sql() const override { return sql_; }
@@ -72,7 +74,7 @@ class OwnWorkload : public Workload {
   std::string name_;
   std::string sql_;
   std::unique_ptr<Program> program_;
-  Arena kept_;  // the text of what the files say
+  Arena kept_;                // the text of what the files say
   std::vector<Lines> calls_;  // one, or with a mix one a procedure that has calls
   std::optional<Mix> mix_;
   bool in_turn_ = true;

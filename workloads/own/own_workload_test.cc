@@ -1,8 +1,8 @@
-// Goal: a user's files become the calls and rows that they describe, the same ones each time, and what they can't be is
-// refused with the file, the line and the reason.
+// Goal: a user's files become the calls and rows that they describe, the same ones each time, and what they
+// can't be is refused with the file, the line and the reason.
 //
-// Method: CSV texts with all that RFC 4180 allows; rules of every kind, drawn a thousand times and held against their bounds;
-// small workloads of files in a directory of the test's own.
+// Method: CSV texts with all that RFC 4180 allows; rules of every kind, drawn a thousand times and held
+// against their bounds; small workloads of files in a directory of the test's own.
 #include "workloads/own/own_workload.h"
 
 #include <gmock/gmock.h>
@@ -27,12 +27,13 @@ using testing::HasSubstr;
 
 std::vector<std::string> records_of(std::string_view text) {
   std::vector<std::string> records;
-  const Result<void> read = for_each_csv_record(text, "x.csv", [&](size_t line, std::span<const CsvField> fields) -> Result<void> {
-    std::string record = std::to_string(line);
-    for (const CsvField& field : fields) record += (field.quoted ? "|q:" : "|") + field.text;
-    records.push_back(record);
-    return {};
-  });
+  const Result<void> read =
+      for_each_csv_record(text, "x.csv", [&](size_t line, std::span<const CsvField> fields) -> Result<void> {
+        std::string record = std::to_string(line);
+        for (const CsvField& field : fields) record += (field.quoted ? "|q:" : "|") + field.text;
+        records.push_back(record);
+        return {};
+      });
   if (!read) records.push_back(read.error().message);
   return records;
 }
@@ -45,7 +46,8 @@ TEST(Csv, TakesFieldsQuotesAndCommentsApart) {
 }
 
 TEST(Csv, RefusesQuotesThatDoNotFit) {
-  EXPECT_THAT(records_of("a\n\"b"), ElementsAre("1|a", HasSubstr("x.csv, line 2: the quote that begins there is never closed")));
+  EXPECT_THAT(records_of("a\n\"b"),
+              ElementsAre("1|a", HasSubstr("x.csv, line 2: the quote that begins there is never closed")));
   EXPECT_THAT(records_of("\"a\"b,c"), ElementsAre(HasSubstr("x.csv, line 1: 'b' follows a closing quote")));
 }
 
@@ -85,7 +87,8 @@ TEST(DrawnValue, ARangeDrawsAllOfIt) {
   EXPECT_EQ(money.size(), 10u);
   EXPECT_TRUE(money.contains("0.01") && money.contains("0.10"));
   const Type day{.kind = TypeKind::kTimestamp};
-  for (const auto& [value, count] : drawn(day, "=2024-01-01..2024-01-02")) EXPECT_THAT(value, HasSubstr("2024-01-0"));
+  for (const auto& [value, count] : drawn(day, "=2024-01-01..2024-01-02"))
+    EXPECT_THAT(value, HasSubstr("2024-01-0"));
   const Type real{.kind = TypeKind::kDouble};
   for (const auto& [value, count] : drawn(real, "=0.5..0.75")) {
     EXPECT_GE(std::stod(value), 0.5);
@@ -108,7 +111,8 @@ TEST(DrawnValue, TextIsWhatStaysAndWhatIsDrawn) {
   const auto names = drawn(kName, "=u-{1..3}.{digits 2}");
   for (const auto& [name, count] : names) EXPECT_THAT(name, testing::MatchesRegex("u-[123]\\.[0-9][0-9]"));
   EXPECT_GT(names.size(), 200u);
-  for (const auto& [name, count] : drawn(kName, "={letters 2..4}")) EXPECT_THAT(name, testing::MatchesRegex("[A-Z]{2,4}"));
+  for (const auto& [name, count] : drawn(kName, "={letters 2..4}"))
+    EXPECT_THAT(name, testing::MatchesRegex("[A-Z]{2,4}"));
   EXPECT_EQ(drawn(kName, "=n{number}").size(), 1000u);
   const Type fixed{.kind = TypeKind::kChar, .length = 4};
   EXPECT_EQ(drawn(fixed, "={a|b} ").size(), 2u);
@@ -119,8 +123,10 @@ TEST(DrawnValue, ARuleAloneIsATextWithoutBraces) {
   EXPECT_EQ(drawn(kName, "=1..20").size(), 20u);
   EXPECT_GT(drawn(kName, "=1..20 zipf 0.9").at("1"), 100);
   EXPECT_EQ(drawn(kName, "=number").size(), 1000u);
-  for (const auto& [name, count] : drawn(kName, "=letters 2..4")) EXPECT_THAT(name, testing::MatchesRegex("[A-Z]{2,4}"));
-  for (const auto& [name, count] : drawn(kName, "=digits 4")) EXPECT_THAT(name, testing::MatchesRegex("[0-9]{4}"));
+  for (const auto& [name, count] : drawn(kName, "=letters 2..4"))
+    EXPECT_THAT(name, testing::MatchesRegex("[A-Z]{2,4}"));
+  for (const auto& [name, count] : drawn(kName, "=digits 4"))
+    EXPECT_THAT(name, testing::MatchesRegex("[0-9]{4}"));
   Type list = kName;
   list.is_array = true;
   EXPECT_EQ(drawn(list, "=1 of red|green").size(), 2u);
@@ -157,10 +163,13 @@ TEST(DrawnValue, RefusesWhatCanNotBe) {
   EXPECT_THAT(refusal(kInt, "=1..9 zipf 1.5"), HasSubstr("a skew is from 0"));
   EXPECT_THAT(refusal(kInt, "=1..2000000000 zipf 0.5"), HasSubstr("100000000 values at most"));
   EXPECT_THAT(refusal({.kind = TypeKind::kSmallInt}, "=number"), "taken");
-  EXPECT_THAT(refusal({.kind = TypeKind::kDouble}, "=1..2 zipf 0.5"), HasSubstr("which a double has none of"));
+  EXPECT_THAT(refusal({.kind = TypeKind::kDouble}, "=1..2 zipf 0.5"),
+              HasSubstr("which a double has none of"));
   EXPECT_THAT(refusal({.kind = TypeKind::kBoolean}, "=false..true"), HasSubstr("is no rule"));
-  EXPECT_THAT(refusal({.kind = TypeKind::kNumeric, .precision = 30}, "=1..9999999999999999999999"), HasSubstr("18 digits at most"));
-  EXPECT_THAT(refusal(kName, "={letters 4..13}"), HasSubstr("may be of 13 characters, and varchar(12) holds 12"));
+  EXPECT_THAT(refusal({.kind = TypeKind::kNumeric, .precision = 30}, "=1..9999999999999999999999"),
+              HasSubstr("18 digits at most"));
+  EXPECT_THAT(refusal(kName, "={letters 4..13}"),
+              HasSubstr("may be of 13 characters, and varchar(12) holds 12"));
   EXPECT_THAT(refusal(kName, "={letters x}"), HasSubstr("'x' is no count"));
   EXPECT_THAT(refusal(kName, "=plain"), HasSubstr("is no rule"));
   EXPECT_THAT(refusal(kName, "={1..2"), HasSubstr("is no rule"));
@@ -197,12 +206,13 @@ END; $$;)";
     std::ofstream(path) << text;
     return path;
   }
-  Result<std::unique_ptr<Workload>> make(std::string_view calls, std::string_view rows = "", std::string mix = "default",
-                                         std::string_view sql = kSql) {
+  Result<std::unique_ptr<Workload>> make(std::string_view calls, std::string_view rows = "",
+                                         std::string mix = "default", std::string_view sql = kSql) {
     WorkloadOptions options;
     options.seed = 3;
     options.mix = std::move(mix);
-    options.files = {write("bank.sql", sql), write("calls.csv", calls), rows.empty() ? "" : write("rows.csv", rows)};
+    options.files = {write("bank.sql", sql), write("calls.csv", calls),
+                     rows.empty() ? "" : write("rows.csv", rows)};
     return make_workload("bank.sql", options);
   }
   std::string refused(std::string_view calls, std::string_view rows = "", std::string mix = "default",
@@ -236,7 +246,8 @@ TEST_F(OwnWorkloadTest, DrawsLinesByTheirWeights) {
   const auto workload = make("move*30,=1..9,=1..9,1\nlook*70,=1..9\n");
   ASSERT_TRUE(workload.ok()) << workload.error().message;
   const auto calls = calls_of(**workload, {0, 2, 1}, 1000);
-  const auto looks = std::ranges::count_if(calls, [](const std::string& call) { return call.starts_with("CALL look"); });
+  const auto looks =
+      std::ranges::count_if(calls, [](const std::string& call) { return call.starts_with("CALL look"); });
   EXPECT_GT(looks, 620);
   EXPECT_LT(looks, 780);
   EXPECT_EQ(calls, calls_of(**workload, {0, 2, 1}, 1000));
@@ -261,14 +272,17 @@ TEST_F(OwnWorkloadTest, NumbersOfCallsAreNeverTheSame) {
                              "INSERT INTO entry (id) VALUES (p_id); END; $$;");
   ASSERT_TRUE(workload.ok()) << workload.error().message;
   std::set<std::string> numbers;
-  for (const StreamId& stream : {StreamId{0, 2, 0}, StreamId{1, 2, 0}, StreamId{0, 3, 1}, StreamId{2, 3, 1}}) {
+  for (const StreamId& stream :
+       {StreamId{0, 2, 0}, StreamId{1, 2, 0}, StreamId{0, 3, 1}, StreamId{2, 3, 1}}) {
     for (const std::string& call : calls_of(**workload, stream, 100)) numbers.insert(call);
   }
   EXPECT_EQ(numbers.size(), 400u);
 }
 
 TEST_F(OwnWorkloadTest, LoadsItsRows) {
-  const auto workload = make("look,1\n", "account*25000,=number,=owner-{number},=1.00..2.00\naccount,25001,,0\naccount,25002,\"\",1\n");
+  const auto workload =
+      make("look,1\n",
+           "account*25000,=number,=owner-{number},=1.00..2.00\naccount,25001,,0\naccount,25002,\"\",1\n");
   ASSERT_TRUE(workload.ok()) << workload.error().message;
   EXPECT_EQ((*workload)->part_count(), 3u);
   const auto program = compile((*workload)->sql(), "bank.sql");
@@ -296,14 +310,16 @@ TEST_F(OwnWorkloadTest, TwoRowsOfOneKeyAreRefused) {
   Database database((*program)->catalog, 1);
   const Result<void> loaded = load(**workload, database, 1, [](uint32_t, uint32_t) {});
   ASSERT_FALSE(loaded.ok());
-  EXPECT_THAT(loaded.error().message, HasSubstr("two rows of account in the population of bank.sql have the same key; one of "
-                                                "them is (1, bert, 6.00)"));
+  EXPECT_THAT(loaded.error().message,
+              HasSubstr("two rows of account in the population of bank.sql have the same key; one of "
+                        "them is (1, bert, 6.00)"));
 }
 
 TEST_F(OwnWorkloadTest, RefusesLinesThatSayNoCall) {
   EXPECT_THAT(refused("look,1\nlike,2\n"), HasSubstr("calls.csv, line 2: there is no procedure 'like'"));
   EXPECT_THAT(refused("look,1\nlike,2\n"), HasSubstr("creates move, look"));
-  EXPECT_THAT(refused("move,1,2\n"), HasSubstr("move(int, int, numeric(12,2)) takes 3 arguments, and 2 are given"));
+  EXPECT_THAT(refused("move,1,2\n"),
+              HasSubstr("move(int, int, numeric(12,2)) takes 3 arguments, and 2 are given"));
   EXPECT_THAT(refused("look\n"), HasSubstr("takes 1 to 2 arguments, and 0 are given"));
   EXPECT_THAT(refused("look*0,1\n"), HasSubstr("'look*0' is not NAME*COUNT"));
   EXPECT_THAT(refused("look*x,1\n"), HasSubstr("'look*x' is not NAME*COUNT"));
@@ -316,11 +332,14 @@ TEST_F(OwnWorkloadTest, RefusesLinesThatSayNoCall) {
 }
 
 TEST_F(OwnWorkloadTest, RefusesLinesThatSayNoRow) {
-  EXPECT_THAT(refused("look,1\n", "acount,1,x,2\n"), HasSubstr("rows.csv, line 1: there is no table 'acount': there are account"));
+  EXPECT_THAT(refused("look,1\n", "acount,1,x,2\n"),
+              HasSubstr("rows.csv, line 1: there is no table 'acount': there are account"));
   EXPECT_THAT(refused("look,1\n", "account,1\n"), HasSubstr("account has 3 columns, and one value is given"));
   EXPECT_THAT(refused("look,1\n", "account,,x,2\n"), HasSubstr("column id of account is NOT NULL"));
-  EXPECT_THAT(refused("look,1\n", "account*1000000000000,1,x,2\naccount,2,x,2\n"), HasSubstr("more than 1000000000000 rows"));
-  EXPECT_THAT(refused("look,1\n", "account,1,x,much\n"), HasSubstr("column balance of account: invalid input syntax"));
+  EXPECT_THAT(refused("look,1\n", "account*1000000000000,1,x,2\naccount,2,x,2\n"),
+              HasSubstr("more than 1000000000000 rows"));
+  EXPECT_THAT(refused("look,1\n", "account,1,x,much\n"),
+              HasSubstr("column balance of account: invalid input syntax"));
 }
 
 TEST_F(OwnWorkloadTest, WantsCallsAndFilesThatAreThere) {

@@ -33,8 +33,9 @@ class Reader {
     const bool more = end < rest_.size() && rest_[end] == ',';
     if (!more && plain.ends_with('\r')) plain.remove_suffix(1);
     if (field.quoted && !plain.empty()) {
-      return invalid_argument("{}, line {}: '{}' follows a closing quote; a quote inside of quotes is written twice", name_, line_,
-                              plain);
+      return invalid_argument(
+          "{}, line {}: '{}' follows a closing quote; a quote inside of quotes is written twice", name_,
+          line_, plain);
     }
     field.text += plain;
     if (end < rest_.size() && !more) ++line_;

@@ -1,5 +1,5 @@
-// CSV: a file's records, one at a time: fields separated by commas, in quotes where they hold commas, quotes or line ends,
-// a quote written twice (RFC 4180). Empty lines are left out, and lines that begin with #.
+// CSV: a file's records, one at a time: fields separated by commas, in quotes where they hold commas, quotes
+// or line ends, a quote written twice (RFC 4180). Empty lines are left out, and lines that begin with #.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ struct CsvField {
   bool quoted = false;  // so that an empty text is told from nothing
 };
 
-// `line` counts from 1, where the record begins. The fields are valid during the call. The first error ends it.
+// `line` counts from 1, where the record begins. The fields are valid during the call. The first error ends
+// it.
 using CsvVisitor = FunctionRef<Result<void>(size_t line, std::span<const CsvField> fields)>;
 
 // `name` is the file's, for errors.

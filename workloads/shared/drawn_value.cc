@@ -40,8 +40,10 @@ bool take_word(std::string_view& text, std::string_view word) {
 
 Error no_rule(const Type& type, std::string_view rule) {
   return invalid_argument(
-      "'={}' is no rule for a value of type {}: there are =LOW..HIGH, =LOW..HIGH zipf THETA, =A|B|C, =number; of text, with "
-      "braces, =user-{{1..1000}}, ={{letters 8..16}}, ={{digits 4}}; of arrays, =COUNT of RULE; and a value that begins with = "
+      "'={}' is no rule for a value of type {}: there are =LOW..HIGH, =LOW..HIGH zipf THETA, =A|B|C, "
+      "=number; of text, with "
+      "braces, =user-{{1..1000}}, ={{letters 8..16}}, ={{digits 4}}; of arrays, =COUNT of RULE; and a value "
+      "that begins with = "
       "is written with two",
       rule, to_string(type));
 }
@@ -58,7 +60,8 @@ Result<DrawnValue> DrawnValue::parse(const Type& type, std::string_view field, i
   if (field.starts_with('=') && !field.starts_with("==")) {
     field.remove_prefix(1);
     if (type.is_array) return parse_elements(type, field, most, kept);
-    return type.is_string() ? parse_text(type, field, most, kept) : parse_rule(type, trimmed(field), most, kept);
+    return type.is_string() ? parse_text(type, field, most, kept)
+                            : parse_rule(type, trimmed(field), most, kept);
   }
   if (field.starts_with("==")) field.remove_prefix(1);
   const Result<Argument> value = parse_argument(type, kept.copy(field), kept);
@@ -68,11 +71,13 @@ Result<DrawnValue> DrawnValue::parse(const Type& type, std::string_view field, i
   return drawn;
 }
 
-Result<DrawnValue> DrawnValue::parse_rule(const Type& type, std::string_view rule, int64_t most, Arena& kept) {
+Result<DrawnValue> DrawnValue::parse_rule(const Type& type, std::string_view rule, int64_t most,
+                                          Arena& kept) {
   DrawnValue drawn;
   if (rule == "number" && type.is_integer()) {
     if (!fits_integer(type.kind, most)) {
-      return invalid_argument("'=number' goes beyond what a value of type {} holds: declare it as BIGINT", to_string(type));
+      return invalid_argument("'=number' goes beyond what a value of type {} holds: declare it as BIGINT",
+                              to_string(type));
     }
     drawn.rule_ = Number{};
     return drawn;
@@ -99,7 +104,8 @@ Result<DrawnValue> DrawnValue::parse_range(const Type& type, std::string_view ru
   const bool is_skewed = cut(rule, " zipf ", bounds, theta);
   std::string_view low_text;
   std::string_view high_text;
-  if (!cut(bounds, kRange, low_text, high_text) || type.kind == TypeKind::kBoolean) return no_rule(type, rule);
+  if (!cut(bounds, kRange, low_text, high_text) || type.kind == TypeKind::kBoolean)
+    return no_rule(type, rule);
   const Result<Value> low = parse_bound(type, low_text, kept);
   if (!low) return low.error();
   const Result<Value> high = parse_bound(type, high_text, kept);
@@ -107,8 +113,10 @@ Result<DrawnValue> DrawnValue::parse_range(const Type& type, std::string_view ru
 
   DrawnValue drawn;
   if (type.kind == TypeKind::kDouble) {
-    if (is_skewed) return invalid_argument("'={}': zipf draws among whole steps, which a double has none of", rule);
-    if (!(low->as_double() <= high->as_double())) return invalid_argument("'={}' is empty: write the lower bound first", rule);
+    if (is_skewed)
+      return invalid_argument("'={}': zipf draws among whole steps, which a double has none of", rule);
+    if (!(low->as_double() <= high->as_double()))
+      return invalid_argument("'={}' is empty: write the lower bound first", rule);
     drawn.rule_ = DoubleRange{low->as_double(), high->as_double()};
     return drawn;
   }
@@ -117,7 +125,8 @@ Result<DrawnValue> DrawnValue::parse_range(const Type& type, std::string_view ru
   if (drawn.is_numeric_ && (low->as_numeric() != narrow(*low) || high->as_numeric() != narrow(*high))) {
     return invalid_argument("'={}': the bounds of what is drawn have 18 digits at most", rule);
   }
-  const Range range = drawn.is_numeric_ ? Range{narrow(*low), narrow(*high)} : Range{low->as_int(), high->as_int()};
+  const Range range =
+      drawn.is_numeric_ ? Range{narrow(*low), narrow(*high)} : Range{low->as_int(), high->as_int()};
   if (range.low > range.high) return invalid_argument("'={}' is empty: write the lower bound first", rule);
   if (!is_skewed) {
     drawn.rule_ = range;
@@ -152,7 +161,8 @@ Result<DrawnValue::Range> DrawnValue::parse_count(std::string_view text) {
   return range;
 }
 
-Result<DrawnValue> DrawnValue::parse_elements(const Type& type, std::string_view rule, int64_t most, Arena& kept) {
+Result<DrawnValue> DrawnValue::parse_elements(const Type& type, std::string_view rule, int64_t most,
+                                              Arena& kept) {
   std::string_view count_text;
   std::string_view element_text;
   if (!cut(rule, " of ", count_text, element_text)) return no_rule(type, rule);
@@ -181,16 +191,19 @@ Result<DrawnValue> DrawnValue::parse_braces(std::string_view rule, int64_t most,
   return parse_rule(Type{.kind = TypeKind::kBigInt}, rule, most, kept);
 }
 
-Result<DrawnValue> DrawnValue::parse_text(const Type& type, std::string_view text, int64_t most, Arena& kept) {
+Result<DrawnValue> DrawnValue::parse_text(const Type& type, std::string_view text, int64_t most,
+                                          Arena& kept) {
   if (text.find('{') != std::string_view::npos) return parse_template(type, text, most, kept);
   // A rule alone needs no braces.
   Result<DrawnValue> drawn = parse_template(type, fmt::format("{{{}}}", text), most, kept);
-  const bool looks_like_a_rule = text.find('|') != std::string_view::npos || text.find(kRange) != std::string_view::npos;
+  const bool looks_like_a_rule =
+      text.find('|') != std::string_view::npos || text.find(kRange) != std::string_view::npos;
   if (!drawn && !looks_like_a_rule) return no_rule(type, text);
   return drawn;
 }
 
-Result<DrawnValue> DrawnValue::parse_template(const Type& type, std::string_view text, int64_t most, Arena& kept) {
+Result<DrawnValue> DrawnValue::parse_template(const Type& type, std::string_view text, int64_t most,
+                                              Arena& kept) {
   Template parts;
   const std::string_view whole = kept.copy(text);
   for (std::string_view rest = whole;;) {
@@ -213,12 +226,15 @@ Result<DrawnValue> DrawnValue::parse_template(const Type& type, std::string_view
   drawn.trims_ = type.kind == TypeKind::kChar;
   drawn.rule_ = std::move(parts);
   if (const size_t longest = drawn.most_characters(most); type.length != 0 && longest > type.length) {
-    return invalid_argument("'={}' may be of {} characters, and {} holds {}", text, longest, to_string(type), type.length);
+    return invalid_argument("'={}' may be of {} characters, and {} holds {}", text, longest, to_string(type),
+                            type.length);
   }
   // What stays must be text that the type takes, which is ASCII.
   std::string fixed;
   for (const Part& part : std::get<Template>(drawn.rule_)) fixed += part.before;
-  if (const Result<Value> fits = parse_bound(Type{.kind = TypeKind::kVarchar, .is_text = true}, kept.copy(fixed), kept); !fits) {
+  if (const Result<Value> fits =
+          parse_bound(Type{.kind = TypeKind::kVarchar, .is_text = true}, kept.copy(fixed), kept);
+      !fits) {
     return fits.error();
   }
   return drawn;
@@ -226,12 +242,15 @@ Result<DrawnValue> DrawnValue::parse_template(const Type& type, std::string_view
 
 size_t DrawnValue::most_characters(int64_t most) const {
   const auto digits = [](int64_t number) { return std::to_string(number).size(); };
-  if (const auto* range = std::get_if<Range>(&rule_)) return std::max(digits(range->low), digits(range->high));
+  if (const auto* range = std::get_if<Range>(&rule_))
+    return std::max(digits(range->low), digits(range->high));
   if (const auto* skewed = std::get_if<Skewed>(&rule_)) {
-    return std::max(digits(skewed->low), digits(skewed->low + static_cast<int64_t>(skewed->ranks->count()) - 1));
+    return std::max(digits(skewed->low),
+                    digits(skewed->low + static_cast<int64_t>(skewed->ranks->count()) - 1));
   }
   if (std::holds_alternative<Number>(rule_)) return digits(most);
-  if (const auto* characters = std::get_if<Characters>(&rule_)) return static_cast<size_t>(characters->count.high);
+  if (const auto* characters = std::get_if<Characters>(&rule_))
+    return static_cast<size_t>(characters->count.high);
   size_t characters = 0;
   if (const auto* values = std::get_if<OneOf>(&rule_)) {
     for (const Value& value : *values) characters = std::max(characters, value.as_text().size());
@@ -244,7 +263,9 @@ size_t DrawnValue::most_characters(int64_t most) const {
 }
 
 Value DrawnValue::draw_scalar(Drawing& drawing) const {
-  const auto of_steps = [&](int64_t steps) { return is_numeric_ ? Value::of_numeric(steps) : Value::of_int(steps); };
+  const auto of_steps = [&](int64_t steps) {
+    return is_numeric_ ? Value::of_numeric(steps) : Value::of_int(steps);
+  };
   if (const auto* range = std::get_if<Range>(&rule_)) return of_steps(range->draw(drawing.random));
   if (const auto* skewed = std::get_if<Skewed>(&rule_)) {
     return of_steps(skewed->low + static_cast<int64_t>(skewed->ranks->draw(drawing.random)));
@@ -255,11 +276,13 @@ Value DrawnValue::draw_scalar(Drawing& drawing) const {
     return Value::of_double(range->low + part * (range->high - range->low));
   }
   if (const auto* values = std::get_if<OneOf>(&rule_)) {
-    return (*values)[static_cast<size_t>(drawing.random.uniform(0, static_cast<int64_t>(values->size()) - 1))];
+    return (
+        *values)[static_cast<size_t>(drawing.random.uniform(0, static_cast<int64_t>(values->size()) - 1))];
   }
   if (const auto* characters = std::get_if<Characters>(&rule_)) {
     const auto count = static_cast<size_t>(characters->count.draw(drawing.random));
-    const std::span<char> drawn = random_characters(drawing.random, characters->alphabet, count, drawing.memory);
+    const std::span<char> drawn =
+        random_characters(drawing.random, characters->alphabet, count, drawing.memory);
     return Value::of_text({drawn.data(), drawn.size()});
   }
   std::string text;
@@ -267,7 +290,8 @@ Value DrawnValue::draw_scalar(Drawing& drawing) const {
     text += part.before;
     if (part.drawn == nullptr) continue;
     const Value drawn = part.drawn->draw_scalar(drawing);
-    const bool is_text = std::holds_alternative<Characters>(part.drawn->rule_) || std::holds_alternative<OneOf>(part.drawn->rule_);
+    const bool is_text = std::holds_alternative<Characters>(part.drawn->rule_) ||
+                         std::holds_alternative<OneOf>(part.drawn->rule_);
     text += is_text ? std::string(drawn.as_text()) : std::to_string(drawn.as_int());
   }
   while (trims_ && text.ends_with(' ')) text.pop_back();

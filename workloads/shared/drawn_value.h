@@ -1,15 +1,18 @@
-// DrawnValue: what a field of a user's CSV file stands for: a value, or a rule by which one is drawn each time.
+// DrawnValue: what a field of a user's CSV file stands for: a value, or a rule by which one is drawn each
+// time.
 //
-// Fields      as PostgreSQL writes a value of the type; nothing, without quotes, for NULL. A field that begins with = holds
-//             a rule:
-//                 =1..1000                a number of the range, each as likely as the others; also of numerics and times
+// Fields      as PostgreSQL writes a value of the type; nothing, without quotes, for NULL. A field that
+//             begins with = holds a rule:
+//                 =1..1000                a number of the range, each as likely as the others; also of
+//                                         numerics and times
 //                 =1..1000 zipf 0.9       the first ones more often (workloads/shared/zipf.h)
 //                 =red|green|blue         one of these
-//                 =number                 the row's number among those of its line, from 1; of a call, a number that
-//                                         no other call of the database's life has
+//                 =number                 the row's number among those of its line, from 1; of a call, a
+//                                         number that no other call of the database's life has
 //                 =letters 8, =letters 8..16, =digits 4
 //                 =5..15 of 1..1000       of an array: so many elements by the rule behind "of"
-//             For text a rule may stand in braces, in the midst of what stays: =user-{1..1000}. Two == are a =.
+//             For text a rule may stand in braces, in the midst of what stays: =user-{1..1000}. Two == are a
+//             =.
 // Invariants  a value that was parsed fits its type, and so does all that its rule draws.
 // Threads     constant once made.
 #pragma once
@@ -39,7 +42,8 @@ struct Drawing {
 
 class DrawnValue {
  public:
-  // Its text lies in `kept`. `numbers` go up to `most`: a rule that would draw one which the type does not hold is refused.
+  // Its text lies in `kept`. `numbers` go up to `most`: a rule that would draw one which the type does not
+  // hold is refused.
   static Result<DrawnValue> parse(const Type& type, std::string_view field, int64_t most, Arena& kept);
   static DrawnValue null() { return {}; }
 
@@ -81,8 +85,10 @@ class DrawnValue {
   static Result<DrawnValue> parse_rule(const Type& type, std::string_view rule, int64_t most, Arena& kept);
   static Result<DrawnValue> parse_range(const Type& type, std::string_view rule, Arena& kept);
   static Result<DrawnValue> parse_text(const Type& type, std::string_view text, int64_t most, Arena& kept);
-  static Result<DrawnValue> parse_template(const Type& type, std::string_view text, int64_t most, Arena& kept);
-  static Result<DrawnValue> parse_elements(const Type& type, std::string_view rule, int64_t most, Arena& kept);
+  static Result<DrawnValue> parse_template(const Type& type, std::string_view text, int64_t most,
+                                           Arena& kept);
+  static Result<DrawnValue> parse_elements(const Type& type, std::string_view rule, int64_t most,
+                                           Arena& kept);
   static Result<DrawnValue> parse_braces(std::string_view rule, int64_t most, Arena& kept);
   static Result<Range> parse_count(std::string_view text);
 

@@ -20,8 +20,8 @@ Error same_key(const Workload& workload, const TableDefinition& table, std::span
   for (size_t i = 0; i < row.size(); ++i) {
     values.push_back(print_argument(table.columns[i].type, Argument::of(row[i])).value_or("NULL"));
   }
-  return invalid_argument("two rows of {} in the population of {} have the same key; one of them is ({})", table.name,
-                          workload.name(), fmt::join(values, ", "));
+  return invalid_argument("two rows of {} in the population of {} have the same key; one of them is ({})",
+                          table.name, workload.name(), fmt::join(values, ", "));
 }
 
 }  // namespace
@@ -45,7 +45,8 @@ Result<void> load(const Workload& workload, Database& database, uint32_t threads
         const std::lock_guard lock(mutex);
         if (first_error) return;
         first_error = status == AccessStatus::kOutOfMemory
-                          ? failed("the memory does not hold the population of {}: choose a smaller one", workload.name())
+                          ? failed("the memory does not hold the population of {}: choose a smaller one",
+                                   workload.name())
                           : same_key(workload, database.catalog().table(table), row);
       },
       progress);

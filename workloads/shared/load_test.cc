@@ -1,4 +1,5 @@
-// Loading: a database holds the population, whatever number of threads loaded it, and meets the workload's conditions.
+// Loading: a database holds the population, whatever number of threads loaded it, and meets the workload's
+// conditions.
 #include "workloads/shared/load.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// MemoryRows: tables as plain vectors of rows, which tests fill from a population and then change as they like.
+// MemoryRows: tables as plain vectors of rows, which tests fill from a population and then change as they
+// like.
 #pragma once
 
 #include <deque>

@@ -1,8 +1,8 @@
 // Workload: a benchmark as a client of the engine: schema and procedures in SQL, a population, a stream of
 // calls, and the conditions that its database must always meet.
 //
-// Flow        make_workload (workload_table.h) -> sql() -> compile -> load (workloads/shared/load.h) -> generator() -> calls ... ->
-//             check()
+// Flow        make_workload (workload_table.h) -> sql() -> compile -> load (workloads/shared/load.h) ->
+//             generator() -> calls ... -> check()
 // Invariants  Everything is a function of the options: the population of nothing else (so not of the number
 //             of threads), call number n of a stream of the stream and n alone (so a run can go on where
 //             another ended). Tables and procedures are numbered in the order in which the SQL declares them,

@@ -1,7 +1,9 @@
-// Smallbank as a Workload: population, and money, which no procedure makes or loses but by what its call says.
+// Smallbank as a Workload: population, and money, which no procedure makes or loses but by what its call
+// says.
 //
-// Conserved   the sum of all balances, in hundredths. Of the procedures only deposit_checking, transact_savings and
-//             write_check change it: by their amount, write_check by what it says that it debited.
+// Conserved   the sum of all balances, in hundredths. Of the procedures only deposit_checking,
+//             transact_savings and write_check change it: by their amount, write_check by what it says that
+//             it debited.
 #pragma once
 
 #include "workloads/shared/mix.h"

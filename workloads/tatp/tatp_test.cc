@@ -55,7 +55,8 @@ TEST(TatpGenerator, CallsAreMixedAsDescribed) {
     ++called[generator->call(position).procedure.value];
   }
   const std::array<double, 7> shares = {0.35, 0.10, 0.35, 0.02, 0.14, 0.02, 0.02};
-  for (size_t i = 0; i < shares.size(); ++i) EXPECT_NEAR(called[i], kTatpCalls * shares[i], kTatpCalls * 0.005) << i;
+  for (size_t i = 0; i < shares.size(); ++i)
+    EXPECT_NEAR(called[i], kTatpCalls * shares[i], kTatpCalls * 0.005) << i;
 }
 
 TEST(TatpGenerator, ArgumentsAreWithinTheirBoundsAndReachThem) {

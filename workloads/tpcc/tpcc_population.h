@@ -1,7 +1,8 @@
 // The initial database of TPC-C (clause 4.3.3.1).
 //
-// Parts       the items, in chunks; then for each warehouse its own row, its stock in chunks, and each of its districts
-//             with all its customers and orders. A part's random values depend on the seed and the part alone.
+// Parts       the items, in chunks; then for each warehouse its own row, its stock in chunks, and each of its
+//             districts with all its customers and orders. A part's random values depend on the seed and the
+//             part alone.
 #pragma once
 
 #include <cstdint>

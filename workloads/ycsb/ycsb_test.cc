@@ -128,7 +128,8 @@ TEST(YcsbGenerator, PopularRecordsAreScatteredOverThePopulation) {
   std::vector<std::pair<int, uint64_t>> by_popularity;
   for (const auto& [record, count] : read) by_popularity.emplace_back(-count, record);
   std::ranges::sort(by_popularity);
-  EXPECT_NEAR(-by_popularity[0].first, kYcsbCalls * Zipf(1'000, 0.99).highest_probability(), kYcsbCalls * 0.01);
+  EXPECT_NEAR(-by_popularity[0].first, kYcsbCalls * Zipf(1'000, 0.99).highest_probability(),
+              kYcsbCalls * 0.01);
   std::set<uint64_t> hundreds;
   for (size_t i = 0; i < 20; ++i) hundreds.insert(by_popularity[i].second / 100);
   EXPECT_GE(hundreds.size(), 5u);

@@ -1,6 +1,6 @@
 // Stands in for base/atomic.h in the interleaving test: an Atomic<T> whose every operation is a step that the
-// scheduler may put off. Steps happen one after the other, whatever memory order they ask for: what weaker orders
-// allow is ThreadSanitizer's to judge.
+// scheduler may put off. Steps happen one after the other, whatever memory order they ask for: what weaker
+// orders allow is ThreadSanitizer's to judge.
 #pragma once
 
 #include <atomic>

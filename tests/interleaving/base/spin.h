@@ -1,4 +1,5 @@
-// Stands in for base/spin.h in the interleaving test: who spins waits until another thread has written something.
+// Stands in for base/spin.h in the interleaving test: who spins waits until another thread has written
+// something.
 #pragma once
 
 #include <cstdint>
