@@ -138,8 +138,7 @@ DurableLog::DurableLog(ManifestFile* manifest, OpenedDevice device, const LogBuf
       options_(options),
       notices_(std::move(device.notices)),
       layout_(place.ring == nullptr ? RecordLayout() : place.ring->layout()),
-      zeros_(options.largest_payload_bytes),
-      states_(std::make_unique<CachePadded<WorkerState>[]>(options.appenders())),
+      writers_(std::make_unique<CachePadded<RecordWriter>[]>(options.appenders())),
       device_(std::move(device.device)),
       buffer_(make_buffer(buffer, options, place)),
       flusher_(*buffer_, *device_,
@@ -171,51 +170,34 @@ bool DurableLog::await_room(WorkerId worker) {
 }
 
 Lsn DurableLog::reserve(WorkerId worker, uint32_t payload_bytes) {
-  WorkerState& state = *states_[worker.value];
-  DCHECK(state.reserved_bytes == 0);
-  state.reserved_bytes = static_cast<uint32_t>(kRecordHeaderBytes) + payload_bytes;
-  return buffer_->reserve(worker, state.reserved_bytes);
+  return buffer_->reserve(worker, writers_[worker.value]->reserve(payload_bytes));
 }
 
 void DurableLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
-  WorkerState& state = *states_[worker.value];
-  const uint32_t record_bytes = std::exchange(state.reserved_bytes, 0);
-  DCHECK(record_bytes >= kRecordHeaderBytes);
-  if (kind == RecordKind::kSkip) payload = ByteSpan(zeros_).first(record_bytes - kRecordHeaderBytes);
-  CHECK(payload.size() == record_bytes - kRecordHeaderBytes);
-  write(worker, lsn, lsn, kind, payload);
-  flusher_.record_came(lsn + record_bytes);
+  const uint32_t bytes =
+      writers_[worker.value]->fill(lsn, kind, payload, layout_.seed_at(lsn),
+                                   [&](ByteSpan header, ByteSpan body) { put(worker, lsn, header, body); });
+  flusher_.record_came(lsn + bytes);
 }
 
 Lsn DurableLog::append(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
   const uint64_t bytes = layout_.stream_bytes(kRecordHeaderBytes + payload.size());
   const Lsn at = buffer_->reserve(worker, bytes);
-  write(worker, at, lsn, kind, payload);
+  writers_[worker.value]->write(lsn, kind, payload, layout_.seed_at(at),
+                                [&](ByteSpan header, ByteSpan body) { put(worker, at, header, body); });
   return at + bytes;
 }
 
-// Writes a record with this LSN at a position that is the worker's.
-void DurableLog::write(WorkerId worker, Lsn at, Lsn lsn, RecordKind kind, ByteSpan payload) {
-  const auto record_bytes = static_cast<uint32_t>(kRecordHeaderBytes + payload.size());
-  std::byte header[kRecordHeaderBytes];
-  RecordHeader record{0, record_bytes, kind, lsn};
-  record.encode(header);
-  record.checksum = record_checksum(header, payload, layout_.seed_at(at));
-  record.encode(header);
-  DCHECK(record_is_well_formed(header, payload, lsn, layout_.seed_at(at)));
+void DurableLog::put(WorkerId worker, Lsn at, ByteSpan header, ByteSpan payload) {
   buffer_->write_record(worker, at, header, payload);
-  buffer_->publish(worker, at, layout_.stream_bytes(record_bytes));
-
-  WorkerState& state = *states_[worker.value];
-  state.records.store(state.records.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  state.bytes.store(state.bytes.load(std::memory_order_relaxed) + record_bytes, std::memory_order_relaxed);
+  buffer_->publish(worker, at, layout_.stream_bytes(header.size() + payload.size()));
 }
 
 LogCounters DurableLog::counters() const {
   LogCounters sum;
   for (uint32_t worker = 0; worker < options_.appenders(); ++worker) {
-    sum.log_records += states_[worker]->records.load(std::memory_order_relaxed);
-    sum.log_bytes += states_[worker]->bytes.load(std::memory_order_relaxed);
+    sum.log_records += writers_[worker]->records();
+    sum.log_bytes += writers_[worker]->bytes();
   }
   sum.device = device_->counters();
   sum.flusher = flusher_.counters();

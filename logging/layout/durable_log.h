@@ -6,7 +6,6 @@
 // Invariants, threads, waiting, errors  as DirectoryLog says.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -27,6 +26,7 @@
 #include "logging/directory/manifest.h"
 #include "logging/directory/segment_supply.h"
 #include "logging/layout/device_factory.h"
+#include "logging/record/record_writer.h"
 
 namespace mneme {
 
@@ -84,13 +84,6 @@ class DurableLog : public DirectoryLog {
   const std::vector<std::string>& notices() const override { return notices_; }
 
  private:
-  // One a worker. The counts are its own to write and counters()'s to read; relaxed: they order nothing.
-  struct WorkerState {
-    uint32_t reserved_bytes = 0;  // of the record that it has reserved and not filled; else 0
-    std::atomic<uint64_t> records{0};
-    std::atomic<uint64_t> bytes{0};
-  };
-
   // Holds a worker back while the room that is left must serve others (LogSpace::kScarce). False: the log has
   // failed.
   bool await_room(WorkerId worker);
@@ -101,15 +94,15 @@ class DurableLog : public DirectoryLog {
                                                 const DurableLogOptions& options, const StreamPlace& place);
   static Result<std::unique_ptr<DurableLog>> open(ManifestFile& manifest, const DurableLogOptions& options,
                                                   const StreamPlace* place);
-  void write(WorkerId worker, Lsn at, Lsn lsn, RecordKind kind, ByteSpan payload);
+  // Puts the worker's encoded record at a position that is the worker's.
+  void put(WorkerId worker, Lsn at, ByteSpan header, ByteSpan payload);
 
   // that the log's end is noted in, where it is closed in order; null: it isn't
   ManifestFile* const manifest_;
   const DurableLogOptions options_;
   const std::vector<std::string> notices_;
   const RecordLayout layout_;
-  const std::vector<std::byte> zeros_;  // a skip record's payload
-  const std::unique_ptr<CachePadded<WorkerState>[]> states_;
+  const std::unique_ptr<CachePadded<RecordWriter>[]> writers_;  // by worker
   const std::unique_ptr<LogDevice> device_;
   const std::unique_ptr<LogBuffer> buffer_;
   LogFlusher flusher_;  // last: it ends first, while buffer and device are there

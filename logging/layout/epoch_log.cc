@@ -106,7 +106,6 @@ EpochLog::EpochLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn
     : manifest_(manifest),
       options_(options),
       begin_(begin),
-      zeros_(options.largest_payload_bytes),
       states_(std::make_unique<CachePadded<WorkerState>[]>(options.appenders())),
       horizon_(begin),
       clock_(begin, options.epoch.interval) {
@@ -151,28 +150,14 @@ bool EpochLog::await_space(WorkerId worker, uint32_t payload_bytes) {
 
 Lsn EpochLog::reserve(WorkerId worker, uint32_t payload_bytes) {
   WorkerState& state = *states_[worker.value];
-  DCHECK(state.reserved_bytes == 0);
-  state.reserved_bytes = static_cast<uint32_t>(kRecordHeaderBytes) + payload_bytes;
+  state.writer.reserve(payload_bytes);
   return state.buffer->reserve(state.member);
 }
 
 void EpochLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
   WorkerState& state = *states_[worker.value];
-  const uint32_t record_bytes = std::exchange(state.reserved_bytes, 0);
-  DCHECK(record_bytes >= kRecordHeaderBytes);
-  if (kind == RecordKind::kSkip) payload = ByteSpan(zeros_).first(record_bytes - kRecordHeaderBytes);
-  CHECK(payload.size() == record_bytes - kRecordHeaderBytes);
-
-  std::byte header[kRecordHeaderBytes];
-  RecordHeader record{0, record_bytes, kind, lsn};
-  record.encode(header);
-  record.checksum = record_checksum(header, payload);
-  record.encode(header);
-  DCHECK(record_is_well_formed(header, payload, lsn));
-  state.buffer->fill(state.member, header, payload);
-
-  state.records.store(state.records.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  state.bytes.store(state.bytes.load(std::memory_order_relaxed) + record_bytes, std::memory_order_relaxed);
+  state.writer.fill(lsn, kind, payload, RecordLayout().checksum_seed,
+                    [&](ByteSpan header, ByteSpan body) { state.buffer->fill(state.member, header, body); });
 }
 
 bool EpochLog::wait_durable(Lsn lsn) {
@@ -188,8 +173,8 @@ std::optional<GroupCommit> EpochLog::group() const {
 LogCounters EpochLog::counters() const {
   LogCounters sum;
   for (uint32_t worker = 0; worker < options_.appenders(); ++worker) {
-    sum.log_records += states_[worker]->records.load(std::memory_order_relaxed);
-    sum.log_bytes += states_[worker]->bytes.load(std::memory_order_relaxed);
+    sum.log_records += states_[worker]->writer.records();
+    sum.log_bytes += states_[worker]->writer.bytes();
   }
   for (const auto& logger : loggers_) {
     sum.add({.device = logger->device_counters(), .flusher = logger->flusher_counters()});

@@ -25,7 +25,6 @@
 //             epochs; here when its segment is full, as segments are filled with zeros beforehand.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -36,6 +35,7 @@
 #include "logging/layout/epoch_horizon.h"
 #include "logging/layout/epoch_logger.h"
 #include "logging/layout/pepoch_keeper.h"
+#include "logging/record/record_writer.h"
 
 namespace mneme {
 
@@ -60,13 +60,11 @@ class EpochLog final : public DirectoryLog {
   const std::vector<std::string>& notices() const override { return notices_; }
 
  private:
-  // One a worker. The counts are its own to write and counters()'s to read; relaxed: they order nothing.
+  // One a worker.
   struct WorkerState {
     LoggerBuffer* buffer = nullptr;
-    uint32_t member = 0;          // its number there
-    uint32_t reserved_bytes = 0;  // of the record that it has reserved and not filled; else 0
-    std::atomic<uint64_t> records{0};
-    std::atomic<uint64_t> bytes{0};
+    uint32_t member = 0;  // its number there
+    RecordWriter writer;
   };
 
   EpochLog(ManifestFile& manifest, const DurableLogOptions& options, Lsn begin,
@@ -76,7 +74,6 @@ class EpochLog final : public DirectoryLog {
   const DurableLogOptions options_;
   const Lsn begin_;
   std::vector<std::string> notices_;
-  const std::vector<std::byte> zeros_;  // a skip record's payload
   const std::unique_ptr<CachePadded<WorkerState>[]> states_;
   EpochHorizon horizon_;
   EpochClock clock_;

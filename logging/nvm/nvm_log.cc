@@ -36,7 +36,6 @@ NvmLog::NvmLog(ManifestFile& manifest, std::unique_ptr<NvmSpace> space, const Nv
     : manifest_(manifest),
       options_(options),
       layout_(layout_of(manifest.current())),
-      zeros_(options.largest_payload_bytes + kNvmLineBytes),
       states_(std::make_unique<CachePadded<WorkerState>[]>(options.workers)),
       space_(std::move(space)) {
   if (space_->is_persistent() && !options.memory.volatile_cache) return;
@@ -59,47 +58,30 @@ bool NvmLog::await_space(WorkerId worker, uint32_t payload_bytes) {
 
 Lsn NvmLog::reserve(WorkerId worker, uint32_t payload_bytes) {
   WorkerState& state = *states_[worker.value];
-  DCHECK(state.reserved_bytes == 0);
-  const auto record_bytes = static_cast<uint32_t>(kRecordHeaderBytes) + payload_bytes;
-  const uint64_t bytes = layout_.stream_bytes(record_bytes);
+  const uint64_t bytes = layout_.stream_bytes(state.writer.reserve(payload_bytes));
   for (;;) {
     const Lsn lsn = space_->draw(worker, bytes);
     const uint64_t left = space_->bytes_left(lsn);
-    if (bytes <= left) {
-      state.reserved_bytes = record_bytes;
-      return lsn;
-    }
+    if (bytes <= left) return lsn;
     for (const auto& [at, size] : {std::pair(lsn, left), std::pair(lsn + left, bytes - left)}) {
-      write(state, at, RecordKind::kSkip, ByteSpan(zeros_).first(size - kRecordHeaderBytes));
+      encode_record(at, RecordKind::kSkip, skip_payload(size - kRecordHeaderBytes), layout_.checksum_seed,
+                    [&](ByteSpan header, ByteSpan payload) { put(state, at, header, payload); });
     }
   }
 }
 
 void NvmLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
   WorkerState& state = *states_[worker.value];
-  const uint32_t record_bytes = std::exchange(state.reserved_bytes, 0);
-  DCHECK(record_bytes >= kRecordHeaderBytes);
-  if (kind == RecordKind::kSkip) payload = ByteSpan(zeros_).first(record_bytes - kRecordHeaderBytes);
-  CHECK(payload.size() == record_bytes - kRecordHeaderBytes);
-  write(state, lsn, kind, payload);
+  state.writer.fill(lsn, kind, payload, layout_.checksum_seed,
+                    [&](ByteSpan header, ByteSpan body) { put(state, lsn, header, body); });
   space_->settle(worker);
-  add(state.records, 1);
-  add(state.bytes, record_bytes);
 }
 
-void NvmLog::write(WorkerState& state, Lsn lsn, RecordKind kind, ByteSpan payload) {
-  const auto record_bytes = static_cast<uint32_t>(kRecordHeaderBytes + payload.size());
-  std::byte header[kRecordHeaderBytes];
-  RecordHeader record{0, record_bytes, kind, lsn};
-  record.encode(header);
-  record.checksum = record_checksum(header, payload, layout_.checksum_seed);
-  record.encode(header);
-  DCHECK(record_is_well_formed(header, payload, lsn, layout_.checksum_seed));
-
+void NvmLog::put(WorkerState& state, Lsn lsn, ByteSpan header, ByteSpan payload) {
   const NvmSpace::Place place = space_->place_of(lsn);
-  const uint64_t bytes = layout_.stream_bytes(record_bytes);
+  const uint64_t bytes = layout_.stream_bytes(header.size() + payload.size());
   size_t at = place.at;
-  for_each_line(header, payload, [&](const std::byte* line) {
+  for_each_line(header.data(), payload, [&](const std::byte* line) {
     place.memory->store_line(at, line);
     at += kNvmLineBytes;
   });
@@ -116,8 +98,8 @@ LogCounters NvmLog::counters() const {
   LogCounters sum;
   for (uint32_t worker = 0; worker < options_.workers; ++worker) {
     const WorkerState& state = *states_[worker];
-    sum.log_records += state.records.load(std::memory_order_relaxed);
-    sum.log_bytes += state.bytes.load(std::memory_order_relaxed);
+    sum.log_records += state.writer.records();
+    sum.log_bytes += state.writer.bytes();
     sum.device.flushes += state.hardened_records.load(std::memory_order_relaxed);
     sum.device.device_bytes += state.hardened_bytes.load(std::memory_order_relaxed);
   }

@@ -35,6 +35,7 @@
 #include "logging/commit/directory_log.h"
 #include "logging/nvm/nvm_space.h"
 #include "logging/record/record_format.h"
+#include "logging/record/record_writer.h"
 
 namespace mneme {
 
@@ -68,23 +69,20 @@ class NvmLog final : public DirectoryLog {
   const std::vector<std::string>& notices() const override { return notices_; }
 
  private:
-  // One a worker. The counts are its own to write and counters()'s to read; relaxed: they order nothing.
+  // One a worker. The counts are written by the worker and read by counters(); relaxed: they order nothing.
   struct WorkerState {
-    uint32_t reserved_bytes = 0;  // of the record that it has reserved and not filled; else 0
-    std::atomic<uint64_t> records{0};
-    std::atomic<uint64_t> bytes{0};
+    RecordWriter writer;
     std::atomic<uint64_t> hardened_records{0};  // skip records at segments' ends included
     std::atomic<uint64_t> hardened_bytes{0};
   };
 
   NvmLog(ManifestFile& manifest, std::unique_ptr<NvmSpace> space, const NvmLogOptions& options);
-  // Stores the record and hardens it.
-  void write(WorkerState& state, Lsn lsn, RecordKind kind, ByteSpan payload);
+  // Stores the encoded record and hardens it.
+  void put(WorkerState& state, Lsn lsn, ByteSpan header, ByteSpan payload);
 
   ManifestFile& manifest_;
   const NvmLogOptions options_;
   const RecordLayout layout_;
-  const std::vector<std::byte> zeros_;  // a skip record's payload
   const std::unique_ptr<CachePadded<WorkerState>[]> states_;
   const std::unique_ptr<NvmSpace> space_;
   std::vector<std::string> notices_;
