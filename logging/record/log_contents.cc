@@ -8,7 +8,7 @@ namespace mneme {
 
 uint64_t LogContents::hole_bytes() const {
   uint64_t bytes = 0;
-  for (const LogHole& hole : holes) bytes += hole.end.value - hole.begin.value;
+  for (const LogHole& hole : holes) bytes += hole.bytes();
   return bytes;
 }
 

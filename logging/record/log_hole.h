@@ -9,6 +9,7 @@ struct LogHole {
   Lsn begin;
   Lsn end;
 
+  uint64_t bytes() const { return end.value - begin.value; }
   bool operator==(const LogHole&) const = default;
 };
 
