@@ -1,5 +1,5 @@
-// The program's commands. Each adds itself, its options and their help to the command line; the one that the
-// user chose leaves its action in `chosen`, to be run once everything is parsed.
+// The program's commands. Each adds itself and rows of the option table to the command line. The command that
+// the user chose leaves its action in `chosen`, to be run once everything is parsed.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,6 +10,9 @@
 namespace mneme {
 
 using Action = std::function<Result<void>()>;
+
+// Adds all of the following, in the order of the help.
+void add_commands(CLI::App& program, Action& chosen);
 
 void add_demo_command(CLI::App& program, Action& chosen);
 void add_run_command(CLI::App& program, Action& chosen);

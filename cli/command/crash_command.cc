@@ -17,7 +17,8 @@
 #include "cli/option/log_buffer_settings.h"
 #include "cli/option/log_content_settings.h"
 #include "cli/option/log_device_settings.h"
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
 #include "cli/output/output.h"
 #include "cli/output/text.h"
 
@@ -169,7 +170,7 @@ struct CrashCommand {
  private:
   // Of the parallel replay of calls.
   Result<void> choose_recovery(const CLI::App& command) {
-    const bool is_given = command.count("--replay") > 0 || AnalysisOption::is_given(command);
+    const bool is_given = command.count("--replay") > 0 || is_any_given(command, OptionGroup::kAnalysis);
     if (is_given && !holds_calls(content_.records)) {
       return invalid_argument(
           "--replay, --conflicts, --elide, --decompose and --coalesce are clr-p's, and a log of rows "
@@ -180,7 +181,7 @@ struct CrashCommand {
     if (!level) return level.error();
     const Result<AnalysisOptions> wanted = analysis.get();
     if (!wanted) return wanted.error();
-    if (AnalysisOption::is_given(command)) recovery_.analysis = *wanted;
+    if (is_any_given(command, OptionGroup::kAnalysis)) recovery_.analysis = *wanted;
     recovery_.replay.level = *level;
     recovery_.replay.threads = threads;
     return {};
@@ -296,35 +297,23 @@ void add_crash_command(CLI::App& program, Action& chosen) {
   CLI::App* app = program.add_subcommand(
       "crash",
       "run in a child, SIGKILL it at a random moment, recover, check every acknowledged transaction");
+  const OptionTaker take(*app);
   command->settings.add_options(*app);
-  app->add_option("--data-dir", command->directory, "where the test may work")->capture_default_str();
-  command->content.add_options(*app, /*off=*/false);
-  app->add_option("--threads", command->threads, "workers, clients and replay threads")
-      ->check(positive())
-      ->capture_default_str();
-  app->add_option("--rounds", command->rounds, "crashes")->check(positive())->capture_default_str();
-  app->add_option("--longest-run", command->longest_run, "seconds after which the kill comes at the latest")
-      ->check(positive())
-      ->capture_default_str();
-  app->add_option(
-      "--hook", command->hook,
-      "a shell command for who makes trouble meanwhile, as with the log's servers: it is run twice a round, "
-      "and "
-      "waited for, with the word answered behind it once the first call is answered, and with killed before "
-      "anything is recovered; MNEME_ENGINE_PROCESS is the engine's process id");
-  app->add_flag("--may-end", command->may_end,
-                "an engine that ends by itself, as one does that has lost the majority of its log's servers, "
-                "counts like "
-                "one that was killed: it fails the test no more");
+  take("--data-dir", command->directory);
+  command->content.add_options(*app);
+  take("--threads", command->threads);
+  take("--rounds", command->rounds);
+  take("--longest-run", command->longest_run);
+  take("--hook", command->hook);
+  take("--may-end", command->may_end);
   command->device.add_options(*app);
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
   command->buffer.add_options(*app);
   command->checkpoints.add_options(*app, /*keeps_archive=*/true);
-  app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")
-      ->capture_default_str();
+  take("--replay", command->replay);
   command->analysis.add_options(*app);
-  command->output.add_options(*app);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

@@ -14,7 +14,8 @@
 #include "cli/crash/crash_round.h"
 #include "cli/measure/recovery_text.h"
 #include "cli/measure/workload_database.h"
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
 #include "cli/output/output.h"
 #include "cli/output/text.h"
 
@@ -168,15 +169,14 @@ void add_demo_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<DemoCommand>();
   CLI::App* app =
       program.add_subcommand("demo", "load TPC-C, run it, kill -9, recover serially and in parallel, verify");
-  app->add_option("--warehouses", command->warehouses)->check(positive())->capture_default_str();
-  app->add_option("--threads", command->threads)->check(positive())->capture_default_str();
-  app->add_option("--duration", command->duration, "seconds until the kill")
-      ->check(positive())
-      ->capture_default_str();
-  app->add_option("--in", command->parent, "where to put the demo's directory")->capture_default_str();
-  app->add_flag("--keep", command->keep, "leave the database there");
+  const OptionTaker take(*app);
+  take("--warehouses", command->warehouses);
+  take("--threads", command->threads);
+  take("--duration", command->duration);
+  take("--in", command->parent);
+  take("--keep", command->keep);
   command->execution.add_option(*app);
-  command->output.add_options(*app);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }
 

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "cli/command/commands.h"
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
 #include "cli/output/experiment_text.h"
-#include "cli/output/file_checks.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
 #include "cli/output/text.h"
@@ -226,25 +226,15 @@ void add_experiment_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<ExperimentCommand>();
   CLI::App* app = program.add_subcommand(
       "experiment", "measure a paper's figures and tables here, beside the paper's numbers");
-  app->add_option("name", command->names,
-                  "figures, as pacman-figure-16; list: all there are; report: write the report of what "
-                  "--output holds again");
-  app->add_flag("--all", command->all, "a tour of figures of all papers, in less than 20 minutes");
-  app->add_flag("--quick", command->quick,
-                "tiny runs at the outer points of the axes: to see that all works");
-  app->add_option("--runs", command->runs, "rounds, in each of which every setting runs once; medians count")
-      ->check(positive())
-      ->capture_default_str();
-  app->add_option("--output", command->output_folder,
-                  "the folder of results, CSV and JSON, and of report.html; what was measured there is not "
-                  "measured again. "
-                  "Databases are made in it while it runs")
-      ->capture_default_str();
-  app->add_flag("--fresh", command->fresh, "measure again what the folder holds already");
-  app->add_option("--report", command->report_file,
-                  "write the report, one HTML file, here and not into --output")
-      ->check(writable_file());
-  command->output.add_options(*app);
+  const OptionTaker take(*app);
+  take("name", command->names);
+  take("--all", command->all);
+  take("--quick", command->quick);
+  take("--runs", command->runs);
+  take("--output", command->output_folder);
+  take("--fresh", command->fresh);
+  take("--report", command->report_file);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

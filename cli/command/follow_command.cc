@@ -10,7 +10,8 @@
 #include "cli/command/commands.h"
 #include "cli/measure/recovery_text.h"
 #include "cli/option/execution_option.h"
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
 #include "cli/output/text.h"
@@ -226,43 +227,24 @@ void add_follow_command(CLI::App& program, Action& chosen) {
   CLI::App* app = program.add_subcommand("follow",
                                          "a standby: receives another engine's replicated log and replays "
                                          "it; SIGUSR1 promotes it, SIGTERM ends it");
-  app->add_option("directory", command->directory,
-                  "the standby's data directory: a copy of the primary's, or its own from before")
-      ->required();
-  app->add_option(
-      "--from", command->from,
-      "the primary's data directory, at work or not: copied first, into a directory without a database");
-  app->add_option("--log-server", command->servers,
-                  "the replicated log's servers, where they are to be had under other addresses than the "
-                  "primary's manifest names");
-  app->add_option("--log-stream", command->stream,
-                  "the stream or topic, if it is another than the primary's manifest names");
-  app->add_option("--threads", command->threads, "replay threads")->check(positive())->capture_default_str();
-  app->add_option("--batch", command->batch, "transactions a log batch")
-      ->check(positive())
-      ->capture_default_str();
-  app->add_option("--checkpoint-log", command->checkpoint_mib,
-                  "a checkpoint once so many MiB of the log have been replayed, and the log below it is "
-                  "removed here; 0: none")
-      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 20))
-      ->capture_default_str();
-  app->add_flag("--promote", command->promotes,
-                "promote at once: replay all that the log holds, and end as a database to work on");
-  CLI::Option* as_is = app->add_flag("--promote-as-is", command->as_is,
-                                     "promote what the directory holds, where its replicated log is lost: "
-                                     "asks no servers, and keeps no other engine from "
-                                     "going on");
+  const OptionTaker take(*app);
+  take("directory", command->directory);
+  take("--from", command->from);
+  take("--log-server", command->servers);
+  take("--log-stream", command->stream);
+  take("--threads", command->threads);
+  take("--batch", command->batch);
+  take("--checkpoint-log", command->checkpoint_mib);
+  take("--promote", command->promotes);
+  CLI::Option* as_is = take("--promote-as-is", command->as_is);
   for (CLI::Option* option : app->get_options()) {
     const bool has_use = option == as_is || option->get_positional() || option->check_name("--threads") ||
                          option->check_name("--help");
     if (!has_use) as_is->excludes(option);
   }
-  app->add_option("--progress", command->progress_name,
-                  "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; "
-                  "json: JSON lines there; off")
-      ->capture_default_str();
+  take("--progress", command->progress_name);
   command->execution.add_option(*app);
-  command->output.add_options(*app);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

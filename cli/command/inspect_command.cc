@@ -8,7 +8,8 @@
 #include "base/memory/arena.h"
 #include "cli/command/commands.h"
 #include "cli/measure/recovery_text.h"
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
 #include "cli/output/output.h"
 #include "cli/output/text.h"
 #include "logging/directory/directory_lock.h"
@@ -190,9 +191,10 @@ void add_inspect_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<InspectCommand>();
   CLI::App* app =
       program.add_subcommand("inspect", "what a data directory holds: manifest, and log record by record");
-  app->add_option("directory", command->directory, "the data directory")->required();
-  app->add_option("--limit", command->limit, "records to show")->check(not_negative())->capture_default_str();
-  command->output.add_options(*app);
+  const OptionTaker take(*app);
+  take("directory", command->directory);
+  take("--limit", command->limit);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }
 

@@ -11,7 +11,8 @@
 #include "cli/measure/log_bench.h"
 #include "cli/option/log_buffer_settings.h"
 #include "cli/option/log_device_settings.h"
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
 #include "cli/output/duration_text.h"
 #include "cli/output/output.h"
 #include "cli/output/text.h"
@@ -125,7 +126,7 @@ struct LogbenchCommand {
       }
       return {};
     }
-    for (const char* option : LogDeviceSettings::options()) {
+    for (const char* option : option_names(OptionGroup::kLogDevice)) {
       if (std::string_view(option) != "--log-device" && command.count(option) > 0) {
         return invalid_argument(
             "{} is for a durable log, and the null device stands for the buffer alone: choose "
@@ -226,36 +227,18 @@ void add_logbench_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<LogbenchCommand>();
   CLI::App* app =
       program.add_subcommand("logbench", "how many records a second threads put into a log buffer");
+  const OptionTaker take(*app);
   command->settings.add_options(*app);
-  app->get_option("--log-buffer")
-      ->description(app->get_option("--log-buffer")->get_description() +
-                    "; all: one after the other, to be compared");
-  app->add_option("--threads", command->options.threads, "that insert")
-      ->check(positive())
-      ->capture_default_str();
-  app->add_option("--record-bytes", command->options.record_bytes, "of a record, header included")
-      ->check(positive())
-      ->capture_default_str();
-  app->add_option("--work", command->work, "private work between two inserts, as 200ns")
-      ->capture_default_str();
-  app->add_option("--outliers", command->outliers,
-                  "BYTES:PCT: so many of the records have this size instead");
-  app->add_option("--duration", command->options.seconds, "seconds for each buffer and round")
-      ->check(positive())
-      ->capture_default_str();
-  app->add_option("--rounds", command->rounds, "measure so often; the median is shown")
-      ->check(positive())
-      ->capture_default_str();
-  app->add_option("--bytes", command->options.bytes,
-                  "insert so many in place of a duration, into segments that are ready before, until all is "
-                  "durable: the "
-                  "flusher's bandwidth")
-      ->check(positive());
+  take("--threads", command->options.threads);
+  take("--record-bytes", command->options.record_bytes);
+  take("--work", command->work);
+  take("--outliers", command->outliers);
+  take("--duration", command->options.seconds);
+  take("--rounds", command->rounds);
+  take("--bytes", command->options.bytes);
   command->device.add_options(*app);
-  app->get_option("--log-device")->description("null: the buffer alone; others: the durable log, as for run");
-  app->add_option("--data-dir", command->directory, "of a durable log: made, and removed at the end")
-      ->capture_default_str();
-  command->output.add_options(*app);
+  take("--data-dir", command->directory);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

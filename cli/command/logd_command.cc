@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "cli/command/commands.h"
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
 #include "logging/directory/database_files.h"
 #include "network/log_connection.h"
 #include "network/log_server.h"
@@ -132,30 +132,15 @@ void add_logd_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<LogdCommand>();
   CLI::App* app =
       program.add_subcommand("logd", "the remote log server: engines' logs in this machine's memory");
-  app->add_option("--listen", command->listen,
-                  "HOST:PORT, of TCP, with --key or, on loopback, --no-key; port 0: one that is free. With "
-                  "one of those two alone "
-                  "127.0.0.1:7433");
-  app->add_option("--socket", command->socket,
-                  "PATH of a Unix socket, for this user's engines and root's, in a directory that nobody "
-                  "else can write; where nothing is "
-                  "said of TCP, `socket` in the data directory");
-  app->add_option("--data-dir", command->directory,
-                  "where logs are saved when their engine or the server ends")
-      ->capture_default_str();
-  app->add_option("--key", command->key_file,
-                  "a file with the key that engines share, 32 bytes or more: everybody must have it then, "
-                  "and TLS is spoken");
-  app->add_flag("--no-key", command->without_key,
-                "TCP without a key: every user of this machine can then read, overwrite and end the logs");
-  app->add_option("--memory", command->memory_mib, "MiB for all logs together")
-      ->check(positive())
-      ->capture_default_str();
-  app->add_option("--network", command->network, "uring; poll")
-      ->check(CLI::IsMember({"uring", "poll"}))
-      ->capture_default_str();
-  app->add_option("--shut-down", command->shut_down,
-                  "unix:PATH or HOST:PORT of another server, which saves its logs and ends");
+  const OptionTaker take(*app);
+  take("--listen", command->listen);
+  take("--socket", command->socket);
+  take("--data-dir", command->directory);
+  take("--key", command->key_file);
+  take("--no-key", command->without_key);
+  take("--memory", command->memory_mib);
+  take("--network", command->network);
+  take("--shut-down", command->shut_down);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

@@ -52,20 +52,7 @@ int main(int argc, char** argv) {
   });
   program.set_version_flag("--version", "mneme " MNEME_VERSION);
   mneme::Action chosen;
-  mneme::add_demo_command(program, chosen);
-  mneme::add_run_command(program, chosen);
-  mneme::add_crash_command(program, chosen);
-  mneme::add_recover_command(program, chosen);
-  mneme::add_verify_command(program, chosen);
-  mneme::add_inspect_command(program, chosen);
-  mneme::add_slice_command(program, chosen);
-  mneme::add_native_command(program, chosen);
-  mneme::add_logbench_command(program, chosen);
-  mneme::add_sql_command(program, chosen);
-  mneme::add_serve_command(program, chosen);
-  mneme::add_logd_command(program, chosen);
-  mneme::add_follow_command(program, chosen);
-  mneme::add_experiment_command(program, chosen);
+  mneme::add_commands(program, chosen);
 
   try {
     program.parse(argc, argv);

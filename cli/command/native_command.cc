@@ -10,6 +10,7 @@
 #include "analyzer/dependency_graph.h"
 #include "cli/command/commands.h"
 #include "cli/option/execution_option.h"
+#include "cli/option/option_table.h"
 #include "procedures/native/native_toolchain.h"
 #include "recovery/calls/slice_units.h"
 #include "workloads/workload_table.h"
@@ -90,11 +91,10 @@ void add_native_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<NativeCommand>();
   CLI::App* app =
       program.add_subcommand("native", "compile workloads' procedures into a folder (used by the build)");
-  app->add_option("workload", command->workloads, fmt::format("of {}", fmt::join(workload_names(), ", ")))
-      ->required();
-  app->add_option("--into", command->into, "the folder, which will hold nothing else")->required();
-  app->add_flag("--precompile", command->precompile,
-                "first precompile the headers of machine code, into the build's folder");
+  const OptionTaker take(*app);
+  take("workloads", command->workloads);
+  take("--into", command->into);
+  take("--precompile", command->precompile);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }
 

@@ -11,8 +11,8 @@
 #include "cli/measure/simulation_text.h"
 #include "cli/option/analysis_option.h"
 #include "cli/option/execution_option.h"
-#include "cli/option/number_checks.h"
-#include "cli/output/file_checks.h"
+#include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
 #include "cli/output/text.h"
@@ -68,7 +68,7 @@ struct RecoverCommand {
     options.execution = *wanted_execution;
     const Result<AnalysisOptions> wanted_analysis = analysis.get();
     if (!wanted_analysis) return wanted_analysis.error();
-    if (AnalysisOption::is_given(command)) options.analysis = *wanted_analysis;
+    if (is_any_given(command, OptionGroup::kAnalysis)) options.analysis = *wanted_analysis;
     options.log_archive = log_archive;
     options.replay.level = *level;
     options.replay.threads = simulate_cores.empty() ? threads : 1;
@@ -158,7 +158,7 @@ struct RecoverCommand {
     if (command.count("--simulate-cores") > 0 && command.count("--threads") > 0) {
       return invalid_argument("--simulate-cores measures a replay on one thread: leave --threads out");
     }
-    if (AnalysisOption::is_given(command) && wanted != RecoveryScheme::kClrP) {
+    if (is_any_given(command, OptionGroup::kAnalysis) && wanted != RecoveryScheme::kClrP) {
       return invalid_argument(
           "--conflicts, --elide, --decompose and --coalesce are clr-p's, and {} takes no procedure "
           "apart: leave them out",
@@ -193,51 +193,22 @@ void add_recover_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<RecoverCommand>();
   CLI::App* app =
       program.add_subcommand("recover", "recover a data directory into memory and report each stage");
-  app->add_option("directory", command->directory, "the data directory")->required();
-  app->add_option(
-         "--scheme", command->scheme,
-         "clr: calls, one after the other; clr-p: calls, in parallel; llr: rows, in any order, latched; "
-         "llr-p: rows, shuffled to threads; plr: rows, by location, then indexes; default: the fastest that "
-         "the log serves")
-      ->capture_default_str();
-  app->add_option("--replay", command->replay, "clr-p: pipelined, synchronous or static")
-      ->capture_default_str();
-  app->add_option("--replay-order", command->order,
-                  "llr, llr-p, plr: forward; reverse: the newest image of a row first, older ones are passed "
-                  "over; default: reverse, "
-                  "but forward where updates hold the changed columns alone")
-      ->capture_default_str();
-  app->add_option("--threads", command->threads, "replay threads")->check(positive())->capture_default_str();
-  app->add_option("--batch", command->batch, "transactions a log batch")
-      ->check(positive())
-      ->capture_default_str();
-  app->add_option("--lanes", command->lanes,
-                  "clr-p: how many lanes a block is cut into; 0: as many as its share of the work demands of "
-                  "the threads")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
-  app->add_option("--log-archive", command->log_archive,
-                  "the archive of the directory's runs: all of its history is replayed, not only what is "
-                  "behind the last checkpoint");
-  app->add_option("--progress", command->progress_name,
-                  "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; "
-                  "json: JSON lines there; off")
-      ->capture_default_str();
-  app->add_option("--trace", command->trace,
-                  "write a timeline of the replay threads to this file, in Chrome's trace format")
-      ->check(writable_file());
-  app->add_option(
-         "--trace-html", command->trace_html,
-         "the same as a page for the browser: threads, blocks, lanes, batches, waits and their causes")
-      ->check(writable_file());
-  app->add_option("--simulate-cores", command->simulate_cores,
-                  "clr-p: measure the replay's steps on one thread, and tell how long it would take on these "
-                  "numbers of cores: 2,8,40; lanes are cut for the largest")
-      ->delimiter(',')
-      ->check(positive());
+  const OptionTaker take(*app);
+  take("directory", command->directory);
+  take("--scheme", command->scheme);
+  take("--replay", command->replay);
+  take("--replay-order", command->order);
+  take("--threads", command->threads);
+  take("--batch", command->batch);
+  take("--lanes", command->lanes);
+  take("--log-archive", command->log_archive);
+  take("--progress", command->progress_name);
+  take("--trace", command->trace);
+  take("--trace-html", command->trace_html);
+  take("--simulate-cores", command->simulate_cores);
   command->analysis.add_options(*app);
   command->execution.add_option(*app);
-  command->output.add_options(*app);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

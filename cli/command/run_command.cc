@@ -15,7 +15,8 @@
 #include "cli/option/log_buffer_settings.h"
 #include "cli/option/log_content_settings.h"
 #include "cli/option/log_device_settings.h"
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
 #include "cli/option/workload_settings.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
@@ -75,9 +76,10 @@ struct RunCommand {
     if (content.is_off()) {
       RETURN_IF_ERROR(content.check_off(command));
       std::vector<const char*> of_the_log = {"--resume", "--data-dir", "--commit", "--elr", "--worker-cores"};
-      for (const auto* options :
-           {&LogBufferSettings::options(), &LogDeviceSettings::options(), &CheckpointSettings::options()}) {
-        of_the_log.insert(of_the_log.end(), options->begin(), options->end());
+      for (const OptionGroup group :
+           {OptionGroup::kLogBuffer, OptionGroup::kLogDevice, OptionGroup::kCheckpoint}) {
+        const std::vector<const char*>& options = option_names(group);
+        of_the_log.insert(of_the_log.end(), options.begin(), options.end());
       }
       for (const char* option : of_the_log) {
         if (command.count(option) > 0) {
@@ -407,47 +409,27 @@ struct RunCommand {
 void add_run_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<RunCommand>();
   CLI::App* app = program.add_subcommand("run", "load and run a workload, or go on with one");
+  const OptionTaker take(*app);
   command->settings.add_options(*app);
-  app->add_option("--data-dir", command->directory, "where the database lives")->capture_default_str();
-  app->add_flag("--resume", command->resume, "go on with the database there: recover it, then run");
-  app->add_option("--threads", command->threads, "workers")->check(positive())->capture_default_str();
-  app->add_option("--duration", command->duration, "seconds")->check(positive())->capture_default_str();
-  app->add_option("--transactions", command->transactions, "this many calls in place of a duration")
-      ->check(not_negative());
-  app->add_option("--warmup", command->warmup, "seconds that are not measured")
-      ->check(not_negative())
-      ->capture_default_str();
-  app->add_option("--rate", command->rate,
-                  "open loop: calls a second over all workers, due at fixed intervals; a latency counts from "
-                  "when its call "
-                  "was due, however late it began")
-      ->check(positive());
-  command->content.add_options(*app, /*off=*/true);
-  app->add_option("--commit", command->commit,
-                  "pipelined; sync: wait for each; group: wait for each, and let the others' records gather; "
-                  "async: may lose "
-                  "acknowledged work")
-      ->capture_default_str();
+  take("--data-dir", command->directory);
+  take("--resume", command->resume);
+  take("--threads", command->threads);
+  take("--duration", command->duration);
+  take("--transactions", command->transactions);
+  take("--warmup", command->warmup);
+  take("--rate", command->rate);
+  command->content.add_options(*app);
+  take("--commit", command->commit);
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
-  app->add_option("--prefetch", command->prefetch,
-                  "on: rows that a call's arguments name are fetched before it runs; off")
-      ->capture_default_str();
+  take("--prefetch", command->prefetch);
   command->touch_ahead.add_option(*app);
-  app->add_option("--worker-cores", command->worker_cores,
-                  "auto: workers keep off the cores that serve the interrupts of the data directory's disk, "
-                  "where there "
-                  "are enough others; any")
-      ->check(CLI::IsMember({"auto", "any"}))
-      ->capture_default_str();
-  app->add_option("--huge-pages", command->huge_pages,
-                  "on; off: rows and indexes on pages of 4 KiB, to compare, with --log off")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str();
+  take("--worker-cores", command->worker_cores);
+  take("--huge-pages", command->huge_pages);
   command->device.add_options(*app);
   command->buffer.add_options(*app);
   command->checkpoints.add_options(*app);
-  command->output.add_options(*app);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

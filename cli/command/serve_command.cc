@@ -12,6 +12,7 @@
 #include "cli/option/log_buffer_settings.h"
 #include "cli/option/log_content_settings.h"
 #include "cli/option/log_device_settings.h"
+#include "cli/option/option_table.h"
 #include "cli/output/output.h"
 
 namespace mneme {
@@ -74,13 +75,13 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<ServeCommand>();
   CLI::App* app =
       program.add_subcommand("serve", "run the calls that come over inherited sockets (used by crash)");
-  app->add_option("directory", command->directory, "the data directory")->required();
+  const OptionTaker take(*app);
+  take("directory", command->directory);
   command->device.add_options(*app);
-  app->add_option("--device-seed", command->device_seed, "of what a lossy device tears and reorders");
+  take("--device-seed", command->device_seed);
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
-  app->add_option("--channel", command->channels, "descriptor of a connected socket, one a worker")
-      ->required();
+  take("--channel", command->channels);
   command->buffer.add_options(*app);
   command->checkpoints.add_options(*app);
   command->content.add_ad_hoc_option(*app);

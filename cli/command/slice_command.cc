@@ -11,7 +11,8 @@
 #include "analyzer/render.h"
 #include "cli/command/commands.h"
 #include "cli/option/analysis_option.h"
-#include "cli/output/file_checks.h"
+#include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
 #include "cli/output/output.h"
 #include "cli/output/page.h"
 #include "procedures/binder/program.h"
@@ -82,16 +83,12 @@ struct SliceCommand {
 void add_slice_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<SliceCommand>();
   CLI::App* app = program.add_subcommand("slice", "slices, local and global dependency graphs of procedures");
-  app->add_option("source", command->source,
-                  fmt::format("a .sql file with tables and procedures, or one of {}",
-                              fmt::join(workload_names(), ", ")))
-      ->required();
-  app->add_flag("--dot", command->dot, "the global graph for Graphviz");
-  app->add_option("--html", command->html,
-                  "a page for the browser: the procedures' text, their slices and the graphs, to point at")
-      ->check(writable_file());
+  const OptionTaker take(*app);
+  take("source", command->source);
+  take("--dot", command->dot);
+  take("--html", command->html);
   command->analysis.add_options(*app);
-  command->output.add_options(*app);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }
 

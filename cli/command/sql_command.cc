@@ -13,6 +13,8 @@
 #include "cli/option/execution_option.h"
 #include "cli/option/log_buffer_settings.h"
 #include "cli/option/log_device_settings.h"
+#include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
 #include "cli/option/record_content_option.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
@@ -208,18 +210,17 @@ struct SqlCommand {
 void add_sql_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<SqlCommand>();
   CLI::App* app = program.add_subcommand("sql", "SQL statements and scripts on a data directory");
-  app->add_option("directory", command->directory, "the data directory")->required();
-  app->add_option("--file", command->file, "a script to run; without it, standard input");
-  app->add_option("--command", command->command_text, "statements to run");
-  app->add_flag("--keep-going", command->keep_going,
-                "go on after a statement that fails; without it a script ends there, with exit status 1");
-  app->add_flag("--create", command->create, "make the database, without tables: the statements create them");
-  app->add_option("--log", command->log, "with --create, what the log holds: command, logical, physical, all")
-      ->capture_default_str();
+  const OptionTaker take(*app);
+  take("directory", command->directory);
+  take("--file", command->file);
+  take("--command", command->command_text);
+  take("--keep-going", command->keep_going);
+  take("--create", command->create);
+  take("--log", command->log);
   command->buffer.add_options(*app);
   command->device.add_options(*app);
   command->execution.add_option(*app);
-  command->output.add_options(*app);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

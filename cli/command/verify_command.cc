@@ -7,7 +7,8 @@
 #include "cli/command/commands.h"
 #include "cli/measure/recovery_text.h"
 #include "cli/option/execution_option.h"
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
 #include "cli/option/workload_settings.h"
 #include "cli/output/output.h"
 #include "cli/output/text.h"
@@ -116,13 +117,12 @@ void add_verify_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<VerifyCommand>();
   CLI::App* app =
       program.add_subcommand("verify", "checksums, catalog, indexes, the workload's consistency conditions");
-  app->add_option("directory", command->directory, "the data directory")->required();
-  app->add_option("--threads", command->threads, "threads")->check(positive())->capture_default_str();
-  app->add_option("--log-archive", command->log_archive,
-                  "the archive of the directory's runs: all of its history is replayed, not only what is "
-                  "behind the last checkpoint");
+  const OptionTaker take(*app);
+  take("directory", command->directory);
+  take("--threads", command->threads);
+  take("--log-archive", command->log_archive);
   command->execution.add_option(*app);
-  command->output.add_options(*app);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command] { chosen = [command] { return command->run(); }; });
 }
 

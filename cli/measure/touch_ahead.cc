@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/memory/available_memory.h"
 #include "cli/measure/recovery_text.h"
+#include "cli/option/option_table.h"
 #include "cli/output/progress.h"
 #include "cli/output/text.h"
 #include "workloads/shared/expected_growth.h"
@@ -52,12 +53,7 @@ double expected_calls(const DriverOptions& options, uint32_t workers) {
 }  // namespace
 
 void TouchAheadOption::add_option(CLI::App& command) {
-  command
-      .add_option("--touch-ahead", text_,
-                  "memory for new rows that the kernel is made to provide before the run, which is slow: "
-                  "auto: for what "
-                  "the procedures will insert; off; or a size as in 512MiB")
-      ->capture_default_str();
+  OptionTaker{command}("--touch-ahead", text_);
 }
 
 Result<void> TouchAheadOption::check() const {

@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "cli/option/option_table.h"
+
 namespace mneme {
 namespace {
 
@@ -32,32 +34,11 @@ Result<Elisions> elisions(const std::string& list) {
 }  // namespace
 
 void AnalysisOption::add_options(CLI::App& command) {
-  command
-      .add_option("--conflicts", conflicts,
-                  "clr-p: what puts calls in order: column: a common column that one writes, or rows that "
-                  "come or go; "
-                  "table: a common table that one writes, as the paper has it")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--elide", elide,
-          "clr-p: what is known to order nothing: none, or a list of unwritten (columns that no procedure "
-          "writes; "
-          "implied by --conflicts column), insert-only (tables that are only inserted into), increments (of "
-          "columns that are only added to); default: all of them by column, none by table; "
-          "where nothing is said of these four and the log has ad-hoc transactions, all but increments")
-      ->capture_default_str();
-  command
-      .add_option("--decompose", decompose,
-                  "clr-p: pacman: procedures come apart into slices; chopping: as far as transaction "
-                  "chopping allows, to "
-                  "compare with")
-      ->capture_default_str();
-  command
-      .add_option("--coalesce", coalesce,
-                  "clr-p: on: slices that need not be apart for anything are joined; off; default: on by "
-                  "column, off by table")
-      ->capture_default_str();
+  const OptionTaker take(command);
+  take("--conflicts", conflicts);
+  take("--elide", elide);
+  take("--decompose", decompose);
+  take("--coalesce", coalesce);
 }
 
 Result<AnalysisOptions> AnalysisOption::get() const {
@@ -79,12 +60,6 @@ Result<AnalysisOptions> AnalysisOption::get() const {
   if (coalesce != "default") options.coalesce = coalesce == "on";
   options.decompose = decompose == "chopping" ? Decomposition::kChopping : Decomposition::kPacman;
   return options;
-}
-
-bool AnalysisOption::is_given(const CLI::App& command) {
-  return command.count("--conflicts") + command.count("--elide") + command.count("--decompose") +
-             command.count("--coalesce") >
-         0;
 }
 
 void add_analysis(Json& object, const AnalysisOptions& options) {

@@ -20,7 +20,6 @@ struct AnalysisOption {
 
   void add_options(CLI::App& command);
   Result<AnalysisOptions> get() const;
-  static bool is_given(const CLI::App& command);
 };
 
 // By name, as fields "conflicts", "elide", "decompose" and "coalesce".

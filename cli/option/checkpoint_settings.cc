@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
 #include "cli/output/text.h"
 
 namespace mneme {
@@ -28,38 +28,17 @@ std::optional<double> positive_number(std::string_view text) {
 }  // namespace
 
 void CheckpointSettings::add_options(CLI::App& command, bool keeps_archive) {
-  command
-      .add_option("--checkpoint-every", every_,
-                  "a checkpoint every so many seconds, or, with replay:SECONDS, once replaying the log "
-                  "behind the last one would "
-                  "take so long; off")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--checkpoint-share", share_,
-          "percent of a processor that a checkpoint takes; auto: all of one that no worker needs, else 6")
-      ->capture_default_str();
-  command.add_option("--checkpoint-threads", threads_, "threads that a checkpoint is written by")
-      ->check(positive())
-      ->capture_default_str();
-  if (keeps_archive) return;
-  command.add_option(
-      "--log-archive", archive_,
-      "where log segments and checkpoints go once a checkpoint has replaced them; without it they are "
-      "removed");
-}
-
-const std::vector<const char*>& CheckpointSettings::options() {
-  static const std::vector<const char*> names = {"--checkpoint-every", "--checkpoint-share",
-                                                 "--checkpoint-threads", "--log-archive"};
-  return names;
+  const OptionTaker take(command);
+  take("--checkpoint-every", every_);
+  take("--checkpoint-share", share_);
+  take("--checkpoint-threads", threads_);
+  if (!keeps_archive) take("--log-archive", archive_);
 }
 
 Result<void> CheckpointSettings::choose(const CLI::App& command, DurableLogOptions& log) {
   if (every_ == "off") {
-    for (const char* option : options()) {
-      if (option == options().front() || command.get_option_no_throw(option) == nullptr) continue;
-      if (command.count(option) == 0) continue;
+    for (const char* option : option_names(OptionGroup::kCheckpoint)) {
+      if (option == std::string_view("--checkpoint-every") || !is_given(command, option)) continue;
       return invalid_argument(
           "{} speaks of checkpoints, and none are taken: give --checkpoint-every, or leave it out", option);
     }

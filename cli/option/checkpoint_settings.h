@@ -21,8 +21,6 @@ class CheckpointSettings {
  public:
   // `keeps_archive`: the command keeps one by itself, and no option names it.
   void add_options(CLI::App& command, bool keeps_archive = false);
-  // The names of the options, for a command that may have no log.
-  static const std::vector<const char*>& options();
 
   // After parsing. Gives the log the helper that a schedule needs.
   Result<void> choose(const CLI::App& command, DurableLogOptions& log);

@@ -1,17 +1,13 @@
 #include "cli/option/concurrency_option.h"
 
+#include "cli/option/option_table.h"
+
 namespace mneme {
 
 void ConcurrencyOption::add_options(CLI::App& command) {
-  command
-      .add_option("--cc", cc, "concurrency control: occ: optimistic; 2pl: two-phase locking, with wait-die")
-      ->capture_default_str();
-  command
-      .add_option("--elr", elr,
-                  "early lock release, of 2pl: on: rows are unlocked once the commit is in the log's buffer; "
-                  "off: rows "
-                  "that were written stay locked until it is durable")
-      ->capture_default_str();
+  const OptionTaker take(command);
+  take("--cc", cc);
+  take("--elr", elr);
 }
 
 Result<Concurrency> ConcurrencyOption::get() const {

@@ -2,17 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "cli/option/option_table.h"
 #include "cli/output/progress.h"
 #include "cli/output/text.h"
 
 namespace mneme {
 
 void ExecutionOption::add_option(CLI::App& command) {
-  command
-      .add_option("--execution", name,
-                  "native: procedures are compiled to machine code, or interpreted where there is no "
-                  "compiler; interpreted")
-      ->capture_default_str();
+  OptionTaker{command}("--execution", name);
 }
 
 CompiledUnits load_procedures(const Program& program, const Schema& schema, Execution execution,

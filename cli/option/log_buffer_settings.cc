@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
 #include "cli/output/duration_text.h"
 
 namespace mneme {
@@ -72,75 +72,20 @@ LogBufferSettings::LogBufferSettings()
     : epoch_(fmt::format("{}ms",
                          std::chrono::duration_cast<std::chrono::milliseconds>(kDefaultEpoch).count())) {}
 
-const std::vector<const char*>& LogBufferSettings::options() {
-  static const std::vector<const char*> kOptions{
-      "--log-buffer", "--slots",   "--grasshopper",   "--hop-distance", "--scan-bits",      "--loggers",
-      "--epoch",      "--streams", "--stream-buffer", "--partition",    "--stream-latency", "--group-commit"};
-  return kOptions;
-}
-
 void LogBufferSettings::add_options(CLI::App& command) {
-  std::string names = "default";
-  for (const LogBufferKind kind : log_buffer_kinds()) names += ", " + std::string(name_of(kind));
-  command
-      .add_option("--log-buffer", name_,
-                  "how threads put records in order: " + names +
-                      "; or epoch: workers in groups, each with a logger and files of its own; or "
-                      "distributed: several "
-                      "streams, one a socket")
-      ->capture_default_str();
-  command
-      .add_option("--loggers", loggers_,
-                  "of epoch: so many; without it one for eight workers, and at least one for each directory")
-      ->check(positive());
-  command.add_option("--epoch", epoch_, "of epoch: as 5ms: how long an epoch lasts at most")
-      ->capture_default_str();
-  command
-      .add_option("--streams", streams_,
-                  "of distributed: so many; without it one a NUMA node, and at least two. Workers write to a "
-                  "stream of "
-                  "their node; on a machine with one, streams are dealt to them in turns")
-      ->check(positive());
-  command
-      .add_option("--stream-buffer", stream_buffer_,
-                  "of distributed: each stream's, one of the buffers above")
-      ->capture_default_str();
-  command
-      .add_option("--partition", partition_,
-                  "of distributed: transaction: a record goes to its worker's stream; page: the changes of a "
-                  "row to its "
-                  "page's, a range of row slots")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--stream-latency", stream_latencies_,
-          "of distributed, as 0,2ms: as --device-latency, for the streams in turns, so that some are slower")
-      ->delimiter(',');
-  command
-      .add_option("--group-commit", group_commit_,
-                  "of distributed on persistent memory (--log-device nvm): passive: workers fence their "
-                  "records, and a daemon "
-                  "finds out up to where all have; durable-cache: caches survive a crash, too, so there is "
-                  "nothing to fence; "
-                  "none: whoever has fenced his own record is told that it is durable, so that a crash test "
-                  "must fail")
-      ->capture_default_str();
-  command
-      .add_option("--slots", tuning_.slots,
-                  "of a consolidation array (consolidation, hybrid, delegated, socket)")
-      ->check(positive())
-      ->capture_default_str();
-  command.add_option("--grasshopper", grasshopper_, "both; crawl or hop alone, to be compared")
-      ->capture_default_str();
-  command
-      .add_option("--hop-distance", tuning_.hop_bytes,
-                  "bytes, a power of two: grasshopper's ranges; without it 4 MiB, or a quarter of the ring")
-      ->check(positive());
-  command
-      .add_option("--scan-bits", tuning_.scan_bits,
-                  "1: scan sets and tests its bitmap bit by bit; 64: word by word")
-      ->check(CLI::IsMember({uint32_t{1}, uint32_t{64}}))
-      ->capture_default_str();
+  const OptionTaker take(command);
+  take("--log-buffer", name_);
+  take("--slots", tuning_.slots);
+  take("--grasshopper", grasshopper_);
+  take("--hop-distance", tuning_.hop_bytes);
+  take("--scan-bits", tuning_.scan_bits);
+  take("--loggers", loggers_);
+  take("--epoch", epoch_);
+  take("--streams", streams_);
+  take("--stream-buffer", stream_buffer_);
+  take("--partition", partition_);
+  take("--stream-latency", stream_latencies_);
+  take("--group-commit", group_commit_);
 }
 
 Result<std::vector<LogBufferKind>> LogBufferSettings::kinds(const CLI::App& command, bool all_allowed) const {

@@ -26,8 +26,6 @@ class LogBufferSettings {
   LogBufferSettings();
 
   void add_options(CLI::App& command);
-  // The names of the options, for a command that may have no buffer.
-  static const std::vector<const char*>& options();
 
   const std::string& name() const { return name_; }
   // Whether records go to several streams, each with a buffer.

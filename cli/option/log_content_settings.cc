@@ -2,33 +2,21 @@
 
 #include <fmt/ranges.h>
 
+#include "cli/option/option_table.h"
 #include "cli/option/record_content_option.h"
 #include "logging/directory/manifest.h"
 
 namespace mneme {
 
-void LogContentSettings::add_options(CLI::App& app, bool off) {
-  app.add_option(
-         "--log", log,
-         std::string("what the log holds: command: calls; logical: the rows that they changed; physical: the "
-                     "same, with where they lie; all: all of it, to compare") +
-             (off ? "; off: nothing is durable, no directory is used" : ""))
-      ->capture_default_str();
-  app.add_option("--tuple-image", tuple_image,
-                 "of an updated row, where rows are logged: full: all of it; changed: its key, and the "
-                 "columns that got "
-                 "another value")
-      ->capture_default_str();
-  add_ad_hoc_option(app);
+void LogContentSettings::add_options(CLI::App& command) {
+  const OptionTaker take(command);
+  take("--log", log);
+  take("--tuple-image", tuple_image);
+  add_ad_hoc_option(command);
 }
 
-void LogContentSettings::add_ad_hoc_option(CLI::App& app) {
-  app.add_option(
-         "--adhoc", ad_hoc_percent,
-         "percent of transactions, drawn at random, that are logged as ad-hoc ones: by the rows that they "
-         "changed, among calls")
-      ->check(CLI::Range(0, 100))
-      ->capture_default_str();
+void LogContentSettings::add_ad_hoc_option(CLI::App& command) {
+  OptionTaker{command}("--adhoc", ad_hoc_percent);
 }
 
 Result<LogContent> LogContentSettings::content() const {

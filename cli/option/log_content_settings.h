@@ -26,10 +26,9 @@ struct LogContentSettings {
   std::string tuple_image = "full";
   uint32_t ad_hoc_percent = 0;
 
-  // `off`: whether there may be no log at all.
-  void add_options(CLI::App& app, bool off);
+  void add_options(CLI::App& command);
   // Of a server on a database that was made before.
-  void add_ad_hoc_option(CLI::App& app);
+  void add_ad_hoc_option(CLI::App& command);
   bool is_off() const { return log == "off"; }
   // Of a log that there is, for a database that is to be made.
   Result<LogContent> content() const;

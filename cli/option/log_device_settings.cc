@@ -6,7 +6,7 @@
 #include <set>
 
 #include "cli/option/log_buffer_settings.h"
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
 #include "cli/output/duration_text.h"
 #include "logging/layout/distributed_log.h"
 #include "logging/layout/epoch_log.h"
@@ -85,107 +85,24 @@ LogDeviceSettings::LogDeviceSettings(std::string device)
       io_sync_(name_in(kSyncs, io_.sync)) {}
 
 void LogDeviceSettings::add_options(CLI::App& command) {
-  command
-      .add_option(
-          "--log-device", device_,
-          "file; striped: over several directories; null: drops everything; lossy: a file behind a "
-          "volatile write cache, for crash tests; lossy-unsynced: and no sync is ever done, so that a "
-          "crash test must fail; nvm: emulated persistent memory, to which each worker writes its records, "
-          "or, with "
-          "--log-buffer distributed, in which the streams' buffers lie; "
-          "nvm-lossy: behind caches that a crash empties; nvm-lossy-unfenced: and they are never written "
-          "back; remote: the memories of log servers (mneme logd); nats: those of NATS JetStream's; kafka: a "
-          "topic")
-      ->capture_default_str();
-  command.add_option("--log-server", remote_.servers,
-                     "of the devices remote, nats and kafka: HOST:PORT of a server, of remote also "
-                     "unix:PATH, or of several, with commas between: a "
-                     "record is acknowledged when a majority of the copies has it");
-  command.add_option("--log-key", remote_.key_file,
-                     "of the device remote: the file with the servers' key, for TLS; without it, servers on "
-                     "Unix sockets and loopback only");
-  command
-      .add_option("--log-files", remote_.files,
-                  "of the devices remote, nats and kafka: in so many segments the log goes round; half full, "
-                  "it has a "
-                  "checkpoint taken, and full, "
-                  "it waits for it")
-      ->check(CLI::Range(uint32_t{3}, uint32_t{256}))
-      ->capture_default_str();
-  command.add_option(
-      "--log-stream", remote_.stream,
-      "of the devices nats and kafka: the name of the stream or topic; without it one that is the "
-      "database's alone");
-  command
-      .add_option("--log-replicas", remote_.replicas,
-                  "of the devices nats and kafka: copies that the servers keep")
-      ->check(CLI::Range(uint32_t{1}, uint32_t{5}))
-      ->capture_default_str();
-  command
-      .add_option("--log-patience", patience_seconds_,
-                  "of the devices nats and kafka: after so many seconds without an acknowledgement the log "
-                  "is saved in "
-                  "the data directory, and the engine ends")
-      ->check(CLI::Range(uint32_t{1}, uint32_t{3600}))
-      ->capture_default_str();
-  command.add_option(
-      "--log-directory", directories_,
-      "of the striped device, one for each stripe; of --log-buffer epoch and distributed, for the loggers or "
-      "streams in turns: "
-      "absolute, or inside the data directory; without it stripe-1 and stripe-2 there, or itself");
-  command
-      .add_option("--device-latency", latency_,
-                  "as 100us: no flush of the log takes less, however fast the device is; auto: 1.2us of nvm, "
-                  "nothing is added to others")
-      ->capture_default_str();
-  command
-      .add_option("--io", io_method_,
-                  "uring; uring-polled: a thread of the kernel's takes a processor and saves system calls; "
-                  "threads: pwrite and fdatasync")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--io-sync", io_sync_,
-          "flush: an fdatasync after each write; write-through: writes that are durable when they end")
-      ->capture_default_str();
-  command
-      .add_option("--io-registered", io_registered_,
-                  "on: io_uring knows the log's buffers and files beforehand; off")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str();
-  command.add_option("--io-depth", io_.depth, "writes in flight at most")
-      ->check(CLI::Range(uint32_t{1}, kMostInFlight))
-      ->capture_default_str();
-  command
-      .add_option("--io-unit", io_.unit_bytes,
-                  "bytes of one write, at most: a multiple of 4096; so many are sent at once")
-      ->check(positive())
-      ->capture_default_str();
-  command
-      .add_option(
-          "--flush-interval", flush_interval_,
-          "microseconds for which records gather for one flush, or between two looks of the daemon of "
-          "passive group commit; 0: greedy, the next flush begins when "
-          "the last one ends; auto: 250 where the log has a processor to itself, 2000 where workers need "
-          "them all, 100 for the daemon. A synchronous commit does not wait for it")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--flush-bytes", flush_bytes_,
-          "send them sooner when so many bytes have gathered; without it --io-unit; of a ring in persistent "
-          "memory a quarter")
-      ->check(positive());
-  command.add_option("--flush-records", flush_records_, "send them sooner when about so many have gathered")
-      ->check(positive());
-}
-
-const std::vector<const char*>& LogDeviceSettings::options() {
-  static const std::vector<const char*> kOptions{
-      "--log-device",  "--log-directory", "--log-server",   "--log-key",        "--log-files",
-      "--log-stream",  "--log-replicas",  "--log-patience", "--device-latency", "--io",
-      "--io-sync",     "--io-registered", "--io-depth",     "--io-unit",        "--flush-interval",
-      "--flush-bytes", "--flush-records"};
-  return kOptions;
+  const OptionTaker take(command);
+  take("--log-device", device_);
+  take("--log-server", remote_.servers);
+  take("--log-key", remote_.key_file);
+  take("--log-files", remote_.files);
+  take("--log-stream", remote_.stream);
+  take("--log-replicas", remote_.replicas);
+  take("--log-patience", patience_seconds_);
+  take("--log-directory", directories_);
+  take("--device-latency", latency_);
+  take("--io", io_method_);
+  take("--io-sync", io_sync_);
+  take("--io-registered", io_registered_);
+  take("--io-depth", io_.depth);
+  take("--io-unit", io_.unit_bytes);
+  take("--flush-interval", flush_interval_);
+  take("--flush-bytes", flush_bytes_);
+  take("--flush-records", flush_records_);
 }
 
 Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind kind,
@@ -207,7 +124,7 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
   if (is_nvm(kind) && layout == LogLayout::kDistributed)
     RETURN_IF_ERROR(check_streams_in_memory(command, log));
   if (is_nvm(kind) && layout != LogLayout::kDistributed) {
-    for (const char* option : LogBufferSettings::options()) {
+    for (const char* option : option_names(OptionGroup::kLogBuffer)) {
       if (command.count(option) == 0) continue;
       return invalid_argument(
           "{} chooses how records are gathered for a flusher, and on {} each worker makes its own "

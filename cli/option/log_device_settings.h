@@ -20,8 +20,6 @@ class LogDeviceSettings {
   explicit LogDeviceSettings(std::string device = "file");
 
   void add_options(CLI::App& command);
-  // The names of the options, for a command that may have no log.
-  static const std::vector<const char*>& options();
 
   const std::string& device() const { return device_; }
   // After parsing. `log` says already how many workers there are, and which buffer.

@@ -11,7 +11,7 @@
 
 #include "base/file/directory.h"
 #include "base/file/file.h"
-#include "cli/option/number_checks.h"
+#include "cli/option/option_table.h"
 #include "logging/directory/manifest.h"
 #include "workloads/workload_table.h"
 
@@ -108,53 +108,23 @@ bool read_own_attributes(const Attributes& attributes, const std::string& name, 
 }  // namespace
 
 void WorkloadSettings::add_options(CLI::App& command) {
-  const auto take_name = [this](const std::string& text) {
+  const OptionTaker take(command);
+  take.function("workload", [this](const std::string& text) {
     name = text;
     if (!is_own_workload(text)) return;
     options.files.sql = text;
     name = file_name(text);
-  };
-  command
-      .add_option_function<std::string>(
-          "workload", take_name,
-          fmt::format("one of {}; or your own, FILE.sql with tables and procedures",
-                      fmt::join(workload_names(), ", ")))
-      ->required();
-  command.add_option(
-      "--calls", options.files.calls,
-      "FILE.sql: a CSV file of its calls, a line each, PROCEDURE,ARGUMENT,... (docs/workloads.md)");
-  command.add_option(
-      "--rows", options.files.rows,
-      "FILE.sql: a CSV file of the rows to begin with, TABLE,VALUE,... (docs/workloads.md); default: none");
-  command
-      .add_option(
-          "--warehouses,--scale", options.scale,
-          "tpcc: warehouses, about 100 MiB each; smallbank: times 18,000 customers; tatp: times 100,000 "
-          "subscribers, about 75 MiB; tpcb: branches, each with 100,000 accounts, about 15 MiB; ycsb: times "
-          "100,000 records, about 100 MiB")
-      ->check(positive())
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "of the population and of the calls")
-      ->check(not_negative())
-      ->capture_default_str();
-  command.add_option("--mix", options.mix, "NAME=PCT,... in place of the specification's mix")
-      ->capture_default_str();
-  command
-      .add_option("--hotspot-percent", options.hotspot_percent, "smallbank: share of calls to the hotspot")
-      ->check(CLI::Range(0, 100))
-      ->capture_default_str();
-  command.add_option("--hotspot-customers", options.hotspot_customers, "smallbank: customers in the hotspot")
-      ->check(positive())
-      ->capture_default_str();
-  command.add_option(
-      "--skew", options.skew,
-      "Zipfian theta from 0, uniform, to below 1; tpcb: of branches and accounts (default 0); ycsb: of "
-      "records (default 0.99)");
-  command.add_option("--ycsb", options.ycsb, "ycsb: the core workload, A to F")->capture_default_str();
-  command
-      .add_option("--field-bytes", options.field_bytes, "ycsb: the length of each of a record's ten fields")
-      ->check(positive())
-      ->capture_default_str();
+  });
+  take("--calls", options.files.calls);
+  take("--rows", options.files.rows);
+  take("--warehouses,--scale", options.scale);
+  take("--seed", options.seed);
+  take("--mix", options.mix);
+  take("--hotspot-percent", options.hotspot_percent);
+  take("--hotspot-customers", options.hotspot_customers);
+  take("--skew", options.skew);
+  take("--ycsb", options.ycsb);
+  take("--field-bytes", options.field_bytes);
 }
 
 Result<std::unique_ptr<Workload>> WorkloadSettings::make() const {

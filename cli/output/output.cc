@@ -8,7 +8,6 @@
 #include <iostream>
 
 #include "base/file/file.h"
-#include "cli/output/file_checks.h"
 
 namespace mneme {
 
@@ -29,14 +28,6 @@ bool write_standard_output(const std::string& text) {
 }
 
 }  // namespace
-
-void Output::add_options(CLI::App& command) {
-  command
-      .add_option("--json", json_path_,
-                  "write the result as one JSON object to this file ('-': standard output)")
-      ->check(writable_file());
-  command.add_flag("--quiet", quiet_, "no progress, no text: the exit status and --json tell");
-}
 
 void Output::text(const std::string& text) const {
   if (quiet_) return;

@@ -19,8 +19,6 @@ using Json = nlohmann::ordered_json;
 
 class Output {
  public:
-  void add_options(CLI::App& command);
-
   bool quiet() const { return quiet_; }
   bool wants_json() const { return !json_path_.empty(); }
   void text(const std::string& text) const;
@@ -29,6 +27,8 @@ class Output {
   Result<void> json(const Json& object) const;
 
  private:
+  friend void add_output_options(CLI::App& command, Output& output);
+
   std::string json_path_;
   bool quiet_ = false;
 };

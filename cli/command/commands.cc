@@ -1,0 +1,22 @@
+#include "cli/command/commands.h"
+
+namespace mneme {
+
+void add_commands(CLI::App& program, Action& chosen) {
+  add_demo_command(program, chosen);
+  add_run_command(program, chosen);
+  add_crash_command(program, chosen);
+  add_recover_command(program, chosen);
+  add_verify_command(program, chosen);
+  add_inspect_command(program, chosen);
+  add_slice_command(program, chosen);
+  add_native_command(program, chosen);
+  add_logbench_command(program, chosen);
+  add_sql_command(program, chosen);
+  add_serve_command(program, chosen);
+  add_logd_command(program, chosen);
+  add_follow_command(program, chosen);
+  add_experiment_command(program, chosen);
+}
+
+}  // namespace mneme

@@ -1,0 +1,492 @@
+#include "cli/option/option_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/output/file_checks.h"
+#include "logging/buffer/log_buffer_factory.h"
+#include "logging/device/io_options.h"
+#include "workloads/workload_table.h"
+
+namespace mneme {
+namespace {
+
+using enum OptionGroup;
+
+constexpr bool kShown = true;  // the help shows the default
+
+// Checks of numbers, with sentences that name the bound and not the type's whole range.
+CLI::Validator positive() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return std::strtod(text.c_str(), nullptr) > 0 ? std::string() : text + " is not above 0";
+      },
+      "ABOVE 0");
+}
+
+CLI::Validator not_negative() {
+  return CLI::Validator(
+      [](std::string& text) { return text.starts_with('-') ? text + " is below 0" : std::string(); },
+      "0 OR MORE");
+}
+
+CLI::Validator on_or_off() {
+  return CLI::IsMember({"on", "off"});
+}
+
+CLI::Validator percent() {
+  return CLI::Range(0, 100);
+}
+
+template <auto least, auto most>
+CLI::Validator between() {
+  return CLI::Range(least, most);
+}
+
+std::string listed_workloads() {
+  return fmt::format("{}", fmt::join(workload_names(), ", "));
+}
+
+std::string listed_log_buffers() {
+  std::string names = "default";
+  for (const LogBufferKind kind : log_buffer_kinds()) names += ", " + std::string(name_of(kind));
+  return names;
+}
+
+constexpr OptionRow kTable[] = {
+    // What a command works on
+    {kCommand, "directory",
+     "the data directory; of follow the standby's: a copy of the primary's, or its own from before", false,
+     nullptr, true},
+    {kCommand, "--data-dir",
+     "run: where the database lives; crash: where the test may work; logbench: of a durable log, made and "
+     "removed at the end; logd: where logs are saved when their engine or the server ends",
+     kShown},
+    {kCommand, "--threads",
+     "workers that run calls or insert records; recover, follow, verify: threads that replay", kShown,
+     positive},
+
+    // Workloads
+    {kWorkload, "workload", "one of {}; or your own, FILE.sql with tables and procedures", false, nullptr,
+     true, 0, listed_workloads},
+    {kWorkload, "--calls",
+     "FILE.sql: a CSV file of its calls, a line each, PROCEDURE,ARGUMENT,... "
+     "(docs/workloads.md)"},
+    {kWorkload, "--rows",
+     "FILE.sql: a CSV file of the rows to begin with, TABLE,VALUE,... (docs/workloads.md); default: none"},
+    {kWorkload, "--warehouses,--scale",
+     "tpcc: warehouses, about 100 MiB each; smallbank: times 18,000 customers; tatp: times 100,000 "
+     "subscribers, "
+     "about 75 MiB; tpcb: branches, each with 100,000 accounts, about 15 MiB; ycsb: times 100,000 records, "
+     "about 100 MiB",
+     kShown, positive},
+    {kWorkload, "--seed", "of the population and of the calls", kShown, not_negative},
+    {kWorkload, "--mix", "NAME=PCT,... in place of the specification's mix", kShown},
+    {kWorkload, "--hotspot-percent", "smallbank: share of calls to the hotspot", kShown, percent},
+    {kWorkload, "--hotspot-customers", "smallbank: customers in the hotspot", kShown, positive},
+    {kWorkload, "--skew",
+     "Zipfian theta from 0, uniform, to below 1; tpcb: of branches and accounts (default 0); ycsb: of "
+     "records "
+     "(default 0.99)"},
+    {kWorkload, "--ycsb", "ycsb: the core workload, A to F", kShown},
+    {kWorkload, "--field-bytes", "ycsb: the length of each of a record's ten fields", kShown, positive},
+
+    // A run
+    {kRun, "--resume", "continue with the database in the directory: recover it, then run"},
+    {kRun, "--duration", "seconds: of the run; demo: until the kill; logbench: for each buffer and round",
+     kShown, positive},
+    {kRun, "--transactions", "run this many calls in place of a duration", false, not_negative},
+    {kRun, "--warmup", "seconds that are not measured", kShown, not_negative},
+    {kRun, "--rate",
+     "open loop: calls a second over all workers, due at fixed intervals; a call's latency counts from the "
+     "moment it was due, however late it began",
+     false, positive},
+    {kRun, "--commit",
+     "pipelined; sync: wait for each; group: wait for each, and let the others' records gather; async: may "
+     "lose "
+     "acknowledged work",
+     kShown},
+    {kRun, "--execution",
+     "native: procedures are compiled to machine code, or interpreted if there is no compiler; interpreted",
+     kShown},
+    {kRun, "--cc", "concurrency control: occ: optimistic; 2pl: two-phase locking, with wait-die", kShown},
+    {kRun, "--elr",
+     "early lock release, of 2pl: on: rows are unlocked once the commit is in the log's buffer; off: written "
+     "rows stay locked until it is durable",
+     kShown},
+    {kRun, "--prefetch", "on: rows that a call's arguments name are fetched before it runs; off", kShown},
+    {kRun, "--touch-ahead",
+     "memory for new rows that the kernel provides before the run, which takes time: auto: as much as the "
+     "procedures will insert; off; or a size as in 512MiB",
+     kShown},
+    {kRun, "--worker-cores",
+     "auto: workers avoid the cores that serve the interrupts of the data directory's disk if there are "
+     "enough "
+     "others; any",
+     kShown,
+     +[]() -> CLI::Validator {
+       return CLI::IsMember({"auto", "any"});
+     }},
+    {kRun, "--huge-pages", "on; off: rows and indexes on pages of 4 KiB, to compare, with --log off", kShown,
+     on_or_off},
+
+    // The log's records
+    {kLogContent, "--log",
+     "what the log holds: command: calls; logical: the rows that they changed; physical: the same, with "
+     "their "
+     "locations; all: all of it, to compare; off (run alone): nothing is durable, no directory is used; sql: "
+     "with --create",
+     kShown},
+    {kLogContent, "--tuple-image",
+     "what the log of rows holds of an updated row: full: all of it; changed: its key, and the columns with "
+     "new "
+     "values",
+     kShown},
+    {kLogContent, "--adhoc",
+     "percent of transactions, drawn at random, that are logged as ad-hoc ones: by the rows that they "
+     "changed, "
+     "among calls",
+     kShown, percent},
+
+    // The log's buffer
+    {kLogBuffer, "--log-buffer",
+     "how threads put records in order: {}; or epoch: workers in groups, each with a logger and files of its "
+     "own; or distributed: several streams, one a socket; or all (logbench alone): one after the other, to "
+     "compare",
+     kShown, nullptr, false, 0, listed_log_buffers},
+    {kLogBuffer, "--slots", "of a consolidation array (consolidation, hybrid, delegated, socket)", kShown,
+     positive},
+    {kLogBuffer, "--grasshopper", "both; crawl or hop alone, to compare", kShown},
+    {kLogBuffer, "--hop-distance",
+     "bytes, a power of two: grasshopper's ranges; without it 4 MiB, or a quarter of the ring", false,
+     positive},
+    {kLogBuffer, "--scan-bits", "1: scan sets and tests its bitmap bit by bit; 64: word by word", kShown,
+     +[]() -> CLI::Validator {
+       return CLI::IsMember({uint32_t{1}, uint32_t{64}});
+     }},
+    {kLogBuffer, "--loggers",
+     "epoch: number of loggers; without it one for eight workers, and at least one for each directory", false,
+     positive},
+    {kLogBuffer, "--epoch", "epoch: as 5ms: how long an epoch lasts at most", kShown},
+    {kLogBuffer, "--streams",
+     "distributed: number of streams; without it one a NUMA node, and at least two. Workers write to a "
+     "stream "
+     "of their node; on a machine with one node, streams are assigned to them in turns",
+     false, positive},
+    {kLogBuffer, "--stream-buffer", "distributed: each stream's buffer, one of those of --log-buffer",
+     kShown},
+    {kLogBuffer, "--partition",
+     "distributed: transaction: a record goes to its worker's stream; page: the changes of a row go to the "
+     "stream of its page, a range of row slots",
+     kShown},
+    {kLogBuffer, "--stream-latency",
+     "distributed, as 0,2ms: as --device-latency, for the streams in turns, so that some are slower", false,
+     nullptr, false, ','},
+    {kLogBuffer, "--group-commit",
+     "distributed, in persistent memory (--log-device nvm): passive: workers fence their records, and a "
+     "daemon "
+     "finds the position up to which all have; durable-cache: caches survive a crash, too, so nothing is "
+     "fenced; "
+     "none: a transaction counts as durable once its own record is fenced, so that a crash test must fail",
+     kShown},
+
+    // The log's device
+    {kLogDevice, "--log-device",
+     "file; striped: over several directories; null: drops everything, and in logbench measures the buffer "
+     "alone; lossy: a file behind a volatile write cache, for crash tests; lossy-unsynced: the same without "
+     "syncs, so that a crash test must fail; nvm: emulated persistent memory, to which each worker writes "
+     "its "
+     "records, or, with --log-buffer distributed, in which the streams' buffers lie; nvm-lossy: behind "
+     "caches "
+     "that a crash empties; nvm-lossy-unfenced: the same, and the caches are never written back; remote: the "
+     "memories of log servers (mneme logd); nats: NATS JetStream's; kafka: a topic",
+     kShown},
+    {kLogDevice, "--log-server",
+     "remote, nats, kafka: HOST:PORT of a server, of remote also unix:PATH, or of several, separated by "
+     "commas: "
+     "a record is acknowledged when a majority of the copies has it; follow: in place of the addresses in "
+     "the "
+     "primary's manifest"},
+    {kLogDevice, "--log-key",
+     "remote: the file with the servers' key, for TLS; without it, servers on Unix sockets and loopback "
+     "only"},
+    {kLogDevice, "--log-files",
+     "remote, nats, kafka: number of segments that the log goes round in; half full, it has a checkpoint "
+     "taken, "
+     "and full, it waits for it",
+     kShown, between<uint32_t{3}, uint32_t{256}>},
+    {kLogDevice, "--log-stream",
+     "nats, kafka: the name of the stream or topic; without it one that is the database's alone; follow: in "
+     "place of the name in the primary's manifest"},
+    {kLogDevice, "--log-replicas", "nats, kafka: copies that the servers keep", kShown,
+     between<uint32_t{1}, uint32_t{5}>},
+    {kLogDevice, "--log-patience",
+     "nats, kafka: after so many seconds without an acknowledgement the log is saved in the data directory, "
+     "and "
+     "the engine ends",
+     kShown, between<uint32_t{1}, uint32_t{3600}>},
+    {kLogDevice, "--log-directory",
+     "striped: one for each stripe; --log-buffer epoch and distributed: for the loggers or streams in turns: "
+     "absolute, or inside the data directory; without it stripe-1 and stripe-2 there, or itself"},
+    {kLogDevice, "--device-latency",
+     "as 100us: no flush of the log takes less, however fast the device is; auto: 1.2us of nvm, nothing is "
+     "added "
+     "to others",
+     kShown},
+    {kLogDevice, "--io",
+     "uring; uring-polled: a kernel thread takes a processor and saves system calls; threads: pwrite and "
+     "fdatasync",
+     kShown},
+    {kLogDevice, "--io-sync",
+     "flush: an fdatasync after each write; write-through: writes that are durable when they end", kShown},
+    {kLogDevice, "--io-registered", "on: io_uring knows the log's buffers and files beforehand; off", kShown,
+     on_or_off},
+    {kLogDevice, "--io-depth", "writes in flight at most", kShown, between<uint32_t{1}, kMostInFlight>},
+    {kLogDevice, "--io-unit",
+     "bytes of one write, at most: a multiple of 4096; a write is sent as soon as this many have gathered",
+     kShown, positive},
+    {kLogDevice, "--flush-interval",
+     "microseconds for which records gather for one flush, or between two looks of the daemon of passive "
+     "group "
+     "commit; 0: greedy, the next flush begins when the last one ends; auto: 250 if the log has a processor "
+     "to "
+     "itself, 2000 if workers need them all, 100 for the daemon. A synchronous commit does not wait for it",
+     kShown},
+    {kLogDevice, "--flush-bytes",
+     "flush sooner when this many bytes have gathered; without it --io-unit; of a ring in persistent memory "
+     "a "
+     "quarter",
+     false, positive},
+    {kLogDevice, "--flush-records", "flush sooner when about this many records have gathered", false,
+     positive},
+
+    // Checkpoints
+    {kCheckpoint, "--checkpoint-every",
+     "a checkpoint every so many seconds, or, with replay:SECONDS, once replaying the log behind the last "
+     "one "
+     "would take so long; off",
+     kShown},
+    {kCheckpoint, "--checkpoint-share",
+     "percent of a processor that a checkpoint takes; auto: all of one that no worker needs, else 6", kShown},
+    {kCheckpoint, "--checkpoint-threads", "threads that write a checkpoint", kShown, positive},
+    {kCheckpoint, "--log-archive",
+     "run: the directory for log segments and checkpoints that a checkpoint has replaced; without it they "
+     "are "
+     "removed; recover, verify: that directory: all of its history is replayed, not only the log behind the "
+     "last checkpoint"},
+
+    // Recovery and standbys
+    {kReplay, "--scheme",
+     "clr: calls, one after the other; clr-p: calls, in parallel; llr: rows, in any order, latched; llr-p: "
+     "rows, distributed to threads by key; plr: rows, by location, then indexes; default: the fastest that "
+     "the "
+     "log serves",
+     kShown},
+    {kReplay, "--replay", "clr-p: pipelined, synchronous or static", kShown},
+    {kReplay, "--replay-order",
+     "llr, llr-p, plr: forward; reverse: the newest image of a row first, older ones are skipped; default: "
+     "reverse, but forward where updates hold the changed columns alone",
+     kShown},
+    {kReplay, "--batch", "transactions a log batch", kShown, positive},
+    {kReplay, "--lanes",
+     "clr-p: number of lanes that a block is cut into; 0: as many as its share of the work demands of the "
+     "threads",
+     kShown, between<0, 4096>},
+    {kReplay, "--simulate-cores",
+     "clr-p: measure the replay's steps on one thread, and report how long it would take on these numbers of "
+     "cores: 2,8,40; lanes are cut for the largest",
+     false, positive, false, ','},
+    {kReplay, "--progress",
+     "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; json: JSON "
+     "lines "
+     "there; off",
+     kShown},
+    {kReplay, "--trace", "write a timeline of the replay threads to this file, in Chrome's trace format",
+     false, writable_file},
+    {kReplay, "--trace-html",
+     "write the same as a page for the browser: threads, blocks, lanes, batches, waits and their causes",
+     false, writable_file},
+    {kReplay, "--from",
+     "the primary's data directory, at work or not: copied first, into a directory without a database"},
+    {kReplay, "--checkpoint-log",
+     "take a checkpoint once so many MiB of the log have been replayed, and remove the log below it here; 0: "
+     "none",
+     kShown, between<uint64_t{0}, uint64_t{1} << 20>},
+    {kReplay, "--promote",
+     "promote at once: replay all that the log holds, and end as a database to work on"},
+    {kReplay, "--promote-as-is",
+     "promote what the directory holds, if its replicated log is lost: asks no servers, and does not stop "
+     "another engine from continuing"},
+
+    // How procedures are taken apart
+    {kAnalysis, "--conflicts",
+     "clr-p: what puts calls in order: column: a common column that one writes, or rows that are inserted or "
+     "deleted; table: a common table that one writes, as in the paper",
+     kShown},
+    {kAnalysis, "--elide",
+     "clr-p: what is known to order nothing: none, or a list of unwritten (columns that no procedure writes; "
+     "implied by --conflicts column), insert-only (tables that are only inserted into), increments (of "
+     "columns "
+     "that are only added to); default: all of them by column, none by table; if none of these four options "
+     "is "
+     "given and the log has ad-hoc transactions, all but increments",
+     kShown},
+    {kAnalysis, "--decompose",
+     "clr-p: pacman: procedures are cut into slices; chopping: as far as transaction chopping allows, to "
+     "compare",
+     kShown},
+    {kAnalysis, "--coalesce",
+     "clr-p: on: slices that nothing requires to be separate are joined; off; default: on by column, off by "
+     "table",
+     kShown},
+
+    // Options of one command
+    {kCommand, "--in", "where to put the demo's directory", kShown},
+    {kCommand, "--keep", "leave the database there"},
+    {kCommand, "--rounds", "crash: crashes; logbench: measurements, of which the median is shown", kShown,
+     positive},
+    {kCommand, "--longest-run", "seconds after which the kill comes at the latest", kShown, positive},
+    {kCommand, "--hook",
+     "a shell command that disturbs the run, for instance the log's servers. Each round runs it twice and "
+     "waits "
+     "for it: with the word \"answered\" behind it once the first call is answered, and with \"killed\" "
+     "before "
+     "the recovery. MNEME_ENGINE_PROCESS is the engine's process id"},
+    {kCommand, "--may-end",
+     "an engine that ends by itself, as one does that has lost the majority of its log's servers, counts "
+     "like "
+     "one that was killed: it does not fail the test"},
+    {kCommand, "--limit", "records to show", kShown, not_negative},
+    {kCommand, "--record-bytes", "of a record, header included", kShown, positive},
+    {kCommand, "--work", "private work between two inserts, as 200ns", kShown},
+    {kCommand, "--outliers", "BYTES:PCT: so many of the records have this size instead"},
+    {kCommand, "--bytes",
+     "insert so many in place of a duration, into segments that are ready before, until all is durable: "
+     "measures "
+     "the flusher's bandwidth",
+     false, positive},
+    {kCommand, "--listen",
+     "HOST:PORT, of TCP, with --key or, on loopback, --no-key; port 0: one that is free. With one of those "
+     "two "
+     "alone 127.0.0.1:7433"},
+    {kCommand, "--socket",
+     "PATH of a Unix socket, for this user's engines and root's, in a directory that no other user can "
+     "write; "
+     "without any option of TCP, `socket` in the data directory"},
+    {kCommand, "--key",
+     "a file with the key that engines share, 32 bytes or more: every engine must have it then, and TLS is "
+     "used"},
+    {kCommand, "--no-key",
+     "TCP without a key: every user of this machine can then read, overwrite and end the logs"},
+    {kCommand, "--memory", "MiB for all logs together", kShown, positive},
+    {kCommand, "--network", "uring; poll", kShown,
+     +[]() -> CLI::Validator {
+       return CLI::IsMember({"uring", "poll"});
+     }},
+    {kCommand, "--shut-down", "unix:PATH or HOST:PORT of another server, which saves its logs and ends"},
+    {kCommand, "workloads", "of {}", false, nullptr, true, 0, listed_workloads},
+    {kCommand, "--into", "the folder, which will hold nothing else", false, nullptr, true},
+    {kCommand, "--precompile", "first precompile the headers of machine code, into the build's folder"},
+    {kCommand, "--device-seed", "of what a lossy device tears and reorders"},
+    {kCommand, "--channel", "descriptor of a connected socket, one a worker", false, nullptr, true},
+    {kCommand, "source", "a .sql file with tables and procedures, or one of {}", false, nullptr, true, 0,
+     listed_workloads},
+    {kCommand, "--dot", "the global graph for Graphviz"},
+    {kCommand, "--html",
+     "a page for the browser: the procedures' text, their slices and the graphs, to point at", false,
+     writable_file},
+    {kCommand, "--file", "a script to run; without it, standard input"},
+    {kCommand, "--command", "statements to run"},
+    {kCommand, "--keep-going",
+     "continue after a statement that fails; without it a script ends there, with exit status 1"},
+    {kCommand, "--create", "make the database, without tables: the statements create them"},
+    {kCommand, "name",
+     "figures, as pacman-figure-16; list: all there are; report: write the report of what --output holds "
+     "again"},
+    {kCommand, "--all", "a tour of figures of all papers, in less than 20 minutes"},
+    {kCommand, "--quick", "tiny runs at the outer points of the axes: to see that all works"},
+    {kCommand, "--runs", "rounds, in each of which every setting runs once; medians count", kShown, positive},
+    {kCommand, "--output",
+     "the folder of results, CSV and JSON, and of report.html; what was measured there is not measured "
+     "again. "
+     "Databases are made in it while it runs",
+     kShown},
+    {kCommand, "--fresh", "measure again what the folder holds already"},
+    {kCommand, "--report", "write the report, one HTML file, here and not into --output", false,
+     writable_file},
+
+    // Results
+    {kOutput, "--json", "write the result as one JSON object to this file ('-': standard output)", false,
+     writable_file},
+    {kOutput, "--quiet", "no progress, no text: the exit status and --json report the result"}};
+
+bool has_name(std::string_view names, std::string_view name) {
+  if (names == name) return true;
+  const size_t comma = names.find(',');
+  return comma != names.npos && (names.substr(0, comma) == name || names.substr(comma + 1) == name);
+}
+
+}  // namespace
+
+std::string OptionRow::help_text() const {
+  if (listed == nullptr) return std::string(help);
+  return fmt::format(fmt::runtime(help), listed());
+}
+
+std::span<const OptionRow> option_table() {
+  return kTable;
+}
+
+const OptionRow& option_row(std::string_view name) {
+  const auto* row =
+      std::ranges::find_if(kTable, [&](const OptionRow& each) { return has_name(each.name, name); });
+  if (row != std::end(kTable)) return *row;
+  std::fprintf(stderr, "mneme: the option table has no row %.*s\n", static_cast<int>(name.size()),
+               name.data());
+  std::abort();
+}
+
+const std::vector<const char*>& option_names(OptionGroup group) {
+  static const auto names = [] {
+    std::array<std::vector<const char*>, static_cast<size_t>(kOutput) + 1> lists;
+    // "--warehouses,--scale" is found by CLI11 under its first name alone.
+    static std::vector<std::string> first(std::size(kTable));
+    for (size_t i = 0; i < std::size(kTable); ++i) {
+      first[i] = kTable[i].name.substr(0, kTable[i].name.find(','));
+      lists[static_cast<size_t>(kTable[i].group)].push_back(first[i].c_str());
+    }
+    return lists;
+  }();
+  return names[static_cast<size_t>(group)];
+}
+
+bool is_given(const CLI::App& command, const char* name) {
+  const CLI::Option* option = command.get_option_no_throw(name);
+  return option != nullptr && option->count() > 0;
+}
+
+bool is_any_given(const CLI::App& command, OptionGroup group) {
+  return std::ranges::any_of(option_names(group), [&](const char* name) { return is_given(command, name); });
+}
+
+CLI::Option* OptionTaker::function(std::string_view name,
+                                   std::function<void(const std::string&)> sets) const {
+  const OptionRow& row = option_row(name);
+  return finish(
+      row, command_->add_option_function<std::string>(std::string(name), std::move(sets), row.help_text()));
+}
+
+CLI::Option* OptionTaker::finish(const OptionRow& row, CLI::Option* option) {
+  if (row.is_required) option->required();
+  if (row.delimiter != 0) option->delimiter(row.delimiter);
+  if (row.check != nullptr) option->check(row.check());
+  if (row.shows_default) option->capture_default_str();
+  return option;
+}
+
+}  // namespace mneme
