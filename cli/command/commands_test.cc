@@ -1,7 +1,7 @@
 // Goal: an option has one name, one meaning and one help, in whichever command it stands.
 //
-// Method: every option of every command is looked up in the option table, and must have that row's help; so no
-// two commands give one name two meanings. Every row is an option of some command.
+// Method: every option of every command is looked up in the option table, and must have that row's help; so
+// no two commands give one name two meanings. Every row is an option of some command.
 #include "cli/command/commands.h"
 
 #include <gtest/gtest.h>

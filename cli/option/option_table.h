@@ -6,7 +6,8 @@
 //   take("--rounds", command->rounds);
 //
 // An option that several commands have thus means the same in each, and its help says so once. The default is
-// the variable's value when the row is taken. cli/command/commands_test.cc holds all commands against the table.
+// the variable's value when the row is taken. cli/command/commands_test.cc holds all commands against the
+// table.
 //
 // Errors  a name without a row ends the program: every start of the program takes all rows.
 #pragma once
@@ -21,8 +22,8 @@
 
 namespace mneme {
 
-// What an option is about. Options of the log's buffer, its device and checkpoints are refused as groups where
-// there is no log.
+// What an option is about. Options of the log's buffer, its device and checkpoints are refused as groups
+// where there is no log.
 enum class OptionGroup {
   kCommand,
   kWorkload,
