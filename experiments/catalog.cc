@@ -27,7 +27,8 @@ constexpr std::pair<std::string_view, std::string_view> kDatabases[] = {
 const std::vector<Figure>& all_figures() {
   static const std::vector<Figure> figures = [] {
     std::vector<Figure> all;
-    for (auto* part : {pacman_figures, eleda_figures, aether_figures, nvm_figures, seplog_figures}) {
+    for (auto* part :
+         {pacman_figures, eleda_figures, aether_figures, nvm_figures, seplog_figures, mneme_figures}) {
       std::ranges::move(part(), std::back_inserter(all));
     }
     return all;

@@ -13,8 +13,9 @@ std::vector<Figure> eleda_figures();
 std::vector<Figure> aether_figures();
 std::vector<Figure> nvm_figures();
 std::vector<Figure> seplog_figures();
+std::vector<Figure> mneme_figures();
 
-// Those of all papers.
+// Those of all papers, and our own behind them.
 const std::vector<Figure>& all_figures();
 const Figure* find_figure(std::string_view name);
 

@@ -81,23 +81,6 @@ class Measure(EndToEndTest):
         self.assertGreater(committed["on"], 2 * committed["off"])
         self.assertGreater(committed["off"], 0)
 
-    def test_the_script_that_compares_settings(self):
-        script = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "measure"
-        names = ["tpcc, 1 thread", "tpcc, 1 thread, log off"]
-        command = [script, "--runs", "1", "--duration", "0.2", "--directory", self.folder, *names]
-        done = subprocess.run(command, env={**os.environ, "MNEME": str(BINARY)}, capture_output=True, text=True)
-        self.assertEqual(done.returncode, DONE, done.stderr)
-        for name in names:
-            self.assertRegex(done.stdout, rf"(?m)^\| {name} \| [1-9][0-9,]* \| [0-9.,]+ us \|")
-
-    def test_the_script_that_watches_memory(self):
-        script = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "measure-memory"
-        command = [script, "--duration", "4", "--interval", "0.5", "--nice", "1", "smallbank"]
-        done = subprocess.run(command, env={**os.environ, "MNEME": str(BINARY)}, capture_output=True, text=True)
-        self.assertEqual(done.returncode, DONE, done.stderr)
-        self.assertRegex(done.stdout, r"^smallbank: [1-9][0-9,]* transactions in 4 s\n( +[0-9.]+ s +[0-9.]+ MiB\n)+")
-        self.assertRegex(done.stdout, r"growth after the first tenth: [+-][0-9.]+ MiB")
-
     def test_memory(self):
         run = self.run_smallbank("--transactions", 100)
         # A name of 20 characters and a number, and twice a number and an amount of money; how they are aligned is open.

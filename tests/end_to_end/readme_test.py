@@ -1,7 +1,7 @@
-"""Goal: what the README and the tour say to type works in a clone in which nothing but scripts/demo has been run.
+"""Goal: what the README, docs/commands.md and the tour say to type works in a clone in which nothing but scripts/demo has been run.
 
-Method: the files of this source tree are copied, as a clone has them; scripts/demo is run there; then each command line of the README, in
-its order, shortened where it would go on for long, and the tour. A line that is not run has its reason in a table.
+Method: the files of this source tree are copied, as a clone has them; scripts/demo is run there; then each command line of the two pages, in
+their order, shortened where it would go on for long, and the tour. A line that is not run has its reason in a table.
 """
 
 import os
@@ -20,7 +20,6 @@ PAGE = pathlib.Path("experiments") / "page" / "node_modules"
 # What a line begins with, and why it is not run here.
 NOT_RUN = {
     "scripts/demo": "was run before",
-    "scripts/test": "runs this test",
     "scripts/experiments": "takes many minutes; experiment_test runs the command behind it",
     "build/mneme logd": "serves until it is stopped; remote_test starts servers",
     "build/mneme run tpcc --log-device remote": "needs a log server at that address; remote_test has one",
@@ -33,6 +32,7 @@ SHORTENED = (
     ("build/mneme run", "--duration 0.3 --warmup 0"),
     ("build/mneme crash", "--longest-run 0.2"),
     ("build/mneme experiment pacman-figure-16", "--quick"),
+    ("build/mneme experiment mneme", "--runs 1"),
 )
 
 
@@ -43,7 +43,7 @@ def lines_to_type(text):
 
 
 def session(text):
-    """What is typed at the README's prompt, and what it shows."""
+    """What is typed at the prompt of docs/commands.md, and what it prints."""
     (shown,) = re.findall(r"^    \$ build/mneme sql (\S+) --create\n((?:    .*\n)+)", text, re.MULTILINE)[:1]
     lines = [line[4:] for line in shown[1].splitlines()]
     typed = [re.sub(r"^mneme[=-]> ", "", line) for line in lines if re.match(r"mneme[=-]> ", line)]
@@ -80,7 +80,7 @@ class Readme(EndToEndTest):
         environment = {**os.environ, "CCACHE_BASEDIR": str(clone), "CCACHE_NOHASHDIR": "1"}
         del environment["XDG_CACHE_HOME"]
         self.do("scripts/demo --duration 0.5", clone, LONGEST_BUILD_SECONDS, environment)
-        text = (clone / "README.md").read_text()
+        text = (clone / "README.md").read_text() + (clone / "docs" / "commands.md").read_text()
         for name in ("shop.sql", "calls.csv", "rows.csv"):
             shutil.copy(clone / "examples" / "shop" / name, clone / name.replace("shop.sql", "my.sql"))
         left_out = set()
@@ -98,7 +98,7 @@ class Readme(EndToEndTest):
                 command += f" --data-dir {self.folder}/run{ran}"
             if line.startswith("build/mneme crash"):
                 command += f" --data-dir {self.folder}/crashes"
-            if line.startswith("build/mneme experiment pacman"):
+            if line.startswith(("build/mneme experiment pacman", "build/mneme experiment mneme")):
                 command += f" --output {self.folder}/figure"
             with self.subTest(command=command):
                 self.do(command, clone)
@@ -108,9 +108,6 @@ class Readme(EndToEndTest):
 
         with self.subTest("cpack"):
             self.do("cd build && cpack", clone)
-        with self.subTest("mneme_bench"):
-            self.do("build/mneme_bench --benchmark_filter=index --region 2MiB --entries 2000 --benchmark_min_time=0.002", clone)
-            self.do("build/mneme logbench --duration 0.05 --threads 2", clone)
         with self.subTest("the session"):
             directory, typed, printed = session(text)
             shown = self.do(f"build/mneme sql {directory} --create".replace("/tmp/", f"{self.folder}/"), clone, input=typed)
