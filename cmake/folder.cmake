@@ -1,7 +1,8 @@
-# mneme_folder(NAME LINKS ...): the .cc files of the folder and of its rooms become the library mneme_NAME, the *_test.cc files the
-# program NAME_test, the *_stress_test.cc files the program NAME_stress_test (label stress, target stress_tests: what ThreadSanitizer
-# is there for). The room testing/ holds what tests share: its .cc files become mneme_NAME_testing, which only tests and benchmarks link.
+# mneme_folder(NAME [COLD ROOM...] LINKS ...): the .cc files of the folder and of its rooms become the library mneme_NAME, the *_test.cc files the
+# program NAME_test (label unit, target unit_tests), the *_stress_test.cc files the program NAME_stress_test (label stress, target
+# stress_tests: what ThreadSanitizer is there for). The room testing/ holds what tests share: its .cc files become mneme_NAME_testing, which only tests and benchmarks link.
 add_custom_target(stress_tests COMMENT "All stress tests")
+add_custom_target(unit_tests COMMENT "All folders' tests but the stress tests")
 # Seconds: under a sanitizer a test takes many times as long.
 set(MNEME_TEST_TIMEOUT 300)
 if(MNEME_SANITIZE)
@@ -19,17 +20,53 @@ function(mneme_test_code target)
   endif()
 endfunction()
 
-# Compiles a dozen files at a time, which takes a third of the time. So names of files' own differ from file to file. Not for code that must be
-# fast: the more there is in one piece, the less of it the compiler inlines. Under a sanitizer none must be.
-option(MNEME_UNITY "Compile tests and commands several files at a time" ON)
+# mneme_compiled_together(TARGET [ROOM...]): compiles the target's files several at a time, or only those of the rooms named.
+# Files share the cost of the headers that they include, which is two thirds of the whole. A batch is a room, neighbouring
+# rooms that are small, or an equal part of a large one, so that a new file moves few others to another batch. Names local to
+# a file must differ within a folder (tools/check_sources.py). Not for code that must be fast: the more one piece holds, the
+# less of it the compiler inlines.
+option(MNEME_UNITY "Compile tests, commands and cold rooms several files at a time" ON)
+set(MNEME_LONGEST_BATCH 16)
 function(mneme_compiled_together target)
-  if(MNEME_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  if(NOT MNEME_UNITY)
+    return()
   endif()
+  get_target_property(sources ${target} SOURCES)
+  set(rooms "")
+  foreach(source IN LISTS sources)
+    get_filename_component(directory "${source}" DIRECTORY)
+    get_filename_component(room "${directory}" NAME)
+    get_source_file_property(apart "${source}" SKIP_UNITY_BUILD_INCLUSION)
+    if(NOT apart AND (NOT ARGN OR room IN_LIST ARGN))
+      list(APPEND rooms "room_${room}")
+      list(APPEND files_of_room_${room} ${source})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES rooms)
+  set(batch 0)
+  set(length 0)
+  foreach(room IN LISTS rooms)
+    set(files ${files_of_${room}})
+    list(LENGTH files count)
+    math(EXPR parts "(${count} + ${MNEME_LONGEST_BATCH} - 1) / ${MNEME_LONGEST_BATCH}")
+    math(EXPR part_length "(${count} + ${parts} - 1) / ${parts}")
+    while(files)
+      list(SUBLIST files 0 ${part_length} part)
+      list(REMOVE_ITEM files ${part})
+      list(LENGTH part count)
+      math(EXPR length "${length} + ${count}")
+      if(length GREATER MNEME_LONGEST_BATCH)
+        math(EXPR batch "${batch} + 1")
+        set(length ${count})
+      endif()
+      set_source_files_properties(${part} PROPERTIES UNITY_GROUP batch_${batch})
+    endwhile()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
 function(mneme_folder name)
-  cmake_parse_arguments(FOLDER "" "" "LINKS" ${ARGN})
+  cmake_parse_arguments(FOLDER "" "" "COLD;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cc)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*_test.cc)
   file(GLOB_RECURSE stress CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*_stress_test.cc)
@@ -46,6 +83,8 @@ function(mneme_folder name)
     target_link_libraries(mneme_${name} PUBLIC ${FOLDER_LINKS})
     if(MNEME_SANITIZE)
       mneme_compiled_together(mneme_${name})
+    elseif(FOLDER_COLD)
+      mneme_compiled_together(mneme_${name} ${FOLDER_COLD})
     endif()
   else()
     add_library(mneme_${name} INTERFACE)
@@ -67,8 +106,9 @@ function(mneme_folder name)
     mneme_compiled_together(${name}_test)
     target_link_libraries(${name}_test PRIVATE mneme_${name}_testing GTest::gmock GTest::gtest_main)
     target_compile_definitions(${name}_test PRIVATE MNEME_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    add_dependencies(unit_tests ${name}_test)
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
-      PROPERTIES ${MNEME_TEST_ENVIRONMENT})
+      PROPERTIES LABELS unit ${MNEME_TEST_ENVIRONMENT})
   endif()
   if(stress)
     add_executable(${name}_stress_test ${stress})
