@@ -56,7 +56,7 @@ void find(benchmark::State& state, FilledIndex& filled) {
   }
 }
 
-void insert_and_erase(benchmark::State& state, FilledIndex& filled) {
+void insert_and_erase_entries(benchmark::State& state, FilledIndex& filled) {
   uint64_t at = 0;
   for (auto _ : state) {
     filled.insert(2 * at + 1);
@@ -92,7 +92,7 @@ void register_index(const Sizes& sizes) {
       });
     };
     add("find", find);
-    add("insert_and_erase", insert_and_erase);
+    add("insert_and_erase_entries", insert_and_erase_entries);
     if (ordered) add("walk_100", walk);
   }
 }

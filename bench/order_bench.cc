@@ -25,7 +25,7 @@ constexpr IndexId kStockById{0}, kLineByOrder{1};
 constexpr ColumnId kStockId{0}, kQuantity{1};
 constexpr int kLines = 10;
 
-Catalog make_catalog() {
+Catalog make_order_catalog() {
   const Type number{.kind = TypeKind::kInt};
   const Type text{.kind = TypeKind::kChar, .length = 24};
   std::vector<Column> stock{{"id", {.kind = TypeKind::kBigInt}, false}, {"quantity", number, false}};
@@ -51,7 +51,7 @@ class Orders {
   explicit Orders(uint64_t rows)
       : count_(std::bit_floor(rows)),
         log_(kFirstLsn),
-        database_(make_catalog(), 1),
+        database_(make_order_catalog(), 1),
         transaction_(database_, database_.worker(WorkerId{0})) {
     UnloggedWriter writer(database_);
     std::vector<Value> values(13, Value::of_text("twenty-four characters.."));

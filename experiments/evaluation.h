@@ -11,10 +11,10 @@
 
 namespace mneme {
 
-// {"name","paper","title","paper_says","scaled","panels":[{"name","title","chart","x","xs","unit","log_y","series":[{"name",
-// "simulated","points":[{"x","median","min","max","runs","command"}]}],"paper":[...]}],"claims":[{"says","holds","apart",
-// "found","reason"}],"commands":[...]}. A timeline's series has "seconds" and "checkpoints" in place of
-// points.
+// {"name","paper","title","paper_says","scaled","panels":[{"name","title","chart","x","xs","unit","log_y",
+// "series":[{"name","simulated","points":[{"x","median","min","max","runs","command"}]}],"paper":[...]}],
+// "claims":[{"says","holds","apart","found","reason"}],"commands":[...]}. A timeline's series has "seconds"
+// and "checkpoints" in place of points.
 //
 // `holds` is null where there is nothing to compare, as with one core; `apart`: every run of one side lies
 // beyond all of the other's, so that it is no accident of the medians.

@@ -2,7 +2,8 @@
 //
 //     DIR/ID.log   0 magic "MNLOGSRV"  8 u32 CRC32C of all behind   12 u32 version   16 u64 database id
 //                  24 u32 term  28 u64 its owner  36 u32 whole term  40 u32 how many files, then of each
-//                  u32 number  u32 term  u64 bytes  u64 end; then, in the same order, each one's bytes up to its end
+//                  u32 number  u32 term  u64 bytes  u64 end; then, in the same order,
+//                  each one's bytes up to its end
 //     DIR/ID.term  the same, without files: a term that was promised since, so that a promise costs no copy
 //                  of the log
 //

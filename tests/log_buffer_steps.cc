@@ -2,7 +2,8 @@
 // atomics of tests/interleaving, in one order of its steps, told line by line, with a picture of the log. One
 // worker stops between reservation and fill, until the others have ended or wait for it.
 //
-// usage: log_buffer_steps [BUFFER [WORKER]]     default: watermark, and worker 0 stops; `none` stops: none does
+// usage: log_buffer_steps [BUFFER [WORKER]]
+//   default: watermark, and worker 0 stops; with `none` no worker does
 #include <fmt/format.h>
 
 #include <array>

@@ -3,8 +3,9 @@
 //     header page   0 magic "MNEMECKP"   8 u32 format version   12 u32 CRC32C of the page without this field
 //     (4096 bytes)  16 u64 database id   24 u64 catalog hash    32 u64 LSN       40 u64 chunks
 //                   48 u64 rows          56 u64 bytes of the whole file          64 zeros
-//     chunk         0 u32 CRC32C of the header without this field    4 u32 magic "MNCK"    8 u32 table    12 u32 rows
-//                   16 u32 payload bytes   20 u32 CRC32C of the payload   24 u64 offset of the chunk in the file
+//     chunk         0 u32 CRC32C of the header without this field    4 u32 magic "MNCK"    8 u32 table
+//                   12 u32 rows            16 u32 payload bytes   20 u32 CRC32C of the payload
+//                   24 u64 offset of the chunk in the file
 //                   32 payload: its rows, one after the other
 //     row           zigzag varint: its slot less the slot behind the row's before it in the chunk (0 for the
 //                   chunk's first), then its columns, as row_codec.h encodes them

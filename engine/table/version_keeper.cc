@@ -16,7 +16,7 @@ size_t entry_bytes(const IndexedTable& table) {
   return table.rows().image_bytes() + kEntryHeaderBytes;
 }
 
-size_t chunk_bytes_for(std::span<const std::unique_ptr<IndexedTable>> tables) {
+size_t version_chunk_bytes(std::span<const std::unique_ptr<IndexedTable>> tables) {
   size_t bytes = kChunkBytes;
   for (const auto& table : tables) bytes = std::max(bytes, entry_bytes(*table));
   return bytes;
@@ -25,7 +25,7 @@ size_t chunk_bytes_for(std::span<const std::unique_ptr<IndexedTable>> tables) {
 }  // namespace
 
 VersionKeeper::VersionKeeper(uint32_t workers, std::span<const std::unique_ptr<IndexedTable>> tables)
-    : tables_(tables), pool_(chunk_bytes_for(tables)), claimed_(tables.size()) {
+    : tables_(tables), pool_(version_chunk_bytes(tables)), claimed_(tables.size()) {
   for (uint32_t worker = 0; worker < workers; ++worker) {
     lists_.push_back(std::make_unique<CachePadded<KeptVersions>>(pool_));
   }

@@ -1,6 +1,7 @@
 // The decoupled buffer (D): the lock covers the reservation alone; records are filled side by side.
 //
-// Flow        reserve: take the lock, draw, give it up.  publish: wait for all earlier records, raise the prefix.
+// Flow        reserve: take the lock, draw, give it up.
+//             publish: wait for all earlier records, raise the prefix.
 // Waiting     publish() waits until every record before it is published: one large record holds up the small
 //             ones that follow.
 // Source      Aether, section 5.2 and appendix A.3, Algorithm 3.

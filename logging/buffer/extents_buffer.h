@@ -2,8 +2,10 @@
 // from the place, says where in the stream the record belongs. No two workers write one cache line but the
 // LSN's.
 //
-// Flow        reserve: fetch_add the LSN sequencer; note the LSN in the own extent.  publish: move the extent's end on.
-//             contiguous_prefix: merge the extents by LSN.  read: gathers the stream from where its records lie.
+// Flow        reserve: fetch_add the LSN sequencer; note the LSN in the own extent.
+//             publish: move the extent's end on.
+//             contiguous_prefix: merge the extents by LSN.
+//             read: gathers the stream from where its records lie.
 // Invariants  LSNs are positions in a stream without gaps, as with every buffer; only the bytes lie
 //             elsewhere. So the device, the log on disk and recovery know nothing of extents. In an extent
 //             LSNs rise. The record at the prefix is the first unmerged one of the worker that drew it.

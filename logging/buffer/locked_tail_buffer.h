@@ -1,7 +1,8 @@
 // LockedTailBuffer: what Aether's buffers have in common: a lock over the tail, and a prefix that workers
 // raise.
 //
-// Flow        reserve: take the lock, draw(), give it up now or when published.  publish: raise_prefix() in LSN order.
+// Flow        reserve: take the lock, draw(), give it up now or when published.
+//             publish: raise_prefix() in LSN order.
 // Invariants  the lock's holder alone draws. The prefix is raised from one region's begin to its end, by one
 //             worker at a time: regions leave in LSN order.
 // Threads     as LogBuffer says.

@@ -1,7 +1,8 @@
 // The watermark buffer: one fetch_add draws an LSN, and each worker's own low watermark says what it hasn't
 // written.
 //
-// Flow        reserve: publish a lower bound of the LSN to come, then fetch_add the tail.  publish: clear the bound.
+// Flow        reserve: publish a lower bound of the LSN to come, then fetch_add the tail.
+//             publish: clear the bound.
 //             contiguous_prefix: load the tail, then scan the bounds; the minimum of all is the prefix.
 // Invariants  while a worker's record at r is reserved and unpublished, its bound is at most r.
 // Source      the idea behind Border-Collie (Kim et al., SIGMOD 2019): wait-free, no list and no heap of

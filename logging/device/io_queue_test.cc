@@ -63,7 +63,7 @@ namespace {
 using namespace test;
 using std::chrono::seconds;
 
-constexpr size_t kBytes = 4096;
+constexpr size_t kRequestBytes = 4096;
 
 std::unique_ptr<UringQueue> open_uring(const std::string& kind) {
   const bool registers = kind == "uring";
@@ -116,21 +116,21 @@ class IoQueueTest : public ::testing::TestWithParam<std::string> {
 
 TEST_P(IoQueueTest, WritesEveryChainWhereItBelongs) {
   // Half of the chains lie in memory that the queue was told of.
-  const AlignedBytes registered(4 * kBytes);
+  const AlignedBytes registered(4 * kRequestBytes);
   if (const auto result = queue_->register_memory(registered.span()); !result.ok()) {
     EXPECT_NE(result.error().message.find("ulimit"), std::string::npos);
   }
   const int file = queue_->attach(file_.descriptor());
   std::vector<std::vector<std::byte>> written;
-  for (uint64_t i = 0; i < 8; ++i) written.push_back(payload_of(i, kBytes));
+  for (uint64_t i = 0; i < 8; ++i) written.push_back(payload_of(i, kRequestBytes));
   for (uint64_t i = 0; i < 8; ++i) {
     ByteSpan bytes = written[i];
     if (i % 2 == 0) {
-      std::byte* copy = registered.data() + i / 2 * kBytes;
-      bytes = {std::ranges::copy(bytes, copy).out - kBytes, kBytes};
+      std::byte* copy = registered.data() + i / 2 * kRequestBytes;
+      bytes = {std::ranges::copy(bytes, copy).out - kRequestBytes, kRequestBytes};
     }
     const auto durability = i % 3 == 0 ? IoChain::Durability::kWriteThrough : IoChain::Durability::kSync;
-    queue_->submit({i, file, bytes, i * kBytes, durability});
+    queue_->submit({i, file, bytes, i * kRequestBytes, durability});
   }
   uint64_t tags = 0;
   for (const IoCompletion& each : wait_for(8)) {
@@ -141,7 +141,7 @@ TEST_P(IoQueueTest, WritesEveryChainWhereItBelongs) {
   EXPECT_EQ(tags, 0xffu);
   const std::string text = content();
   for (uint64_t i = 0; i < 8; ++i) {
-    EXPECT_EQ(text.substr(i * kBytes, kBytes), as_text(written[i]));
+    EXPECT_EQ(text.substr(i * kRequestBytes, kRequestBytes), as_text(written[i]));
   }
 }
 
@@ -157,7 +157,7 @@ TEST_P(IoQueueTest, WakeEndsAWait) {
 
 TEST_P(IoQueueTest, AWriteThatIsRefusedIsReported) {
   const File reading = must(File::open(file_.path(), O_RDONLY));
-  const IoCompletion ended = write(reading, payload_of(1, kBytes));
+  const IoCompletion ended = write(reading, payload_of(1, kRequestBytes));
   EXPECT_NE(ended.failure, IoCompletion::Failure::kNone);
   EXPECT_EQ(ended.error_number, EBADF);
   EXPECT_EQ(content(), "");
@@ -172,7 +172,7 @@ TEST_P(SyncedWriteTest, ASyncThatFailsIsReported) {
   const File null = must(File::open("/dev/null", O_WRONLY));
   ASSERT_EQ(::fdatasync(null.descriptor()), -1) << "this kernel has no fault to find in a sync of /dev/null";
   const int refusal = errno;
-  const IoCompletion ended = write(null, payload_of(1, kBytes));
+  const IoCompletion ended = write(null, payload_of(1, kRequestBytes));
   EXPECT_EQ(ended.failure, IoCompletion::Failure::kSync);
   EXPECT_EQ(ended.error_number, refusal);
 }
@@ -181,14 +181,14 @@ TEST_P(SyncedWriteTest, AWriteThatFallsShortIsReported) {
   const auto signal_before = std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit half{kBytes / 2, before.rlim_max};
-  const auto bytes = payload_of(1, kBytes);
+  const rlimit half{kRequestBytes / 2, before.rlim_max};
+  const auto bytes = payload_of(1, kRequestBytes);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &half), 0);
   const IoCompletion ended = write(file_, bytes);
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, signal_before);
   EXPECT_EQ(ended.failure, IoCompletion::Failure::kShortWrite);
-  EXPECT_EQ(content(), as_text(bytes).substr(0, kBytes / 2));
+  EXPECT_EQ(content(), as_text(bytes).substr(0, kRequestBytes / 2));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, IoQueueTest,
@@ -222,7 +222,7 @@ TEST_P(UringQueueTest, BeginsASyncThatWasLeftBehindAfterItsWrite) {
   TemporaryDirectory directory;
   const File file = must(File::open(directory.path() + "/file", O_RDWR | O_CREAT));
   const File reading = must(File::open(file.path(), O_RDONLY));
-  const auto bytes = payload_of(1, kBytes);
+  const auto bytes = payload_of(1, kRequestBytes);
   UringQueuePeer::submit_one_request(queue);
   UringQueuePeer::submit_one_request(queue);
 
@@ -230,7 +230,7 @@ TEST_P(UringQueueTest, BeginsASyncThatWasLeftBehindAfterItsWrite) {
   for (const bool fails : {false, true}) {
     ended.clear();
     queue.submit({1, fails ? reading.descriptor() : file.descriptor(), bytes, 0});
-    queue.submit({2, file.descriptor(), bytes, kBytes});
+    queue.submit({2, file.descriptor(), bytes, kRequestBytes});
     UringQueuePeer::submit_one_request(queue);
     ASSERT_TRUE(UringQueuePeer::syncs_after_write(queue, 1));
     ASSERT_FALSE(UringQueuePeer::syncs_after_write(queue, 2));
@@ -250,7 +250,7 @@ class UringAnswersTest : public ::testing::TestWithParam<std::string> {
     queue_ = open_uring(GetParam());
     ASSERT_NE(queue_, nullptr);
     file_ = must(File::open(directory_.path() + "/file", O_RDWR | O_CREAT));
-    bytes_ = payload_of(1, kBytes);
+    bytes_ = payload_of(1, kRequestBytes);
   }
   bool links() const { return GetParam() != "uring_polled"; }
 
@@ -306,8 +306,8 @@ TEST_P(UringAnswersTest, WhateverASyncFailsForIsReported) {
 TEST(LossyQueue, KeepsWhatWasSyncedAndLosesTheRest) {
   TemporaryDirectory directory;
   const File file = must(File::open(directory.path() + "/file", O_RDWR | O_CREAT));
-  const auto synced = payload_of(1, kBytes);
-  const auto unsynced = payload_of(2, kBytes);
+  const auto synced = payload_of(1, kRequestBytes);
+  const auto unsynced = payload_of(2, kRequestBytes);
   std::vector<IoCompletion> ended;
   int lost = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
@@ -316,14 +316,14 @@ TEST(LossyQueue, KeepsWhatWasSyncedAndLosesTheRest) {
       queue.submit({1, file.descriptor(), synced, 0});
       while (ended.empty()) queue.wait(seconds(1), ended);
       ended.clear();
-      queue.submit({2, file.descriptor(), unsynced, kBytes, IoChain::Durability::kNone});
+      queue.submit({2, file.descriptor(), unsynced, kRequestBytes, IoChain::Durability::kNone});
       while (ended.empty()) queue.wait(seconds(1), ended);
       ended.clear();
     }
     const std::string text = must(read_text_file(file.path()));
-    ASSERT_GE(text.size(), kBytes);
-    EXPECT_EQ(text.substr(0, kBytes), as_text(synced));
-    if (text.substr(kBytes) != as_text(unsynced)) ++lost;
+    ASSERT_GE(text.size(), kRequestBytes);
+    EXPECT_EQ(text.substr(0, kRequestBytes), as_text(synced));
+    if (text.substr(kRequestBytes) != as_text(unsynced)) ++lost;
     std::filesystem::resize_file(file.path(), 0);
   }
   EXPECT_GT(lost, 10);  // some are written back early by chance, as real caches do

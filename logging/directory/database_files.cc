@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kReadBytes = size_t{1} << 20;
+constexpr size_t kCopyBytes = size_t{1} << 20;
 // Named in an error; so many tell whose they are.
 constexpr size_t kMostNamed = 3;
 
@@ -120,7 +120,7 @@ Result<void> end_making(const std::string& directory) {
 Result<bool> holds_records(const std::string& path) {
   const auto file = File::open(path, O_RDONLY | O_NONBLOCK);
   if (!file.ok()) return file.error();
-  std::vector<std::byte> chunk(kReadBytes);
+  std::vector<std::byte> chunk(kCopyBytes);
   const auto page = file->read_at(std::span(chunk).first(kSegmentHeaderBytes), 0);
   if (!page.ok()) return page.error();
   const auto header = SegmentHeader::decode(ByteSpan(chunk).first(*page), path);

@@ -14,9 +14,9 @@ namespace mneme {
 namespace {
 
 // No wait is endless: should a device lose a wake-up, the log is late, not stuck.
-constexpr std::chrono::nanoseconds kLongest = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds kLongestPause = std::chrono::seconds(1);
 // A worker stands between draw and publication: it is busy with it just now.
-constexpr std::chrono::microseconds kUntilPublished{50};
+constexpr std::chrono::microseconds kPollPause{50};
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void EpochLogger::run() {
       horizon_.logger_came_on();
     }
     if (complete < begun) {
-      std::this_thread::sleep_for(kUntilPublished);
+      std::this_thread::sleep_for(kPollPause);
     } else if (closing) {
       return;
     } else {
@@ -75,7 +75,7 @@ bool EpochLogger::flush(Lsn end) {
       taken_ = next;
       buffer_.release(taken_);
     } else {
-      durable = device_->wait(kLongest);
+      durable = device_->wait(kLongestPause);
     }
   }
   const std::lock_guard guard(mutex_);

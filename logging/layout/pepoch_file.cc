@@ -24,7 +24,7 @@ namespace {
 constexpr size_t kSlotBytes = 4096;
 constexpr size_t kSlotHeaderBytes = 56;
 constexpr size_t kSlots = 2;
-constexpr uint32_t kMagic = 'M' | 'N' << 8 | 'P' << 16 | 'E' << 24;
+constexpr uint32_t kPepochMagic = 'M' | 'N' << 8 | 'P' << 16 | 'E' << 24;
 static_assert(kSlotHeaderBytes + kMostLoggers * sizeof(uint64_t) <= kSlotBytes);
 static_assert(kSlotBytes % AlignedBytes::kAlignment == 0);
 
@@ -68,7 +68,7 @@ Result<File> open_or_make(const std::string& directory, bool direct_io) {
 void PepochSlot::encode(std::byte* slot) const {
   CHECK(stream_ends.size() <= kMostLoggers);
   std::memset(slot, 0, kSlotBytes);
-  store(slot + 4, kMagic);
+  store(slot + 4, kPepochMagic);
   store(slot + 8, kFormatVersion);
   store(slot + 12, static_cast<uint32_t>(stream_ends.size()));
   store(slot + 16, database_id);
@@ -85,7 +85,8 @@ void PepochSlot::encode(std::byte* slot) const {
 std::optional<PepochSlot> PepochSlot::decode(ByteSpan bytes) {
   if (bytes.size() < kSlotBytes) return std::nullopt;
   const std::byte* from = bytes.data();
-  if (load<uint32_t>(from + 4) != kMagic || load<uint32_t>(from) != slot_checksum(from)) return std::nullopt;
+  if (load<uint32_t>(from + 4) != kPepochMagic || load<uint32_t>(from) != slot_checksum(from))
+    return std::nullopt;
   if (load<uint32_t>(from + 8) != kFormatVersion) return std::nullopt;
   const auto loggers = load<uint32_t>(from + 12);
   if (loggers > kMostLoggers) return std::nullopt;

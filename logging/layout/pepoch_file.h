@@ -2,8 +2,9 @@
 //
 // Layout      two slots of 4096 bytes; the n-th write of an incarnation goes to slot n mod 2, so that one
 //             that a crash tears leaves the one before.
-//             slot   0 u32 CRC32C of its other bytes   4 u32 magic "MNPE"   8 u32 format version   12 u32 loggers
-//                    16 u64 database id                24 u32 incarnation   28 u32 zero            32 u64 n, from 1
+//             slot   0 u32 CRC32C of its other bytes   4 u32 magic "MNPE"   8 u32 format version
+//                    12 u32 loggers   16 u64 database id   24 u32 incarnation   28 u32 zero
+//                    32 u64 n, from 1
 //                    40 u64 pepoch: the last epoch that all loggers have persisted 48 u64 the LSN where the
 //                    log ends: its epoch is the next, its place counts all records before it 56 u64 for each
 //                    logger: where that end is in its stream; then zeros

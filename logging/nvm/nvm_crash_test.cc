@@ -19,7 +19,8 @@ using namespace test;
 
 constexpr uint32_t kNvmWorkers = 3;
 
-[[noreturn]] void run_child(const std::string& directory, LogDeviceKind device, uint64_t life, int reports) {
+[[noreturn]] void run_nvm_child(const std::string& directory, LogDeviceKind device, uint64_t life,
+                                int reports) {
   DurableLogOptions options = small_nvm_log(kNvmWorkers);
   options.device = device;
   options.lossy_seed = life;
@@ -38,16 +39,17 @@ constexpr uint32_t kNvmWorkers = 3;
   std::_Exit(1);
 }
 
-std::vector<ReportedRecord> run_and_kill(const std::string& directory, LogDeviceKind device, uint64_t life) {
+std::vector<ReportedRecord> run_nvm_and_kill(const std::string& directory, LogDeviceKind device,
+                                             uint64_t life) {
   return test::run_and_kill<ReportedRecord>(
-      life, [&](int reports) { run_child(directory, device, life, reports); });
+      life, [&](int reports) { run_nvm_child(directory, device, life, reports); });
 }
 
 TEST(NvmCrash, NothingFilledIsLostOverManyLives) {
   TemporaryDirectory directory;
   std::vector<ReportedRecord> reports;
   for (uint64_t life = 1; life <= 12; ++life) {
-    const auto news = run_and_kill(directory.path(), LogDeviceKind::kNvmLossy, life);
+    const auto news = run_nvm_and_kill(directory.path(), LogDeviceKind::kNvmLossy, life);
     ASSERT_GE(news.size(), 100u);
     reports.insert(reports.end(), news.begin(), news.end());
     ASSERT_EQ(fault(directory.path(), reports), "") << "life " << life;
@@ -57,13 +59,13 @@ TEST(NvmCrash, NothingFilledIsLostOverManyLives) {
 
 TEST(NvmCrash, TheSameHoldsWithoutTheCaches) {
   TemporaryDirectory directory;
-  EXPECT_EQ(fault(directory.path(), run_and_kill(directory.path(), LogDeviceKind::kNvm, 1)), "");
+  EXPECT_EQ(fault(directory.path(), run_nvm_and_kill(directory.path(), LogDeviceKind::kNvm, 1)), "");
 }
 
 TEST(NvmCrashCanary, ALogThatLeavesOutTheFenceIsCaught) {
   for (uint64_t life = 1; life <= 5; ++life) {
     TemporaryDirectory directory;
-    const auto reports = run_and_kill(directory.path(), LogDeviceKind::kNvmLossyUnfenced, life);
+    const auto reports = run_nvm_and_kill(directory.path(), LogDeviceKind::kNvmLossyUnfenced, life);
     EXPECT_NE(fault(directory.path(), reports), "");
   }
 }

@@ -305,7 +305,7 @@ TEST_F(NvmRingTest, WhatWasDurableIsNotedInTwoRings) {
             (std::vector<Lsn>{lsns.back() + 1, manifest.incarnations.back().begin, lsns.back() + 1}));
 }
 
-void flip(const std::string& path, uint64_t offset) {
+void flip_byte(const std::string& path, uint64_t offset) {
   std::fstream stream(path, std::ios::in | std::ios::out | std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(offset));
   const char with = static_cast<char>(stream.get() ^ 0x40);
@@ -331,9 +331,9 @@ TEST_P(StreamsInMemory, DamageBelowWhatWasDurableIsRefused) {
     for (size_t i = 0; i < log.records.size(); i += 90) {
       const LogContents::Place place = log.place_of(log.records[i]);
       const std::string path = directory + "/" + place.file;
-      flip(path, place.offset + 20);
+      flip_byte(path, place.offset + 20);
       const auto read = read_directory(directory);
-      flip(path, place.offset + 20);
+      flip_byte(path, place.offset + 20);
       if (!read.ok()) {
         EXPECT_EQ(read.error().kind, ErrorKind::kDamaged);
         ++refused;
@@ -355,7 +355,7 @@ TEST_P(StreamsInMemory, DamageBelowWhatWasDurableIsRefused) {
     std::filesystem::resize_file(path, bytes);
   }
   expect_records(must(read_directory(directory_.path())), lsns);
-  flip(directory_.path() + "/" + last.file, last.offset + 20);
+  flip_byte(directory_.path() + "/" + last.file, last.offset + 20);
   EXPECT_EQ(read_directory(directory_.path()).error().kind, ErrorKind::kDamaged);
 }
 

@@ -31,8 +31,8 @@ DurableLogOptions options_of(LogDeviceKind device, std::optional<StreamCommit> c
   return options;
 }
 
-[[noreturn]] void run_child(const std::string& directory, const DurableLogOptions& options, uint64_t life,
-                            int reports) {
+[[noreturn]] void run_passive_child(const std::string& directory, const DurableLogOptions& options,
+                                    uint64_t life, int reports) {
   OpenLog opened = open_for_work(directory, options);
   std::vector<std::thread> threads;
   for (uint32_t w = 0; w < kPassiveWorkers; ++w) {
@@ -52,17 +52,18 @@ DurableLogOptions options_of(LogDeviceKind device, std::optional<StreamCommit> c
   std::_Exit(1);
 }
 
-std::vector<ReportedRecord> run_and_kill(const std::string& directory, LogDeviceKind device,
-                                         std::optional<StreamCommit> commit, uint64_t life) {
-  return test::run_and_kill<ReportedRecord>(
-      life, [&](int reports) { run_child(directory, options_of(device, commit, life), life, reports); });
+std::vector<ReportedRecord> run_passive_and_kill(const std::string& directory, LogDeviceKind device,
+                                                 std::optional<StreamCommit> commit, uint64_t life) {
+  return test::run_and_kill<ReportedRecord>(life, [&](int reports) {
+    run_passive_child(directory, options_of(device, commit, life), life, reports);
+  });
 }
 
 TEST(PassiveCrash, NothingDurableIsLostOverManyLives) {
   TemporaryDirectory directory;
   std::vector<ReportedRecord> reports;
   for (uint64_t life = 1; life <= 8; ++life) {
-    const auto news = run_and_kill(directory.path(), LogDeviceKind::kNvmLossy, std::nullopt, life);
+    const auto news = run_passive_and_kill(directory.path(), LogDeviceKind::kNvmLossy, std::nullopt, life);
     ASSERT_GE(news.size(), 100u);
     reports.insert(reports.end(), news.begin(), news.end());
     ASSERT_EQ(fault(directory.path(), reports), "") << "life " << life;
@@ -73,7 +74,8 @@ TEST(PassiveCrash, TheSameHoldsOfCachesThatAreDurable) {
   TemporaryDirectory directory;
   std::vector<ReportedRecord> reports;
   for (uint64_t life = 1; life <= 3; ++life) {
-    const auto news = run_and_kill(directory.path(), LogDeviceKind::kNvm, StreamCommit::kDurableCache, life);
+    const auto news =
+        run_passive_and_kill(directory.path(), LogDeviceKind::kNvm, StreamCommit::kDurableCache, life);
     reports.insert(reports.end(), news.begin(), news.end());
     ASSERT_EQ(fault(directory.path(), reports), "") << "life " << life;
   }
@@ -83,7 +85,8 @@ TEST(PassiveCrash, TheSameHoldsOfCachesThatAreDurable) {
 bool is_caught(LogDeviceKind device, std::optional<StreamCommit> commit) {
   for (uint64_t life = 1; life <= 30; ++life) {
     TemporaryDirectory directory;
-    if (fault(directory.path(), run_and_kill(directory.path(), device, commit, life)) != "") return true;
+    if (fault(directory.path(), run_passive_and_kill(directory.path(), device, commit, life)) != "")
+      return true;
   }
   return false;
 }

@@ -112,8 +112,8 @@ void PassiveGroupCommit::install_handler() {
       handle_signal(signal, info, context);
     };
     action.sa_flags = SA_SIGINFO;
-#if !defined( \
-    __SANITIZE_THREAD__)  // it runs handlers between steps of the program: then a call that waits has to return
+// ThreadSanitizer runs handlers between steps of the program: then a call that waits has to return.
+#if !defined(__SANITIZE_THREAD__)
     action.sa_flags |= SA_RESTART;
 #endif
     sigemptyset(&action.sa_mask);

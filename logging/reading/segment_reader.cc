@@ -49,7 +49,7 @@ Result<void> check_header(const SegmentHeader& header, const std::string& direct
 
 // The header of the block at this place. A block of another place is a write that went astray: as bad as no
 // block.
-std::optional<BlockHeader> header_of(ByteSpan block, uint32_t index, const SegmentEntry& entry) {
+std::optional<BlockHeader> block_header_of(ByteSpan block, uint32_t index, const SegmentEntry& entry) {
   auto header = BlockHeader::decode(block);
   const bool is_of_place = header && header->segment == entry.number &&
                            header->incarnation == entry.incarnation && header->index == index;
@@ -59,7 +59,7 @@ std::optional<BlockHeader> header_of(ByteSpan block, uint32_t index, const Segme
 // Adds the block at `index` to the segment, if it is intact and in the range.
 void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn begin, Lsn end,
                 LoadedSegment& to) {
-  const auto header = header_of(bytes, index, entry);
+  const auto header = block_header_of(bytes, index, entry);
   const bool is_intact = header && header->payload_is_intact(bytes);
   if (!is_intact && !to.rotten_at && !may_be_torn(bytes, header)) to.rotten_at = block_offset(index);
   if (!header || header->begin < begin || header->begin >= end) return;

@@ -6,12 +6,13 @@
 //                    16 u64 database id   24 u64 catalog hash    32 u32 segment number   36 u32 incarnation
 //                    40 zeros; or, of a segment in persistent memory (nvm_format.h), whose magic is
 //                    "MNEMENVM":
-//                    40 u64 LSN of the first byte behind the page   48 u32 writers   52 u32 bytes of their longest
-//                    record   56 zeros
-//                    or, of a logger's (epoch_log.h), whose magic is "MNEMELGR": 40 u32 logger   44 zeros; a stream's
-//                    (distributed_log.h) is the same, but for 44 u32: 1 where its records were destaged from
-//                    a ring in persistent memory, so that each begins on a line (nvm_format.h)
-//                    or, of such a ring (nvm_ring.h), whose magic is "MNEMERNG": 40 u32 stream   44 u32 1: it was made with a mark
+//                    40 u64 LSN of the first byte behind the page   48 u32 writers
+//                    52 u32 bytes of their longest record   56 zeros
+//                    or, of a logger's (epoch_log.h), whose magic is "MNEMELGR": 40 u32 logger   44 zeros;
+//                    a stream's (distributed_log.h) is the same, but for 44 u32: 1 where its records were
+//                    destaged from a ring in persistent memory, so that each begins on a line (nvm_format.h)
+//                    or, of such a ring (nvm_ring.h), whose magic is "MNEMERNG": 40 u32 stream
+//                    44 u32 1: it was made with a mark
 //                    of each that was made with its full size: 56 u64 that size; zero where it grows
 //     block          0 u32 CRC32C of bytes 4..47     4 u32 magic "MNBK"      8 u32 CRC32C of bytes 48..4095
 //                    12 u32 payload bytes used       16 u64 LSN of the first payload byte

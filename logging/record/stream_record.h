@@ -2,8 +2,10 @@
 // streams.
 //
 // Layout      in a stream's records the LSN's bit 63 says: this is a part. Its payload is
-//             0 u8 parts of the record   1 u8 this part's number   2 u16 pieces   4 u32 bytes of the record's payload
-//             8 for each piece: u32 where it belongs in that payload, u32 its bytes;   then the pieces, one after another
+//             0 u8 parts of the record   1 u8 this part's number   2 u16 pieces
+//             4 u32 bytes of the record's payload
+//             8 for each piece: u32 where it belongs in that payload, u32 its bytes;
+//             then the pieces, one after another
 // Invariants  the parts of a record have one LSN and one kind, and lie in different streams; their pieces
 //             cover the payload once. Without all of them the record is not there.
 // Errors      parts that are none: PartJoin::add says false.

@@ -220,7 +220,7 @@ Result<KafkaReader::Marks> marks_of(rd_kafka_t& client, const ReplicatedLogOptio
                 options.stream, rd_kafka_err2str(error));
 }
 
-Error later_term(const ReplicatedLogOptions& options, const std::string& what) {
+Error kafka_has_later_term(const ReplicatedLogOptions& options, const std::string& what) {
   return failed(
       "the topic {} of the Kafka brokers {} refuses this engine: {}; what it has not acknowledged may be "
       "missing "
@@ -448,7 +448,8 @@ Result<uint64_t> KafkaReader::begin_term(const LogTerm& term, std::unique_ptr<Ka
     if (!last.ok()) return last.error();
     const bool is_ours = *last && (*last)->header.term == term && (*last)->header.begins_term();
     if (*last && !is_ours && (*last)->header.term.number >= term.number) {
-      return later_term(options_, fmt::format("term {} of the log has begun there, and this is term {}",
+      return kafka_has_later_term(options_,
+                                  fmt::format("term {} of the log has begun there, and this is term {}",
                                               (*last)->header.term.number, term.number));
     }
     if (is_alone && is_ours) return (*last)->position;
@@ -462,14 +463,15 @@ Result<uint64_t> KafkaReader::begin_term(const LogTerm& term, std::unique_ptr<Ka
     case Outcome::kDone:
       break;
     case Outcome::kRefused:
-      return later_term(options_, producer->trouble());
+      return kafka_has_later_term(options_, producer->trouble());
     case Outcome::kFailed:
       return failed("the Kafka brokers {} take nothing for the topic {}: {}", options_.servers,
                     options_.stream, producer->trouble());
   }
   const auto last = newest();
   if (!last.ok()) return last.error();
-  if (!*last || (*last)->header.term != term) return later_term(options_, "another term has begun there");
+  if (!*last || (*last)->header.term != term)
+    return kafka_has_later_term(options_, "another term has begun there");
   return (*last)->position;
 }
 
@@ -545,9 +547,9 @@ bool KafkaAppender::write(const std::vector<std::vector<std::byte>>& messages) {
   const bool is_deposed = is_refused && has_later_term();
   const std::lock_guard guard(mutex_);
   is_deposed_ = is_deposed;
-  failure_ = is_deposed
-                 ? later_term(options_.log, fmt::format("a later term than {} of the log has begun there",
-                                                        options_.term.number))
+  failure_ = is_deposed ? kafka_has_later_term(options_.log,
+                                               fmt::format("a later term than {} of the log has begun there",
+                                                           options_.term.number))
              : is_refused
                  ? failed(
                        "the Kafka brokers {} refuse this engine's transactions, and no other engine writes "

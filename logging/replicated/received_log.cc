@@ -17,7 +17,7 @@ namespace mneme {
 
 namespace {
 
-constexpr Lsn kNoEnd{std::numeric_limits<uint64_t>::max()};
+constexpr Lsn kEndUnknown{std::numeric_limits<uint64_t>::max()};
 constexpr std::string_view kNewBase =
     "the standby can't go on with what it has: begin it anew with a copy of the primary's directory "
     "(docs/standby.md)";
@@ -126,7 +126,7 @@ Lsn ReceivedLog::end_of(uint64_t term) const {
   for (size_t i = 0; i + 1 < incarnations_.size(); ++i) {
     if (incarnations_[i].number == term) return incarnations_[i + 1].begin;
   }
-  return kNoEnd;
+  return kEndUnknown;
 }
 
 Lsn ReceivedLog::end_of_whole() const {

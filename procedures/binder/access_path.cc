@@ -239,7 +239,7 @@ struct JoinCandidates {
   }
 };
 
-JoinCandidates join(const PathFinder& finder, const std::vector<TableId>& tables, uint8_t outer) {
+JoinCandidates join_candidates(const PathFinder& finder, const std::vector<TableId>& tables, uint8_t outer) {
   const uint8_t inner = 1 - outer;
   return {finder.find(tables[outer], outer, inner, false),
           finder.find(tables[inner], inner, std::nullopt, false)};
@@ -306,8 +306,8 @@ void choose_access(const Catalog& catalog, const std::vector<TableId>& tables, s
     settled = std::move(candidate.settled);
     operation.access.push_back(std::move(candidate.access));
   } else {
-    JoinCandidates chosen = join(finder, tables, 0);
-    JoinCandidates other = join(finder, tables, 1);
+    JoinCandidates chosen = join_candidates(finder, tables, 0);
+    JoinCandidates other = join_candidates(finder, tables, 1);
     const bool exchange = other.better_than(chosen);
     if (exchange) chosen = std::move(other);
     if (!chosen.possible()) {

@@ -40,7 +40,7 @@ void set_constant(Expr& expr, const Value& value) {
 }
 
 // `part` takes the place of the expression that it is within.
-void replace(Expr& expr, Expr part) {
+void replace_by_part(Expr& expr, Expr part) {
   part.joined = expr.joined && part.op == expr.op;
   part.text_varies |= expr.text_varies;
   expr = std::move(part);
@@ -51,7 +51,7 @@ void keep(Expr& expr, std::span<Expr* const> kept) {
   NodeList<Expr> args;
   for (Expr* arg : kept) args.push_back(std::move(*arg));
   if (args.size() == 1) {
-    replace(expr, Expr(std::move(args[0])));
+    replace_by_part(expr, Expr(std::move(args[0])));
   } else {
     expr.args = std::move(args);
   }
@@ -213,9 +213,9 @@ bool ConstantFolder::fold_logic(Expr& expr) {
   if (is_truth(right, decisive)) {
     set_constant(expr, Value::of_bool(decisive));
   } else if (is_truth(left, !decisive) || (is_known_null(left) && is_known_null(right))) {
-    replace(expr, std::move(right));
+    replace_by_part(expr, std::move(right));
   } else if (is_truth(right, !decisive)) {
-    replace(expr, std::move(left));
+    replace_by_part(expr, std::move(left));
   }
   return true;
 }
@@ -296,7 +296,7 @@ bool ConstantFolder::fold_generic(Expr& expr) {
     return true;
   }
   if (expr.function == Function::kNullIf && std::ranges::any_of(expr.args, is_known_null)) {
-    replace(expr, Expr(std::move(expr.args[0])));
+    replace_by_part(expr, Expr(std::move(expr.args[0])));
     return true;
   }
   const bool is_computed = expr.kind == ExprKind::kUnary || expr.kind == ExprKind::kBinary ||

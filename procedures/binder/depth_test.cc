@@ -19,7 +19,7 @@ constexpr const char* kSchema =
     "CREATE TABLE t (id INT PRIMARY KEY, v INT, w NUMERIC(9,2), s VARCHAR(20), b BOOLEAN);\n";
 constexpr const char* kTooComplex = "54001";
 
-std::string repeated(std::string_view text, size_t times) {
+std::string many_times(std::string_view text, size_t times) {
   std::string all;
   for (; times > 0; --times) all += text;
   return all;
@@ -34,7 +34,7 @@ std::string listed(size_t count, std::string_view between, const Member& member)
 }
 
 // What one statement on a table with one row (7, 7, 7, '7', true) gives, on a small stack.
-std::string answer_of(const std::string& procedure, const std::string& statement) {
+std::string deep_answer_of(const std::string& procedure, const std::string& statement) {
   std::string answer;
   on_small_stack([&] {
     const auto program = compile(kSchema + procedure, "test.sql");
@@ -58,11 +58,11 @@ std::string answer_of(const std::string& procedure, const std::string& statement
   return answer;
 }
 std::string selected(const std::string& expression) {
-  return answer_of("", "SELECT " + expression + " FROM t");
+  return deep_answer_of("", "SELECT " + expression + " FROM t");
 }
 // Whether the row is found.
 std::string found(const std::string& condition) {
-  return answer_of("", "SELECT id FROM t WHERE " + condition);
+  return deep_answer_of("", "SELECT id FROM t WHERE " + condition);
 }
 
 std::string procedure_of(const std::string& declarations, const std::string& body) {
@@ -70,59 +70,61 @@ std::string procedure_of(const std::string& declarations, const std::string& bod
          " END $$;";
 }
 std::string called(const std::string& body, const std::string& declarations = "") {
-  return answer_of(procedure_of(declarations, body), "CALL p(0)");
+  return deep_answer_of(procedure_of(declarations, body), "CALL p(0)");
 }
 
 TEST(Depth, ChainsOfOperatorsUpToTheBound) {
   constexpr size_t kMost = 490;
-  EXPECT_EQ(selected("v" + repeated(" + 1", kMost)), "SELECT 1|497");
-  EXPECT_EQ(selected("w" + repeated(" + 1", kMost)), "SELECT 1|497.00");
-  EXPECT_EQ(selected("length(s" + repeated(" || 'x'", kMost) + ")"), "SELECT 1|491");
-  EXPECT_EQ(selected(repeated("- ", kMost) + "v"), "SELECT 1|7");
-  EXPECT_EQ(selected(repeated("NOT ", kMost) + "b"), "SELECT 1|t");
-  EXPECT_EQ(selected("v" + repeated("::bigint::int", kMost / 2)), "SELECT 1|7");
-  EXPECT_EQ(selected("b" + repeated(" IS TRUE", kMost)), "SELECT 1|t");
+  EXPECT_EQ(selected("v" + many_times(" + 1", kMost)), "SELECT 1|497");
+  EXPECT_EQ(selected("w" + many_times(" + 1", kMost)), "SELECT 1|497.00");
+  EXPECT_EQ(selected("length(s" + many_times(" || 'x'", kMost) + ")"), "SELECT 1|491");
+  EXPECT_EQ(selected(many_times("- ", kMost) + "v"), "SELECT 1|7");
+  EXPECT_EQ(selected(many_times("NOT ", kMost) + "b"), "SELECT 1|t");
+  EXPECT_EQ(selected("v" + many_times("::bigint::int", kMost / 2)), "SELECT 1|7");
+  EXPECT_EQ(selected("b" + many_times(" IS TRUE", kMost)), "SELECT 1|t");
 }
 
 TEST(Depth, LongerChainsAreTooComplex) {
   constexpr size_t kTooMany = 100'000;
-  EXPECT_EQ(selected("v" + repeated(" + 1", kTooMany)), kTooComplex);
-  EXPECT_EQ(selected("s" + repeated(" || 'x'", kTooMany)), kTooComplex);
-  EXPECT_EQ(selected(repeated("- ", kTooMany) + "v"), kTooComplex);
-  EXPECT_EQ(selected(repeated("NOT ", kTooMany) + "b"), kTooComplex);
-  EXPECT_EQ(selected("v" + repeated("::int", kTooMany)), kTooComplex);
-  EXPECT_EQ(selected("v" + repeated("[1]", kTooMany)), kTooComplex);
-  EXPECT_EQ(selected("b" + repeated(" IS TRUE", kTooMany)), kTooComplex);
+  EXPECT_EQ(selected("v" + many_times(" + 1", kTooMany)), kTooComplex);
+  EXPECT_EQ(selected("s" + many_times(" || 'x'", kTooMany)), kTooComplex);
+  EXPECT_EQ(selected(many_times("- ", kTooMany) + "v"), kTooComplex);
+  EXPECT_EQ(selected(many_times("NOT ", kTooMany) + "b"), kTooComplex);
+  EXPECT_EQ(selected("v" + many_times("::int", kTooMany)), kTooComplex);
+  EXPECT_EQ(selected("v" + many_times("[1]", kTooMany)), kTooComplex);
+  EXPECT_EQ(selected("b" + many_times(" IS TRUE", kTooMany)), kTooComplex);
 }
 
 TEST(Depth, NestingUpToTheBound) {
   constexpr size_t kMost = 95;
-  EXPECT_EQ(selected(repeated("(", kMost) + "v" + repeated(")", kMost)), "SELECT 1|7");
-  EXPECT_EQ(selected(repeated("abs(", kMost) + "v" + repeated(")", kMost)), "SELECT 1|7");
-  EXPECT_EQ(selected(repeated("coalesce(NULL, 1 + ", kMost) + "v" + repeated(")", kMost)), "SELECT 1|102");
-  EXPECT_EQ(selected(repeated("(1 + ", kMost) + "v" + repeated(")", kMost)), "SELECT 1|102");
-  EXPECT_EQ(selected(repeated("CASE WHEN b THEN ", kMost) + "v" + repeated(" END", kMost)), "SELECT 1|7");
-  EXPECT_EQ(found(repeated("(false OR b AND ", kMost) + "b" + repeated(")", kMost)), "SELECT 1|7");
-  EXPECT_EQ(called(repeated("IF true THEN ", kMost) + "r := 1;" + repeated(" END IF;", kMost)), "CALL|1");
-  EXPECT_EQ(called(repeated("BEGIN ", kMost) + "r := 1;" + repeated(" END;", kMost)), "CALL|1");
-  EXPECT_EQ(called(repeated("FOR i IN 1..1 LOOP ", kMost) + "r := r + 1;" + repeated(" END LOOP;", kMost)),
-            "CALL|1");
+  EXPECT_EQ(selected(many_times("(", kMost) + "v" + many_times(")", kMost)), "SELECT 1|7");
+  EXPECT_EQ(selected(many_times("abs(", kMost) + "v" + many_times(")", kMost)), "SELECT 1|7");
+  EXPECT_EQ(selected(many_times("coalesce(NULL, 1 + ", kMost) + "v" + many_times(")", kMost)),
+            "SELECT 1|102");
+  EXPECT_EQ(selected(many_times("(1 + ", kMost) + "v" + many_times(")", kMost)), "SELECT 1|102");
+  EXPECT_EQ(selected(many_times("CASE WHEN b THEN ", kMost) + "v" + many_times(" END", kMost)), "SELECT 1|7");
+  EXPECT_EQ(found(many_times("(false OR b AND ", kMost) + "b" + many_times(")", kMost)), "SELECT 1|7");
+  EXPECT_EQ(called(many_times("IF true THEN ", kMost) + "r := 1;" + many_times(" END IF;", kMost)), "CALL|1");
+  EXPECT_EQ(called(many_times("BEGIN ", kMost) + "r := 1;" + many_times(" END;", kMost)), "CALL|1");
+  EXPECT_EQ(
+      called(many_times("FOR i IN 1..1 LOOP ", kMost) + "r := r + 1;" + many_times(" END LOOP;", kMost)),
+      "CALL|1");
 }
 
 TEST(Depth, DeeperNestingIsTooComplex) {
   constexpr size_t kTooDeep = 100'000;
-  EXPECT_EQ(selected(repeated("(", kTooDeep) + "v" + repeated(")", kTooDeep)), kTooComplex);
-  EXPECT_EQ(selected(repeated("CASE WHEN b THEN ", kTooDeep) + "v" + repeated(" END", kTooDeep)),
+  EXPECT_EQ(selected(many_times("(", kTooDeep) + "v" + many_times(")", kTooDeep)), kTooComplex);
+  EXPECT_EQ(selected(many_times("CASE WHEN b THEN ", kTooDeep) + "v" + many_times(" END", kTooDeep)),
             kTooComplex);
-  EXPECT_EQ(selected(repeated("(", kTooDeep)), kTooComplex);
-  EXPECT_THAT(called(repeated("IF true THEN ", kTooDeep) + repeated(" END IF;", kTooDeep)),
+  EXPECT_EQ(selected(many_times("(", kTooDeep)), kTooComplex);
+  EXPECT_THAT(called(many_times("IF true THEN ", kTooDeep) + many_times(" END IF;", kTooDeep)),
               testing::HasSubstr("this stands in 100 others"));
 }
 
 // Each BETWEEN has what it compares twice: a short text, and as many parts as there are stars.
 TEST(Depth, ExpressionsThatGrowWithoutEndAreTooComplex) {
-  EXPECT_EQ(found(repeated("(", 60) + "b" + repeated(" BETWEEN false AND true)", 60)), kTooComplex);
-  EXPECT_EQ(found(repeated("(", 60) + "b" + repeated(" IN (true, NULL, false))", 60)), kTooComplex);
+  EXPECT_EQ(found(many_times("(", 60) + "b" + many_times(" BETWEEN false AND true)", 60)), kTooComplex);
+  EXPECT_EQ(found(many_times("(", 60) + "b" + many_times(" IN (true, NULL, false))", 60)), kTooComplex);
 }
 
 TEST(Depth, ListsOfThousands) {
@@ -173,7 +175,7 @@ TEST(Depth, BranchesUpToTheBound) {
 
 TEST(Depth, ProceduresOfThousands) {
   constexpr size_t kMany = 2000;
-  EXPECT_EQ(called(repeated("r := r + 1; ", kMany)), "CALL|2000");
+  EXPECT_EQ(called(many_times("r := r + 1; ", kMany)), "CALL|2000");
   EXPECT_EQ(
       called("r := x1999;",
              listed(kMany, " ",
@@ -184,7 +186,7 @@ TEST(Depth, ProceduresOfThousands) {
 // What a log says of its catalog must not depend on how a chain is kept.
 TEST(Depth, ChainsArePrintedToTheLeft) {
   EXPECT_EQ(bound_text("b := " + listed(20, " AND ", [](size_t) { return "b"; }) + ";"),
-            "\nb := " + repeated("(", 19) + "b" + repeated(" and b)", 19) + "\n");
+            "\nb := " + many_times("(", 19) + "b" + many_times(" and b)", 19) + "\n");
   EXPECT_EQ(bound_text("b := b OR (b OR b) OR b;"), "\nb := ((b or (b or b)) or b)\n");
 }
 

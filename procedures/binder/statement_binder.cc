@@ -14,9 +14,9 @@ using ir::StatementKind;
 
 namespace {
 
-constexpr Type kInt{.kind = TypeKind::kInt};
+constexpr Type kLoopCounterType{.kind = TypeKind::kInt};
 
-Statement make(StatementKind kind, ir::SourceLocation where) {
+Statement make_statement(StatementKind kind, ir::SourceLocation where) {
   Statement statement;
   statement.kind = kind;
   statement.where = where;
@@ -63,7 +63,7 @@ ir::Procedure ProcedureBinder::bind(const syntax::Procedure& from, ProcedureId i
   names_.close_block();
   if (procedure_.found.valid()) {
     keep_found(procedure_.body);
-    Statement begin = make(StatementKind::kAssign, from.name.where);
+    Statement begin = make_statement(StatementKind::kAssign, from.name.where);
     begin.variable = procedure_.found;
     begin.expr = make_boolean(false, from.name.where);
     procedure_.body.insert(procedure_.body.begin(), std::move(begin));
@@ -112,7 +112,7 @@ void ProcedureBinder::bind_declaration(const syntax::Declaration& declaration, b
     }
     return;
   }
-  Statement assign = make(StatementKind::kAssign, declaration.name.where);
+  Statement assign = make_statement(StatementKind::kAssign, declaration.name.where);
   if (declaration.initial) {
     assign.expr = bind_for(*declaration.initial, type, declaration.name.text);
   } else {
@@ -147,7 +147,7 @@ void ProcedureBinder::bind_statement(const syntax::Statement& statement, Stateme
     case syntax::StatementKind::kContinue:
       return bind_leave(statement, out);
     case syntax::StatementKind::kReturn:
-      out.push_back(make(StatementKind::kReturn, statement.where));
+      out.push_back(make_statement(StatementKind::kReturn, statement.where));
       return;
     case syntax::StatementKind::kRaise:
       return bind_raise(statement, out);
@@ -198,7 +198,7 @@ void ProcedureBinder::bind_assign(const syntax::Statement& statement, Statements
   const VariableId variable = assignable(statement.target);
   if (names_.type_of(variable).is_array)
     return bind_array_assign(variable, *statement.expr, statement.where, out);
-  Statement assign = make(StatementKind::kAssign, statement.where);
+  Statement assign = make_statement(StatementKind::kAssign, statement.where);
   assign.variable = variable;
   assign.expr = bind_value_for(*statement.expr, variable);
   out.push_back(std::move(assign));
@@ -206,7 +206,7 @@ void ProcedureBinder::bind_assign(const syntax::Statement& statement, Statements
 
 void ProcedureBinder::bind_array_assign(VariableId array, const syntax::Expr& value, ir::SourceLocation where,
                                         Statements& out) {
-  Statement assign = make(StatementKind::kArrayAssign, where);
+  Statement assign = make_statement(StatementKind::kArrayAssign, where);
   assign.variable = array;
   const auto array_named = [&](const syntax::Expr& expr) -> VariableId {
     const Declared* declared = expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty()
@@ -273,7 +273,7 @@ ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& stateme
 void ProcedureBinder::bind_branches(const syntax::Statement& statement, Statements& out) {
   Statements* into = &out;
   for (const syntax::Branch& branch : statement.branches) {
-    Statement choice = make(StatementKind::kIf, branch.where);
+    Statement choice = make_statement(StatementKind::kIf, branch.where);
     choice.expr = bind_branch_condition(statement, branch);
     bind_statements(branch.statements, choice.body);
     into->push_back(std::move(choice));
@@ -282,7 +282,7 @@ void ProcedureBinder::bind_branches(const syntax::Statement& statement, Statemen
   if (statement.has_else) {
     bind_statements(statement.body, *into);
   } else if (statement.kind == syntax::StatementKind::kCase) {
-    Statement raise = make(StatementKind::kRaise, statement.where);
+    Statement raise = make_statement(StatementKind::kRaise, statement.where);
     raise.sqlstate = sqlstate::kCaseNotFound;
     raise.message = "case not found";
     into->push_back(std::move(raise));
@@ -296,7 +296,7 @@ void ProcedureBinder::bind_loop_body(const syntax::Statement& statement, Stateme
 }
 
 void ProcedureBinder::bind_while(const syntax::Statement& statement, Statements& out) {
-  Statement loop = make(StatementKind::kWhile, statement.where);
+  Statement loop = make_statement(StatementKind::kWhile, statement.where);
   loop.expr = statement.expr ? bind_condition(*statement.expr) : make_boolean(true, statement.where);
   bind_loop_body(statement, loop.body);
   out.push_back(std::move(loop));
@@ -307,20 +307,20 @@ void ProcedureBinder::bind_for_range(const syntax::Statement& statement, Stateme
     refuse(statement.target.field.where,
            "a FOR loop over numbers counts in a variable of its own; write one name");
   }
-  Statement loop = make(StatementKind::kForRange, statement.where);
+  Statement loop = make_statement(StatementKind::kForRange, statement.where);
   loop.reverse = statement.reverse;
-  loop.expr = bind_for(*statement.expr, kInt, "a FOR loop's bound");
-  loop.limit = bind_for(*statement.limit, kInt, "a FOR loop's bound");
-  if (statement.step) loop.step = bind_for(*statement.step, kInt, "BY");
+  loop.expr = bind_for(*statement.expr, kLoopCounterType, "a FOR loop's bound");
+  loop.limit = bind_for(*statement.limit, kLoopCounterType, "a FOR loop's bound");
+  if (statement.step) loop.step = bind_for(*statement.step, kLoopCounterType, "BY");
   names_.open_block();
-  loop.variable = names_.declare(statement.target.name, kInt, false, false);
+  loop.variable = names_.declare(statement.target.name, kLoopCounterType, false, false);
   bind_loop_body(statement, loop.body);
   names_.close_block();
   out.push_back(std::move(loop));
 }
 
 void ProcedureBinder::bind_for_query(const syntax::Statement& statement, Statements& out) {
-  Statement loop = make(StatementKind::kForQuery, statement.where);
+  Statement loop = make_statement(StatementKind::kForQuery, statement.where);
   loop.operation =
       bind_operation_into(*statement.operation, OperationBinder::Use::kForLoop, statement.targets, out);
   bind_loop_body(statement, loop.body);
@@ -329,7 +329,8 @@ void ProcedureBinder::bind_for_query(const syntax::Statement& statement, Stateme
 
 void ProcedureBinder::bind_leave(const syntax::Statement& statement, Statements& out) {
   const bool is_exit = statement.kind == syntax::StatementKind::kExit;
-  Statement leave = make(is_exit ? StatementKind::kExit : StatementKind::kContinue, statement.where);
+  Statement leave =
+      make_statement(is_exit ? StatementKind::kExit : StatementKind::kContinue, statement.where);
   if (loops_.empty()) refuse(statement.where, "{} is outside of any loop", is_exit ? "EXIT" : "CONTINUE");
   if (!statement.label.empty()) {
     const auto loop = std::ranges::find(loops_.rbegin(), loops_.rend(), statement.label.text);
@@ -343,7 +344,7 @@ void ProcedureBinder::bind_leave(const syntax::Statement& statement, Statements&
 }
 
 void ProcedureBinder::bind_raise(const syntax::Statement& statement, Statements& out) {
-  Statement raise = make(StatementKind::kRaise, statement.where);
+  Statement raise = make_statement(StatementKind::kRaise, statement.where);
   raise.message = statement.message;
   const size_t wanted = count_placeholders(statement.message);
   if (wanted != statement.args.size()) {
@@ -370,7 +371,7 @@ OperationId ProcedureBinder::bind_operation_into(const syntax::Operation& operat
 
 void ProcedureBinder::bind_operation(const syntax::Statement& statement, Statements& out) {
   const bool perform = statement.kind == syntax::StatementKind::kPerform;
-  Statement operation = make(StatementKind::kOperation, statement.where);
+  Statement operation = make_statement(StatementKind::kOperation, statement.where);
   operation.operation = bind_operation_into(
       *statement.operation, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto,
       statement.operation->into, out);

@@ -158,11 +158,14 @@ Fault fault_of_given(const Type& type, const Value& value) {
 // their limits.
 Fault fault_of_any(const Type& type, std::span<const Value> elements) {
   if (type.is_integer()) {
-    bool inside = true;
-    for (const Value& element : elements)
-      inside &= element.is_null() |
-                ((element.kind() == Value::Kind::kInt) & fits_integer(type.kind, element.as_int()));
-    if (inside) return {};
+    // Bits, not booleans: the loop has no branch.
+    unsigned inside = 1;
+    for (const Value& element : elements) {
+      const unsigned is_int = element.kind() == Value::Kind::kInt;
+      const unsigned fits = fits_integer(type.kind, element.as_int());
+      inside &= static_cast<unsigned>(element.is_null()) | (is_int & fits);
+    }
+    if (inside != 0) return {};
   }
   for (const Value& element : elements) {
     if (element.is_null()) continue;

@@ -56,10 +56,10 @@ void print_array(const Type& type, std::span<const Value> elements, Text& out) {
   out.push_back('}');
 }
 
-constexpr std::string_view kBlanks = " \t\n\v\f\r";
+constexpr std::string_view kCallBlanks = " \t\n\v\f\r";
 
 void skip_blanks(std::string_view& rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+  rest.remove_prefix(std::min(rest.find_first_not_of(kCallBlanks), rest.size()));
 }
 
 // Takes one element off the front of `rest`, up to the comma or brace behind it. False: that is no element.
@@ -80,7 +80,7 @@ bool take_element(std::string_view& rest, std::string& element, bool& quoted) {
       c = rest[0];
     }
     element.push_back(c);
-    if (quoted || escaped || kBlanks.find(c) == kBlanks.npos) kept = element.size();
+    if (quoted || escaped || kCallBlanks.find(c) == kCallBlanks.npos) kept = element.size();
   }
   element.resize(kept);
   if (rest.empty()) return false;
@@ -108,9 +108,9 @@ Result<Value> parse_scalar(const Type& type, std::string_view text, Arena& arena
   Type own = type;
   own.precision = 0;
   own.length = 0;
-  text.remove_prefix(std::min(type.is_number() ? text.find_first_not_of(kBlanks) : 0, text.size()));
+  text.remove_prefix(std::min(type.is_number() ? text.find_first_not_of(kCallBlanks) : 0, text.size()));
   if (type.kind == TypeKind::kNumeric) {
-    text = text.substr(0, text.find_last_not_of(kBlanks) + 1);
+    text = text.substr(0, text.find_last_not_of(kCallBlanks) + 1);
     own.scale = std::max(type.scale, digits_after_point(text));
   }
   Value value;

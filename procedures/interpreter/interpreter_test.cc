@@ -351,7 +351,7 @@ const std::vector<std::string> kLineRows = {"1|1|1|3",  "1|2|2|6",  "1|3|4|9",
                                             "1|4|9|12", "1|5|2|15", "2|1|5|1"};
 const std::vector<std::string> kNoteRows = {"dividing|-7", "dividing|10"};
 
-std::unique_ptr<Program> compiled() {
+std::unique_ptr<Program> compiled_example() {
   Result<std::unique_ptr<Program>> program = compile(kInterpretedSql, "test.sql");
   CHECK(program.ok());
   return std::move(program).value();
@@ -389,7 +389,7 @@ std::string print_error(std::string_view sqlstate, std::string_view message) {
 }
 
 TEST(Interpreter, AnswersAsPostgresqlOnMaps) {
-  const std::unique_ptr<Program> program = compiled();
+  const std::unique_ptr<Program> program = compiled_example();
   const Schema schema(program->catalog);
   MapAccess rows(schema);
   Interpreter interpreter(schema);
@@ -412,7 +412,7 @@ TEST(Interpreter, AnswersAsPostgresqlOnMaps) {
 }
 
 TEST(Session, AnswersAsPostgresqlOnTransactions) {
-  const std::unique_ptr<Program> program = compiled();
+  const std::unique_ptr<Program> program = compiled_example();
   CountingLog log;
   Database database(program->catalog, 1);
   database.attach_log(log);
@@ -432,7 +432,7 @@ TEST(Session, AnswersAsPostgresqlOnTransactions) {
 }
 
 TEST(Session, RefusesACallThatIsNotWellFormed) {
-  const std::unique_ptr<Program> program = compiled();
+  const std::unique_ptr<Program> program = compiled_example();
   CountingLog log;
   Database database(program->catalog, 1);
   database.attach_log(log);

@@ -35,7 +35,7 @@ const char* sign_of(Op op) {
                                : "%";
 }
 
-const char* enumerator_of(Op op) {
+const char* op_enumerator(Op op) {
   switch (op) {
     case Op::kAdd:
       return "kAdd";
@@ -96,7 +96,7 @@ Operand ExpressionEmitter::emit_arithmetic(const Expr& expr, Op op, const Operan
   const std::string name = text_.new_name("x");
   text_.line("double {} = 0;", name);
   text_.fail_if(unless_null(null, fmt::format("!double_arithmetic(run, ir::Op::{}, {}, {}, {})",
-                                              enumerator_of(op), a.value, b.value, name)),
+                                              op_enumerator(op), a.value, b.value, name)),
                 raise());
   return {name, null, Rep::kDouble};
 }

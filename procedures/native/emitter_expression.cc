@@ -45,7 +45,7 @@ std::string constant_literal(const Expr& expr, Rep rep) {
 }
 
 // Of the functions that generated code calls by number.
-const char* enumerator_of(Function function) {
+const char* function_enumerator(Function function) {
   switch (function) {
     case Function::kAbs:
       return "kAbs";
@@ -466,7 +466,7 @@ Operand ExpressionEmitter::emit_called_function(const Expr& expr) {
   }
   const std::string result = text_.new_name("x");
   const std::string values = fmt::format("std::initializer_list<Value>{{{}}}", arguments);
-  const std::string function = fmt::format("ir::Function::{}", enumerator_of(expr.function));
+  const std::string function = fmt::format("ir::Function::{}", function_enumerator(expr.function));
   if (source.is_number()) {
     return emit_call(expr, null, result,
                      fmt::format("apply_number_function({}, {}, {}, {}, *run.arena, {}, *run.error)",

@@ -45,7 +45,7 @@ Surroundings look_around(antlr4::TokenStream& tokens, antlr4::Token* offending) 
 }
 
 // The tokens of the grammar's rule `name`.
-bool is_name(size_t type) {
+bool is_name_token(size_t type) {
   constexpr std::array kNames = {MnemeLexer::IDENTIFIER,  MnemeLexer::QUOTED_IDENTIFIER,
                                  MnemeLexer::CALL,        MnemeLexer::COMMIT,
                                  MnemeLexer::CONSTANT,    MnemeLexer::DROP,
@@ -76,7 +76,7 @@ std::string describe_expected(const antlr4::Parser& parser, const antlr4::misc::
     std::string symbol = parser.getVocabulary().getSymbolicName(type);
     if (literal.empty()) {
       while (!symbol.empty() && symbol.back() == '_') symbol.pop_back();
-      if (name && is_name(static_cast<size_t>(type))) continue;
+      if (name && is_name_token(static_cast<size_t>(type))) continue;
       if (type == MnemeLexer::DOLLAR_QUOTE) symbol = "$$";
       if (type == MnemeLexer::STRING) symbol = "a quoted string";
       if (type == MnemeLexer::INTEGER) symbol = "a whole number";

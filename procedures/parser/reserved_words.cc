@@ -178,7 +178,7 @@ const std::map<std::string_view, std::string_view> kSessionAdvice = {
     {"with", "WITH is not supported; use a SELECT for each part, in the same BEGIN block"},
 };
 
-const std::map<std::string_view, std::string_view> kAdvice = {
+const std::map<std::string_view, std::string_view> kReservedWordAdvice = {
     {"alter", "ALTER is not supported: write the table or index as it should be in its CREATE"},
     {"analyze", "ANALYZE is not supported: there are no statistics; leave it out"},
     {"array", "array constructors other than ARRAY[] are not supported; fill an array with array_append()"},
@@ -289,8 +289,8 @@ std::string_view advice_for_word(std::string_view lower_case_word, bool in_sessi
     if (const auto found = kSessionAdvice.find(lower_case_word); found != kSessionAdvice.end())
       return found->second;
   }
-  const auto found = kAdvice.find(lower_case_word);
-  return found == kAdvice.end() ? std::string_view() : found->second;
+  const auto found = kReservedWordAdvice.find(lower_case_word);
+  return found == kReservedWordAdvice.end() ? std::string_view() : found->second;
 }
 
 }  // namespace mneme

@@ -14,7 +14,7 @@ using syntax::ExprKind;
 
 namespace {
 
-std::string lower(std::string text) {
+std::string lowered(std::string text) {
   std::ranges::transform(text, text.begin(), ascii_lower);
   return text;
 }
@@ -25,30 +25,30 @@ bool is_plain_name(std::string_view text) {
          std::ranges::all_of(text, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-Expr make(ExprKind kind, syntax::SourceLocation where) {
+Expr make_syntax(ExprKind kind, syntax::SourceLocation where) {
   Expr expr;
   expr.kind = kind;
   expr.where = where;
   return expr;
 }
 
-Expr make_unary(Op op, Expr arg, syntax::SourceLocation where) {
-  Expr expr = make(ExprKind::kUnary, where);
+Expr make_syntax_unary(Op op, Expr arg, syntax::SourceLocation where) {
+  Expr expr = make_syntax(ExprKind::kUnary, where);
   expr.op = op;
   expr.args.push_back(std::move(arg));
   return expr;
 }
 
-Expr make_binary(Op op, Expr left, Expr right) {
-  Expr expr = make(ExprKind::kBinary, left.where);
+Expr make_syntax_binary(Op op, Expr left, Expr right) {
+  Expr expr = make_syntax(ExprKind::kBinary, left.where);
   expr.op = op;
   expr.args.push_back(std::move(left));
   expr.args.push_back(std::move(right));
   return expr;
 }
 
-Expr make_call(std::string name, std::vector<Expr> args, syntax::SourceLocation where) {
-  Expr expr = make(ExprKind::kCall, where);
+Expr make_syntax_call(std::string name, std::vector<Expr> args, syntax::SourceLocation where) {
+  Expr expr = make_syntax(ExprKind::kCall, where);
   expr.text = std::move(name);
   expr.args = std::move(args);
   return expr;
@@ -56,8 +56,8 @@ Expr make_call(std::string name, std::vector<Expr> args, syntax::SourceLocation 
 
 Expr read_literal(MnemeParser::LiteralContext* context) {
   const auto where = location(context);
-  if (context->NULL_()) return make(ExprKind::kNull, where);
-  Expr expr = make(ExprKind::kBoolean, where);
+  if (context->NULL_()) return make_syntax(ExprKind::kNull, where);
+  Expr expr = make_syntax(ExprKind::kBoolean, where);
   expr.text = context->getText();
   if (context->INTEGER()) {
     expr.kind = ExprKind::kInteger;
@@ -73,7 +73,7 @@ Expr read_literal(MnemeParser::LiteralContext* context) {
 }
 
 Expr read_case(MnemeParser::CaseExpressionContext* context) {
-  Expr expr = make(ExprKind::kCase, location(context));
+  Expr expr = make_syntax(ExprKind::kCase, location(context));
   if (context->subject) {
     expr.has_subject = true;
     expr.args.push_back(read_expression(context->subject));
@@ -92,8 +92,8 @@ Expr read_case(MnemeParser::CaseExpressionContext* context) {
 Expr read_concatenation(MnemeParser::ConcatenationContext* context);
 
 Expr read_call(MnemeParser::CallContext* context) {
-  Expr expr = make(ExprKind::kCall, location(context));
-  expr.text = lower(context->name()->getText());
+  Expr expr = make_syntax(ExprKind::kCall, location(context));
+  expr.text = lowered(context->name()->getText());
   expr.star = context->STAR() != nullptr;
   expr.distinct = context->DISTINCT() != nullptr;
   for (auto* arg : context->expression()) expr.args.push_back(read_expression(arg));
@@ -109,31 +109,32 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
     return read_expression(inner->expression());
   }
   if (auto* cast = dynamic_cast<MnemeParser::CastExpressionContext*>(context)) {
-    Expr expr = make(ExprKind::kCast, where);
+    Expr expr = make_syntax(ExprKind::kCast, where);
     expr.type = read_type(cast->typeName());
     expr.args.push_back(read_expression(cast->expression()));
     return expr;
   }
   if (auto* timestamp = dynamic_cast<MnemeParser::TimestampLiteralContext*>(context)) {
-    Expr expr = make(ExprKind::kTimestamp, where);
+    Expr expr = make_syntax(ExprKind::kTimestamp, where);
     expr.text = read_string(timestamp->STRING());
     return expr;
   }
-  if (dynamic_cast<MnemeParser::EmptyArrayContext*>(context)) return make(ExprKind::kEmptyArray, where);
+  if (dynamic_cast<MnemeParser::EmptyArrayContext*>(context))
+    return make_syntax(ExprKind::kEmptyArray, where);
   if (auto* position = dynamic_cast<MnemeParser::PositionCallContext*>(context)) {
-    if (lower(position->name()->getText()) != "position") {
+    if (lowered(position->name()->getText()) != "position") {
       refuse(where, "IN inside the arguments of {}() is not understood; only position(a IN b) is written so",
              position->name()->getText());
     }
     std::vector<Expr> args;  // position(sought IN text) is strpos(text, sought)
     args.push_back(read_concatenation(position->concatenation(1)));
     args.push_back(read_concatenation(position->concatenation(0)));
-    Expr call = make_call("strpos", std::move(args), where);
+    Expr call = make_syntax_call("strpos", std::move(args), where);
     call.column_name = "position";
     return call;
   }
   if (auto* substring = dynamic_cast<MnemeParser::SubstringCallContext*>(context)) {
-    if (lower(substring->name()->getText()) != "substring") {
+    if (lowered(substring->name()->getText()) != "substring") {
       refuse(
           where,
           "FROM inside the arguments of {}() is not supported; only substring(a FROM b FOR c) is written so",
@@ -141,16 +142,16 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
     }
     std::vector<Expr> args;
     for (auto* arg : substring->expression()) args.push_back(read_expression(arg));
-    return make_call("substring", std::move(args), where);
+    return make_syntax_call("substring", std::move(args), where);
   }
   auto* reference = dynamic_cast<MnemeParser::ReferenceContext*>(context);
   CHECK(reference != nullptr);
-  Expr expr = make(ExprKind::kReference, where);
+  Expr expr = make_syntax(ExprKind::kReference, where);
   // What stands for a call without parentheses is given its own advice by the binder, so reserved words pass
   // here.
   const auto text = [](MnemeParser::NameContext* name) {
-    return name->IDENTIFIER() && is_function_without_parentheses(lower(name->getText()))
-               ? lower(name->getText())
+    return name->IDENTIFIER() && is_function_without_parentheses(lowered(name->getText()))
+               ? lowered(name->getText())
                : read_name(name).text;
   };
   expr.text = text(reference->name().back());
@@ -165,7 +166,7 @@ Expr read_cast(MnemeParser::CastContext* context) {
   for (size_t i = 1; i < context->children.size(); ++i) {
     const std::string token = context->children[i]->getText();
     if (token != "::" && token != "[") continue;
-    Expr outer = make(token == "::" ? ExprKind::kCast : ExprKind::kSubscript, expr.where);
+    Expr outer = make_syntax(token == "::" ? ExprKind::kCast : ExprKind::kSubscript, expr.where);
     outer.args.push_back(std::move(expr));
     if (token == "::") {
       outer.type = read_type(context->typeName(next_type++));
@@ -180,7 +181,7 @@ Expr read_cast(MnemeParser::CastContext* context) {
 Expr read_signed(MnemeParser::SignedTermContext* context) {
   if (context->cast()) return read_cast(context->cast());
   Expr arg = read_signed(context->signedTerm());
-  return make_unary(context->MINUS() ? Op::kNegate : Op::kAdd, std::move(arg), location(context));
+  return make_syntax_unary(context->MINUS() ? Op::kNegate : Op::kAdd, std::move(arg), location(context));
 }
 
 Op arithmetic(const std::string& text) {
@@ -194,8 +195,8 @@ Expr read_product(MnemeParser::ProductContext* context) {
   const auto factors = context->signedTerm();
   Expr expr = read_signed(factors[0]);
   for (size_t i = 1; i < factors.size(); ++i) {
-    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
-                       read_signed(factors[i]));
+    expr = make_syntax_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
+                              read_signed(factors[i]));
   }
   return expr;
 }
@@ -204,8 +205,8 @@ Expr read_sum(MnemeParser::SumContext* context) {
   const auto summands = context->product();
   Expr expr = read_product(summands[0]);
   for (size_t i = 1; i < summands.size(); ++i) {
-    expr = make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
-                       read_product(summands[i]));
+    expr = make_syntax_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
+                              read_product(summands[i]));
   }
   return expr;
 }
@@ -214,7 +215,7 @@ Expr read_concatenation(MnemeParser::ConcatenationContext* context) {
   const auto parts = context->sum();
   Expr expr = read_sum(parts[0]);
   for (size_t i = 1; i < parts.size(); ++i) {
-    expr = make_binary(Op::kConcat, std::move(expr), read_sum(parts[i]));
+    expr = make_syntax_binary(Op::kConcat, std::move(expr), read_sum(parts[i]));
   }
   return expr;
 }
@@ -222,7 +223,7 @@ Expr read_concatenation(MnemeParser::ConcatenationContext* context) {
 Expr read_membership(MnemeParser::MembershipContext* context) {
   Expr left = read_concatenation(context->concatenation(0));
   if (!context->BETWEEN() && !context->IN_()) return left;
-  Expr expr = make(context->BETWEEN() ? ExprKind::kBetween : ExprKind::kInList, left.where);
+  Expr expr = make_syntax(context->BETWEEN() ? ExprKind::kBetween : ExprKind::kInList, left.where);
   expr.negated = context->NOT() != nullptr;
   expr.args.push_back(std::move(left));
   for (size_t i = 1; i < context->concatenation().size(); ++i) {
@@ -242,8 +243,9 @@ Expr read_comparison(MnemeParser::ComparisonContext* context) {
                 : op_context->LESS_EQUAL() ? Op::kLessEqual
                 : op_context->GREATER()    ? Op::kGreater
                                            : Op::kGreaterEqual;
-  if (!context->ANY()) return make_binary(op, std::move(left), read_membership(context->membership(1)));
-  Expr any = make_binary(op, std::move(left), read_expression(context->expression()));
+  if (!context->ANY())
+    return make_syntax_binary(op, std::move(left), read_membership(context->membership(1)));
+  Expr any = make_syntax_binary(op, std::move(left), read_expression(context->expression()));
   any.kind = ExprKind::kAny;
   return any;
 }
@@ -258,22 +260,22 @@ Expr read_test(MnemeParser::TestContext* context) {
         refuse(location(test),
                "PostgreSQL takes no IS after IS DISTINCT FROM; put the comparison in parentheses");
       }
-      expr = make_binary(negated ? Op::kIsNotDistinct : Op::kIsDistinct, std::move(expr),
-                         read_comparison(test->comparison()));
+      expr = make_syntax_binary(negated ? Op::kIsNotDistinct : Op::kIsDistinct, std::move(expr),
+                                read_comparison(test->comparison()));
       continue;
     }
     const Op op = test->NULL_()   ? (negated ? Op::kIsNotNull : Op::kIsNull)
                   : test->TRUE_() ? (negated ? Op::kIsNotTrue : Op::kIsTrue)
                                   : (negated ? Op::kIsNotFalse : Op::kIsFalse);
     const auto where = expr.where;
-    expr = make_unary(op, std::move(expr), where);
+    expr = make_syntax_unary(op, std::move(expr), where);
   }
   return expr;
 }
 
 Expr read_negation(MnemeParser::NegationContext* context) {
   if (context->test()) return read_test(context->test());
-  return make_unary(Op::kNot, read_negation(context->negation()), location(context));
+  return make_syntax_unary(Op::kNot, read_negation(context->negation()), location(context));
 }
 
 Expr read_conjunction(MnemeParser::ConjunctionContext* context) {
@@ -304,7 +306,7 @@ namespace {
 std::string plain_name(antlr4::ParserRuleContext* context, antlr4::tree::TerminalNode* quoted) {
   std::string text = context->getText();
   if (!quoted) {
-    text = lower(text);
+    text = lowered(text);
   } else {
     text = text.substr(1, text.size() - 2);
     if (!is_plain_name(text)) {
@@ -362,7 +364,7 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
   syntax::TypeName type;
   type.where = location(context);
   if (auto* of_column = dynamic_cast<MnemeParser::ColumnTypeContext*>(context)) {
-    if (lower(of_column->name(2)->getText()) != "type") {
+    if (lowered(of_column->name(2)->getText()) != "type") {
       refuse(type.where, "a type after % is not understood; write table.column%TYPE");
     }
     type.table = read_name(of_column->name(0));
@@ -377,7 +379,7 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
   } else if (base->CHARACTER()) {
     type.base = base->VARYING() ? "varchar" : "char";
   } else {
-    type.base = base->TIMESTAMP() ? "timestamp" : lower(base->name()->getText());
+    type.base = base->TIMESTAMP() ? "timestamp" : lowered(base->name()->getText());
   }
   if (base->WITHOUT() && type.base != "timestamp") {
     refuse(type.where, "WITHOUT TIME ZONE belongs to the type timestamp alone, not to {}", type.base);

@@ -29,7 +29,7 @@ Value map_characters(std::string_view text, Arena& arena, Change change) {
   return text_of(to, text.size());
 }
 
-char lower(char c) {
+char lower_letter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 char upper(char c) {
@@ -143,7 +143,7 @@ bool apply_text_function(Function function, std::span<const Value> arguments, Ar
       result = Value::of_int(static_cast<int64_t>(text.size()));
       return true;
     case Function::kLower:
-      result = map_characters(text, arena, lower);
+      result = map_characters(text, arena, lower_letter);
       return true;
     case Function::kUpper:
       result = map_characters(text, arena, upper);

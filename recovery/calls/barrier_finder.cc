@@ -12,7 +12,7 @@ namespace {
 
 // So many at a time, and of the next one so much is asked for ahead, as its changes lie here and there in it.
 constexpr size_t kStretchRecords = 1024;
-constexpr size_t kMaxAheadBytes = 4096;
+constexpr size_t kMaxBarrierAheadBytes = 4096;
 
 bool is_ad_hoc(const RecordView& record) {
   return record.kind == RecordKind::kLogical || record.kind == RecordKind::kPhysical;
@@ -42,7 +42,7 @@ std::vector<size_t> find_barriers(const ChangePlacement& placement, const Change
       if (!is_ad_hoc(records[r])) continue;
       if (r + 1 < end && is_ad_hoc(records[r + 1]))
         prefetch_lines(records[r + 1].payload.data(),
-                       std::min(records[r + 1].payload.size(), kMaxAheadBytes));
+                       std::min(records[r + 1].payload.size(), kMaxBarrierAheadBytes));
       if (stands_alone(placement, codec, records[r])) found[stretch].push_back(r);
     }
   });

@@ -26,7 +26,7 @@ constexpr uint64_t kPrograms = 1000;
 constexpr uint64_t kPrograms = 60;  // a sanitizer makes each take many times as long
 #endif
 constexpr uint64_t kShards = 4;
-constexpr uint32_t kRows = 12;  // of a table, at first
+constexpr uint32_t kTableRows = 12;  // of a table, at first
 constexpr uint32_t kCalls = 50;
 
 std::string random_program(uint64_t seed) {
@@ -71,7 +71,7 @@ struct Totals {
 void expect_equal_ends(uint64_t seed, Totals& totals) {
   const std::string sql = random_program(seed);
   SCOPED_TRACE(testing::Message() << "MNEME_SEED=" << seed << "\n" << sql);
-  ReplayFixture fixture(sql, kRows, PageSize::kSmall);
+  ReplayFixture fixture(sql, kTableRows, PageSize::kSmall);
   const Digest forward = fixture.run_forward(kCalls, static_cast<uint32_t>(seed), ad_hoc_of(seed));
   totals.records += fixture.records().size();
   totals.blocks += fixture.graph().blocks.size();

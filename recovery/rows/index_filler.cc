@@ -8,7 +8,7 @@ namespace mneme {
 namespace {
 
 // Entries of a hash index whose buckets are on their way into the cache.
-constexpr size_t kAhead = 16;
+constexpr size_t kEntriesAhead = 16;
 
 }  // namespace
 
@@ -30,8 +30,8 @@ IndexFiller::Outcome IndexFiller::add(const IndexedTable& table, const TableInde
     order = as_given_;
   }
   for (size_t i = 0; i < order.size(); ++i) {
-    if (!index.is_ordered && i % kAhead == 0) {
-      for (size_t j = i; j < std::min(i + kAhead, order.size()); ++j) {
+    if (!index.is_ordered && i % kEntriesAhead == 0) {
+      for (size_t j = i; j < std::min(i + kEntriesAhead, order.size()); ++j) {
         IndexProbe probe;
         index.index->probe(keys_.data() + order[j] * words, probe);
       }

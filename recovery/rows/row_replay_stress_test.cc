@@ -6,7 +6,7 @@
 namespace mneme {
 namespace {
 
-void replay_with_many_threads(std::string_view sql, ReplayFixture::RowReplay replay) {
+void replay_rows_with_many_threads(std::string_view sql, ReplayFixture::RowReplay replay) {
   ReplayFixture fixture(sql);
   const Digest forward = fixture.run_forward(3000, 11);
   for (const uint32_t threads : {2, 4, 8}) {
@@ -24,22 +24,22 @@ void replay_with_many_threads(std::string_view sql, ReplayFixture::RowReplay rep
 }
 
 TEST(RowReplayStress, BankShuffled) {
-  replay_with_many_threads(kBankSql, replay_shuffled);
+  replay_rows_with_many_threads(kBankSql, replay_shuffled);
 }
 TEST(RowReplayStress, OrdersShuffled) {
-  replay_with_many_threads(kOrdersSql, replay_shuffled);
+  replay_rows_with_many_threads(kOrdersSql, replay_shuffled);
 }
 TEST(RowReplayStress, BankUnordered) {
-  replay_with_many_threads(kBankSql, replay_unordered);
+  replay_rows_with_many_threads(kBankSql, replay_unordered);
 }
 TEST(RowReplayStress, OrdersUnordered) {
-  replay_with_many_threads(kOrdersSql, replay_unordered);
+  replay_rows_with_many_threads(kOrdersSql, replay_unordered);
 }
 TEST(RowReplayStress, BankLocated) {
-  replay_with_many_threads(kBankSql, replay_located);
+  replay_rows_with_many_threads(kBankSql, replay_located);
 }
 TEST(RowReplayStress, OrdersLocated) {
-  replay_with_many_threads(kOrdersSql, replay_located);
+  replay_rows_with_many_threads(kOrdersSql, replay_located);
 }
 
 }  // namespace

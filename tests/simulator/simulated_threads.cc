@@ -219,7 +219,7 @@ class Simulation {
 // Made once and left as it is: threads that have ended still look at it.
 Simulation* simulation = nullptr;
 
-void* run(void* of) {
+void* run_thread(void* of) {
   self = static_cast<Thread*>(of);
   while (sem_wait(&self->turn) != 0) {
   }
@@ -346,7 +346,7 @@ int pthread_create(pthread_t* handle, const pthread_attr_t* attributes, void* (*
   Thread* const thread = simulation->add();
   thread->entry = entry;
   thread->argument = argument;
-  const int failure = create(&thread->handle, attributes, run, thread);
+  const int failure = create(&thread->handle, attributes, run_thread, thread);
   CHECK(failure == 0);
   *handle = thread->handle;
   simulation->step();

@@ -11,7 +11,7 @@
 namespace mneme {
 namespace {
 
-std::string names_of(std::span<const MixShare> shares) {
+std::string names_of_shares(std::span<const MixShare> shares) {
   std::vector<std::string_view> names;
   for (const MixShare& share : shares) names.push_back(share.procedure);
   return fmt::format("{}", fmt::join(names, ", "));
@@ -45,7 +45,7 @@ Result<Mix> Mix::parse(std::string_view text, std::span<const MixShare> shares) 
     const auto share = std::ranges::find(shares, entry.substr(0, equals), &MixShare::procedure);
     if (share == shares.end()) {
       return invalid_argument("the mix entry '{}' names no procedure of this workload, which has {}", entry,
-                              names_of(shares));
+                              names_of_shares(shares));
     }
     const size_t procedure = static_cast<size_t>(share - shares.begin());
     if (named[procedure]) return invalid_argument("the mix names {} twice", share->procedure);

@@ -7,7 +7,7 @@
 namespace mneme::smallbank {
 namespace {
 
-constexpr std::array<MixShare, 6> kDefaultMix = {{
+constexpr std::array<MixShare, 6> kSmallbankMix = {{
     {"balance", 15},
     {"deposit_checking", 15},
     {"transact_savings", 15},
@@ -23,7 +23,7 @@ int64_t amount(Random& random) {
 }  // namespace
 
 std::span<const MixShare> default_mix() {
-  return kDefaultMix;
+  return kSmallbankMix;
 }
 
 Generator::Generator(int64_t customers, const Hotspot& hotspot, uint64_t seed, const Mix& mix,

@@ -8,7 +8,7 @@
 namespace mneme::tatp {
 namespace {
 
-constexpr std::array<MixShare, 7> kDefaultMix = {{
+constexpr std::array<MixShare, 7> kTatpMix = {{
     {"get_subscriber_data", 35},
     {"get_new_destination", 10},
     {"get_access_data", 35},
@@ -36,7 +36,7 @@ int64_t start_time(Random& random) {
 }  // namespace
 
 std::span<const MixShare> default_mix() {
-  return kDefaultMix;
+  return kTatpMix;
 }
 
 Generator::Generator(int64_t subscribers, uint64_t seed, const Mix& mix, const StreamId& stream)

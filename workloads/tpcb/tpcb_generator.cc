@@ -6,18 +6,18 @@
 namespace mneme::tpcb {
 namespace {
 
-constexpr std::array<MixShare, 1> kDefaultMix = {{{"account_update", 100}}};
+constexpr std::array<MixShare, 1> kTpcbMix = {{{"account_update", 100}}};
 
 constexpr int kRemotePercent = 15;
-constexpr int64_t kMicrosecondsPerCall = 1'000;
-constexpr int64_t kMicrosecondsPerDay = int64_t{24} * 3600 * 1'000'000;
+constexpr int64_t kCallMicroseconds = 1'000;
+constexpr int64_t kDayMicroseconds = int64_t{24} * 3600 * 1'000'000;
 // 2020-01-01, in microseconds since 2000-01-01. Each incarnation begins a day later.
-constexpr int64_t kFirstDay = 7305 * kMicrosecondsPerDay;
+constexpr int64_t kFirstDay = 7305 * kDayMicroseconds;
 
 }  // namespace
 
 std::span<const MixShare> default_mix() {
-  return kDefaultMix;
+  return kTpcbMix;
 }
 
 Choice::Choice(const Scale& scale, double skew)
@@ -46,8 +46,8 @@ const Call& Generator::call(uint64_t position) {
       .integer(teller)
       .integer(branch);
   call_.integer(random.uniform(-kHighestDelta, kHighestDelta));
-  call_.timestamp(kFirstDay + kMicrosecondsPerDay * stream_.incarnation +
-                  static_cast<int64_t>(position) * kMicrosecondsPerCall);
+  call_.timestamp(kFirstDay + kDayMicroseconds * stream_.incarnation +
+                  static_cast<int64_t>(position) * kCallMicroseconds);
   call_.results(1);
   return call_.call();
 }

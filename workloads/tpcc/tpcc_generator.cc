@@ -6,7 +6,7 @@
 namespace mneme::tpcc {
 namespace {
 
-constexpr std::array<MixShare, 5> kDefaultMix = {{
+constexpr std::array<MixShare, 5> kTpccMix = {{
     {"new_order", 45},
     {"payment", 43},
     {"order_status", 4},
@@ -20,7 +20,7 @@ constexpr int64_t kMicrosecondsPerDay = int64_t{24} * 3600 * 1'000'000;
 }  // namespace
 
 std::span<const MixShare> default_mix() {
-  return kDefaultMix;
+  return kTpccMix;
 }
 
 Generator::Generator(const Scale& scale, uint64_t seed, const Mix& mix, const StreamId& stream)
