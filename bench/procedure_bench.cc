@@ -55,7 +55,7 @@ class Bank {
 
  private:
   std::unique_ptr<Workload> make(const std::string& mix) const {
-    auto workload = make_workload("smallbank", {.scale = scale_, .mix = mix, .hotspot_percent = 0});
+    auto workload = make_workload("smallbank", {{.scale = scale_, .mix = mix}, {.percent = 0}});
     CHECK(workload.ok());
     return *std::move(workload);
   }

@@ -88,7 +88,7 @@ NativeCode compiled(const Program& program, const Schema& schema) {
 }
 
 void expect_equal(std::string_view name, uint64_t calls, std::string mix = "default") {
-  const auto workload = make_workload(name, {.scale = 1, .seed = 7, .mix = std::move(mix)});
+  const auto workload = make_workload(name, {{.scale = 1, .seed = 7, .mix = std::move(mix)}});
   ASSERT_TRUE(workload.ok());
   const auto program = compile((*workload)->sql(), name);
   ASSERT_TRUE(program.ok());
@@ -194,7 +194,7 @@ std::vector<RowLookup> lookups_of(const NativeFunctions& functions, Database& da
 
 // What a procedure's lookups say beforehand is what it looks for, and of New-Order's nothing is missing.
 TEST(NativeWorkload, LookupsNameTheRowsThatAreLookedFor) {
-  const auto workload = make_workload("tpcc", {.scale = 1, .seed = 7});
+  const auto workload = make_workload("tpcc", {{.scale = 1, .seed = 7}});
   const auto program = compile((*workload)->sql(), "tpcc");
   ASSERT_TRUE(program.ok());
   const Schema schema((*program)->catalog);

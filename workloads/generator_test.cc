@@ -191,10 +191,10 @@ TEST(SmallbankGenerator, RefusesAHotspotThatIsNotInside) {
 
 TEST(Workloads, AreMadeByName) {
   EXPECT_EQ((*make_workload("tpcc", {}))->name(), "tpcc");
-  EXPECT_EQ((*make_workload("smallbank", {.scale = 2}))->part_count(), 4u);
+  EXPECT_EQ((*make_workload("smallbank", {{.scale = 2}}))->part_count(), 4u);
   EXPECT_FALSE(make_workload("tpcd", {}).ok());
-  EXPECT_FALSE(make_workload("tpcc", {.scale = 0}).ok());
-  EXPECT_FALSE(make_workload("tpcc", {.mix = "new_order=50"}).ok());
+  EXPECT_FALSE(make_workload("tpcc", {{.scale = 0}}).ok());
+  EXPECT_FALSE(make_workload("tpcc", {{.mix = "new_order=50"}}).ok());
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST(SqlNumbers, TpcbDeclaresItsTablesInOrderAndInTheirSizes) {
 
 TEST(SqlNumbers, YcsbDeclaresItsTableAndProceduresInOrderWithFieldsOfTheWantedLength) {
   WorkloadOptions options;
-  options.field_bytes = 37;
+  options.ycsb.field_bytes = 37;
   const auto workload = std::move(make_workload("ycsb", options)).value();
   const auto program = std::move(compile(workload->sql(), "ycsb.sql")).value();
   const TableDefinition* table = program->catalog.find_table("usertable");
@@ -152,9 +152,12 @@ TEST(Workloads, RefuseOptionsWithTheReason) {
   EXPECT_THAT(reason("tpcb", [](WorkloadOptions& o) { o.skew = 1; }), HasSubstr("below 1"));
   EXPECT_THAT(reason("ycsb", [](WorkloadOptions& o) { o.skew = -0.1; }), HasSubstr("below 1"));
   EXPECT_THAT(reason("tpcb", [](WorkloadOptions& o) { o.scale = 30'000; }), HasSubstr("choose fewer"));
-  EXPECT_THAT(reason("ycsb", [](WorkloadOptions& o) { o.ycsb = "G"; }), HasSubstr("no core workload G"));
-  EXPECT_THAT(reason("ycsb", [](WorkloadOptions& o) { o.ycsb = "AB"; }), HasSubstr("A, B, C, D, E, F"));
-  EXPECT_THAT(reason("ycsb", [](WorkloadOptions& o) { o.field_bytes = 15; }), HasSubstr("from 16 to 10000"));
+  EXPECT_THAT(reason("ycsb", [](WorkloadOptions& o) { o.ycsb.core_workload = "G"; }),
+              HasSubstr("no core workload G"));
+  EXPECT_THAT(reason("ycsb", [](WorkloadOptions& o) { o.ycsb.core_workload = "AB"; }),
+              HasSubstr("A, B, C, D, E, F"));
+  EXPECT_THAT(reason("ycsb", [](WorkloadOptions& o) { o.ycsb.field_bytes = 15; }),
+              HasSubstr("from 16 to 10000"));
 }
 
 }  // namespace

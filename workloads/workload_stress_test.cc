@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint32_t kWorkers = 4;
 
-// What one worker's calls came to.
+// The results of one worker's calls.
 struct Account {
   uint64_t committed = 0;
   uint64_t rolled_back = 0;

@@ -2,9 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
-#include "workloads/own/own_workload.h"
 #include "workloads/smallbank/smallbank.h"
 #include "workloads/tatp/tatp.h"
 #include "workloads/tpcb/tpcb.h"
@@ -14,19 +14,35 @@
 namespace mneme {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"tpcc", "smallbank", "tatp", "tpcb", "ycsb"};
+struct WorkloadEntry {
+  std::string_view name;
+  Result<std::unique_ptr<Workload>> (*make)(const WorkloadOptions& options);
+};
 
-Result<std::unique_ptr<Workload>> make_ycsb(const WorkloadOptions& options) {
-  if (options.ycsb.size() != 1) {
-    return invalid_argument("YCSB has no core workload '{}'; there are A, B, C, D, E, F", options.ycsb);
-  }
-  ycsb::Settings settings;
-  settings.core_workload = options.ycsb[0];
-  settings.records = options.scale * ycsb::kRecordsPerScale;
-  settings.field_bytes = options.field_bytes;
-  settings.skew = options.skew.value_or(settings.skew);
-  return ycsb::Ycsb::make(settings, options.seed, options.mix);
-}
+// The only place that names all workloads.
+constexpr WorkloadEntry kWorkloads[] = {
+    {"tpcc",
+     [](const WorkloadOptions& o) { return tpcc::Tpcc::make({.warehouses = o.scale}, o.seed, o.mix); }},
+    {"smallbank",
+     [](const WorkloadOptions& o) {
+       return smallbank::Smallbank::make(o.scale * smallbank::kCustomersPerScale, o.smallbank, o.seed, o.mix);
+     }},
+    {"tatp",
+     [](const WorkloadOptions& o) {
+       return tatp::Tatp::make(o.scale * tatp::kSubscribersPerScale, o.seed, o.mix);
+     }},
+    {"tpcb",
+     [](const WorkloadOptions& o) {
+       return tpcb::Tpcb::make({.branches = o.scale}, o.skew.value_or(0), o.seed, o.mix);
+     }},
+    {"ycsb", [](const WorkloadOptions& o) { return ycsb::Ycsb::make(o.ycsb, o); }},
+};
+
+constexpr auto kNames = [] {
+  std::array<std::string_view, std::size(kWorkloads)> names;
+  std::ranges::transform(kWorkloads, names.begin(), &WorkloadEntry::name);
+  return names;
+}();
 
 }  // namespace
 
@@ -48,21 +64,8 @@ Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const Wor
   }
   if (options.scale == 0)
     return invalid_argument("a {} database of scale 0 would be empty; give 1 or more", name);
-  if (name == "tpcc") {
-    return tpcc::Tpcc::make({.warehouses = options.scale}, options.seed, options.mix);
-  }
-  if (name == "smallbank") {
-    const smallbank::Hotspot hotspot{options.hotspot_percent, options.hotspot_customers};
-    return smallbank::Smallbank::make(options.scale * smallbank::kCustomersPerScale, hotspot, options.seed,
-                                      options.mix);
-  }
-  if (name == "tatp") {
-    return tatp::Tatp::make(options.scale * tatp::kSubscribersPerScale, options.seed, options.mix);
-  }
-  if (name == "tpcb") {
-    return tpcb::Tpcb::make({.branches = options.scale}, options.skew.value_or(0), options.seed, options.mix);
-  }
-  if (name == "ycsb") return make_ycsb(options);
+  const auto* entry = std::ranges::find(kWorkloads, name, &WorkloadEntry::name);
+  if (entry != std::end(kWorkloads)) return entry->make(options);
   return invalid_argument("there is no workload '{}'; there are {}, and your own: FILE.sql", name,
                           fmt::join(kNames, ", "));
 }

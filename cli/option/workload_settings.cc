@@ -13,7 +13,6 @@
 #include "base/file/file.h"
 #include "cli/option/option_table.h"
 #include "logging/directory/manifest.h"
-#include "workloads/workload_table.h"
 
 namespace mneme {
 namespace {
@@ -96,13 +95,14 @@ Result<void> check_same(const std::string& given, const WorkloadFiles& stored, c
 
 bool read_own_attributes(const Attributes& attributes, const std::string& name, WorkloadOptions& options) {
   if (name == "smallbank") {
-    return read_number(attributes, "hotspot_percent", options.hotspot_percent) &&
-           read_number(attributes, "hotspot_customers", options.hotspot_customers);
+    return read_number(attributes, "hotspot_percent", options.smallbank.percent) &&
+           read_number(attributes, "hotspot_customers", options.smallbank.customers);
   }
   if (attributes.contains("skew") && !read_number(attributes, "skew", options.skew.emplace())) return false;
   if (name != "ycsb") return true;
-  options.ycsb = value_of(attributes, "ycsb");
-  return !options.ycsb.empty() && read_number(attributes, "field_bytes", options.field_bytes);
+  options.ycsb.core_workload = value_of(attributes, "ycsb");
+  return !options.ycsb.core_workload.empty() &&
+         read_number(attributes, "field_bytes", options.ycsb.field_bytes);
 }
 
 }  // namespace
@@ -120,11 +120,11 @@ void WorkloadSettings::add_options(CLI::App& command) {
   take("--warehouses,--scale", options.scale);
   take("--seed", options.seed);
   take("--mix", options.mix);
-  take("--hotspot-percent", options.hotspot_percent);
-  take("--hotspot-customers", options.hotspot_customers);
+  take("--hotspot-percent", options.smallbank.percent);
+  take("--hotspot-customers", options.smallbank.customers);
   take("--skew", options.skew);
-  take("--ycsb", options.ycsb);
-  take("--field-bytes", options.field_bytes);
+  take("--ycsb", options.ycsb.core_workload);
+  take("--field-bytes", options.ycsb.field_bytes);
 }
 
 Result<std::unique_ptr<Workload>> WorkloadSettings::make() const {
@@ -199,8 +199,8 @@ std::map<std::string, std::string> WorkloadSettings::attributes() const {
                            {"seed", std::to_string(options.seed)},
                            {"mix", options.mix}};
   if (name == "smallbank") {
-    attributes["hotspot_percent"] = std::to_string(options.hotspot_percent);
-    attributes["hotspot_customers"] = std::to_string(options.hotspot_customers);
+    attributes["hotspot_percent"] = std::to_string(options.smallbank.percent);
+    attributes["hotspot_customers"] = std::to_string(options.smallbank.customers);
   }
   if (is_own_workload(name)) {
     attributes["calls"] = file_name(options.files.calls);
@@ -208,8 +208,8 @@ std::map<std::string, std::string> WorkloadSettings::attributes() const {
   }
   if (options.skew.has_value()) attributes["skew"] = fmt::format("{}", *options.skew);
   if (name == "ycsb") {
-    attributes["ycsb"] = options.ycsb;
-    attributes["field_bytes"] = std::to_string(options.field_bytes);
+    attributes["ycsb"] = options.ycsb.core_workload;
+    attributes["field_bytes"] = std::to_string(options.ycsb.field_bytes);
   }
   return attributes;
 }

@@ -1,5 +1,5 @@
 // WorkloadSettings: which workload a directory is for, as options on the command line and as attributes of
-// the manifest, so that --resume, verify and crash need not be told again. A user's own workload
+// the manifest, so that --resume, verify and crash need no options for it. A user's own workload
 // (workloads/own/own_workload.h) is kept in the directory, too: its files are copied to DIR/workload.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "workloads/shared/workload.h"
+#include "workloads/workload_table.h"
 
 namespace mneme {
 
@@ -25,7 +25,7 @@ struct WorkloadSettings {
 
   // After parsing: an option that the chosen workload has no use for is an error, never ignored.
   Result<void> check_options(const CLI::App& command) const;
-  // What the directory was created with stands. An error where the command line asks for something else.
+  // Returns the settings that the directory was created with. Fails if the command line asks for others.
   Result<WorkloadSettings> resumed(const CLI::App& command, const std::string& directory) const;
 
   // Copies a user's own files into the directory, from which from_attributes() takes them. Before its

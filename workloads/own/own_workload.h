@@ -12,7 +12,7 @@
 //             position alone, as a Workload's calls do.
 // Errors      each names the file and the line. Two rows of one key are found when they are loaded
 //             (workloads/shared/load.h).
-// Not here    conditions: what the rows must fulfil nobody has said.
+// Not here    conditions: the files state none.
 #pragma once
 
 #include <optional>
@@ -26,6 +26,17 @@
 #include "workloads/shared/workload.h"
 
 namespace mneme {
+
+// Where a user's own workload lies.
+struct WorkloadFiles {
+  std::string sql;
+  std::string calls;
+  std::string rows;  // empty: it begins with empty tables
+  // The data directory that keeps the files, with which the paths begin. Empty: they lie where the user says.
+  std::string directory{};
+
+  Result<std::string> read(const std::string& path) const;
+};
 
 class OwnWorkload : public Workload {
  public:

@@ -6,10 +6,7 @@
 
 namespace mneme {
 
-extern const std::string_view kTpccSql;
-extern const std::string_view kSmallbankSql;
-extern const std::string_view kTatpSql;
-extern const std::string_view kTpcbSql;
-extern const std::string_view kYcsbSql;
+// The text of workloads/NAME/NAME.sql, which must exist.
+std::string_view embedded_sql(std::string_view workload);
 
 }  // namespace mneme

@@ -65,7 +65,7 @@ class Workload {
 
   // By how much a committed call changed what the workload conserves (Smallbank: money, in hundredths).
   // `results` has one argument for each INOUT parameter, in order. Zero for a workload without such a
-  // quantity, and for calls that were rolled back, which nobody should ask about.
+  // quantity, and for calls that were rolled back, for which the caller should not ask.
   virtual int128 conserved_delta(const Call& call, std::span<const Argument> results) const = 0;
 
   // Checks every condition. `conserved`: the sum of conserved_delta over all committed calls since the
@@ -74,32 +74,16 @@ class Workload {
   virtual std::vector<Check> check(const RowSource& rows, std::optional<int128> conserved) const = 0;
 };
 
-// A user's own workload (workloads/own/own_workload.h): where its files are.
-struct WorkloadFiles {
-  std::string sql;
-  std::string calls;
-  std::string rows;  // empty: it begins with empty tables
-  // The data directory that keeps them, with which the paths begin. Empty: they are where the user says.
-  std::string directory{};
-
-  Result<std::string> read(const std::string& path) const;
-};
-
-struct WorkloadOptions {
+// The options that workloads share. workload_table.h adds each workload's own.
+struct SharedWorkloadOptions {
   // tpcc: warehouses; smallbank: times 18,000 customers; tatp: times 100,000 subscribers; tpcb: branches,
-  // each with 100,000 accounts; ycsb: times 100,000 records
+  // each with 100,000 accounts; ycsb: times 100,000 records. A user's own workload has no scale.
   uint32_t scale = 1;
   uint64_t seed = 1;
   std::string mix = "default";  // or NAME=PCT,...
-  // smallbank: this many percent of the calls choose among this many customers only. 0 percent: no hotspot.
-  uint32_t hotspot_percent = 90;
-  uint32_t hotspot_customers = 1000;
-  // tpcb: of branches and accounts, 0 unless given; ycsb: of records, 0.99 unless given. Zipfian theta; 0:
-  // uniform.
+  // The Zipfian theta of workloads that choose rows by it, from 0, uniform, to below 1. Without it each has
+  // its own default: tpcb 0, of branches and accounts; ycsb 0.99, of records.
   std::optional<double> skew = {};
-  std::string ycsb = "A";      // the core workload, to F
-  uint32_t field_bytes = 100;  // ycsb
-  WorkloadFiles files = {};    // of a user's own; it has seed and mix besides
 };
 
 }  // namespace mneme

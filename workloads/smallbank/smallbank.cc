@@ -27,7 +27,7 @@ Result<std::unique_ptr<Workload>> Smallbank::make(int64_t customers, const Hotsp
                                                   std::string_view mix) {
   Result<Mix> parsed = Mix::parse(mix, default_mix());
   if (!parsed.ok()) return parsed.error();
-  if (hotspot.percent < 0 || hotspot.percent > 100) {
+  if (hotspot.percent > 100) {
     return invalid_argument("a hotspot takes 0 to 100 percent of the calls, not {}", hotspot.percent);
   }
   if (hotspot.customers < 2 || hotspot.customers > customers - 2) {
@@ -42,7 +42,7 @@ Smallbank::Smallbank(int64_t customers, const Hotspot& hotspot, uint64_t seed, M
     : customers_(customers), hotspot_(hotspot), seed_(seed), mix_(std::move(mix)) {}
 
 std::string_view Smallbank::sql() const {
-  return kSmallbankSql;
+  return embedded_sql("smallbank");
 }
 
 uint32_t Smallbank::part_count() const {

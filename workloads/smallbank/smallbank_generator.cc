@@ -35,7 +35,7 @@ Generator::Generator(int64_t customers, const Hotspot& hotspot, uint64_t seed, c
 
 Generator::Pair Generator::customers(Random& random) const {
   const bool hot = random.chance(static_cast<int>(hotspot_.percent));
-  const int64_t low = hot || hotspot_.percent == 0 ? 1 : hotspot_.customers + 1;
+  const int64_t low = hot || hotspot_.percent == 0 ? 1 : int64_t{hotspot_.customers} + 1;
   const int64_t high = hot ? hotspot_.customers : customer_count_;
   const int64_t first = random.uniform(low, high);
   const int64_t second = random.uniform(low, high - 1);

@@ -1,4 +1,5 @@
-// What smallbank.sql declares, by number, how large a database is, and what its customers are called.
+// The tables and procedures of smallbank.sql by number, how large a database is, and what its customers are
+// called.
 #pragma once
 
 #include <fmt/format.h>
@@ -34,8 +35,8 @@ inline constexpr int64_t kCustomersPerScale = 18'000;
 
 // Most calls choose among a few customers, the first ones (the paper: 90 percent among 1,000, 100 or 10).
 struct Hotspot {
-  int64_t percent = 90;
-  int64_t customers = 1'000;
+  uint32_t percent = 90;
+  uint32_t customers = 1'000;
 };
 
 // Customers are numbered from 1.

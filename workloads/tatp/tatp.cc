@@ -79,7 +79,7 @@ Tatp::Tatp(int64_t subscribers, uint64_t seed, Mix mix)
     : subscribers_(subscribers), seed_(seed), mix_(std::move(mix)) {}
 
 std::string_view Tatp::sql() const {
-  return kTatpSql;
+  return embedded_sql("tatp");
 }
 
 uint32_t Tatp::part_count() const {

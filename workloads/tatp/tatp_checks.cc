@@ -8,7 +8,7 @@
 namespace mneme::tatp {
 namespace {
 
-// What one subscriber has, types as bits.
+// One subscriber's rows, types as bits.
 struct Has {
   bool subscriber = false;
   uint8_t access_infos = 0;

@@ -1,4 +1,4 @@
-// What a TATP database must always be: the population's subscribers, access infos and special facilities,
+// The conditions of a TATP database: the population's subscribers, access infos and special facilities,
 // which no call adds or takes away, and rules of call forwarding that belong to them.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What tatp.sql declares, by number, how large a database is, and what numbers subscribers have.
+// The tables and procedures of tatp.sql by number, how large a database is, and what numbers subscribers
+// have.
 #pragma once
 
 #include <fmt/format.h>

@@ -80,7 +80,8 @@ TEST(TatpGenerator, ArgumentsAreWithinTheirBoundsAndReachThem) {
   EXPECT_EQ(ends.begin()->first, 1);
 }
 
-// Of up to a million subscribers A is 2^16 - 1: each of a number's low 16 bits is one in three of four cases.
+// With up to a million subscribers A is 2^16 - 1: each of a number's low 16 bits is one in three of four
+// cases.
 TEST(TatpGenerator, SomeSubscribersArePreferred) {
   const auto generator = tatp_of(1'000'000, "get_subscriber_data=100")->generator({});
   int low_byte_of_ones = 0;
@@ -95,7 +96,7 @@ class TatpChecks : public testing::Test {
   TatpChecks()
       : workload_(tatp_of(50)), program_(compiled(*workload_)), rows_(program_->catalog, *workload_) {}
 
-  // Of the table's first row.
+  // The values of the table's first row.
   Value& value(const char* table, const char* column) {
     return rows_.rows(table).front()[rows_.column(table, column)];
   }

@@ -38,7 +38,7 @@ Tpcb::Tpcb(const Scale& scale, double skew, uint64_t seed)
     : scale_(scale), choice_(scale, skew), seed_(seed) {}
 
 std::string_view Tpcb::sql() const {
-  return kTpcbSql;
+  return embedded_sql("tpcb");
 }
 
 int64_t Tpcb::parts_per_branch() const {

@@ -1,5 +1,5 @@
-// What tpcb.sql declares, by number, how large a database is, and which branch tellers and accounts belong
-// to.
+// The tables and procedures of tpcb.sql by number, how large a database is, and which branch tellers and
+// accounts belong to.
 #pragma once
 
 #include <cstdint>

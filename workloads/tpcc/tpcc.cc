@@ -16,7 +16,7 @@ Tpcc::Tpcc(const Scale& scale, uint64_t seed, Mix mix)
     : scale_(scale), seed_(seed), mix_(std::move(mix)), population_(scale, seed) {}
 
 std::string_view Tpcc::sql() const {
-  return kTpccSql;
+  return embedded_sql("tpcc");
 }
 
 std::unique_ptr<CallGenerator> Tpcc::generator(const StreamId& stream) const {

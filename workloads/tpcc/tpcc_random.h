@@ -29,7 +29,7 @@ inline constexpr int64_t kItemA = 8191;
 
 inline constexpr size_t kMaxLastNameBytes = 15;
 
-// Of a number below kMostLastNames, a syllable for each of its digits.
+// The last name of a number below kMostLastNames: a syllable for each of its digits.
 class LastName {
  public:
   explicit LastName(int64_t number);

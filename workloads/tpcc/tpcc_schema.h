@@ -1,4 +1,4 @@
-// What tpcc.sql declares, by number, and how large a database is.
+// The tables and procedures of tpcc.sql by number, and how large a database is.
 #pragma once
 
 #include <algorithm>

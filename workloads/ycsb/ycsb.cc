@@ -17,7 +17,7 @@ constexpr std::string_view kFieldType = "VARCHAR(100)";
 
 std::string sql_for(uint32_t field_bytes) {
   const std::string wanted = fmt::format("VARCHAR({})", field_bytes);
-  std::string text(kYcsbSql);
+  std::string text(embedded_sql("ycsb"));
   size_t replaced = 0;
   for (size_t at = text.find(kFieldType); at != std::string::npos;
        at = text.find(kFieldType, at + wanted.size())) {
@@ -29,6 +29,19 @@ std::string sql_for(uint32_t field_bytes) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<Workload>> Ycsb::make(const Options& options, const SharedWorkloadOptions& shared) {
+  if (options.core_workload.size() != 1) {
+    return invalid_argument("YCSB has no core workload {}; there are A, B, C, D, E, F",
+                            options.core_workload);
+  }
+  Settings settings;
+  settings.core_workload = options.core_workload[0];
+  settings.records = shared.scale * kRecordsPerScale;
+  settings.field_bytes = options.field_bytes;
+  settings.skew = shared.skew.value_or(settings.skew);
+  return make(settings, shared.seed, shared.mix);
+}
 
 Result<std::unique_ptr<Workload>> Ycsb::make(const Settings& settings, uint64_t seed, std::string_view mix) {
   if (settings.core_workload < 'A' || settings.core_workload > 'F') {

@@ -14,6 +14,7 @@ namespace mneme::ycsb {
 
 class Ycsb : public Workload {
  public:
+  static Result<std::unique_ptr<Workload>> make(const Options& options, const SharedWorkloadOptions& shared);
   // `mix` default: the core workload's.
   static Result<std::unique_ptr<Workload>> make(const Settings& settings, uint64_t seed,
                                                 std::string_view mix);

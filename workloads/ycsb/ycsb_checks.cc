@@ -9,7 +9,7 @@
 namespace mneme::ycsb {
 namespace {
 
-// What one stream has inserted. A worker makes its inserts one after another, and a log that lost the later
+// One stream's inserts. A worker makes its inserts one after another, and a log that lost the later
 // ones keeps the earlier ones: as many as the highest ordinal says, or one is missing.
 struct Inserted {
   uint64_t records = 0;

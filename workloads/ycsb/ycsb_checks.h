@@ -1,4 +1,4 @@
-// What a YCSB database must always be: the population's records, what streams inserted, without a gap in any
+// The conditions of a YCSB database: the population's records, what streams inserted, without a gap in any
 // stream, and in every field a whole value that was written for it.
 #pragma once
 

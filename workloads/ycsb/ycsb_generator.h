@@ -23,7 +23,7 @@
 
 namespace mneme::ycsb {
 
-// Of core workload 'A' to 'F', in the order of Procedure.
+// The mix of core workload 'A' to 'F', in the order of Procedure.
 std::span<const MixShare> default_mix(char core_workload);
 
 class Generator : public CallGenerator {
@@ -37,7 +37,7 @@ class Generator : public CallGenerator {
  private:
   uint64_t inserts_before(uint64_t position) const;
   int64_t own_key(uint64_t ordinal) const;
-  // Of a record that is there once the stream has made `inserted` inserts.
+  // The number of a record that exists once the stream has made `inserted` inserts.
   int64_t choose_key(Random& random, uint64_t inserted) const;
   std::string_view value(int64_t key, uint32_t field, Random& random);
   void add_insert(Random& random, uint64_t ordinal);

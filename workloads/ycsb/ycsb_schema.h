@@ -1,16 +1,17 @@
-// What ycsb.sql declares, by number, which keys records have, and what their fields hold.
+// The tables and procedures of ycsb.sql by number, which keys records have, and what their fields hold.
 //
 // Records     numbered: those of the population from 0, an inserted one by the stream that inserts it and its
 //             place in that stream. So its key is known without asking the database, and no two streams ever
 //             insert the same one.
 // Keys        a record's number, scrambled (YCSB: insertorder=hashed): records that follow one another lie
 //             anywhere among the keys, and inserted ones among the population's.
-// Values      eight digits of chance, then text that follows from them, the key and the field: whoever reads
-//             a value can tell that it was written there, and whole.
+// Values      eight digits of chance, then text that follows from them, the key and the field: a
+//             reader can verify that a value was written there, and whole.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "engine/schema/catalog.h"
@@ -34,6 +35,12 @@ inline constexpr uint32_t kFields = 10;
 inline constexpr uint32_t kLeastFieldBytes = 16;
 inline constexpr uint32_t kMostFieldBytes = 10'000;
 inline constexpr int64_t kLongestScan = 100;
+
+// The user's choices besides the shared options.
+struct Options {
+  std::string core_workload = "A";  // to "F"
+  uint32_t field_bytes = 100;
+};
 
 struct Settings {
   char core_workload = 'A';  // to 'F'
