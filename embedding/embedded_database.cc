@@ -30,7 +30,7 @@ uint32_t hardware_threads() {
 }
 
 // For the threads that are made meanwhile: the program's handlers, timers and profilers are not for them.
-// What ends the process, or is a fault of the thread itself, stays.
+// Signals that end the process, or that are a fault of the thread itself, stay unblocked.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -8,7 +8,7 @@
 //
 // Flow        open(): the directory is created, or recovered by the default scheme -> connect() -> run(),
 //             call() -> end of the connections -> end of the database
-// Invariants  what a connection tells as done is durable, and survives a crash at any time after.
+// Invariants  what a connection reports as done is durable, and survives a crash at any time after.
 // Threads     open, connect: any. A connection belongs to one thread at a time, and may be handed on to
 //             another, with an open block, too; a thread may end while its connection lives. So many of them
 //             as the options say work at once. Connections should end before the database: if one is left,
@@ -55,7 +55,7 @@ namespace mneme {
 struct EmbeddedOptions {
   uint32_t connections = 1;  // at the same time
   Execution execution = Execution::kNative;
-  // What the log of a new database holds; one that is there keeps what it has.
+  // The content of a new database's log; an existing database keeps its own.
   RecordContent records = RecordContent::kCommand;
   DurableLogOptions log = {};  // buffer, device, flushes; its `workers` are the connections
   // Gets sentences for the user: what recovery found, why procedures are interpreted. Called by any thread,

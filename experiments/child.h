@@ -15,7 +15,7 @@
 
 namespace mneme {
 
-// What a command told as JSON on its standard output, and what the kernel tells of the process, under
+// A command's JSON from its standard output, with the kernel's counts for the process under
 // "process".
 Result<nlohmann::ordered_json> measure_command(const std::vector<std::string>& arguments);
 

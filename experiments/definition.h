@@ -1,4 +1,4 @@
-// What an experiment is: a figure or table of a paper, as data. `pacman_figures.cc` and its siblings hold
+// An experiment as data: a figure or table of a paper. `pacman_figures.cc` and its siblings hold
 // them all.
 //
 // A series has a command line of this very program. In command lines and in the names of values
@@ -71,7 +71,7 @@ struct FigureCell {
   std::string x = "$last";
 };
 
-// An ordering that the paper tells of, held against our medians.
+// An ordering that the paper states, compared with our medians.
 struct FigureClaim {
   enum class Relation { kAbove, kBelow };
 
@@ -88,7 +88,7 @@ struct Figure {
   std::string name{};  // pacman-figure-11
   std::string paper{};
   std::string title{};
-  std::vector<std::string> paper_says{};  // what its text tells of the figure
+  std::vector<std::string> paper_says{};  // the paper's text about the figure
   std::string scaled{};                   // how it is scaled to this machine, and what differs
   std::vector<FigurePanel> panels{};
   std::vector<FigureClaim> claims{};

@@ -45,7 +45,7 @@ Result<Json> points_json(const PlannedSeries& series, const Measurements& measur
   return points;
 }
 
-// Of a run that is drawn over time: the one whose mean is in the middle of all.
+// Adds a figure drawn over time: the run with the median mean.
 Result<void> add_timeline(const PlannedSeries& series, const Measurements& measured, Json& json) {
   const PlannedPoint& point = series.points.front();
   std::vector<std::pair<double, std::vector<double>>> runs;

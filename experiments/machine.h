@@ -1,4 +1,4 @@
-// What results depend on beside the program's options: the machine, its kernel, the build.
+// The environment that results depend on besides the program's options: the machine, its kernel, the build.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 namespace mneme {
 
 // {"processor","cores","memory_bytes","numa_nodes","kernel","system","compiler","program"}; `program` is a
-// digest of the executable's bytes, so that results of different builds can be told apart.
+// digest of the executable's bytes, so that results of different builds can be distinguished.
 nlohmann::ordered_json environment_json(uint32_t cores);
-// Of the last minute: how much else the machine does.
+// The machine's load in the last minute.
 double load_average();
 // 2026-01-31 12:00 UTC
 std::string time_now();

@@ -50,7 +50,7 @@ std::optional<double> number_of(const std::string& text) {
   return number;
 }
 
-// Of all series: numbers in their order, names as they come.
+// The points of all series: numbers in their order, names as they come.
 std::vector<std::string> joined_axis(const PlannedPanel& panel) {
   std::vector<std::string> all;
   for (const PlannedSeries& series : panel.series) {

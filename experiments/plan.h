@@ -45,7 +45,7 @@ struct Plan {
   const Figure* figure = nullptr;
   ExperimentScale scale;
   std::vector<PlannedPanel> panels;
-  // What is to be run, each once a round, without repetitions.
+  // The commands to run, each once a round, without repetitions.
   std::vector<std::string> commands;
   std::vector<PlannedDatabase> databases;
 

@@ -13,7 +13,7 @@ std::string script_text(const Json& data) {
   return replaced(data.dump(), "<", "\\u003c");
 }
 
-// What the page needs of a figure; commands' lists of runs stay in.
+// The measured figures in the catalog's order, with their commands' lists of runs.
 Json in_order(const Json& figures) {
   Json ordered = Json::array();
   for (const Figure& figure : all_figures()) {

@@ -1,4 +1,4 @@
-// ExperimentRunner: runs a plan's commands in rounds, each once a round, and keeps what each told.
+// ExperimentRunner: runs a plan's commands in rounds, each once a round, and keeps what each reported.
 //
 // Flow   a round begins with another command each time, so that what else the machine does falls on all
 //        alike; what the store holds already is not run again; a database is made when the first command
@@ -42,7 +42,7 @@ class ExperimentRunner {
 
   ExperimentRunner(const ResultStore& store, Options options) : store_(store), options_(std::move(options)) {}
 
-  // What it will run in all, for the progress. Measurements that are kept are none of it.
+  // Counts the runs of the plans for the progress, without measurements that are kept already.
   Result<void> announce(const std::vector<Plan>& plans);
   Result<Measurements> run(const Plan& plan);
 

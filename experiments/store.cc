@@ -20,7 +20,7 @@ uint32_t checksum(std::string_view text) {
   return crc32c(std::as_bytes(std::span(text.data(), text.size())));
 }
 
-// The command's beginning, of letters, digits and hyphens, for whoever looks into the folder.
+// The command's beginning, of letters, digits and hyphens, for people who look into the folder.
 std::string slug(std::string_view key) {
   std::string text;
   for (const char c : key.substr(0, 60)) {

@@ -19,7 +19,7 @@ struct Spread {
   double min = 0;
   double max = 0;
 };
-// Of at least one number.
+// `runs` holds at least one number.
 Spread spread_of(std::vector<double> runs);
 
 }  // namespace mneme

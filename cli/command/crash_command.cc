@@ -1,5 +1,5 @@
 // mneme crash: runs a workload in a child process, kills it with SIGKILL at a random moment, recovers by
-// every scheme, and holds the result against what the clients were told. Every other round goes on where the
+// every scheme, and compares the result with what the clients were told. Every other round goes on where the
 // last one was killed.
 #include <fmt/format.h>
 
@@ -57,7 +57,7 @@ struct CrashCommand {
   // rounds that recovered from a checkpoint that was taken beside transactions
   uint64_t from_checkpoints = 0;
   uint64_t in_checkpoints = 0;  // rounds that were killed while one was being written
-  uint64_t ad_hoc = 0;  // transactions in the logs that were left, where a scheme that replays calls tells
+  uint64_t ad_hoc = 0;  // transactions in the logs left behind, if a scheme that replays calls counted them
   // the exit statuses of engines that ended by themselves, before they were killed
   std::vector<int> ended_with;
   uint64_t holes = 0;  // that the crashes left in a log in persistent memory
@@ -168,7 +168,7 @@ struct CrashCommand {
   }
 
  private:
-  // Of the parallel replay of calls.
+  // The options of CLR-P, which replays calls in parallel.
   Result<void> choose_recovery(const CLI::App& command) {
     const bool is_given = command.count("--replay") > 0 || is_any_given(command, OptionGroup::kAnalysis);
     if (is_given && !holds_calls(content_.records)) {
@@ -205,7 +205,7 @@ struct CrashCommand {
   void add(uint32_t round, const KilledRun& killed, const Examination& examination) {
     crashed_at.push_back(killed.seconds);
     if (killed.ended_by_itself) ended_with.push_back(killed.exit_status);
-    // Of the second round on a directory, the witness knows both, and the log holds both.
+    // In the second round on a directory the witness knows both rounds, and the log holds both.
     const uint64_t holes_found = examination.schemes.front().report.holes;
     from_checkpoints += examination.checkpoint_lsn == kCheckpointLsn ? 0 : 1;
     in_checkpoints += examination.in_checkpoint ? 1 : 0;

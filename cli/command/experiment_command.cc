@@ -153,7 +153,7 @@ struct ExperimentCommand {
     RETURN_IF_ERROR(runner.announce(plans));
     if (quick) output.notice("--quick is to see that all works: its figures are not to be believed");
     Json results = Json::array();
-    // One that can't be measured is told, and the others are measured all the same.
+    // A figure that can't be measured is reported, and the others are measured all the same.
     std::vector<std::string> failures;
     for (const Plan& plan : plans) {
       Result<Json> figure = measure_one(runner, plan, environment);
@@ -206,7 +206,7 @@ struct ExperimentCommand {
     return figure;
   }
 
-  // Of the minute before each measurement: what else the machine did.
+  // The machine's load in the minute before each measurement.
   static double mean_load(const Measurements& measured) {
     double sum = 0;
     size_t count = 0;

@@ -34,7 +34,7 @@ void promote_standby(int) {
   is_to_be_promoted = 1;
 }
 
-// The end of a terminal ends the standby in order, unless who started it has chosen otherwise, as nohup does.
+// The end of a terminal ends the standby in order, unless its parent ignores the signal, as nohup does.
 void heed_signals() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGTERM, end_following);
@@ -135,7 +135,7 @@ struct FollowCommand {
     return replicated_log_options(*device, remote, manifest.database_id);
   }
 
-  // Of each line, the speed since the one before.
+  // Each line shows the speed since the previous one.
   static Progress::Ask asking(const Follower& follower) {
     return [&follower, before = uint64_t{0}, before_ns = monotonic_ns()]() mutable {
       const FollowLag lag = follower.lag();

@@ -64,7 +64,7 @@ struct InspectCommand {
       }
       records.push_back(*std::move(record));
       if (log->records[i].kind != RecordKind::kSchema) continue;
-      // What follows is another program's.
+      // The rest is another program's.
       Result<std::unique_ptr<Program>> changed = program_after(**program, log->records[i]);
       if (!changed) return changed.error();
       codec.reset();

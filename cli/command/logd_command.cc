@@ -20,16 +20,16 @@ constexpr const char* kTcpPlace = "127.0.0.1:7433";
 // A pipe that is ready takes so many bytes at once.
 constexpr size_t kMostLineBytes = PIPE_BUF;
 
-// Whom the signals stop.
+// The server that the signals stop.
 LogServer* serving = nullptr;
 
 void stop_serving(int) {
   serving->stop();
 }
 
-// A line at once, also into a file or a pipe: who started the server waits for it. Where nobody listens any
-// more, the disk is full, or a pipe that nobody reads, the server goes on without: logs are worth more than
-// its words.
+// Writes a line at once, also into a file or a pipe: the process that started the server waits for it. Where
+// nobody listens any more, the disk is full, or a pipe that nobody reads, the server goes on without: logs
+// are worth more than its words.
 void tell(const std::string& sentence) {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
   if (::poll(&output, 1, 0) == 0) return;
@@ -39,7 +39,7 @@ void tell(const std::string& sentence) {
   std::clearerr(stdout);
 }
 
-// The end of a terminal ends the server in order, unless who started it has chosen otherwise, as nohup does.
+// The end of a terminal ends the server in order, unless its parent ignores the signal, as nohup does.
 void handle_signals() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGTERM, stop_serving);

@@ -28,8 +28,8 @@ int exit_status(mneme::ErrorKind kind) {
   return 1;
 }
 
-// Where whoever began the program has closed a standard stream, the system would give its number to the next
-// file that is opened, and messages would be written into the log.
+// If the parent has closed a standard stream, the system would give its number to the next file that is
+// opened, and messages would be written into the log.
 void open_standard_streams() {
   int descriptor = 0;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = ::open("/dev/null", O_RDWR);

@@ -119,7 +119,7 @@ struct RecoverCommand {
  private:
   bool is_traced() const { return !trace.empty() || !trace_html.empty(); }
 
-  // What is recorded costs time, so no more than is asked for.
+  // Recording costs time, so only what the options ask for is recorded.
   std::unique_ptr<ScheduleRecorder> make_recorder() const {
     using Detail = ScheduleRecorder::Detail;
     if (!simulate_cores.empty()) return std::make_unique<ScheduleRecorder>(Detail::kRendezvous);

@@ -127,7 +127,7 @@ struct SqlCommand {
           "a log on other machines goes round, and needs the checkpoints that `mneme run` takes: choose the "
           "device file");
     }
-    // What is wrong with the script is said before the database is recovered.
+    // An error in the script is reported before the database is recovered.
     Result<std::string> script = command_text;
     if (!file.empty()) script = read_text_file(file);
     if (!script) return script.error();

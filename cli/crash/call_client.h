@@ -53,9 +53,9 @@ class CallClient {
   Call timed_call_;
   uint64_t unanswered_ = 0;
 
-  // Written by whoever ends the test, read by run(). Relaxed: nothing else is handed over with it.
+  // Written by the thread that ends the test, read by run(). Relaxed: nothing else is handed over with it.
   std::atomic<bool> stopping_{false};
-  // Written by run(), read by whoever shows progress. Relaxed: a number to look at.
+  // Written by run(), read by the thread that shows progress. Relaxed: a number to look at.
   std::atomic<uint64_t> answered_{0};
 };
 

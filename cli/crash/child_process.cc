@@ -77,7 +77,7 @@ ChildProcess::Ending ChildProcess::wait() {
 ChildProcess::Ending ChildProcess::wait(std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   siginfo_t ended{};
-  // WNOWAIT: whoever has ended stays to be waited for.
+  // WNOWAIT: a child that has ended remains to be waited for.
   while (waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
          ended.si_pid == 0 && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

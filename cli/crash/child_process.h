@@ -34,7 +34,8 @@ class ChildProcess {
   // Waits for the end.
   struct Ending {
     bool killed = false;  // by SIGKILL
-    int exit_status = 0;  // as a shell tells it: of another signal's victim 128 more than the signal
+    // as a shell reports it: for a child killed by another signal 128 more than the signal
+    int exit_status = 0;
   };
   Ending wait();
   // The same, and kills what has not ended by then.

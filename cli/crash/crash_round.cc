@@ -28,7 +28,7 @@ uint64_t answered_by(const std::vector<std::unique_ptr<CallClient>>& clients) {
   return answered;
 }
 
-// A server that ends by itself has more to do once its clients are left alone: it tells why.
+// A server that ends by itself still has to report why, after its clients are cut off.
 constexpr std::chrono::seconds kLongestEnding{10};
 
 Result<void> run_hook(const std::string& hook, const char* moment, pid_t server) {
@@ -167,11 +167,11 @@ Result<Examination> examine(const std::string& directory, const std::string& arc
     examination.digests_equal &= examination.schemes.back().digest == examination.schemes.front().digest;
     if (!pass.is_judged) continue;
     examination.verdict = witness.judge(recovered->log);
-    // What nobody was told of may be at one server alone, and that one away now and back later.
+    // A record that no client was told of may be at one server alone, which is away now and back later.
     const bool is_elsewhere = manifest->attributes.contains(kLogServersAttribute) ||
                               manifest->attributes.contains(kLogKindAttribute);
     if (examination.verdict.good() && !is_elsewhere) witness.settle(recovered->log);
-    // What an ad-hoc transaction was to add to what is conserved, its rows don't tell.
+    // An ad-hoc transaction's rows don't say by how much it changed what is conserved.
     const bool saw_all = sees_calls && recovered->report.replay.ad_hoc == 0;
     for (const Check& check : workload.check(DatabaseRows(*recovered->database),
                                              saw_all ? std::optional(conserved) : std::nullopt)) {

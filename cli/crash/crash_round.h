@@ -44,7 +44,8 @@ struct KilledRun {
   int exit_status = 0;  // of one that ended by itself
 };
 
-// Starts a server on the directory, sends it calls, kills it, and tells the witness what the clients knew.
+// Starts a server on the directory, sends it calls, kills it, and reports to the witness what the clients
+// knew.
 Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& workload,
                                    const Program& program, Witness& witness);
 
@@ -64,7 +65,7 @@ struct Examination {
   size_t checks = 0;
 
   bool good() const { return digests_equal && verdict.good() && failed_checks.empty(); }
-  // What is wrong; empty when all is good.
+  // The faults that were found; empty if there are none.
   std::string faults() const;
 };
 

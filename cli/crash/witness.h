@@ -38,7 +38,7 @@ struct Verdict {
 // Over the life of one data directory: crash after crash, all that was ever acknowledged must stay.
 class Witness {
  public:
-  // What the clients of one incarnation knew when it had been killed.
+  // The clients' knowledge when their incarnation had been killed.
   void add(ClientJournal journal);
   // The highest LSN that a client was told of; 0: none.
   Lsn last_acknowledged() const { return acknowledged_.empty() ? Lsn{} : acknowledged_.rbegin()->first; }

@@ -32,7 +32,7 @@ class Target {
   virtual bool insert(WorkerId worker, ByteSpan payload, Lsn& lsn) = 0;
   virtual Lsn durable() const = 0;
   virtual std::optional<Error> failure() const = 0;
-  // To be asked when nobody inserts any more.
+  // To be called when no thread inserts any more.
   virtual std::optional<double> crawling_ratio() { return std::nullopt; }
   virtual bool wait_durable(Lsn lsn) = 0;
   virtual void report_log(LogBenchReport&) const {}

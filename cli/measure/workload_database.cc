@@ -111,7 +111,7 @@ Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory,
 
 Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, const DurableLogOptions& log,
                                                 Execution execution, bool quiet) {
-  // Before anything is changed: who opens the directory for work must be able to go on.
+  // Before anything is changed: the engine that opens the directory for work must be able to go on.
   const Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
   Result<WorkloadSettings> settings = WorkloadSettings::from_attributes(manifest->attributes, directory);

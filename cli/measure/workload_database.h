@@ -32,7 +32,7 @@ class WorkloadDatabase {
   const CompiledUnits& procedures() const { return procedures_; }
   // Sentences for the user, each once: of the log, of recovery, of the procedures' machine code.
   const std::vector<std::string>& notices() const { return notices_; }
-  // What the recovery that opened it told; of a new database, nothing.
+  // The report of the recovery that opened the database; empty for a new one.
   const RecoveryReport& recovered() const { return recovered_; }
   // How often the directory has been opened for work before.
   uint32_t incarnation() const { return incarnation_; }

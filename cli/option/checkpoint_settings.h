@@ -51,7 +51,7 @@ class CheckpointSettings {
   bool when_full_ = false;
 };
 
-// Of a run that was measured from `measured_from_ns` on.
+// The checkpoints of a run that was measured from `measured_from_ns` on.
 Json checkpoints_json(const std::vector<TakenCheckpoint>& taken, uint64_t measured_from_ns);
 // A line of the run's text.
 std::string checkpoints_text(const std::vector<TakenCheckpoint>& taken);

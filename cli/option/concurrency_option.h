@@ -1,4 +1,5 @@
-// ConcurrencyOption: --cc and --elr: how transactions are kept apart, and when two-phase locking lets go.
+// ConcurrencyOption: --cc and --elr: how transactions are isolated, and when two-phase locking releases
+// locks.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -43,7 +43,7 @@ class LogBufferSettings {
  private:
   Result<void> choose_epochs(const CLI::App& command, DurableLogOptions& log) const;
   Result<void> choose_streams(DurableLogOptions& log) const;
-  // Of one stream's buffer.
+  // The tuning of one stream's buffer.
   std::vector<std::string> tuning_arguments(LogBufferKind kind) const;
   bool is_epoch() const { return name_ == name_of(LogLayout::kEpoch); }
 

@@ -27,10 +27,10 @@ struct LogContentSettings {
   uint32_t ad_hoc_percent = 0;
 
   void add_options(CLI::App& command);
-  // Of a server on a database that was made before.
+  // --adhoc alone, for a server on a database that was made before.
   void add_ad_hoc_option(CLI::App& command);
   bool is_off() const { return log == "off"; }
-  // Of a log that there is, for a database that is to be made.
+  // The content of the log of a database that is to be made. The log must not be off.
   Result<LogContent> content() const;
   // For a database that was made before, whose manifest overrules what was not said: an option that says
   // otherwise is refused.

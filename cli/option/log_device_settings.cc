@@ -50,7 +50,7 @@ bool has_segments(LogDeviceKind kind) {
 bool has_flusher(LogDeviceKind kind) {
   return !is_nvm(kind);
 }
-// What its files are written to by a flusher.
+// The device to which a flusher writes the log's files.
 LogDeviceKind written_to(LogDeviceKind kind, LogLayout layout) {
   return layout == LogLayout::kDistributed ? destaging_device(kind) : kind;
 }

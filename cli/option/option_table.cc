@@ -59,7 +59,7 @@ std::string listed_log_buffers() {
 }
 
 constexpr OptionRow kTable[] = {
-    // What a command works on
+    // The directory and threads of a command
     {kCommand, "directory",
      "the data directory; of follow the standby's: a copy of the primary's, or its own from before", false,
      nullptr, true},

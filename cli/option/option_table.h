@@ -22,7 +22,7 @@
 
 namespace mneme {
 
-// What an option is about. Options of the log's buffer, its device and checkpoints are refused as groups
+// The subject of an option. Options of the log's buffer, its device and checkpoints are refused as groups
 // where there is no log.
 enum class OptionGroup {
   kCommand,

@@ -1,4 +1,4 @@
-// What an experiment found, as text: our table beside the paper's numbers, and whether its orderings hold.
+// An experiment's result as text: our table beside the paper's numbers, and whether its orderings hold.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ namespace mneme {
 extern const std::string_view kSlicePage;
 extern const std::string_view kReplayPage;
 
-// What stands before a page's data, and behind it.
+// The texts before a page's data and behind it.
 struct PageParts {
   std::string_view before;
   std::string_view behind;

@@ -42,7 +42,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // What is known better than from the stage's beginning and total.
+  // A rate and time left that are known better than from the stage's begin and total.
   struct Pace {
     double per_second = 0;
     double seconds_left = 0;
@@ -50,8 +50,8 @@ class Progress {
   struct Now {
     uint64_t done = 0;
     std::optional<Pace> pace{};
-    std::optional<uint64_t> lsn{};  // the last one that was reached
-    std::string text{};             // what else there is to tell, at the end of a line
+    std::optional<uint64_t> lsn{};                                     // the last one that was reached
+    std::string text{};                                                // more text, at the end of a line
     nlohmann::ordered_json fields = nlohmann::ordered_json::object();  // the same, of a JSON line
   };
   using Ask = std::function<Now()>;
@@ -68,7 +68,7 @@ class Progress {
   void update(const Now& now);
   void finish();
 
-  // What came of it all, for scripts: a line of the style json, and of no other.
+  // Reports the result to scripts: a line of the style json, and of no other.
   void result(const nlohmann::ordered_json& object);
 
  private:

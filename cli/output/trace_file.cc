@@ -108,7 +108,7 @@ class TraceWriter {
     return label.substr(0, label.find(':'));
   }
 
-  // What the thread that ended the wait was doing then, or had just done: a lane's end is told before it
+  // The work of the thread that ended the wait, then or just before: a lane's end is reported before it
   // wakes others.
   std::string cause_of(const ScheduleStep& wait) const {
     if (wait.other == kNoEntry || wait.other >= recorder_.thread_count()) return "the end of replay";

@@ -173,7 +173,7 @@
   // "40" is 40 threads.
   const counts = (panel, x) => (/^(threads|clients|cores|threads or cores)$/.test(panel.x) && /^\d+$/.test(x) ? ` ${panel.x.split(" ")[0]}` : "");
 
-  // What the paper's text gives of it.
+  // The numbers in the paper's text.
   function paperChart(panel, width) {
     const rows = panel.paper.map((value) => ({ ...value, base: baseName(value.series), label: `${value.series}, ${xText(panel, value.x)}${counts(panel, value.x)}` }));
     const names = rows.map((row) => row.label);

@@ -14,7 +14,7 @@ namespace mneme {
 
 struct CsvField {
   std::string text;
-  bool quoted = false;  // so that an empty text is told from nothing
+  bool quoted = false;  // distinguishes an empty text from nothing
 };
 
 // `line` counts from 1, where the record begins. The fields are valid during the call. The first error ends

@@ -229,7 +229,7 @@ Result<DrawnValue> DrawnValue::parse_template(const Type& type, std::string_view
     return invalid_argument("'={}' may be of {} characters, and {} holds {}", text, longest, to_string(type),
                             type.length);
   }
-  // What stays must be text that the type takes, which is ASCII.
+  // The fixed part must be text that the type takes, which is ASCII.
   std::string fixed;
   for (const Part& part : std::get<Template>(drawn.rule_)) fixed += part.before;
   if (const Result<Value> fits =

@@ -33,7 +33,7 @@
 
 namespace mneme {
 
-// What a value is drawn from and for. What is drawn lies in `memory`.
+// The source of a value's randomness, and its use. The drawn value lies in `memory`.
 struct Drawing {
   Random& random;
   int64_t number;
@@ -75,7 +75,7 @@ class DrawnValue {
     Range count;
     std::unique_ptr<DrawnValue> element;
   };
-  // Of a text: what stays, and behind each stretch of it what is drawn.
+  // For a text: its fixed parts, and behind each of them the drawn one.
   struct Part {
     std::string_view before;
     std::shared_ptr<const DrawnValue> drawn;  // none behind the last

@@ -17,7 +17,7 @@ struct RowCounts {
   double inserted = 0;
   double deleted = 0;
 
-  // What is left of them; 0 where as many are deleted, as far as a sample can tell.
+  // Inserted minus deleted rows; 0 if a sample deletes as many.
   double added() const {
     const double chance = deleted > 0 ? 2 * std::sqrt(inserted + deleted) : 0;
     return inserted - deleted > chance ? inserted - deleted : 0;

@@ -14,7 +14,7 @@
 
 namespace mneme {
 
-// Of rows and index entries, a call, on average. 0: the workload's calls insert nothing.
+// Bytes of rows and index entries that a call inserts on average. 0: the workload's calls insert nothing.
 double expected_growth_per_call(const Workload& workload, const Program& program, const Database& database);
 
 }  // namespace mneme

@@ -22,7 +22,7 @@ class RowSource {
 
   virtual const Catalog& catalog() const = 0;
 
-  // Visits every row of the table once, in any order. Nobody writes meanwhile.
+  // Visits every row of the table once, in any order. No transaction writes meanwhile.
   virtual void scan(TableId table, FunctionRef<void(std::span<const Value> row)> visit) const = 0;
 };
 

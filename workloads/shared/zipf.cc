@@ -27,7 +27,7 @@ Zipf::Zipf(uint64_t count, double theta) : count_(count) {
   zeta_ = sum_of_powers(count, theta);
   zeta_of_two_ = sum_of_powers(2, theta);
   exponent_ = 1 / (1 - theta);
-  // Of two ranks, or one, draw() needs no more than the sums, and this would be 0 / 0.
+  // With two ranks or one draw() needs only the sums, and this would be 0 / 0.
   slope_ =
       count <= 2 ? 0 : (1 - std::pow(2 / static_cast<double>(count), 1 - theta)) / (1 - zeta_of_two_ / zeta_);
 }

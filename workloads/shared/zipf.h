@@ -28,7 +28,7 @@ class Zipf {
   uint64_t draw(Random& random) const;
 
   uint64_t count() const { return count_; }
-  // Of rank 0.
+  // The probability of rank 0.
   double highest_probability() const { return 1 / zeta_; }
 
  private:
