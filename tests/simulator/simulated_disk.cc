@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,6 +21,7 @@
 
 #include "base/check.h"
 #include "logging/record/block_format.h"
+#include "tests/simulator/disk_changes.h"
 #include "tests/simulator/real_calls.h"
 #include "tests/simulator/simulated_threads.h"
 
@@ -32,74 +32,6 @@ namespace {
 constexpr uint64_t kLongestSyncNs = 3'000'000;
 constexpr uint64_t kLongestWriteNs = 50'000;
 constexpr uint64_t kSlowSyncNs = 50'000'000;
-
-using Bytes = std::vector<char>;
-
-// A change of a file's content that no sync has covered.
-struct Change {
-  uint64_t id;
-  uint64_t offset;
-  Bytes before;
-  Bytes after;
-  uint64_t size_before;
-  uint64_t size_after;
-  bool is_doomed = false;  // a sync that should have covered it failed
-
-  uint64_t end() const { return offset + std::max(before.size(), after.size()); }
-};
-
-struct Content {
-  int descriptor = -1;  // of our own
-  std::vector<Change> changes;
-};
-
-// A change of a directory's entries that no sync has covered.
-struct EntryChange {
-  enum class Kind : uint8_t { kMade, kRenamed, kRemoved };
-  uint64_t id;
-  Kind kind;
-  std::string path;
-  std::string from{};      // kRenamed
-  std::string kept{};      // what had the path before, in the trash
-  bool is_doomed = false;  // a sync that should have covered it failed
-};
-
-// What a process that is killed leaves to the next, as numbers and strings, one behind the other.
-class CacheWriter {
- public:
-  explicit CacheWriter(const std::string& path) : file_(path, std::ios::binary) {}
-  ~CacheWriter() { CHECK(file_.good()); }
-  void put(uint64_t number) { file_.write(reinterpret_cast<const char*>(&number), sizeof number); }
-  template <typename Text>
-  void put_text(const Text& text) {
-    put(text.size());
-    file_.write(text.data(), static_cast<std::streamsize>(text.size()));
-  }
-
- private:
-  std::ofstream file_;
-};
-
-class CacheReader {
- public:
-  explicit CacheReader(const std::string& path) : file_(path, std::ios::binary) {}
-  uint64_t get() {
-    uint64_t number = 0;
-    file_.read(reinterpret_cast<char*>(&number), sizeof number);
-    CHECK(file_.good());
-    return number;
-  }
-  template <typename Text>
-  Text get_text() {
-    Text text(get(), char{});
-    file_.read(text.data(), static_cast<std::streamsize>(text.size()));
-    CHECK(file_.good());
-    return text;
-  }
-
- private:
-  std::ifstream file_;
-};
 
 class Disk {
  public:
@@ -134,7 +66,7 @@ class Disk {
     return descriptor;
   }
 
-  // Nothing: not a file of this disk.
+  // Returns nullopt if it is not a file of this disk.
   std::optional<ssize_t> write(int descriptor, const void* bytes, size_t count, off_t offset,
                                bool may_end_early) {
     Content* const content = find(descriptor);
@@ -172,7 +104,7 @@ class Disk {
       if (each.id <= last && is_failure) each.is_doomed = true;
     }
     if (is_failure) return fail_with(EIO);
-    // What lies over a doomed change takes its place for good.
+    // A durable change that lies over a doomed one takes its place for good.
     std::erase_if(content->changes, [&](const Change& doomed) {
       return doomed.is_doomed && std::ranges::any_of(content->changes, [&](const Change& each) {
                return !each.is_doomed && each.id <= last && each.offset < doomed.end() &&
@@ -218,7 +150,7 @@ class Disk {
     return done;
   }
 
-  // What nothing has made durable was never there. Of others the removal is durable at once.
+  // An entry that no sync has made durable was never there. The removal of others is durable at once.
   int rmdir(const char* path) {
     step();
     const auto done = static_cast<int>(system_call(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR));
@@ -241,7 +173,7 @@ class Disk {
   }
 
   void fail_power() {
-    // Of some failures all is lost that can be, of some nothing, of most this and that.
+    // Some failures lose all that can be lost, some lose nothing, most lose this and that.
     const uint64_t manner = draw(8);
     for (Content& content : contents_) {
       std::vector<Change>& changes = content.changes;
@@ -290,23 +222,13 @@ class Disk {
             0);
       cache.put_text(name);
       cache.put(content.changes.size());
-      for (const Change& each : content.changes) {
-        for (const uint64_t number :
-             {each.id, each.offset, each.size_before, each.size_after, uint64_t{each.is_doomed}})
-          cache.put(number);
-        cache.put_text(each.before);
-        cache.put_text(each.after);
-      }
+      for (const Change& each : content.changes) each.put(cache);
     }
     cache.put(entries_.size());
     for (const auto& [directory, changes] : entries_) {
       cache.put_text(directory);
       cache.put(changes.size());
-      for (const EntryChange& each : changes) {
-        for (const uint64_t number : {each.id, static_cast<uint64_t>(each.kind), uint64_t{each.is_doomed}})
-          cache.put(number);
-        for (const std::string& text : {each.path, each.from, each.kept}) cache.put_text(text);
-      }
+      for (const EntryChange& each : changes) each.put(cache);
     }
   }
 
@@ -384,7 +306,7 @@ class Disk {
       return fail_with(EIO);
     }
     if (rules_.fault == Fault::kForgetsSyncs) return 0;
-    // What became of a path later takes the place of what was doomed.
+    // A later change of a path takes the place of a doomed one.
     const auto is_over = [&](const EntryChange& doomed) {
       return std::ranges::any_of(changes, [&](const EntryChange& each) {
         return !each.is_doomed && each.id > doomed.id && each.id <= last && each.path == doomed.path;
@@ -482,32 +404,14 @@ class Disk {
           static_cast<int>(system_call(SYS_openat, AT_FDCWD, name.c_str(), O_RDWR | O_CLOEXEC, 0));
       CHECK(content.descriptor >= 0);
       system_call(SYS_unlinkat, AT_FDCWD, name.c_str(), 0);
-      for (uint64_t changes = cache.get(); changes > 0; --changes) {
-        Change change{};
-        change.id = cache.get();
-        change.offset = cache.get();
-        change.size_before = cache.get();
-        change.size_after = cache.get();
-        change.is_doomed = cache.get() != 0;
-        change.before = cache.get_text<Bytes>();
-        change.after = cache.get_text<Bytes>();
-        content.changes.push_back(std::move(change));
-      }
+      for (uint64_t changes = cache.get(); changes > 0; --changes)
+        content.changes.push_back(Change::get(cache));
       numbers_.emplace(identity(content.descriptor), contents_.size());
       contents_.push_back(std::move(content));
     }
     for (uint64_t left = cache.get(); left > 0; --left) {
       std::vector<EntryChange>& entries = entries_[cache.get_text<std::string>()];
-      for (uint64_t changes = cache.get(); changes > 0; --changes) {
-        EntryChange change{};
-        change.id = cache.get();
-        change.kind = static_cast<EntryChange::Kind>(cache.get());
-        change.is_doomed = cache.get() != 0;
-        change.path = cache.get_text<std::string>();
-        change.from = cache.get_text<std::string>();
-        change.kept = cache.get_text<std::string>();
-        entries.push_back(std::move(change));
-      }
+      for (uint64_t changes = cache.get(); changes > 0; --changes) entries.push_back(EntryChange::get(cache));
     }
     system_call(SYS_unlinkat, AT_FDCWD, cache_path().c_str(), 0);
   }
@@ -557,7 +461,7 @@ void insert_disk(DiskRules rules, DiskCounts& counts) {
   disk = new Disk(std::move(rules), counts);
 }
 
-// What they do to files is no longer the disk's.
+// Each takes the disk out first, so that its own calls are no longer simulated.
 void fail_power() {
   std::exchange(disk, nullptr)->fail_power();
 }
@@ -567,7 +471,7 @@ void keep_cache() {
 
 }  // namespace mneme::simulator
 
-// What takes the C library's place.
+// These take the place of the C library's calls.
 
 using namespace mneme::simulator;
 
@@ -612,7 +516,7 @@ ssize_t pwrite64(int descriptor, const void* bytes, size_t count, off64_t offset
   return pwrite(descriptor, bytes, count, offset);
 }
 
-// Of one buffer, as the log writes.
+// Simulated for one buffer, as the log writes.
 ssize_t pwritev2(int descriptor, const iovec* vectors, int count, off_t offset, int flags) {
   if (is_disk_there() && count == 1) {
     if (const auto done =
