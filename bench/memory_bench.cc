@@ -49,7 +49,7 @@ class Region {
   uint64_t count() const { return count_; }
   uint64_t next(uint64_t at) const { return lines_[at].next; }
 
-  // Of the memory, how much lies on huge pages, as the kernel says.
+  // Returns the share of the memory that lies on huge pages, as the kernel reports it.
   size_t huge_percent() const {
     std::ifstream file("/proc/self/smaps");
     bool ours = false;

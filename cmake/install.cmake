@@ -1,5 +1,5 @@
-# What `cmake --install` leaves: the program with the workloads' machine code, the library and its headers, and what find_package(Mneme)
-# reads. CPack makes a Debian package of it.
+# `cmake --install` leaves the program with the workloads' machine code, the library with its headers, and the files that
+# find_package(Mneme) reads. CPack makes a Debian package of them.
 set(MNEME_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Mneme)
 set(MNEME_LIBRARY_FOLDERS base network logging engine procedures analyzer recovery embedding)
 

@@ -1,5 +1,5 @@
-# What the program needs to compile procedures while it runs: its own compiler and flags, baked into mneme_procedures,
-# with a digest of the headers; and symbols of its own that machine code can be bound to.
+# To compile procedures while it runs, the program needs its own compiler and flags and a digest of the headers, which are
+# compiled into mneme_procedures, and must export the symbols that machine code calls.
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} --version OUTPUT_VARIABLE MNEME_COMPILER_VERSION)
 string(REGEX REPLACE "\n.*" "" MNEME_COMPILER_VERSION "${MNEME_COMPILER_VERSION}")
 string(TOUPPER "${CMAKE_BUILD_TYPE}" MNEME_BUILD_TYPE)

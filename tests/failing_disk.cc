@@ -26,7 +26,7 @@
 
 namespace {
 
-// What direct I/O asks of addresses and sizes, on any disk of today.
+// The alignment that direct I/O asks of addresses and sizes, on any disk of today.
 constexpr size_t kAlignment = 4096;
 constexpr size_t kSectorBytes = 512;
 

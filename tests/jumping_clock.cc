@@ -1,6 +1,6 @@
-// A wall clock that nobody should trust: a library for tests to load before a program (LD_PRELOAD). Each time
-// that somebody asks what time it is, the clock has jumped, by up to ten years in either direction. Clocks
-// that only measure (CLOCK_MONOTONIC) are as they are.
+// A wall clock that no program should trust: a library for tests to load before a program (LD_PRELOAD). Each
+// time that somebody asks what time it is, the clock has jumped, by up to ten years in either direction.
+// Clocks that only measure (CLOCK_MONOTONIC) are as they are.
 //
 // MNEME_CLOCK_TO  a file that gets a line when the process asks for the first time, so that a test knows that
 //                 it did

@@ -22,7 +22,7 @@ namespace {
 constexpr uint32_t kWorkers = 3;
 constexpr uint32_t kBytes = 40;
 constexpr uint64_t kBegin = 64;
-// What happened in the present run; each run begins anew.
+// The steps of the present run; each run begins anew.
 std::vector<std::string> told;
 
 class ThreeAtOnce : public interleaving::Scenario {

@@ -24,7 +24,7 @@ using interleaving::Scenario;
 constexpr size_t kPayloadBytes = 24;
 constexpr size_t kRecordBytes = kRecordHeaderBytes + kPayloadBytes;
 
-// What a logger and its workers do with each other.
+// A logger and its workers.
 class Gathering {
  public:
   virtual ~Gathering() = default;

@@ -134,8 +134,8 @@ TEST_P(LoggingAlone, AStoreThatWasClosedIsRecovered) {
   EXPECT_EQ(replay(log), held);
 }
 
-// What the child does until it is killed: it writes to the pipe the worker and the number of each call that
-// is durable.
+// The child writes one to the pipe for each call that is durable, until it is killed: its worker and its
+// number.
 struct Acknowledgement {
   uint32_t worker;
   uint64_t number;

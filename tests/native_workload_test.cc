@@ -173,7 +173,8 @@ class WatchedRows final : public RowAccess {
   const Schema& schema_;
 };
 
-// What all rounds name, each told what the rounds before it have found.
+// Returns the look-ups that all rounds name. Each round is given the rows that the rounds before it have
+// found.
 std::vector<RowLookup> lookups_of(const NativeFunctions& functions, Database& database, const Call& call) {
   Prefetcher prefetcher;
   RowPeeks peeks(prefetcher);
@@ -192,7 +193,8 @@ std::vector<RowLookup> lookups_of(const NativeFunctions& functions, Database& da
   return all;
 }
 
-// What a procedure's lookups say beforehand is what it looks for, and of New-Order's nothing is missing.
+// A procedure looks for the rows that its look-ups name beforehand, and New-Order's look-ups name all of
+// them.
 TEST(NativeWorkload, LookupsNameTheRowsThatAreLookedFor) {
   const auto workload = make_workload("tpcc", {{.scale = 1, .seed = 7}});
   const auto program = compile((*workload)->sql(), "tpcc");

@@ -17,7 +17,7 @@ namespace mneme {
 namespace {
 
 constexpr uint32_t kWorkers = 2;
-// What a worker keeps at hand, and what waits until nobody can hold it.
+// Slots that a worker keeps at hand, and those that wait until no transaction can hold them.
 constexpr uint64_t kMoreFree = 500;
 
 class SteadyRun {
@@ -49,7 +49,7 @@ class SteadyRun {
   // The calls that committed so far.
   uint64_t committed() const { return committed_; }
   const Database& database() const { return *database_; }
-  // Of a table.
+  // The slots of a table.
   struct Slots {
     uint64_t used = 0;  // at any time so far
     uint64_t live = 0;

@@ -81,7 +81,7 @@ class WorkloadReplay {
     for (const uint32_t threads : {1, 2, 4}) EXPECT_EQ(in_parallel(threads, 100), forward());
   }
 
-  // Of a log with ad-hoc transactions: fewer ways.
+  // Fewer schemes can replay a log with ad-hoc transactions.
   void expect_equal_by_every_scheme() {
     EXPECT_EQ(serially(), forward());
     EXPECT_EQ(in_parallel(1, 1000), forward());

@@ -18,7 +18,7 @@ import sys
 FOLDERS = ["base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads", "embedding", "server",
            "experiments", "cli", "bench", "tests/differential", "tests/fuzz", "tests/simulator", "tests/isolation"]
 WIDEST = 110
-# What holds no code: comments, raw strings, strings, characters.
+# Text that is no code: comments, raw strings, strings, characters.
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
 TOKEN = re.compile(r'\w+|::|[^\s\w]')

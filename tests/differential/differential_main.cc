@@ -39,7 +39,7 @@ void tell_of_end(int signal) {
   std::_Exit(3);
 }
 
-// What has to stay the same while a difference is made small.
+// Names the kind of a difference, which must stay the same while the scenario is made smaller.
 std::string kind_of(const Outcome& outcome) {
   if (outcome.differs_in_names()) return "names";
   return (outcome.mneme.ok() ? "ok" : outcome.mneme.sqlstate) + "/" +
@@ -238,7 +238,7 @@ class Report {
 };
 
 int run(const Options& options) {
-  // Of no interest tomorrow: in memory where there is such a place.
+  // The servers' files are needed only for this run, so they go into memory where there is such a place.
   if (access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", /*overwrite=*/0);
   const Result<std::unique_ptr<PostgresServer>> server = PostgresServer::start();
   if (!server) {

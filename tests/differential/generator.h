@@ -1,7 +1,7 @@
 // Random scenarios: a schema, procedures, rows, and statements about them, by PostgreSQL's grammar.
 //
-// What Mneme's binder accepts the generator does not know: it draws from what PostgreSQL 15's manual offers,
-// and its weights alone see to it that most statements are within Mneme's subset.
+// The generator does not know what Mneme's binder accepts. It draws from what PostgreSQL 15's manual offers,
+// and its weights see to it that most statements are within Mneme's subset.
 // Threads     a generator belongs to one. The same seed makes the same scenario.
 #pragma once
 

@@ -18,7 +18,7 @@ struct KnownDifference {
   std::string postgres;   // the same of PostgreSQL
   std::string statement;  // in the text of the scenario
   std::string reason;
-  // What else must be so, of both answers and the scenario's text; nullptr: nothing.
+  // A further condition on both answers and the scenario's text; nullptr: none.
   bool (*holds)(const Outcome& outcome, const std::string& scenario) = nullptr;
 };
 

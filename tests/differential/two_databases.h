@@ -74,7 +74,7 @@ class TwoDatabases {
   // All steps' outcomes, up to one after which the two may hold different rows.
   std::vector<Outcome> run(const Scenario& scenario);
 
-  // What Mneme alone answers to the last statement.
+  // Returns Mneme's answer to the last statement, without PostgreSQL's.
   Answer mneme_alone(const Scenario& scenario);
 
   // Where PostgreSQL alone fails, in a join: whether it fails so in an expression on one of the tables, over

@@ -40,7 +40,7 @@ class Damage(EndToEndTest):
             listing = mneme("inspect", cls.original, "--limit", 10 * CALLS, "--quiet", "--json", "-")
             cls.records = json.loads(listing.stdout)["records"]
             last = cls.records[-1]
-            # Of one that goes on in another block, a cut leaves a record that is missing rather than torn.
+            # If the record went on in another block, a cut would leave it missing rather than torn.
             if last["offset"] // 4096 == (last["offset"] + last["bytes"] - 1) // 4096:
                 break
             shutil.rmtree(cls.original)
@@ -185,7 +185,7 @@ class Damage(EndToEndTest):
         ]
         refused = {name: 0 for name, *_ in places}
         for name, path, begin, end, flips, refusals in places:
-            # Of its own for each: how long the log is, which differs, is no matter for what is flipped in the others.
+            # Each has a generator of its own, so that the length of one log does not change what is flipped in the others.
             chance = random.Random(name)
             for _ in range(flips):
                 offset, bit = chance.randrange(begin, end), chance.randrange(8)
@@ -234,7 +234,7 @@ class Damage(EndToEndTest):
         run_of(CALLS, other)
         ahead = self.database / "log-000009.segment"
         shutil.copy(other / self.segment.name, ahead)
-        # Of a number that the log has passed it is in nobody's way, and nobody's to remove.
+        # A segment whose number the log has passed is in no engine's way, and no engine may remove it.
         set_header_page(ahead, 32, struct.pack("<I", 1))
         self.report("run", "smallbank", "--resume", "--data-dir", self.database, "--transactions", 10)
         self.assertTrue(ahead.exists())

@@ -50,7 +50,7 @@ class Distributed(EndToEndTest):
         inspected = self.report("inspect", directory)
         self.assertEqual((inspected["layout"], inspected["streams"]), ("distributed", 3))
         self.assertEqual(inspected["log_bytes"], first["log_bytes"])
-        # What the directory is need not be said again, and cannot be changed; how many streams may.
+        # The directory keeps its layout, which need not be given again and cannot be changed. The number of streams can.
         self.run_it(directory, "--resume")
         self.refuse(BAD_ARGUMENTS, ["--log-buffer distributed"], "run", "smallbank", "--resume", "--data-dir", directory,
                     "--log-buffer", "watermark")

@@ -65,7 +65,7 @@ class Epoch(EndToEndTest):
         self.assertEqual((inspected["layout"], inspected["loggers"], inspected["pepoch"]), ("epoch", 2, first["pepoch"]))
         self.assertEqual(inspected["log_bytes"], first["log_bytes"])
 
-        # What the directory is need not be said again, and cannot be changed.
+        # The directory keeps its layout, which need not be given again and cannot be changed.
         second = self.run_it(directory, "--resume")
         self.assertEqual((second["log_buffer"], second["loggers"]), ("epoch", 1))
         self.assertEqual(self.recover_alike(directory)["state_digest"], second["state_digest"])

@@ -62,13 +62,13 @@ class Experiment(EndToEndTest):
         self.measure("--runs", 1, "--fresh")
         fresh = self.files()
         self.assertEqual(len([path for path in fresh if fresh[path] != more[path]]), len(figure["commands"]))
-        # What was damaged is told, and not taken for a measurement.
+        # A damaged file is reported, and not taken for a measurement.
         path = next(path for path in fresh if path.name.endswith("-1.json"))
         path.write_text("{")
         self.refuse(DAMAGED, [path.name, "--fresh"], "experiment", "aether-figure-10", "--quick", "--output", self.folder / "results")
 
     def test_what_cannot_be_measured_is_named_and_the_rest_is_kept(self):
-        # Of a few files that are larger: checkpoints, which the one figure alone has.
+        # Only a few files are larger than this: checkpoints, which only one of the figures has.
         most = 2 << 20
         result = mneme("experiment", "pacman-figure-11", "aether-figure-10", "--quick", "--runs", 1, "--output", self.folder / "results",
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))

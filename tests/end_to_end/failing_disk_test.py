@@ -16,7 +16,7 @@ from program import preloaded
 from trouble import ROUNDS, TroubledTest
 
 FAILING_DISK = pathlib.Path(os.environ.get("MNEME_FAILING_DISK", "tests/libmneme_failing_disk.so"))
-# What the log's threads call of these, and nobody else does: pwritev2, and fdatasync unless they write through.
+# The log's threads call pwritev2, and fdatasync unless they write through. No other thread calls these.
 SEGMENTS = "*/log-*.segment"
 PEPOCH = "*/pepoch.log"
 FALLS_SHORT = 0

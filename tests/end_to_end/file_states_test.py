@@ -249,7 +249,7 @@ def try_cell(database, kind, path, way):
 
 def judge(database, kind, path, way, result):
     if result.returncode == DAMAGED:
-        # Of a record that is in no stream each file is named that may have held it.
+        # If a record is in no stream, the error names each file that may have held it.
         named = path.name in result.stderr
         return "refused", None if named else f"the file is not named: {result.stderr}"
     if result.returncode != DONE:

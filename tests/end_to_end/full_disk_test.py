@@ -13,7 +13,7 @@ import unittest
 from program import BINARY, FAILED, LONGEST_COMMAND_SECONDS
 from trouble import ROUNDS, TroubledTest
 
-# Of the engine that is at work: it is in the middle of a segment, and of a block, so that a write is cut short there.
+# Limits the engine at work. The limit lies in the middle of a segment and of a block, so that a write is cut short there.
 NO_LARGER_FILES = f"prlimit --pid $MNEME_ENGINE_PROCESS --fsize={(1 << 20) + 512}"
 DISK_WORDS = ("No space left", "space", "full", "File too large")
 
@@ -53,7 +53,7 @@ class FullDisk(TroubledTest):
                 result = self.run_limited(size, "--transactions", 10)
                 self.check_limit_sentence(result)
                 self.assertIn(str(self.folder / "database"), result.stderr, self.told(result))
-        # What a failed load left is no database, so that the next one begins anew.
+        # A failed load leaves no database, so the next one begins anew.
         run = self.report("run", "smallbank", "--data-dir", self.folder / "database", "--transactions", 100)
         self.assertEqual(self.recover_alike(self.folder / "database")["state_digest"], run["state_digest"])
 

@@ -17,7 +17,7 @@ from program import BINARY, DAMAGED, DONE, FAILED, EndToEndTest, copy_database, 
 
 COPIES = 6
 RUN_SECONDS = 4
-# What is there before the first transaction: a branch, its tellers and their accounts.
+# The rows before the first transaction: a branch, its tellers and their accounts.
 POPULATION = 1 + 10 + 100_000
 SCHEMES = {"command": ("clr", "clr-p"), "logical": ("llr", "llr-p"), "physical": ("plr",), "all": ("clr", "clr-p", "llr-p")}
 

@@ -101,7 +101,7 @@ class Measure(EndToEndTest):
         self.assertTrue(2 << 20 <= run["touched_ahead_bytes"] <= 100 << 20, run["touched_ahead_bytes"])
         self.assertLessEqual(run["touched_ahead_left_bytes"], run["touched_ahead_bytes"])
         self.assertGreater(run["touched_ahead_seconds"], 0)
-        # What is left of it is not the database's.
+        # The memory that is left of it is not the database's.
         more = self.report(*tpcc, "--transactions", 20000, "--touch-ahead", "200MiB")
         self.assertEqual(more["touched_ahead_bytes"], 200 << 20)
         self.assertGreater(more["touched_ahead_left_bytes"], 100 << 20)

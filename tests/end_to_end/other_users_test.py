@@ -110,7 +110,7 @@ class OtherUsers(EndToEndTest):
             self.assertFalse(self.ran.exists(), self.told(result))
             self.assertNotIn("interpreted", result.stderr, self.told(result))
         self.assertEqual([str(path) for path in self.theirs.rglob("*") if path.lstat().st_uid == 0 and "database/native" not in str(path)], [])
-        # What root compiled for itself is used again.
+        # Objects that root compiled for itself are used again.
         result = self.run_as("recover", directory, "--scheme", "clr", env=ours)
         self.assertNotIn("compiled", result.stderr)
         self.assertEqual(modes(own), {})

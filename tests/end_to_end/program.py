@@ -29,7 +29,7 @@ DONE, FAILED, BAD_ARGUMENTS, DAMAGED = 0, 1, 2, 3
 # A command that hangs is a failure of its own, told apart from a slow machine by a wide margin.
 LONGEST_COMMAND_SECONDS = 300
 
-# Of a log segment or a checkpoint: records lie behind it.
+# The header page of a log segment or a checkpoint; records lie behind it.
 HEADER_PAGE_BYTES = 4096
 
 

@@ -17,7 +17,7 @@ from program import REPOSITORY, EndToEndTest
 LONGEST_BUILD_SECONDS = 1700
 PAGE = pathlib.Path("experiments") / "page" / "node_modules"
 
-# What a line begins with, and why it is not run here.
+# The beginnings of lines that are not run here, and why.
 NOT_RUN = {
     "scripts/demo": "was run before",
     "scripts/experiments": "takes many minutes; experiment_test runs the command behind it",
@@ -28,7 +28,7 @@ NOT_RUN = {
     "build/mneme experiment mneme-table-1": "takes minutes; experiment_test runs others",
     "build/mneme experiment --all": "takes many minutes; experiment_test runs a part of it",
 }
-# What is put behind a line that begins so, to be done soon.
+# Options that are added to lines with these beginnings, so that they end soon.
 SHORTENED = (
     ("build/mneme run", "--duration 0.3 --warmup 0"),
     ("build/mneme crash", "--longest-run 0.2"),
@@ -62,7 +62,7 @@ class Readme(EndToEndTest):
             if (REPOSITORY / name).is_file():
                 (clone / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(REPOSITORY / name, clone / name)
-        # What npm fetches was fetched for this tree: nothing is fetched twice.
+        # npm's packages were fetched for this tree, so they are copied rather than fetched again.
         if (REPOSITORY / PAGE).is_dir():
             shutil.copytree(REPOSITORY / PAGE, clone / PAGE, symlinks=True)
             os.utime(clone / PAGE / ".package-lock.json")
@@ -76,7 +76,7 @@ class Readme(EndToEndTest):
 
     def test_all_that_can_be_typed_after_the_demo(self):
         clone = self.clone()
-        # What this tree has compiled serves the clone, too: by the compiler's cache, which lies where the user's lies.
+        # The clone uses the compiler's cache of this tree, which lies where the user's lies.
         environment = {**os.environ, "CCACHE_BASEDIR": str(clone), "CCACHE_NOHASHDIR": "1"}
         del environment["XDG_CACHE_HOME"]
         self.do("scripts/demo --duration 0.5", clone, LONGEST_BUILD_SECONDS, environment)

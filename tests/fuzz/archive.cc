@@ -48,7 +48,7 @@ struct Stretch {
   size_t begin;
   size_t end;
 };
-// What lies between runs of zeros, the first few zeros behind it included.
+// Returns the stretches between runs of zeros, each with the first few zeros behind it.
 std::vector<Stretch> stretches_of(ByteSpan content) {
   std::vector<Stretch> stretches;
   for (size_t at = end_of_zeros(content, 0); at < content.size();) {

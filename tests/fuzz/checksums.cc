@@ -22,7 +22,7 @@ void store_at(std::byte* at, uint32_t checksum) {
   store(at, checksum);
 }
 
-// Of a header page of 4096 bytes, whose checksum leaves itself out.
+// Repairs the checksum of a header page of 4096 bytes, which leaves itself out.
 void repair_page(std::byte* page) {
   const ByteSpan bytes(page, kBlockBytes);
   store_at(page + kPageChecksumAt,

@@ -11,7 +11,7 @@
 
 namespace mneme::fuzz {
 
-// Of the text before its last line.
+// Repairs the checksum in the last line, which is of the text before it.
 void repair_manifest(Bytes& text);
 // A segment, of blocks or in persistent memory, or a ring: its header page, records, blocks.
 void repair_segment(Bytes& file);

@@ -1,6 +1,6 @@
-// Goal: no bytes from outside harm the program, whoever made them. Method: each target (target.h) gets the
-// inputs in corpus/, among them all that were once found to do harm, then mutations of them, always the same
-// ones: five hundred, or as many as half a second allows; MNEME_FUZZ_SECONDS: for so long. An input that
+// Goal: no bytes from outside harm the program, wherever they come from. Method: each target (target.h) gets
+// the inputs in corpus/, among them all that were once found to do harm, then mutations of them, always the
+// same ones: five hundred, or as many as half a second allows; MNEME_FUZZ_SECONDS: for so long. An input that
 // stops the program is left in the folder where the test runs, for a corpus, or a debugger. That mutations
 // find bugs at all, a planted one shows.
 #include <fcntl.h>
@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is being tried, for who looks into it when the program has stopped. Only one is tried at a time.
+// The input that is being tried, one at a time, for a person who examines the program after it has stopped.
 std::string dying_name;
 ByteSpan tried;
 
@@ -114,7 +114,7 @@ TEST_P(FuzzTest, HoldsWhatWasFoundAndMutations) {
               static_cast<unsigned long long>(count));
 }
 
-// What the corpus was made of, as it is made now.
+// The writers' present output, of which the corpus was once made.
 TEST_P(FuzzTest, HoldsWhatWritersWrite) {
   watch(GetParam());
   for (const Bytes& input : GetParam().seeds()) try_input(GetParam(), input);

@@ -1,5 +1,5 @@
-// What comes over the network: messages, a log server's clients, its answers to an engine; the logs that it
-// has saved; and the messages of a replicated log.
+// Targets for bytes from the network: messages, a log server's clients, its answers to an engine, the logs
+// that it has saved, and the messages of a replicated log.
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -46,8 +46,8 @@ bool stays_small(const std::vector<ArchivedFile>& files) {
 }
 
 // Two schemes that read the same of a log: what the one accepts is a history, which the other recovers, too.
-// Of bytes that are none it may accept more: it replays no statement that only guards, and no change that
-// changes nothing. What the log holds besides may say something else, once bytes have been changed.
+// The other scheme may accept more bytes that are no log: it replays no statement that only guards, and no
+// change that changes nothing. Once bytes have been changed, the rest of the log may say something else.
 struct Alike {
   RecoveryScheme strict;
   RecoveryScheme other;

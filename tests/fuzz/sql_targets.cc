@@ -16,7 +16,7 @@
 namespace mneme::fuzz {
 namespace {
 
-// What is accepted can be analysed and emitted as C++, and is accepted again from where it is kept.
+// An accepted text can be analysed and emitted as C++, and is accepted again in the form in which it is kept.
 void hold_sql(ByteSpan input) {
   const Result<std::unique_ptr<Program>> program = compile(as_text(input), "input.sql");
   if (!accepted(program)) return;

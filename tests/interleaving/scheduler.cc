@@ -112,7 +112,7 @@ void Run::step(Step kind) {
 }
 
 void Run::wait_for_others() {
-  // What another thread wrote while this one looked may have come after its look: it must look again.
+  // Another thread's write may have come after this one's look, so this one must look again.
   if (!running().others_wrote) running().state = Fiber::State::kWaiting;
   choose();
   running().others_wrote = false;
@@ -123,7 +123,7 @@ void Run::stop() {
   choose();
 }
 
-// Who may go on: the running thread first, if it can, then the others in turn.
+// Returns the threads that can go on: the running one first, if it can, then the others in turn.
 std::vector<uint32_t> Run::candidates() {
   std::vector<uint32_t> ready;
   if (running().state == Fiber::State::kReady) ready.push_back(running_);

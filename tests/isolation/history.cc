@@ -73,8 +73,8 @@ std::string History::add_edges(const std::map<ItemVersion, size_t>& writers, Gra
   return "";
 }
 
-// What is left after all transactions without predecessors were taken away, again and again, lies on cycles
-// or behind them.
+// Takes away all transactions without predecessors, again and again. Those that are left lie on cycles or
+// behind them.
 std::string History::cycle(const Graph& graph) const {
   std::vector<size_t> before(graph.size(), 0);
   for (const auto& edges : graph) {

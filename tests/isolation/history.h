@@ -42,7 +42,7 @@ class History {
   void add(HistoryTransaction transaction) { transactions_.push_back(std::move(transaction)); }
   size_t size() const { return transactions_.size(); }
 
-  // What shows that no serial order explains it, as a text of a line a step; empty: one does.
+  // Returns the steps that show that no serial order explains the history, a line each; empty if one does.
   std::string fault() const;
   // A dependency that goes against the claimed places; empty: there is none.
   std::string fault_of_places() const;

@@ -101,7 +101,8 @@ std::vector<Step> random_steps(std::mt19937_64& random) {
     each.item = each.kind <= kWrite ? static_cast<int>(random() % kCells)
                                     : seat(each.group, static_cast<int>(random() % kSeatsOfGroup));
   }
-  // What a scan saw is held against the counters of its group, sometimes before, sometimes after it.
+  // A scan's rows are held against the counters of its group, which are read sometimes before and sometimes
+  // after it.
   if (random() % 2 == 0) return steps;
   std::vector<Step> more;
   const int group = static_cast<int>(random() % kGroups);
@@ -162,8 +163,8 @@ std::string interpret(const std::vector<Step>& steps, std::span<const Value> see
 struct Setting {
   std::string_view name;
   Concurrency concurrency;
-  // Of a log whose device drops what it gets; none: one that is a counter, and draws LSNs in the fewest
-  // instructions.
+  // The layout of a log whose device drops what it gets. None: the log is a counter, which draws LSNs in the
+  // fewest instructions.
   std::optional<LogLayout> layout = {};
 };
 

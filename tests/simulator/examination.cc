@@ -84,7 +84,7 @@ class Examination {
     }
     if (auto trouble = compare_with_before(recovered->log)) return trouble;
     if (auto trouble = judge_.judge(recovered->log, *recovered->database)) return trouble;
-    // What nobody was told of may be at one server alone, and that one away now, and back later.
+    // A record that no client was told of may be at only one server, which is away now and back later.
     if (scenario_.network == 0 && end_ == LifesEnd::kPowerFailed) judge_.settle();
     return std::nullopt;
   }
@@ -99,7 +99,8 @@ class Examination {
       return fmt::format("of the {} records that the log had before, not all are there as they were",
                          before.records);
     shared_.found = hashes.size();
-    // What nobody was told of may be at one server alone, and that one away when the log is read for work.
+    // A record that no client was told of may be at only one server, which may be away when the log is read
+    // for work.
     const Lsn last = scenario_.network == 0 ? Lsn{kNever} : judge_.last_acknowledged();
     FoundLog found;
     found.records = static_cast<uint64_t>(std::ranges::count_if(log.records, [&](const RecordView& each) {

@@ -14,7 +14,7 @@ namespace mneme::simulator {
 
 namespace {
 
-// What ledger_model.cc does, too.
+// ledger_model.cc does the same.
 constexpr std::string_view kSql = R"(
 CREATE TABLE account (
     a_id INT NOT NULL,

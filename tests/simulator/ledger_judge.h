@@ -27,18 +27,18 @@ namespace mneme::simulator {
 
 class LedgerJudge {
  public:
-  // Of the scenario's first lives.
+  // Judges the scenario's first lives.
   LedgerJudge(const Scenario& scenario, uint64_t lives, Shared& shared);
 
   // The highest LSN that a client was told of; 0: none.
   Lsn last_acknowledged() const;
   // A sentence, where anything is not as it should be. The log is whole.
   std::optional<std::string> judge(const LogContents& log, const Database& database);
-  // Of a log that begins there: what it holds, and nothing of states.
+  // Judges the records of a log that begins there, but no states.
   std::optional<std::string> judge_records(const LogContents& log, Lsn begin);
-  // Of a database from the judged log without its last records.
+  // Compares a database that was recovered from the judged log without its last records.
   std::optional<std::string> compare_without_last(uint64_t records, const Database& database) const;
-  // What no client was told of stays as the judged log tells.
+  // From now on calls that no client was told of must stay as the judged log has them.
   void settle();
 
  private:

@@ -16,14 +16,14 @@
 
 namespace mneme::simulator {
 
-// Of the INOUT parameters, in their order. Nothing: NULL.
+// The values of the INOUT parameters, in their order; nullopt is NULL.
 using LedgerResults = std::vector<std::optional<int64_t>>;
 
 class LedgerModel {
  public:
   LedgerModel();  // as load_ledger() leaves it
 
-  // Nothing: it raises an exception, and has changed nothing.
+  // Returns nullopt if the call raises an exception, and has changed nothing.
   std::optional<LedgerResults> run(const Call& call);
   // Whether it would change anything.
   bool writes(const Call& call) const;

@@ -31,7 +31,7 @@ Function* real(const char* name) {
 
 namespace mneme::simulator {
 
-// Below the C library, so that nobody is called back.
+// These go below the C library, so that no simulated call is called back.
 template <typename... Arguments>
 long system_call(long number, Arguments... arguments) {
   return REAL(syscall)(number, arguments...);

@@ -72,7 +72,7 @@ bool has_checksum(const std::string& bytes, size_t begin, size_t end) {
   return crc32c(covered) == number_at<uint32_t>(bytes, begin);
 }
 
-// What a block's header tells, found as docs/log_format.md has it for strangers.
+// A block's header, read as docs/log_format.md describes it to strangers.
 struct Block {
   std::string path;
   uint64_t offset = 0;
@@ -120,7 +120,7 @@ bool may_pass_for_torn(const Block& block, const Byte& byte) {
   return false;
 }
 
-// What may become of the log where this byte has rotted.
+// Bounds on the log that recovery may find where this byte has rotted.
 struct Bounds {
   uint64_t least_end = std::numeric_limits<uint64_t>::max();  // it must not end sooner
   bool must_be_refused = false;
@@ -133,13 +133,13 @@ Bounds bounds_of(const Byte& byte, const std::string& directory, const Manifest&
                                                        : std::max(manifest.checkpoint_lsn.value,
                                                                   manifest.incarnations.back().begin.value);
   if (byte.path == directory + "/" + kPepochFile) {
-    // Where the last life wrote no segment, nobody asks that file.
+    // Where the last life wrote no segment, recovery does not read that file.
     bounds.must_be_refused = std::ranges::any_of(manifest.segments, [&](const SegmentEntry& each) {
       return each.incarnation == manifest.incarnations.back().number;
     });
     return bounds;
   }
-  // What loggers' streams hold is all covered by that file.
+  // That file covers everything that loggers' streams hold.
   if (manifest.layout == LogLayout::kEpoch) return bounds;
   const std::vector<Block> blocks = blocks_of(directory, manifest);
   const auto rotten = std::ranges::find_if(blocks, [&](const Block& each) { return each.has(byte); });

@@ -1,4 +1,4 @@
-// Rot: single bytes of a directory that change while nobody looks, and what recovery makes of it.
+// Rot: single bytes of a directory change while no process has it open. Checks what recovery makes of it.
 //
 // Judgement   each must be refused as damage of its file, or make no difference. Alone where a block is left
 //             as a crash may leave it, with a sector of zeros, and lies past all that any other block vouches

@@ -77,7 +77,7 @@ Scenario Scenario::draw(uint64_t seed) {
   drawn.locking = pick(2) == 0 ? 0 : 1 + pick(2);
   if (pick(3) == 0) {
     drawn.fault = 1 + pick(static_cast<uint64_t>(Fault::kForgetsSyncs) - 1);
-    // Of what could fail so, whole writes of the log are few, and reads, of which only openings have any.
+    // A life has few whole writes of the log that could fail so, and reads only where it opens.
     const auto fault = static_cast<Fault>(drawn.fault);
     const uint64_t most_bits = fault == Fault::kShortWrite || fault == Fault::kReadFails ? 4 : 7;
     drawn.fault_at = 1 + pick(uint64_t{1} << (1 + pick(most_bits)));
@@ -99,7 +99,7 @@ Scenario Scenario::draw(uint64_t seed) {
     if (pick(4) != 0) drawn.network = pick(3) == 0 ? uint64_t{1} << pick(5) : 1 + pick(kNetworkFaults - 1);
     if (drawn.network != 0 && pick(2) == 0) drawn.network |= static_cast<uint64_t>(NetworkFault::kKill);
     drawn.calm = 1 + pick(uint64_t{1} << (3 + pick(9)));
-    // Of most lives power fails between opening and the end, which take some thousand steps each.
+    // In most lives power fails between opening and the end, which take some thousand steps each.
     drawn.steps = 10 + pick(5);
     drawn.calls = 20 + pick(60);
   }

@@ -14,7 +14,7 @@
 
 namespace mneme::simulator {
 
-// What a client knows of a call.
+// A call as its client knows it.
 struct SharedCall {
   static constexpr size_t kMostBytes = 120;
 
@@ -27,7 +27,7 @@ struct SharedCall {
     kAnswered,
   };
   enum class Ending : uint8_t { kLogged, kReadOnly, kRolledBack, kGaveUp };
-  // Of one that was never answered: whether the log of a former examination had it.
+  // For a call that was never answered: whether the log of a former examination had it.
   enum class Fate : uint8_t { kOpen, kFound, kGone };
 
   std::atomic<State> state{State::kNone};
@@ -51,8 +51,8 @@ struct Shared {
   LifeCounts counts;
   bool has_opened = false;
   bool has_closed = false;
-  // What has to stay of the log; and what has, too, once the next life has opened it, as the engine died and
-  // no power was lost.
+  // The part of the log that has to stay. `cached` has to stay as well once the next life has opened the log,
+  // because the engine died and no power was lost.
   FoundLog settled;
   FoundLog cached;
   bool has_cached = false;

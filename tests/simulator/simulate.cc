@@ -67,7 +67,7 @@ void tell_fault(const Scenario& scenario, const std::string& fault, const Settin
              live(smallest, settings.folder).fault, smallest.text());
 }
 
-// What records hold, their buffer or layout, whether checkpoints are taken, and the device.
+// The records' content, their buffer or layout, whether checkpoints are taken, and the device.
 using Setting = std::tuple<std::string_view, std::string_view, bool, std::string_view>;
 
 // As scripts/trust tells it.
@@ -104,7 +104,7 @@ nlohmann::ordered_json json(const std::map<Setting, Counts>& by_setting) {
   return all;
 }
 
-// What befell the databases, by name. All of it must have, some time, or the rest says little.
+// Counts the troubles of the databases by name. Each must have come at some time, or the run shows little.
 std::vector<std::pair<std::string, uint64_t>> troubles_of(const LifeCounts& counts) {
   std::vector<std::pair<std::string, uint64_t>> troubles = {
       {"killed", counts.kills},

@@ -1,13 +1,13 @@
 // SimulatedDisk: a folder as a disk with a volatile cache, beneath the C library's calls.
 //
-// What        Of the files below the folder, what was not synced may be lost when the power fails: each write
-//             alone, and of each write any of its 512-byte sectors. Of a directory's changes (files made,
-//             renamed, removed) any too, and what rests upon them, unless the directory was synced behind
-//             them. A sync takes its time, and covers what was written before it began.
+// Losses      when the power fails, writes to files below the folder that were not synced may be lost: each
+//             write alone, and any of its 512-byte sectors. Changes of a directory (files made, renamed,
+//             removed) may be lost too, with those that rest upon them, unless the directory was synced after
+//             them. A sync takes its time, and covers the writes that came before it began.
 // Faults      the n-th write, sync, read or change of a directory fails, or the disk is full from then on; a
-//             write may be done in part, as may any write through File, which goes on with the rest. After a
-//             failed sync what it would have covered is gone with the next power failure, whatever syncs
-//             succeed later, as with Linux's page cache.
+//             write may be done in part, as may any write through File, which goes on with the rest. The
+//             writes that a failed sync would have covered are lost with the next power failure, even if
+//             later syncs succeed, as with Linux's page cache.
 // Kills       a process that dies takes nothing with it that it has written: the next one that puts in a disk
 //             of this folder finds the same cache.
 // How         open, pwrite, fdatasync and the like are defined anew in simulated_disk.cc; each is a step

@@ -220,7 +220,7 @@ ServerRules server_rules(const Scenario& scenario, const Folders& folders, Share
   return rules;
 }
 
-// What may fail in a life.
+// The troubles that may come in a life.
 struct Troubles {
   Fault disk = Fault::kNone;
   uint64_t network = 0;

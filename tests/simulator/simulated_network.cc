@@ -33,8 +33,7 @@ constexpr int kFirstDescriptor = 1 << 24;
 constexpr uint64_t kMicrosecond = 1000;
 constexpr uint64_t kShortDelayNs = 100 * kMicrosecond;
 constexpr uint64_t kLongDelayNs = 5 * kMillisecond;
-// Of the sockets' options, as prepare_socket() sets them: unanswered for so long, and a connection is given
-// up.
+// The time without an answer after which a connection is given up, as prepare_socket() sets it.
 constexpr uint64_t kUserTimeoutNs = 10'000 * kMillisecond;
 constexpr uint64_t kTimeoutVariesNs = 2'000 * kMillisecond;
 constexpr size_t kMostUnread = size_t{128} << 10;
@@ -55,7 +54,7 @@ struct Socket {
   int peer = -1;               // none any more: it was closed
   uint64_t due = 0;            // kConnecting: when the other side hears of it
   std::vector<int> waiting{};  // kListening: connections that are to be accepted
-  // What is under way to it, and has come.
+  // The bytes that are under way to it, and those that have come.
   std::deque<Piece> pieces{};
   size_t unread = 0;
   uint64_t last_at = 0;
@@ -121,7 +120,7 @@ class Network {
     if (socket.error_at <= now_ns()) return fail_with(EPIPE);
     Socket* const peer = find(socket.peer);
     if (peer == nullptr) {
-      // The other side's answer to this is that nobody is there.
+      // The other side answers that there is no such connection.
       set_error(socket, ECONNRESET, now_ns() + delay(socket));
       return static_cast<ssize_t>(count);
     }
@@ -173,7 +172,7 @@ class Network {
     }
     if (Socket* const peer = find(closed.peer)) {
       peer->peer = -1;
-      // What it leaves unread is lost, and the other side told so.
+      // Bytes that it leaves unread are lost, and the other side is told so.
       if (closed.unread > 0) {
         set_error(*peer, ECONNRESET, now_ns() + delay(closed));
       } else {
@@ -391,7 +390,7 @@ Network* network = nullptr;
 bool is_network_there() {
   return is_simulated() && network != nullptr;
 }
-// Nothing: a descriptor of the system's.
+// Returns nullptr for a descriptor of the system's.
 Socket* find_socket(int descriptor) {
   return is_network_there() ? network->find(descriptor) : nullptr;
 }
@@ -429,7 +428,7 @@ bool has_connections(uint64_t machine) {
 
 }  // namespace mneme::simulator
 
-// What takes the C library's place.
+// These take the place of the C library's calls.
 
 using namespace mneme::simulator;
 

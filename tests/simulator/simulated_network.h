@@ -1,8 +1,9 @@
 // SimulatedNetwork: TCP between the machines of a simulation, beneath the C library's calls.
 //
-// What        Streams of bytes between sockets of this process. How long bytes are under way is drawn, by
-//             links that are faster or slower, and whether they come in pieces; a send may take some of them,
-//             a receive give some. A closed socket tells the other side so, behind its bytes.
+// Streams     the network carries streams of bytes between sockets of this process. How long bytes are under
+//             way is drawn, by links that are faster or slower, and whether they come in pieces; a send may
+//             take some of them, a receive give some. A closed socket tells the other side so, behind its
+//             bytes.
 // Faults      a connection is reset at any time, with some of what is under way lost; the link to a machine
 //             is cut, in silence: what is sent waits for it to be mended, and where that takes longer than
 //             ten seconds both sides give the connection up; a machine's sockets end with its process, or
@@ -28,7 +29,7 @@ inline constexpr uint64_t kMachines = 4;
 void cut_link(uint64_t machine, uint64_t ns);
 // All links are mended, and none is cut any more.
 void mend_links();
-// Of those to the first machines behind the engine's.
+// Returns the fastest of the links to the first machines behind the engine's.
 uint64_t fastest_link(uint64_t count);
 // One of those that stand, if there is one.
 bool reset_a_connection();

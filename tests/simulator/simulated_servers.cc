@@ -253,7 +253,7 @@ void SimulatedServers::see_off() {
   }
 }
 
-// What the server has saved loses its last bytes, and passes for whole.
+// Cuts the last bytes off the log that the server has saved, and leaves it marked as whole.
 void SimulatedServers::forget_last(size_t index) const {
   const auto logs = load_logs(folder_of(index));
   CHECK(logs.ok());

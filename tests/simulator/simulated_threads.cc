@@ -84,8 +84,8 @@ class Simulation {
     return true;
   }
 
-  // Of what a thread does for others alone, and is no step while its machine has none: the SQL's parser does
-  // it a lot.
+  // For calls that matter only to other threads, and are no step while the machine has none. The SQL parser
+  // makes many.
   void step_among_others() {
     if (counts_[self->machine] > 1) step();
   }
@@ -171,7 +171,7 @@ class Simulation {
     }
     return false;
   }
-  // False: nobody waits for a time.
+  // Returns false if no thread waits for a time.
   bool pass_to_next_event() {
     uint64_t next = kNever;
     for (const auto& each : threads_) {
@@ -326,7 +326,7 @@ void stop_machine(uint64_t machine) {
 
 }  // namespace mneme::simulator
 
-// What takes the C library's place.
+// These take the place of the C library's calls.
 
 using namespace mneme::simulator;
 

@@ -28,7 +28,7 @@ struct ThreadRules {
   // At this step the crash comes. Where it returns, the thread that it came to goes on. 0: never.
   uint64_t crash_at_step = 0;
   std::function<void()> crash{};
-  // Nobody can go on, or nothing comes of it: with a sentence. It must not return.
+  // Called with a sentence if no thread can go on, or if going on leads nowhere. It must not return.
   std::function<void(const std::string&)> stuck{};
 };
 
@@ -39,7 +39,7 @@ void begin(ThreadRules rules);
 void end();
 
 bool is_simulated();
-// Of simulated threads:
+// For simulated threads:
 void step();
 uint64_t steps();
 uint64_t stops();  // of a thread, for a while, while others went on
