@@ -62,7 +62,8 @@ struct EmbeddedOptions {
   // one at a time. It may use neither the database nor its connections, and what it throws is dropped.
   std::function<void(const std::string&)> notice = {};
   // How long a change of the schema waits for transactions that other threads have open, while others' wait
-  // for it: then it fails with 55P03, as PostgreSQL's lock_timeout has it. Nothing: until they have ended.
+  // for it: then it fails with 55P03, as PostgreSQL's lock_timeout has it. Without it a change waits until
+  // they have ended.
   std::optional<std::chrono::milliseconds> lock_timeout = std::chrono::seconds(10);
 };
 

@@ -1,7 +1,7 @@
 // CrashRound: one life of a database, from opening it to SIGKILL, and the examination of what is left.
 //
-// Flow        run_until_killed: child process, clients -> SIGKILL -> Witness. Who makes trouble meanwhile,
-//             and has to mend it before anything can be recovered, is told of both moments by the hook, and
+// Flow        run_until_killed: child process, clients -> SIGKILL -> Witness. A hook that makes trouble
+//             meanwhile, and has to mend it before anything can be recovered, is run at both moments, and
 //             waited for. examine: recover by every scheme -> digests, the workload's conditions, the
 //             Witness's judgement. Where checkpoints have shortened the log, an archive has the whole of it:
 //             that is replayed once, to be judged, and its digest is what recovery from the newest checkpoint
@@ -69,8 +69,8 @@ struct Examination {
   std::string faults() const;
 };
 
-// `archive`: of the directory's runs; empty: they took no checkpoints. Of `how` the threads, the execution,
-// and of clr-p the level and the analysis count.
+// `archive`: of the directory's runs; empty: they took no checkpoints. `how` gives the threads, the
+// execution, and clr-p's level and analysis.
 Result<Examination> examine(const std::string& directory, const std::string& archive,
                             const Workload& workload, const Program& program, const RecoverOptions& how,
                             Witness& witness, bool quiet);

@@ -4,8 +4,8 @@
 // Flow        each thread: private work -> await space, reserve, write, publish -> and again, until the time
 //             is over. The flusher takes the records out and gives them to the device all the while.
 // Latency     from before the wait for space to the moment at which the inserting thread, which goes on
-//             meanwhile, sees the durable LSN pass: flush pipelining. Of one insert in 64, so that reading
-//             the clock does not count.
+//             meanwhile, sees the durable LSN pass: flush pipelining. Taken of one insert in 64, so that
+//             reading the clock does not count.
 // Device      null: the buffer alone, with headers and without checksums, taken out in order and dropped.
 //             others: the durable log, checksums and all; of nvm, without a buffer. With a number of bytes in
 //             place of a duration, the log's segments are prepared beforehand, and the time ends when all is

@@ -1,4 +1,4 @@
-// Goal: what waits for long work is told how far it is: by lines for people, by objects for scripts, and by
+// Goal: long work reports how far it is: by lines for people, by objects for scripts, and by
 // nothing at all where nobody asked. Method: stages of known length; standard error is kept and read.
 #include "cli/output/progress.h"
 

@@ -1,7 +1,7 @@
 // Smallbank as a Workload: population, and money, which no procedure makes or loses but by what its call
 // says.
 //
-// Conserved   the sum of all balances, in hundredths. Of the procedures only deposit_checking,
+// Conserved   the sum of all balances, in hundredths. Among the procedures only deposit_checking,
 //             transact_savings and write_check change it: by their amount, write_check by what it says that
 //             it debited.
 #pragma once
