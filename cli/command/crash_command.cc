@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include "cli/command/commands.h"
@@ -206,7 +207,7 @@ struct CrashCommand {
     crashed_at.push_back(killed.seconds);
     if (killed.ended_by_itself) ended_with.push_back(killed.exit_status);
     // In the second round on a directory the witness knows both rounds, and the log holds both.
-    const uint64_t holes_found = examination.schemes.front().report.holes;
+    const uint64_t holes_found = examination.schemes.front().report.log.holes;
     from_checkpoints += examination.checkpoint_lsn == kCheckpointLsn ? 0 : 1;
     in_checkpoints += examination.in_checkpoint ? 1 : 0;
     const bool is_last = (round + 1) % kRoundsOnOneDirectory == 0;
@@ -215,10 +216,10 @@ struct CrashCommand {
     acknowledged_before_ = is_last ? 0 : examination.verdict.acknowledged;
     holes += holes_found - holes_before_;
     holes_before_ = is_last ? 0 : holes_found;
-    const uint64_t ad_hoc_found = examination.schemes.front().report.replay.ad_hoc;
+    const uint64_t ad_hoc_found = examination.schemes.front().report.replay.statistics.ad_hoc;
     ad_hoc += ad_hoc_found - ad_hoc_before_;
     ad_hoc_before_ = is_last ? 0 : ad_hoc_found;
-    const uint64_t logged = examination.schemes.front().report.replay.transactions;
+    const uint64_t logged = examination.schemes.front().report.replay.statistics.transactions;
     const uint64_t logged_now = logged - std::min(logged, logged_before_);
     logged_before_ = is_last ? 0 : logged;
     lost += examination.verdict.lost;
@@ -227,7 +228,7 @@ struct CrashCommand {
     std::string times;
     for (const Examination::Scheme& scheme : examination.schemes) {
       SchemeTotal& total = schemes[scheme.name];
-      if (scheme.report.scheme == RecoveryScheme::kClrP) last_analysis_ = scheme.report.analysis;
+      if (scheme.report.scheme->cuts_calls) last_analysis_ = scheme.report.analysis.options;
       total.digest_equal = total.digest_equal && examination.digests_equal;
       total.seconds += scheme.report.total_seconds;
       times += fmt::format(", {} {}", scheme.name, seconds_text(scheme.report.total_seconds));
@@ -273,9 +274,9 @@ struct CrashCommand {
                  {"invented", invented},
                  {"wrong_results", wrong_results},
                  {"schemes", by_scheme}};
-    if (by_scheme.contains(name_of(RecoveryScheme::kClrP))) {
+    if (last_analysis_) {
       json["replay"] = name_of(recovery_.replay.level);
-      add_analysis(json, last_analysis_);
+      add_analysis(json, *last_analysis_);
     }
     return json;
   }
@@ -285,9 +286,9 @@ struct CrashCommand {
   uint64_t holes_before_ = 0;
   uint64_t ad_hoc_before_ = 0;
   LogContent content_;
-  DurableLogOptions log_options_;  // the chosen buffer and device
-  RecoverOptions recovery_;        // after each round, by each scheme
-  AnalysisOptions last_analysis_;  // of clr-p's last recovery
+  DurableLogOptions log_options_;                 // the chosen buffer and device
+  RecoverOptions recovery_;                       // after each round, by each scheme
+  std::optional<AnalysisOptions> last_analysis_;  // of the last recovery that cut calls
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 // checked.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -104,30 +106,38 @@ struct DemoCommand {
     return {};
   }
 
+  static std::string upper(std::string_view name) {
+    std::string text(name);
+    std::ranges::transform(text, text.begin(), [](char c) { return static_cast<char>(std::toupper(c)); });
+    return text;
+  }
   static double forward_tps(const KilledRun& killed) {
     return killed.seconds > 0 ? static_cast<double>(killed.answered) / killed.seconds : 0;
   }
   static double log_bytes_per_txn(const RecoveryReport& report) {
-    return report.replay.transactions > 0
-               ? static_cast<double>(report.log_bytes) / static_cast<double>(report.replay.transactions)
+    return report.replay.statistics.transactions > 0
+               ? static_cast<double>(report.log.record_bytes) /
+                     static_cast<double>(report.replay.statistics.transactions)
                : 0;
   }
 
   std::string text_of(double load_seconds, const KilledRun& killed, const Examination& examination) const {
     const RecoveryReport& first = examination.schemes.front().report;
     std::vector<std::vector<std::string>> rows = {
-        {"load and checkpoint", seconds_text(load_seconds), bytes_text(first.checkpoint_bytes)},
+        {"load and checkpoint", seconds_text(load_seconds), bytes_text(first.checkpoint.bytes)},
         {"forward", fmt::format("{}/s", thousands(static_cast<uint64_t>(forward_tps(killed)))),
          fmt::format("{} answered in {}", counted(killed.answered, "call"), seconds_text(killed.seconds))},
         {"log", fmt::format("{:.1f} bytes", log_bytes_per_txn(first)),
-         fmt::format("a logged transaction, {} of them", thousands(first.replay.transactions))}};
+         fmt::format("a logged transaction, {} of them", thousands(first.replay.statistics.transactions))}};
     for (const Examination::Scheme& scheme : examination.schemes) {
       const RecoveryReport& report = scheme.report;
-      rows.push_back({scheme.name == "clr" ? "CLR, serial replay" : "CLR-P, " + counted(threads, "thread"),
-                      seconds_text(report.replay_seconds),
-                      fmt::format("{}/s, with checkpoint and log {}",
-                                  thousands(static_cast<uint64_t>(report.replay_tps())),
-                                  seconds_text(report.total_seconds))});
+      rows.push_back(
+          {upper(report.scheme->name) +
+               (report.scheme->is_parallel ? ", " + counted(threads, "thread") : ", serial replay"),
+           seconds_text(report.replay.seconds),
+           fmt::format("{}/s, with checkpoint and log {}",
+                       thousands(static_cast<uint64_t>(report.replay.tps())),
+                       seconds_text(report.total_seconds))});
     }
     std::string text = table_text(rows);
     text += fmt::format("\n  {} lost (of {}), {} invented\n",

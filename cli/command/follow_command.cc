@@ -94,7 +94,7 @@ struct FollowCommand {
     Follower& follower = **opened;
     output.text(fmt::format(
         "following the log {} of {} from LSN {} on, by {}; signal USR1 to process {} promotes\n", log->stream,
-        log->servers, follower.standby().end().value, name_of(follower.standby().scheme()), ::getpid()));
+        log->servers, follower.standby().end().value, follower.standby().scheme().name, ::getpid()));
     progress.stage("follow", "", 0, "transactions", asking(follower));
     const auto ends = [this] { return is_to_end != 0 || is_to_be_promoted != 0 || promotes; };
     const Result<void> ran = follower.run(ends);
@@ -186,12 +186,12 @@ struct FollowCommand {
     const std::string digest = digest_text(standby.database(), threads);
     Json json = {{"command", "follow"},
                  {"promoted", promotion.has_value()},
-                 {"scheme", name_of(standby.scheme())},
+                 {"scheme", standby.scheme().name},
                  {"threads", threads},
-                 {"execution", replays_calls(standby.scheme()) ? Json(name_of(standby.executed())) : Json()},
+                 {"execution", standby.scheme().replays_calls() ? Json(name_of(standby.executed())) : Json()},
                  {"lsn", standby.end().value},
                  {"state_digest", digest},
-                 {"recovered_transactions", follower.recovered().replay.transactions},
+                 {"recovered_transactions", follower.recovered().replay.statistics.transactions},
                  {"transactions", lag.total_transactions},
                  {"rounds", follower.rounds()},
                  {"replay_seconds", follower.replay_seconds()},

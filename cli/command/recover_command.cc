@@ -59,10 +59,10 @@ struct RecoverCommand {
       if (!wanted_order) return wanted_order.error();
       options.order = *wanted_order;
     }
-    const Result<RecoveryScheme> wanted = wanted_scheme();
+    const Result<const RecoveryScheme*> wanted = wanted_scheme();
     if (!wanted) return wanted.error();
     options.scheme = *wanted;
-    RETURN_IF_ERROR(check_options(command, *wanted));
+    RETURN_IF_ERROR(check_options(command, **wanted));
     const Result<Execution> wanted_execution = execution.get();
     if (!wanted_execution) return wanted_execution.error();
     options.execution = *wanted_execution;
@@ -95,9 +95,9 @@ struct RecoverCommand {
     Json json = recovery_json(report, digest);
     json["memory_bytes"] = recovered->database->memory_bytes();
     progress.result({{"event", "recovered"},
-                     {"applied", report.replay.transactions},
-                     {"skipped", report.skipped},
-                     {"durable_lsn", report.end.value},
+                     {"applied", report.replay.statistics.transactions},
+                     {"skipped", report.log.skipped},
+                     {"durable_lsn", report.log.end.value},
                      {"state_digest", digest},
                      {"total_seconds", report.total_seconds}});
     output.text(recovery_text(report, digest));
@@ -109,7 +109,7 @@ struct RecoverCommand {
             "stretches: {}",
             recorder->runs(), "recover a log that changes no schema");
       }
-      const SimulatedReplay simulated = simulate_replay(*recorder, report.level, simulate_cores);
+      const SimulatedReplay simulated = simulate_replay(*recorder, report.replay.level, simulate_cores);
       output.text(simulation_text(simulated, report));
       json["simulation"] = simulation_json(simulated, report);
     }
@@ -139,49 +139,47 @@ struct RecoverCommand {
     return {};
   }
 
-  Result<RecoveryScheme> wanted_scheme() const {
+  Result<const RecoveryScheme*> wanted_scheme() const {
     if (scheme != "default") return recovery_scheme(scheme);
     const Result<Manifest> manifest = read_manifest(directory);
     if (!manifest) return manifest.error();
-    return default_scheme(manifest->records, manifest->tuple_image);
+    return &default_scheme(manifest->records, manifest->tuple_image);
   }
 
-  static Result<void> check_options(const CLI::App& command, RecoveryScheme wanted) {
-    if (command.count("--replay") > 0 && wanted != RecoveryScheme::kClrP) {
-      return invalid_argument("--replay is clr-p's, and {} has no levels: leave it out", name_of(wanted));
+  static Result<void> check_options(const CLI::App& command, const RecoveryScheme& wanted) {
+    if (command.count("--replay") > 0 && !wanted.cuts_calls) {
+      return invalid_argument("--replay is clr-p's, and {} has no levels: leave it out", wanted.name);
     }
-    if (command.count("--simulate-cores") > 0 && wanted != RecoveryScheme::kClrP) {
+    if (command.count("--simulate-cores") > 0 && !wanted.cuts_calls) {
       return invalid_argument(
-          "--simulate-cores is clr-p's: {} has no graph of pieces to simulate; leave it out",
-          name_of(wanted));
+          "--simulate-cores is clr-p's: {} has no graph of pieces to simulate; leave it out", wanted.name);
     }
     if (command.count("--simulate-cores") > 0 && command.count("--threads") > 0) {
       return invalid_argument("--simulate-cores measures a replay on one thread: leave --threads out");
     }
-    if (is_any_given(command, OptionGroup::kAnalysis) && wanted != RecoveryScheme::kClrP) {
+    if (is_any_given(command, OptionGroup::kAnalysis) && !wanted.cuts_calls) {
       return invalid_argument(
           "--conflicts, --elide, --decompose and --coalesce are clr-p's, and {} takes no procedure "
           "apart: leave them out",
-          name_of(wanted));
+          wanted.name);
     }
-    if (command.count("--batch") > 0 && wanted == RecoveryScheme::kClr) {
+    if (command.count("--batch") > 0 && !wanted.is_parallel) {
       return invalid_argument(
-          "--batch is for schemes that replay in parallel: clr replays one call after the other; "
-          "leave it out");
+          "--batch is for schemes that replay in parallel: {} replays one call after the other; leave it out",
+          wanted.name);
     }
-    if (command.count("--lanes") > 0 && wanted != RecoveryScheme::kClrP) {
-      return invalid_argument("--lanes is clr-p's: {} cuts nothing into lanes; leave it out",
-                              name_of(wanted));
+    if (command.count("--lanes") > 0 && !wanted.cuts_calls) {
+      return invalid_argument("--lanes is clr-p's: {} cuts nothing into lanes; leave it out", wanted.name);
     }
-    if (command.count("--replay-order") > 0 && replays_calls(wanted)) {
+    if (command.count("--replay-order") > 0 && wanted.replays_calls()) {
       return invalid_argument(
           "--replay-order is for schemes that replay rows: {} runs calls in commit order; leave it "
           "out",
-          name_of(wanted));
+          wanted.name);
     }
-    if (command.count("--execution") > 0 && !replays_calls(wanted)) {
+    if (command.count("--execution") > 0 && !wanted.replays_calls()) {
       return invalid_argument(
-          "--execution is for schemes that run procedures, and {} runs none: leave it out", name_of(wanted));
+          "--execution is for schemes that run procedures, and {} runs none: leave it out", wanted.name);
     }
     return {};
   }

@@ -42,7 +42,7 @@ struct VerifyCommand {
     // call's results.
     const bool has_calls = holds_calls(manifest->records);
     RecoverOptions options;
-    if (has_calls) options.scheme = RecoveryScheme::kClr;
+    if (has_calls) options.scheme = &scheme_that_shows_calls();
     options.execution = *wanted;
     options.log_archive = log_archive;
     options.replay.threads = threads;
@@ -59,29 +59,32 @@ struct VerifyCommand {
     if (!recovered) return recovered.error();
 
     for (const std::string& notice : recovered->report.notices) output.notice(notice);
-    std::vector<Check> checks = {{"checkpoint", true,
-                                  fmt::format("{} at LSN {}, every chunk's checksum right",
-                                              counted(recovered->report.checkpoint_rows, "row"),
-                                              recovered->report.checkpoint_lsn.value)},
-                                 {"log", true,
-                                  fmt::format("{} up to LSN {}, every record's checksum right{}",
-                                              counted(recovered->report.replay.transactions, "transaction"),
-                                              recovered->report.end.value, holes_text(recovered->report))},
-                                 index_check(*recovered->database)};
+    std::vector<Check> checks = {
+        {"checkpoint", true,
+         fmt::format("{} at LSN {}, every chunk's checksum right",
+                     counted(recovered->report.checkpoint.rows, "row"),
+                     recovered->report.checkpoint.lsn.value)},
+        {"log", true,
+         fmt::format("{} up to LSN {}, every record's checksum right{}",
+                     counted(recovered->report.replay.statistics.transactions, "transaction"),
+                     recovered->report.log.end.value, holes_text(recovered->report))},
+        index_check(*recovered->database)};
     // What calls have added up to is known only where all were replayed, since the database's birth; what
     // ad-hoc transactions were to add, their rows don't tell.
-    const bool has_all_calls = has_calls && recovered->report.checkpoint_lsn == kCheckpointLsn &&
-                               recovered->report.replay.ad_hoc == 0;
+    const bool has_all_calls = has_calls && recovered->report.checkpoint.lsn == kCheckpointLsn &&
+                               recovered->report.replay.statistics.ad_hoc == 0;
     for (Check& check : (*workload)->check(DatabaseRows(*recovered->database),
                                            has_all_calls ? std::optional(conserved) : std::nullopt)) {
       checks.push_back(std::move(check));
     }
-    return tell(checks, recovered->report.execution);
+    return tell(checks, recovered->report.code.execution);
   }
 
  private:
   static std::string holes_text(const RecoveryReport& report) {
-    return report.holes == 0 ? "" : fmt::format(", and {} that crashes left", counted(report.holes, "hole"));
+    return report.log.holes == 0
+               ? ""
+               : fmt::format(", and {} that crashes left", counted(report.log.holes, "hole"));
   }
 
   static Check index_check(const Database& database) {

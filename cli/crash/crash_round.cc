@@ -41,17 +41,17 @@ Result<void> run_hook(const std::string& hook, const char* moment, pid_t server)
 
 // A recovery of an examination.
 struct Pass {
-  RecoveryScheme scheme;
+  const RecoveryScheme* scheme;
   std::string archive;     // of the whole log; empty: from the newest checkpoint on
   bool is_judged = false;  // it sees all that was ever logged
 
-  std::string name() const { return (archive.empty() ? "" : "whole log, ") + std::string(name_of(scheme)); }
+  std::string name() const { return (archive.empty() ? "" : "whole log, ") + std::string(scheme->name); }
 };
 
 std::vector<Pass> passes_for(const Manifest& manifest, const std::string& archive) {
   std::vector<Pass> passes;
-  for (const RecoveryScheme scheme : kRecoverySchemes) {
-    if (check_served(scheme, manifest.records, manifest.tuple_image)) passes.push_back({scheme, ""});
+  for (const RecoveryScheme& scheme : recovery_schemes()) {
+    if (check_served(scheme, manifest.records, manifest.tuple_image)) passes.push_back({&scheme, ""});
   }
   // Until a checkpoint has replaced anything, there is no archive, and the log is whole.
   if (!archive.empty() && std::filesystem::exists(archive_folder(archive, manifest.database_id)))
@@ -150,7 +150,7 @@ Result<Examination> examine(const std::string& directory, const std::string& arc
     show_progress(options, progress);
     ByteBuffer results;
     int128 conserved = 0;
-    const bool sees_calls = pass.is_judged && pass.scheme == RecoveryScheme::kClr;
+    const bool sees_calls = pass.is_judged && pass.scheme->shows_calls;
     if (sees_calls) {
       options.visit = [&](const ReplayedCall& replayed) {
         results.clear();
@@ -172,7 +172,7 @@ Result<Examination> examine(const std::string& directory, const std::string& arc
                               manifest->attributes.contains(kLogKindAttribute);
     if (examination.verdict.good() && !is_elsewhere) witness.settle(recovered->log);
     // An ad-hoc transaction's rows don't say by how much it changed what is conserved.
-    const bool saw_all = sees_calls && recovered->report.replay.ad_hoc == 0;
+    const bool saw_all = sees_calls && recovered->report.replay.statistics.ad_hoc == 0;
     for (const Check& check : workload.check(DatabaseRows(*recovered->database),
                                              saw_all ? std::optional(conserved) : std::nullopt)) {
       ++examination.checks;

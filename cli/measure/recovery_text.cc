@@ -15,8 +15,8 @@ namespace mneme {
 namespace {
 
 // When the indexes are built at once.
-std::string index_build_text(RecoveryScheme scheme) {
-  return builds_indexes_last(scheme) ? "after replay" : "after the checkpoint";
+std::string index_build_text(const RecoveryScheme& scheme) {
+  return scheme.builds_indexes_last ? "after replay" : "after the checkpoint";
 }
 
 std::string_view unit_of(RecoveryStage stage) {
@@ -63,13 +63,13 @@ Json thread_time_json(const ThreadTime& time) {
 // `decode_seconds` and `dispatch_seconds` (of pieces: located and appended) are the replayer's own sums; the
 // threads' time is there where it was measured.
 Json breakdown_json(const RecoveryReport& report) {
-  Json json = {{"pieces", report.replay.pieces},
-               {"decode_seconds", report.replay.decode_seconds},
-               {"dispatch_seconds", report.replay.dispatch_seconds}};
-  if (report.thread_times.empty()) return json;
-  json["all_threads"] = thread_time_json(sum_of(report.thread_times));
+  Json json = {{"pieces", report.replay.statistics.pieces},
+               {"decode_seconds", report.replay.statistics.decode_seconds},
+               {"dispatch_seconds", report.replay.statistics.dispatch_seconds}};
+  if (report.replay.thread_times.empty()) return json;
+  json["all_threads"] = thread_time_json(sum_of(report.replay.thread_times));
   Json threads = Json::array();
-  for (const ThreadTime& time : report.thread_times) threads.push_back(thread_time_json(time));
+  for (const ThreadTime& time : report.replay.thread_times) threads.push_back(thread_time_json(time));
   json["threads"] = threads;
   return json;
 }
@@ -100,80 +100,80 @@ std::string digest_text(const Database& database, uint32_t threads) {
 }
 
 std::string recovery_text(const RecoveryReport& report, const std::string& digest) {
-  const std::string scheme(name_of(report.scheme));
+  const std::string scheme(report.scheme->name);
   std::string text = fmt::format("Recovered by {} with {}\n", scheme, counted(report.threads, "thread"));
   std::vector<std::vector<std::string>> rows = {
-      {"manifest", seconds_text(report.manifest_seconds), ""},
-      {"catalog", seconds_text(report.catalog_seconds), ""},
-      {"checkpoint", seconds_text(report.checkpoint_seconds),
-       fmt::format("{}, {}, at LSN {}", bytes_text(report.checkpoint_bytes),
-                   counted(report.checkpoint_rows, "row"), report.checkpoint_lsn.value)},
-      {"log load", seconds_text(report.log_load_seconds), bytes_text(report.log_bytes)}};
-  if (replays_calls(report.scheme)) {
-    rows.push_back({"analysis", seconds_text(report.analysis_seconds), ""});
+      {"manifest", seconds_text(report.opening.manifest_seconds), ""},
+      {"catalog", seconds_text(report.opening.catalog_seconds), ""},
+      {"checkpoint", seconds_text(report.checkpoint.seconds),
+       fmt::format("{}, {}, at LSN {}", bytes_text(report.checkpoint.bytes),
+                   counted(report.checkpoint.rows, "row"), report.checkpoint.lsn.value)},
+      {"log load", seconds_text(report.log.seconds), bytes_text(report.log.record_bytes)}};
+  if (report.scheme->replays_calls()) {
+    rows.push_back({"analysis", seconds_text(report.analysis.seconds), ""});
     rows.push_back(
-        {"machine code", seconds_text(report.compilation_seconds), std::string(name_of(report.execution))});
+        {"machine code", seconds_text(report.code.seconds), std::string(name_of(report.code.execution))});
   }
-  rows.push_back({"replay", seconds_text(report.replay_seconds),
-                  fmt::format("{}, {}/s", counted(report.replay.transactions, "transaction"),
-                              thousands(static_cast<uint64_t>(report.replay_tps())))});
-  rows.push_back({"index build", seconds_text(report.index_build_seconds), index_build_text(report.scheme)});
-  if (report.schema_changes > 0) {
-    rows.push_back({"schema", seconds_text(report.schema_seconds), counted(report.schema_changes, "change")});
+  rows.push_back({"replay", seconds_text(report.replay.seconds),
+                  fmt::format("{}, {}/s", counted(report.replay.statistics.transactions, "transaction"),
+                              thousands(static_cast<uint64_t>(report.replay.tps())))});
+  rows.push_back({"index build", seconds_text(report.indexes.seconds), index_build_text(*report.scheme)});
+  if (report.schema.changes > 0) {
+    rows.push_back({"schema", seconds_text(report.schema.seconds), counted(report.schema.changes, "change")});
   }
   rows.push_back({"total", seconds_text(report.total_seconds), ""});
   text += table_text(rows);
-  if (!report.dropped_reason.empty()) text += fmt::format("  {}\n", report.dropped_reason);
-  if (report.holes > 0) {
+  if (!report.log.dropped_reason.empty()) text += fmt::format("  {}\n", report.log.dropped_reason);
+  if (report.log.holes > 0) {
     text += fmt::format("  {} of {} in the log, where crashes took records that nobody was told of\n",
-                        counted(report.holes, "hole"), bytes_text(report.hole_bytes));
+                        counted(report.log.holes, "hole"), bytes_text(report.log.hole_bytes));
   }
-  text += breakdown_text(report.thread_times);
-  text +=
-      fmt::format("  applied {}, skipped {}, state digest {}, log ends at LSN {}\n",
-                  thousands(report.replay.transactions), thousands(report.skipped), digest, report.end.value);
+  text += breakdown_text(report.replay.thread_times);
+  text += fmt::format("  applied {}, skipped {}, state digest {}, log ends at LSN {}\n",
+                      thousands(report.replay.statistics.transactions), thousands(report.log.skipped), digest,
+                      report.log.end.value);
   return text;
 }
 
 Json recovery_json(const RecoveryReport& report, const std::string& digest) {
-  const bool runs_calls = replays_calls(report.scheme);
+  const bool runs_calls = report.scheme->replays_calls();
   Json json = {{"command", "recover"},
-               {"scheme", std::string(name_of(report.scheme))},
-               {"replay", runs_calls ? Json(std::string(name_of(report.level))) : Json()},
-               {"replay_order", runs_calls ? Json() : Json(std::string(name_of(report.order)))},
+               {"scheme", std::string(report.scheme->name)},
+               {"replay", runs_calls ? Json(std::string(name_of(report.replay.level))) : Json()},
+               {"replay_order", runs_calls ? Json() : Json(std::string(name_of(report.replay.order)))},
                {"threads", report.threads},
-               {"execution", runs_calls ? Json(std::string(name_of(report.execution))) : Json()},
-               {"manifest_seconds", report.manifest_seconds},
-               {"catalog_seconds", report.catalog_seconds},
-               {"checkpoint_seconds", report.checkpoint_seconds},
-               {"checkpoint_bytes", report.checkpoint_bytes},
-               {"checkpoint_lsn", report.checkpoint_lsn.value},
-               {"log_load_seconds", report.log_load_seconds},
-               {"log_bytes", report.log_bytes},
-               {"log_file_bytes", report.log_file_bytes},
-               {"log_memory_bytes", report.log_memory_bytes},
-               {"dropped_bytes", report.dropped_bytes},
-               {"dropped_reason", report.dropped_reason},
-               {"log_holes", report.holes},
-               {"log_hole_bytes", report.hole_bytes},
-               {"analysis_seconds", report.analysis_seconds},
-               {"compilation_seconds", report.compilation_seconds},
-               {"replay_seconds", report.replay_seconds},
-               {"index_build_seconds", report.index_build_seconds},
-               {"index_build", index_build_text(report.scheme)},
-               {"schema_changes", report.schema_changes},
-               {"schema_seconds", report.schema_seconds},
+               {"execution", runs_calls ? Json(std::string(name_of(report.code.execution))) : Json()},
+               {"manifest_seconds", report.opening.manifest_seconds},
+               {"catalog_seconds", report.opening.catalog_seconds},
+               {"checkpoint_seconds", report.checkpoint.seconds},
+               {"checkpoint_bytes", report.checkpoint.bytes},
+               {"checkpoint_lsn", report.checkpoint.lsn.value},
+               {"log_load_seconds", report.log.seconds},
+               {"log_bytes", report.log.record_bytes},
+               {"log_file_bytes", report.log.file_bytes},
+               {"log_memory_bytes", report.log.memory_bytes},
+               {"dropped_bytes", report.log.dropped_bytes},
+               {"dropped_reason", report.log.dropped_reason},
+               {"log_holes", report.log.holes},
+               {"log_hole_bytes", report.log.hole_bytes},
+               {"analysis_seconds", report.analysis.seconds},
+               {"compilation_seconds", report.code.seconds},
+               {"replay_seconds", report.replay.seconds},
+               {"index_build_seconds", report.indexes.seconds},
+               {"index_build", index_build_text(*report.scheme)},
+               {"schema_changes", report.schema.changes},
+               {"schema_seconds", report.schema.seconds},
                {"total_seconds", report.total_seconds},
-               {"transactions", report.replay.transactions},
-               {"replay_tps", report.replay_tps()},
-               {"adhoc_transactions", runs_calls ? Json(report.replay.ad_hoc) : Json()},
-               {"barriers", report.scheme == RecoveryScheme::kClrP ? Json(report.replay.barriers) : Json()},
-               {"durable_lsn", report.end.value},
+               {"transactions", report.replay.statistics.transactions},
+               {"replay_tps", report.replay.tps()},
+               {"adhoc_transactions", runs_calls ? Json(report.replay.statistics.ad_hoc) : Json()},
+               {"barriers", report.scheme->cuts_calls ? Json(report.replay.statistics.barriers) : Json()},
+               {"durable_lsn", report.log.end.value},
                {"state_digest", digest},
-               {"skipped", report.skipped},
+               {"skipped", report.log.skipped},
                {"breakdown", breakdown_json(report)},
                {"peak_rss_bytes", peak_rss_bytes()}};
-  if (report.scheme == RecoveryScheme::kClrP) add_analysis(json, report.analysis);
+  if (report.scheme->cuts_calls) add_analysis(json, report.analysis.options);
   return json;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 double tps(const SimulatedSchedule& schedule, const RecoveryReport& report) {
   return schedule.makespan_ns > 0
-             ? static_cast<double>(report.replay.transactions) * 1e9 / schedule.makespan_ns
+             ? static_cast<double>(report.replay.statistics.transactions) * 1e9 / schedule.makespan_ns
              : 0;
 }
 
@@ -22,7 +22,7 @@ double load_ns(const StepGraph& graph) {
 }
 
 std::string label(const RecoveryReport& report, uint32_t block) {
-  return block < report.blocks.size() ? report.blocks[block] : "decoding";
+  return block < report.analysis.blocks.size() ? report.analysis.blocks[block] : "decoding";
 }
 
 // Where the work fills the cores for longer than the longest path, more cores would help, and else they would

@@ -90,8 +90,8 @@ std::unique_ptr<CheckpointSchedule> CheckpointSettings::start(WorkingDatabase& d
   CheckpointScheduleOptions options;
   options.seconds = are_taken() ? seconds_ : std::numeric_limits<double>::infinity();
   options.of_replay = of_replay_;
-  options.replayed_transactions = recovered.replay.transactions;
-  options.replay_tps = recovered.replay_tps();
+  options.replayed_transactions = recovered.replay.statistics.transactions;
+  options.replay_tps = recovered.replay.tps();
   options.checkpoint.threads = threads_;
   options.checkpoint.share = share(database.database().worker_count());
   options.checkpoint.archive = archive_;

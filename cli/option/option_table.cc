@@ -11,6 +11,7 @@
 #include "cli/output/file_checks.h"
 #include "logging/buffer/log_buffer_factory.h"
 #include "logging/device/io_options.h"
+#include "recovery/database/recovery_schemes.h"
 #include "workloads/workload_table.h"
 
 namespace mneme {
@@ -46,6 +47,13 @@ CLI::Validator percent() {
 template <auto least, auto most>
 CLI::Validator between() {
   return CLI::Range(least, most);
+}
+
+std::string listed_schemes() {
+  std::vector<std::string> schemes;
+  for (const RecoveryScheme& each : recovery_schemes())
+    schemes.push_back(fmt::format("{}: {}", each.name, each.summary));
+  return fmt::format("{}", fmt::join(schemes, "; "));
 }
 
 std::string listed_workloads() {
@@ -281,12 +289,8 @@ constexpr OptionRow kTable[] = {
      "last checkpoint"},
 
     // Recovery and standbys
-    {kReplay, "--scheme",
-     "clr: calls, one after the other; clr-p: calls, in parallel; llr: rows, in any order, latched; llr-p: "
-     "rows, distributed to threads by key; plr: rows, by location, then indexes; default: the fastest that "
-     "the "
-     "log serves",
-     kShown},
+    {kReplay, "--scheme", "{}; default: the fastest that the log serves", kShown, nullptr, false, 0,
+     listed_schemes},
     {kReplay, "--replay", "clr-p: pipelined, synchronous or static", kShown},
     {kReplay, "--replay-order",
      "llr, llr-p, plr: forward; reverse: the newest image of a row first, older ones are skipped; default: "

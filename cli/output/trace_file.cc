@@ -91,7 +91,8 @@ class TraceWriter {
     }
     if (is_of_a_block(step.kind)) {
       name += " " + short_name(step.block);
-      arguments["block"] = step.block < report_.blocks.size() ? report_.blocks[step.block] : "";
+      arguments["block"] =
+          step.block < report_.analysis.blocks.size() ? report_.analysis.blocks[step.block] : "";
       arguments["pieces"] = step.pieces;
     }
     if (step.kind == StepKind::kPieces) {
@@ -103,8 +104,8 @@ class TraceWriter {
 
   // The Greek letter of the block's label.
   std::string short_name(uint32_t block) const {
-    if (block >= report_.blocks.size()) return fmt::format("block {}", block);
-    const std::string& label = report_.blocks[block];
+    if (block >= report_.analysis.blocks.size()) return fmt::format("block {}", block);
+    const std::string& label = report_.analysis.blocks[block];
     return label.substr(0, label.find(':'));
   }
 

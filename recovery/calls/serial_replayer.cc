@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
+#include "recovery/calls/call_replayer.h"
 #include "recovery/log/log_batch.h"
 #include "recovery/log/replay_access.h"
 #include "recovery/rows/change_replayer.h"
@@ -90,11 +92,36 @@ class SerialReplay {
   LogBatch batch_;
 };
 
+class SerialReplayer final : public CallReplayer {
+ public:
+  using CallReplayer::CallReplayer;
+
+  void prepare(const RecordStream& stretch) override {
+    if (std::exchange(is_prepared_, true)) return;
+    code_ = load_units(procedure_units(setting().program), stretch);
+  }
+
+ private:
+  Result<ReplayStatistics> replay_calls(RecordStream& stretch, const Progress& progress) override {
+    ReplayOptions options = setting().options;
+    options.native = code_.functions();
+    options.progress = progress;
+    return replay_serially(setting().database, setting().program, stretch, options, setting().visit);
+  }
+
+  bool is_prepared_ = false;
+  CompiledUnits code_;
+};
+
 }  // namespace
 
 Result<ReplayStatistics> replay_serially(Database& database, const Program& program, RecordStream& stream,
                                          const ReplayOptions& options, const ReplayedCallVisitor& visit) {
   return SerialReplay(database, program, options, visit).replay(stream);
+}
+
+std::unique_ptr<Replayer> make_serial_replayer(const ReplayerSetting& setting) {
+  return std::make_unique<SerialReplayer>(setting);
 }
 
 }  // namespace mneme

@@ -6,19 +6,13 @@
 //             (ICDE 2014).
 #pragma once
 
-#include "base/function_ref.h"
-#include "recovery/log/record_stream.h"
-#include "recovery/log/replay.h"
+#include <memory>
+
+#include "recovery/log/replayer.h"
 
 namespace mneme {
 
-// A call as it was run again, and the INOUT parameters' values that it ended with. Valid during the callback.
-struct ReplayedCall {
-  Lsn lsn;
-  const Call& call;
-  std::span<const Argument> results;
-};
-using ReplayedCallVisitor = std::function<void(const ReplayedCall&)>;
+std::unique_ptr<Replayer> make_serial_replayer(const ReplayerSetting& setting);
 
 // `records`: of a log that holds calls, in commit order, without skips.
 // `visit`, where given, sees each call after it has run. One thread, whatever the options say.

@@ -61,7 +61,7 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
                                         FunctionRef<Result<void>(Database&)> load,
                                         const CreateOptions& options) {
   // No log that nothing could replay.
-  const RecoveryScheme scheme = default_scheme(options.records, options.tuple_image);
+  const RecoveryScheme& scheme = default_scheme(options.records, options.tuple_image);
   RETURN_IF_ERROR(check_served(scheme, options.records, options.tuple_image));
   if (options.log.streams.partition == StreamPartition::kPage) RETURN_IF_ERROR(check_pages(options.records));
   RETURN_IF_ERROR(check_log_servers(options.log));
@@ -143,7 +143,8 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   if (!found) return found.error();
   RETURN_IF_ERROR(check_no_standby(directory, *found));
   RecoverOptions with_workers = options;
-  with_workers.scheme = options.scheme.value_or(default_scheme(found->records, found->tuple_image));
+  if (with_workers.scheme == nullptr)
+    with_workers.scheme = &default_scheme(found->records, found->tuple_image);
   RETURN_IF_ERROR(check_served_for_work(*with_workers.scheme, found->records, found->tuple_image));
   if (log.streams.partition == StreamPartition::kPage) RETURN_IF_ERROR(check_pages(found->records));
   Result<WorkingDatabase> working = WorkingDatabaseMaker::begin(directory);

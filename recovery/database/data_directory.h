@@ -109,7 +109,7 @@ struct OpenedDatabase {
 };
 
 // `recover.workers` is not used: the log's workers are the database's. Without a scheme, it is the default
-// one, which leaves a database to go on with; others may be refused (recovery_scheme.h).
+// one, which leaves a database to go on with; others may be refused (recovery_schemes.h).
 Result<OpenedDatabase> open_for_work(const std::string& directory, const RecoverOptions& recover,
                                      const DurableLogOptions& log);
 

@@ -98,9 +98,9 @@ class DataDirectory : public testing::Test {
     EXPECT_TRUE(working.log().wait_durable(last));
   }
 
-  static RecoverOptions options(RecoveryScheme scheme, uint32_t threads) {
+  static RecoverOptions options(std::string_view scheme, uint32_t threads) {
     RecoverOptions options;
-    options.scheme = scheme;
+    options.scheme = *recovery_scheme(scheme);
     options.replay.threads = threads;
     options.replay.batch_transactions = 50;
     return options;
@@ -114,15 +114,15 @@ class DataDirectory : public testing::Test {
   }
 
   void expect_recovers_to(const Digest& digest, uint64_t at_least_transactions) {
-    for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+    for (const char* const scheme : {"clr", "clr-p"}) {
       for (const uint32_t threads : {1, 3}) {
         const RecoverOptions with_much = options(scheme, threads);
         Result<RecoveredDatabase> recovered =
             recover(directory_, threads == 1 ? with_much : with_little_memory(with_much));
         ASSERT_TRUE(recovered.ok()) << recovered.error().message;
-        EXPECT_EQ(state_of(*recovered->database), digest) << name_of(scheme) << ", " << threads << " threads";
-        EXPECT_GE(recovered->report.replay.transactions, at_least_transactions);
-        EXPECT_EQ(recovered->report.checkpoint_rows, 60000u);
+        EXPECT_EQ(state_of(*recovered->database), digest) << scheme << ", " << threads << " threads";
+        EXPECT_GE(recovered->report.replay.statistics.transactions, at_least_transactions);
+        EXPECT_EQ(recovered->report.checkpoint.rows, 60000u);
         EXPECT_EQ(recovered->manifest.attributes.at("workload"), "bank");
       }
     }
@@ -143,7 +143,7 @@ class DataDirectory : public testing::Test {
   // Recovery fails, says `text`, and touches nothing.
   void expect_refused(ErrorKind kind, const std::string& text) {
     const auto before = files();
-    for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+    for (const char* const scheme : {"clr", "clr-p"}) {
       const Result<RecoveredDatabase> recovered = recover(directory_, options(scheme, 2));
       ASSERT_FALSE(recovered.ok());
       EXPECT_EQ(recovered.error().kind, kind) << recovered.error().message;
@@ -161,11 +161,11 @@ TEST_F(DataDirectory, ReplayOfALongLogTakesNoMoreMemoryThanOfAShortOne) {
   std::vector<RecoveryReport> reports;
   for (const uint32_t more_calls : {0, 9000}) {
     if (more_calls > 0) {
-      Result<OpenedDatabase> opened = open_for_work(directory_, options(RecoveryScheme::kClrP, 2), {});
+      Result<OpenedDatabase> opened = open_for_work(directory_, options("clr-p", 2), {});
       ASSERT_TRUE(opened.ok());
       run(opened->working, more_calls, 2);
     }
-    for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+    for (const char* const scheme : {"clr", "clr-p"}) {
       Result<RecoveredDatabase> recovered = recover(directory_, with_little_memory(options(scheme, 2)));
       ASSERT_TRUE(recovered.ok()) << recovered.error().message;
       EXPECT_TRUE(recovered->log.records.empty());
@@ -176,13 +176,13 @@ TEST_F(DataDirectory, ReplayOfALongLogTakesNoMoreMemoryThanOfAShortOne) {
   // records, lies in six at most, and two are read meanwhile.
   constexpr uint64_t kMostInMemory = 10 * 8000;
   for (const size_t scheme : {0, 1}) {
-    EXPECT_GT(reports[2 + scheme].log_bytes, 3 * reports[scheme].log_bytes);
-    EXPECT_LT(reports[scheme].log_memory_bytes, kMostInMemory);
-    EXPECT_LT(reports[2 + scheme].log_memory_bytes, kMostInMemory);
+    EXPECT_GT(reports[2 + scheme].log.record_bytes, 3 * reports[scheme].log.record_bytes);
+    EXPECT_LT(reports[scheme].log.memory_bytes, kMostInMemory);
+    EXPECT_LT(reports[2 + scheme].log.memory_bytes, kMostInMemory);
   }
-  Result<RecoveredDatabase> kept = recover(directory_, options(RecoveryScheme::kClrP, 2));
+  Result<RecoveredDatabase> kept = recover(directory_, options("clr-p", 2));
   ASSERT_TRUE(kept.ok());
-  EXPECT_GT(kept->report.log_memory_bytes, 2 * kMostInMemory);
+  EXPECT_GT(kept->report.log.memory_bytes, 2 * kMostInMemory);
 }
 
 TEST_F(DataDirectory, ComesBackAndGoesOn) {
@@ -191,7 +191,7 @@ TEST_F(DataDirectory, ComesBackAndGoesOn) {
 
   Digest second;
   {
-    Result<OpenedDatabase> opened = open_for_work(directory_, options(RecoveryScheme::kClrP, 2), {});
+    Result<OpenedDatabase> opened = open_for_work(directory_, options("clr-p", 2), {});
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     EXPECT_EQ(digest_of(opened->working.database(), 1), first);
     second = run(opened->working, 400, 2);
@@ -219,27 +219,26 @@ TEST_F(DataDirectory, RowsStayWhereTheLogSaysThatTheyLie) {
     fs::remove_all(directory_);
     Digest state = create_and_run(400, records);
     for (uint32_t life = 2; life < 5; ++life) {
-      for (const RecoveryScheme scheme : kRecoverySchemes) {
+      for (const RecoveryScheme& scheme : recovery_schemes()) {
         if (!check_served(scheme, records, TupleImage::kFull)) continue;
-        Result<RecoveredDatabase> recovered = recover(directory_, options(scheme, 3));
+        Result<RecoveredDatabase> recovered = recover(directory_, options(scheme.name, 3));
         ASSERT_TRUE(recovered.ok()) << recovered.error().message;
-        EXPECT_EQ(state_of(*recovered->database), state) << name_of(scheme) << ", before life " << life;
+        EXPECT_EQ(state_of(*recovered->database), state) << scheme.name << ", before life " << life;
       }
       std::map<std::pair<uint32_t, uint64_t>, std::string> rows;
       {
-        const Result<OpenedDatabase> refused =
-            open_for_work(directory_, options(RecoveryScheme::kLlrP, 2), {});
+        const Result<OpenedDatabase> refused = open_for_work(directory_, options("llr-p", 2), {});
         ASSERT_FALSE(refused.ok());
         EXPECT_THAT(refused.error().message, testing::HasSubstr("plr"));
-        RecoverOptions unnamed = options(RecoveryScheme::kPlr, 2);
-        unnamed.scheme.reset();
+        RecoverOptions unnamed = options("plr", 2);
+        unnamed.scheme = nullptr;
         Result<OpenedDatabase> opened = open_for_work(directory_, unnamed, {});
         ASSERT_TRUE(opened.ok()) << opened.error().message;
-        EXPECT_EQ(opened->report.scheme, RecoveryScheme::kPlr);
+        EXPECT_EQ(opened->report.scheme->name, "plr");
         state = run(opened->working, 400, life);
         rows = rows_by_slot(opened->working.database());
       }
-      Result<RecoveredDatabase> recovered = recover(directory_, options(RecoveryScheme::kPlr, 3));
+      Result<RecoveredDatabase> recovered = recover(directory_, options("plr", 3));
       ASSERT_TRUE(recovered.ok()) << recovered.error().message;
       EXPECT_EQ(rows_by_slot(*recovered->database), rows);
     }
@@ -259,8 +258,8 @@ TEST_F(DataDirectory, ALogThatNothingCouldReplayIsRefused) {
 TEST_F(DataDirectory, IsTakenByOneAtATime) {
   Result<CreatedDatabase> created = create_database(directory_, program(), load, {});
   ASSERT_TRUE(created.ok()) << created.error().message;
-  EXPECT_FALSE(recover(directory_, options(RecoveryScheme::kClr, 1)).ok());
-  EXPECT_FALSE(open_for_work(directory_, options(RecoveryScheme::kClr, 1), {}).ok());
+  EXPECT_FALSE(recover(directory_, options("clr", 1)).ok());
+  EXPECT_FALSE(open_for_work(directory_, options("clr", 1), {}).ok());
 }
 
 TEST_F(DataDirectory, IsNotOverwritten) {
@@ -403,17 +402,17 @@ class OnlineCheckpoint : public DataDirectory {
   // By every scheme from the newest checkpoint on, and, where there is an archive, all of the history from
   // the first.
   void expect_state(const std::string& digest, RecordContent records) {
-    for (const RecoveryScheme scheme : kRecoverySchemes) {
+    for (const RecoveryScheme& scheme : recovery_schemes()) {
       if (!check_served(scheme, records, TupleImage::kFull)) continue;
       for (const bool whole : {false, true}) {
         if (whole && !archives_) continue;
-        RecoverOptions recovery = options(scheme, 2);
+        RecoverOptions recovery = options(scheme.name, 2);
         if (whole && fs::exists(archive_)) recovery.log_archive = archive_;
         Result<RecoveredDatabase> recovered = recover(directory_, recovery);
         ASSERT_TRUE(recovered.ok()) << recovered.error().message;
         EXPECT_EQ(state_of(*recovered->database).to_string(), digest)
-            << name_of(scheme) << (whole ? ", whole" : "");
-        EXPECT_TRUE(!whole || recovered->report.checkpoint_lsn == kCheckpointLsn);
+            << scheme.name << (whole ? ", whole" : "");
+        EXPECT_TRUE(!whole || recovered->report.checkpoint.lsn == kCheckpointLsn);
       }
     }
   }
@@ -546,7 +545,7 @@ TEST_F(OnlineCheckpoint, AnArchiveWithAGapIsRefused) {
   }
   archives_ = false;
   expect_state(digest, RecordContent::kCommand);
-  RecoverOptions whole = options(RecoveryScheme::kClr, 1);
+  RecoverOptions whole = options("clr", 1);
   whole.log_archive = archive_;
   const Result<RecoveredDatabase> recovered = recover(directory_, whole);
   ASSERT_FALSE(recovered.ok());

@@ -136,13 +136,13 @@ TEST(LiveSessionStress, SessionsChangesAndCheckpointsKeepOutOfEachOthersWay) {
     EXPECT_GT(working.schema_version(), kThreads * 7u);
     left = digest_of(working.database(), 1).to_string();
   }
-  for (const RecoveryScheme scheme : {RecoveryScheme::kClr, RecoveryScheme::kClrP}) {
+  for (const char* const scheme : {"clr", "clr-p"}) {
     RecoverOptions recovery;
-    recovery.scheme = scheme;
+    recovery.scheme = *recovery_scheme(scheme);
     recovery.replay.threads = 3;
     const Result<RecoveredDatabase> recovered = recover(directory, recovery);
     ASSERT_TRUE(recovered.ok()) << recovered.error().message;
-    EXPECT_EQ(digest_of(*recovered->database, 1).to_string(), left) << name_of(scheme);
+    EXPECT_EQ(digest_of(*recovered->database, 1).to_string(), left) << scheme;
   }
   fs::remove_all(directory);
 }

@@ -78,31 +78,31 @@ class SchemaChangeTest : public testing::TestWithParam<RecordContent> {
     EXPECT_GT(session.counters().logged, 0u);
   }
 
-  static std::vector<RecoveryScheme> schemes() {
-    std::vector<RecoveryScheme> served;
-    for (const RecoveryScheme scheme : kRecoverySchemes) {
-      if (check_served(scheme, GetParam(), TupleImage::kFull).ok()) served.push_back(scheme);
+  static std::vector<const RecoveryScheme*> schemes() {
+    std::vector<const RecoveryScheme*> served;
+    for (const RecoveryScheme& scheme : recovery_schemes()) {
+      if (check_served(scheme, GetParam(), TupleImage::kFull).ok()) served.push_back(&scheme);
     }
     return served;
   }
   void expect_recovered(Digest left, uint64_t changes) {
-    for (const RecoveryScheme scheme : schemes()) {
+    for (const RecoveryScheme* scheme : schemes()) {
       RecoverOptions options;
       options.scheme = scheme;
       options.replay.threads = 3;
       options.replay.batch_transactions = 16;
       Result<RecoveredDatabase> recovered = recover(directory_, options);
-      ASSERT_TRUE(recovered.ok()) << name_of(scheme) << ": " << recovered.error().message;
-      EXPECT_EQ(digest_of(*recovered->database, 2), left) << name_of(scheme);
-      EXPECT_EQ(recovered->report.schema_changes, changes);
-      EXPECT_TRUE(verify_indexes(*recovered->database).ok()) << name_of(scheme);
-      if (!replays_calls(scheme)) continue;
+      ASSERT_TRUE(recovered.ok()) << scheme->name << ": " << recovered.error().message;
+      EXPECT_EQ(digest_of(*recovered->database, 2), left) << scheme->name;
+      EXPECT_EQ(recovered->report.schema.changes, changes);
+      EXPECT_TRUE(verify_indexes(*recovered->database).ok()) << scheme->name;
+      if (!scheme->replays_calls()) continue;
       options.most_kept_log_bytes = 0;
       options.log_window_bytes = 500;
       recovered = recover(directory_, options);
-      ASSERT_TRUE(recovered.ok()) << name_of(scheme) << ", in windows: " << recovered.error().message;
-      EXPECT_EQ(digest_of(*recovered->database, 2), left) << name_of(scheme) << ", in windows";
-      EXPECT_EQ(recovered->report.schema_changes, changes);
+      ASSERT_TRUE(recovered.ok()) << scheme->name << ", in windows: " << recovered.error().message;
+      EXPECT_EQ(digest_of(*recovered->database, 2), left) << scheme->name << ", in windows";
+      EXPECT_EQ(recovered->report.schema.changes, changes);
     }
   }
 
@@ -319,7 +319,7 @@ TEST_P(SchemaChangeTest, FewCallsBetweenChangesAreNotAnalysed) {
   options.execution = Execution::kInterpreted;
   const Result<RecoveredDatabase> recovered = recover(directory_, options);
   ASSERT_TRUE(recovered.ok()) << recovered.error().message;
-  EXPECT_EQ(recovered->report.analyses, recovered->report.scheme == RecoveryScheme::kClrP ? 1U : 0U);
+  EXPECT_EQ(recovered->report.analysis.count, recovered->report.scheme->cuts_calls ? 1U : 0U);
 }
 
 // Records that no change of a schema leaves, whatever their checksums say.

@@ -1,53 +1,43 @@
-// RecoveryScheme: the ways to make a database of a checkpoint and a log, and which log serves which.
+// RecoveryScheme: a way to make a database of a checkpoint and a log, as a line of the table of them all
+// (recovery/database/recovery_schemes.cc).
 //
-// Source      PACMAN (SIGMOD 2017), section 6.2, which names them.
+// Invariants  the members are all that the rest of the program asks about a scheme: no other file names one.
+// Threads     constant.
+// Source      PACMAN (SIGMOD 2017), section 6.2, which names the schemes.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <memory>
 #include <string_view>
-
-#include "base/result.h"
-#include "logging/record/record_content.h"
 
 namespace mneme {
 
-enum class RecoveryScheme : uint8_t {
-  kClr,   // serial replay of the command log
-  kClrP,  // parallel replay of the command log
-  kLlr,   // parallel replay of the logical log in any order, with latches: the last writer wins
-  kLlrP,  // parallel replay of the logical log, latch-free
-  kPlr,   // parallel replay of the physical log in any order, with latches; then the indexes
+class Replayer;
+struct ReplayerSetting;
+
+// What a scheme reads of a transaction's record.
+enum class Replays : uint8_t {
+  kCalls,        // the procedure call, or the rows of an ad-hoc transaction
+  kKeyedRows,    // the changed rows, which it finds by their primary keys
+  kLocatedRows,  // the changed rows, which it puts into the slots that the log names
 };
 
-// "clr", "clr-p", "llr", "llr-p", "plr"; an error lists them.
-Result<RecoveryScheme> recovery_scheme(std::string_view name);
-std::string_view name_of(RecoveryScheme scheme);
+struct RecoveryScheme {
+  std::string_view name;     // as the command line and the reports give it
+  std::string_view summary;  // what it does, for the command line's help
+  Replays replays;
+  // The newest image of a row wins, whatever the order: an image of some columns alone would lose the others.
+  bool needs_whole_images = false;
+  bool is_parallel = true;  // it uses as many threads as it is given
+  // It analyses the procedures and runs parts of calls side by side: levels, lanes and graphs are its own.
+  bool cuts_calls = false;
+  bool shows_calls = false;  // RecoverOptions::visit sees each call with its results
+  // The tables are restored first, and all indexes are built from them at the end. Otherwise indexes are
+  // built from the checkpoint's rows, and replay maintains them.
+  bool builds_indexes_last = false;
+  std::unique_ptr<Replayer> (*make)(const ReplayerSetting& setting) = nullptr;
 
-inline constexpr std::array kRecoverySchemes = {RecoveryScheme::kClr, RecoveryScheme::kClrP,
-                                                RecoveryScheme::kLlr, RecoveryScheme::kLlrP,
-                                                RecoveryScheme::kPlr};
-
-constexpr bool replays_calls(RecoveryScheme scheme) {
-  return scheme == RecoveryScheme::kClr || scheme == RecoveryScheme::kClrP;
-}
-
-// Where tables come first, and all indexes are built from them; else from the checkpoint's rows, and grow
-// with replay.
-constexpr bool builds_indexes_last(RecoveryScheme scheme) {
-  return scheme == RecoveryScheme::kPlr;
-}
-
-// Refused, with the reason, where the log does not hold what the scheme replays. `image`: of its updated
-// rows.
-Result<void> check_served(RecoveryScheme scheme, RecordContent records, TupleImage image);
-// The fastest that the log serves. What it recovers can be opened for work.
-RecoveryScheme default_scheme(RecordContent records, TupleImage image);
-
-// To go on with, rows must lie where the log says: later records follow versions in the same slots. PLR alone
-// leaves them there; the other schemes put what came after the checkpoint where there is room. So where the
-// log holds locations, and images that PLR can use, only what it has recovered may be opened for work. (A
-// checkpoint at once would do, too, and cost more than PLR.)
-Result<void> check_served_for_work(RecoveryScheme scheme, RecordContent records, TupleImage image);
+  bool replays_calls() const { return replays == Replays::kCalls; }
+};
 
 }  // namespace mneme

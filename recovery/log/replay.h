@@ -57,6 +57,14 @@ struct ReplayOptions {
   std::function<void(uint64_t done, std::optional<Lsn> last)> progress;
 };
 
+// A call as it was run again, and the INOUT parameters' values that it ended with. Valid during the callback.
+struct ReplayedCall {
+  Lsn lsn;
+  const Call& call;
+  std::span<const Argument> results;
+};
+using ReplayedCallVisitor = std::function<void(const ReplayedCall&)>;
+
 struct ReplayStatistics {
   uint64_t transactions = 0;
   uint64_t ad_hoc = 0;    // of them, where calls are replayed: those of which there are rows alone

@@ -10,6 +10,7 @@
 #include "recovery/log/earliest_error.h"
 #include "recovery/log/timed_threads.h"
 #include "recovery/rows/location_installer.h"
+#include "recovery/rows/row_replayer.h"
 
 namespace mneme {
 namespace {
@@ -107,11 +108,26 @@ class LocationReplay {
   EarliestError error_;
 };
 
+class LocationReplayer final : public RowReplayer {
+ public:
+  using RowReplayer::RowReplayer;
+
+ private:
+  Result<ReplayStatistics> replay_rows(std::span<const RecordView> rows,
+                                       const ReplayOptions& options) override {
+    return replay_by_location(setting().database, rows, setting().tables_from, options);
+  }
+};
+
 }  // namespace
 
 Result<ReplayStatistics> replay_by_location(Database& database, std::span<const RecordView> records,
                                             Lsn checkpoint, const ReplayOptions& options) {
   return LocationReplay(database, records, checkpoint, options).replay();
+}
+
+std::unique_ptr<Replayer> make_location_replayer(const ReplayerSetting& setting) {
+  return std::make_unique<LocationReplayer>(setting);
 }
 
 }  // namespace mneme

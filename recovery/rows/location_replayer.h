@@ -8,10 +8,11 @@
 // Source      PACMAN (SIGMOD 2017), section 6.2, PLR, and appendix A.2, the reverse order.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "logging/reading/log_reader.h"
-#include "recovery/log/replay.h"
+#include "recovery/log/replayer.h"
 
 namespace mneme {
 
@@ -20,5 +21,7 @@ namespace mneme {
 // order and progress count.
 Result<ReplayStatistics> replay_by_location(Database& database, std::span<const RecordView> records,
                                             Lsn checkpoint, const ReplayOptions& options);
+
+std::unique_ptr<Replayer> make_location_replayer(const ReplayerSetting& setting);
 
 }  // namespace mneme

@@ -21,6 +21,7 @@
 #include "recovery/rows/key_groups.h"
 #include "recovery/rows/key_installer.h"
 #include "recovery/rows/key_partitions.h"
+#include "recovery/rows/row_replayer.h"
 
 namespace mneme {
 namespace {
@@ -318,11 +319,32 @@ class ShuffleReplay {
   EarliestError error_;
 };
 
+class ShuffleReplayer final : public RowReplayer {
+ public:
+  using RowReplayer::RowReplayer;
+
+  // Each transaction is gone through twice: when half of the work is done, the log has been read to its end.
+  std::optional<Lsn> position(std::span<const RecordView> rows, uint64_t done) const override {
+    const size_t read = std::min<size_t>(2 * done, rows.size());
+    return read == 0 ? std::nullopt : std::optional(rows[read - 1].lsn);
+  }
+
+ private:
+  Result<ReplayStatistics> replay_rows(std::span<const RecordView> rows,
+                                       const ReplayOptions& options) override {
+    return replay_shuffled(setting().database, rows, options);
+  }
+};
+
 }  // namespace
 
 Result<ReplayStatistics> replay_shuffled(Database& database, std::span<const RecordView> records,
                                          const ReplayOptions& options) {
   return ShuffleReplay(database, records, options).replay();
+}
+
+std::unique_ptr<Replayer> make_shuffle_replayer(const ReplayerSetting& setting) {
+  return std::make_unique<ShuffleReplayer>(setting);
 }
 
 }  // namespace mneme

@@ -24,10 +24,11 @@
 //             steps: "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), section 3.2.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "logging/reading/log_reader.h"
-#include "recovery/log/replay.h"
+#include "recovery/log/replayer.h"
 
 namespace mneme {
 
@@ -35,5 +36,7 @@ namespace mneme {
 // stretch is some whole batches), order and progress count.
 Result<ReplayStatistics> replay_shuffled(Database& database, std::span<const RecordView> records,
                                          const ReplayOptions& options);
+
+std::unique_ptr<Replayer> make_shuffle_replayer(const ReplayerSetting& setting);
 
 }  // namespace mneme

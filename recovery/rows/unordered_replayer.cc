@@ -9,6 +9,7 @@
 #include "recovery/log/earliest_error.h"
 #include "recovery/log/timed_threads.h"
 #include "recovery/rows/newest_installer.h"
+#include "recovery/rows/row_replayer.h"
 
 namespace mneme {
 namespace {
@@ -103,11 +104,26 @@ class UnorderedReplay {
   EarliestError error_;
 };
 
+class UnorderedReplayer final : public RowReplayer {
+ public:
+  using RowReplayer::RowReplayer;
+
+ private:
+  Result<ReplayStatistics> replay_rows(std::span<const RecordView> rows,
+                                       const ReplayOptions& options) override {
+    return replay_unordered(setting().database, rows, options);
+  }
+};
+
 }  // namespace
 
 Result<ReplayStatistics> replay_unordered(Database& database, std::span<const RecordView> records,
                                           const ReplayOptions& options) {
   return UnorderedReplay(database, records, options).replay();
+}
+
+std::unique_ptr<Replayer> make_unordered_replayer(const ReplayerSetting& setting) {
+  return std::make_unique<UnorderedReplayer>(setting);
 }
 
 }  // namespace mneme

@@ -10,10 +10,11 @@
 //             fetched ahead.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "logging/reading/log_reader.h"
-#include "recovery/log/replay.h"
+#include "recovery/log/replayer.h"
 
 namespace mneme {
 
@@ -21,5 +22,7 @@ namespace mneme {
 // order and progress count.
 Result<ReplayStatistics> replay_unordered(Database& database, std::span<const RecordView> records,
                                           const ReplayOptions& options);
+
+std::unique_ptr<Replayer> make_unordered_replayer(const ReplayerSetting& setting);
 
 }  // namespace mneme

@@ -69,7 +69,7 @@ Result<std::unique_ptr<Follower>> Follower::open(const std::string& directory,
   if (!from.ok()) return from.error();
 
   RecoverOptions recover;
-  recover.scheme = default_scheme(current.records, current.tuple_image);
+  recover.scheme = &default_scheme(current.records, current.tuple_image);
   recover.indexes = false;
   recover.replay = options.standby.replay;
   recover.execution = options.standby.execution;

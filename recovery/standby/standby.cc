@@ -7,52 +7,35 @@
 #include "base/clock.h"
 #include "engine/checkpoint/checkpoint_writer.h"
 #include "logging/reading/log_truncation.h"
-#include "recovery/calls/lane_count.h"
 #include "recovery/database/data_directory.h"
 #include "recovery/database/schema_change.h"
-#include "recovery/rows/location_replayer.h"
-#include "recovery/rows/shuffle_replayer.h"
 
 namespace mneme {
-
-namespace {
-
-// A round so many times as large as the sample is worth counting lanes again, unless that was a good one.
-constexpr size_t kBetterSample = 4;
-constexpr size_t kGoodSample = 2000;
-
-bool holds_rows(std::span<const RecordView> records) {
-  return std::ranges::any_of(records, [](const RecordView& record) {
-    return record.kind == RecordKind::kLogical || record.kind == RecordKind::kPhysical;
-  });
-}
-
-}  // namespace
 
 Standby::Standby(RecoveredDatabase recovered, StandbyOptions options, NativeFolders folders)
     : options_(std::move(options)),
       folders_(std::move(folders)),
-      scheme_(recovered.report.scheme),
-      order_(recovered.report.order),
-      loaded_(recovered.report.checkpoint_lsn),
+      scheme_(*recovered.report.scheme),
+      order_(recovered.report.replay.order),
+      loaded_(recovered.report.checkpoint.lsn),
       program_(std::move(recovered.program)),
       database_(std::move(recovered.database)),
-      end_(std::max(recovered.report.end, recovered.report.checkpoint_lsn)),
-      notices_(std::move(recovered.report.notices)) {
-  if (builds_indexes_last(scheme_)) come_to_rest();
+      end_(std::max(recovered.report.log.end, recovered.report.checkpoint.lsn)) {
+  report_.notices = std::move(recovered.report.notices);
+  if (scheme_.builds_indexes_last) come_to_rest();
 }
 
 Result<ReplayStatistics> Standby::advance(std::span<const RecordView> records, Lsn end,
-                                          const Progress& progress) {
+                                          const Replayer::Progress& progress) {
   ReplayStatistics total;
   while (!records.empty()) {
     const auto change = std::ranges::find(records, RecordKind::kSchema, &RecordView::kind);
     const auto stretch = records.first(static_cast<size_t>(change - records.begin()));
     if (!stretch.empty()) {
-      const Progress of_round = [&](uint64_t done, std::optional<Lsn> last) {
+      const Replayer::Progress of_round = [&](uint64_t done, std::optional<Lsn> last) {
         progress(total.transactions + done, last);
       };
-      const auto replayed = replay_stretch(stretch, progress ? of_round : Progress());
+      const auto replayed = replay_stretch(stretch, progress ? of_round : Replayer::Progress());
       if (!replayed) return replayed.error();
       total.add(*replayed);
     }
@@ -62,72 +45,36 @@ Result<ReplayStatistics> Standby::advance(std::span<const RecordView> records, L
     records = records.subspan(1);
   }
   end_ = end;
-  if (builds_indexes_last(scheme_)) come_to_rest();
+  if (scheme_.builds_indexes_last) come_to_rest();
   return total;
 }
 
 Result<ReplayStatistics> Standby::replay_stretch(std::span<const RecordView> records,
-                                                 const Progress& progress) {
-  ReplayOptions options = options_.replay;
-  options.order = order_;
-  options.progress = progress;
-  switch (scheme_) {
-    case RecoveryScheme::kLlrP:
-      return replay_shuffled(*database_, records, options);
-    case RecoveryScheme::kPlr:
-      return replay_by_location(*database_, records, loaded_, options);
-    default:
-      return replay_calls(records, options);
+                                                 const Replayer::Progress& progress) {
+  if (replayer_ == nullptr) {
+    ReplayerSetting setting{.database = *database_,
+                            .program = *program_,
+                            .options = options_.replay,
+                            .tables_from = loaded_,
+                            .execution = options_.execution,
+                            .folders = folders_,
+                            .report = report_};
+    setting.options.order = order_;
+    replayer_ = make_replayer(scheme_, setting);
   }
-}
-
-Result<ReplayStatistics> Standby::replay_calls(std::span<const RecordView> records,
-                                               const ReplayOptions& options) {
-  const bool has_rows = holds_rows(records);
-  if (graph_ == nullptr || (has_rows && !allows_rows_)) analyze_for(has_rows);
-  progress_ = options.progress;
-  const bool better = records.size() >= kBetterSample * sampled_ && sampled_ < kGoodSample;
-  if (replayer_ == nullptr || better) {
-    sampled_ = records.size();
-    ReplayOptions kept = options;
-    kept.native = code_.functions();
-    kept.progress = [this](uint64_t done, std::optional<Lsn> last) {
-      if (progress_) progress_(done, last);
-    };
-    replayer_ = std::make_unique<ParallelReplayer>(*database_, *program_, *graph_,
-                                                   lane_counts(*graph_, records, options), kept);
-  }
-  RecordStream stream(records);
-  auto statistics = replayer_->replay(stream);
-  progress_ = {};
-  return statistics;
-}
-
-// The finest analysis that orders what comes: one that has met rows allows for them from there on.
-void Standby::analyze_for(bool has_rows) {
-  replayer_ = nullptr;
-  units_ = nullptr;
-  allows_rows_ = has_rows;
-  graph_ = std::make_unique<DependencyGraph>(
-      analyze(*program_, has_rows ? AnalysisOptions::for_ad_hoc() : AnalysisOptions()));
-  units_ = std::make_unique<SliceUnits>(*graph_);
-  if (options_.execution == Execution::kInterpreted) return;
-  code_ = CompiledUnits::load(*program_, database_->schema(), units_->units(), folders_);
-  for (const std::string& notice : code_.notices()) {
-    if (std::ranges::find(notices_, notice) == notices_.end()) notices_.push_back(notice);
-  }
+  RecordStream stretch(records);
+  replayer_->prepare(stretch);
+  return replayer_->replay(stretch, progress);
 }
 
 Result<void> Standby::change_schema(const RecordView& record) {
   Result<std::unique_ptr<Program>> program = program_after(*program_, record);
   if (!program) return program.error();
   replayer_ = nullptr;
-  code_ = {};
-  units_ = nullptr;
-  graph_ = nullptr;
+  report_.code = {};
   if (!same_tables((*program)->catalog, program_->catalog)) loaded_ = record.lsn;
   RETURN_IF_ERROR(
-      change_tables(*database_, (*program)->catalog, !builds_indexes_last(scheme_), options_.replay.threads));
+      change_tables(*database_, (*program)->catalog, !scheme_.builds_indexes_last, options_.replay.threads));
   program_ = std::move(*program);
   return {};
 }

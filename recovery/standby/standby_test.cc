@@ -59,7 +59,7 @@ TEST_P(StandbyTest, IsAfterEachRoundWhatSerialReplayMakes) {
   }
   EXPECT_EQ(standby.end(), oracle.end());
   EXPECT_GT(rounds, 10u);
-  if (!builds_indexes_last(standby.scheme())) {
+  if (!standby.scheme().builds_indexes_last) {
     EXPECT_TRUE(verify_indexes(standby.database()).ok());
   }
 }
@@ -91,10 +91,10 @@ TEST_P(StandbyTest, GoesOnAfterAnyEnd) {
     lost += lose_blocks(durable);
     // As it is it can be recovered, by whoever only looks.
     RecoverOptions look;
-    look.scheme = default_scheme(GetParam(), TupleImage::kFull);
+    look.scheme = &default_scheme(GetParam(), TupleImage::kFull);
     const RecoveredDatabase recovered = must(recover(directory_, look));
     Oracle fresh(primary_, GetParam());
-    EXPECT_EQ(digest_of(*recovered.database), fresh.digest(recovered.report.end));
+    EXPECT_EQ(digest_of(*recovered.database), fresh.digest(recovered.report.log.end));
   }
   const auto follower = open();
   catch_up(*follower, oracle.end());

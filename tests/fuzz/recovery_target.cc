@@ -28,9 +28,9 @@ constexpr const char* kRecoveredSql =
     "CREATE PROCEDURE leave(p_id INT) LANGUAGE plpgsql AS $$ BEGIN DELETE FROM account WHERE id = p_id; END "
     "$$;";
 
-RecoverOptions options_of(RecoveryScheme scheme) {
+RecoverOptions options_of(std::string_view scheme) {
   RecoverOptions options;
-  options.scheme = scheme;
+  options.scheme = *recovery_scheme(scheme);
   return options;
 }
 
@@ -49,16 +49,16 @@ bool stays_small(const std::vector<ArchivedFile>& files) {
 // The other scheme may accept more bytes that are no log: it replays no statement that only guards, and no
 // change that changes nothing. Once bytes have been changed, the rest of the log may say something else.
 struct Alike {
-  RecoveryScheme strict;
-  RecoveryScheme other;
+  std::string_view strict;
+  std::string_view other;
 };
 constexpr std::array<Alike, 3> kAlike = {{
-    {RecoveryScheme::kClr, RecoveryScheme::kClrP},
-    {RecoveryScheme::kLlrP, RecoveryScheme::kLlr},
-    {RecoveryScheme::kPlr, RecoveryScheme::kPlr},
+    {"clr", "clr-p"},
+    {"llr-p", "llr"},
+    {"plr", "plr"},
 }};
 
-std::optional<Digest> recovered_by(RecoveryScheme scheme, const std::string& folder) {
+std::optional<Digest> recovered_by(std::string_view scheme, const std::string& folder) {
   const Result<RecoveredDatabase> recovered = recover(folder, options_of(scheme));
   if (!accepted(recovered)) return std::nullopt;
   return digest_of(*recovered->database, 1);

@@ -12,7 +12,7 @@
 #include "engine/transaction/digest.h"
 #include "logging/directory/log_archive.h"
 #include "recovery/database/recover.h"
-#include "recovery/log/recovery_scheme.h"
+#include "recovery/database/recovery_schemes.h"
 #include "tests/simulator/ledger_judge.h"
 #include "tests/simulator/log_hashes.h"
 #include "tests/simulator/rot.h"
@@ -38,8 +38,8 @@ class Examination {
         judge_(scenario, lives, shared) {}
 
   std::optional<std::string> run() {
-    for (const RecoveryScheme each : kRecoverySchemes) {
-      if (check_served(each, manifest_.records, manifest_.tuple_image)) schemes_.push_back(each);
+    for (const RecoveryScheme& each : recovery_schemes()) {
+      if (check_served(each, manifest_.records, manifest_.tuple_image)) schemes_.push_back(&each);
     }
     if (manifest_.checkpoint_lsn != kCheckpointLsn) ++shared_.counts.from_checkpoints;
     // First of the whole log, which an archive has where checkpoints have shortened it.
@@ -49,11 +49,11 @@ class Examination {
     if (std::filesystem::exists(archive_folder(folders_.archive, manifest_.database_id)))
       whole.log_archive = folders_.archive;
     if (auto trouble = take_whole(whole)) return trouble;
-    for (const RecoveryScheme each : schemes_) {
+    for (const RecoveryScheme* each : schemes_) {
       RecoverOptions how;
       how.scheme = each;
       how.replay.threads = 2;
-      const auto recovered = take(how, std::string(name_of(each)));
+      const auto recovered = take(how, std::string(each->name));
       if (!recovered) return recovered.error().message;
     }
     if (scenario_.rot == 0) return std::nullopt;
@@ -76,7 +76,7 @@ class Examination {
   }
 
   std::optional<std::string> take_whole(const RecoverOptions& whole) {
-    const auto recovered = take(whole, fmt::format("{} of the whole log", name_of(*whole.scheme)));
+    const auto recovered = take(whole, fmt::format("{} of the whole log", whole.scheme->name));
     if (!recovered) return recovered.error().message;
     if (!is_whole_) {
       shared_.found = kNever;
@@ -121,7 +121,7 @@ class Examination {
   const bool is_whole_;
   Shared& shared_;
   LedgerJudge judge_;
-  std::vector<RecoveryScheme> schemes_;
+  std::vector<const RecoveryScheme*> schemes_;
   std::string digest_;  // of the first recovery
 };
 

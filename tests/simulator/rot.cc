@@ -224,7 +224,7 @@ class RotExamination {
     if (recovered->log.end.value < bounds.least_end)
       return fmt::format("the log ends {} records sooner, at LSN {}, though it was durable beyond", gone,
                          recovered->log.end.value);
-    if (recovered->report.dropped_reason.empty())
+    if (recovered->report.log.dropped_reason.empty())
       return fmt::format("the log ends {} records sooner and doesn't say so", gone);
     if (auto trouble = setting_.judge.compare_without_last(gone, *recovered->database)) return trouble;
     ++counts_.rot_at_the_end;

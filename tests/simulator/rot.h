@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "logging/directory/manifest.h"
-#include "recovery/log/recovery_scheme.h"
+#include "recovery/database/recovery_schemes.h"
 #include "tests/simulator/ledger_judge.h"
 #include "tests/simulator/scenario.h"
 #include "tests/simulator/shared_state.h"
@@ -24,7 +24,7 @@ struct RotSetting {
   uint64_t lives;
   const Folders& folders;
   const Manifest& manifest;
-  const std::vector<RecoveryScheme>& schemes;
+  const std::vector<const RecoveryScheme*>& schemes;
   const std::string& archive;  // empty: none
   const std::string& digest;   // without rot
   const LedgerJudge& judge;    // it has judged the whole log

@@ -1,0 +1,35 @@
+// CallReplayer: what the replayers of schemes that replay calls share: finding or compiling machine code, and
+// reporting it.
+//
+// Short stretches  between two changes of the schema, calls that are few are interpreted: compiling them
+//                  would
+//             take longer. A notice says so.
+// Threads     one owner.
+#pragma once
+
+#include <span>
+
+#include "recovery/log/replayer.h"
+
+namespace mneme {
+
+class CallReplayer : public Replayer {
+ public:
+  explicit CallReplayer(const ReplayerSetting& setting) : setting_(setting) {}
+
+  Result<ReplayStatistics> replay(RecordStream& stretch, const Progress& progress) final;
+
+ protected:
+  const ReplayerSetting& setting() const { return setting_; }
+  // The units as machine code, where that is wanted and the stretch is long enough; otherwise the interpreter
+  // runs them. Fills RecoveryReport::code.
+  CompiledUnits load_units(std::span<const NativeUnit> units, const RecordStream& stretch);
+  virtual Result<ReplayStatistics> replay_calls(RecordStream& stretch, const Progress& progress) = 0;
+
+ private:
+  bool is_short(const RecordStream& stretch) const;
+
+  const ReplayerSetting setting_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,121 @@
+#include "recovery/calls/sliced_replayer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/dependency_graph.h"
+#include "recovery/calls/call_replayer.h"
+#include "recovery/calls/lane_count.h"
+#include "recovery/calls/parallel_replayer.h"
+#include "recovery/calls/serial_replayer.h"
+#include "recovery/calls/slice_units.h"
+
+namespace mneme {
+namespace {
+
+// A stretch so many times as large as the sample is worth counting lanes again, unless that was a good one.
+constexpr size_t kBetterSample = 4;
+constexpr size_t kGoodSample = 2000;
+
+// "γ: stock, order_line"; the last label is of the tables that no procedure touches.
+std::vector<std::string> block_labels(const DependencyGraph& graph, const Catalog& catalog) {
+  std::vector<std::string> labels;
+  for (const Block& block : graph.blocks) {
+    std::vector<std::string_view> tables;
+    for (const TableId table : block.tables) tables.push_back(catalog.table(table).name);
+    labels.push_back(fmt::format("{}: {}", block.name, fmt::join(tables, ", ")));
+  }
+  labels.push_back("what no procedure touches");
+  return labels;
+}
+
+class SlicedReplayer final : public CallReplayer {
+ public:
+  using CallReplayer::CallReplayer;
+
+  void prepare(const RecordStream& stretch) override {
+    if (is_too_short_to_analyse(stretch)) return;
+    if (graph_ == nullptr || (stretch.has_rows() && !allows_rows_)) analyze_for(stretch);
+  }
+
+ private:
+  bool is_too_short_to_analyse(const RecordStream& stretch) const {
+    return stretch.size() < setting().program.procedures.size() && !setting().is_last_of_log(stretch.size());
+  }
+
+  void analyze_for(const RecordStream& stretch) {
+    const auto progress = [this](uint64_t done) {
+      if (setting().progress) setting().progress({RecoveryStage::kAnalysis, done, 1, {}});
+    };
+    replayer_ = nullptr;
+    units_ = nullptr;
+    progress(0);
+    RecoveryReport& report = setting().report;
+    const uint64_t begin_ns = monotonic_ns();
+    allows_rows_ = stretch.has_rows();
+    report.analysis.options =
+        setting().analysis.value_or(allows_rows_ ? AnalysisOptions::for_ad_hoc() : AnalysisOptions());
+    graph_ = std::make_unique<DependencyGraph>(analyze(setting().program, report.analysis.options));
+    ++report.analysis.count;
+    units_ = std::make_unique<SliceUnits>(*graph_);
+    report.analysis.seconds += report.end_stage("analysis", begin_ns);
+    report.analysis.blocks = block_labels(*graph_, setting().program.catalog);
+    progress(1);
+    code_ = load_units(units_->units(), stretch);
+  }
+
+  Result<ReplayStatistics> replay_calls(RecordStream& stretch, const Progress& progress) override {
+    if (is_too_short_to_analyse(stretch)) return replay_short(stretch, progress);
+    const Result<HeldWindow> first = stretch.peek();
+    if (!first) return first.error();
+    const auto sample = *first == nullptr ? std::span<const RecordView>() : (*first)->records();
+    progress_ = &progress;
+    if (replayer_ == nullptr || (sample.size() >= kBetterSample * sampled_ && sampled_ < kGoodSample))
+      make_replayer_by(sample);
+    auto statistics = replayer_->replay(stretch);
+    progress_ = nullptr;
+    return statistics;
+  }
+
+  void make_replayer_by(std::span<const RecordView> sample) {
+    sampled_ = sample.size();
+    ReplayOptions options = setting().options;
+    options.native = code_.functions();
+    options.progress = [this](uint64_t done, std::optional<Lsn> last) {
+      if (*progress_) (*progress_)(done, last);
+    };
+    replayer_ = std::make_unique<ParallelReplayer>(setting().database, setting().program, *graph_,
+                                                   lane_counts(*graph_, sample, options), options);
+  }
+
+  Result<ReplayStatistics> replay_short(RecordStream& stretch, const Progress& progress) const {
+    ReplayOptions options = setting().options;
+    options.progress = progress;
+    auto statistics =
+        replay_serially(setting().database, setting().program, stretch, options, setting().visit);
+    // The threads' times are the schedule recorder's, which has not seen these calls.
+    if (statistics) statistics->threads.clear();
+    return statistics;
+  }
+
+  // Each needs those before it.
+  bool allows_rows_ = false;  // the analysis
+  std::unique_ptr<DependencyGraph> graph_;
+  std::unique_ptr<SliceUnits> units_;
+  CompiledUnits code_;
+  size_t sampled_ = 0;                  // records that the lanes were counted by
+  const Progress* progress_ = nullptr;  // of the stretch that is being replayed
+  std::unique_ptr<ParallelReplayer> replayer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Replayer> make_sliced_replayer(const ReplayerSetting& setting) {
+  return std::make_unique<SlicedReplayer>(setting);
+}
+
+}  // namespace mneme
