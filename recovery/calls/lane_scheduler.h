@@ -45,20 +45,13 @@
 #include <vector>
 
 #include "base/strong_id.h"
+#include "recovery/calls/piece.h"
 
 namespace mneme {
 
 class ScheduleRecorder;
 
 using ReplayThreadId = StrongId<struct ReplayThreadIdTag>;
-
-// What a lane holds: a transaction, by its place in the batch, and which part of it.
-struct Piece {
-  uint32_t transaction = 0;
-  uint32_t part = 0;  // the executor's own
-
-  bool operator==(const Piece&) const = default;
-};
 
 struct ScheduledBlock {
   std::vector<uint32_t> predecessors;  // blocks that must finish a batch first; they form no cycle

@@ -99,9 +99,9 @@ class CheckingExecutor final : public PieceExecutor {
       const auto& lanes = plan_.lanes[block][batch][t];
       if (lanes.empty()) continue;
       if (lanes.size() == plan_.blocks[block].lane_count && lanes.size() > 1)
-        fill.append_to_all({t, 7});
+        fill.append_to_all({t, PiecePart::iteration(7)});
       else
-        fill.append({t, 7}, lanes);
+        fill.append({t, PiecePart::iteration(7)}, lanes);
     }
     return true;
   }
@@ -111,7 +111,7 @@ class CheckingExecutor final : public PieceExecutor {
     EXPECT_FALSE(pieces.empty());
     // As the pieces would find them: whoever shares a lane with one of these has run, or comes later.
     for (const Piece& piece : pieces) {
-      EXPECT_EQ(piece.part, 7u);
+      EXPECT_EQ(piece.part, PiecePart::iteration(7));
       EXPECT_TRUE(predecessors_have_run(block, batch, piece.transaction));
     }
     const auto ready = static_cast<uint32_t>(1 + pieces.front().transaction % pieces.size());
@@ -127,7 +127,7 @@ class CheckingExecutor final : public PieceExecutor {
     Prepared& prepared = prepared_[thread.value];
     EXPECT_LT(prepared.next, prepared.orders.size());
     EXPECT_EQ(prepared.orders[prepared.next++], order);
-    EXPECT_EQ(piece.part, 7u);
+    EXPECT_EQ(piece.part, PiecePart::iteration(7));
     EXPECT_TRUE(predecessors_have_run(block, batch, piece.transaction));
     // Not only its own transaction's: those of all batches before, of which this looks at one.
     const uint64_t earlier = batch - std::min<uint64_t>(batch, 1 + order % 3);
@@ -227,7 +227,7 @@ class OverlappingFills final : public PieceExecutor {
   bool decode(uint64_t, ReplayThreadId) override { return true; }
   bool fill(uint32_t, uint64_t batch, ReplayThreadId, LaneFill& fill) override {
     const uint32_t lane = 0;
-    fill.append({static_cast<uint32_t>(batch), 0}, {&lane, 1});
+    fill.append({static_cast<uint32_t>(batch), PiecePart::slice()}, {&lane, 1});
     if (batch == 1) {
       later_has_ended_.store(true);
       return true;

@@ -108,25 +108,29 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     LookupRequest request{.schema = &schema_, .recording = &thread.recording};
     size_t count = 0;
     for (const Piece& piece : pieces) {
-      if (slot.batch.is_ad_hoc(piece.transaction)) {
-        if (count == room.size()) break;
-        thread.lookups_begin.push_back(count);
-        if (thread.changes.name_lookup(change_of(slot, piece).row, room[count])) ++count;
-        continue;
-      }
-      const Call& call = slot.batch.call(piece.transaction);
-      size_t named = 0;
-      if (const NativeLookupFunction lookups = dispatch_.find(block, call.procedure)->lookups) {
-        thread.recording.bind(slot.recording, piece.transaction, thread_id);
-        request.arguments = call.arguments;
-        request.only_iteration.reset();
-        if (piece.part != kWholeSlice) request.only_iteration = piece.part;
-        named = lookups(request, room.subspan(count));
-        // Perhaps it would have named more: it begins the next group.
-        if (count > 0 && count + named == room.size()) break;
-      }
-      thread.lookups_begin.push_back(count);
-      count += named;
+      const bool has_room = piece.part.visit(
+          [&](std::optional<uint32_t> iteration) {
+            const Call& call = slot.batch.call(piece.transaction);
+            size_t named = 0;
+            if (const NativeLookupFunction lookups = dispatch_.find(block, call.procedure)->lookups) {
+              thread.recording.bind(slot.recording, piece.transaction, thread_id);
+              request.arguments = call.arguments;
+              request.only_iteration = iteration;
+              named = lookups(request, room.subspan(count));
+              // Perhaps it would have named more: it begins the next group.
+              if (count > 0 && count + named == room.size()) return false;
+            }
+            thread.lookups_begin.push_back(count);
+            count += named;
+            return true;
+          },
+          [&](uint32_t number) {
+            if (count == room.size()) return false;
+            thread.lookups_begin.push_back(count);
+            if (thread.changes.name_lookup(change_of(slot, piece, number).row, room[count])) ++count;
+            return true;
+          });
+      if (!has_room) break;
     }
     thread.rows.expect(room.first(count));
     const size_t ready = thread.lookups_begin.size();
@@ -140,22 +144,13 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     Slot& slot = *thread.slot;
     DCHECK(&slot == &slot_of(batch));
     ++thread.pieces;
-    if (slot.batch.is_ad_hoc(piece.transaction)) return install(block, slot.batch, piece, thread);
-    const Call& call = slot.batch.call(piece.transaction);
-    const SliceReplay& slice = *dispatch_.find(block, call.procedure);
-    thread.recording.bind(slot.recording, piece.transaction, thread_id);
-
-    RunRequest request;
-    request.procedure = &slice.local->replay;
-    request.body = slice.slice->body;
-    request.native = slice.run_native;
-    request.arguments = call.arguments;
-    request.rows = &thread.rows;
-    request.recording = &thread.recording;
-    if (piece.part != kWholeSlice) request.only_iteration = piece.part;
-    Outcome outcome = thread.interpreter.run(request);
-    if (outcome.completed()) outcome = end_of_run(thread.rows.end_run());
-    return outcome.completed() || fail(slot.batch, piece.transaction, outcome);
+    return piece.part.visit(
+        [&](std::optional<uint32_t> iteration) {
+          return run_slice(block, piece.transaction, iteration, thread_id);
+        },
+        [&](uint32_t number) {
+          return install(block, slot.batch, piece.transaction, change_of(slot, piece, number), thread);
+        });
   }
 
   void retire(uint64_t batch) override {
@@ -220,8 +215,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     double dispatch_seconds = 0;
   };
 
-  static const LoggedChange& change_of(const Slot& slot, const Piece& piece) {
-    return slot.batch.changes(piece.transaction)[piece.part];
+  static const LoggedChange& change_of(const Slot& slot, const Piece& piece, uint32_t number) {
+    return slot.batch.changes(piece.transaction)[number];
   }
 
   // A batch's calls and recordings are more than the cache keeps of them: those of all these pieces are asked
@@ -229,13 +224,15 @@ class ParallelReplayer::Replay final : public PieceExecutor {
   // transactions, as the pieces do.
   void prefetch(uint32_t block, const Slot& slot, std::span<const Piece> pieces) const {
     for (const Piece& piece : pieces) {
-      if (slot.batch.is_ad_hoc(piece.transaction)) {
-        const ByteSpan columns = change_of(slot, piece).row.columns;
-        prefetch_lines(columns.data(), columns.size());
-      } else {
-        slot.batch.prefetch_arguments(piece.transaction);
-        slot.recording.prefetch_operations(piece.transaction);
-      }
+      piece.part.visit(
+          [&](std::optional<uint32_t>) {
+            slot.batch.prefetch_arguments(piece.transaction);
+            slot.recording.prefetch_operations(piece.transaction);
+          },
+          [&](uint32_t number) {
+            const ByteSpan columns = change_of(slot, piece, number).row.columns;
+            prefetch_lines(columns.data(), columns.size());
+          });
     }
     for (const Piece& piece : pieces) {
       if (slot.batch.is_ad_hoc(piece.transaction)) continue;
@@ -319,11 +316,32 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     return true;
   }
 
-  bool install(uint32_t block, const LogBatch& batch, Piece piece, Thread& thread) {
-    const LoggedChange& change = batch.changes(piece.transaction)[piece.part];
+  bool run_slice(uint32_t block, uint32_t transaction, std::optional<uint32_t> iteration,
+                 ReplayThreadId thread_id) {
+    Thread& thread = thread_of(thread_id);
+    Slot& slot = *thread.slot;
+    const Call& call = slot.batch.call(transaction);
+    const SliceReplay& slice = *dispatch_.find(block, call.procedure);
+    thread.recording.bind(slot.recording, transaction, thread_id);
+
+    RunRequest request;
+    request.procedure = &slice.local->replay;
+    request.body = slice.slice->body;
+    request.native = slice.run_native;
+    request.arguments = call.arguments;
+    request.rows = &thread.rows;
+    request.recording = &thread.recording;
+    request.only_iteration = iteration;
+    Outcome outcome = thread.interpreter.run(request);
+    if (outcome.completed()) outcome = end_of_run(thread.rows.end_run());
+    return outcome.completed() || fail(slot.batch, transaction, outcome);
+  }
+
+  bool install(uint32_t block, const LogBatch& batch, uint32_t transaction, const LoggedChange& change,
+               Thread& thread) {
     const std::optional<ColumnBits> among = dispatch_.changes().find(block, change.row.table)->among();
     if (thread.changes.takes_out_entries(change.row)) thread.rows.forget_expected();
-    return check_installed(batch, piece.transaction, change,
+    return check_installed(batch, transaction, change,
                            thread.changes.replay(change.row, among ? &*among : nullptr));
   }
 

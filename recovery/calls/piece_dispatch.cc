@@ -93,11 +93,11 @@ Outcome PieceDispatch::fill(uint32_t block, const LogBatch& batch, BatchRecordin
     if (slice == nullptr) continue;
     switch (placements_[block]) {
       case Placement::kFree:
-        lanes.append_free({t, kWholeSlice});
+        lanes.append_free({t, PiecePart::slice()});
         break;
       case Placement::kOneLane: {
         const uint32_t lane = 0;
-        lanes.append({t, kWholeSlice}, {&lane, 1});
+        lanes.append({t, PiecePart::slice()}, {&lane, 1});
         break;
       }
       case Placement::kByKey: {
@@ -132,7 +132,7 @@ Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const C
 
   if (located_.empty()) {
     // It touches no row that has a lane. What it reads elsewhere matters only to those who recall it.
-    if (!slice.recorded.empty() || slice.inserts_freely) lanes.append_free({transaction, kWholeSlice});
+    if (!slice.recorded.empty() || slice.inserts_freely) lanes.append_free({transaction, PiecePart::slice()});
     return outcome;
   }
   if (slice.by_iteration && !in_one_lane()) {
@@ -144,12 +144,12 @@ Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const C
       const uint32_t iteration = rest.front().iteration;
       const auto end = std::ranges::find_if(rest, [&](const Located& l) { return l.iteration != iteration; });
       const auto count = static_cast<size_t>(end - rest.begin());
-      append({transaction, iteration}, rest.first(count), lanes);
+      append({transaction, PiecePart::iteration(iteration)}, rest.first(count), lanes);
       rest = rest.subspan(count);
     }
     return outcome;
   }
-  append({transaction, kWholeSlice}, located_, lanes);
+  append({transaction, PiecePart::slice()}, located_, lanes);
   return outcome;
 }
 
@@ -158,7 +158,7 @@ void PieceLocator::dispatch(uint32_t block, std::span<const LoggedChange> change
   for (uint32_t c = 0; c < changes.size(); ++c) {
     const ChangePlace* place = dispatch_.changes_.find(block, changes[c].row.table);
     if (place == nullptr || !ChangePlacement::has_part(*place, changes[c])) continue;
-    const Piece piece{transaction, c};
+    const Piece piece{transaction, PiecePart::change(c)};
     if (place->lanes->any_lane) {
       lanes.append_free(piece);
       continue;

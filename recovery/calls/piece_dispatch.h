@@ -27,10 +27,6 @@
 
 namespace mneme {
 
-// Piece::part of a whole slice; any other is an iteration of its loop. Of an ad-hoc transaction: which of its
-// changes.
-inline constexpr uint32_t kWholeSlice = std::numeric_limits<uint32_t>::max();
-
 // What replay does about one slice in its block.
 struct SliceReplay {
   const LocalGraph* local = nullptr;

@@ -46,7 +46,7 @@ class SpinningExecutor final : public PieceExecutor {
   }
   bool fill(uint32_t, uint64_t, ReplayThreadId, LaneFill& lanes) override {
     spin_us(plan_.fill_us);
-    for (uint32_t p = 0; p < plan_.pieces.size(); ++p) lanes.append({p, 0}, plan_.pieces[p]);
+    for (uint32_t p = 0; p < plan_.pieces.size(); ++p) lanes.append({p, PiecePart::slice()}, plan_.pieces[p]);
     return true;
   }
   uint32_t prepare(uint32_t, uint64_t, std::span<const Piece> pieces, ReplayThreadId) override {

@@ -1,0 +1,56 @@
+// Piece: what a lane holds: a part of one of a batch's transactions, which runs as a unit.
+//
+// Cases       a part is of a call: its slice in the block, whole, or one iteration of the slice's loop; or it
+//             is one changed row of an ad-hoc transaction, by its number among the changes. visit() tells
+//             them apart, and no code outside this file sees how they are kept.
+// Memory      8 bytes, because lanes' lists hold millions of pieces; a std::variant would take 16.
+// Threads     a value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/check.h"
+
+namespace mneme {
+
+class PiecePart {
+ public:
+  static PiecePart slice() { return PiecePart(kWholeSlice); }
+  static PiecePart iteration(uint32_t number) {
+    DCHECK(number < kWholeSlice);
+    return PiecePart(number);
+  }
+  static PiecePart change(uint32_t number) {
+    DCHECK(number < kChange);
+    return PiecePart(kChange | number);
+  }
+
+  // Returns what `of_call(std::optional<uint32_t> iteration)` or `of_change(uint32_t number)` returns; no
+  // iteration stands for the whole slice.
+  template <typename OfCall, typename OfChange>
+  auto visit(OfCall&& of_call, OfChange&& of_change) const {
+    if ((bits_ & kChange) != 0) return of_change(bits_ & ~kChange);
+    return of_call(bits_ == kWholeSlice ? std::nullopt : std::optional(bits_));
+  }
+
+  bool operator==(const PiecePart&) const = default;
+
+ private:
+  static constexpr uint32_t kChange = uint32_t{1} << 31;
+  static constexpr uint32_t kWholeSlice = kChange - 1;
+
+  explicit PiecePart(uint32_t bits) : bits_(bits) {}
+
+  uint32_t bits_;
+};
+
+struct Piece {
+  uint32_t transaction = 0;  // its place in the batch
+  PiecePart part = PiecePart::slice();
+
+  bool operator==(const Piece&) const = default;
+};
+static_assert(sizeof(Piece) == 8);
+
+}  // namespace mneme
