@@ -118,7 +118,7 @@ Result<Json> measure_command(const std::vector<std::string>& arguments) {
   }
   Json result = Json::parse(output, nullptr, /*allow_exceptions=*/false);
   if (!result.is_object()) {
-    return failed("mneme {} told no JSON object: {}", fmt::join(arguments, " "), last_lines(output));
+    return failed("mneme {} printed no JSON object: {}", fmt::join(arguments, " "), last_lines(output));
   }
   result["process"] = {{"wall_seconds", wall_seconds},
                        {"user_seconds", seconds_of(usage.ru_utime)},

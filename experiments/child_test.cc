@@ -24,7 +24,7 @@ class Child : public testing::Test {
 };
 
 TEST_F(Child, ThatTellsNoJsonIsRefused) {
-  expect_refused(measure_command({"--help"}), ErrorKind::kFailed, "mneme --help told no JSON object: ");
+  expect_refused(measure_command({"--help"}), ErrorKind::kFailed, "mneme --help printed no JSON object: ");
 }
 
 TEST_F(Child, ThatFailsIsRefusedWithItsEnd) {

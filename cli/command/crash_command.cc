@@ -89,7 +89,7 @@ struct CrashCommand {
     RETURN_IF_ERROR(device.choose(command, log_options_));
     if (is_remote(log_options_.device) && checkpoints.are_taken()) {
       return invalid_argument(
-          "a crash test judges the whole log, and one on other machines lets go of what a checkpoint has "
+          "a crash test judges the whole log, and a log on other machines releases what a checkpoint has "
           "passed: "
           "leave --checkpoint-every out");
     }

@@ -83,7 +83,7 @@ struct RunCommand {
       }
       for (const char* option : of_the_log) {
         if (command.count(option) > 0) {
-          return invalid_argument("{} speaks of a log, and --log off keeps none: leave one of them out",
+          return invalid_argument("{} concerns a log, and --log off keeps none: leave one of them out",
                                   option);
         }
       }

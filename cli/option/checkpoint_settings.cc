@@ -40,7 +40,7 @@ Result<void> CheckpointSettings::choose(const CLI::App& command, DurableLogOptio
     for (const char* option : option_names(OptionGroup::kCheckpoint)) {
       if (option == std::string_view("--checkpoint-every") || !is_given(command, option)) continue;
       return invalid_argument(
-          "{} speaks of checkpoints, and none are taken: give --checkpoint-every, or leave it out", option);
+          "{} concerns checkpoints, and none are taken: give --checkpoint-every, or leave it out", option);
     }
     return {};
   }

@@ -1,7 +1,7 @@
 // CheckpointSettings: --checkpoint-every and what goes with it: whether, when and how a run takes
 // checkpoints.
 //
-// Invariants  an option that speaks of checkpoints where none are taken is an error, never ignored.
+// Invariants  an option that concerns checkpoints where none are taken is an error, never ignored.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -28,7 +28,7 @@ Result<LogContent> LogContentSettings::content() const {
                             fmt::join(kTupleImageNames, " and "));
   if (ad_hoc_percent > 0 && !holds_calls(*records)) {
     return invalid_argument(
-        "--adhoc speaks of transactions that are logged by rows among calls, and --log {} holds rows "
+        "--adhoc is for transactions that are logged by rows among calls, and --log {} holds rows "
         "of all of them: leave one of them out",
         log);
   }
@@ -60,7 +60,7 @@ Result<void> LogContentSettings::keep(const CLI::App& command, const std::string
 Result<void> LogContentSettings::check_off(const CLI::App& command) const {
   for (const char* option : {"--tuple-image", "--adhoc"}) {
     if (command.count(option) > 0)
-      return invalid_argument("{} speaks of a log, and --log off keeps none: leave one of them out", option);
+      return invalid_argument("{} concerns a log, and --log off keeps none: leave one of them out", option);
   }
   return {};
 }

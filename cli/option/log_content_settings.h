@@ -35,7 +35,7 @@ struct LogContentSettings {
   // For a database that was made before, whose manifest overrules what was not said: an option that says
   // otherwise is refused.
   Result<void> keep(const CLI::App& command, const std::string& directory);
-  // Sentences, for options that speak of a log where there is none.
+  // Fails if an option of the log is given where there is none.
   Result<void> check_off(const CLI::App& command) const;
   void choose(SessionOptions& session, uint64_t seed) const {
     session.ad_hoc_percent = ad_hoc_percent;

@@ -150,7 +150,8 @@ Result<void> LogDeviceSettings::check_streams_in_memory(const CLI::App& command,
                                                         const DurableLogOptions& log) const {
   if (command.count("--flush-records") > 0) {
     return invalid_argument(
-        "on {} streams are destaged by bytes, and nobody waits for it: leave --flush-records out", device_);
+        "on {} streams are destaged by bytes, and no worker waits for it: leave --flush-records out",
+        device_);
   }
   if (command.count("--flush-interval") == 0) return {};
   if (log.streams.commit.value_or(StreamCommit::kPassive) != StreamCommit::kPassive) {
