@@ -132,8 +132,8 @@ TEST(AdHocReplayOfRandomProcedures, EndsInTheSameState) {
   }
 }
 
-// Who owns what: a table that procedures write is its block's; one that they read alone holds still; what of
-// it nobody reads is free.
+// Ownership: a table that procedures write is its block's; one that they read alone holds still; what of it
+// nobody reads is free.
 TEST(ChangeOwnersTest, WhatTheGraphDoesNotOrderIsABarrier) {
   ReplayFixture fixture(kRatesSql);
   const Catalog& catalog = fixture.program().catalog;

@@ -57,8 +57,8 @@ class BatchRecording {
   BatchRecording(const RecordedOperations& operations, uint32_t threads)
       : operations_(operations), arenas_(std::make_unique<Arena[]>(threads)), threads_(threads) {}
 
-  // Forgets everything. Then add() for each transaction of the batch, in order, by one thread; or
-  // add_nothing() for one that no procedure made.
+  // Forgets everything. Then one thread calls add() for each transaction of the batch, in order, or
+  // add_nothing() for an ad-hoc one.
   void reset();
   void add(ProcedureId procedure);
   void add_nothing() { transactions_.push_back({}); }
@@ -133,7 +133,7 @@ class TransactionRecording final : public Recording {
   std::optional<Recorded> find(OperationId operation, uint32_t iteration, uint32_t execution) override;
 
  private:
-  // nullptr: none is recorded there.
+  // Returns nullptr if none is recorded there.
   const BatchRecording::Execution* find_execution(OperationId operation, uint32_t iteration,
                                                   uint32_t execution, uint32_t& outputs) const;
 

@@ -1,9 +1,8 @@
-// CallReplayer: what the replayers of schemes that replay calls share: finding or compiling machine code, and
-// reporting it.
+// CallReplayer: the base of the replayers that replay calls. It finds or compiles machine code, and reports
+// that.
 //
-// Short stretches  between two changes of the schema, calls that are few are interpreted: compiling them
-//                  would
-//             take longer. A notice says so.
+// Interpreted  the calls between two changes of the schema, if they are few: compiling would take longer. A
+//             notice says so.
 // Threads     one owner.
 #pragma once
 

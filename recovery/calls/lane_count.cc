@@ -29,7 +29,7 @@ double work_of(std::span<const ir::Statement> statements) {
       default:
         work += inside;
     }
-    // What is recalled was another slice's work.
+    // A recalled operation was another slice's work.
     const bool performs = statement.mode == ir::OperationMode::kPerform ||
                           statement.mode == ir::OperationMode::kPerformAndRecord;
     if (statement.operation.valid() && performs) ++work;

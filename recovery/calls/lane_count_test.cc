@@ -87,7 +87,7 @@ TEST_F(LaneCounts, AreAsAskedFor) {
   ReplayOptions given = options_of(2);
   given.lanes_per_block = 8;
   EXPECT_EQ(counts({100, 100, 0}, given), (std::vector<uint32_t>{8, 8, 8, 8}));
-  // Of the machine that is simulated, on one thread.
+  // The threads of the simulated machine count, on one thread.
   ReplayOptions simulated = options_of(1);
   simulated.lanes_for_threads = 8;
   EXPECT_EQ(counts({100, 100, 0}, simulated)[block_of(0)], 16u);

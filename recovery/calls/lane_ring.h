@@ -1,4 +1,4 @@
-// LaneRing: which of a block's lanes a key falls to.
+// LaneRing: maps a key to one of a block's lanes.
 //
 // Why         A hash would put a few keys, as the twenty districts of two warehouses are, into some lanes
 //             twice or three times, and leave others empty: the fullest lane is what many cores wait for.
@@ -26,7 +26,7 @@ class LaneRing {
   explicit LaneRing(uint32_t lane_count);
 
   uint32_t lane_count() const { return lane_count_; }
-  // Of the rows whose `columns` hold `key`. Tables without lane columns are one lane each.
+  // Returns the lane of the rows whose `columns` hold `key`. A table without lane columns has one lane.
   uint32_t lane_of(const TableDefinition& table, std::span<const ColumnId> columns,
                    std::span<const Value> key) const;
 

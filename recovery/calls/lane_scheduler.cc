@@ -139,8 +139,8 @@ class LaneScheduler::Run::Lane final : public Activity {
   uint32_t position_ = 0;  // the next piece of batch_ in this lane
 
   // How many published batches have pieces here that have not all run. Written by who publishes (add) and by
-  // the owner (subtract), acq_rel: whoever makes it 1 owns the lane and must see what the last owner left;
-  // the owner who finds more must see the lists that were published.
+  // the owner (subtract), acq_rel: the task that makes it 1 owns the lane and must see what the last owner
+  // left; an owner that finds more must see the lists that were published.
   alignas(kCacheLineBytes) std::atomic<uint32_t> batches_pending_ = 0;
 };
 
@@ -209,11 +209,11 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
       last_entry_;  // 1 + the last entry that was put into the lane, so that it is put there once
   uint32_t next_free_lane_ = 0;
 
-  // What the fill still waits for: the load, each predecessor. Each event's task subtracts
-  // (acq_rel); the one that reaches zero spawns the fill and hands over what all of them did.
+  // Counts the events that the fill still waits for: the load, and the end of each predecessor. Each event's
+  // task subtracts (acq_rel); the one that reaches zero spawns the fill and hands over what all of them did.
   std::atomic<uint32_t> waits_ = 0;
-  // What the lists still wait for before lanes get them: the fill, and the publication of the batch before.
-  // As waits_; the one that reaches zero publishes.
+  // Counts the events that the lists' publication still waits for: the fill, and the publication of the batch
+  // before. As waits_; the one that reaches zero publishes.
   std::atomic<uint32_t> unpublished_ = 0;
   // Lanes that have not run their lists, and who publishes them. Subtracted by each (acq_rel): the last one
   // finishes the block's batch on behalf of all and must have seen what they did.
@@ -223,7 +223,8 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
 // A place in the ring of batches.
 struct LaneScheduler::Run::Slot {
   std::vector<std::unique_ptr<PieceSet>> sets;  // one a block
-  // What the batch's retirement waits for: its load, each block, the retirement before. As PieceSet::waits_.
+  // Counts the events that the batch's retirement waits for: its load, each block, the retirement before. As
+  // PieceSet::waits_.
   std::atomic<uint32_t> waits = 0;
 };
 
@@ -332,14 +333,13 @@ void LaneScheduler::Run::signal_fill(uint32_t block, uint64_t batch) {
   if (next.signal()) spawn(next);
 }
 
-// Whoever brings the last event publishes the batch's lists, and then those of the batches after it that were
-// only waiting for it.
+// The task that brings the last event publishes the batch's lists, and then those of later batches that
+// waited for nothing else.
 void LaneScheduler::Run::signal_publication(uint32_t block, uint64_t batch) {
   while (set(block, batch).signal_publication()) set(block, batch++).publish();
 }
 
-// Whoever brings the last event retires the batch, and then those after it that were only waiting for this
-// one.
+// The task that brings the last event retires the batch, and then later batches that waited for nothing else.
 void LaneScheduler::Run::signal_retire(uint64_t batch) {
   while (slot(batch).waits.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     executor_.retire(batch);
@@ -508,7 +508,7 @@ bool LaneScheduler::Run::Lane::run_list(PieceSet& set, ReplayThreadId thread) {
     PieceSet::Entry& entry = set.entry(number_, position_);
     if (entry.lane_count > 1) {
       record_pieces(thread, position_ - recorded, set.entry_number(number_, position_));
-      // Past the piece already: whoever runs it may wake this lane at once, on another thread.
+      // Past the piece already: the task that runs it may wake this lane at once, on another thread.
       ++position_;
       if (std::atomic_ref(entry.lanes_to_come).fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
       // All its lanes stand still now.

@@ -5,17 +5,16 @@
 // may touch.
 //
 // Flow        load(n) -> decode(n) -> for each block, once its predecessors have finished n: fill(block, n)
-//             puts the batch's pieces into lists, one a lane, in commit order -> once those of n-1 are
-//             published: they are, to the lanes, which run them -> retire(n)
+//             puts the batch's pieces into lists, one a lane, in commit order -> once the lists of n-1 are
+//             published, those of n are: the lanes run them -> retire(n)
 // Rendezvous  a piece in several lanes is appended to each. A lane that reaches it steps aside; the last one
 //             to arrive runs it and wakes the others.
 // Invariants  1. every lane holds its pieces in commit order, and runs them one at a time, batch n before
-//             n+1: so
-//                two pieces of a block that share a lane run in commit order.
+//             n+1. So two pieces of a block that share a lane run in commit order.
 //             2. when fill(block, n) runs, every piece of every predecessor in n has run, and what those
 //                pieces wrote is visible; to the pieces of (block, n) also what they did in all batches
-//                before, as those were published before. Fills of one block run side by side: what locates a
-//                piece may ask for its own transaction alone.
+//                before, as those were published before. Fills of one block run side by side: the code that
+//                locates a piece may use the records of its own transaction alone.
 //             3. retire(n) comes after all pieces of n and after retire(n-1). At most `batches_in_flight`
 //                batches are loaded and not retired, so a ring of slot_count() places holds what the executor
 //                keeps.
@@ -32,9 +31,10 @@
 //             carries is stored and loaded with release and acquire (Handover), so nothing rests on the
 //             synchronization inside its queues.
 // Threads     run() is called once, by one thread, which works as thread 0 .. threads-1 like the others.
-// Waiting     none inside a task: what can't go on returns, and what makes it possible spawns it again.
-// Observed    a ScheduleRecorder, where there is one, is told what each task did: at most at the end of a
-//             lane's list, at a rendezvous, a fill, a load; without one that is a branch each.
+// Waiting     none inside a task: a task that cannot go on returns, and the event that it needs spawns it
+//             again.
+// Observed    each task reports to a ScheduleRecorder, where there is one: at most at the end of a lane's
+//             list, at a rendezvous, a fill, a load; without one that is a branch each.
 // Source      PACMAN (Wu, Guo, Chan, Tan: SIGMOD 2017), sections 4.2 to 4.4. Lanes with rendezvous are ours:
 //             the paper gives each piece-set to a fixed number of cores.
 #pragma once
@@ -64,21 +64,21 @@ struct ScheduleOptions {
   ScheduleRecorder* recorder = nullptr;
 };
 
-// Takes the pieces of one batch in one block, in commit order.
+// Receives the pieces of one batch in one block, in commit order.
 class LaneFill {
  public:
   // The piece may conflict with others in these lanes; a lane that comes twice counts once. At least one.
   virtual void append(Piece piece, std::span<const uint32_t> lanes) = 0;
   // The piece conflicts with no other piece of the block.
   virtual void append_free(Piece piece) = 0;
-  // What the piece will touch is unknown: nothing may overtake it.
+  // The rows that the piece will touch are unknown: no other piece may overtake it.
   virtual void append_to_all(Piece piece) = 0;
 
  protected:
   ~LaneFill() = default;
 };
 
-// What the scheduler drives. Batches count from 0, blocks index the scheduler's blocks.
+// The scheduler drives an executor. Batches count from 0; a block is an index into the scheduler's blocks.
 class PieceExecutor {
  public:
   enum class Load : uint8_t {

@@ -165,7 +165,7 @@ class CheckingExecutor final : public PieceExecutor {
     return true;
   }
 
-  // What a thread has made ready, and how much of it has run.
+  // The pieces that a thread has made ready, and how many of them have run.
   struct Prepared {
     std::vector<uint64_t> orders;
     size_t next = 0;

@@ -206,7 +206,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     TransactionRecording recording;
     Slot* slot = nullptr;  // of the pieces that are ready
     AskedPieces asked;
-    // Of the pieces that are ready: what each looks up begins where.
+    // The look-ups of the pieces that are ready, and where each piece's look-ups begin.
     std::array<RowLookup, Prefetcher::kMaxLookups> lookups;
     std::vector<size_t> lookups_begin;
     size_t next_prepared = 0;
@@ -253,7 +253,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
       records_ = window_->records();
       next_record_ = 0;
       next_barrier_ = 0;
-      // Of a log that is kept there is much to look through, and nobody has anything else to do yet.
+      // A window of a kept log is the whole log, and no thread has other work yet: all of them look through
+      // it.
       barriers_ = find_barriers(dispatch_.changes(), database_.change_codec(), records_,
                                 stream_->kept().empty() ? 1 : options_.threads);
     }
@@ -361,7 +362,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     keep_error(lsn, replay_error(program_.procedure(batch.call(transaction).procedure), lsn, outcome));
     return false;
   }
-  // Of several errors the earliest is reported: the later ones may be its consequence.
+  // Keeps the earliest of several errors: the later ones may be its consequence.
   void keep_error(Lsn lsn, Error error) {
     std::lock_guard lock(error_mutex_);
     if (error_ && error_lsn_ <= lsn) return;
@@ -382,7 +383,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
   const PieceDispatch dispatch_;
   std::vector<std::unique_ptr<CachePadded<Thread>>> threads_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  // Of load(), one call at a time.
+  // Used by load(), whose calls come one at a time.
   RecordStream* stream_ = nullptr;  // while it is replayed
   ChangeReplayer alone_;
   HeldWindow window_;

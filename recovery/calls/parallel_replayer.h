@@ -1,12 +1,12 @@
-// ParallelReplayer: CLR-P, replays the logged calls piece by piece, on all threads.
+// ParallelReplayer: replays the logged calls piece by piece, on all threads (CLR-P).
 //
 // Flow        load a batch -> for each block: locate, fill its lanes -> lanes run the pieces, each a slice of
 //             a call (or one iteration of the slice's loop) -> outputs to later blocks through the batch's
 //             recording
-// Ad hoc      of a transaction that was logged by its rows alone each changed row is a piece, too, in the
-//             blocks that own what changed of it (change_placement.h): it writes, and needs nothing of other
-//             pieces. Where the graph does not order such a change, all that came before ends first, and it
-//             is installed before anything after begins.
+// Ad hoc      each changed row of a transaction that was logged by its rows alone is a piece, too, in the
+//             blocks that own the changed columns (change_placement.h). It only writes, and needs nothing
+//             from other pieces. Where the graph does not order such a change, all earlier pieces end first,
+//             and the change is installed before any later piece begins.
 // Memory      batches in flight hold the windows of the log that their records lie in (record_stream.h), and
 //             no more of it.
 // Invariants  the tables end as a serial replay in commit order leaves them: pieces that conflict are of one
@@ -36,8 +36,8 @@ class ParallelReplayer {
   ParallelReplayer(const ParallelReplayer&) = delete;
   ParallelReplayer& operator=(const ParallelReplayer&) = delete;
 
-  // Of a log that holds calls, in commit order, without skips: what follows the records that were replayed
-  // before. Not after an error. The statistics are of these.
+  // Replays the records that follow those replayed before, of a log that holds calls, in commit order,
+  // without skips. Returns the statistics of these records. Must not be called after an error.
   Result<ReplayStatistics> replay(RecordStream& records);
 
  private:

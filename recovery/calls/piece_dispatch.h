@@ -27,7 +27,7 @@
 
 namespace mneme {
 
-// What replay does about one slice in its block.
+// How replay runs one slice in its block.
 struct SliceReplay {
   const LocalGraph* local = nullptr;
   const Slice* slice = nullptr;
@@ -59,7 +59,7 @@ class PieceLocator final : private LocateSink {
   void dispatch(uint32_t block, std::span<const LoggedChange> changes, uint32_t transaction, LaneFill& lanes);
 
  private:
-  // Of a row whose order among others does not matter.
+  // The lane of a row whose order among others does not matter.
   static constexpr uint32_t kAnyLane = std::numeric_limits<uint32_t>::max();
   struct Located {
     uint32_t iteration;

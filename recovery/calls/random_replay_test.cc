@@ -99,7 +99,7 @@ TEST_P(RandomReplay, EndsWhereTheTransactionsEnded) {
   for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed)
     expect_equal_ends(seed, totals);
   if (given != nullptr) return;
-  // Of few programs those may be many in which most calls fail.
+  // Among few programs, those in which most calls fail may be many.
   EXPECT_GT(totals.records, programs * kCalls / (programs < 100 ? 10 : 4))
       << "most calls fail, or write nothing: the test proves little";
   EXPECT_GT(totals.blocks, programs * 2) << "the programs are hardly taken apart: the test proves little";

@@ -1,11 +1,11 @@
-// ScheduleRecorder: what each thread of a lane scheduler did, when, and for what it waited.
+// ScheduleRecorder: records what each thread of a lane scheduler did, when, and for what it waited.
 //
 // Flow        LaneScheduler: begin_run() -> on each thread begin_task(), and did() after each step of it ->
 //             end_run() -> thread_times() (a breakdown), steps() (step_graph.h; a trace)
 // Laps        a thread reads the clock once a step: did() gives what has passed since its last reading to the
 //             step. A task says since when it was ready: until then the thread that took it had nothing to
 //             do, and waited; from then on the time is scheduling's.
-// Invariants  of each thread the times add up to the runs' length.
+// Invariants  the times of a thread add up to the runs' length.
 // Detail      kTimes keeps sums alone; kVisits each step as well, up to `most_steps` a thread; kRendezvous
 //             the pieces of several lanes as steps of their own, which costs a reading more for each.
 // Threads     a thread id's part belongs to the task that runs under it; the scheduler hands it over from
@@ -61,7 +61,7 @@ class ScheduleRecorder {
   explicit ScheduleRecorder(Detail detail, size_t most_steps = std::numeric_limits<size_t>::max())
       : detail_(detail), most_steps_(most_steps) {}
 
-  // Of the scheduler.
+  // For the scheduler.
   struct Ready {
     uint64_t at = 0;
     uint32_t by = 0;
@@ -80,30 +80,30 @@ class ScheduleRecorder {
     }
     lap(thread, {.kind = StepKind::kScheduling}, now);
   }
-  // What the thread has done since it last said so, or began its task.
+  // Records the step that the thread has done since its last did(), or since its task began.
   void did(ReplayThreadId id, const ScheduleStep& step) { lap(*threads_[id.value], step, ticks()); }
   void retired() {
     if (detail_ != Detail::kTimes) retired_at_.push_back(ticks());
   }
   bool records_rendezvous() const { return detail_ == Detail::kRendezvous; }
 
-  // Of all runs so far, by thread.
+  // Returns the times of all runs so far, by thread.
   std::vector<ThreadTime> thread_times() const;
   uint32_t thread_count() const { return static_cast<uint32_t>(threads_.size()); }
   // In order of time, without those of scheduling.
   const std::deque<ScheduleStep>& steps(uint32_t thread) const { return threads_[thread]->steps; }
-  // Steps that were one too many.
+  // Returns how many steps were not kept, since `most_steps` were reached.
   uint64_t dropped_steps() const;
   std::span<const uint64_t> retired_at() const { return retired_at_; }
   double ns_per_tick() const { return scale_.ns_per_tick(); }
   const TickScale& scale() const { return scale_; }
 
-  // Of the last run.
+  // About the last run.
   uint32_t runs() const { return runs_; }
   std::span<const ScheduledBlock> blocks() const { return blocks_; }
   uint64_t tasks() const;
   double scheduling_ns() const;
-  // What a reading of the clock and its keeping takes, which every step's time includes.
+  // Returns the time that reading the clock and keeping the step takes. Every step's time includes it.
   double lap_ns() const { return lap_ns_; }
 
  private:

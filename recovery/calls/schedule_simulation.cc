@@ -23,7 +23,7 @@ class Readiness {
     for (const StepGraph::Step& step : graph.steps) to_come_.push_back(step.predecessors);
   }
 
-  // What may begin at the very beginning.
+  // Returns the steps that may begin at the start.
   const std::vector<uint32_t>& first() {
     ready_.clear();
     for (uint32_t s = 0; s < graph_.steps.size(); ++s) {
@@ -32,7 +32,7 @@ class Readiness {
     end_joins();
     return ready_;
   }
-  // What may begin now that this step has ended, in the order of its edges.
+  // Returns the steps that may begin once this step has ended, in the order of its edges.
   const std::vector<uint32_t>& after(uint32_t step) {
     ready_.clear();
     end(step);

@@ -1,7 +1,7 @@
-// SerialReplayer: CLR, replays the logged calls one after the other, whole, in commit order. Of an ad-hoc
-// transaction it installs the rows, where it stands.
+// SerialReplayer: replays the logged calls one after the other, whole, in commit order (CLR). Where an ad-hoc
+// transaction stands in that order, it installs the transaction's rows.
 //
-// What every other way of replaying must agree with; so it uses nothing of the analyzer.
+// Every other scheme must agree with this one. So it uses nothing of the analyzer.
 // Source      PACMAN (SIGMOD 2017), section 2.2, CLR; Malviya et al., Rethinking Main Memory OLTP Recovery
 //             (ICDE 2014).
 #pragma once

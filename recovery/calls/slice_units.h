@@ -1,5 +1,5 @@
-// SliceUnits: what parallel replay runs, as units to compile: of each slice that is replayed, its body and
-// its locate body.
+// SliceUnits: the code that parallel replay runs, as units to compile: the body and the locate body of each
+// slice that is replayed.
 //
 // Invariants  the order depends on the graph alone, so an object that was compiled earlier fits.
 // Threads     constant once made; the graph must outlive it.

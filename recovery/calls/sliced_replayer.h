@@ -6,9 +6,9 @@
 //             ad-hoc transactions makes it allow for them, from there on.
 // Lanes       counted by a sample of the records; again when a stretch is far larger than the sample
 //             (lane_count.h).
-// Short stretches  with fewer records than the program has procedures, which others follow in the log, are
-//             replayed serially: the analysis would take longer. The last program of a log is analysed in any
-//             case, since the report shows it.
+// Serial      a stretch with fewer records than the program has procedures, if others follow it in the log:
+//             the analysis would take longer. The last program of a log is analysed in any case, since the
+//             report shows it.
 // Source      PACMAN (SIGMOD 2017), section 4.
 #pragma once
 

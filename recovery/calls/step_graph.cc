@@ -145,12 +145,12 @@ class GraphBuilder {
     graph_.steps[found->second].cost_ns = cost(step);
     open_rendezvous_.erase(found);
   }
-  // Of batches in flight at one time, so few numbers are needed.
+  // Few batches are in flight at one time, so 12 bits tell them apart.
   uint64_t key(const ScheduleStep& step) const {
     return ((step.batch % 4096) << 52) | (uint64_t{step.block % 4096} << 32 << 8) | step.other;
   }
 
-  // What a batch as a whole waits for, and what waits for it.
+  // Adds the edges to and from the end of the whole batch.
   void join(uint64_t n) {
     const Batch& of = batches_[n];
     uint32_t loaded = kNoStep;

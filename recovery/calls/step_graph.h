@@ -55,7 +55,7 @@ struct BlockTime {
   double pieces_ns = 0;
 
   double total_ns() const { return fill_ns + pieces_ns; }
-  // Of a fill or pieces.
+  // Adds a fill's or pieces' cost.
   void add(const StepGraph::Step& step) {
     (step.kind == StepGraph::Kind::kFill ? fill_ns : pieces_ns) += step.cost_ns;
   }

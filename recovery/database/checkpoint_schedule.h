@@ -3,12 +3,12 @@
 // Due         so many seconds after the last one began; or once replaying the log behind it would take so
 //             many seconds, as predicted: its transactions, divided by the speed at which this machine
 //             replays them. That is what the recovery that opened the database measured, where it replayed
-//             enough to tell; else the speed at which they ran, which is the slower one as a rule (PACMAN,
-//             figure 11). And whenever the log runs out of room.
+//             enough; else the speed at which they ran, which is the slower one as a rule (PACMAN, figure
+//             11). And whenever the log runs out of room.
 // Threads     one of its own, and those of the checkpointer. failures and finish: the owner.
-// Errors      a checkpoint that failed is told to `failed`, and the next is tried when it is due, but not
-//             before a second has passed, then two, up to thirty: each try takes a record's room, and the log
-//             may have little left.
+// Errors      `failed` is called with the error of a checkpoint that failed. The next is tried when it is
+//             due, but not before a second has passed, then two, up to thirty: each try takes a record's
+//             room, and the log may have little left.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ namespace mneme {
 struct CheckpointScheduleOptions {
   double seconds = 0;      // above 0
   bool of_replay = false;  // predicted, instead of passed
-  // What recovery told of the log that it replayed: its transactions, and its speed, if it replayed any.
+  // As recovery reported of the log that it replayed: its transactions and, if there were any, its speed.
   uint64_t replayed_transactions = 0;
   double replay_tps = 0;
   OnlineCheckpointOptions checkpoint;
@@ -51,12 +51,12 @@ class CheckpointSchedule {
  private:
   void end(bool gives_up);
   void run();
-  // Inside the schema's latch. Nothing: the schedule ends.
+  // Inside the schema's latch. Returns nullopt if the schedule ends.
   std::optional<Result<TakenCheckpoint>> take();
-  // False: the schedule ends.
+  // Returns false if the schedule ends.
   bool set_taking(OnlineCheckpointer* checkpointer);
   bool is_due(uint64_t now_ns);
-  // Of the log behind the last checkpoint.
+  // Predicts how long the log behind the last checkpoint would take.
   double predicted_replay_seconds(uint64_t now_ns) const;
 
   const CheckpointScheduleOptions options_;

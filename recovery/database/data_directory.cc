@@ -125,7 +125,7 @@ Result<void> write_catalog(const std::string& directory, const Program& program,
 NativeFolders working_folders(const std::string& directory) {
   // Where another user could put a folder of the same path there.
   if (!open_trusted_folder(directory)) return user_folders({NativeFolders::of_program()});
-  // What one directory has compiled serves the user's others.
+  // The user's other directories can use what one has compiled.
   const NativeFolders users = user_folders({});
   NativeFolders folders;
   folders.keep = native_folder(directory);

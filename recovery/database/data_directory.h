@@ -46,8 +46,7 @@ class WorkingDatabase {
   ManifestFile& manifest() { return *manifest_; }
 
   // Sessions that live with changes of the schema enter it for each transaction (live_session.h), by their
-  // workers; whoever else uses the program or the database beside them, by a thread of the log's that is no
-  // worker.
+  // workers. Other users of the program or the database enter it by a thread of the log's that is no worker.
   SchemaLatch& schema_latch() { return *schema_latch_; }
   // How often the schema has changed since the directory was opened. Inside the latch it stays, as program
   // and database do.
@@ -71,8 +70,8 @@ class WorkingDatabase {
   uint64_t schema_version_ = 0;
 };
 
-// An error where a database can't be made, as there is one, or there are files of one, or a file of somebody
-// else's that has the manifest's name. Changes nothing.
+// Fails if a database cannot be made there: there is one already, or files of one, or another program's file
+// with the manifest's name. Changes nothing.
 Result<void> check_free(const std::string& directory);
 
 struct CreateOptions {
@@ -100,7 +99,7 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
 // it in the manifest that names that checkpoint: to be written with it.
 Result<void> write_catalog(const std::string& directory, const Program& program, Manifest& manifest);
 
-// Where who works on the directory has machine code from, and keeps what is compiled.
+// Returns where a process that works on the directory finds machine code, and keeps what it compiles.
 NativeFolders working_folders(const std::string& directory);
 
 struct OpenedDatabase {

@@ -291,7 +291,7 @@ TEST_F(DataDirectory, DamageToTheCheckpointIsFound) {
     put(name, intact.substr(0, bytes));
     expect_refused(ErrorKind::kDamaged, name);
   }
-  // What lies in its place is not it, whatever it is.
+  // A file in its place is refused, whatever it is.
   put(name, "something else" + intact);
   expect_refused(ErrorKind::kDamaged, name);
   fs::remove(directory_ + "/" + name);
@@ -394,7 +394,7 @@ class OnlineCheckpoint : public DataDirectory {
     log.largest_payload_bytes = 16 * 1024;
     log.segment_bytes = 96 * 1024;
     if (device == LogDeviceKind::kStriped) log.directories = {"left", "right"};
-    // Of a log that holds locations: a transaction's changes lie in several streams.
+    // The log holds locations: a transaction's changes lie in several streams.
     if (layout == LogLayout::kDistributed) log.streams.partition = StreamPartition::kPage;
     return log;
   }
@@ -517,8 +517,8 @@ TEST_F(OnlineCheckpoint, ShortensTheLog) {
           removed += taken->removed_segments;
         }
         state = run(working, 20, life);
-        // What the last checkpoint needs, and what is being written or made ready, in each of two directories
-        // at most.
+        // Counts what the last checkpoint needs, and what is being written or made ready, in each of two
+        // directories at most.
         EXPECT_LE(working.manifest().current().segments.size(), 8u);
       }
       expect_state(state.to_string(), RecordContent::kAll);
@@ -552,7 +552,7 @@ TEST_F(OnlineCheckpoint, AnArchiveWithAGapIsRefused) {
   EXPECT_THAT(recovered.error().message, testing::HasSubstr("the whole history is lost"));
 }
 
-// What a checkpoint has made superfluous may be missing, and nothing else.
+// Files that a checkpoint has made superfluous may be missing, and no others.
 TEST_F(OnlineCheckpoint, AMissingSegmentIsToldFromAShortenedLog) {
   create_and_run(100, RecordContent::kCommand, log_on(LogDeviceKind::kFile));
   {

@@ -1,5 +1,4 @@
-// LiveSession: a user's statements on a database at work, changes of its schema among them, whoever makes
-// them.
+// LiveSession: runs a user's statements on a database at work, while this user or others change its schema.
 //
 // Flow        run(): parse -> CREATE and DROP: change_schema() -> anything else: enter the schema's latch ->
 //             the session, made anew if the schema has changed -> leave
@@ -26,7 +25,7 @@ namespace mneme {
 class LiveSession {
  public:
   // `change_threads`: that put rows into new tables. `lock_timeout`: how long a change of the schema waits
-  // for other sessions' transactions; nothing: until they have ended.
+  // for other sessions' transactions; nullopt: until they have ended.
   LiveSession(WorkingDatabase& working, WorkerId worker, uint32_t change_threads,
               std::optional<std::chrono::milliseconds> lock_timeout = {});
   // Rolls a block back.
@@ -47,7 +46,8 @@ class LiveSession {
   const uint32_t change_threads_;
   const std::optional<std::chrono::milliseconds> lock_timeout_;
   bool is_inside_ = false;
-  // Of this version of the schema. Where that has passed, it is at rest, and refers to tables that are gone.
+  // The session is for this version of the schema. Once the schema has changed, it is at rest, and refers to
+  // tables that are gone.
   uint64_t version_ = 0;
   std::unique_ptr<SqlSession> session_;
 };

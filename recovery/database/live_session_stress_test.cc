@@ -33,7 +33,7 @@ BEGIN
 END; $$;
 )";
 
-// What one thread does.
+// The work of one thread.
 class Mover {
  public:
   Mover(WorkingDatabase& working, uint32_t thread)
@@ -80,7 +80,7 @@ class Mover {
       must_unless_in_the_way(fmt::format("UPDATE purse SET coins = coins + 2 WHERE id = {}", purse()));
     must_unless_in_the_way("COMMIT");
   }
-  // Who gives gives more, or less, from now on.
+  // From now on the giving procedure gives more, or less.
   void replace_procedure(uint32_t coins) {
     must(
         fmt::format("CREATE OR REPLACE PROCEDURE give(p_from INT, p_to INT) LANGUAGE plpgsql AS $$\n"

@@ -43,7 +43,7 @@ class OnlineCheckpointSteps : public testing::Test {
     return OnlineCheckpointer(bank_.db, bank_.log, *manifest_, WorkerId{2}, options).take();
   }
 
-  // Of each row of the current checkpoint.
+  // For each row of the current checkpoint.
   std::vector<int64_t> checkpointed_amounts() const {
     Database loaded(TestDatabase::make_catalog(true), 1);
     test::must(load_checkpoint(loaded, directory_.path(), manifest_->current(), 1));

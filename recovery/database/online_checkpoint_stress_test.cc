@@ -30,7 +30,7 @@ struct Setting {
   uint32_t threads;
 };
 
-// What a transaction left of each row that it wrote: its amount, or nothing.
+// The amount that a transaction left in each row that it wrote; nullopt: it erased the row.
 struct Note {
   Lsn lsn;
   std::vector<std::pair<int64_t, std::optional<int64_t>>> rows;
@@ -112,7 +112,7 @@ class OnlineCheckpointStress : public testing::TestWithParam<Setting> {
     return state;
   }
 
-  // What the current checkpoint holds.
+  // Returns the rows of the current checkpoint.
   State load() const {
     Database loaded(TestDatabase::make_catalog(true), 1);
     const LoadedCheckpoint checkpoint =

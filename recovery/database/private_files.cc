@@ -20,7 +20,7 @@ namespace {
 
 constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
 
-// Of files that are not there, whatever reads them tells.
+// A missing file is no error here: its reader reports it.
 Result<bool> close_file(const std::string& path) {
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode) || (facts.st_mode & kOthers) == 0)

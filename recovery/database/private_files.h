@@ -1,6 +1,6 @@
-// A data directory's files are its owner's alone. One that was made before they were, or whose modes were
-// changed, is closed when it is opened for work: rows could be read, and the log's locks be held, by whoever
-// can open its files.
+// Only the owner of a data directory may open its files: another user who can could read rows, and hold the
+// log's locks. A directory that was made before this rule, or whose modes were changed, is closed to others
+// when it is opened for work.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace mneme {
 
-// Takes group's and others' leave from the files that the database has, and from its folders. Returns whether
-// there was any. The caller holds the directory for work. Fails for a file that is another user's.
+// Removes the permissions of group and others from the database's files and folders. Returns whether there
+// were any. Fails for a file that is another user's. The caller holds the directory for work.
 Result<bool> close_to_others(const std::string& directory);
 
 }  // namespace mneme

@@ -160,8 +160,8 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::str
   }
 }
 
-// What the schedule recorder has measured, or else the scheme itself. Every thread took part in the log's
-// loading as long as it lasted.
+// Returns what the schedule recorder has measured, or else the scheme itself. Every thread took part in the
+// log's loading as long as it lasted.
 std::vector<ThreadTime> thread_times(const RecoveryReport& report, const ScheduleRecorder* recorder) {
   std::vector<ThreadTime> times;
   if (recorder != nullptr) times = recorder->thread_times();

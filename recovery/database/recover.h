@@ -53,13 +53,13 @@ struct RecoverOptions {
   // The archive of the database's runs: all of its history is replayed, from the oldest checkpoint on
   // (whole_log.h).
   std::string log_archive;
-  // Of a log of calls that is longer, replay reads a window at a time (record_stream.h), unless `keep_log`
-  // says that the caller wants to look at all of it.
+  // If a log of calls is longer, replay reads a window at a time (record_stream.h), unless `keep_log` is set
+  // because the caller wants to look at all of it.
   uint64_t most_kept_log_bytes = uint64_t{64} << 20;
   uint64_t log_window_bytes = uint64_t{4} << 20;
   bool keep_log = false;
-  // False: those that a scheme builds at the end are left out, and the tables stay as they are while rows are
-  // restored: of a standby, which restores more.
+  // False for a standby, which goes on restoring rows: indexes that the scheme builds at the end are not
+  // built, and the tables stay as they are while rows are restored.
   bool indexes = true;
   // kNative: what is replayed runs as machine code, which is compiled where no cache has it.
   Execution execution = Execution::kInterpreted;
@@ -78,14 +78,15 @@ struct RecoveredDatabase {
 // Holds the directory for reading meanwhile: refused while another process works on it.
 Result<RecoveredDatabase> recover(const std::string& directory, const RecoverOptions& options);
 
-// The same for those who hold the directory already. `folders`: where machine code may be found, and kept.
+// The same for a caller that holds the directory already. `folders`: where machine code may be found, and
+// kept.
 Result<RecoveredDatabase> recover_locked(const std::string& directory, const RecoverOptions& options,
                                          const NativeFolders& folders);
 
 // The program as of a data directory's checkpoint, checked against its manifest.
 Result<std::unique_ptr<Program>> read_catalog(const std::string& directory, const Manifest& manifest);
 
-// Machine code that the effective user's own cache keeps, and that is looked for in `look`, too.
+// Returns folders by which the effective user's own cache keeps machine code, and `look` is searched, too.
 NativeFolders user_folders(std::vector<std::string> look);
 // A data directory's folder for machine code.
 std::string native_folder(const std::string& directory);

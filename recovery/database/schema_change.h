@@ -2,7 +2,8 @@
 //
 // Flow        change_schema(): changed_program -> the tables for it -> schema record, durable -> the new
 //             program and
-//             tables are the database's.   replay: all records before -> replay_schema_change() -> the rest
+//             tables are the database's. replay: all records before -> program_after(), change_tables() ->
+//             the rest
 // Tables      those that stay keep their rows, and the indexes that stay their entries: a change takes the
 //             time for what it makes. A new index of a table that has rows is built from them.
 // Invariants  a change happens whole or not at all: what can fail is done before the record is written. calls
@@ -10,13 +11,13 @@
 //             that was logged under a former version of a procedure replays with that.
 // Threads     any, one change at a time, beside sessions that enter the schema's latch
 //             (engine/transaction/schema_latch.h, live_session.h): a change waits until their transactions
-//             have ended, and holds others off. Who uses program and database otherwise has ended that
-//             before, and begins anew with working.program(), which is another object, and
-//             working.database(), which has other tables. The change itself uses `threads`.
+//             have ended, and holds others off. Other users of program and database have ended that before,
+//             and begin anew with working.program(), which is another object, and working.database(), which
+//             has other tables. The change itself uses `threads`.
 // Waiting     for transactions that are open, all of them or for `lock_timeout`; others wait for the change
-//             only while the tables are made and the record becomes durable; what is refused stops nobody,
-//             but where rows forbid it. It never waits for a transaction of the thread that asks for it,
-//             which could not end: that is refused.
+//             only while the tables are made and the record becomes durable; a change that is refused stops
+//             no session, unless rows forbid it. It never waits for a transaction of the thread that asks for
+//             it, which could not end: that is refused.
 // Errors      in PostgreSQL's words, with its codes (catalog_change.h). A record that cannot be replayed:
 //             kDamaged.
 #pragma once
@@ -35,14 +36,14 @@
 
 namespace mneme {
 
-// Runs a CREATE or DROP, whose text is `text`. Its result is told only when it is durable.
+// Runs a CREATE or DROP, whose text is `text`. Its result is reported only when it is durable.
 StatementResult change_schema(WorkingDatabase& working, const syntax::Command& command, std::string_view text,
                               uint32_t threads, std::optional<std::chrono::milliseconds> lock_timeout = {});
 
-// The program after a schema record.
+// Returns the program after a schema record.
 Result<std::unique_ptr<Program>> program_after(const Program& program, const RecordView& record);
 
-// Whether a database of the one catalog serves the other as it is.
+// Returns whether a database of the one catalog serves the other as it is.
 bool same_tables(const Catalog& a, const Catalog& b);
 
 // At replay: gives the database tables for another catalog, if need be. `with_indexes`: false where all

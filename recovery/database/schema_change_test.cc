@@ -143,7 +143,7 @@ TEST_P(SchemaChangeTest, EachSchemeFollowsEachChange) {
   }
   expect_recovered(left, 10);
 
-  // What was recovered is gone on with.
+  // The recovered database goes on working.
   {
     Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
     ASSERT_TRUE(opened.ok()) << opened.error().message;

@@ -1,7 +1,7 @@
-// Standby base: what a standby begins with: a copy of its primary's data directory: checkpoint, catalog,
-// manifest, and what there is of log files. The rest of the log comes out of the replicated log.
+// Standby base: a standby begins with a copy of its primary's data directory: checkpoint, catalog, manifest,
+// and such log files as there are. The rest of the log comes out of the replicated log.
 //
-// Flow        copy_base(), or a copy that somebody else made -> adopt_base() -> follower.h
+// Flow        copy_base(), or a copy made by other means -> adopt_base() -> follower.h
 // A copy      of a primary at work: files that a manifest names never change; but a checkpoint may replace
 //             them meanwhile, and then all is copied anew. The copy's manifest is written last, so what a
 //             crash leaves is no database.
@@ -21,7 +21,7 @@
 
 namespace mneme {
 
-// Of the manifest of a directory that follows another engine's log, and is not to be worked on before it is
+// Marks the manifest of a directory that follows another engine's log. It must not be worked on before it is
 // promoted.
 inline constexpr const char* kStandbyAttribute = "standby";
 
@@ -36,13 +36,13 @@ Result<void> copy_base(const std::string& primary, const std::string& directory)
 Result<void> adopt_base(ManifestFile& manifest);
 
 // Makes a standby's directory, which is locked, a database to work on. Its next incarnation has this number,
-// or a higher one. Where its log ends, which must be at `end`, where that is known: else it is kDamaged, and
-// stays a standby's.
+// or a higher one. Returns the log's end. If `end` is given and differs, fails with kDamaged, and the
+// directory remains a standby's.
 Result<Lsn> become_database(ManifestFile& manifest, uint32_t least_incarnation, std::optional<Lsn> end,
                             uint32_t threads);
 
-// The same of a standby whose replicated log is lost: what the directory holds is taken for all, and nobody
-// is fenced.
+// The same for a standby whose replicated log is lost: the directory's log is taken for the whole log, and no
+// writer is fenced.
 Result<Lsn> promote_as_is(const std::string& directory, uint32_t threads);
 
 }  // namespace mneme

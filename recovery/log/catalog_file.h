@@ -11,7 +11,7 @@
 
 namespace mneme {
 
-// Of a database's birth; Manifest::checkpoint_catalog_file may name another by now.
+// The catalog of the database's birth. Manifest::checkpoint_catalog_file may name another by now.
 inline constexpr const char* kCatalogFile = "catalog.sql";
 
 inline std::string catalog_file(const Manifest& manifest, uint64_t hash) {

@@ -34,7 +34,7 @@ class EarliestError {
   static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 
   // The error's. Written under mutex_ by who fails, read by all, who then stop or pass over what comes behind
-  // it: relaxed, for nothing is read on its account; who reads it late does some work in vain.
+  // it: relaxed, because no other data depends on it; a thread that reads it late does some work in vain.
   std::atomic<uint64_t> lsn_{kNone};
   std::mutex mutex_;
   std::optional<Error> error_;  // guarded by mutex_ while threads run

@@ -42,13 +42,13 @@ class LogBatch {
 
   bool is_ad_hoc(uint32_t transaction) const { return transactions_[transaction].is_ad_hoc; }
   uint32_t ad_hoc_count() const { return ad_hoc_count_; }
-  // Of one that is not ad hoc.
+  // Returns the call of a transaction that is not ad hoc.
   const Call& call(uint32_t transaction) const { return calls_[transaction]; }
-  // Asks for its arguments: the first ones, as INOUT parameters, of which replay reads none, come last.
+  // Prefetches its first arguments. INOUT parameters, which replay does not read, come last.
   void prefetch_arguments(uint32_t transaction) const {
     prefetch_first_lines<kPrefetchedLines>(calls_[transaction].arguments.data());
   }
-  // Of one that is.
+  // Returns the changes of an ad-hoc transaction.
   std::span<const LoggedChange> changes(uint32_t transaction) const {
     const Transaction& of = transactions_[transaction];
     return std::span(changes_).subspan(of.first_change, of.change_count);
@@ -74,7 +74,7 @@ class LogBatch {
   uint32_t ad_hoc_count_ = 0;
 };
 
-// What a run that completed has come to, now that its last rows have been inserted (ReplayAccess::end_run).
+// Returns the outcome of a run that completed, once its last rows have been inserted (ReplayAccess::end_run).
 Outcome end_of_run(AccessStatus inserted);
 
 // Why replay can't go on after `outcome` of the transaction at `lsn`: the log and the rows do not fit each

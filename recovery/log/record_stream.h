@@ -3,9 +3,9 @@
 //
 // Flow        LogContents -> LogStretches -> a RecordStream a stretch, up to where the schema changes ->
 //             next() -> records
-// Invariants  a window's records are valid as long as somebody holds it. While one is replayed the next is
-//             being read, so that of a log that is not kept so many are in memory: what is being replayed,
-//             and two.
+// Invariants  a window's records are valid as long as the window is held. While one is replayed the next is
+//             being read. So of a log that is not kept the windows being replayed are in memory, and two
+//             more.
 // Threads     one owner; a window may be held, and let go of, by any. Reading ahead takes a thread of its
 //             own.
 // Errors      read_window()'s (log_windows.h).
@@ -31,7 +31,7 @@ class LogMemory {
   uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
  private:
-  // Relaxed: numbers to look at, when all threads are done. Written by whoever makes or drops a window.
+  // Relaxed: numbers to look at when all threads are done. Written by the threads that make or drop a window.
   std::atomic<uint64_t> bytes_{0};
   std::atomic<uint64_t> peak_{0};
 };
@@ -61,22 +61,23 @@ using HeldWindow = std::shared_ptr<const RecordWindow>;
 
 class RecordStream {
  public:
-  // Of records that somebody else keeps.
+  // A stream of records that the caller keeps.
   explicit RecordStream(std::span<const RecordView> records);
-  // Of the windows [first, end) of a log that is not kept. All must outlive the stream, and its windows.
+  // A stream of the windows [first, end) of a log that is not kept. All arguments must outlive the stream and
+  // its windows.
   RecordStream(const std::string& directory, const LogContents& log, size_t first, size_t end,
                LogMemory& memory);
 
   uint64_t size() const { return size_; }
-  // Whether there are any of ad-hoc transactions.
+  // Returns whether there are records of ad-hoc transactions.
   bool has_rows() const { return has_rows_; }
 
-  // All of the records, where somebody keeps them.
+  // Returns all records, where they are kept.
   std::span<const RecordView> kept() const { return all_; }
 
-  // None: the stream has ended.
+  // Returns nullptr if the stream has ended.
   Result<HeldWindow> next();
-  // What next() will give.
+  // Returns what next() will return.
   Result<HeldWindow> peek();
 
  private:
@@ -102,10 +103,10 @@ class LogStretches {
 
   // The records up to the next change, or to the end of the log. Perhaps there are none.
   RecordStream next_stretch();
-  // What stands behind the last stretch; none: the log has ended. It is valid until the next call.
+  // Returns the record behind the last stretch, valid until the next call; nullopt if the log has ended.
   Result<std::optional<RecordView>> next_change();
 
-  // Of a kept log, all of it.
+  // Returns the most memory that the log took; a kept log counts whole.
   uint64_t peak_memory_bytes() const;
 
  private:

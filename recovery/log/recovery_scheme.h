@@ -15,7 +15,7 @@ namespace mneme {
 class Replayer;
 struct ReplayerSetting;
 
-// What a scheme reads of a transaction's record.
+// The part of a transaction's record that a scheme reads.
 enum class Replays : uint8_t {
   kCalls,        // the procedure call, or the rows of an ad-hoc transaction
   kKeyedRows,    // the changed rows, which it finds by their primary keys

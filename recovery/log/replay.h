@@ -1,9 +1,10 @@
-// Replay: what the replayers have in common: what they are given, how they report, and how they fail.
+// Replay: the options and statistics that all replayers have in common, and how they fail.
 //
-// Flow        calls: RecordStream -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables rows:
+// Flow        calls: RecordStream -> SerialReplayer (CLR) or ParallelReplayer (CLR-P) -> tables; rows:
 //             RecordViews -> ShuffleReplayer (LLR-P), UnorderedReplayer (LLR) or LocationReplayer (PLR) ->
 //             tables
-// Invariants  the tables hold the checkpoint when replay begins, and nobody else touches them until it ends.
+// Invariants  the tables hold the checkpoint when replay begins, and no other thread touches them until it
+//             ends.
 // Errors      a call that raises, or finds memory exhausted, ends replay: the error names the LSN. The tables
 //             are then in no state to be used; the directory has not been touched.
 #pragma once
@@ -34,8 +35,8 @@ enum class ReplayLevel : uint8_t {
   kPipelined,    // many lanes a block, several batches at a time
 };
 
-// Of logged rows. Reverse: the newest image of a row comes first, and older ones are passed over (appendix
-// A.2).
+// The order in which logged rows are replayed. Reverse: the newest image of a row comes first, and older ones
+// are skipped (appendix A.2).
 enum class ReplayOrder : uint8_t { kForward, kReverse };
 
 struct ReplayOptions {
@@ -50,10 +51,11 @@ struct ReplayOptions {
   // Machine code to run: of the program's procedures, by id (CLR); of the graph's SliceUnits (CLR-P). Empty:
   // the interpreter runs all.
   std::span<const NativeFunctions> native;
-  // CLR-P: is told where the threads' time goes (schedule_recorder.h); none: nobody reads the clock for it.
+  // CLR-P: records where the threads' time goes (schedule_recorder.h); nullptr: no thread reads the clock for
+  // it.
   ScheduleRecorder* recorder = nullptr;
-  // Told from time to time, by any one thread, how many transactions have been replayed; and, where calls
-  // are, which was the last of them.
+  // Called from time to time, by any one thread: how many transactions have been replayed and, where calls
+  // are replayed, the last of them.
   std::function<void(uint64_t done, std::optional<Lsn> last)> progress;
 };
 
@@ -73,8 +75,8 @@ struct ReplayStatistics {
   // Summed over threads.
   double decode_seconds = 0;
   double dispatch_seconds = 0;
-  // Where the threads' time went, of the schemes that the recorder does not follow; empty where nobody
-  // measures it.
+  // Where the threads' time went, of the schemes that the recorder does not follow; empty where it is not
+  // measured.
   std::vector<ThreadTime> threads;
 
   void add(const ReplayStatistics& other) {

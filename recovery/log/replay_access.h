@@ -1,15 +1,15 @@
 // ReplayAccess: rows as replay changes them: in place, without locks, validation or log.
 //
-// Invariants  a row that one access reads or writes is written by no other at that time: the scheduler has
-//             seen to it. Indexes are shared by all lanes and take care of themselves; an erased row leaves
-//             them at once, and its slot is free at once, as nobody else can have found it. What is expected
-//             is looked up beforehand, in groups, so that cache misses overlap. A row that was found so is
-//             still the one under its key when it is asked for: until then nobody but this access takes rows
-//             of its lane out of an index, or gives them another key, and then it forgets what it has found.
-//             Rows that machine code inserts go into their index at the end of its run, neighbours at once,
-//             or as soon as the run looks for rows there: nobody else may look for them sooner. RowRef::image
-//             is the row itself: it shows every later change of the row, by this access or, of columns that
-//             nobody here may depend on, by others.
+// Invariants  a row that one access reads or writes is written by no other at that time: the scheduler
+//             ensures it. Indexes are shared by all lanes and take care of themselves; an erased row leaves
+//             them at once, and its slot is free at once, as no other access can have found it. Expected rows
+//             are looked up beforehand, in groups, so that cache misses overlap. A row that was found so is
+//             still the one under its key when it is asked for: until then only this access takes rows of its
+//             lane out of an index, or gives them another key, and then it forgets what it has found. Rows
+//             that machine code inserts go into their index at the end of its run, neighbours at once, or as
+//             soon as the run looks for rows there: no other access may look for them sooner. RowRef::image
+//             is the row itself: it shows every later change of the row, by this access or, of columns on
+//             which no piece here may depend, by others.
 // Threads     one owner each; any number on one database.
 #pragma once
 
@@ -24,8 +24,8 @@ class ReplayAccess final : public RowAccess {
  public:
   explicit ReplayAccess(Database& database) : database_(database), rows_(database) {}
 
-  // Looks up what will be asked for next, in this order; at most Prefetcher::kMaxLookups. But for places that
-  // are known, which it takes out: what was used so lately is in the cache, and need not be searched for.
+  // Looks up the rows that will be asked for next, in this order; at most Prefetcher::kMaxLookups. It drops
+  // places that are known: rows used so lately are in the cache, and need not be searched for.
   void expect(std::span<RowLookup> lookups) {
     for (RowLookup& lookup : lookups) {
       if (lookup.is_place && rows_.knows_place(lookup.index, lookup.key)) lookup.index = IndexId();
@@ -33,11 +33,11 @@ class ReplayAccess final : public RowAccess {
     prefetcher_.start(database_, lookups);
     while (!prefetcher_.done()) prefetcher_.step();
   }
-  // Somebody else has taken a row of its lane out of an index.
+  // Must be called when other code has taken a row of its lane out of an index.
   void forget_expected() { prefetcher_.forget(); }
-  // What the run inserted is there for others from here on, if all went well.
+  // Publishes the rows that the run inserted. Returns whether that went well.
   AccessStatus end_run() { return rows_.insert_waiting(); }
-  // What is asked for now begins with the expected look-up number `at`.
+  // The next requests begin with the expected look-up number `at`.
   void go_on_at(size_t at) { prefetcher_.go_on_at(at); }
 
   AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts, Purpose, RowRef& row) override {

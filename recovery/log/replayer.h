@@ -21,7 +21,8 @@
 
 namespace mneme {
 
-// What a replayer works on. The database, the program, the folders and the report outlive it.
+// The database, program and options of a replayer. The database, the program, the folders and the report
+// outlive it.
 struct ReplayerSetting {
   Database& database;
   const Program& program;

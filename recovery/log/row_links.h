@@ -15,7 +15,7 @@
 
 namespace mneme {
 
-// What became of a logged row.
+// The result of installing a logged row.
 enum class InstallOutcome : uint8_t {
   kInstalled,
   kNoRow,         // the bytes are no row of the table

@@ -1,7 +1,8 @@
-// TimedThreads: runs the phases of a replay, each once on every thread, and tells where the threads' time
+// TimedThreads: runs the phases of a replay, each once on every thread, and measures where the threads' time
 // went.
 //
-// Invariants  a phase ends once all threads have run its job; who is ready before the last one waits.
+// Invariants  a phase ends once all threads have run its job; a thread that is done before the last one
+//             waits.
 // Threads     run() and times(): the caller's, which takes part in the work.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Change buckets: logged changes on their way to who installs them, thrown together by table and key.
+// Change buckets: logged changes on their way to the threads that install them, gathered by table and key.
 //
 // Layout      a bucket is a list of chunks; in each lie changes, every one followed by the words of its key.
 //             All changes of a bucket are of one table, so they are of one size. A change points into the log

@@ -1,7 +1,8 @@
-// ChangeKeys: the primary keys of logged changes, in an index's words: what shuffling does for each of them.
+// ChangeKeys: encodes the primary keys of logged changes in an index's words, as shuffling does for each
+// change.
 //
 // Time        a key of integers goes from the log's bytes into the words; others by way of a row's image.
-// Errors      bytes that are no such columns: of() answers false.
+// Errors      of() returns false for bytes that are no such columns.
 // Threads     one owner.
 #pragma once
 

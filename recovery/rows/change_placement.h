@@ -1,11 +1,12 @@
-// ChangePlacement: in which blocks, and in which of their lanes, an ad-hoc change of a row is replayed.
+// ChangePlacement: maps an ad-hoc change of a row to the blocks, and their lanes, in which it is replayed.
 //
 // Flow        find_barriers() asks which transactions stand alone; PieceDispatch::fill, for each block, where
 //             their pieces go: a change is a piece in each block that owns something of it
 //             (analyzer/change_owners.h).
-// Rest        one block more than the graph has, without predecessors: for what nobody owns, by primary key.
+// Rest        one block more than the graph has, without predecessors: for changes that no block owns, by
+//             primary key.
 // Lanes       the one that the row's lane columns give, so that the change meets the procedures' pieces that
-//             touch the row, in commit order. All of them, where the record does not tell: a lane column
+//             touch the row, in commit order. All of them, where the record does not say: a lane column
 //             changed (the row moves, and where from is not logged), or it is not in the record (of erasures
 //             and patches, unless in the key). All, too, where a unique key comes or goes whose next or last
 //             owner may be in another lane.
@@ -25,7 +26,7 @@
 
 namespace mneme {
 
-// What of a table's changes a block replays.
+// The part of a table's changes that a block replays.
 struct ChangePlace {
   const LaneTable* lanes = nullptr;
   std::vector<std::byte> columns;  // of ChangeCodec::rest, what it owns; empty: all, and the rows' existence
@@ -47,8 +48,8 @@ class ChangePlacement {
   uint32_t rest_block() const { return rest_block_; }
   std::span<const LaneTable> rest_lanes() const { return rest_lanes_; }
 
-  // Whether the change's transaction stands alone. Of a table for which there is no such change, nothing of
-  // it need be known.
+  // Whether the change's transaction stands alone. For a table without any such change, the change need not
+  // be decoded.
   bool is_barrier(const LoggedChange& change) const;
   bool may_be_barrier(TableId table) const { return may_be_barrier_[table.value]; }
   // nullptr: nothing of the table is the block's.

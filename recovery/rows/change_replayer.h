@@ -1,10 +1,10 @@
-// ChangeReplayer: one logged change of a row, in its place in commit order: finds the row and installs what
-// is new of it.
+// ChangeReplayer: replays logged changes of rows, each in its place in commit order: finds the row and
+// installs its new columns.
 //
 // Flow        a record's changes (engine/schema/change_codec.h) -> replay(), one at a time -> tables and
 //             indexes
-// Invariants  who replays a change has the row to itself, or of an update those columns that it writes
-//             (row_installer.h). An erased row's slot is free at once, as nobody else can have found it.
+// Invariants  the caller has the row to itself or, for an update, the columns that it writes
+//             (row_installer.h). An erased row's slot is free at once, as no other thread can have found it.
 // Errors      an outcome; install_error() makes a sentence of it (row_links.h).
 // Threads     one owner each; any number on one database.
 #pragma once
@@ -22,8 +22,8 @@ class ChangeReplayer {
   // `among`: of an update, the columns (ChangeCodec::rest) that are to be written; nullptr: all that were
   // changed.
   InstallOutcome replay(const RowChange& change, const ColumnBits* among = nullptr);
-  // What replay() will look up, for who looks up several ahead; an insert looks for its place. False:
-  // nothing.
+  // Sets `lookup` to what replay() will look up, for a caller that looks up several ahead; an insert looks
+  // for its place. Returns false if it will look up nothing.
   bool name_lookup(const RowChange& change, RowLookup& lookup);
   // Whether replay() takes entries out of indexes: what was looked up before may not be there any more.
   bool takes_out_entries(const RowChange& change) const;

@@ -76,7 +76,7 @@ Result<std::vector<CheckpointChunkHeader>> read_chunk_headers(const File& file,
   return chunks;
 }
 
-// What became of a row.
+// The result of loading a row.
 enum class Outcome : uint8_t { kOk, kNoRow, kTwice, kOutOfMemory };
 
 class ParallelLoader {
@@ -113,7 +113,7 @@ class ParallelLoader {
       }
       std::lock_guard lock(error_mutex_);
       error_ = loaded.error();
-      // Nobody begins another chunk.
+      // No thread begins another chunk.
       next_chunk_.store(chunks_.size(), std::memory_order_relaxed);
       return;
     }

@@ -103,7 +103,7 @@ class IndexBuilder {
   void fail(const Error& error) {
     const std::lock_guard lock(mutex_);
     error_ = error;
-    // Nobody begins another stretch.
+    // No thread begins another stretch.
     next_.store(stretches_.size(), std::memory_order_relaxed);
   }
   void keep_free(const std::vector<std::vector<Row*>>& free) {

@@ -1,12 +1,12 @@
-// Index builder: all indexes, at once, of tables whose rows have been put into their slots, and the slots
-// that are free.
+// Index builder: builds all indexes at once, of tables whose rows have been put into their slots, and finds
+// the free slots.
 //
 // Flow        threads take stretches of slots: live rows, an index at a time, in the index's order ->
 //             entries; the other slots -> Table::end_restoring()
 // Invariants  rows are what they will be; afterwards every live row stands in all its indexes, and every
 //             other slot is free, tombstones included: a database as transactions expect it.
 // Memory      a stretch's entries go into an index together (index_filler.h).
-// Threads     `threads` of its own; the database, or the table, is nobody else's.
+// Threads     `threads` of its own; no other thread uses the database, or the table.
 // Errors      two rows under one primary key, which no log of committed transactions leaves: kDamaged. No
 //             memory: kFailed.
 // Source      PACMAN (SIGMOD 2017), section 6.2: PLR restores tables first, and rebuilds all indexes in
@@ -21,7 +21,7 @@
 
 namespace mneme {
 
-// `progress` is told, by the caller's thread, how many of how many stretches are done, first of all 0.
+// The caller's thread calls `progress` with how many of how many stretches are done; first with 0.
 Result<void> build_indexes(Database& database, uint32_t threads,
                            const std::function<void(uint64_t, uint64_t)>& progress = {});
 

@@ -1,4 +1,4 @@
-// IndexFiller: index entries of many rows of a table at once.
+// IndexFiller: adds index entries for many rows of a table at once.
 //
 // Flow        rows that lie in their slots, with their images -> add(), an index at a time
 // Memory      entries of an ordered index are sorted, so that most go where the one before went; for a hashed
@@ -18,7 +18,7 @@ namespace mneme {
 
 class IndexFiller {
  public:
-  // kInserted: all of them. Else `row` was the first that was not, and entries of some others stand.
+  // kInserted: all of them were. Otherwise `row` is the first that was not, and some others' entries stand.
   struct Outcome {
     Index::InsertStatus status = Index::InsertStatus::kInserted;
     Row* row = nullptr;
@@ -30,7 +30,7 @@ class IndexFiller {
  private:
   std::unordered_map<const Index*, InsertHint> hints_;
   KeySorter sorter_;
-  // Of one call.
+  // Scratch of one call.
   std::vector<uint64_t> keys_;  // by row
   std::vector<uint32_t> as_given_;
 };

@@ -1,10 +1,10 @@
-// KeyGroups: the changes of some buckets of one table, key by key.
+// KeyGroups: groups the changes of some buckets of one table by key.
 //
 // Flow        gather() -> changes(0), changes(1), ...
 // Invariants  a group's changes are in the order in which the buckets, and the changes in them, were given.
 //             Groups are in the order of their first changes.
-// Memory      kept from one gather() to the next. Who gathers as much as fits his cache at a time, waits for
-//             memory only where the changes themselves lie.
+// Memory      kept from one gather() to the next. A thread that gathers as much as fits its cache at a time
+//             waits for memory only where the changes themselves lie.
 // Threads     one owner.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace mneme {
 
-// Of a key's words. Another seed gives another function.
+// Hashes a key's words. Another seed gives another function.
 inline uint64_t hash_of_words(const uint64_t* words, size_t count, uint64_t seed) {
   uint64_t hash = seed;
   for (size_t i = 0; i < count; ++i) {

@@ -89,7 +89,7 @@ bool KeyInstaller::write(TableId table, Changes changes, std::byte* image) {
         if (!codec_.decode_row(table, change->action(), change->bytes(), image)) break;
         continue;
       case ChangeAction::kPatch:
-        // What it leaves out would be lost with the older images.
+        // The columns that a partial image lacks would be lost with the older images.
         if (is_reverse_ || !codec_.decode_changed(table, change->action(), change->bytes(), nullptr, image))
           break;
         continue;

@@ -1,4 +1,4 @@
-// KeyInstaller: all that a log holds of one row, key by key, into the row: the last step of LLR-P.
+// KeyInstaller: installs all changes that a log holds of a row, key by key: the last step of LLR-P.
 //
 // Flow        a key's changes, in commit order, and the row that stands there -> install(); the rows that
 //             this made come into indexes together: take_made() -> index_filler.h
@@ -36,9 +36,9 @@ class KeyInstaller {
 
   using Changes = std::span<const ShuffledChange* const>;
 
-  // Whether the row was not there before them. Else it is to be found by their key.
+  // Returns whether the changes make the row. Otherwise the caller finds it by their key.
   static bool make_row(Changes changes) { return changes.front()->action() == ChangeAction::kInsert; }
-  // `row`: the live one under the key, or nullptr. Where it fails, failed_at() tells by which change.
+  // `row`: the live one under the key, or nullptr. If it fails, failed_at() returns the LSN of the change.
   InstallOutcome install(TableId table, Changes changes, Row* row);
   Lsn failed_at() const { return failed_at_; }
 

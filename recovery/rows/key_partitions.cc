@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kPartitionSeed = 0x9e3779b97f4a7c15;
 constexpr size_t kSampledRecords = 1024;
-// Of neighbours, in the sample: so many that partitions come out alike.
+// Groups of neighbours in the sample for each partition: enough that partitions come out alike.
 constexpr size_t kGroupsPerPartition = 4;
 
 struct SampledKey {
@@ -27,7 +27,7 @@ uint64_t hash_of_leading(const IndexKey& key) {
   return hash_of_words(key.words.data(), key.word_count - 1, kPartitionSeed);
 }
 
-// Of sorted keys, groups that agree in all but the bits that are left out.
+// Counts the groups of sorted keys that agree in all but the bits that are left out.
 size_t groups_of(std::span<const SampledKey> keys, uint64_t mask) {
   size_t groups = keys.empty() ? 0 : 1;
   for (size_t i = 1; i < keys.size(); ++i) {

@@ -1,9 +1,9 @@
-// KeyPartitions: into which of its table's partitions a key belongs.
+// KeyPartitions: maps a key to one of its table's partitions.
 //
 // Invariants  by a hash of the key; of the key of an ordered index some low bits are left out, so that
-//             neighbours share a partition: who installs it then goes from one entry to the next in the
-//             index's leaves. How many bits, a sample of the log tells for each table: as many as leave some
-//             groups of neighbours to each partition.
+//             neighbours share a partition: the thread that installs it then goes from one entry to the next
+//             in the index's leaves. A sample of the log decides for each table how many bits: as many as
+//             leave some groups of neighbours to each partition.
 // Threads     constant after construction.
 #pragma once
 

@@ -18,7 +18,7 @@ class LocationInstallerTest : public testing::Test {
  protected:
   static constexpr uint64_t kSlot = 70;
 
-  // What the record at `lsn` says of the slot; `id` and `amount` are the row's.
+  // The change that the record at `lsn` makes to the slot; `id` and `amount` are the row's.
   void log(uint64_t lsn, ChangeAction action, uint64_t before, bool lived, int64_t id, int64_t amount) {
     const RowLayout& layout = shape_.db.schema().layout(shape_.kItem);
     std::vector<std::byte> image(layout.image_bytes());

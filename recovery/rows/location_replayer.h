@@ -1,7 +1,8 @@
-// LocationReplayer: PLR, the physical log replayed in parallel in any order.
+// LocationReplayer: replays the physical log in parallel in any order (PLR).
 //
-// Flow        each thread takes a batch of records, the next or the last that nobody has, and puts their rows
-//             into their slots (location_installer.h). The indexes are built afterwards (index_builder.h).
+// Flow        each thread takes a batch of records, the next or the last that no thread has, and puts their
+//             rows into their slots (location_installer.h). The indexes are built afterwards
+//             (index_builder.h).
 // Memory      where a row lies stands in the record, so its memory is asked for while those before it are
 //             written: no look-up, and no wait for one.
 // Errors      as replay.h says.

@@ -31,7 +31,7 @@ InstallOutcome NewestInstaller::add(TableId id, ChangeAction action, Lsn lsn, By
   InstallOutcome outcome = InstallOutcome::kNoRow;
   if (is_erased ? codec_.decode_key(id, columns, row->image())
                 : codec_.decode_row(id, action, columns, row->image())) {
-    // Who finds it before all its entries stand waits.
+    // A thread that finds the row before all its entries stand waits.
     row->set_word(RowWord::incoming().locked());
     outcome = links_.link_primary(table, row, existing);
   }

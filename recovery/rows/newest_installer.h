@@ -31,9 +31,9 @@ class NewestInstaller {
   NewestInstaller(const NewestInstaller&) = delete;
   NewestInstaller& operator=(const NewestInstaller&) = delete;
 
-  // Of a table without a primary key each change is an insert.
+  // Each change of a table without a primary key is an insert.
   InstallOutcome install(TableId table, ChangeAction action, Lsn lsn, ByteSpan columns, Row* row);
-  // Takes out the rows that this installer erased last. Nobody installs any more, but others may sweep.
+  // Takes out the rows that this installer erased last. No thread installs any more, but others may sweep.
   void sweep();
 
  private:

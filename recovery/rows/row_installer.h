@@ -39,7 +39,7 @@ class RowInstaller {
   // Whether an update of these columns exchanges index entries.
   bool changes_an_index(TableId table, const ColumnBits& changed) const;
 
-  // Nobody here holds a row any more that was erased.
+  // No replayer holds a row any more that was erased.
   void free_erased();
 
  private:

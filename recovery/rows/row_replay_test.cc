@@ -224,7 +224,7 @@ TEST(RowReplayErrors, OfSeveralTheFirstInTheLogIsNamed) {
   }
 }
 
-// What the log inserts first is there from the start.
+// The row that the log inserts first is there from the start.
 TEST(RowReplayErrors, OfRowsThatWereThereTheFirstInsertIsNamed) {
   ReplayFixture fixture(kBankSql);
   fixture.run_forward(2000, 3);

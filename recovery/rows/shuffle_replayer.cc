@@ -28,12 +28,13 @@ namespace {
 
 // Threads take stretches as they go: more of them than threads, so that none waits long for the last.
 constexpr size_t kStretchesPerThread = 4;
-// Of the log, for each partition of all tables: what its changes take besides the log, a quarter of it, fits
-// a cache.
+// The log's bytes for each partition of all tables. The changes take a quarter of that besides the log, which
+// fits a cache.
 constexpr size_t kPartitionBytes = size_t{8} << 20;
 // A thread writes to all buckets in turn, a cache line each.
 constexpr size_t kMaxPartitions = 512;
-// Of the next record, while one is being gone through: what the first level of the cache holds besides.
+// The bytes prefetched of the next record while one is being read: what the first-level cache can hold
+// besides.
 constexpr size_t kMaxAheadBytes = 8192;
 // Changes whose columns, in the log, are on their way into the cache.
 constexpr size_t kAhead = 16;
@@ -271,7 +272,7 @@ class ShuffleReplay {
     Prefetcher prefetcher_;
     std::array<KeyInstaller::Changes, Prefetcher::kMaxLookups> waiting_;
     std::array<RowLookup, Prefetcher::kMaxLookups> lookups_;
-    // Of the partition at hand.
+    // About the partition at hand.
     TableId table_;
     std::vector<const ChangeBucket*> buckets_;
   };
@@ -284,8 +285,8 @@ class ShuffleReplay {
 
   Lsn lsn_of(const ShuffledChange* change) const { return records_[change->record].lsn; }
 
-  // A change failed. Whether to go on: without memory nobody does. Else what is earlier in the log is still
-  // gone through, for the record to be told is the first that is at fault.
+  // Notes that a change failed. Returns whether to go on: without memory no thread does. Otherwise earlier
+  // records are still read, because the first record at fault is the one to report.
   bool goes_on(TableId table, Lsn lsn, InstallOutcome outcome) {
     if (!error_.is_at_or_before(lsn))
       error_.keep(lsn, install_error(database_.catalog(), table, lsn, outcome));
@@ -293,7 +294,7 @@ class ShuffleReplay {
     return outcome != InstallOutcome::kOutOfMemory;
   }
   bool is_exhausted() const { return is_exhausted_.load(std::memory_order_relaxed); }
-  // Whether all that is to be told of it lies before.
+  // Returns whether the error to report lies before.
   bool is_past_error(Lsn lsn) const { return error_.is_set() && error_.is_at_or_before(lsn); }
   bool is_past_error(const ShuffledChange* change) const {
     return error_.is_set() && error_.is_at_or_before(lsn_of(change));
@@ -314,7 +315,7 @@ class ShuffleReplay {
   // Drawn from by all threads; relaxed, they hand out numbers and nothing else.
   std::atomic<size_t> next_stretch_{0};
   std::atomic<size_t> next_partition_{0};
-  // Set by who finds no memory, read by all, who then stop: relaxed, nothing is read on its account.
+  // Set by a thread that finds no memory, read by all, which then stop. Relaxed: no other data depends on it.
   std::atomic<bool> is_exhausted_{false};
   EarliestError error_;
 };

@@ -1,4 +1,4 @@
-// ShuffleReplayer: LLR-P, the logical log replayed in parallel without latches.
+// ShuffleReplayer: replays the logical log in parallel without latches (LLR-P).
 //
 // Flow        shuffle: threads take stretches of the log and throw each change into a bucket, by table and
 //             key (change_buckets.h) -> install: threads take partitions, a table's buckets of one number
@@ -9,7 +9,7 @@
 //             core's cache. A row without a primary key can only be inserted: anywhere.
 // Order       stretches are in the log's order, and so is each bucket: a partition sees a key's changes in
 //             commit order. All changes of a row fall into one partition, so no latch is needed. Forward:
-//             each of its images is written. Reverse: the newest, and older ones are passed over, unread
+//             each of its images is written. Reverse: the newest, and older ones are skipped, unread
 //             (key_installer.h).
 // Streams     these are the two steps that distributed logging asks for, of a log that is partitioned by
 //             transaction: scan into buckets, sort, apply. Two things differ. Buckets are by table and key,

@@ -1,6 +1,6 @@
-// UnorderedReplayer: LLR, the logical log replayed in parallel in any order, as SiloR does it.
+// UnorderedReplayer: replays the logical log in parallel in any order, as SiloR does (LLR).
 //
-// Flow        each thread takes a batch of records, the next or the last that nobody has, and installs its
+// Flow        each thread takes a batch of records, the next or the last that no thread has, and installs its
 //             rows; at the end tombstones are swept.
 // Invariants  rows are latched while they change, and the last writer wins by LSN (newest_installer.h), so it
 //             does not matter who replays what, and when.

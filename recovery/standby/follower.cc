@@ -140,7 +140,7 @@ Result<void> Follower::replay_waiting() {
 Result<void> Follower::take_checkpoint_if_due() {
   const uint64_t since = standby_->end().value - std::min(checkpointed_, standby_->end()).value;
   if (options_.checkpoint_log_bytes == 0 || since < options_.checkpoint_log_bytes) return {};
-  // What it makes superfluous may be all that holds the log below its LSN.
+  // The checkpoint removes segments, which may be all that holds the log below its LSN on this disk.
   RETURN_IF_ERROR(log_->sync());
   const auto taken = standby_->take_checkpoint(*manifest_);
   if (!taken) return taken.error();
@@ -152,8 +152,8 @@ Result<void> Follower::take_checkpoint_if_due() {
 
 FollowLag Follower::lag() const {
   FollowLag lag;
-  // What was received is looked at first: then what has been replayed is never behind what was behind
-  // nothing.
+  // Reads what was received first: then the replayed part is at least what it was at that time, and the lag
+  // is never too small.
   const ReceivedLag received = receiver_->lag();
   lag.replayed = Lsn{replayed_lsn_.load(std::memory_order_relaxed)};
   const uint64_t records = replayed_records_.load(std::memory_order_relaxed);

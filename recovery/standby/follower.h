@@ -3,9 +3,9 @@
 //
 // Flow        open(): lock -> adopt_base() -> recover -> LogReceiver, Standby -> run(): take -> advance,
 //             round after round, a checkpoint now and then -> end, or promote()
-// Promotion   the receiver stops -> a term above all that came is fenced, so nobody else can append any more
-//             -> what they appended until then is received and replayed -> the directory's log is read, as
-//             recovery reads it, and must end where replay ended -> its end and a new incarnation with the
+// Promotion   the receiver stops -> a term above all that came is fenced, so no other engine can append any
+//             more -> what they appended until then is received and replayed -> the directory's log is read,
+//             as recovery reads it, and must end where replay ended -> its end and a new incarnation with the
 //             term's number are noted: it is a database like any other, to be opened for work
 //             (become_database()). A crash before the last step leaves a standby; the fence stays, so that
 //             promote() may be tried again.
@@ -70,13 +70,13 @@ class Follower {
   // Until `ends` says so, which is asked at least each tenth of a second, but not while a round is replayed.
   Result<void> run(const std::function<bool()>& ends);
   // Receives no more, and makes what has come durable: the directory can be followed with again. The last
-  // call but those that look.
+  // call, apart from those that only read.
   Result<void> end();
-  // Likewise the last.
+  // Also the last call, apart from those that only read.
   Result<Promotion> promote();
 
   FollowLag lag() const;
-  // Of the log that was received, what is below is safe here whatever ends.
+  // Returns the end of the received log that is durable here.
   Lsn durable() const { return log_ != nullptr ? log_->durable() : standby_->end(); }
   const Standby& standby() const { return *standby_; }
   const RecoveryReport& recovered() const { return recovered_; }

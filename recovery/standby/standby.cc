@@ -89,8 +89,8 @@ Result<StandbyCheckpoint> Standby::take_checkpoint(ManifestFile& manifest) {
   const uint64_t begin_ns = monotonic_ns();
   const std::string& directory = manifest.directory();
   const Manifest before = manifest.current();
-  // Not the next record's own LSN: a checkpoint's is nobody's place (location_installer.h tells by it what
-  // the checkpoint holds). No record is shorter than its header, so the same ones lie below.
+  // Not the next record's own LSN: a checkpoint's LSN is no record's place (location_installer.h tells by it
+  // what the checkpoint holds). No record is shorter than its header, so the same ones lie below.
   const Lsn lsn{end_.value - 1};
   StandbyCheckpoint taken;
   taken.lsn = std::max(lsn, before.checkpoint_lsn);
@@ -115,7 +115,7 @@ Result<StandbyCheckpoint> Standby::take_checkpoint(ManifestFile& manifest) {
     });
     if (!below->empty()) forget_former_lives(current);
   }));
-  // A crash before these are gone leaves them to who opens the directory next.
+  // After a crash before these are gone, the next opening of the directory removes them.
   ::unlink(path_in(directory, before.checkpoint_file).c_str());
   for (const SegmentEntry& each : *below) ::unlink(path_in(directory, each.file).c_str());
   taken.bytes = written->bytes;

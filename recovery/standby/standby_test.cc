@@ -83,7 +83,7 @@ TEST_P(StandbyTest, GoesOnAfterAnyEnd) {
       const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
       must(follower->run(
           [&] { return follower->lag().replayed > begin || std::chrono::steady_clock::now() > deadline; }));
-      // What was lost may come anew: an oracle can't go back.
+      // Lost records may come again: an oracle cannot go back.
       Oracle so_far(primary_, GetParam());
       ASSERT_EQ(digest_of(follower->standby().database()), so_far.digest(follower->standby().end()));
       durable = follower->durable();
@@ -332,7 +332,7 @@ TEST_P(StandbyOfCalls, GivesUpWhereNothingComes) {
                              log_.size() + 7, log_.size() + 1));
 }
 
-// What the standby's own manifest says is right by its checksum, and does not fit the log.
+// The standby's own manifest is right by its checksum, and does not fit the log.
 TEST_P(StandbyOfCalls, TellsPositionsThatAreNone) {
   make_primary(GetParam(), 50);
   copy_base_of(primary_);

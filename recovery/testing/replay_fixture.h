@@ -1,5 +1,4 @@
-// What the replay tests share: a program, random calls run forward as transactions, and their replay from
-// memory.
+// Replay fixture: a program, random calls run forward as transactions, and their replay from memory.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,7 +26,7 @@
 
 namespace mneme {
 
-// What tests of several schemas take as their parameter.
+// The parameter of tests of several schemas.
 struct NamedSql {
   std::string_view name;
   std::string_view sql;
@@ -76,7 +75,7 @@ class RandomCalls {
   std::vector<std::vector<Value>> arrays_;
 };
 
-// What somebody writes who knows no procedures: rows of any table come, go, and get other values in any
+// Random statements of a client without procedures: rows of any table come, go, and get other values in any
 // column.
 class RandomStatements {
  public:

@@ -1,5 +1,4 @@
-// What the standbys' tests share: a primary with files, whose log is sent to a replicated log in memory, and
-// an oracle.
+// Standby fixture: a primary with files, whose log is sent to a replicated log in memory, and an oracle.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +35,7 @@ class Oracle {
   }
 
   Lsn end() const { return log_.end; }
-  // Of all below `end`.
+  // Returns the digest of all records below `end`.
   std::string digest(Lsn end) {
     for (; next_ < log_.records.size() && log_.records[next_].lsn < end; ++next_) replay(log_.records[next_]);
     return digest_of(*database_, 1).to_string();
@@ -146,7 +145,7 @@ class StandbyFixture : public testing::TestWithParam<RecordContent> {
     calls(working, calls_each);
   }
 
-  // Of a primary whose log lies elsewhere: no segments.
+  // Copies a primary whose log lies elsewhere: there are no segments.
   void copy_base_of(const std::string& primary) {
     must(copy_base(primary, directory_));
     must(must(ManifestFile::open(directory_))->update([&](Manifest& manifest) {
