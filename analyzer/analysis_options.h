@@ -9,7 +9,7 @@
 
 namespace mneme {
 
-// What two operations must have in common to be in conflict.
+// Two operations are in conflict if they share:
 enum class ConflictGrain : uint8_t {
   kTable,   // the paper's rule: a table that one of them modifies
   kColumn,  // a column that one of them writes, or the coming and going of a table's rows
@@ -20,11 +20,11 @@ enum class Decomposition : uint8_t {
   kChopping,  // as fine as transaction chopping allows, the paper's comparison
 };
 
-// What may be known to order nothing.
+// Conflicts that may be known to order nothing.
 struct Elisions {
   bool unwritten = true;    // columns that no procedure writes; conflicts by column imply it
   bool insert_only = true;  // tables into which procedures only insert
-  bool increments = true;   // additions to a column: they commute, and nobody looks
+  bool increments = true;   // additions to a column: they commute, and no statement reads the column
 
   bool operator==(const Elisions&) const = default;
 };

@@ -147,7 +147,8 @@ class Coalescing {
     return keys.size() == 1;
   }
 
-  // What lanes are cut by (lane_plan.h): known columns of the primary key, or else any that are known.
+  // Returns the columns that lanes are cut by (lane_plan.h): known columns of the primary key, or else any
+  // that are known.
   std::set<ColumnId> lane_candidates(const AccessSite& site) const {
     std::set<ColumnId> known;
     for (const auto& [column, value] : site.keys) known.insert(column);

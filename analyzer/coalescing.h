@@ -1,8 +1,8 @@
 // Coalescing: blocks that need not be apart for anything are joined, since each costs a transaction a piece
 // and a recording.
 //
-// Column conflicts leave many small slices: a read of columns that nobody writes, two updates of one row.
-// Such a slice, alone in its block, joins the one slice of its procedure that waits for it,
+// Column conflicts leave many small slices: a read of columns that no procedure writes, two updates of one
+// row. Such a slice, alone in its block, joins the one slice of its procedure that waits for it,
 //   reads  where it conflicts with nothing: it may then run at any time, so also at the beginning of the
 //          other;
 //   rows   where both write one and the same table, and the other is alone in its block, too: they run one

@@ -8,12 +8,14 @@
 // Elisions    unwritten    what only reads columns that no procedure writes, of rows that neither come nor
 //                          go, finds the same at any time. (By columns, such an operation has nothing in
 //                          common with others anyway.)
-//             insert-only  rows of a table that is only inserted into: nobody looks, and committed keys
+//             insert-only rows of a table that is only inserted into: no procedure reads them, and committed
+//             keys
 //                          differ.
 //             increments   two that add to a column and do no more to it: sums do not depend on order.
-//                          Whoever reads the column, or sets it, is in conflict with both, and so in one
-//                          block with them, where lanes keep commit order. So only where nobody does can they
-//                          come into different blocks, and there replay adds atomically (dependency_graph.h).
+//                          A procedure that reads the column, or sets it, is in conflict with both, and so in
+//                          one block with them, where lanes keep commit order. So only where none does can
+//                          they come into different blocks, and there replay adds atomically
+//                          (dependency_graph.h).
 // In place    Blocks run at the same time, and by columns two of them may write one row at once. They write
 //             different bytes: no two columns share one, NULL flags included (row_layout.h); neither the
 //             row's word nor, as no indexed column changes hands here, an index entry is written; an update
@@ -67,7 +69,7 @@ class ConflictRule {
   bool only_adds_to(OperationRef operation, TableId table, ColumnId column) const;
 
  private:
-  // What the logged procedures do to a table together.
+  // Sums up the logged procedures' uses of a table.
   struct TableTotal {
     bool is_modified = false;
     bool is_only_inserted = true;
@@ -80,7 +82,7 @@ class ConflictRule {
     uint32_t line;
   };
 
-  // What two uses of a table meet in, and what each does about it.
+  // A column or row set in which two uses of a table meet, and what each does to it.
   struct Meeting {
     std::string where;
     std::string_view first;

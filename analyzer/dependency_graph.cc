@@ -134,7 +134,7 @@ class Analyzer {
     return by_operation;
   }
 
-  // As much of the procedure's name as tells it from the others, with a capital letter.
+  // Returns as much of the procedure's name as distinguishes it from the others, with a capital letter.
   std::string label_prefix(ProcedureId id) const {
     const std::string& name = program_.procedure(id).name;
     size_t length = 1;
@@ -239,7 +239,8 @@ class Analyzer {
     }
   }
 
-  // What each slice runs. Lanes need all slices of a block, and what is recorded all slices of a procedure.
+  // Plans the bodies of each slice. Lanes need all slices of a block, and recording needs all slices of a
+  // procedure.
   void plan_slices() {
     std::vector<std::vector<std::unique_ptr<SlicePlan>>> plans(graph_.procedures.size());
     for (const LocalGraph& local : graph_.procedures) {

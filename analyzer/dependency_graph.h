@@ -54,13 +54,14 @@ struct Slice {
   BlockId block;                        // not valid in a read-only procedure, which is never logged
   std::vector<OperationId> operations;  // in program order
   std::vector<std::string> merges;      // why they are one slice
-  // Of `operations`, those that replay performs: all writes, and the reads that some write depends on. The
-  // other reads feed results or the guards of RAISE only; a slice of nothing else is not replayed and has
-  // empty bodies.
+  // The `operations` that replay performs: all writes, and the reads that some write depends on. The other
+  // reads feed results or the guards of RAISE only; a slice of nothing else is not replayed and has empty
+  // bodies.
   std::vector<OperationId> replayed;
   bool is_replayed() const { return !replayed.empty(); }
 
-  // What replay runs (ir::OperationMode says what becomes of each operation), against LocalGraph::replay.
+  // The body that replay runs against LocalGraph::replay; ir::OperationMode says how it treats each
+  // operation.
   std::vector<ir::Statement> body;
   // Dispatch runs it to learn the lanes: operations of the slice are kLocate statements, one for each access
   // to a table whose rows are spread over lanes, with one argument for each of its lane columns (an access
@@ -132,7 +133,8 @@ struct DependencyGraph {
   std::vector<LocalGraph> procedures;  // by ProcedureId
   std::vector<Block> blocks;           // by BlockId
   std::vector<BlockEdge> edges;
-  // What orders nothing, and was made use of: for listings, and for who asks what is added to atomically.
+  // Conflicts that order nothing and were used as such: for listings, and to find columns that are added to
+  // atomically.
   std::vector<TableId> insert_only;
   std::vector<SharedColumn> shared_columns;
 

@@ -70,8 +70,8 @@ class ReachingDefinitions {
     size_t end = 0;
   };
 
-  // Of definitions, by words: procedures of hundreds of statements are taken apart while somebody waits for a
-  // recovery.
+  // A set of definitions, kept in words: procedures of hundreds of statements are taken apart while a user
+  // waits for a recovery.
   class Set {
    public:
     explicit Set(size_t size) : words_((size + 63) / 64) {}
@@ -209,8 +209,8 @@ void ProgramDependence::find_values(const ir::Procedure& procedure, const std::v
   }
 }
 
-// What the jump may skip: the statements after it, up to the end of the loop that it leaves or continues
-// (RETURN: of the procedure), and further iterations of the loops that it leaves.
+// The jump may skip the statements after it, up to the end of the loop that it leaves or continues (RETURN:
+// of the procedure), and further iterations of the loops that it leaves.
 void ProgramDependence::add_jump(StatementId jump) {
   const ir::Statement& statement = table_.statement(jump);
   uint32_t loops_left = 0;

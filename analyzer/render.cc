@@ -165,7 +165,7 @@ class TextWriter {
     for (const std::string& reason : edge.reasons) line("      {}", reason);
   }
 
-  // What could have put procedures in order, and does not.
+  // Writes the conflicts that could have put procedures in order, and do not.
   void write_elided() {
     for (const TableId table : graph_.insert_only) {
       line("  {} is only inserted into: its rows are in no order", program_.catalog.table(table).name);

@@ -1,7 +1,7 @@
 // Replayed procedure: a procedure's operations as replay performs them.
 //
-// Of an operation's outputs, FOUND included, those stay that some write depends on: the others feed results,
-// or the guards of RAISE. What was read for these alone is not read.
+// An operation keeps the outputs, FOUND included, that some write depends on: the others feed results, or the
+// guards of RAISE. Columns that were read for these alone are not read.
 #pragma once
 
 #include <set>
@@ -15,7 +15,7 @@ namespace mneme {
 
 using UsedOutputs = std::set<std::pair<OperationId, VariableId>>;
 
-// What slices use together, however the procedure is sliced.
+// Returns the outputs that the slices use together, however the procedure is sliced.
 UsedOutputs used_outputs(const ProcedureAnalysis& analysis);
 
 // Without a body: slices have their own.

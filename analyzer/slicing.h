@@ -41,7 +41,7 @@ struct ReasonedPartition {
   std::vector<std::pair<size_t, std::string>> reasons;
 };
 
-// Of the procedure's operations among each other.
+// Returns the data dependencies among the procedure's operations.
 std::vector<DataDependency> data_dependencies(const ir::Procedure& procedure, const ConflictRule& conflicts);
 
 // Algorithm 1: the operations of one procedure, partitioned into slices. `chopped`: all procedures, where

@@ -26,7 +26,7 @@ bool names_column(const Expr& whole, ColumnId column) {
   return columns.contains(column);
 }
 
-// Of what expressions and paths name, all but the value that `without` assigns.
+// Returns the columns that expressions and paths name, apart from the value that `without` assigns.
 std::set<ColumnId> named_columns(const Catalog& catalog, const Operation& operation, size_t access,
                                  const ir::Assignment* without) {
   std::set<ColumnId> columns;

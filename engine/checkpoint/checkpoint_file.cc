@@ -13,7 +13,7 @@ namespace mneme {
 namespace {
 
 // So far behind the chunk that is written pages are dropped: most are on the disk by then, and the others
-// stay. Nobody waits.
+// stay. No thread waits.
 constexpr uint64_t kDropBehindBytes = uint64_t{16} << 20;
 constexpr uint64_t kPageBytes = 4096;
 

@@ -2,7 +2,7 @@
 //
 // Flow        create() -> a CheckpointRows for each thread: add() ..., flush() -> complete(): sync -> header
 //             page -> sync, file and directory -> the caller makes it current in the manifest
-// Invariants  until the manifest names the file, nobody reads it: a crash in between leaves a file of no
+// Invariants  until the manifest names the file, no recovery reads it: a crash in between leaves a file of no
 //             consequence. One that was not completed is removed by the destructor.
 // Threads     create, complete, the destructor: one. Chunks are written at offsets drawn from a counter by
 //             any.
@@ -37,8 +37,8 @@ struct WrittenCheckpoint {
   uint64_t rows = 0;
 };
 
-// What becomes of the file's pages in the system's cache once they are on the disk. Beside transactions they
-// are dropped, so that the next chunk is copied to the same memory: on a virtual machine most of a
+// Decides whether the file's pages stay in the system's cache once they are on the disk. Beside transactions
+// they are dropped, so that the next chunk is copied to the same memory: on a virtual machine most of a
 // checkpoint's processor time went into pages that had never been touched before. What a later recovery finds
 // in the cache is worth less.
 enum class CachedPages : uint8_t { kStay, kGo };

@@ -52,7 +52,7 @@ struct CheckpointChunkHeader {
   uint64_t offset = 0;
 
   void encode(std::byte* to) const;
-  // Nothing: these bytes are no intact chunk header.
+  // Returns nullopt if these bytes are no intact chunk header.
   static std::optional<CheckpointChunkHeader> decode(ByteSpan bytes);
 };
 

@@ -35,8 +35,8 @@ class Keeping {
   VersionKeeper& versions_;
 };
 
-// What the row is at the boundary, if that still stands in its slot: its image is in `image`, and the answer
-// is true.
+// Copies the row's version at the boundary into `image`, and returns true, if its slot still holds that
+// version.
 bool read_older(const Table& table, const Row& row, Lsn boundary, std::byte* image) {
   for (uint32_t tries = 0;; ++tries) {
     const RowWord seen = row.word();
@@ -80,7 +80,7 @@ Error OnlineCheckpointer::given_up() {
   return failed("the checkpoint was given up; the one before stays current");
 }
 
-// Until nobody can append to the lists of the checkpoint before any more.
+// Waits until no worker can append to the lists of the checkpoint before any more.
 Result<void> OnlineCheckpointer::wait_for_former() {
   const uint64_t sealed = database_.epochs().seal();
   while (database_.epochs().oldest_running() <= sealed) {
@@ -132,7 +132,7 @@ Result<void> OnlineCheckpointer::write_rows(Lsn boundary, CheckpointFile& file) 
     if (!captured) ranges.stop();
     return captured;
   }));
-  // What was put into the lists while the last ranges were walked.
+  // The versions that were put into the lists while the last ranges were walked.
   RETURN_IF_ERROR(write_kept(rows.front()));
   for (CheckpointRows& each : rows) RETURN_IF_ERROR(each.flush());
   return {};
@@ -216,8 +216,8 @@ Result<void> OnlineCheckpointer::make_current(const WrittenCheckpoint& written, 
     std::erase_if(manifest.segments, [&](const SegmentEntry& each) {
       return std::ranges::any_of(*below, [&](const SegmentEntry& old) { return old.number == each.number; });
     });
-    // What is dropped here is a gap that no archive fills: what lies before it, wherever, can't be replayed
-    // any more.
+    // The dropped segments leave a gap that no archive fills: the log before it, wherever it lies, cannot be
+    // replayed any more.
     if (options_.archive.empty() && !below->empty()) forget_former_lives(manifest);
   }));
   observe(CheckpointStep::kCurrent);

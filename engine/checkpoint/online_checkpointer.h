@@ -18,8 +18,8 @@
 //             durable.
 // Threads     take(): one at a time; it uses `threads`. hurry, give_up: any.
 // Waiting     for rows while a commit has them locked, for the log, and before it begins for transactions
-//             that have been running since the checkpoint before: give_up() ends that as well. Nobody waits
-//             for it.
+//             that have been running since the checkpoint before: give_up() ends that as well. No transaction
+//             waits for it.
 // Errors      the disk is full or fails, no memory for older images, the log has failed, give_up(): a
 //             sentence; no file is left, the checkpoint before stays current, and another may be taken.
 #pragma once
@@ -54,7 +54,8 @@ inline constexpr uint32_t kCheckpointSteps = 9;
 
 struct OnlineCheckpointOptions {
   uint32_t threads = 1;
-  // Of the time, for each thread: less makes a checkpoint take longer, and transactions notice less of it.
+  // The share of the time that each thread works: less makes a checkpoint take longer, and slows transactions
+  // less.
   double share = 1;
   // Kept images wait in so much memory at most before threads work without rests.
   size_t most_waiting_bytes = size_t{16} << 20;

@@ -35,7 +35,7 @@ class SlotRanges {
     if (taken >= ranges_.size()) return std::nullopt;
     return ranges_[taken];
   }
-  // Nobody gets another.
+  // No thread gets another.
   void stop() { next_.store(ranges_.size(), std::memory_order_relaxed); }
 
  private:

@@ -21,7 +21,7 @@ class BtreeNode : public NodeLock<4> {
  public:
   static constexpr uint64_t kObsolete = 2;
 
-  // What all nodes of a tree have in common.
+  // The sizes that all nodes of a tree share.
   struct Shape {
     uint32_t key_words;
     uint32_t leaf_capacity;
@@ -132,8 +132,8 @@ class BtreeNode : public NodeLock<4> {
   void prefetch() const { prefetch_lines(block_, 2 * kCacheLineBytes); }
 
  private:
-  // The rank is in [low, low + count]. Nobody can predict which way a search goes: so it takes as many steps
-  // either way, and steps without branches.
+  // The rank is in [low, low + count]. The processor cannot predict which way a search goes: so it takes as
+  // many steps either way, and steps without branches.
   template <bool kOrEqual>
   uint32_t search(const Shape& shape, uint32_t count, const uint64_t* key) const {
     uint32_t low = 0;

@@ -3,10 +3,10 @@
 // Buckets     0 .. bucket_count-1 lie in segments, each as large as all before it, so growing moves no
 //             bucket. A bucket knows its depth; a reader that comes with an old bucket count finds that its
 //             hash no longer fits, and goes on to the bucket that was split off.
-// Growing     an insert that needs an overflow block leaves a debt; who finds 32 of them splits the next 64
-//             buckets, in order of their numbers, one grower at a time, while the others go on. Buckets that
-//             are rather empty are not split: with steady inserts and deletes the index stops growing. It
-//             never shrinks.
+// Growing     an insert that needs an overflow block leaves a debt; the insert that finds 32 of them splits
+//             the next 64 buckets, in order of their numbers, one grower at a time, while the others go on.
+//             Buckets that are rather empty are not split: with steady inserts and deletes the index stops
+//             growing. It never shrinks.
 // Walks       a range that the hash does not lead to (an ad-hoc statement's) visits all buckets. The walk's
 //             place is that of its last piece: the bucket, and the last key in it. A split moves entries to
 //             buckets with higher numbers, where the walk finds them, perhaps again: then the version of the

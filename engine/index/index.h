@@ -34,8 +34,8 @@ struct NodeVersion {
   bool is_current() const { return node->load(std::memory_order_acquire) == version; }
 };
 
-// What one of our own writes did to a node. A node that was split off another (or took over some of its
-// entries) names it: who watched the one must watch both.
+// The change that one of the transaction's own writes made to a node. A node that was split off another (or
+// took over some of its entries) names it: a transaction that watched the one must watch both.
 struct NodeChange {
   const NodeWord* node;
   uint64_t before;
@@ -65,19 +65,19 @@ class IndexCursor {
 
   const uint64_t* key(size_t i) const { return keys.data() + i * key_words; }
 
-  // What the largest node holds (static_assert'ed where nodes are laid out).
+  // The capacity of the largest node (static_assert'ed where nodes are laid out).
   static constexpr size_t kMaxEntries = 64;
   static constexpr size_t kMaxEntryWords = 256;
   using Key = std::array<uint64_t, kMaxKeyWords>;
 
   const uint32_t key_words;
   const ScanDirection direction;
-  // What is left of the range. The index moves `low` up, or `high` down, with each piece.
+  // The rest of the range. The index moves `low` up, or `high` down, with each piece.
   Key low;
   Key high;
   bool high_exclusive = false;
   bool done = false;
-  // Whoever asks for rows alone says so: then the piece's keys may be left out.
+  // A caller that wants rows alone clears it: then the piece's keys may be left out.
   bool wants_keys = true;
 
   // The piece.
@@ -162,7 +162,7 @@ class Index {
   // Calls visit(key, row) for every entry, in key order where there is one. The index is at rest.
   virtual void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const = 0;
 
-  // Of all nodes, with room for more in them and beside them.
+  // Returns the memory of all nodes, with room for more in them and beside them.
   virtual size_t memory_bytes() const = 0;
 
   // Walks the whole structure and CHECKs that it is well-formed. The index is at rest.

@@ -77,7 +77,7 @@ class IndexStressTest : public testing::TestWithParam<Kind> {
     }
   }
 
-  // Of the thread's keys from this one on.
+  // Inserts a run of the thread's keys, from this one on.
   void insert_run(uint64_t n, std::vector<bool>& present, InsertHint& hint) {
     std::vector<Key> keys;
     std::vector<uint64_t> numbers;

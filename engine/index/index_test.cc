@@ -44,7 +44,7 @@ class IndexTest : public testing::TestWithParam<Kind> {
     NodeVersion node;
     return index->find(key.data(), node);
   }
-  // What probing finds while nobody writes.
+  // Returns what probing finds while no thread writes.
   Row* probe(const Key& key) const {
     IndexProbe probe;
     for (int steps = 0; !probe.is_done; ++steps) {

@@ -1,10 +1,11 @@
 // InsertHints: where one owner's last inserts into an index went, one hint for each of some neighbourhoods of
 // keys.
 //
-// What it is for  rows often come in at the end of each of several runs of keys in turn: orders at the end of
+// Purpose         rows often come in at the end of each of several runs of keys in turn: orders at the end of
 //                 their district's. One hint for all would be of the run before; here the words of a key but
 //                 the last choose.
-// Invariants      a hint says where its key went, whoever else comes to share its place: wrong ones cost a
+// Invariants      a hint says where its key went, whichever other key comes to share its place: wrong ones
+//             cost a
 //                 comparison.
 // Threads         one owner.
 #pragma once

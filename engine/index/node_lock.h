@@ -1,4 +1,4 @@
-// NodeLock: the first word of an index node: its version, and the lock of whoever changes it.
+// NodeLock: the first word of an index node: its version, and the lock of the thread that changes it.
 //
 // Version     bit 0 locked, from kChange on a count of changes; bits between are the node's own. Never falls,
 //             not even when the block is recycled (node_pool.h).

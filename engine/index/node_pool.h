@@ -1,7 +1,7 @@
 // NodePool: index nodes of one size, on huge pages, that stay index nodes for ever.
 //
-// A node given back keeps its version word, and whoever takes it next raises the version further. So an
-// optimistic reader that comes late to a recycled node reads valid memory (all of it atomic words), finds
+// A node given back keeps its version word, and the thread that takes it next raises the version further. So
+// an optimistic reader that comes late to a recycled node reads valid memory (all of it atomic words), finds
 // another version, and starts again; a node set that names it fails its validation. That is why nodes need no
 // epochs, as rows do: versions never repeat, while a row that is being inserted always looks the same.
 //
@@ -33,7 +33,7 @@ class NodePool {
   NodePool(size_t node_bytes, HugePageSource& memory)
       : node_bytes_(node_bytes), memory_(memory), shares_(std::make_unique<Share[]>(memory.numa().nodes)) {}
 
-  // Its nodes are gone: nobody reads them any more.
+  // Its nodes are gone: no thread reads them any more.
   ~NodePool();
   NodePool(const NodePool&) = delete;
   NodePool& operator=(const NodePool&) = delete;
@@ -43,14 +43,14 @@ class NodePool {
   void give_back(NodeWord* node);
 
   size_t node_words() const { return node_bytes_ / sizeof(NodeWord); }
-  // Of all nodes, and of room for more.
+  // Returns the memory of all nodes, and of room for more.
   size_t memory_bytes() const;
 
  private:
   const size_t node_bytes_;
   HugePageSource& memory_;
 
-  // Of one NUMA node.
+  // The part of one NUMA node.
   struct alignas(kCacheLineBytes) Share {
     std::mutex mutex;
     // Guarded by mutex.

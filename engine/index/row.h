@@ -50,7 +50,7 @@ class RowWord {
   constexpr RowWord locked() const { return RowWord(bits_ | kLocked); }
   constexpr RowWord claimed() const { return RowWord(bits_ | kClaimed); }
   constexpr RowWord unclaimed() const { return RowWord(bits_ & ~kClaimed); }
-  // What two reads of an unchanged row have in common.
+  // Returns the part of the word that two reads of an unchanged row have in common.
   constexpr RowWord version() const { return RowWord(bits_ & ~(kLocked | kClaimed)); }
   constexpr bool operator==(const RowWord&) const = default;
 

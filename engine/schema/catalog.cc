@@ -204,8 +204,9 @@ Result<void> Catalog::check_key(const TableDefinition& table, const std::string&
     bytes += key_bytes(column);
   }
 
-  // What the engine appends to make every entry's key unique: the primary key, else the row's slot number. To
-  // a unique index's key it is appended as whole words (engine/table/indexed_table.h), to another's as bytes.
+  // The bytes that the engine appends to make every entry's key unique: the primary key, else the row's slot
+  // number. To a unique index's key it is appended as whole words (engine/table/indexed_table.h), to
+  // another's as bytes.
   uint32_t suffix = 8;
   if (table.primary_key) {
     suffix = 0;

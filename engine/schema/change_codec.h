@@ -72,13 +72,13 @@ class ChangeCodec {
   bool decode_key(TableId table, ByteSpan columns, std::byte* image) const;
   // All that it holds: but for a patch or an erased row, the whole row.
   bool decode_row(TableId table, ChangeAction action, ByteSpan columns, std::byte* image) const;
-  // Of an update or a patch, what was changed; no other columns of the image are touched. `among`, where
-  // given, leaves out all columns of rest() that it has no bit for.
+  // Decodes the changed columns of an update or a patch; no other columns of the image are touched. `among`,
+  // where given, leaves out all columns of rest() that it has no bit for.
   bool decode_changed(TableId table, ChangeAction action, ByteSpan columns, const ColumnBits* among,
                       std::byte* image) const;
-  // Of an update or a patch: a bit for each column of rest(). Nothing: they are none.
+  // Returns a bit for each column of rest() of an update or a patch; nullopt if the bytes are none.
   std::optional<ColumnBits> changed_columns(TableId table, ByteSpan columns) const;
-  // Of one change, all told.
+  // Returns the most bytes that one change can take.
   size_t max_bytes(TableId table) const { return tables_[table.value].max_bytes; }
 
  private:

@@ -4,7 +4,7 @@
 // Parts       The row's header and the image's first 56 bytes are part 0; every further 64 bytes, as many as
 //             a cache line holds, are the next part, and the 64th part is all the rest. So in a row that
 //             begins on a cache line a part is a line; in one that doesn't, a part touches two.
-// Invariants  part boundaries lie on words: whoever copies parts copies whole words.
+// Invariants  part boundaries lie on words: code that copies parts copies whole words.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class ImageParts {
  public:
   static constexpr size_t kPartBytes = 64;
   static constexpr size_t kMaxParts = 64;
-  // What lies before the image in its row (row.h).
+  // The bytes before the image in its row (row.h).
   static constexpr size_t kHeaderBytes = 8;
 
   constexpr ImageParts() = default;  // none

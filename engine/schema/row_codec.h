@@ -40,7 +40,7 @@ class ColumnBits {
 
 class RowCodec {
  public:
-  // Of all columns, in their order.
+  // A codec of all columns, in their order.
   explicit RowCodec(const RowLayout& layout);
   RowCodec(const RowLayout& layout, std::span<const ColumnId> columns);
 
@@ -49,7 +49,7 @@ class RowCodec {
   // Returns the end of what it wrote.
   std::byte* encode(const std::byte* image, std::byte* to) const;
   void encode(const std::byte* image, ByteBuffer& out) const;
-  // What is NULL keeps the bytes that the image has there.
+  // A column that is NULL keeps the bytes that the image has there.
   bool decode(ByteReader& in, std::byte* image) const;
 
   // Reads past all columns.
@@ -57,7 +57,7 @@ class RowCodec {
 
   // Some columns only.
   std::byte* encode(const std::byte* image, const ColumnBits& columns, std::byte* to) const;
-  // Of the columns that `in` holds (nullptr: all), writes those that are wanted.
+  // Writes the wanted ones of the columns that `in` holds (nullptr: all).
   bool decode(ByteReader& in, const ColumnBits* held, FunctionRef<bool(size_t column)> is_wanted,
               std::byte* image) const;
   // Sets the bits of the columns that lie wholly in `parts` and in which the images differ, and clears all

@@ -128,7 +128,7 @@ TEST(RowCodec, NoBytesMakeItLeaveTheImage) {
       ++refused;
       continue;
     }
-    // What it took can be written again.
+    // Bytes that it accepted can be written again.
     ByteBuffer again;
     codec.encode(image.get(), again);
     EXPECT_LE(again.size(), codec.max_bytes());

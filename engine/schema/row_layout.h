@@ -31,7 +31,7 @@ class RowLayout {
 
   size_t image_bytes() const { return image_bytes_; }
   size_t column_count() const { return columns_.size(); }
-  // What the columns take of an image, NULL flags included: all but padding.
+  // Returns the bytes that the columns take of an image, NULL flags included: all but padding.
   size_t column_bytes() const;
 
   // Strings point into the image.

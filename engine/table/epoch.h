@@ -47,7 +47,7 @@ class EpochManager {
   std::vector<CachePadded<std::atomic<uint64_t>>> slots_;
 };
 
-// What one worker has unlinked and may not free yet.
+// The objects that one worker has unlinked and may not free yet.
 class Limbo {
  public:
   using Free = void (*)(void* context, void* object);

@@ -8,7 +8,7 @@
 //             a check of all entries under the key.
 // Stale       an index other than the primary key's may hold entries whose row has meanwhile another key
 //             there: a reader compares. They are removed once the change is durable (worker.h).
-// Threads     constant but for take(), when nobody uses it, and for what Table and Index allow.
+// Threads     constant but for take(), when no thread uses it, and for what Table and Index allow.
 #pragma once
 
 #include <memory>
@@ -42,7 +42,7 @@ class IndexedTable {
  public:
   IndexedTable(const Schema& schema, TableId id, HugePageSource& memory);
 
-  // What a schema says of the table. Another schema in which the table stays has the same columns; ids and
+  // The table's part of a schema. Another schema in which the table stays has the same columns; ids and
   // indexes may differ.
   struct Shape {
     Shape(const Schema& schema, TableId id);

@@ -53,7 +53,7 @@ bool KeptVersions::append(const KeptVersion& kept, size_t image_bytes) {
     KeptChunk* chunk = pool_.take();
     if (chunk == nullptr) return false;
     DCHECK(bytes <= chunk->capacity_);
-    // Nobody else has it: what these hold from its former use is of no consequence.
+    // No other thread has it: what these hold from its former use is of no consequence.
     chunk->filled_.store(0, std::memory_order_relaxed);
     chunk->next_.store(nullptr, std::memory_order_relaxed);
     (filling_ == nullptr ? first_ : filling_->next_).store(chunk, std::memory_order_release);

@@ -5,7 +5,7 @@
 //             the worker released a row's word is seen by who drains after reading that word. Images lie in
 //             chunks of some hundred KiB, which are used again once they have been drained: the list takes no
 //             more memory than what waits to be drained.
-// Threads     append: the worker. drain: one thread at a time. reset: while nobody does either.
+// Threads     append: the worker. drain: one thread at a time. reset: while no thread does either.
 // Waiting     none, but for the pool's mutex, once a chunk.
 // Errors      no memory: append() returns false, and the version is lost; the checkpoint is then to be given
 //             up.
@@ -60,7 +60,7 @@ class KeptChunkPool {
   void give_back(KeptChunk* chunk);
 
   size_t chunk_bytes() const { return chunk_bytes_; }
-  // Of the chunks that lists use now, and the most since the last forget_peak().
+  // Return the memory of the chunks that lists use now, and the most since the last forget_peak().
   size_t bytes_in_use() const;
   size_t peak_bytes() const;
   void forget_peak();

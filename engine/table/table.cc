@@ -41,12 +41,12 @@ Row* Table::allocate(SlotCache& cache) {
   if (cache.freed.empty() && (cache.next < cache.end || !take_shared(cache))) return take_new(cache);
   Row* row = cache.freed.back();
   cache.freed.pop_back();
-  // Somebody who looks for entries that the row left behind may have claimed it for a moment (Worker::tidy).
+  // A worker that unlinks entries that the row left behind may have claimed it for a moment (Worker::tidy).
   for (uint32_t tries = 0; !row->try_change(RowWord(), RowWord::incoming()); ++tries) spin_pause(tries);
   return row;
 }
 
-// Of those that other threads have passed on.
+// Takes slots that other threads have passed on.
 bool Table::take_shared(SlotCache& cache) {
   if (shared_count_.load(std::memory_order_relaxed) == 0) return false;
   std::lock_guard lock(mutex_);

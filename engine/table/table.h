@@ -46,10 +46,10 @@ class Table {
 
   size_t image_bytes() const { return image_bytes_; }
   size_t image_words() const { return image_bytes_ / 8; }
-  // What a row takes, its header and gap included.
+  // Returns the bytes that a row takes, its header and gap included.
   size_t slot_bytes() const { return stride_; }
 
-  // A row that nobody else has; its word is RowWord::incoming().
+  // Returns a row that no other thread has; its word is RowWord::incoming().
   Row* allocate(SlotCache& cache);
   // `row` is free by its word (whose last owner made it so), in no index, and no running transaction can hold
   // it.
@@ -71,7 +71,7 @@ class Table {
   // nullptr for a slot whose chunk does not exist.
   Row* at(uint64_t slot) const;
   uint64_t slot_of(const Row* row) const;
-  // Of all chunks.
+  // Returns the memory of all chunks.
   size_t memory_bytes() const;
 
   // Calls visit(row) for every live row with its slot in [begin, end). The table is at rest.
@@ -115,9 +115,9 @@ class Table {
   HugePageSource& memory_;
 
   // By node: the next run of the chunk that its threads fill; none is left where that is a chunk's first
-  // slot. Advanced by who takes a run (release, so that slot_end() orders a walk after it; acquire: the chunk
-  // is there), and set to the first run of a new chunk under mutex_ (release: the chunk comes before). Slots
-  // are never used again as runs, so a value comes once.
+  // slot. Advanced by the thread that takes a run (release, so that slot_end() orders a walk after it;
+  // acquire: the chunk is there), and set to the first run of a new chunk under mutex_ (release: the chunk
+  // comes before). Slots are never used again as runs, so a value comes once.
   const std::unique_ptr<CachePadded<std::atomic<uint64_t>>[]> next_run_;
   // Freed slots that no thread keeps. The count lets allocate() look without the mutex; stale is harmless,
   // the slots are only found later.
@@ -131,8 +131,8 @@ class Table {
   // The first chunk, while little of it is in use. The thread that uses more of it takes it out by an
   // exchange. All accesses are relaxed: they pass on an address, and no memory behind it.
   std::atomic<std::byte*> small_chunk_{nullptr};
-  // A multiple of kRunSlots. Raised by whoever restores a slot beyond it (relaxed: what ends their threads
-  // orders the rest).
+  // A multiple of kRunSlots. Raised by the thread that restores a slot beyond it (relaxed: what ends their
+  // threads orders the rest).
   alignas(kCacheLineBytes) std::atomic<uint64_t> restored_end_{0};
   // Set under mutex_ (release: the chunk's header comes before), read by all (acquire).
   std::array<std::atomic<Group*>, kGroups> groups_{};

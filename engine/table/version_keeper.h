@@ -1,12 +1,12 @@
-// Version keeper: while a checkpoint is taken, who writes over a row that belongs to it keeps the row's older
-// image.
+// Version keeper: while a checkpoint is taken, a worker that writes over a row that belongs to it keeps the
+// row's older image.
 //
 // Flow        checkpointer: start() -> draws the checkpoint's LSN C -> fix(C) -> claim() for each row that it
 //             captures -> drain() now and then, and once more behind its walk -> stop() worker: boundary(),
 //             after it has reserved its own LSN -> keep() for each row that it writes over and that is older
 //             than the boundary, under the row's lock, before its word is released
-// Invariants  Of a slot, exactly one version is the one at C: the last one below C. It is written by whoever
-//             claims it first, the walk or drain(), and by nobody else.
+// Invariants  exactly one version of a slot is the one at C: the last one below C. The first to claim it, the
+//             walk or drain(), writes it, and no other does.
 // Threads     boundary, keep: the worker that is named, in a transaction. The rest: the checkpointer; claim()
 //             by several of its threads, drain() by one at a time. Between stop() and the next start(), every
 //             transaction that was running at stop() has ended.
@@ -16,11 +16,11 @@
 // so it sees the start() that came before that: reserving orders memory (commit_log.h). CALC's prepare phase,
 // which waits until every transaction has heard of the checkpoint, is not needed where the flag is read
 // behind the reservation. Let v < C be a slot's live version at C, and n > C the first one that was installed
-// over it, if any. Whoever writes below C had his rows locked when he reserved, so the walk, which begins
-// behind that and waits for locked rows, never sees what was before v. Either n is not installed yet: the
-// walk sees v, and claims it. Or the word tells of n or of what came later, a newer version, a tombstone, a
-// free slot, or another row that was inserted there since: then n's worker had put v into its list before it
-// released the word, the walk has synchronized with that through the word, and the drain behind the walk
+// over it, if any. A transaction that writes below C had its rows locked when it reserved, so the walk, which
+// begins behind that and waits for locked rows, never sees what was before v. Either n is not installed yet:
+// the walk sees v, and claims it. Or the word tells of n or of what came later, a newer version, a tombstone,
+// a free slot, or another row that was inserted there since: then n's worker had put v into its list before
+// it released the word, the walk has synchronized with that through the word, and the drain behind the walk
 // finds it. Other versions are not taken for it: those that were installed over below C (v < n < C, before C
 // was known) and those that came above C fail v < C < n; what was not live, a tombstone, a free slot, a row
 // being inserted, is not kept, and was no row at C. A slot's number means one row at C, whatever was deleted

@@ -1,5 +1,5 @@
-// What the tests of the engine, and of what lies above it, share: a log that is a counter, one that keeps its
-// records (logging/testing/kept_log.h), and a small table to run transactions on.
+// Test database, for the tests of the engine and of the layers above it: a log that is a counter, one that
+// keeps its records (logging/testing/kept_log.h), and a small table to run transactions on.
 #pragma once
 
 #include <atomic>
@@ -68,7 +68,7 @@ class CountingLog final : public CommitLog {
   // Advanced by reserve() (acq_rel: it orders the workers' locks and validations), read by durable()
   // (acquire).
   std::atomic<uint64_t> tail_{kFirstLsn.value};
-  // Of a log that is held back. Raised by flush() (release), read by durable() (acquire).
+  // The end of a log that is held back. Raised by flush() (release), read by durable() (acquire).
   std::atomic<uint64_t> flushed_{kFirstLsn.value};
   // Statistics and switches: relaxed, nothing else depends on them.
   std::atomic<uint64_t> filled_{0};
@@ -148,7 +148,7 @@ struct TestDatabase {
     const AccessStatus status = t.find(kById, id_key(id), row);
     return status == AccessStatus::kOk ? t.erase(kItem, row) : status;
   }
-  // Nothing: no such row, or a conflict.
+  // Returns nullopt if there is no such row, or a conflict.
   std::optional<int64_t> amount(Transaction& t, int64_t id) const {
     RowRef row;
     if (t.find(kById, id_key(id), row) != AccessStatus::kOk) return std::nullopt;

@@ -1,5 +1,5 @@
-// What the tests of partial reads and writes share: a table whose rows span more parts than ImageParts tells
-// apart.
+// Wide table, for the tests of partial reads and writes: its rows span more parts than ImageParts
+// distinguishes.
 //
 // wide(id int primary key, text_0 varchar(100), ... text_79 varchar(100)): every text begins in a part of its
 // own, but for those that lie in the last part together.

@@ -12,7 +12,7 @@ enum class ConcurrencyControl : uint8_t {
 
 struct Concurrency {
   ConcurrencyControl control = ConcurrencyControl::kOptimistic;
-  // Of two-phase locking. False: what a transaction wrote stays locked until it is durable.
+  // For two-phase locking. False: the rows that a transaction wrote stay locked until it is durable.
   bool early_lock_release = true;
 };
 

@@ -5,8 +5,8 @@
 // Flow        Database(catalog) -> load or recover through UnloggedWriter -> attach_log -> Transaction on
 //             each Worker.
 // Invariants  no transaction runs before a log is attached, none while an UnloggedWriter writes.
-// Threads     constant after construction, but for take(), when nobody uses it, and for what tables, indexes
-//             and workers allow.
+// Threads     constant after construction, but for take(), when no thread uses it, and for what tables,
+//             indexes and workers allow.
 #pragma once
 
 #include <memory>
@@ -85,12 +85,12 @@ class Database {
     std::vector<Part> parts_;
   };
   Prepared prepare(Catalog catalog);
-  // Cannot fail. What was logged is durable, and nobody uses the database.
+  // Cannot fail. The log is durable, and no thread uses the database.
   void take(Prepared&& prepared);
 
   uint32_t worker_count() const { return static_cast<uint32_t>(workers_.size()); }
   Worker& worker(WorkerId id) { return *workers_[id.value]; }
-  // What a checkpoint is taken by, beside transactions (online_checkpointer.h).
+  // For a checkpoint beside transactions (online_checkpointer.h).
   EpochManager& epochs() { return epochs_; }
   VersionKeeper& versions() { return *versions_; }
 
@@ -113,7 +113,7 @@ class Database {
   size_t memory_bytes() const { return memory_.bytes_allocated(); }
   // The memory itself, to be touched before transactions grow into it.
   HugePageSource& memory() { return memory_; }
-  // What a table's part of that is. Walks all rows; the database is at rest.
+  // A table's part of that. Walks all rows; the database is at rest.
   struct TableMemory {
     TableId table;
     size_t row_bytes = 0;    // of the images of its live rows, each as wide as its columns can get

@@ -35,7 +35,7 @@ class alignas(kCacheLineBytes) LockTable::Bucket {
     *at = lock.next;
   }
 
-  // What becomes of the lock that `asker` wants.
+  // Decides whether `asker` gets the lock, waits for it, or dies.
   Verdict judge(const RowLock& asker) const {
     Verdict verdict = Verdict::kGrant;
     for (const RowLock* other = first_; other != nullptr; other = other->next) {
@@ -57,7 +57,8 @@ class alignas(kCacheLineBytes) LockTable::Bucket {
   }
 
  private:
-  // Exchanged by whoever takes the latch (acquire), stored by whoever gives it up (release): the list is its.
+  // Exchanged by the worker that takes the latch (acquire), stored by the worker that releases it (release):
+  // the list is its holder's.
   std::atomic<bool> latched_{false};
   RowLock* first_ = nullptr;
 };

@@ -1,5 +1,5 @@
-// LockTable: shared and exclusive locks on rows, for two-phase locking. Wait-die: nobody deadlocks, nobody
-// starves.
+// LockTable: shared and exclusive locks on rows, for two-phase locking. Wait-die: no transaction deadlocks,
+// none starves.
 //
 // Flow        acquire(), as often as a transaction meets a row -> release() of all of them once it has ended
 //             (row_locks.h)
@@ -57,9 +57,9 @@ class LockWaiter {
   }
 
  private:
-  // Raised by whoever changes a row's locks, under the bucket's latch (release), and read by the one worker
-  // that sleeps here (acquire). The latch orders the locks themselves; a wake too many only makes it look
-  // once more.
+  // Raised by the worker that changes a row's locks, under the bucket's latch (release), and read by the one
+  // worker that sleeps here (acquire). The latch orders the locks themselves; a wake too many only makes it
+  // look once more.
   CachePadded<std::atomic<uint32_t>> wakes_{0u};
 };
 

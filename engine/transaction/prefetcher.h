@@ -32,7 +32,7 @@ class Prefetcher {
   // left out.
   static constexpr size_t kMaxLookups = 64;
 
-  // Of a group.
+  // The most rounds of a group.
   static constexpr size_t kMaxRounds = 4;
 
   // Copies what it needs of `lookups`. A group that is under way is given up.
@@ -46,13 +46,13 @@ class Prefetcher {
   bool done() const { return under_way_ == 0; }
 
   // The row that the last group found under exactly this key, if it is known: then it need not be looked up
-  // again. Whoever asks for all of a round asks in its order; a row is told once. The index may have changed
-  // since, but the row is what it was as long as a transaction runs that was running when the group was
-  // started.
+  // again. A caller that asks for all of a round asks in its order; a row is returned once. The index may
+  // have changed since, but the row is what it was as long as a transaction runs that was running when the
+  // group was started.
   Row* take(IndexId index, const IndexKey& key);
-  // What the row that the group's look-up number `at` found holds in `parts`, copied to their places in
-  // `image`; false where none was found. A hint only: nobody looks whether the row is locked, half written,
-  // or deleted.
+  // Copies `parts` of the row that the group's look-up number `at` found to their places in `image`; returns
+  // false if none was found. A hint only: it does not check whether the row is locked, half written, or
+  // deleted.
   bool peek(size_t at, ImageParts parts, std::byte* image) const;
   size_t size() const { return count_; }
   // take() looks for the first round's rows from its look-up number `at` on: those before were not asked for.

@@ -122,7 +122,7 @@ TEST_P(PrefetcherTest, ATransactionSeesTheChangesSinceThePrefetching) {
   EXPECT_EQ(t.commit(transaction).status, CommitStatus::kCommitted);
 }
 
-// What it read by way of the prefetching is validated as any other read is.
+// A read by way of the prefetcher is validated as any other read is.
 TEST_P(PrefetcherTest, AChangeAfterTheReadingAborts) {
   transaction.begin();
   transaction.prefetch(lookups_of({30, 32}));

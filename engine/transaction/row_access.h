@@ -40,7 +40,7 @@ struct ColumnValue {
 
 // A row that will be asked for: by a whole key of a unique index, or as the first of those under a key's
 // prefix. Or the place in an ordered index behind all entries up to the key, where another will be inserted.
-// Of an index that is not valid: nothing.
+// A look-up of an index that is not valid is none.
 struct RowLookup {
   IndexId index;
   ImageParts parts;
@@ -78,16 +78,17 @@ class RowAccess {
 
   // One value a column, in column order, already cast to the columns' types.
   virtual AccessStatus insert(TableId table, std::span<const Value> values) = 0;
-  // The same in two steps, for who writes columns into images itself (row_layout.h): a zeroed image, which
-  // lives as long as the transaction, and then the insert.
+  // The same in two steps, for a caller that writes columns into images itself (row_layout.h): a zeroed
+  // image, which lives as long as the transaction, and then the insert.
   virtual std::byte* new_image(TableId table) = 0;
   virtual AccessStatus insert_image(TableId table, std::byte* image) = 0;
 
   // Changes columns of a row got from find() or scan(). Values may point into row.image.
   virtual AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) = 0;
-  // The same for who writes columns into images itself: columns that are in no index, all in `changed`, which
-  // was read with the row. The caller writes them to `image`, which holds what row.image held, before its
-  // next access. Values are not to be taken from row.image any more, which may be the very same.
+  // The same for a caller that writes columns into images itself: columns that are in no index, all in
+  // `changed`, which was read with the row. The caller writes them to `image`, which holds what row.image
+  // held, before its next access. Values are not to be taken from row.image any more, which may be the very
+  // same.
   virtual AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) = 0;
 
   virtual AccessStatus erase(TableId table, RowRef& row) = 0;

@@ -16,7 +16,7 @@ bool RowLocks::lock(const Row& row, LockMode mode, CommitLog& log) {
   RowLock* lock = nullptr;
   if (index != PointerMap::kNone) {
     lock = locks_[index];
-    // What we hold, nobody has written since.
+    // A row that we hold has not been written since.
     if (lock->mode >= mode) return true;
     return table_.acquire(*lock, mode);
   }
@@ -27,7 +27,7 @@ bool RowLocks::lock(const Row& row, LockMode mode, CommitLog& log) {
   if (!table_.acquire(*lock, mode)) return false;
   lock_of_row_.insert(&row, static_cast<uint32_t>(locks_.size()));
   locks_.push_back(lock);
-  // Of a log that has failed nothing becomes durable: the commit says so.
+  // If the log has failed nothing becomes durable: the commit reports it.
   if (!early_release_ && !(row.word().lsn() < log.durable())) (void)log.wait_durable(row.word().lsn());
   return true;
 }

@@ -10,16 +10,16 @@
 //             until both are committed. The price is that a scan among inserts may have to be run again
 //             however old it is.
 // Early lock release
-//             With it, all locks go once the transaction's record has its LSN and lies in the log's buffer:
-//             whoever reads what it wrote gets a later LSN, or none and then waits for the highest that it
-//             read, and is told to its client no earlier (Aether, section 3.1). Without it, what was written
-//             stays locked until it is durable. The lock is then the row's own word, which holds its last
-//             writer's LSN: while that is not durable the row is locked on that writer's behalf, and lock()
-//             waits for the device. So a worker leaves its transactions' locks behind and runs the next ones,
-//             no list of them is kept, and they vanish as the durable LSN rises. Who waits for such a lock is
-//             not in anybody's circle: the writer has ended, and waits for nothing. Shared locks go at once
-//             in either case, as in strict two-phase locking: nobody can read anything off them that is not
-//             durable.
+//             With it, all locks go once the transaction's record has its LSN and lies in the log's buffer: a
+//             transaction that reads what it wrote gets a later LSN, or none and then waits for the highest
+//             that it read, and is acknowledged no earlier (Aether, section 3.1). Without it, what was
+//             written stays locked until it is durable. The lock is then the row's own word, which holds its
+//             last writer's LSN: while that is not durable the row is locked on that writer's behalf, and
+//             lock() waits for the device. So a worker leaves its transactions' locks behind and runs the
+//             next ones, no list of them is kept, and they vanish as the durable LSN rises. Who waits for
+//             such a lock is not in anybody's circle: the writer has ended, and waits for nothing. Shared
+//             locks go at once in either case, as in strict two-phase locking: no transaction can conclude
+//             anything from them that is not durable.
 // Invariants  locks are taken until the LSN is drawn, and none is released before.
 // Threads     the worker's.
 // Waiting     lock(): for younger transactions, and for the device without early lock release.

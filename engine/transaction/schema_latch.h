@@ -2,13 +2,13 @@
 //
 // Flow        a session: enter -> its transaction -> leave
 //             a change: Change -> what can be done beside transactions -> stop -> what can't -> ~Change
-// Invariants  from stop() to the Change's end nobody is inside. Who is inside sees all that former changes
-//             did.
+// Invariants  from stop() to the Change's end no thread is inside. A thread that is inside sees all that
+//             former changes did.
 // Soundness   A session announces itself by an exchange of its slot, and looks only then whether it may stay.
-//             stop() says first that nobody may, and then looks at each slot, by a read-modify-write as well.
-//             Two of these on one slot have an order: where the session's is the first, stop() sees it and
-//             waits for it; where it is the second, it synchronizes with stop()'s, and the session sees that
-//             it may not stay.
+//             stop() first forbids entering, and then looks at each slot, by a read-modify-write as well. Two
+//             of these on one slot have an order: where the session's is the first, stop() sees it and waits
+//             for it; where it is the second, it synchronizes with stop()'s, and the session sees that it may
+//             not stay.
 // Cost        a locked instruction a transaction, on a cache line that is the session's own. Where the schema
 //             stays, as during `mneme run`, sessions do without the latch.
 // Threads     a slot has one user at a time: a worker's session, or one of the log's helpers

@@ -1,10 +1,10 @@
 // Shared cell: a column of a row in place to which several threads add at the same time.
 //
 // Invariants  whole numbers of 2, 4 or 8 bytes, aligned to their size (row_layout.h), NOT NULL, that
-//             meanwhile nobody reads or stores to. Sums are taken modulo the cell's width: the last one is
+//             meanwhile no thread reads or stores to. Sums are taken modulo the cell's width: the last one is
 //             right if it fits, whatever those between did, and all orders give the same.
-// Threads     any number. Relaxed: who reads the cell afterwards is ordered behind all that added by other
-//             means, the end of replay; and no other data is published by it.
+// Threads     any number. Relaxed: a thread that reads the cell afterwards is ordered behind all that added
+//             by other means, the end of replay; and no other data is published by it.
 #pragma once
 
 #include <atomic>

@@ -17,9 +17,9 @@
 //             holds of rows (change_codec.h) are the images that will be installed: a part of one that was
 //             only read to make the record whole must stand, by its version, when the row is locked.
 // Waiting     commit() waits for log space before it locks any word. Claims (row.h) are held across that
-//             wait, but nobody waits for a claim: readers pass it, writers give up. So are the locks of
-//             two-phase locking, but the device, which makes space, waits for nobody. Waits for words are
-//             bounded, then kConflict.
+//             wait, but no transaction waits for a claim: readers pass it, writers give up. So are the locks
+//             of two-phase locking, but the device, which makes space, waits for none of them. Waits for
+//             words are bounded, then kConflict.
 // Threads     a Transaction belongs to its Worker's thread.
 // Source      Tu et al., "Speedy Transactions in Multicore In-Memory Databases" (SOSP'13), sections 4.4 to
 //             4.7.
@@ -92,7 +92,7 @@ class Transaction final : public RowAccess {
   AccessStatus erase(TableId table, RowRef& row) override;
   // All stages at once. Who can do something else between them uses a Prefetcher of its own.
   void prefetch(std::span<const RowLookup> lookups) override;
-  // The next round of what was fetched since the transaction began; prefetcher() tells what was found.
+  // The next round of what was fetched since the transaction began; prefetcher() has what was found.
   void prefetch_more(std::span<const RowLookup> lookups);
   const Prefetcher& prefetcher() const { return worker_.prefetcher_; }
 
@@ -143,7 +143,7 @@ class Transaction final : public RowAccess {
     worker_.count(ConflictCause::kWaitDie);
     return false;
   }
-  // What a row was when it was read: optimistically, it must be that at the commit as well.
+  // Notes the version that was read: under optimistic control, the row must still have it at the commit.
   void note_read(const Row* row, RowWord version) {
     if (locks_ == nullptr) {
       worker_.reads_.push_back({row, version});

@@ -116,8 +116,8 @@ AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Ro
   worker_.make_room();
   Row* row = table.rows().allocate(worker_.slots(table));
   if (row == nullptr) return AccessStatus::kOutOfMemory;
-  // Before anybody can find it. Nobody has a lock on it: those of whoever knew its last row ended with their
-  // epochs.
+  // Before any transaction can find it. It cannot fail: every transaction that knew the slot's former row has
+  // ended.
   CHECK(lock(row, LockMode::kExclusive));
   if (table.primary() != nullptr) {
     const TableIndex& primary = *table.primary();
@@ -182,8 +182,8 @@ AccessStatus Transaction::add_entry(Row* row, IndexedTable& table, const TableIn
     apply_own_changes();
     if (status == Index::InsertStatus::kOutOfMemory) return AccessStatus::kOutOfMemory;
     if (status == Index::InsertStatus::kInserted) return AccessStatus::kOk;
-    // A stale entry of our own row becomes valid; whoever means to remove it finds the row claimed, and looks
-    // again.
+    // A stale entry of our own row becomes valid; a worker that means to remove it finds the row claimed, and
+    // looks again.
     if (existing == row) return AccessStatus::kOk;
     // The key names a primary key, which is ours: this is an entry that an earlier, freed row left behind.
     const bool replaced = index.index->replace(key.words.data(), existing, row, &worker_.changes_);

@@ -8,7 +8,7 @@ namespace mneme {
 
 namespace {
 
-// Rows stay locked for about a microsecond each; whoever waits longer runs something else, or again, instead.
+// Rows stay locked for about a microsecond each; a transaction that would wait longer is run again instead.
 constexpr uint32_t kMaxLockTries = 300;
 
 // Inserted and erased by one transaction: nothing came of it.
@@ -51,7 +51,7 @@ CommitOutcome Transaction::commit(ByteSpan call, RecordContent content) {
   }
   const RecordKind kind = kind_of(content);
   if (log.leaves_holes()) {
-    // Nobody may read, or write over, what a crash could still take back alone.
+    // No transaction may read, or write over, what a crash could still take back alone.
     log.fill(worker_.id(), lsn, kind, payload);
     install(lsn);
   } else {
@@ -154,8 +154,8 @@ Lsn Transaction::highest_read() const {
   return highest;
 }
 
-// In order of address, so that two transactions don't wait for each other. Nobody else locks a row that we
-// have claimed, so those need neither order nor waiting.
+// In order of address, so that two transactions don't wait for each other. No other transaction locks a row
+// that we have claimed, so those need neither order nor waiting.
 bool Transaction::lock_writes() {
   std::vector<LockEntry>& order = worker_.lock_order_;
   order.clear();
@@ -198,7 +198,8 @@ bool Transaction::validate(bool locked) {
 }
 
 void Transaction::install(Lsn lsn) {
-  // Not before the reservation: whoever reserves behind a checkpoint's LSN must know of the checkpoint.
+  // Not before the reservation: a transaction that reserves behind a checkpoint's LSN must know of the
+  // checkpoint.
   if (const Lsn boundary = database_.versions().boundary(); boundary != Lsn{}) [[unlikely]]
     keep_versions(boundary, lsn);
   // While rows are locked only pointers to them are of use to others: first what needs the old images.
@@ -241,8 +242,8 @@ void Transaction::note_stale_entries(const WriteEntry& write, Lsn lsn) {
 }
 
 void Transaction::undo() {
-  // Backwards: a new row's entry under its primary key goes last, so that nobody inserts that key with
-  // another row while other entries of this one stand.
+  // Backwards: a new row's entry under its primary key goes last, so that no transaction inserts that key
+  // with another row while other entries of this one stand.
   for (size_t i = worker_.created_.size(); i-- > 0;) {
     const CreatedEntry& created = worker_.created_[i];
     created.index->index->erase(created.key.words.data(), created.row);

@@ -158,7 +158,7 @@ TEST_F(TransactionLockingTest, DeathsAreCounted) {
   EXPECT_THAT(t.db.worker(WorkerId{1}).conflicts(), ElementsAre(0, 0, 0, 0, 0, 1));
 }
 
-// What wrote nothing depends on the youngest that it read, whatever its own place.
+// A transaction that wrote nothing depends on the youngest version that it read, whatever its own place.
 TEST_F(TransactionLockingTest, ReadersWaitForTheDurabilityOfWhatTheyRead) {
   t.log.hold_back(true);
   a.begin();

@@ -50,7 +50,7 @@ struct Op {
   int64_t argument;
 };
 
-// What an operation answers: found values, or kDuplicate; and what it asks of the transaction.
+// An operation's answer: found values, or kDuplicate; and its request to the transaction.
 constexpr int64_t kDuplicate = -7;
 struct Answer {
   AccessStatus status = AccessStatus::kOk;

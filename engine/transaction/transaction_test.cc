@@ -444,7 +444,7 @@ TEST_P(TransactionTest, WhatIsLockedIsNoLongerValid) {
   EXPECT_EQ(committed_amount(2), 50);
 }
 
-// What happens just before a transaction draws its LSN.
+// Runs code just before a transaction draws its LSN.
 class InterruptedLog final : public CommitLog {
  public:
   bool await_space(WorkerId worker, uint32_t bytes) override { return log_.await_space(worker, bytes); }

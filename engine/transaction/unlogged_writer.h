@@ -39,11 +39,11 @@ class UnloggedWriter {
 
   // `inserted`, where wanted, gets the row.
   AccessStatus insert(TableId table, std::span<const Value> values, Row** inserted = nullptr);
-  // In two steps, for who writes the columns itself: a zeroed image, valid until the table's next insert, and
-  // then the insert. The image is the new row's own, which nobody finds before it is inserted.
+  // In two steps, for a caller that writes the columns itself: a zeroed image, valid until the table's next
+  // insert, and then the insert. The image is the new row's own, which no thread finds before it is inserted.
   std::byte* new_image(TableId table);
   AccessStatus insert_image(TableId table, const std::byte* image, Row** inserted = nullptr);
-  // The same for a row that the index is not told of before insert_waiting() is called, or somebody looks for
+  // The same for a row that enters the index only when insert_waiting() is called, or the caller looks for
   // rows there by this writer: so an order's lines go in at once. Whether its key was free is found out no
   // sooner, either.
   AccessStatus insert_later(TableId table, const std::byte* image);
@@ -90,7 +90,7 @@ class UnloggedWriter {
   std::vector<InsertHints> hints_;            // by index
   std::vector<std::unique_ptr<Scan>> scans_;  // the last one on each level: visitors may scan
   size_t scans_under_way_ = 0;
-  // Rows of one table that its one index has yet to be told of, and the first that went wrong when it was.
+  // Rows of one table that have yet to enter its one index, and the first that failed to.
   static constexpr size_t kMostWaiting = 32;
   std::array<Row*, kMostWaiting> waiting_;
   size_t waiting_count_ = 0;

@@ -80,8 +80,8 @@ bool Worker::unlink(const Tombstone& tombstone) {
   if (word.is_claimed() || word.is_locked()) return false;
   if (!row->try_change(word, word.claimed())) return false;
 
-  // The primary key's entry last: as long as it stands, nobody can insert the key with another row, and find
-  // entries of this one in its way.
+  // The primary key's entry last: as long as it stands, no transaction can insert the key with another row,
+  // and find entries of this one in its way.
   const std::vector<TableIndex>& indexes = tombstone.table->indexes();
   for (size_t i = indexes.size(); i-- > 0;) {
     const IndexKey key = tombstone.table->entry_key(indexes[i], row->image(), row);

@@ -84,7 +84,7 @@ class Worker {
  private:
   friend class Transaction;
 
-  // What is to be unlinked once `lsn` is durable: a deleted row, from all indexes; one entry of a row.
+  // To be unlinked once `lsn` is durable: a deleted row, from all indexes; one entry of a row.
   struct Tombstone {
     Lsn lsn;
     IndexedTable* table;
