@@ -18,7 +18,7 @@ using ir::TableAccess;
 
 namespace {
 
-// What one condition says about one column of a table.
+// The restriction that one condition puts on one column of a table.
 struct Restriction {
   enum class Kind { kEqual, kAnyOf, kLower, kUpper };
   Kind kind;

@@ -30,7 +30,7 @@ void expect_no_order_of_hash_tables(const Catalog& catalog, ir::Operation& opera
   operation.first_row_decides = false;
 }
 
-// Whether PostgreSQL converts an argument of one type to a parameter of the other without being told to.
+// Returns whether PostgreSQL converts an argument of one type to a parameter of the other without a cast.
 bool converts_implicitly(const Type& from, const Type& to) {
   if (from.is_string() || to.is_string()) return from.is_string() && to.is_string();
   if (!from.is_number() || !to.is_number()) return from.kind == to.kind;

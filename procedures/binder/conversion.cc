@@ -193,7 +193,7 @@ bool is_decimal(std::string_view text) {
   return !(whole.empty() && fraction.empty()) && digits(whole) && digits(fraction);
 }
 
-// Of the literal '1.50': two.
+// Returns the digits after the point: two for the literal '1.50'.
 uint32_t written_digits(std::string_view text) {
   const size_t point = text.find('.');
   return point == text.npos ? 0 : static_cast<uint32_t>(text.size() - point - 1);
@@ -331,7 +331,7 @@ Expr convert(Expr expr, const Type& target) {
 }
 
 Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what) {
-  // What is stored has the target's digits or blanks, in PostgreSQL too.
+  // The stored value has the target's digits or blanks, in PostgreSQL too.
   if (target.precision != 0 || target.length != 0) expr.text_varies = false;
   if (is_unknown(expr)) return resolve(std::move(expr), target);
   const Type& from = expr.type;

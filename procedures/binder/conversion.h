@@ -3,7 +3,7 @@
 // Invariants  what these functions return has a type that is known: a literal that had none ("unknown" in
 //             PostgreSQL: a bare NULL or a quoted string, here TypeKind::kNull) has taken one from its
 //             context. numerics that meet in +, -, % and comparisons have one scale.
-// Errors      refuse(): types that PostgreSQL would not bring together without being told to.
+// Errors      refuse(): types that PostgreSQL would not bring together without a cast.
 // Source      PostgreSQL 15, chapter 10 (type conversion) and pg_cast.
 #pragma once
 

@@ -33,7 +33,7 @@ std::string listed(size_t count, std::string_view between, const Member& member)
   return all;
 }
 
-// What one statement on a table with one row (7, 7, 7, '7', true) gives, on a small stack.
+// Returns the result of one statement on a table with one row (7, 7, 7, '7', true), on a small stack.
 std::string deep_answer_of(const std::string& procedure, const std::string& statement) {
   std::string answer;
   on_small_stack([&] {
@@ -183,7 +183,7 @@ TEST(Depth, ProceduresOfThousands) {
       "CALL|1999");
 }
 
-// What a log says of its catalog must not depend on how a chain is kept.
+// A log's catalog must not depend on how a chain is kept in memory.
 TEST(Depth, ChainsArePrintedToTheLeft) {
   EXPECT_EQ(bound_text("b := " + listed(20, " AND ", [](size_t) { return "b"; }) + ";"),
             "\nb := " + many_times("(", 19) + "b" + many_times(" and b)", 19) + "\n");

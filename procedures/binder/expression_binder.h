@@ -31,7 +31,7 @@ class ExpressionBinder {
 
   // May be of unknown type (conversion.h).
   ir::Expr bind(const syntax::Expr& expr);
-  // Of a known type.
+  // Binds to an expression of a known type.
   ir::Expr bind_value(const syntax::Expr& expr);
   ir::Expr bind_condition(const syntax::Expr& expr);
   // Converted as an assignment to `target` does.
@@ -64,7 +64,7 @@ class ExpressionBinder {
   bool in_aggregate_ = false;
 };
 
-// What stands in for the functions that ask for the time.
+// The substitute for the functions that ask for the time.
 inline constexpr std::string_view kTimeAdvice =
     "use LOCALTIMESTAMP, the call's time without time zone, which is logged with the call and the same at "
     "replay; or "

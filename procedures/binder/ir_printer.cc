@@ -230,7 +230,7 @@ class Printer {
     CHECK(false && "no such statement");
   }
 
-  // What a statement does about its operation.
+  // Prints how a statement treats its operation.
   void perform(const Statement& statement, size_t indent) {
     const Operation& operation = procedure_.operations[statement.operation.value];
     const ExpressionPrinter print(catalog_, procedure_, &operation);

@@ -40,8 +40,8 @@ std::string catalog_name(const std::string& type) {
   return found == kNames.end() ? type : std::string(found->second);
 }
 
-// What PostgreSQL names a column of the result that has no AS. A weak name is a type's or CASE's: a cast
-// around it, or CASE whose ELSE it is, then gives its own.
+// The name that PostgreSQL gives to a column of the result without AS. A weak name is a type's or CASE's: a
+// cast around it, or CASE whose ELSE it is, then gives its own.
 struct ColumnName {
   std::string text;  // "": PostgreSQL's ?column?
   bool weak = true;
@@ -155,8 +155,8 @@ void set_uses(ir::Operation& operation) {
 
 namespace {
 
-// What a parameter of a numeric or char(n) takes, it has as it is in PostgreSQL, which ignores the modifiers.
-// A number of fewer digits is the same number, and accepted.
+// A parameter of a numeric or char(n) takes its value unchanged in PostgreSQL, which ignores the modifiers. A
+// number of fewer digits is the same number, and accepted.
 void check_parameter_takes(const Names& names, VariableId variable, const Expr& value) {
   const Type type = names.type_of(variable).element();
   const bool is_constant = value.kind == ExprKind::kConstant;

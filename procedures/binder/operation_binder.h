@@ -20,7 +20,7 @@ namespace mneme {
 
 class OperationBinder {
  public:
-  // `ordered` is told which indexes are read in order.
+  // `ordered` receives the indexes that are read in order.
   OperationBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered,
                   Names& names, ir::Procedure& procedure)
       : catalog_(catalog),
@@ -65,7 +65,7 @@ class OperationBinder {
   ir::Procedure& procedure_;
   ConstantFolder folder_;
 
-  // Of the statement being bound.
+  // About the statement being bound.
   std::optional<ir::Expr> gate_;
   std::vector<RowSource> sources_;
   std::vector<TableId> tables_;

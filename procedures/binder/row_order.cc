@@ -89,7 +89,7 @@ void set_row_order(const Catalog& catalog, ir::Operation& operation) {
 
 void note_sums_by_chance(const Catalog& catalog, ir::Operation& operation) {
   const auto rounds = [](const ir::Aggregate& aggregate) {
-    // Of DISTINCT values the order is theirs.
+    // DISTINCT values come in their own order.
     return aggregate.kind == ir::Aggregate::Kind::kSum && !aggregate.distinct &&
            aggregate.argument->type.kind == TypeKind::kDouble;
   };

@@ -18,7 +18,7 @@ namespace mneme {
 
 class ProcedureBinder {
  public:
-  // `ordered` is told which indexes are read in order; `strings` keeps text constants.
+  // `ordered` receives the indexes that are read in order; `strings` keeps text constants.
   ProcedureBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered)
       : strings_(strings),
         names_(catalog, procedure_),

@@ -154,8 +154,8 @@ Fault fault_of_given(const Type& type, const Value& value) {
   return {is_text ? sqlstate::kInvalidText : sqlstate_of_fault(type), what};
 }
 
-// What is wrong with any of an array's elements. Every call's arguments are looked at, so integers are by
-// their limits.
+// Returns what is wrong with an array's elements. Every call's arguments are checked, so integers are checked
+// by the array's smallest and largest.
 Fault fault_of_any(const Type& type, std::span<const Value> elements) {
   if (type.is_integer()) {
     // Bits, not booleans: the loop has no branch.
@@ -174,7 +174,7 @@ Fault fault_of_any(const Type& type, std::span<const Value> elements) {
   return {};
 }
 
-// Of a value of any type, text aside.
+// The most bytes of a value of any type except text.
 constexpr size_t kMaxValueBytes = kMaxNumericBytes;
 
 size_t max_value_bytes(const Type& type, const Value& value) {
@@ -291,7 +291,7 @@ class Decoder {
   Value get_value(const Type& type) {
     if (type.is_integer()) return get_integer(type.kind);
     const Value value = read_value(type);
-    // Of bytes that ended early the value is zero, or empty, and fault() tells that first.
+    // If the bytes ended early the value is zero, or empty, and fault() reports that first.
     if (const char* fault = fault_of(type, value)) refuse(fault);
     return value;
   }

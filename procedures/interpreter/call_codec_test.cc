@@ -78,7 +78,7 @@ class RandomCalls {
     return Argument::of_array(elements);
   }
   int64_t integer(int bits) {
-    // Of all magnitudes: half of all random numbers would have the top bit set.
+    // Numbers of all magnitudes: half of all random numbers would have the top bit set.
     const auto magnitude =
         static_cast<int64_t>(random_() >> (64 - bits + 1) >> below(static_cast<uint64_t>(bits - 1)));
     return below(2) == 0 ? magnitude : -magnitude - 1;
@@ -272,7 +272,7 @@ TEST(CallText, ArgumentsReadBackAsPrinted) {
       if (!text) continue;
       const Result<Argument> argument = parse_argument(type, *text, arena);
       ASSERT_TRUE(argument.ok()) << *text << ": " << argument.error().message;
-      // Of NaN's many bit patterns, text keeps one.
+      // Text keeps one of NaN's many bit patterns.
       const bool has_nan = type.kind == TypeKind::kDouble && text->find("NaN") != std::string::npos;
       read.arguments[k] = has_nan ? call.arguments[k] : *argument;
     }

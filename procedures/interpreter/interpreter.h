@@ -62,8 +62,8 @@ struct RunRequest {
   RowAccess* rows = nullptr;            // needed if a statement performs
   Recording* recording = nullptr;       // needed if a statement records or recalls
   LocateSink* locate = nullptr;         // needed if a statement locates
-  // Of the loop marked iterations_apart, which stands in `body` itself, only this iteration, counted from 0;
-  // one past the loop's end runs none. Everything outside the loop runs as always.
+  // Runs only this iteration, counted from 0, of the loop marked iterations_apart, which stands in `body`
+  // itself; one past the loop's end runs none. Everything outside the loop runs as always.
   std::optional<uint32_t> only_iteration = std::nullopt;
 
   static RunRequest of(const ir::Procedure& procedure, std::span<const Argument> arguments, RowAccess& rows) {

@@ -48,7 +48,7 @@ struct NativeRun {
 
 // False: the outcome says how it ended.
 using NativeRunFunction = bool (*)(NativeRun& run);
-// Of whom the look-ups are to be named.
+// The call, or slice, whose look-ups are to be named.
 struct LookupRequest {
   const Schema* schema = nullptr;
   std::span<const Argument> arguments{};
@@ -69,7 +69,7 @@ struct NativeFunctions {
   NativeLookupRounds lookups{};                    // of a slice there is one round, if any
 };
 
-// What is to be compiled, as one function.
+// Code to be compiled as one function.
 struct NativeUnit {
   std::string name;  // an identifier, unique among the units compiled together
   const ir::Procedure* procedure = nullptr;

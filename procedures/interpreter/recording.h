@@ -37,7 +37,7 @@ class Recording {
     std::span<const Value> values;  // rows x outputs
   };
   virtual Recorded recall(OperationId operation, uint32_t iteration, uint32_t execution) = 0;
-  // The same for who is not sure that there is one.
+  // The same for a caller that is not sure that there is one.
   virtual std::optional<Recorded> find(OperationId operation, uint32_t iteration, uint32_t execution) = 0;
 };
 

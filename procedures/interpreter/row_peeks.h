@@ -38,7 +38,7 @@ class RowPeeks {
     if (round.count < round.watched.size())
       round.watched[round.count++] = static_cast<uint8_t>(round.first + at);
   }
-  // What the next watched row of the earlier round holds; false where there is none.
+  // Copies the next watched row of the earlier round; returns false if there is none.
   bool peek(size_t earlier, ImageParts parts, std::byte* image) {
     Round& round = rounds_[earlier];
     if (round.next >= round.count) return false;

@@ -2,7 +2,7 @@
 // outcome.
 //
 // Private to the interpreter (interpreter.cc, operation_runner.h, row_finder.h).
-// Invariants  a part that returns false has set the outcome; nobody goes on after that.
+// Invariants  a part that returns false has set the outcome; the run ends with that.
 #pragma once
 
 #include "base/memory/arena.h"

@@ -1,7 +1,7 @@
 // The typed intermediate representation of stored procedures: one IR, three readers.
 //
-// Flow        SQL text -> parser -> binder -> Program (this) -> interpreter, analyzer (and later the C++
-//             emitter).
+// Flow        SQL text -> parser -> binder -> Program (this) -> interpreter, analyzer, C++ emitter
+//             (procedures/native/emitter.h).
 // Invariants  every name is resolved, every conversion is an explicit kCast: the two sides of an operator
 //             have the type kinds (and, for numeric +, -, comparisons, the scale) that the operator works on.
 //             control flow is structured; every database operation is an Operation with its table, access
@@ -127,9 +127,9 @@ struct Expr {
   // kCast to a varchar(n) for a parameter: nothing is cut, not even blanks, as PostgreSQL ignores a
   // parameter's n.
   bool whole_cast = false;
-  // Of a numeric or char(n): the digits after the point, or the blanks at the end, that PostgreSQL prints
-  // depend on the value at hand, while here they follow from the type. So its text is refused wherever it
-  // would be seen. For the binder alone.
+  // For the binder alone: a numeric or char(n) whose digits after the point, or blanks at the end, depend on
+  // the value at hand in PostgreSQL, while here they follow from the type. So its text is refused wherever it
+  // would be seen.
   bool text_varies = false;
   // kAnd, kOr: part of the chain of the same operator that the node around it is (join())
   bool joined = false;
@@ -290,8 +290,8 @@ enum class StatementKind : uint8_t {
   kOperation,  // operation
 };
 
-// What a statement of kind kOperation or kForQuery does about its operation. A bound procedure performs all
-// of them; the analyzer's slices perform some and recall others (analyzer/).
+// How a statement of kind kOperation or kForQuery treats its operation. A bound procedure performs all of
+// them; the analyzer's slices perform some and recall others (analyzer/).
 enum class OperationMode : uint8_t {
   kPerform,           // on the rows; outputs go to the variables
   kPerformAndRecord,  // and outputs are kept for later slices of the same transaction
@@ -355,7 +355,7 @@ struct Procedure {
   std::vector<Operation> operations;
   std::vector<Statement> body;
   bool writes = false;  // some operation is not a select
-  // Of its first operation that chance decides, the line and why.
+  // The line of its first operation that chance decides, and why.
   std::string by_chance;
   // A call in the log would not say what was done.
   bool is_logged_by_rows() const { return writes && !by_chance.empty(); }

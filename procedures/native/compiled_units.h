@@ -1,7 +1,7 @@
 // CompiledUnits: units of a program as machine code where that can be had, and the reason where it cannot.
 //
-// Flow        load(): emitter.h -> native_code.h. Whoever runs a unit asks functions(): empty means that the
-//             interpreter runs all of them.
+// Flow        load(): emitter.h -> native_code.h. The caller that runs a unit asks functions(): empty means
+//             that the interpreter runs all of them.
 // Errors      none: machine code is never needed. What the user should know stands in notices().
 // Threads     constant once made.
 #pragma once
@@ -30,7 +30,7 @@ class CompiledUnits {
   // Interprets.
   CompiledUnits() = default;
 
-  // `compiling`, where given, is told how many units are about to be compiled.
+  // `compiling`, where given, is called with the number of units that are about to be compiled.
   static CompiledUnits load(const Program& program, const Schema& schema, std::span<const NativeUnit> units,
                             const NativeFolders& folders,
                             const std::function<void(size_t units)>& compiling = {});
@@ -41,7 +41,7 @@ class CompiledUnits {
     return code_ ? code_->units() : std::span<const NativeFunctions>();
   }
   bool was_compiled() const { return code_ && code_->was_compiled(); }
-  // What the object's file is called, less its extension, in whichever folder; native ones only.
+  // The name of the object's file, less its extension, in whichever folder. Must be native.
   std::string file_name() const { return code_->file_name(); }
   // Sentences for the user.
   const std::vector<std::string>& notices() const { return notices_; }

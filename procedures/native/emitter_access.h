@@ -32,7 +32,7 @@ struct KeyShape {
   uint32_t bytes = 0;            // the suffix of an index that is not unique included
 
   uint32_t words() const { return (bytes + 7) / 8; }
-  // Of the first `columns` columns.
+  // Returns the bytes of the first `columns` columns.
   uint32_t prefix_bytes(size_t columns) const {
     return columns == 0 ? 0 : places[columns - 1].offset + places[columns - 1].bytes;
   }

@@ -73,7 +73,7 @@ unsigned bytes_of_kind(const Type& type) {
   return type.kind == TypeKind::kSmallInt ? 2 : type.kind == TypeKind::kInt ? 4 : 8;
 }
 
-// What is checked where no operand is NULL.
+// Returns the check, made only where no operand is NULL.
 std::string unless_null(const std::string& null, const std::string& check) {
   return null == "false" ? check : fmt::format("!{} && {}", null, check);
 }
@@ -117,7 +117,7 @@ Operand ExpressionEmitter::emit_integer_arithmetic(const Expr& expr, Op op, cons
     if (op == Op::kModulo) {
       text_.line("if ({} != 0) {} = remainder({}, {});", divisor.value, name, a.value, divisor.value);
     } else {
-      // What lies under NULL may be zero, too.
+      // The value that lies under NULL may be zero, too.
       text_.fail_if(unless_null(null, fmt::format("!divide<{}>({}, {}, {})", kind_literal(expr.type), a.value,
                                                   divisor.value, name)),
                     raise_out_of_range(expr.type));

@@ -44,7 +44,7 @@ std::string constant_literal(const Expr& expr, Rep rep) {
   return "";
 }
 
-// Of the functions that generated code calls by number.
+// Names the functions that generated code calls by number.
 const char* function_enumerator(Function function) {
   switch (function) {
     case Function::kAbs:
@@ -478,7 +478,7 @@ Operand ExpressionEmitter::emit_called_function(const Expr& expr) {
 }
 
 Operand ExpressionEmitter::emit_array_element(const Expr& expr) {
-  // Of a NULL array the subscript is not even evaluated.
+  // The subscript of a NULL array is not even evaluated.
   const std::string& array = scope_.variable(expr.variable);
   Operand subscript;
   const FunctionText::Part part = text_.apart([&] { subscript = converted(emit(expr.args[0]), Rep::kInt); });

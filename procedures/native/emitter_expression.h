@@ -44,7 +44,7 @@ Operand converted(const Operand& operand, Rep rep);
 std::string literal_of(std::string_view text);
 std::string identifier_of(std::string_view name);
 std::string type_literal(const Type& type);
-// Of the two, NULL if either is.
+// Returns the condition that either of the two is NULL.
 std::string null_of_any(const std::string& a, const std::string& b);
 // Where the column lies in the table's images: an object of native_rows.h.
 std::string column_name(const TableDefinition& table, ColumnId column);
@@ -52,7 +52,7 @@ std::string column_name(const TableDefinition& table, ColumnId column);
 // Whether some string in the expression's value may lie in the image of a row.
 bool reads_row_text(const ir::Expr& expr);
 
-// What names mean in a unit: its variables, the rows at hand.
+// The meaning of names in a unit: its variables, the rows at hand.
 struct UnitScope {
   UnitScope(const Schema& s, const ir::Procedure& p);
 

@@ -27,7 +27,7 @@ void LookupWalk::emit_operation(const Statement& statement) {
     if (equality.values.empty() || !can_evaluate(equality.values[0])) break;
     values.push_back(&equality.values[0]);
   }
-  // Of a range the first row is named: it must be clear which one that is.
+  // The first row of a range is named: it must be clear which one that is.
   const bool whole = values.size() == access.path.equalities.size();
   if (!access_.is_plain(access) || values.empty() || !whole || access.path.lower || operation.path_backward)
     return forget({&statement, 1});
@@ -47,8 +47,8 @@ void LookupWalk::emit_operation(const Statement& statement) {
   for (const uint32_t variable : peeked) learn(variable, {State::kKnown, round + 1});
 }
 
-// What an earlier slice has recorded is known from the beginning. Of several executions in an iteration it is
-// not clear which is meant.
+// Outputs that an earlier slice has recorded are known from the beginning. With several executions in an
+// iteration it is not clear which one is meant.
 void LookupWalk::emit_recall(const Statement& statement) {
   const Operation& operation = scope_.procedure.operations[statement.operation.value];
   forget({&statement, 1});
@@ -202,8 +202,9 @@ void LookupWalk::emit_insert(const Operation& operation) {
   }
 }
 
-// What a loop inserts under keys that differ in their last columns alone, an order's lines, goes to one
-// place, which is named once. False: their first column differs, or the place is known in a later round only.
+// Rows that a loop inserts under keys that differ in their last columns alone, such as an order's lines, go
+// to one place, which is named once. Returns false if their first column differs, or the place is known only
+// in a later round.
 bool LookupWalk::emit_place_of_loop(const Operation& operation, IndexId index,
                                     std::span<const Expr* const> known) {
   const auto differs = std::ranges::find_if(known, [&](const Expr* value) { return is_of_loop(*value); });

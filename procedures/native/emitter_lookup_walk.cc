@@ -125,7 +125,7 @@ std::string LookupWalk::declarations() {
   return text;
 }
 
-// A round of one look-up overlaps nothing: whoever runs the procedure waits as long as the prefetcher would.
+// A round of one look-up overlaps nothing: the procedure itself would wait as long as the prefetcher.
 LookupRounds LookupWalk::rounds() const {
   LookupRounds rounds{static_cast<uint32_t>(named_in_round_.size()), used_};
   while (rounds.count > 0 && named_in_round_[rounds.count - 1] < 2) --rounds.count;
@@ -258,7 +258,8 @@ void LookupWalk::emit(const Statement& statement) {
       return emit_operation(statement);
     case StatementKind::kExit:
     case StatementKind::kContinue: {
-      // Of a loop further out, or where it is not known whether: the loop goes on, and names a row too many.
+      // An EXIT from a loop further out, or whose condition is not known yet: the loop goes on, and names a
+      // row too many.
       if (statement.loop_depth > 0 || (statement.expr && !can_evaluate(*statement.expr))) return;
       const Expr* const condition = statement.expr ? &*statement.expr : nullptr;
       const std::span<const Expr* const> exprs(&condition, condition != nullptr ? 1 : 0);

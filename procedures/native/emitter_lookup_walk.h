@@ -20,8 +20,8 @@
 
 namespace mneme {
 
-// What generated code evaluates in line, without memory of its own; over the columns of a row besides, where
-// there is one at hand.
+// Returns whether generated code evaluates the expression in line, without memory of its own; `over_row`: a
+// row's columns are at hand besides.
 bool is_inline(const ir::Expr& expr, bool over_row = false);
 // Whether keys are made of such values without the KeyCodec.
 bool has_key_words(const ir::Expr& expr);
@@ -61,7 +61,7 @@ class LookupWalk {
   void emit_operation(const ir::Statement& statement);
   void emit_insert(const ir::Operation& operation);
   void emit_recall(const ir::Statement& statement);
-  // The variables that the operation sets, as far as the first row that it finds tells what to.
+  // The variables that the operation sets from the first row that it finds.
   Variables peekable(const ir::Operation& operation, uint32_t round) const;
   bool is_peekable(const ir::Operation& operation, const ir::Expr& expr, uint32_t round,
                    bool of_old_row) const;

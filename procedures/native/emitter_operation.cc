@@ -66,7 +66,7 @@ Operand OperationEmitter::cast_output(const ir::Output& output, const Operand& s
   return result;
 }
 
-// Of the one row that INTO takes.
+// Casts the outputs of the one row that INTO takes.
 void OperationEmitter::cast_outputs(const Operation& operation) {
   for (size_t i = 0; i < operation.outputs.size(); ++i) {
     const ir::Output& output = operation.outputs[i];

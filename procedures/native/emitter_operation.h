@@ -27,8 +27,8 @@ class OperationEmitter {
   std::string emit_loop(const ir::Statement& statement, const std::string& iteration, const LoopBody& body);
 
  private:
-  // What an INTO fetches: at most this many rows, as C++ numbers; empty: as many as there are, or none
-  // skipped.
+  // The rows that an INTO fetches, as C++ numbers: at most so many, after skipping so many; empty: as many as
+  // there are, or none skipped.
   struct Cut {
     std::string skip;
     std::string take;
@@ -66,7 +66,7 @@ class OperationEmitter {
   void sort_results(const ir::Operation& operation, const std::string& results);
 
   std::vector<Operand> evaluate_outputs(const ir::Operation& operation);
-  // Of a row that is found: before the cast that is left until it is taken.
+  // The representation in a row that is found: before the cast that is left until the row is taken.
   Rep rep_of_found(const ir::Output& output) const;
   // `selected`, as found, cast to the output's variable's type where that was left until now.
   Operand cast_output(const ir::Output& output, const Operand& selected);

@@ -285,7 +285,7 @@ UnitScope::UnitScope(const Schema& s, const ir::Procedure& p)
     : schema(s), procedure(p), used(p.variables.size()) {
   for (size_t i = 0; i < p.variables.size(); ++i) {
     std::string name = identifier_of(p.variables[i].name);
-    // Names that begin like v_count are nobody else's.
+    // No other names begin like v_count.
     if (name.size() < 3 || name[1] != '_') name = "v_" + name;
     if (std::ranges::find(variables, name) != variables.end()) name += fmt::format("_{}", i);
     variables.push_back(std::move(name));

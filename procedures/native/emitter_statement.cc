@@ -18,7 +18,7 @@ std::string StatementEmitter::iteration() const {
 void StatementEmitter::comment(const Statement& statement) {
   if (!statement.operation.valid()) return;
   std::string sql = scope_.procedure.operations[statement.operation.value].text;
-  // What ends in a backslash would go on in the next line.
+  // A comment that ends in a backslash would continue in the next line.
   std::ranges::replace(sql, '\\', '/');
   std::ranges::replace(sql, '\n', ' ');
   const char* mode = statement.mode == ir::OperationMode::kRecall   ? "recalled: "

@@ -70,7 +70,7 @@ class FunctionText {
   // A name that no other line uses.
   std::string new_name(std::string_view stem) { return fmt::format("{}{}", stem, ++names_); }
 
-  // What `write` writes, apart from the rest.
+  // Returns the text that `write` writes, apart from the rest.
   template <typename Write>
   Part apart(Write&& write) {
     Part outer = std::exchange(part_, Part{});

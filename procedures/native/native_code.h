@@ -3,9 +3,8 @@
 // Flow        emitter.h writes C++ for units -> load(): an object of the same text, headers, compiler and
 //             flags from a folder -> or the system's compiler makes one, kept in a folder -> dlopen ->
 //             functions by unit
-// Cache       one file an object, named by the key (native_object.h), the C++ beside it for who wants to read
-//             it. Files are complete before they get their name, so any number of processes may share a
-//             folder.
+// Cache       one file an object, named by the key (native_object.h), the C++ beside it, to be read. Files
+//             are complete before they get their name, so any number of processes may share a folder.
 // Trust       an object is code that this process runs. So it is taken only from folders and files that no
 //             other user could write (trusted_folder.h), compiled in a folder of mode 0700, and loaded from
 //             the descriptor that was checked.
@@ -63,7 +62,7 @@ class NativeCode {
 
   const NativeFunctions& unit(size_t index) const { return object_.units()[index]; }
   std::span<const NativeFunctions> units() const { return object_.units(); }
-  // Of the object and of its C++, less the extension.
+  // The name of the object's file and of its C++, less the extension.
   std::string file_name() const { return key_.to_string(); }
   bool was_compiled() const { return was_compiled_; }  // by this load(), that is
   const std::vector<std::string>& notices() const { return notices_; }

@@ -178,7 +178,7 @@ const uint32_t mneme_native_unit_count = 1;
   EXPECT_STREQ(outcome.sqlstate, "P0001");
 }
 
-// What is long and not deep for the interpreter is not deep for the compiler either.
+// Code that is long and not deep for the interpreter is not deep for the compiler either.
 TEST_F(NativeCodeTest, CompilesListsAndChainsOfHundreds) {
   std::string list = "0";
   std::string cases;

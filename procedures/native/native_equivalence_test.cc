@@ -41,7 +41,7 @@ constexpr int kProcedures = 10;
 constexpr int kCallsEach = 50;
 constexpr int kRowsAtFirst = 25;  // of a table, at first
 
-// What slices report, as text, and what they hand on.
+// The reports of slices, as text, and the outputs that they hand on.
 class Notes final : public Recording, public LocateSink {
  public:
   explicit Notes(const ir::Procedure& procedure) : procedure_(procedure) {}
@@ -244,7 +244,7 @@ void Equivalence::compile_units() {
   }
   auto toolchain = NativeToolchain::of_this_program();
   ASSERT_TRUE(toolchain.ok());
-  // What is emitted is compared, not how fast it is.
+  // The emitted code is compared, not its speed.
   toolchain->flags.push_back("-O1");
   auto code =
       NativeCode::load(emit_cpp(*program_, *schema_, units), units.size(), NativeFolders{}, *toolchain);

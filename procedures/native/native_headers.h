@@ -2,8 +2,8 @@
 //
 // That code shares the layout of rows, keys and transactions with the program that loads it, so it must be
 // compiled against the very headers that the program was built from. The build takes their digest
-// (tools/header_digest.cc) and bakes it in; whoever is about to compile takes it again, and does not compile
-// where they differ.
+// (tools/header_digest.cc) and bakes it in; a process that is about to compile computes it again, and does
+// not compile where they differ.
 // Errors      a header that cannot be read: a sentence with its path.
 #pragma once
 

@@ -18,7 +18,7 @@
 
 namespace mneme {
 
-// What an object was compiled from: a hash of text, headers, compiler and flags.
+// The key of an object: a hash of the text, headers, compiler and flags that it was compiled from.
 struct NativeKey {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -27,7 +27,7 @@ struct NativeKey {
   bool operator==(const NativeKey&) const = default;
 };
 
-// Text to compile with the units, by which the object tells its key.
+// Text to compile with the units, by which the object carries its key.
 std::string native_key_definition(const NativeKey& key);
 
 class NativeObject {

@@ -61,7 +61,7 @@ struct NullableColumn {
   uint32_t null_flag;
 
   bool is_null(const std::byte* image) const { return image[null_flag] != std::byte{0}; }
-  // What lies under NULL means nothing, so it is not read.
+  // The bytes that lie under NULL mean nothing, so they are not read.
   Value get(const std::byte* image) const { return is_null(image) ? Value{} : column.get(image); }
   void set(std::byte* image, Value value, bool null) const {
     image[null_flag] = std::byte{null};

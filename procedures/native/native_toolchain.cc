@@ -85,7 +85,7 @@ std::string absolute(const std::string& program) {
 Result<std::string> version_of(const std::string& compiler) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return failed("cannot make a pipe: {}", std::strerror(errno));
-  // What a compiler says of itself is shorter than a pipe holds, so nobody has to read meanwhile.
+  // A compiler's version text is shorter than a pipe holds, so no thread has to read meanwhile.
   const Result<int> status = run_command({compiler, "--version"}, ends[1]);
   close(ends[1]);
   char buffer[4096];
@@ -111,7 +111,7 @@ bool is_precompiled(const std::string& precompiled) {
   return folder && open_trusted_file(*folder, std::string(kRuntimeHeader) + ".gch", trust).ok();
 }
 
-// The first place that has headers at all. None: the source tree, which the user is told of.
+// Returns the first place that has headers at all; if none has, the source tree, which a notice names.
 std::string find_headers() {
   std::vector<std::string> places;
   if (const char* const named = std::getenv("MNEME_HEADERS"); named != nullptr && *named != '\0')

@@ -27,9 +27,9 @@ struct NativeToolchain {
   // short text takes. The compiler ignores it where it does not fit, and the headers are read in its place.
   std::string precompiled;
 
-  // What this program was built with, but for the compiler that the environment's MNEME_CXX names. Its
-  // headers: where MNEME_HEADERS says, beside the program where it was installed (../include/mneme), in the
-  // source tree, where others are installed.
+  // The toolchain that this program was built with, except that the environment's MNEME_CXX may name another
+  // compiler. Its headers: where MNEME_HEADERS says, beside the program where it was installed
+  // (../include/mneme), in the source tree, where others are installed.
   static Result<NativeToolchain> of_this_program();
 
   // Whether compiler and headers still are what this says.
@@ -38,7 +38,7 @@ struct NativeToolchain {
   // other than GCC.
   Result<void> precompile() const;
   // Makes a shared object of a C++ text. The three are names in the folder, in which the compiler runs, and
-  // has its temporary files: nobody else may write to it. What the compiler prints goes to `log`.
+  // has its temporary files: no other user may write to it. What the compiler prints goes to `log`.
   Result<void> compile(const File& folder, const std::string& source, const std::string& object,
                        const std::string& log) const;
 };

@@ -47,7 +47,7 @@ inline Value boxed_text(std::string_view value, bool null) {
 inline Nullable<bool> bool_of(const Value& value) {
   return value.is_null() ? Nullable<bool>{} : Nullable<bool>{value.as_bool(), false};
 }
-// Of an integer, a timestamp, or a numeric of at most 18 digits.
+// Returns the number of an integer, a timestamp, or a numeric of at most 18 digits.
 inline Nullable<int64_t> int_of(const Value& value) {
   return value.is_null() ? Nullable<int64_t>{} : Nullable<int64_t>{value.as_int(), false};
 }

@@ -496,7 +496,7 @@ class FileReader {
   antlr4::CommonTokenStream& tokens_;
 };
 
-// What ANTLR makes of a text, for as long as its tree is read.
+// A text as ANTLR parsed it, for as long as its tree is read.
 class ParsedText {
  public:
   ParsedText(std::string_view source, const char* at_end, bool is_command, size_t lines_before = 0)
@@ -512,7 +512,7 @@ class ParsedText {
     for (antlr4::Token* token : tokens_.getTokens()) {
       if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL) visible.push_back(token);
     }
-    // Of a comment that never ends the end of the text is made.
+    // A comment that never ends is taken for the end of the text.
     antlr4::Token* end = visible.back();
     visible.pop_back();
     check_tokens(visible);

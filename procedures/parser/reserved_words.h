@@ -18,8 +18,8 @@ bool is_reserved_for_procedures(std::string_view lower_case_word);
 // current_timestamp, localtimestamp and their like.
 bool is_function_without_parentheses(std::string_view lower_case_word);
 
-// What is not supported about the construct that the word stands for, and what to use instead. Empty: nothing
-// to say. `in_session`: of a statement of its own, not of one inside a procedure.
+// Returns a sentence: what is not supported about the construct that the word stands for, and what to use
+// instead; empty if there is no advice. `in_session`: for a statement of its own, not one inside a procedure.
 std::string_view advice_for_word(std::string_view lower_case_word, bool in_session = false);
 
 }  // namespace mneme

@@ -23,7 +23,7 @@ class StatementSplitter {
   // Whole lines, each with its end.
   void add(std::string_view lines) { pending_.append(lines); }
   std::optional<Statement> next();
-  // What is left when the text has ended: a statement without its semicolon.
+  // Returns the rest when the text has ended: a statement without its semicolon.
   std::optional<Statement> finish();
 
   // A statement has begun that has not ended yet.

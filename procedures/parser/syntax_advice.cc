@@ -90,7 +90,7 @@ SyntaxAdvice advice_for(const ErrorContext& context) {
   }
   if (context.offending == "with" && !before.empty() && before[0] == "timestamp")
     return {advice_for_word("zone"), -1};
-  // What stands before the error may be a reserved word that was taken for a name.
+  // The word before the error may be a reserved word that was taken for a name.
   for (size_t i = 0; i < before.size(); ++i) {
     const bool says_most = before[i] == "union" || before[i] == "except" || before[i] == "intersect" ||
                            before[i] == "natural" || before[i] == "cross" || before[i] == "lateral" ||

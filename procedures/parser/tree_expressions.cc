@@ -147,8 +147,8 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
   auto* reference = dynamic_cast<MnemeParser::ReferenceContext*>(context);
   CHECK(reference != nullptr);
   Expr expr = make_syntax(ExprKind::kReference, where);
-  // What stands for a call without parentheses is given its own advice by the binder, so reserved words pass
-  // here.
+  // The binder has advice of its own for words that stand for a call without parentheses, so reserved words
+  // pass here.
   const auto text = [](MnemeParser::NameContext* name) {
     return name->IDENTIFIER() && is_function_without_parentheses(lowered(name->getText()))
                ? lowered(name->getText())

@@ -16,7 +16,7 @@ namespace mneme {
 using mneme_grammar::MnemeLexer;
 using mneme_grammar::MnemeParser;
 
-// What stands in the text that ANTLR sees for each byte that is not ASCII.
+// Stands for each byte that is not ASCII in the text that ANTLR sees.
 inline constexpr char kNotAscii = '\x7f';
 
 syntax::SourceLocation location(antlr4::Token* token);
@@ -25,7 +25,7 @@ syntax::SourceLocation location(antlr4::ParserRuleContext* context);
 // An identifier in lower case. Words that PostgreSQL reserves, and quoted names that are not plain, are
 // refused.
 syntax::Name read_name(MnemeParser::NameContext* context);
-// Likewise of a label, of which PL/pgSQL's own reserved words alone are refused.
+// Reads a label, for which only PL/pgSQL's own reserved words are refused.
 syntax::Name read_label(MnemeParser::LabelNameContext* context);
 std::string read_string(antlr4::tree::TerminalNode* literal);
 syntax::TypeName read_type(MnemeParser::TypeNameContext* context);

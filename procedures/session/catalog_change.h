@@ -31,7 +31,7 @@ struct ChangedProgram {
 // `command`: a CREATE or DROP.
 ChangedProgram changed_program(const Program& program, const syntax::Command& command);
 
-// What PostgreSQL prints when it is done: CREATE TABLE, DROP INDEX, ...
+// Returns the tag that PostgreSQL prints after the command: CREATE TABLE, DROP INDEX, ...
 std::string tag_of_change(const syntax::Command& command);
 
 }  // namespace mneme

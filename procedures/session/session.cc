@@ -114,7 +114,7 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
   } else {
     transaction_.begin_again();
   }
-  // What an attempt has fetched is still there for the next.
+  // The rows that an attempt has fetched are still in the cache for the next.
   if (result.attempts == 1) prefetch(call);
   RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);
   if (!options_.native.empty()) request.native = options_.native[procedure.id.value].run_on_transaction;
@@ -158,7 +158,7 @@ Session::Attempt Session::commit(const ir::Procedure& procedure, CallResult& res
 }
 
 Session::Attempt Session::roll_back(const Outcome& outcome, CallResult& result) {
-  // What raised may have been read from an inconsistent state: then it counts for nothing.
+  // The values that raised may have been read from an inconsistent state: then the error does not count.
   const CommitOutcome ended = transaction_.roll_back();
   if (ended.status == CommitStatus::kConflict) return Attempt::kConflict;
   if (ended.status == CommitStatus::kLogFailed) return log_failed(result);

@@ -2,14 +2,14 @@
 //
 // Flow        check the call -> encode it for the log -> prefetch the rows that it will look up -> run it ->
 //             commit; after a conflict again, from the start
-// Ad hoc      a transaction is logged by its rows in the place of its call where who calls says so, where it
+// Ad hoc      a transaction is logged by its rows in the place of its call where the caller says so, where it
 //             is drawn (SessionOptions), or where running the procedure again might do something else
 //             (ir::Procedure::by_chance).
 // Invariants  a call that was refused, or raised, has changed nothing.
 //             an outcome, a rollback included, was read from a consistent state.
 // Waiting     for conflicts, a growing pause between attempts; for the log's space (Transaction::commit). Not
-//             for durability: whoever tells the client waits until `lsn` is durable (or does not, and says
-//             so).
+//             for durability: the caller waits until `lsn` is durable before it answers the client (or does
+//             not, and says so).
 // Errors      a CallResult, never an exception. Attempts are bounded: kGaveUp.
 // Threads     the worker's. Results and messages stay valid until the next run().
 #pragma once
@@ -39,8 +39,8 @@ struct CallResult {
     kLogFailed,    // CommitLog::failure() says why
   };
   Status status = Status::kCommitted;
-  // kCommitted, kRolledBack: may be told to the client once the record at `lsn` is durable. Of a transaction
-  // that wrote (`logged`) it is its own record, otherwise the youngest that it depends on.
+  // kCommitted, kRolledBack: may be reported to the client once the record at `lsn` is durable. Of a
+  // transaction that wrote (`logged`) it is its own record, otherwise the youngest that it depends on.
   Lsn lsn;
   bool logged = false;
   std::string_view sqlstate;          // kRolledBack; kRefused, where PostgreSQL has one for it
@@ -60,7 +60,7 @@ struct SessionCounters {
   uint64_t payload_bytes = 0;  // of logged calls
 };
 
-// What a call's transaction leaves in a log that holds calls.
+// The record of a call's transaction in a log that holds calls.
 enum class LoggedAs : uint8_t {
   kContent,  // what its records hold (logging/record/record_content.h)
   kAdHoc,    // the rows that it changed, alone: to replay, it is as if no procedure had been called
@@ -71,8 +71,7 @@ struct SessionOptions {
       native;  // the procedures' machine code, by id; empty: they are interpreted
   bool prefetch =
       true;  // with machine code: rows that the arguments name are fetched, all at once, before it runs
-  // Of the transactions that are to leave calls in the log, so many, drawn at random, are logged as ad-hoc
-  // ones.
+  // The share of transactions, drawn at random, that are logged as ad-hoc ones instead of by their calls.
   uint32_t ad_hoc_percent = 0;
   uint64_t ad_hoc_seed = 0;
 };
@@ -111,7 +110,7 @@ class Session {
   const Database& database_;
   Transaction transaction_;
   Interpreter interpreter_;
-  // Of the call at hand, a round at a time; of longer lists, what comes first is enough.
+  // The look-ups of the call at hand, a round at a time; the beginning of a longer list is enough.
   std::array<RowLookup, Prefetcher::kMaxLookups> lookups_;
   RowPeeks peeks_;
   Call timed_call_;

@@ -69,7 +69,7 @@ TEST(Session, RefusesACallWithTooFewArguments) {
   EXPECT_EQ(result.message, "procedure stay takes 1 argument, not 0");
 }
 
-// What cannot be logged as rows is refused once it has run, and leaves nothing behind.
+// A call that cannot be logged as rows is refused once it has run, and leaves nothing behind.
 TEST(Session, RefusesWhatALogOfRowsCannotHold) {
   OneSession one(R"(
       CREATE TABLE note (n_at INT NOT NULL, n_text VARCHAR(2000) NOT NULL);
@@ -105,7 +105,8 @@ TEST(Session, RefusesWhatALogOfRowsCannotHold) {
   EXPECT_EQ(log.filled(), 1u);
 }
 
-// Who has only read, and who has raised for what he read, waits for what he read from.
+// A call that has only read, and one that raised because of what it read, waits for the transactions that it
+// read from.
 TEST(Session, TellsHowFarTheLogMustBeDurable) {
   OneSession one(R"(
       CREATE TABLE purse (p_id INT PRIMARY KEY, p_coins INT NOT NULL);

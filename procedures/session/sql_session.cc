@@ -99,7 +99,7 @@ StatementResult SqlSession::run(const syntax::Command& command) {
   try {
     return run_any(command);
   } catch (...) {
-    // No memory, most likely. A transaction that nobody ends would keep what it claimed.
+    // No memory, most likely. A transaction that is never ended would keep the rows that it claimed.
     transaction_.abort();
     if (block_ == Block::kOpen) block_ = Block::kFailed;
     throw;
@@ -210,7 +210,7 @@ SqlSession::Ran SqlSession::run_body(const RunRequest& request, StatementResult&
       return Ran::kConflict;
     case Outcome::Kind::kRaised:
       failure = StatementResult::failure(outcome.sqlstate, std::string(outcome.message));
-      // What raised may have been read from an inconsistent state: then it counts for nothing.
+      // The values that raised may have been read from an inconsistent state: then the error does not count.
       return transaction_.roll_back().status == CommitStatus::kConflict ? Ran::kConflict : Ran::kFailed;
     case Outcome::Kind::kOutOfMemory:
       break;
@@ -249,7 +249,7 @@ SqlSession::Ran SqlSession::commit(StatementResult& failure) {
   return Ran::kFailed;
 }
 
-// Nothing is told before it is durable, be it only what others wrote and this one read.
+// No result is returned before it is durable, even if this statement only read what others wrote.
 bool SqlSession::is_durable(Lsn lsn, StatementResult& failure) {
   if (database_.log().wait_durable(lsn)) return true;
   failure = log_failure();

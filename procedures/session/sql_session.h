@@ -3,10 +3,10 @@
 // Flow        parse_command -> run(): bind -> interpret on a Transaction -> commit, as an ad-hoc transaction
 //             (its record holds the rows that it changed) -> wait until it is durable -> tell CALL outside of
 //             a block is a Session's call, and logged as the database's log has calls.
-// Invariants  what run() tells is durable. A statement that failed outside of a block has changed nothing; in
-//             a block it fails the block: all others but COMMIT and ROLLBACK are refused, and both roll back,
-//             as in PostgreSQL. after a conflict a statement outside of a block is run again; a block, whose
-//             user has seen what it read, fails with PostgreSQL's serialization failure.
+// Invariants  a result that run() returns is durable. A statement that failed outside of a block has changed
+//             nothing; in a block it fails the block: all others but COMMIT and ROLLBACK are refused, and
+//             both roll back, as in PostgreSQL. after a conflict a statement outside of a block is run again;
+//             a block, whose user has seen what it read, fails with PostgreSQL's serialization failure.
 // Errors      a StatementResult with PostgreSQL's sqlstate.
 // Threads     the worker's.
 // Not here    CREATE and DROP, as a session's program is constant: recovery/database/live_session.h makes
@@ -75,7 +75,7 @@ class SqlSession {
   // Anything but a change of the schema. Where it throws, as for want of memory, the transaction has ended:
   // nothing was changed, or the statement is committed. A block has failed then.
   StatementResult run(const syntax::Command& command);
-  // Of a statement that could not even be parsed: it fails the block as well.
+  // For a statement that could not even be parsed: it fails the block as well.
   void fail_block();
 
   enum class Block { kNone, kOpen, kFailed };

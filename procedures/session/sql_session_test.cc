@@ -75,7 +75,7 @@ class SqlSessionTest : public testing::Test {
   SqlSession other_;
 };
 
-// What a session's statement lacks is not said as if it stood in a procedure.
+// A refusal of a session's statement does not speak of a procedure.
 TEST_F(SqlSessionTest, RefusalsSpeakOfTheSession) {
   const std::pair<const char*, const char*> kRows[] = {
       {"CALL nothing", "a CALL is written CALL name(argument, ...)"},
@@ -260,7 +260,7 @@ TEST_F(SqlSessionTest, NothingIsToldBeforeItIsDurable) {
 // Each answer is PostgreSQL 15's to the same statements, or a refusal.
 class SqlMeaning : public testing::Test {
  protected:
-  // What CALLs, or a query, answer after the program's tables have been filled.
+  // Returns the answers of CALLs, or a query, after the program's tables have been filled.
   static std::string answer(const std::string& program, const std::vector<std::string>& statements) {
     const auto compiled = compile(program, "test.sql");
     if (!compiled.ok()) return compiled.error().message;
@@ -282,7 +282,7 @@ class SqlMeaning : public testing::Test {
     }
     return text;
   }
-  // Of SELECT `expression` over one row.
+  // Returns the answer of SELECT `expression` over one row.
   static std::string of(const std::string& expression) {
     return answer(
         "CREATE TABLE one (id INT PRIMARY KEY, v VARCHAR(5), c CHAR(4), n NUMERIC(6,2), d DOUBLE PRECISION, "
@@ -291,7 +291,7 @@ class SqlMeaning : public testing::Test {
         {"INSERT INTO one VALUES (1, 'ab ', 'xy', 1.25, 'NaN', 3, 'xy ')",
          "SELECT " + expression + " FROM one"});
   }
-  // Of the call, to a procedure over a table of two rows.
+  // Returns the answer of the call, to a procedure over a table of two rows.
   static std::string of_call(const std::string& procedure, const std::string& call) {
     return answer(
         "CREATE TABLE two (id INT PRIMARY KEY, big BIGINT, i INT, s TEXT CHECK (char_length(s) <= 20)); "

@@ -44,7 +44,7 @@ class MapAccess final : public RowAccess {
  private:
   using Slot = uint64_t;
   using Image = std::unique_ptr<std::byte[]>;
-  // What was there before a write: no image for an insert.
+  // The image before a write; none for an insert.
   struct Undo {
     TableId table;
     Slot slot;

@@ -124,7 +124,7 @@ class RandomExpressions {
     }
     return "";
   }
-  // What there is of any type.
+  // Returns an expression of a form that every type has.
   std::string general(Kind kind, int depth) {
     switch (below(5)) {
       case 0:

@@ -312,7 +312,7 @@ class RandomSql : private RandomExpressions {
   void add_columns(const Table& t) {
     for (const Column& c : t.columns) scope_.push_back({c.name, c.kind});
   }
-  // Of a key's columns, the first ones, equal to something outside the table; then perhaps a bound, or a
+  // Returns conditions: a key's first columns equal something outside the table; then perhaps a bound, or a
   // condition.
   std::string where(const Table& t) {
     std::string sql;

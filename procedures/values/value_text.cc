@@ -12,7 +12,7 @@ namespace mneme {
 
 namespace {
 
-// What isspace() says in the C locale.
+// The characters for which isspace() is true in the C locale.
 constexpr std::string_view kBlanks = " \t\n\v\f\r";
 
 std::string_view trimmed(std::string_view text) {

@@ -27,7 +27,7 @@ void print_value(const Type& type, const Value& value, fmt::memory_buffer& out);
 [[nodiscard]] bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& value,
                                SqlError& error);
 
-// What becomes of text that is longer than its type allows.
+// The treatment of text that is longer than its type allows.
 enum class TooLong : uint8_t {
   kCut,        // it is cut, as explicit casts do
   kCutBlanks,  // blanks at its end are cut, anything else is refused, as assignments do
