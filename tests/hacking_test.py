@@ -17,7 +17,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STEP = re.compile(r"^(?:`(?P<new>[^`]+)`, new|In `(?P<old>[^`]+)`, (?P<side>behind|before) `(?P<anchor>[^\n]+)`):\n\n```\w+\n(?P<text>.*?)^```\n", re.MULTILINE | re.DOTALL)
-COUNTS = re.compile(r"takes (\d+) new files?(?:, in a folder of its own,)? and (\d+) lines?\b", re.DOTALL)
+COUNTS = re.compile(r"takes\s+(\d+)\s+new\s+files?(?:,\s+in\s+a\s+folder\s+of\s+its\s+own,)?\s+and\s+(\d+)\s+lines?\b")
 
 
 def applied(section, folder):
