@@ -1,5 +1,5 @@
-// Goal: the watermark buffer's prefix stops at the lowest unwritten record, whoever publishes first. Method:
-// by hand.
+// Goal: the watermark buffer's prefix stops at the lowest unwritten record, whichever worker publishes first.
+// Method: by hand.
 #include "logging/buffer/watermark_buffer.h"
 
 #include <gtest/gtest.h>

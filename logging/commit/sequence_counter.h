@@ -3,12 +3,8 @@
 //
 // Order       what happens before a draw is visible after any later draw (acq_rel over a chain of
 //             read-modify-writes): what a commit needs (commit_log.h).
-// Bounds      who stores bound() before it draws, and clears it once its record is published, can be waited
-//             for: of all LSNs below drawn(), loaded first, none is unpublished below the lowest bound that a
-//             scan then finds. For let r be drawn and unpublished when its owner's bound is read. The acquire
-//             load of drawn() synchronizes with the draw of r, which the store of a bound b <= r precedes:
-//             the scan reads b, or a later store of that owner's, and as r is unpublished there is none
-//             later.
+// Bounds      it is the counter of a BoundSet (bound_set.h): a worker publishes bound() before it draws, and
+//             a reader loads drawn() before it scans.
 // Threads     draw: workers. The rest: any.
 #pragma once
 
@@ -29,8 +25,8 @@ class SequenceCounter {
   Lsn drawn() const { return Lsn{next_->load(std::memory_order_acquire)}; }
 
  protected:
-  // Written by draw(), and by who moves the sequence on in another way; read by all. acq_rel, acquire: the
-  // reasons are above and at drawn().
+  // Written by draw(), and by a class that moves the sequence on in another way; read by all. acq_rel,
+  // acquire: the reasons are above and at drawn().
   CachePadded<Atomic<uint64_t>> next_;
 };
 

@@ -10,6 +10,7 @@ namespace mneme {
 LoggerBuffer::LoggerBuffer(EpochCounter& counter, const LoggerBufferOptions& options)
     : counter_(counter),
       largest_record_bytes_(options.largest_record_bytes),
+      bounds_(options.members),
       open_(epoch_of(counter.bound())),
       published_(options.members) {
   CHECK(options.members > 0);
@@ -33,31 +34,27 @@ bool LoggerBuffer::await_space(uint32_t member) {
 }
 
 Lsn LoggerBuffer::reserve(uint32_t member) {
-  Atomic<uint64_t>& bound = members_[member]->published->bound;
-  DCHECK(bound.load(std::memory_order_relaxed) == kNoBound);
-  bound.store(counter_.bound().value, std::memory_order_release);
+  DCHECK(bounds_.is_clear(member));
+  bounds_.publish(member, counter_.bound().value);
   return counter_.draw();
 }
 
 void LoggerBuffer::fill(uint32_t member, ByteSpan header, ByteSpan payload) {
   Member& own = *members_[member];
-  DCHECK(own.published->bound.load(std::memory_order_relaxed) != kNoBound);
+  DCHECK(!bounds_.is_clear(member));
   own.ring.write(Lsn{*own.written}, header);
   own.ring.write(Lsn{*own.written + header.size()}, payload);
   *own.written += header.size() + payload.size();
-  own.published->end.store(*own.written, std::memory_order_release);
-  own.published->bound.store(kNoBound, std::memory_order_release);
+  bounds_.beside(member).end.store(*own.written, std::memory_order_release);
+  bounds_.clear(member);
 }
 
 LogEpoch LoggerBuffer::gather(FifoQueue<Gathered>& gathered) {
-  uint64_t lowest = counter_.drawn().value;
-  for (const auto& member : members_) {
-    lowest = std::min(lowest, member->published->bound.load(std::memory_order_acquire));
-  }
+  const uint64_t lowest = bounds_.lowest(counter_.drawn().value);
   // A member may publish an old value of the counter late: what was complete is so nonetheless.
   open_ = std::max(open_, epoch_of(Lsn{lowest}));
   for (size_t i = 0; i < members_.size(); ++i) {
-    published_[i] = members_[i]->published->end.load(std::memory_order_acquire);
+    published_[i] = bounds_.beside(static_cast<uint32_t>(i)).end.load(std::memory_order_acquire);
   }
   for (LogEpoch epoch = oldest_ungathered(open_); epoch < open_; epoch = oldest_ungathered(open_)) {
     for (uint32_t i = 0; i < members_.size(); ++i) gather_member(i, begin_of(epoch.next()));

@@ -11,16 +11,12 @@
 //             any.
 // Waiting     await_space() waits while the member's own ring has no room for its largest record. Nothing
 //             else waits.
-// Source      PACMAN, appendix A.1, after SiloR; bounds as in watermark_buffer.h.
+// Source      PACMAN, appendix A.1, after SiloR; the bounds are bound_set.h's.
 //
-// Why no record is overlooked. Let gather() load the counter as T and then scan, let m be the minimum of T
-// and all bounds, and let a record r of a member, of an epoch before m's, be unpublished when that member's
-// bound is read. r < m <= T, so the acquire load of T synchronizes with the draw of r (epoch_counter.h),
-// which the member's store of a bound b <= r precedes: the scan reads b or a later store of the member's, and
-// as r is unpublished there is none later. So m <= b <= r, against r's epoch lying before m's. Where the scan
-// does read a later store, that store is a release and comes after the record was published: the logger,
-// which loads `published` after the bound, finds it in the ring. Later draws lie at T or above, so not below
-// m: what gather() calls complete stays complete.
+// Why no record is overlooked. Let gather() find m as the lowest bound. Every record below m, so every record
+// of an epoch before m's, is published in its member's ring (bound_set.h), and the member stored the end of
+// its records before it cleared its bound: the logger, which loads that end after the bounds, finds the
+// record in the ring. Later draws lie at m or above: what gather() calls complete stays complete.
 #pragma once
 
 #include <memory>
@@ -31,6 +27,7 @@
 #include "base/cache_line.h"
 #include "base/event_count.h"
 #include "base/fifo_queue.h"
+#include "logging/buffer/bound_set.h"
 #include "logging/buffer/log_ring.h"
 #include "logging/buffer/log_source.h"
 #include "logging/layout/epoch_counter.h"
@@ -72,15 +69,9 @@ class LoggerBuffer final : public LogSource {
   void close();
 
  private:
-  // A bound that bounds nothing: the member has no unpublished record.
-  static constexpr uint64_t kNoBound = ~uint64_t{0};
-
-  // What a member writes and the logger reads.
   struct Published {
-    // The member's alone to write (release, after its record's bytes, or before its draw), gather()'s to read
-    // (acquire).
-    Atomic<uint64_t> bound{kNoBound};
-    // The end of the records in the ring: as `bound`, and stored before it is cleared.
+    // The end of the records in the ring: the member's alone to write (release, after the records' bytes and
+    // before it clears its bound), gather()'s to read (acquire).
     Atomic<uint64_t> end{0};
   };
   struct Member {
@@ -88,7 +79,6 @@ class LoggerBuffer final : public LogSource {
 
     LogRing ring;                   // addressed by the count of bytes that went through it
     CachePadded<uint64_t> written;  // the member's: where its next record begins
-    CachePadded<Published> published;
     // Written by the logger after its last read of the bytes below (release), read by the member (acquire).
     CachePadded<Atomic<uint64_t>> released{0};
     CachePadded<uint64_t> gathered;  // the logger's: records before this are in the stream
@@ -111,6 +101,7 @@ class LoggerBuffer final : public LogSource {
   EpochCounter& counter_;
   const size_t largest_record_bytes_;
   std::vector<std::unique_ptr<Member>> members_;
+  BoundSet<Published> bounds_;  // by member
 
   // The logger's, on lines of its own.
   alignas(kCacheLineBytes) LogEpoch open_;

@@ -7,27 +7,19 @@
 namespace mneme {
 
 StreamHorizon::StreamHorizon(Lsn begin, uint32_t streams, uint32_t appenders)
-    : appenders_(appenders),
-      counter_(begin),
-      published_(std::make_unique<CachePadded<Published>[]>(appenders)),
-      durable_(begin.value),
-      streams_(streams) {
+    : counter_(begin), bounds_(appenders), durable_(begin.value), streams_(streams) {
   CHECK(streams <= kMostStreams);
   for (Stream& each : streams_) each.clock = begin;
 }
 
 Lsn StreamHorizon::oldest_unpublished() const {
-  uint64_t oldest = counter_.drawn().value;
-  for (uint32_t worker = 0; worker < appenders_; ++worker) {
-    oldest = std::min(oldest, published_[worker]->bound.load(std::memory_order_acquire));
-  }
-  return Lsn{oldest};
+  return Lsn{bounds_.lowest(counter_.drawn().value)};
 }
 
 Lsn StreamHorizon::end_of(uint32_t stream) const {
   uint64_t end = kFirstLsn.value;
-  for (uint32_t worker = 0; worker < appenders_; ++worker) {
-    end = std::max(end, published_[worker]->ends[stream].load(std::memory_order_acquire));
+  for (uint32_t worker = 0; worker < bounds_.workers(); ++worker) {
+    end = std::max(end, bounds_.beside(worker).ends[stream].load(std::memory_order_acquire));
   }
   return Lsn{end};
 }
@@ -48,10 +40,9 @@ void StreamHorizon::rose(uint32_t stream, Lsn stream_durable) {
 
 // The flusher has seen the record, so it sees that it is the one to wait for the worker.
 bool StreamHorizon::may_sleep(uint32_t stream) {
-  for (uint32_t worker = 0; worker < appenders_; ++worker) {
-    const Published& each = *published_[worker];
-    const bool is_settled = each.bound.load(std::memory_order_acquire) == kNoBound;
-    if (!is_settled && each.last_stream.load(std::memory_order_acquire) == stream) return false;
+  for (uint32_t worker = 0; worker < bounds_.workers(); ++worker) {
+    if (bounds_.has_cleared(worker)) continue;
+    if (bounds_.beside(worker).last_stream.load(std::memory_order_acquire) == stream) return false;
   }
   const std::lock_guard guard(mutex_);
   evaluate();

@@ -12,7 +12,7 @@
 //             covered in the end: the flusher of the stream that it ends in does not lie down before its
 //             worker has settled, and looks once more then.
 // Soundness   of a mark. m is the minimum of the counter, loaded first, and of all workers' bounds: all
-//             records below it are published (sequence_counter.h), in their streams' buffers and in `ends`,
+//             records below it are published (bound_set.h), in their streams' buffers and in `ends`,
 //             which a worker stores before it clears its bound. So an `ends` that is read after the bounds
 //             covers each of them.
 // Threads     draw, ends_in, published, settled: the worker they name. gathers, rose, may_sleep: the stream's
@@ -26,7 +26,6 @@
 
 #include <array>
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -35,6 +34,7 @@
 #include "base/event_count.h"
 #include "base/fifo_queue.h"
 #include "base/strong_id.h"
+#include "logging/buffer/bound_set.h"
 #include "logging/commit/commit_horizon.h"
 #include "logging/commit/sequence_counter.h"
 #include "logging/commit/stream_options.h"
@@ -46,19 +46,16 @@ class StreamHorizon final : public CommitHorizon {
   StreamHorizon(Lsn begin, uint32_t streams, uint32_t appenders);
 
   Lsn draw(WorkerId worker) override {
-    Published& mine = *published_[worker.value];
-    mine.bound.store(counter_.bound().value, std::memory_order_release);
+    bounds_.publish(worker.value, counter_.bound().value);
     return counter_.draw();
   }
   void ends_in(WorkerId worker, uint32_t stream) override {
-    published_[worker.value]->last_stream.store(stream, std::memory_order_release);
+    bounds_.beside(worker.value).last_stream.store(stream, std::memory_order_release);
   }
   void published(WorkerId worker, uint32_t stream, Lsn end) override {
-    published_[worker.value]->ends[stream].store(end.value, std::memory_order_release);
+    bounds_.beside(worker.value).ends[stream].store(end.value, std::memory_order_release);
   }
-  void settled(WorkerId worker, Lsn, RecordKind) override {
-    published_[worker.value]->bound.store(kNoBound, std::memory_order_release);
-  }
+  void settled(WorkerId worker, Lsn, RecordKind) override { bounds_.clear(worker.value); }
 
   void gathers(uint32_t stream) override;
   void rose(uint32_t stream, Lsn stream_durable) override;
@@ -71,16 +68,10 @@ class StreamHorizon final : public CommitHorizon {
   bool has_failed() const override { return failed_.load(std::memory_order_acquire); }
 
  private:
-  // A bound that bounds nothing: the worker has no unpublished record.
-  static constexpr uint64_t kNoBound = ~uint64_t{0};
-
+  // The worker's alone to write (release, before its bound is cleared), read by who scans (acquire).
   struct Published {
-    // The worker's alone to write (release: before its draw; or after its record's bytes and `ends`), read by
-    // who scans (acquire).
-    Atomic<uint64_t> bound{kNoBound};
-    // As `bound`: whose flusher must not overlook that the bound goes.
-    Atomic<uint32_t> last_stream{0};
-    // By stream: the end of the worker's last record there. As `bound`.
+    Atomic<uint32_t> last_stream{0};  // whose flusher must not overlook that the bound is cleared
+    // By stream: the end of the worker's last record there.
     std::array<Atomic<uint64_t>, kMostStreams> ends{};
   };
   // The stream's records below `gsn` end at or before `end`.
@@ -98,9 +89,8 @@ class StreamHorizon final : public CommitHorizon {
   Lsn end_of(uint32_t stream) const;
   void evaluate();
 
-  const uint32_t appenders_;
   SequenceCounter counter_;
-  const std::unique_ptr<CachePadded<Published>[]> published_;  // by worker
+  BoundSet<Published> bounds_;  // by worker
 
   // Written by who evaluates (release: the records below are durable before anybody hears of it); read by all
   // (acquire).

@@ -4,7 +4,7 @@
 //
 // Invariants  a record is durable once its stores have left the store buffer, and x86 doesn't reorder stores;
 //             so one that is settled is. Which all are, below which number, tells a scan of the workers'
-//             bounds (sequence_counter.h), by whoever asks: rows are unlocked before their record is stored,
+//             bounds (bound_set.h), by whoever asks: rows are unlocked before their record is stored,
 //             so a transaction has to wait for lower numbers whose workers are storing them just now, here
 //             too.
 // Threads     as CommitHorizon says.
@@ -15,9 +15,9 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 
 #include "base/cache_line.h"
+#include "logging/buffer/bound_set.h"
 #include "logging/commit/commit_horizon.h"
 #include "logging/commit/sequence_counter.h"
 
@@ -28,12 +28,10 @@ class DurableCacheHorizon final : public CommitHorizon {
   DurableCacheHorizon(Lsn begin, uint32_t appenders);
 
   Lsn draw(WorkerId worker) override {
-    bounds_[worker.value]->store(counter_.bound().value, std::memory_order_release);
+    bounds_.publish(worker.value, counter_.bound().value);
     return counter_.draw();
   }
-  void settled(WorkerId worker, Lsn, RecordKind) override {
-    bounds_[worker.value]->store(kNoBound, std::memory_order_release);
-  }
+  void settled(WorkerId worker, Lsn, RecordKind) override { bounds_.clear(worker.value); }
 
   Lsn drawn() const override { return counter_.drawn(); }
   Lsn durable() const override;
@@ -42,14 +40,8 @@ class DurableCacheHorizon final : public CommitHorizon {
   bool has_failed() const override { return failed_.load(std::memory_order_acquire); }
 
  private:
-  // A bound that bounds nothing: the worker has no record that is not stored.
-  static constexpr uint64_t kNoBound = ~uint64_t{0};
-
-  const uint32_t appenders_;
   SequenceCounter counter_;
-  // A worker's alone to write (release: before its draw; or after its record is stored), read by who scans
-  // (acquire).
-  const std::unique_ptr<CachePadded<std::atomic<uint64_t>>[]> bounds_;
+  BoundSet<> bounds_;  // of each worker's drawn record that is not stored yet
   // The highest that a scan has found: bounds may be late, and old ones low. Raised by who scans (release),
   // read by all (acquire).
   mutable CachePadded<std::atomic<uint64_t>> durable_;

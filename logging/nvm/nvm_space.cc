@@ -33,13 +33,10 @@ NvmSpace::NvmSpace(ManifestFile& manifest, const NvmSpaceOptions& options)
           std::bit_ceil(std::max<uint64_t>({options.segment_bytes, 4 * room_bytes_, kBlockBytes}))),
       slot_count_(options.segments_ahead + 1 + kBehind),
       tail_(begin_.value),
-      bounds_(std::make_unique<CachePadded<std::atomic<uint64_t>>[]>(options.workers)),
+      bounds_(options.workers),
       mapped_end_(begin_.value),
       slots_(std::make_unique<std::atomic<PersistentMemory*>[]>(slot_count_)),
       next_number_(manifest.current().next_segment_number()) {
-  for (uint32_t worker = 0; worker < options.workers; ++worker) {
-    bounds_[worker]->store(kNone, std::memory_order_relaxed);
-  }
   thread_ = std::thread([this] { run(); });
 }
 
@@ -58,7 +55,7 @@ bool NvmSpace::has_room() const {
 
 bool NvmSpace::await_room(WorkerId worker) {
   DCHECK(worker.value < options_.workers);
-  DCHECK(bounds_[worker.value]->load(std::memory_order_relaxed) == kNone);
+  DCHECK(bounds_.is_clear(worker.value));
   if (has_room()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
   // What was seen while waiting counts: others may have drawn since, each within the room that is kept for
@@ -73,10 +70,9 @@ bool NvmSpace::await_room(WorkerId worker) {
 
 Lsn NvmSpace::draw(WorkerId worker, uint64_t bytes) {
   DCHECK(bytes % kNvmLineBytes == 0);
-  std::atomic<uint64_t>& bound = *bounds_[worker.value];
   // A draw that is repeated keeps its bound, which is lower.
-  if (bound.load(std::memory_order_relaxed) == kNone) {
-    bound.store(tail_->load(std::memory_order_relaxed), std::memory_order_release);
+  if (bounds_.is_clear(worker.value)) {
+    bounds_.publish(worker.value, tail_->load(std::memory_order_relaxed));
   }
   const Lsn lsn{tail_->fetch_add(bytes, std::memory_order_acq_rel)};
   DCHECK(lsn.value + bytes <= mapped_end_->load(std::memory_order_acquire));
@@ -85,7 +81,7 @@ Lsn NvmSpace::draw(WorkerId worker, uint64_t bytes) {
 }
 
 void NvmSpace::settle(WorkerId worker) {
-  bounds_[worker.value]->store(kNone, std::memory_order_release);
+  bounds_.clear(worker.value);
 }
 
 NvmSpace::Place NvmSpace::place_of(Lsn lsn) const {
@@ -93,11 +89,7 @@ NvmSpace::Place NvmSpace::place_of(Lsn lsn) const {
 }
 
 Lsn NvmSpace::settled() const {
-  uint64_t settled = tail_->load(std::memory_order_acquire);
-  for (uint32_t worker = 0; worker < options_.workers; ++worker) {
-    settled = std::min(settled, bounds_[worker]->load(std::memory_order_acquire));
-  }
-  return Lsn{settled};
+  return Lsn{bounds_.lowest(tail_->load(std::memory_order_acquire))};
 }
 
 std::optional<Error> NvmSpace::failure() const {

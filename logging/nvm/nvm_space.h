@@ -8,10 +8,8 @@
 //             read-modify-write (acquire and release) of one tail. Every LSN below mapped_end has its segment
 //             mapped until the worker that drew it has settled it. A worker has at most one stretch of the
 //             log drawn and not settled. So a crash leaves at most as many holes as there are workers.
-// Unmapping   a worker states a lower bound of what it will draw before it draws, and takes it back once it
-//             has settled. Who unmaps loads the tail first, then the bounds: a draw below that tail is
-//             ordered before the load, with the bound that precedes it, so it is seen, or its settling is
-//             (the order of watermark_buffer.h).
+// Unmapping   a worker publishes a lower bound before it draws, and clears it once it has settled. The thread
+//             unmaps what lies below the lowest bound (bound_set.h).
 // Threads     await_room, draw, place_of, settle: the worker they name. The rest: any.
 // Waiting     await_room() waits for a segment to be mapped, and for workers that have stood between draw()
 //             and settle() while the others filled several segments; nothing else waits.
@@ -21,7 +19,6 @@
 
 #include <atomic>
 #include <deque>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,6 +29,7 @@
 #include "base/file/file.h"
 #include "base/result.h"
 #include "base/strong_id.h"
+#include "logging/buffer/bound_set.h"
 #include "logging/directory/manifest.h"
 #include "logging/nvm/persistent_memory.h"
 #include "logging/record/lsn.h"
@@ -78,7 +76,6 @@ class NvmSpace {
   std::optional<Error> failure() const;
 
  private:
-  static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
   // Segments that may stay mapped behind the tail's, for workers that are late.
   static constexpr uint32_t kBehind = 3;
 
@@ -109,9 +106,7 @@ class NvmSpace {
 
   // Read-modify-written by draw() (acq_rel: the order of commits and of memory); read by all (acquire).
   CachePadded<std::atomic<uint64_t>> tail_;
-  // A worker's lower bound of its drawn, unsettled LSN; kNone. Written by it (release: its stores to the log
-  // precede settling), read by settled() (acquire).
-  const std::unique_ptr<CachePadded<std::atomic<uint64_t>>[]> bounds_;
+  BoundSet<> bounds_;  // of each worker's drawn, unsettled LSN
   // Written by the thread (release: the segment below stands in its slot), read by await_room() (acquire). A
   // worker whose LSN lies above what it read itself gets the order through the tail, from the worker that
   // moved it there.
