@@ -37,14 +37,14 @@ class ConsolidationArray {
   struct Region {
     Lsn begin;
     uint64_t bytes = 0;
-    uint64_t ticket = 0;  // the buffer's own, as it was told to notify()
+    uint64_t ticket = 0;  // the buffer's own, as it was passed to notify()
   };
   class Slot {
     friend class ConsolidationArray;
     // Written by members, each as a read-modify-write (acq_rel: they hand on what they did, and what they
-    // filled), and by the leader; read by those who join and wait (acquire).
+    // filled), and by the leader; read by workers that join and wait (acquire).
     Atomic<int64_t> state_{kFree};
-    // Written by who puts the slot into the array, before it opens it; read by the leader.
+    // Written by the worker that puts the slot into the array, before it opens it; read by the leader.
     uint32_t index_ = 0;
     // Written by the leader before it says so in state_; read by members after.
     Region region_;
@@ -85,8 +85,9 @@ class ConsolidationArray {
   const uint32_t slots_;
   const uint32_t pool_size_;
   const std::unique_ptr<CachePadded<Slot>[]> pool_;
-  // Written under the tail's lock (relaxed); read by who joins (relaxed). A stale pointer leads to a slot
-  // that is closed, and is refused by its state, or open again elsewhere in the array, and as good as any.
+  // Written under the tail's lock (relaxed); read by workers that join (relaxed). A stale pointer leads to a
+  // slot that is closed, and is refused by its state, or open again elsewhere in the array, and as good as
+  // any.
   const std::unique_ptr<CachePadded<Atomic<Slot*>>[]> array_;
   uint32_t next_in_pool_ = 0;  // guarded by the tail's lock
 };

@@ -1,6 +1,6 @@
 // The decoupled buffer (D): the lock covers the reservation alone; records are filled side by side.
 //
-// Flow        reserve: take the lock, draw, give it up.
+// Flow        reserve: take the lock, draw, release it.
 //             publish: wait for all earlier records, raise the prefix.
 // Waiting     publish() waits until every record before it is published: one large record holds up the small
 //             ones that follow.

@@ -1,10 +1,10 @@
-// The delegated buffer (CDE): as the hybrid one, but who has written before its turn leaves the release of
-// its region to a predecessor that has not.
+// The delegated buffer (CDE): as the hybrid one, but a worker that has written before its turn leaves the
+// release of its region to a predecessor that has not.
 //
 // Flow        reserve: as GroupedBuffer; the drawn region joins the release queue.
 //             publish: delegate the release, or release the region and all delegated ones that follow.
-// Waiting     publish() waits for its turn one time in 32, else for nobody; reserve() when thousands of
-//             regions wait behind a stopped worker (release_queue.h).
+// Waiting     publish() waits for its turn one time in 32, else for no other worker; reserve() waits when
+//             thousands of regions wait behind a stopped worker (release_queue.h).
 // Source      Aether, section 5.2 and appendix A.6, Algorithm 5.
 #pragma once
 

@@ -3,9 +3,8 @@
 // LSN's.
 //
 // Flow        reserve: fetch_add the LSN sequencer; note the LSN in the own extent.
-//             publish: move the extent's end on.
-//             contiguous_prefix: merge the extents by LSN.
-//             read: gathers the stream from where its records lie.
+//             publish: move the extent's end on.  contiguous_prefix: merge the extents by LSN.
+//             read: gather the stream from where its records lie.
 // Invariants  LSNs are positions in a stream without gaps, as with every buffer; only the bytes lie
 //             elsewhere. So the device, the log on disk and recovery know nothing of extents. In an extent
 //             LSNs rise. The record at the prefix is the first unmerged one of the worker that drew it.
@@ -48,7 +47,7 @@ class ExtentsBuffer : public LogBuffer {
   bool has_room(WorkerId worker) const override;
 
  private:
-  // What stands before each record in its extent.
+  // The header of each record in its extent.
   struct EntryHeader {
     uint64_t lsn = 0;
     uint64_t bytes = 0;

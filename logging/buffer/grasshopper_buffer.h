@@ -10,7 +10,7 @@
 //             Spec1, Spec2  grasshopper_list.h.
 //             Spec3  SDL <= SBL: nothing past the prefix is released (LogBuffer::release asserts it).
 // Threads     ELEDA's three kinds. The database thread: a worker. The ELEDA worker and the flusher are one,
-//             the thread that calls contiguous_prefix(): who needs the SBL advances it. Table 2:
+//             the thread that calls contiguous_prefix(): the thread that needs the SBL advances it. Table 2:
 //                                 head  tail  gc   SBL  SDL  H-index
 //                 worker           -     W     W    -    R    W
 //                 flusher          W     R     -    W,R  W    R

@@ -109,7 +109,8 @@ TEST(GrasshopperBuffer, HopsAndCrawlsRoundAfterRound) {
   }
 }
 
-// Commits wait for the storage-durable LSN, not for the prefix; each is told once, in order, on its worker.
+// Commits wait for the storage-durable LSN, not for the prefix; each is reported once, in order, on its
+// worker.
 TEST(GrasshopperBuffer, CallsBackWhatIsDurable) {
   GrasshopperBuffer buffer = make(GrasshopperMode::kBoth);
   std::vector<Lsn> told;

@@ -16,10 +16,10 @@
 //
 // Why a node may be used again although the flusher follows pointers to it. A node leaves when the one behind
 // it is collected: that one lies below the SDL, so below the SBL, and the flusher had moved head on to it
-// before it told the SBL. A hop's `before` is followed only for a range that begins at or past the boundary,
-// whose first record the SBL has not reached: gc stands at `before` at the latest. A hop may become visible
-// after the flusher has crawled past its record (the c-list comes first); then the flusher drops it with that
-// worker's next record, and so the worker takes a hop back only once a record that came after it is
+// before it published the SBL. A hop's `before` is followed only for a range that begins at or past the
+// boundary, whose first record the SBL has not reached: gc stands at `before` at the latest. A hop may become
+// visible after the flusher has crawled past its record (the c-list comes first); then the flusher drops it
+// with that worker's next record, and so the worker takes a hop back only once a record that came after it is
 // collected.
 #pragma once
 
@@ -33,14 +33,14 @@
 
 namespace mneme {
 
-// What to call once the record at `lsn` is durable.
+// The function to call once the record at `lsn` is durable.
 struct CommitCallback {
   void (*function)(void* context, Lsn lsn) = nullptr;
   void* context = nullptr;
 };
 
-// A queue of one producer, who also takes the nodes back, and one consumer: Figure 4's head, tail and gc. The
-// nodes at head and gc are consumed and collected already.
+// A queue of one producer, which also takes the nodes back, and one consumer: Figure 4's head, tail and gc.
+// The nodes at head and gc are consumed and collected already.
 template <typename Item>
 class PendingList {
  public:

@@ -1,13 +1,13 @@
-// GroupedBuffer: a buffer whose workers, where they meet at the tail's lock, reserve as groups.
+// GroupedBuffer: a buffer whose workers reserve as groups where they meet at the tail's lock.
 //
 // Flow        reserve: take the lock if it is free, and draw; else join a group, whose leader draws for all.
-//             publish: the last of a group to finish releases the group's region; who reserved alone, its
-//             own.
+//             publish: the last of a group to finish releases the group's region; a worker that reserved
+//             alone releases its own.
 // Invariants  a region, one record or a group's, is drawn once, under the lock, and released once, when all
 //             of it is written.
 // Threads     as LogBuffer says.
-// Waiting     reserve() waits for the lock, or for the group's leader, who waits for the lock.
-// Order       consolidation_array.h. Who draws alone does so under the same lock.
+// Waiting     reserve() waits for the lock, or for the group's leader, which waits for the lock.
+// Order       consolidation_array.h. A worker that draws alone does so under the same lock.
 // Source      Aether, appendix A.2, Algorithm 2.
 #pragma once
 

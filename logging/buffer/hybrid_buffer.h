@@ -1,8 +1,7 @@
 // The hybrid buffer (CD): groups compete for the lock, and hold it for the reservation alone.
 //
-// Flow        reserve: as GroupedBuffer.  publish: the last of the group waits for all earlier regions, and
-//                                         raises
-//             the prefix.
+// Flow        reserve: as GroupedBuffer.
+//             publish: the last of the group waits for all earlier regions, and raises the prefix.
 // Waiting     publish() of a group's last member waits until every region before its own is published.
 // Source      Aether, section 5.3.
 #pragma once

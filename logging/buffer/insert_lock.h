@@ -1,7 +1,7 @@
 // InsertLock: the lock over a log buffer's tail.
 //
 // Threads   one holds it; another may give it up in its stead, which a std::mutex forbids and the
-//           consolidation buffer needs (the last of a group to finish, not the leader who took it).
+//           consolidation buffer needs (the last of a group to finish, not the leader that took it).
 // Waiting   lock() spins, and gives the processor away now and then: with more threads than cores, the holder
 //           may not be running.
 #pragma once
@@ -26,8 +26,8 @@ class InsertLock {
   }
 
  private:
-  // Written by who takes it (acquire: sees all that earlier holders did) and who gives it up (release). The
-  // relaxed look before the exchange only spares the cache line.
+  // Written by the thread that takes it (acquire: sees all that earlier holders did), and when it releases it
+  // (release). The relaxed look before the exchange only spares the cache line.
   Atomic<bool> held_{false};
 };
 

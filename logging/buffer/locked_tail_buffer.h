@@ -1,7 +1,7 @@
-// LockedTailBuffer: what Aether's buffers have in common: a lock over the tail, and a prefix that workers
+// LockedTailBuffer: the common part of Aether's buffers: a lock over the tail, and a prefix that workers
 // raise.
 //
-// Flow        reserve: take the lock, draw(), give it up now or when published.
+// Flow        reserve: take the lock, draw(), release it now or when published.
 //             publish: raise_prefix() in LSN order.
 // Invariants  the lock's holder alone draws. The prefix is raised from one region's begin to its end, by one
 //             worker at a time: regions leave in LSN order.
@@ -22,8 +22,8 @@ class LockedTailBuffer : public LogBuffer {
   explicit LockedTailBuffer(const LogBufferOptions& options);
 
   Lsn contiguous_prefix() override { return Lsn{prefix_->load(std::memory_order_acquire)}; }
-  // False as well while somebody holds the lock: a record is under way. With the lock in hand, whoever draws
-  // later sees what the flusher did before.
+  // False as well while a worker holds the lock: a record is under way. With the lock in hand, a worker that
+  // draws later sees what the flusher did before.
   bool quiescent(Lsn upto) override;
 
  protected:

@@ -10,7 +10,7 @@
 //             quiescent: the flusher. close: any.
 // Waiting     await_space() waits while the ring is full. Nothing else waits for the flusher. In some buffers
 //             reserve() or publish() waits for workers that have reserved and not yet published; such a
-//             worker must therefore wait for nobody.
+//             worker must therefore wait for no other.
 // Not here    what the bytes mean (record_format.h), when they are taken out (log_flusher.h).
 //
 // Order, exactly. Of two reserve() calls, what happens before the one that draws the lower LSN is visible
@@ -40,7 +40,7 @@ namespace mneme {
 // How the grasshopper buffer advances its prefix.
 enum class GrasshopperMode : uint8_t { kBoth, kCrawl, kHop };
 
-// What only some buffers listen to.
+// Options that some kinds have a use for (LogBufferTraits).
 struct LogBufferTuning {
   uint32_t slots = 4;  // of a consolidation array (consolidation, hybrid, delegated, socket)
   GrasshopperMode grasshopper = GrasshopperMode::kBoth;
@@ -56,7 +56,8 @@ struct LogBufferOptions {
   size_t largest_record_bytes = 0;
   Lsn begin = kFirstLsn;  // where the first record stands
   LogBufferTuning tuning{};
-  std::byte* ring_memory = nullptr;  // the ring's, of somebody who outlives it; none: its own
+  // the ring's, of an owner that outlives the buffer; null: the buffer's own
+  std::byte* ring_memory = nullptr;
 };
 
 class LogBuffer : public LogSource {
@@ -66,9 +67,9 @@ class LogBuffer : public LogSource {
   // Waits until reserve() finds room for any record without waiting. False: the buffer is closed.
   //
   // It waits until reserved + workers * largest record <= released + capacity. Then every worker, each having
-  // passed this test at its own time, may reserve one record: those who passed it before the tail went beyond
-  // released + capacity - workers * largest record are at most `workers`, later ones are held back, and so
-  // the tail stays at or below released + capacity.
+  // passed this test at its own time, may reserve one record: those that passed it before the tail went
+  // beyond released + capacity - workers * largest record are at most `workers`, later ones are held back,
+  // and so the tail stays at or below released + capacity.
   bool await_space(WorkerId worker);
 
   // Draws the next `bytes` bytes of the stream, at least one.
@@ -82,8 +83,8 @@ class LogBuffer : public LogSource {
 
   // The LSN below which every reserved record is published, as far as the buffer knows just now. Never falls.
   virtual Lsn contiguous_prefix() = 0;
-  // What was published and will be in the prefix a little later, without another record having to come. The
-  // flusher.
+  // How many bytes are published and will be in the prefix a little later, without another record having to
+  // come. The flusher.
   virtual size_t late_bytes() const { return 0; }
   void read(Lsn at, std::span<std::byte> into) const override;
   // The flusher is done with everything below: its bytes may be overwritten. A record boundary.
@@ -114,7 +115,7 @@ class LogBuffer : public LogSource {
   LogRing ring_;
   // Written by the flusher (release) after its last read of those bytes; read by await_space() (acquire).
   //   Not relaxed: a worker must not overwrite bytes that the flusher still reads. A worker whose room comes
-  //   from a newer value than it saw itself gets the order through reserve(), from the worker who saw it.
+  //   from a newer value than it saw itself gets the order through reserve(), from the worker that saw it.
   //   Stale is safe: the ring merely looks fuller than it is.
   CachePadded<Atomic<uint64_t>> released_;
   // Written once, by close() (release); read by await_space() (acquire).

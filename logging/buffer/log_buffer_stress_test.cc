@@ -79,12 +79,12 @@ TEST(LogBufferCases, CoverEveryKind) {
   }
 }
 
-// What a worker did and saw at one reservation.
+// A worker's actions and what it saw at one reservation.
 struct Reservation {
   Lsn lsn;
   uint32_t worker = 0;
   uint64_t attempt = 0;  // the worker's count, announced before it reserved
-  Lsn returned_before;   // the highest LSN that somebody had been given before it reserved
+  Lsn returned_before;   // the highest LSN that any worker had been given before it reserved
   std::array<uint64_t, kBufferWorkers> seen;  // the announcements that it saw after it reserved
 };
 
@@ -154,7 +154,7 @@ TEST_P(LogBufferStress, PrefixCoversEveryRecordInOrder) {
   check_order(all);
 }
 
-// Nobody drains: the workers fill the ring, wait, and overwrite nothing. Then it goes on.
+// No flusher drains: the workers fill the ring, wait, and overwrite nothing. Then it goes on.
 TEST_P(LogBufferStress, FullRingHoldsWorkersBack) {
   constexpr uint64_t kRecords = 300;
   const auto buffer = make_tiny(GetParam());
@@ -230,7 +230,7 @@ TEST_P(LogBufferStress, StoppedWorkerHoldsBackThePrefixAndLosesNothing) {
   for (std::thread& other : others) other.join();
 }
 
-// One of many workers works: the others, who never come, hold back nothing.
+// One of many workers works: the others, which never come, hold back nothing.
 TEST_P(LogBufferStress, IdleWorkersBlockNothing) {
   const auto buffer = make_tiny(GetParam());
   Drainer drainer(*buffer, kFirstLsn, kLargest);

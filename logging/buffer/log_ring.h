@@ -1,9 +1,9 @@
-// LogRing: the memory of a log buffer, addressed by LSN. Plain bytes; who may touch which is the buffer's
-// business.
+// LogRing: the memory of a log buffer, addressed by LSN. Plain bytes; which thread may touch which is the
+// buffer's business.
 //
 // Layout   the byte at LSN x lies at x mod capacity; capacity is a power of two. A run of bytes may wrap
 //          around once.
-// Threads  write: whoever reserved the bytes. read: the flusher, once they are published.
+// Threads  write: the worker that reserved the bytes. read: the flusher, once they are published.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,7 @@ namespace mneme {
 
 class LogRing {
  public:
-  // Touches all of it: pages are faulted in now, not in somebody's commit.
+  // Touches all of it: pages are faulted in now, not during a commit.
   explicit LogRing(size_t capacity_bytes)
       : capacity_(capacity_bytes), own_(capacity_bytes), memory_(own_->data()) {
     CHECK(std::has_single_bit(capacity_bytes));

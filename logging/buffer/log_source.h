@@ -17,7 +17,7 @@ class LogSource {
   virtual ~LogSource() = default;
 
   virtual void read(Lsn at, std::span<std::byte> into) const = 0;
-  // What the blocks' headers say of epochs (block_format.h); 0 where there are none.
+  // The value that the blocks' headers hold for epochs (block_format.h); 0 where there are none.
   virtual uint32_t persisted_epochs() const { return 0; }
 };
 

@@ -1,14 +1,15 @@
-// ReleaseQueue: regions of a log buffer that are to be released in LSN order, where whoever is done before
+// ReleaseQueue: regions of a log buffer that are to be released in LSN order. A worker that is done before
 // its turn leaves its region to a predecessor that is not.
 //
 // Flow        join() under the tail's lock -> fill -> delegate(): true, and leave;
 //             false: release the region, handoff(), and again for each delegated region that follows
 // Invariants  regions join in LSN order and leave in it. A region is released by the one who holds the turn:
-//             its owner, or who held it before. kTurn passes from a node to its successor.
-// Threads     join: the holder of the tail's lock. delegate: the region's owner. handoff: who holds the turn.
+//             its owner, or the thread that held it before. kTurn passes from a node to its successor.
+// Threads     join: the holder of the tail's lock. delegate: the region's owner. handoff: the holder of the
+//             turn.
 // Waiting     join() waits while kNodes regions are queued: with so many delegated to a stopped thread, the
 //             others wait for it in the end. One time in 32 delegate() waits for its turn instead of leaving,
-//             so that nobody releases for the others for ever (the treadmill).
+//             so that no thread releases for the others for ever (the treadmill).
 // Source      Aether, section 5.2 and appendix A.6, Algorithm 5: Scott's abortable queue lock with Oyama's
 //             combining. Nodes are taken under the lock, in the queue's order: so the queue is an array, a
 //             node's successor is its neighbour, and the turn may wait there for a region that hasn't joined
@@ -30,11 +31,11 @@ class ReleaseQueue {
 
   // Appends the region; returns its ticket.
   uint64_t join(Lsn begin, uint64_t bytes);
-  // Whether somebody else will release the region. `stay`: wait for the turn rather than leave.
+  // Returns whether another thread will release the region. `stay`: wait for the turn rather than leave.
   bool delegate(uint64_t ticket, bool stay);
   Lsn begin(uint64_t ticket) const { return node(ticket).begin; }
   uint64_t bytes(uint64_t ticket) const { return node(ticket).bytes; }
-  // The region is released. Whether the next one is delegated, and the caller's to release.
+  // The region is released. Returns whether the next one is delegated, and the caller's to release.
   bool handoff(uint64_t ticket);
 
  private:
@@ -44,14 +45,14 @@ class ReleaseQueue {
     kFree,       // no region has joined here
     kWaiting,    // its owner fills it, or waits for its turn
     kDelegated,  // its owner has filled it and left
-    kTurn,       // all before it are released: its owner's, or who joins here, may release it
+    kTurn,       // all before it are released: its owner, or the thread that joins here, may release it
   };
   struct Node {
-    // Written by its owner (join, delegate) and by who holds the turn before it; every change that they may
-    // contend for is a read-modify-write. acq_rel: a delegated region's bytes become visible to who releases
-    // it, earlier releases to who gets the turn.
+    // Written by its owner (join, delegate) and by the holder of the turn before it; every change that they
+    // may contend for is a read-modify-write. acq_rel: a delegated region's bytes become visible to the
+    // thread that releases it, earlier releases to the thread that gets the turn.
     Atomic<Status> status{Status::kFree};
-    // Written by join() before the status; read by who releases it.
+    // Written by join() before the status; read by the thread that releases it.
     Lsn begin;
     uint64_t bytes = 0;
   };
@@ -61,8 +62,8 @@ class ReleaseQueue {
   const uint32_t size_;
   const std::unique_ptr<CachePadded<Node>[]> nodes_;
   uint64_t joined_ = 0;  // guarded by the tail's lock
-  // Tickets below have left. Written by who holds the turn (release, after it freed the node); read by join()
-  // (acquire).
+  // Tickets below have left. Written by the holder of the turn (release, after it freed the node); read by
+  // join() (acquire).
   CachePadded<Atomic<uint64_t>> left_{0};
 };
 

@@ -1,7 +1,8 @@
 // Acknowledgement queue: a worker's transactions that are committed in memory and wait to be durable (flush
 // pipelining), so that the worker runs the next one instead of waiting for the device.
 //
-// Flow        push() after commit -> ... -> poll(log.durable()) releases what may be told to the client
+// Flow        push() after commit -> ... -> poll(log.durable()) releases the transactions that may be
+//             acknowledged to the client
 // Invariants  entries leave in the order they came; one leaves only when its own LSN and those of all before
 //             it are below the durable LSN. A transaction that wrote nothing waits for the highest LSN that
 //             it read, so LSNs in the queue need not rise: such an entry may wait a little longer than it

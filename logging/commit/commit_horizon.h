@@ -9,7 +9,7 @@
 //             (passive_group_commit.h). DurableCacheHorizon: once its worker has stored it there, as caches
 //             are durable, too (durable_cache_horizon.h).
 // Invariants  durable() never falls; every record below it is durable, and so is all that it may depend upon.
-//             What a worker has drawn and not settled is not below it.
+//             A number that a worker has drawn and not settled is not below it.
 // Threads     draw, ends_in, published, settled: the worker they name. gathers, rose, may_sleep: the stream's
 //             flusher. The rest: any.
 // Waiting     await().
@@ -29,7 +29,7 @@ class CommitHorizon {
   virtual Lsn draw(WorkerId worker) = 0;
   // Which stream the worker writes to last. Before it does.
   virtual void ends_in(WorkerId, uint32_t /*stream*/) {}
-  // What the worker drew stands in the stream, up to `end`.
+  // The record that the worker drew stands in the stream, up to `end`.
   virtual void published(WorkerId, uint32_t /*stream*/, Lsn /*end*/) {}
   // In all streams that it goes to.
   virtual void settled(WorkerId worker, Lsn lsn, RecordKind kind) = 0;
@@ -39,10 +39,10 @@ class CommitHorizon {
   virtual void rose(uint32_t /*stream*/, Lsn /*stream_durable*/) {}
   virtual bool may_sleep(uint32_t /*stream*/) { return true; }
 
-  // What the next record draws, or less. Every lower number is drawn.
+  // Returns what the next record draws, or less. Every lower number is drawn.
   virtual Lsn drawn() const = 0;
   virtual Lsn durable() const = 0;
-  // False: the log failed before the record at `lsn` was durable.
+  // Returns false if the log failed before the record at `lsn` was durable.
   virtual bool await(Lsn lsn) = 0;
   // A stream can't go on: nothing becomes durable any more.
   virtual void fail() = 0;

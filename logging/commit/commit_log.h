@@ -5,10 +5,10 @@
 // Invariants  reserve() returns LSNs that rise in the order of the calls, over all workers: an LSN is a place
 //             in the serial order. A worker has at most one reservation unfilled. Every reservation is
 //             filled, with a skip record where the transaction failed its validation. reserve() orders
-//             memory, too: what a worker did before a reservation is visible to whoever reserves later (a
-//             read-modify-write with acquire and release). The engine's locks rest on it. durable() never
+//             memory, too: what a worker did before a reservation is visible to a worker that reserves later
+//             (a read-modify-write with acquire and release). The engine's locks rest on it. durable() never
 //             falls and lies on a record boundary: the record at `lsn` is durable iff lsn < durable(), for
-//             every LSN that somebody may know: his own after fill(), or one that he read from a row.
+//             every LSN that a worker may know: its own after fill(), or one that it read from a row.
 // Threads     await_space, reserve, fill: the worker they name. durable, wait_durable: any thread.
 // Waiting     await_space() waits while the ring is full, before any row is locked; reserve() and fill()
 //             never wait: await_space() keeps room for every worker's largest record.
@@ -42,7 +42,7 @@ class CommitLog {
   virtual void fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) = 0;
 
   // Whether a crash may take a record and leave later ones. Such a log makes a record durable in fill(), and
-  // a transaction shows what it wrote to others only after that: nobody can have seen what is lost
+  // a transaction shows what it wrote to others only after that: no other can have seen what is lost
   // (nvm_log.h).
   virtual bool leaves_holes() const { return false; }
 

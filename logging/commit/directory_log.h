@@ -1,4 +1,4 @@
-// DirectoryLog: a CommitLog that a data directory keeps, and what it can tell of itself. log_factory.h opens
+// DirectoryLog: a CommitLog that a data directory keeps, and what it reports of itself. log_factory.h opens
 // one.
 //
 // Flow        read_log() -> begin_incarnation() -> open_directory_log() -> transactions
@@ -22,7 +22,7 @@
 
 namespace mneme {
 
-// Of a log of loggers and epochs (epoch_log.h).
+// Counters of a log of loggers and epochs (epoch_log.h).
 struct EpochCounters {
   uint32_t loggers = 0;
   std::chrono::microseconds interval{0};  // of an epoch, at most
@@ -30,7 +30,7 @@ struct EpochCounters {
   uint64_t pepoch_writes = 0;             // to its file
 };
 
-// Of a log of streams (distributed_log.h).
+// Counters of a log of streams (distributed_log.h).
 struct StreamCounters {
   uint32_t streams = 0;
   uint32_t nodes = 0;                    // of the machine: what workers were dealt by
@@ -46,7 +46,7 @@ struct LogCounters {
   std::optional<EpochCounters> epochs{};
   std::optional<StreamCounters> streams{};
 
-  // What is counted in records, bytes and flushes; not how they are grouped.
+  // Adds the counts of records, bytes and flushes; not how they are grouped.
   void add(const LogCounters& other) {
     log_records += other.log_records;
     log_bytes += other.log_bytes;
@@ -66,7 +66,7 @@ class DirectoryLog : public CommitLog {
   // Whether the log is about to run out of room, which a checkpoint would make. May take as long as a
   // manifest's sync.
   virtual bool wants_checkpoint() { return false; }
-  // What it had to do without: a sentence each, for the user.
+  // A sentence for each thing that the log has to do without, for the user.
   virtual const std::vector<std::string>& notices() const = 0;
 };
 

@@ -1,5 +1,5 @@
-// FlusherObserver: told by a flusher what it is about to do, and how far it came: by each stream of a
-// distributed log (stream_horizon.h).
+// FlusherObserver: each flusher of a distributed log calls it before it acts, and once it is further
+// (stream_horizon.h).
 //
 // Threads  the flusher's.
 #pragma once

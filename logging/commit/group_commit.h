@@ -4,7 +4,7 @@
 // that waits for others is acknowledged later. Records gather while a flush is in flight, and until the
 // interval since the last sending is over; but no longer than until so many bytes or so many records have
 // come. With no interval this is greedy: the next flush begins when the last one ends, so that a record waits
-// for less than two; and only who fills whole units has several in flight.
+// for less than two; and only a log that fills whole units has several in flight.
 //
 // Source   group commit: Aether, section 2.
 #pragma once

@@ -19,8 +19,8 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds kLongest = std::chrono::seconds(1);
 // A record is reserved and not yet published: its worker is busy with it just now.
 constexpr nanoseconds kUntilPublished = std::chrono::microseconds(50);
-// Where gathering has no end but a group's size: who filled the buffer just while the flusher lay down wakes
-// nobody.
+// Where gathering has no end but a group's size: a worker that fills the buffer while the flusher goes to
+// sleep sends no wake-up, so the flusher polls at this interval.
 constexpr nanoseconds kUntilLooked = std::chrono::milliseconds(5);
 
 }  // namespace
@@ -79,7 +79,7 @@ void LogFlusher::run() {
     if (options_.observer != nullptr) options_.observer->gathers();
     const Lsn prefix = buffer_.contiguous_prefix();
     nanoseconds gathering = gathering_left(prefix);
-    // A whole group, but for what is late: nobody tells when it comes.
+    // A whole group, but for records that are late, for which no wake-up comes.
     const bool is_late = prefix.value - taken_.value + buffer_.late_bytes() >= options_.group.bytes;
     if (options_.keeps_until_durable) {
       gathering = std::min(gathering, is_late ? kUntilPublished : kUntilLooked);
@@ -88,7 +88,7 @@ void LogFlusher::run() {
     if (gathering > nanoseconds::zero()) {
       durable_now = wait_for_device(kGathering, gathering);
     } else if (prefix > taken_) {
-      // What it took is submitted by the next wait, which also knows how long to wait.
+      // The next wait submits what the device took, which also knows how long to wait.
       if (send(prefix)) continue;
       durable_now = wait_for_device(kAwake, kLongest);
     } else if (!closing) {
@@ -157,12 +157,12 @@ Lsn LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
         group.records == 0 ? std::numeric_limits<uint64_t>::max() : came_at_last_send_ + group.records,
         std::memory_order_relaxed);
     rest_->sleep.store(sleep, std::memory_order_release);
-    // Look again for who came before the announcement; the read-modify-writes order it before those who come
-    // now.
+    // Look again for waiters that came before the announcement; the read-modify-writes order it before those
+    // that come now.
     if (sleep == kGathering && group.waiters_hurry && urgent_.fetch_add(0, std::memory_order_acq_rel) > 0)
       limit = nanoseconds::zero();
     if (sleep == kIdle && !(buffer_.quiescent(taken_) && may_sleep())) {
-      rest_->sleep.store(kAwake, std::memory_order_relaxed);  // it looks again soon: nobody need wake it
+      rest_->sleep.store(kAwake, std::memory_order_relaxed);  // it looks again soon, and needs no wake-up
       limit = kUntilPublished;
     }
   }

@@ -47,13 +47,13 @@ class LogFlusher {
   LogFlusher(LogBuffer& buffer, LogDevice& device, const LogFlusherOptions& options);
   // Makes everything published durable first, unless the device has failed.
   ~LogFlusher();
-  // Makes durable all that was published before, and ends. Nobody appends any more.
+  // Makes durable all that was published before, and ends. No worker appends any more.
   void finish();
 
   Lsn durable() const { return Lsn{durable_->load(std::memory_order_acquire)}; }
-  // False: the log failed before the record at `lsn` was durable.
+  // Returns false if the log failed before the record at `lsn` was durable.
   bool wait_durable(Lsn lsn);
-  // Between the two somebody waits, in another way than by wait_durable(): the flusher hurries.
+  // Between the two a thread waits, in another way than by wait_durable(): the flusher hurries.
   void begin_wait();
   void end_wait() { urgent_.fetch_sub(1, std::memory_order_relaxed); }
   bool has_failed() const { return failed_.load(std::memory_order_acquire); }
@@ -73,20 +73,20 @@ class LogFlusher {
   }
 
  private:
-  // What the flusher's thread is doing.
+  // The state of the flusher's thread.
   enum Sleep : uint8_t { kAwake, kGathering, kIdle };
-  // What the workers must know of it.
+  // The part of it that workers read.
   struct Rest {
-    // Written by the thread (release: the bounds below are what they read then; before it waits) and by who
-    // wakes it (compare-exchange: only one does). That kIdle is not overlooked rests on other orders:
-    // LogBuffer::quiescent() puts it before every reserve() that it didn't see; for kGathering and
+    // Written by the thread (release: the bounds below are what they read then; before it waits) and by the
+    // thread that wakes it (compare-exchange: only one does). That kIdle is not overlooked rests on other
+    // orders: LogBuffer::quiescent() puts it before every reserve() that it didn't see; for kGathering and
     // wait_durable() urgent_ does.
     std::atomic<Sleep> sleep{kAwake};
     // Written by the thread before kGathering, read by record_came(). Relaxed: `sleep` orders them.
     std::atomic<uint64_t> until_lsn{0};
     std::atomic<uint64_t> until_came{0};
   };
-  // What the device was given and is not durable yet.
+  // Records that the device was given and that are not durable yet.
   struct Flush {
     Lsn end;
     uint64_t begin_ns;
@@ -112,7 +112,7 @@ class LogFlusher {
   uint64_t came_at_last_send_ = 0;
   std::deque<Flush> in_flight_;  // in log order
 
-  // Written by the thread (release: the records below are durable before anybody hears of it); read by all
+  // Written by the thread (release: the records below are durable before a thread reads it); read by all
   // (acquire).
   CachePadded<std::atomic<uint64_t>> durable_;
   CachePadded<Rest> rest_;

@@ -97,7 +97,7 @@ TEST_F(LogFlusherTest, GreedySendsAtOnce) {
     await(i);
   }
   EXPECT_EQ(device_.appended().size(), 20u);
-  // What is durable is told before it is counted.
+  // A record is reported as durable before it is counted.
   while (flusher_->counters().flush_ns.count() < 20) std::this_thread::yield();
   EXPECT_EQ(flusher_->counters().flush_ns.count(), 20u);
   EXPECT_GT(flusher_->counters().processor_ns, 0u);

@@ -22,7 +22,7 @@ enum class StreamPartition : uint8_t {
   kPage,         // each changed row's: of a page, a range of row slots
 };
 
-// Of streams in persistent memory: when their records count as durable.
+// When the records of streams in persistent memory count as durable.
 enum class StreamCommit : uint8_t {
   kPassive,       // passive_group_commit.h
   kDurableCache,  // durable_cache_horizon.h
@@ -34,7 +34,7 @@ constexpr std::string_view name_of(StreamCommit commit) {
   return kNames[static_cast<size_t>(commit)];
 }
 
-// Of the daemon of kPassive.
+// Counters of the daemon of kPassive.
 struct PassiveGroupCommitCounters {
   uint64_t looks = 0;    // at all workers
   uint64_t signals = 0;  // to stragglers
@@ -48,7 +48,7 @@ using RecordSplitter = std::function<void(RecordKind kind, ByteSpan payload,
 struct StreamOptions {
   uint32_t count = 0;  // 0: one a NUMA node, and at least two
   StreamPartition partition = StreamPartition::kTransaction;
-  RecordSplitter split{};                // of kPage: set by who knows what records hold
+  RecordSplitter split{};                // of kPage: set by the owner that knows what records hold
   std::optional<StreamCommit> commit{};  // of persistent memory alone; nothing: there kPassive
   // Injected, to streams in turns: no flush of theirs takes less. Empty: as all
   // (DurableLogOptions::device_latency).

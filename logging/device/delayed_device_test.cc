@@ -19,7 +19,7 @@ class DelayedDeviceTest : public ::testing::Test {
   static constexpr milliseconds kLatency{20};
 
   Lsn append(Lsn begin) { return device_.append(buffer_, begin, begin + 100); }
-  // Waits until something becomes durable; returns what, and tells how long after `begin_ns`.
+  // Waits until something becomes durable; returns what, and reports how long after `begin_ns`.
   Lsn wait(Lsn durable, uint64_t begin_ns, uint64_t& after_ns) {
     Lsn now = durable;
     while (now == durable) now = device_.wait(std::chrono::seconds(1));

@@ -29,7 +29,7 @@ RecordHeader record_at(const LogSource& source, Lsn at) {
   return RecordHeader::decode(header);
 }
 
-// What is added to `durable` lies past `highest`.
+// Whatever is added to `durable` lies past `highest`.
 uint32_t clock_ahead(Lsn highest, Lsn durable) {
   if (highest < durable) return 0;
   return static_cast<uint32_t>(std::min<uint64_t>(highest.value + 1 - durable.value, kUnknownProgress));
@@ -84,7 +84,7 @@ bool FileDevice::next_segment(size_t stripe) {
   return true;
 }
 
-// The last who held the segment, chain or stripe, takes it from the queue.
+// The last holder of the segment, a chain or a stripe, takes it from the queue.
 void FileDevice::drop(std::shared_ptr<Segment> segment) {
   if (segment != nullptr && segment.use_count() == 1) queue_->detach(segment->queue_file);
 }
@@ -188,7 +188,7 @@ void FileDevice::finish(const IoCompletion& completion) {
   chain->ended = true;
   free_slots_.push_back(chain->slot);
   if (completion.failure == IoCompletion::Failure::kNone) {
-    // What is durable in a file that nobody can open again is lost: better said before it is acknowledged.
+    // Records in a file that cannot be opened again are lost: better reported before they are acknowledged.
     if (chain->segment->file.is_removed()) {
       fail(
           failed("{} was removed while the engine worked: what was acknowledged since the last checkpoint is "

@@ -37,11 +37,11 @@ struct FileDeviceOptions {
   bool direct_io = true;
   IoChain::Durability durability = IoChain::Durability::kSync;
   std::vector<std::string> directories{""};  // one a stripe, as SegmentSupplyOptions says
-  // Of a logger (epoch_log.h): its number, and what numbers the segments of all loggers; else the device's
+  // For a logger (epoch_log.h): its number, and what numbers the segments of all loggers; else the device's
   // own does.
   std::optional<uint32_t> logger{};
   std::shared_ptr<SegmentNumbers> numbers{};
-  // Of a stream (distributed_log.h): what is durable over all of them, in the commit order.
+  // For a stream (distributed_log.h): what is durable over all of them, in the commit order.
   std::function<Lsn()> durable_gsn{};
   // And how its records follow one another, where they come from a ring in persistent memory (nvm_ring.h).
   std::optional<RecordLayout> destaged_from{};
@@ -60,7 +60,7 @@ class FileDevice : public LogDevice {
   DeviceCounters counters() const override;
   std::optional<Error> failure() const override;
 
-  // What had to be done without: a sentence each.
+  // A sentence for each thing that had to be done without.
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:

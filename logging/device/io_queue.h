@@ -6,7 +6,7 @@
 // Threads     wake: any. The rest: one thread.
 // Waiting     wait(), until a chain ends, wake() is called, or the time is over.
 // Errors      a chain's completion carries the step that failed and why; nothing is tried again: after a
-//             failed sync nobody knows what the device holds.
+//             failed sync it is unknown what the device holds.
 #pragma once
 
 #include <chrono>

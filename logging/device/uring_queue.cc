@@ -206,7 +206,7 @@ void UringQueue::complete(const io_uring_cqe& completion, std::vector<IoCompleti
   if (step == kWriteStep) {
     if (!end_write(chain, status)) return;
   } else {
-    // Of a broken chain the write tells why; its sync is cancelled.
+    // In a broken chain the write's result says why; its sync is cancelled.
     if (status < 0 && chain.result.failure == IoCompletion::Failure::kNone) {
       chain.result = {chain.result.tag, IoCompletion::Failure::kSync, -status};
     }

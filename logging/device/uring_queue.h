@@ -5,8 +5,8 @@
 //
 // Invariants  the link holds only among requests that the kernel takes in one go. Where it has taken a
 //             chain's write and left the sync (it may, when it lacks memory), the sync is called back, and
-//             begins once the write is done. With polling nobody can tell what it takes when, so each sync is
-//             begun when its write has ended.
+//             begins once the write is done. With polling it is unknown what the kernel takes when, so each
+//             sync is begun when its write has ended.
 // Threads     as IoQueue says. wake() is an eventfd that the ring polls, so one system call waits for both.
 //             It polls it twice, so that a wait for two completions ends with a wake, too.
 #pragma once
@@ -53,7 +53,7 @@ class UringQueue : public IoQueue {
  private:
   friend class test::UringQueuePeer;
 
-  // What a request is for, as a part of its user data.
+  // The purpose of a request, as a part of its user data.
   enum Step : uint64_t { kWriteStep = 0, kSyncStep = 1, kWakeStep = 2, kNothingStep = 3 };
   struct InFlight {
     int file = -1;
