@@ -1,6 +1,7 @@
-# mneme_folder(NAME [COLD ROOM...] LINKS ...): the .cc files of the folder and of its rooms become the library mneme_NAME, the *_test.cc files the
-# program NAME_test (label unit, target unit_tests), the *_stress_test.cc files the program NAME_stress_test (label stress, target
-# stress_tests: what ThreadSanitizer is there for). The room testing/ holds what tests share: its .cc files become mneme_NAME_testing, which only tests and benchmarks link.
+# mneme_folder(NAME [COLD ROOM...] [PARTS ROOM...] LINKS ...): the .cc files of the folder and of its rooms become the library mneme_NAME, the *_test.cc
+# files the program NAME_test (label unit, target unit_tests), the *_stress_test.cc files the program NAME_stress_test (label stress, target
+# stress_tests: what ThreadSanitizer is there for). The room testing/ holds what tests share: its .cc files become mneme_NAME_testing, which only
+# tests and benchmarks link. PARTS are rooms that are libraries of their own (mneme_room), so that a program can leave them out.
 add_custom_target(stress_tests COMMENT "All stress tests")
 add_custom_target(unit_tests COMMENT "All folders' tests but the stress tests")
 # Seconds: under a sanitizer a test takes many times as long.
@@ -65,8 +66,18 @@ function(mneme_compiled_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
+# mneme_room(NAME ROOM LINKS ...): the .cc files of the room, but for tests, become the library mneme_NAME_ROOM. Such a room is cold.
+function(mneme_room name room)
+  cmake_parse_arguments(ROOM "" "" "LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/${room}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  add_library(mneme_${name}_${room} STATIC ${sources})
+  target_link_libraries(mneme_${name}_${room} PUBLIC ${ROOM_LINKS})
+  mneme_compiled_together(mneme_${name}_${room})
+endfunction()
+
 function(mneme_folder name)
-  cmake_parse_arguments(FOLDER "" "" "COLD;LINKS" ${ARGN})
+  cmake_parse_arguments(FOLDER "" "" "COLD;LINKS;PARTS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cc)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*_test.cc)
   file(GLOB_RECURSE stress CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*_stress_test.cc)
@@ -75,6 +86,11 @@ function(mneme_folder name)
   if(stress)
     list(REMOVE_ITEM tests ${stress})
   endif()
+  set(parts "")
+  foreach(part ${FOLDER_PARTS})
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_SOURCE_DIR}/${name}/${part}/")
+    list(APPEND parts mneme_${name}_${part})
+  endforeach()
 
   if(sources)
     add_library(mneme_${name} STATIC ${sources})
@@ -104,7 +120,7 @@ function(mneme_folder name)
     add_executable(${name}_test ${tests})
     mneme_test_code(${name}_test)
     mneme_compiled_together(${name}_test)
-    target_link_libraries(${name}_test PRIVATE mneme_${name}_testing GTest::gmock GTest::gtest_main)
+    target_link_libraries(${name}_test PRIVATE mneme_${name}_testing ${parts} GTest::gmock GTest::gtest_main)
     target_compile_definitions(${name}_test PRIVATE MNEME_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     add_dependencies(unit_tests ${name}_test)
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
@@ -115,7 +131,7 @@ function(mneme_folder name)
     mneme_test_code(${name}_stress_test)
     mneme_compiled_together(${name}_stress_test)
     add_dependencies(stress_tests ${name}_stress_test)
-    target_link_libraries(${name}_stress_test PRIVATE mneme_${name}_testing GTest::gmock GTest::gtest_main)
+    target_link_libraries(${name}_stress_test PRIVATE mneme_${name}_testing ${parts} GTest::gmock GTest::gtest_main)
     target_compile_definitions(${name}_stress_test PRIVATE MNEME_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     gtest_discover_tests(${name}_stress_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS stress ${MNEME_TEST_ENVIRONMENT})

@@ -7,7 +7,7 @@ install(TARGETS mneme RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${CMAKE_BINARY_DIR}/native DESTINATION lib/mneme FILES_MATCHING PATTERN "*.so")
 
 # Mneme::base, Mneme::engine and so on; what a program links is Mneme::Mneme (MnemeConfig.cmake).
-foreach(FOLDER ${MNEME_LIBRARY_FOLDERS} grammar)
+foreach(FOLDER ${MNEME_LIBRARY_FOLDERS} logging_remote logging_replicated grammar)
   set_target_properties(mneme_${FOLDER} PROPERTIES EXPORT_NAME ${FOLDER})
   install(TARGETS mneme_${FOLDER} EXPORT MnemeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()

@@ -11,6 +11,8 @@
 #include "base/float_environment.h"
 #include "base/fork.h"
 #include "logging/directory/manifest.h"
+#include "logging/remote/remote_device.h"
+#include "logging/replicated/replicated_device.h"
 
 namespace mneme {
 namespace {
@@ -245,6 +247,8 @@ Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::stri
                                                                  EmbeddedOptions options) {
   const SignalsBlocked signals;
   const DefaultFloatEnvironment floats;
+  register_remote_device();
+  register_replicated_devices();
   if (options.connections == 0)
     return invalid_argument("a database without connections is of no use: allow one or more");
   Result<std::string> directory = absolute(name);

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/log_term.h"
 #include "base/result.h"
 #include "network/frame.h"
 
@@ -33,15 +34,6 @@ enum class LogRole : uint8_t {
   kReader,    // reads, and changes nothing
   kClaimant,  // raises the term, so that no engine of an older one writes any more
   kWriter,    // the engine: raises the term and writes; when its connection ends, the server saves the log
-};
-
-// The term is the database's incarnation; the owner, drawn at random by who claims it, tells two that claim
-// the same.
-struct LogTerm {
-  uint32_t number = 0;
-  uint64_t owner = 0;
-
-  bool operator==(const LogTerm&) const = default;
 };
 
 struct HelloMessage {

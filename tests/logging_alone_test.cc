@@ -208,5 +208,18 @@ TEST_P(LoggingAlone, AStoreThatWasKilledLosesNothingThatItAcknowledged) {
 INSTANTIATE_TEST_SUITE_P(Buffers, LoggingAlone, testing::ValuesIn(log_buffer_kinds()),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
+TEST(LoggingAloneDevices, RefusesADeviceWhoseLibraryIsNotLinked) {
+  const TemporaryDirectory directory;
+  const auto manifest = must(ManifestFile::create(directory.path(), new_manifest()));
+  must(begin_incarnation(*manifest, must(read_log(directory.path(), manifest->current(), {}))));
+  DurableLogOptions options = small_log();
+  options.device = must(log_device_kind("remote"));
+  const auto log = open_directory_log(*manifest, options);
+  ASSERT_FALSE(log.ok());
+  EXPECT_EQ(log.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_NE(log.error().message.find("without the library for the log device remote"), std::string::npos)
+      << log.error().message;
+}
+
 }  // namespace
 }  // namespace mneme

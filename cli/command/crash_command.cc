@@ -87,7 +87,7 @@ struct CrashCommand {
           directory);
     }
     RETURN_IF_ERROR(device.choose(command, log_options_));
-    if (is_remote(log_options_.device) && checkpoints.are_taken()) {
+    if (traits_of(log_options_.device).is_bounded && checkpoints.are_taken()) {
       return invalid_argument(
           "a crash test judges the whole log, and a log on other machines releases what a checkpoint has "
           "passed: "
@@ -194,7 +194,7 @@ struct CrashCommand {
     DurableLogOptions options = log_options_;
     options.workers = threads;
     // Copies of this directory have one database's id: on the servers each would be taken for the other.
-    if (is_remote(options.device)) options.device = LogDeviceKind::kFile;
+    if (traits_of(options.device).has_servers) options.device = LogDeviceKind::kFile;
     const Result<WorkloadDatabase> created =
         WorkloadDatabase::create(loaded, settings, content_, options, wanted, output.quiet());
     if (!created) return created.error();

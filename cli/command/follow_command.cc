@@ -15,8 +15,8 @@
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
 #include "cli/output/text.h"
-#include "logging/commit/remote_options.h"
-#include "logging/layout/device_factory.h"
+#include "logging/device/device_factory.h"
+#include "logging/device/remote_options.h"
 #include "recovery/database/standby_base.h"
 #include "recovery/standby/follower.h"
 
@@ -127,7 +127,7 @@ struct FollowCommand {
     }
     const auto device = log_device_kind(kind);
     if (!device) return device.error();
-    if (!is_replicated(*device))
+    if (!traits_of(*device).is_replicated)
       return damaged("the manifest of {} says that the log lies on {}", directory, kind);
     RemoteLogOptions remote;
     remote.servers = servers.empty() ? attribute_of(manifest, kLogServersAttribute) : servers;

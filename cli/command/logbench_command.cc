@@ -113,13 +113,13 @@ struct LogbenchCommand {
     if (!bare()) {
       if (settings.is_distributed()) RETURN_IF_ERROR(settings.choose(command, options.log));
       RETURN_IF_ERROR(device.choose(command, options.log));
-      if (is_remote(options.log.device)) {
+      if (traits_of(options.log.device).is_bounded) {
         return invalid_argument(
             "a log on other machines goes round, and needs checkpoints, of which logbench takes none: "
             "measure it "
             "by `mneme run`");
       }
-      if (options.bytes > 0 && is_nvm(options.log.device)) {
+      if (options.bytes > 0 && !traits_of(options.log.device).has_flusher) {
         return invalid_argument(
             "--bytes measures a flusher that makes records durable, and {} needs none for that: leave it out",
             device.device());
@@ -159,8 +159,8 @@ struct LogbenchCommand {
   }
 
   std::string_view name(const Measured& measured) const {
-    return is_nvm(options.log.device) || settings.is_distributed() ? buffer_name(options.log)
-                                                                   : name_of(measured.kind);
+    return !traits_of(options.log.device).has_flusher || settings.is_distributed() ? buffer_name(options.log)
+                                                                                   : name_of(measured.kind);
   }
 
   std::string text_of(const std::vector<Measured>& measured) const {

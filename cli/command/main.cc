@@ -13,6 +13,8 @@
 #include "cli/command/commands.h"
 #include "cli/output/output.h"
 #include "cli/output/parse_error_text.h"
+#include "logging/remote/remote_device.h"
+#include "logging/replicated/replicated_device.h"
 
 namespace {
 
@@ -44,6 +46,8 @@ int main(int argc, char** argv) {
   // signal.
   std::signal(SIGXFSZ, SIG_IGN);
   mneme::end_when_exhausted();
+  mneme::register_remote_device();
+  mneme::register_replicated_devices();
 
   CLI::App program("Mneme: a main-memory OLTP engine with a command log and parallel recovery", "mneme");
   program.require_subcommand(1);

@@ -127,7 +127,7 @@ struct RunCommand {
     RETURN_IF_ERROR(checkpoints.choose(command, log_options));
     RETURN_IF_ERROR(device.choose(command, log_options));
     log_options.remote.tell = [this](const std::string& sentence) { output.notice(sentence); };
-    if (is_remote(log_options.device)) RETURN_IF_ERROR(checkpoints.take_when_full(log_options));
+    if (traits_of(log_options.device).is_bounded) RETURN_IF_ERROR(checkpoints.take_when_full(log_options));
     durability_ = options.commit == CommitMode::kAsync ? "nothing" : durability_of(log_options);
     log_buffer_name_ = buffer_name(log_options);
     RETURN_IF_ERROR(concurrency.check_device(command, log_options));
@@ -165,7 +165,7 @@ struct RunCommand {
 
   static std::string durability_of(const DurableLogOptions& log) {
     if (log.streams.commit == StreamCommit::kNone) return "nothing";
-    return durability_text(log.device, log.remote);
+    return promise_of(log.device, log.remote);
   }
 
   Result<void> measure(const Workload& workload, const Program& program, Database& database,

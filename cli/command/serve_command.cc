@@ -35,7 +35,7 @@ struct ServeCommand {
     options.workers = static_cast<uint32_t>(channels.size());
     RETURN_IF_ERROR(checkpoints.choose(command, options));
     RETURN_IF_ERROR(device.choose(command, options));
-    if (is_remote(options.device)) RETURN_IF_ERROR(checkpoints.take_when_full(options));
+    if (traits_of(options.device).is_bounded) RETURN_IF_ERROR(checkpoints.take_when_full(options));
     options.lossy_seed = device_seed;
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();

@@ -122,7 +122,7 @@ struct SqlCommand {
     DurableLogOptions log_options;
     RETURN_IF_ERROR(buffer.choose(command, log_options));
     RETURN_IF_ERROR(device.choose(command, log_options));
-    if (is_remote(log_options.device)) {
+    if (traits_of(log_options.device).is_bounded) {
       return invalid_argument(
           "a log on other machines goes round, and needs the checkpoints that `mneme run` takes: choose the "
           "device file");

@@ -13,7 +13,7 @@
 #include "cli/crash/call_client.h"
 #include "cli/crash/child_process.h"
 #include "cli/measure/recovery_text.h"
-#include "logging/commit/remote_options.h"
+#include "logging/device/remote_options.h"
 #include "logging/directory/log_archive.h"
 #include "logging/reading/log_truncation.h"
 #include "procedures/interpreter/call_codec.h"

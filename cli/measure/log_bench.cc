@@ -81,7 +81,7 @@ class BareBuffer : public Target {
 
 // Segments that the bytes fit in, of each stripe.
 uint32_t segments_for(const LogBenchOptions& options) {
-  const size_t stripes = options.log.device == LogDeviceKind::kStriped ? options.log.directories.size() : 1;
+  const size_t stripes = traits_of(options.log.device).is_striped ? options.log.directories.size() : 1;
   // Each write pads its last block, by half a block on average; a tenth covers units of 64 KiB and more.
   const double bytes = 1.1 * static_cast<double>(options.bytes) / static_cast<double>(stripes);
   return 2 + static_cast<uint32_t>(bytes / static_cast<double>(options.log.segment_bytes));

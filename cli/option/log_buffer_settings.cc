@@ -18,27 +18,14 @@ struct ModeName {
 constexpr ModeName kModes[] = {
     {GrasshopperMode::kBoth, "both"}, {GrasshopperMode::kCrawl, "crawl"}, {GrasshopperMode::kHop, "hop"}};
 
-bool has_consolidation_array(LogBufferKind kind) {
-  return kind == LogBufferKind::kConsolidation || kind == LogBufferKind::kHybrid ||
-         kind == LogBufferKind::kDelegated || kind == LogBufferKind::kSocket;
-}
-
-bool is_grasshopper(LogBufferKind kind) {
-  return kind == LogBufferKind::kGrasshopper;
-}
-
-bool is_scan(LogBufferKind kind) {
-  return kind == LogBufferKind::kScan;
-}
-
 struct TunedBy {
   const char* option;
-  bool (*has_use)(LogBufferKind kind);
+  bool LogBufferTraits::*has_use;
 };
-constexpr TunedBy kTunedBy[] = {{"--slots", has_consolidation_array},
-                                {"--grasshopper", is_grasshopper},
-                                {"--hop-distance", is_grasshopper},
-                                {"--scan-bits", is_scan}};
+constexpr TunedBy kTunedBy[] = {{"--slots", &LogBufferTraits::has_slots},
+                                {"--grasshopper", &LogBufferTraits::hops},
+                                {"--hop-distance", &LogBufferTraits::hops},
+                                {"--scan-bits", &LogBufferTraits::has_scan_bits}};
 constexpr StreamCommit kStreamCommits[] = {StreamCommit::kPassive, StreamCommit::kDurableCache,
                                            StreamCommit::kNone};
 constexpr const char* kOfEpochs[] = {"--loggers", "--epoch"};
@@ -60,11 +47,11 @@ Result<void> check_unused(const CLI::App& command, const Options& options, std::
 
 std::string_view buffer_name(const DurableLogOptions& log) {
   if (log.layout && *log.layout != LogLayout::kStream) return name_of(*log.layout);
-  return is_nvm(log.device) ? "none" : name_of(log.buffer);
+  return !traits_of(log.device).has_flusher ? "none" : name_of(log.buffer);
 }
 
 std::string_view stream_commit_name(const DurableLogOptions& log) {
-  if (log.layout != LogLayout::kDistributed || !is_nvm(log.device)) return "none";
+  if (log.layout != LogLayout::kDistributed || traits_of(log.device).has_flusher) return "none";
   return name_of(log.streams.commit.value_or(StreamCommit::kPassive));
 }
 
@@ -102,7 +89,8 @@ Result<std::vector<LogBufferKind>> LogBufferSettings::kinds(const CLI::App& comm
     named = {*kind};
   }
   for (const TunedBy& each : kTunedBy) {
-    if (command.count(each.option) > 0 && std::ranges::none_of(named, each.has_use)) {
+    if (command.count(each.option) > 0 &&
+        std::ranges::none_of(named, [&](LogBufferKind kind) { return traits_of(kind).*each.has_use; })) {
       return invalid_argument("the log buffer {} has no use for {}: leave it out", name_of(named.front()),
                               each.option);
     }
@@ -208,10 +196,11 @@ std::vector<std::string> LogBufferSettings::tuning_arguments(LogBufferKind kind)
     arguments.push_back(option);
     arguments.push_back(value);
   };
-  if (has_consolidation_array(kind)) add("--slots", std::to_string(tuning_.slots));
-  if (is_grasshopper(kind)) add("--grasshopper", grasshopper_);
-  if (is_grasshopper(kind) && tuning_.hop_bytes > 0) add("--hop-distance", std::to_string(tuning_.hop_bytes));
-  if (is_scan(kind)) add("--scan-bits", std::to_string(tuning_.scan_bits));
+  const LogBufferTraits& traits = traits_of(kind);
+  if (traits.has_slots) add("--slots", std::to_string(tuning_.slots));
+  if (traits.hops) add("--grasshopper", grasshopper_);
+  if (traits.hops && tuning_.hop_bytes > 0) add("--hop-distance", std::to_string(tuning_.hop_bytes));
+  if (traits.has_scan_bits) add("--scan-bits", std::to_string(tuning_.scan_bits));
   return arguments;
 }
 

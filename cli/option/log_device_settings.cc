@@ -11,7 +11,7 @@
 #include "logging/layout/distributed_log.h"
 #include "logging/layout/epoch_log.h"
 #include "logging/record/block_format.h"
-#include "network/server_address.h"
+#include "logging/remote/log_servers.h"
 
 namespace mneme {
 
@@ -32,45 +32,28 @@ constexpr SyncName kSyncs[] = {{IoSync::kFlush, "flush"}, {IoSync::kWriteThrough
 
 const std::vector<std::string> kDefaultStripes{"stripe-1", "stripe-2"};
 
-bool is_striped(LogDeviceKind kind) {
-  return kind == LogDeviceKind::kStriped;
-}
-bool is_file(LogDeviceKind kind) {
-  return kind == LogDeviceKind::kFile || kind == LogDeviceKind::kStriped;
-}
-bool has_our_servers(LogDeviceKind kind) {
-  return kind == LogDeviceKind::kRemote;
-}
-bool has_units(LogDeviceKind kind) {
-  return kind != LogDeviceKind::kNull && !is_nvm(kind);
-}
-bool has_segments(LogDeviceKind kind) {
-  return has_units(kind) && !is_remote(kind);
-}
-bool has_flusher(LogDeviceKind kind) {
-  return !is_nvm(kind);
-}
 // The device to which a flusher writes the log's files.
 LogDeviceKind written_to(LogDeviceKind kind, LogLayout layout) {
-  return layout == LogLayout::kDistributed ? destaging_device(kind) : kind;
+  return layout == LogLayout::kDistributed ? traits_of(kind).destaged_to.value_or(kind) : kind;
 }
 
 struct UsedBy {
   const char* option;
-  bool (*has_use)(LogDeviceKind kind);
+  bool LogDeviceTraits::*has_use;
 };
 // An epoch's end flushes what loggers have, and nothing else.
 constexpr const char* kNotOfLoggers[] = {"--flush-interval", "--flush-bytes",  "--flush-records",
                                          "--log-server",     "--log-key",      "--log-files",
                                          "--log-stream",     "--log-replicas", "--log-patience"};
-constexpr UsedBy kUsedBy[] = {{"--log-directory", is_striped},   {"--io", is_file},
-                              {"--io-registered", is_file},      {"--io-sync", has_segments},
-                              {"--io-unit", has_units},          {"--io-depth", has_flusher},
-                              {"--flush-interval", has_flusher}, {"--flush-bytes", has_flusher},
-                              {"--flush-records", has_flusher},  {"--log-server", is_remote},
-                              {"--log-key", has_our_servers},    {"--log-files", is_remote},
-                              {"--log-stream", is_replicated},   {"--log-replicas", is_replicated},
-                              {"--log-patience", is_replicated}};
+constexpr UsedBy kUsedBy[] = {
+    {"--log-directory", &LogDeviceTraits::is_striped},   {"--io", &LogDeviceTraits::has_io},
+    {"--io-registered", &LogDeviceTraits::has_io},       {"--io-sync", &LogDeviceTraits::has_segments},
+    {"--io-unit", &LogDeviceTraits::has_units},          {"--io-depth", &LogDeviceTraits::has_flusher},
+    {"--flush-interval", &LogDeviceTraits::has_flusher}, {"--flush-bytes", &LogDeviceTraits::has_flusher},
+    {"--flush-records", &LogDeviceTraits::has_flusher},  {"--log-server", &LogDeviceTraits::has_servers},
+    {"--log-key", &LogDeviceTraits::has_log_servers},    {"--log-files", &LogDeviceTraits::has_servers},
+    {"--log-stream", &LogDeviceTraits::is_replicated},   {"--log-replicas", &LogDeviceTraits::is_replicated},
+    {"--log-patience", &LogDeviceTraits::is_replicated}};
 
 template <typename Names, typename Value>
 const char* name_in(const Names& names, Value value) {
@@ -109,10 +92,12 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
                                           const DurableLogOptions& log) const {
   const LogLayout layout = log.layout.value_or(LogLayout::kStream);
   const bool has_streams = layout != LogLayout::kStream;
-  const LogDeviceKind written = written_to(kind, layout);
+  const LogDeviceTraits& device = traits_of(kind);
+  const LogDeviceTraits& written = traits_of(written_to(kind, layout));
   for (const UsedBy& each : kUsedBy) {
-    const bool is_streams = has_streams && each.has_use == is_striped && has_segments(written);
-    if (command.count(each.option) > 0 && !each.has_use(written) && !is_streams) {
+    const bool is_streams =
+        has_streams && each.has_use == &LogDeviceTraits::is_striped && written.has_segments;
+    if (command.count(each.option) > 0 && !(written.*each.has_use) && !is_streams) {
       return invalid_argument("the log device {} has no use for {}: leave it out", device_, each.option);
     }
   }
@@ -121,9 +106,9 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
     return invalid_argument(
         "--log-buffer epoch flushes at an epoch's end, and has no use for {}: leave it out", option);
   }
-  if (is_nvm(kind) && layout == LogLayout::kDistributed)
+  if (!device.has_flusher && layout == LogLayout::kDistributed)
     RETURN_IF_ERROR(check_streams_in_memory(command, log));
-  if (is_nvm(kind) && layout != LogLayout::kDistributed) {
+  if (!device.has_flusher && layout != LogLayout::kDistributed) {
     for (const char* option : option_names(OptionGroup::kLogBuffer)) {
       if (command.count(option) == 0) continue;
       return invalid_argument(
@@ -132,8 +117,8 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
           option, device_);
     }
   }
-  if (is_remote(kind) && remote_.servers.empty()) {
-    return has_our_servers(kind)
+  if (device.has_servers && remote_.servers.empty()) {
+    return device.has_log_servers
                ? invalid_argument(
                      "--log-device remote needs --log-server HOST:PORT or unix:PATH: start one by `mneme "
                      "logd`")
@@ -232,9 +217,10 @@ Result<void> LogDeviceSettings::choose(const CLI::App& command, DurableLogOption
   const Result<std::optional<std::chrono::nanoseconds>> least = latency();
   if (!least) return least.error();
   log.device = *kind;
-  if (is_remote(*kind)) {
+  const LogDeviceTraits& device = traits_of(*kind);
+  if (device.has_servers) {
     log.remote = remote_;
-    if (has_our_servers(*kind)) {
+    if (device.has_log_servers) {
       const auto servers = log_server_addresses(remote_.servers);
       if (!servers) return servers.error();
       log.remote.servers = text_of(*servers);
@@ -266,26 +252,26 @@ std::vector<std::string> LogDeviceSettings::arguments(LogLayout layout) const {
   add("--device-latency", latency_);
   const Result<LogDeviceKind> named = log_device_kind(device_);
   if (!named.ok()) return arguments;  // choose() says so
-  const Result<LogDeviceKind> kind(written_to(*named, layout));
-  if (!has_flusher(*kind)) return arguments;
+  const LogDeviceTraits& written = traits_of(written_to(*named, layout));
+  if (!written.has_flusher) return arguments;
   add("--io-depth", std::to_string(io_.depth));
   if (flush_interval_ != "auto") add("--flush-interval", flush_interval_);
   if (flush_bytes_ > 0) add("--flush-bytes", std::to_string(flush_bytes_));
   if (flush_records_ > 0) add("--flush-records", std::to_string(flush_records_));
   for (const std::string& directory : directories_) add("--log-directory", directory);
-  if (has_units(*kind)) add("--io-unit", std::to_string(io_.unit_bytes));
-  if (has_segments(*kind)) add("--io-sync", io_sync_);
-  if (is_remote(*kind)) {
+  if (written.has_units) add("--io-unit", std::to_string(io_.unit_bytes));
+  if (written.has_segments) add("--io-sync", io_sync_);
+  if (written.has_servers) {
     add("--log-server", remote_.servers);
     add("--log-files", std::to_string(remote_.files));
     if (!remote_.key_file.empty()) add("--log-key", remote_.key_file);
   }
-  if (is_replicated(*kind)) {
+  if (written.is_replicated) {
     if (!remote_.stream.empty()) add("--log-stream", remote_.stream);
     add("--log-replicas", std::to_string(remote_.replicas));
     add("--log-patience", std::to_string(patience_seconds_));
   }
-  if (is_file(*kind)) {
+  if (written.has_io) {
     add("--io", io_method_);
     if (io_method_ != "threads") add("--io-registered", io_registered_);
   }

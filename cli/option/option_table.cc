@@ -11,6 +11,7 @@
 #include "cli/output/file_checks.h"
 #include "logging/buffer/log_buffer_factory.h"
 #include "logging/device/io_options.h"
+#include "logging/device/log_device_kind.h"
 #include "recovery/database/recovery_schemes.h"
 #include "workloads/workload_table.h"
 
@@ -204,16 +205,7 @@ constexpr OptionRow kTable[] = {
      kShown},
 
     // The log's device
-    {kLogDevice, "--log-device",
-     "file; striped: over several directories; null: drops everything, and in logbench measures the buffer "
-     "alone; lossy: a file behind a volatile write cache, for crash tests; lossy-unsynced: the same without "
-     "syncs, so that a crash test must fail; nvm: emulated persistent memory, to which each worker writes "
-     "its "
-     "records, or, with --log-buffer distributed, in which the streams' buffers lie; nvm-lossy: behind "
-     "caches "
-     "that a crash empties; nvm-lossy-unfenced: the same, and the caches are never written back; remote: the "
-     "memories of log servers (mneme logd); nats: NATS JetStream's; kafka: a topic",
-     kShown},
+    {kLogDevice, "--log-device", "{}", kShown, nullptr, false, 0, log_device_help},
     {kLogDevice, "--log-server",
      "remote, nats, kafka: HOST:PORT of a server, of remote also unix:PATH, or of several, separated by "
      "commas: "

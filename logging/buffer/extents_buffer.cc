@@ -40,7 +40,8 @@ void ExtentsBuffer::move_on(Position& position, uint64_t bytes) const {
   if (position.offset >= extent_bytes_) position.offset -= extent_bytes_;
 }
 
-// Of the byte so many bytes behind the entry's begin; an entry may wrap around once.
+// Returns where the byte stands that is so many bytes behind the entry's begin; an entry may wrap around
+// once.
 uint64_t ExtentsBuffer::offset_behind(const Position& entry, uint64_t bytes) const {
   const uint64_t offset = entry.offset + bytes;
   return offset < extent_bytes_ ? offset : offset - extent_bytes_;
@@ -176,6 +177,10 @@ void ExtentsBuffer::release(Lsn upto) {
 
 bool ExtentsBuffer::quiescent(Lsn upto) {
   return tail_->fetch_add(0, std::memory_order_acq_rel) == upto.value;
+}
+
+std::unique_ptr<LogBuffer> make_extents_buffer(const LogBufferOptions& options) {
+  return std::make_unique<ExtentsBuffer>(options);
 }
 
 }  // namespace mneme

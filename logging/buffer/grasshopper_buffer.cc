@@ -31,7 +31,7 @@ GrasshopperBuffer::GrasshopperBuffer(const LogBufferOptions& options)
   CHECK(std::has_single_bit(hop_bytes(options)));
   // Else a ring full of records might hold no full range, and hopping alone would never free it.
   CHECK(hop_bytes(options) <= options.ring_bytes / 4);
-  // What lies before the first record counts as written.
+  // Bytes before the first record count as written.
   const uint64_t first_range = options.begin.value >> hop_shift_;
   hopping_index_[first_range % index_size_]->store(options.begin.value - (first_range << hop_shift_),
                                                    std::memory_order_relaxed);
@@ -47,7 +47,7 @@ Lsn GrasshopperBuffer::reserve(WorkerId, size_t bytes) {
 
 void GrasshopperBuffer::publish(WorkerId worker, Lsn lsn, size_t bytes, const CommitCallback& callback) {
   GrasshopperList& list = *lists_[worker.value];
-  // What the flusher has released is below the SBL; a record without a callback needs no more.
+  // Whatever the flusher has released is below the SBL; a record without a callback needs no more.
   list.collect_silent(released());
   list.append({lsn, lsn + bytes, callback});
   count(lsn, bytes);
@@ -145,6 +145,10 @@ bool GrasshopperBuffer::quiescent(Lsn upto) {
 double GrasshopperBuffer::crawling_ratio() const {
   const uint64_t all = crawled_bytes_ + hopped_bytes_;
   return all == 0 ? 1 : static_cast<double>(crawled_bytes_) / static_cast<double>(all);
+}
+
+std::unique_ptr<LogBuffer> make_grasshopper_buffer(const LogBufferOptions& options) {
+  return std::make_unique<GrasshopperBuffer>(options);
 }
 
 }  // namespace mneme

@@ -5,49 +5,29 @@
 #include <bit>
 #include <string>
 
-#include "base/check.h"
-#include "logging/buffer/consolidation_buffer.h"
-#include "logging/buffer/decoupled_buffer.h"
-#include "logging/buffer/delegated_buffer.h"
-#include "logging/buffer/extents_buffer.h"
-#include "logging/buffer/grasshopper_buffer.h"
-#include "logging/buffer/hybrid_buffer.h"
-#include "logging/buffer/mutex_buffer.h"
-#include "logging/buffer/scan_buffer.h"
-#include "logging/buffer/socket_buffer.h"
-#include "logging/buffer/watermark_buffer.h"
-
 namespace mneme {
 
-namespace {
+#define LOG_BUFFER(kind, name, make, ...) std::unique_ptr<LogBuffer> make(const LogBufferOptions& options);
+#include "logging/buffer/log_buffer_list.h"
+#undef LOG_BUFFER
 
-template <typename Buffer>
-std::unique_ptr<LogBuffer> make(const LogBufferOptions& options) {
-  return std::make_unique<Buffer>(options);
-}
+namespace {
 
 struct BufferEntry {
   LogBufferKind kind;
   std::string_view name;
   std::unique_ptr<LogBuffer> (*make)(const LogBufferOptions& options);
+  LogBufferTraits traits;
 };
+// By kind.
 constexpr BufferEntry kBuffers[] = {
-    {LogBufferKind::kMutex, "mutex", make<MutexBuffer>},
-    {LogBufferKind::kConsolidation, "consolidation", make<ConsolidationBuffer>},
-    {LogBufferKind::kDecoupled, "decoupled", make<DecoupledBuffer>},
-    {LogBufferKind::kHybrid, "hybrid", make<HybridBuffer>},
-    {LogBufferKind::kDelegated, "delegated", make<DelegatedBuffer>},
-    {LogBufferKind::kSocket, "socket", make<SocketBuffer>},
-    {LogBufferKind::kGrasshopper, "grasshopper", make<GrasshopperBuffer>},
-    {LogBufferKind::kScan, "scan", make<ScanBuffer>},
-    {LogBufferKind::kWatermark, "watermark", make<WatermarkBuffer>},
-    {LogBufferKind::kExtents, "extents", make<ExtentsBuffer>},
+#define LOG_BUFFER(kind, name, make, ...) {LogBufferKind::kind, name, make, {__VA_ARGS__}},
+#include "logging/buffer/log_buffer_list.h"
+#undef LOG_BUFFER
 };
 
 const BufferEntry& entry(LogBufferKind kind) {
-  const BufferEntry& found = kBuffers[static_cast<size_t>(kind)];
-  CHECK(found.kind == kind);
-  return found;
+  return kBuffers[static_cast<size_t>(kind)];
 }
 
 }  // namespace
@@ -60,6 +40,10 @@ Result<LogBufferKind> log_buffer_kind(std::string_view name) {
     names += fmt::format(", {}", each.name);
   }
   return invalid_argument("there is no log buffer \"{}\": choose one of {}", name, names);
+}
+
+const LogBufferTraits& traits_of(LogBufferKind kind) {
+  return entry(kind).traits;
 }
 
 std::string_view name_of(LogBufferKind kind) {
@@ -81,7 +65,7 @@ Result<void> check_options(LogBufferKind kind, const LogBufferOptions& options) 
   if (tuning.scan_bits != 1 && tuning.scan_bits != 64) {
     return invalid_argument("steps of {} bits: the scan buffer walks by 1 or by 64", tuning.scan_bits);
   }
-  if (kind == LogBufferKind::kGrasshopper && tuning.hop_bytes != 0 &&
+  if (entry(kind).traits.hops && tuning.hop_bytes != 0 &&
       (!std::has_single_bit(tuning.hop_bytes) || tuning.hop_bytes > options.ring_bytes / 4)) {
     return invalid_argument(
         "a hopping distance of {} bytes: it must be a power of two, and at most a quarter of the ring's {} "

@@ -55,4 +55,8 @@ bool ScanBuffer::quiescent(Lsn upto) {
   return tail_->fetch_add(0, std::memory_order_acq_rel) == upto.value;
 }
 
+std::unique_ptr<LogBuffer> make_scan_buffer(const LogBufferOptions& options) {
+  return std::make_unique<ScanBuffer>(options);
+}
+
 }  // namespace mneme

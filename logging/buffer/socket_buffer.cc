@@ -21,4 +21,8 @@ uint32_t SocketBuffer::array_of(WorkerId worker) {
   return mine.node;
 }
 
+std::unique_ptr<LogBuffer> make_socket_buffer(const LogBufferOptions& options) {
+  return std::make_unique<SocketBuffer>(options);
+}
+
 }  // namespace mneme

@@ -1,4 +1,5 @@
-// DurableLogOptions: how a log is opened: its workers, its layout, its buffer, its device.
+// DurableLogOptions: how a log is opened. The options are grouped by their owners: the threads that append,
+// the streams, the buffer, the device, its files, and the flusher.
 #pragma once
 
 #include <chrono>
@@ -10,10 +11,10 @@
 #include "logging/buffer/log_buffer_factory.h"
 #include "logging/commit/epoch_options.h"
 #include "logging/commit/group_commit.h"
-#include "logging/commit/remote_options.h"
 #include "logging/commit/stream_options.h"
 #include "logging/device/io_options.h"
 #include "logging/device/log_device_kind.h"
+#include "logging/device/remote_options.h"
 #include "logging/directory/log_layout.h"
 #include "logging/record/record_format.h"
 
@@ -22,43 +23,54 @@ namespace mneme {
 // An interval that the log chooses: a quarter of a millisecond where the flusher has a processor to itself,
 // which keeps it from flushing for a handful of records. Where the workers need all processors, each flush
 // takes time from them, whatever it carries; then flushes are spaced so that this is a few hundredths of
-// theirs (docs/performance.md). Who waits for one record is not held up by either
+// theirs (docs/performance.md). A thread that waits for one record is not held up by either
 // (GroupCommit::waiters_hurry).
 inline constexpr std::chrono::microseconds kChosenInterval{-1};
 
 struct DurableLogOptions {
+  // Threads that append
   uint32_t workers = 1;
   // Threads besides, which append a record now and then, and are no reason to space flushes: their ids follow
   // the workers'. A checkpoint's LSN is drawn by one.
   uint32_t helpers = 0;
-  // of a new directory; of an old one, what it must be. Nothing: stream; any
+  size_t largest_payload_bytes = kMaxPayloadBytes;
+
+  // Streams
+  // Of a new directory; of an old one, what it must be. nullopt: stream; any.
   std::optional<LogLayout> layout{};
-  EpochOptions epoch{};     // of the layout `epoch`, which has no use for buffer, tuning and group's bounds
+  EpochOptions epoch{};  // of the layout `epoch`, which has no use for the buffer's kind and group's bounds
   StreamOptions streams{};  // of the layout `distributed`
   // Where the loggers or streams of such a layout write, dealt to them in turns. Each is absolute, or inside
   // the data directory, where the log makes missing ones.
   std::vector<std::string> stream_directories{""};
+
+  // Buffer
   LogBufferKind buffer = kDefaultLogBuffer;
   LogBufferTuning tuning{};
-  LogDeviceKind device = LogDeviceKind::kFile;
-  size_t largest_payload_bytes = kMaxPayloadBytes;
   size_t ring_bytes = size_t{16} << 20;  // raised where the workers' largest records need more
-  size_t segment_bytes = size_t{32} << 20;
-  uint32_t segments_ahead = 1;  // ready when open() returns; later one is
+
+  // Device
+  LogDeviceKind device = LogDeviceKind::kFile;
   IoOptions io{};
   std::vector<std::string> directories{};  // of the striped device, as DeviceOptions says
   // Injected: no flush takes less. Without it as the device has it: none, but of emulated persistent memory.
   std::optional<std::chrono::nanoseconds> device_latency{};
-  GroupCommit group{.interval = kChosenInterval};
   uint64_t lossy_seed = 1;  // of the lossy devices
   RemoteLogOptions remote{};
+
+  // Files
+  size_t segment_bytes = size_t{32} << 20;
+  uint32_t segments_ahead = 1;  // ready when open() returns; later one is
+
+  // Flush
+  GroupCommit group{.interval = kChosenInterval};
 
   uint32_t appenders() const { return workers + helpers; }
 };
 
 // Whether each worker makes its own records durable, so that there is neither buffer nor flusher (nvm_log.h).
 inline bool hardens_by_worker(const DurableLogOptions& options) {
-  return is_nvm(options.device) && options.layout != LogLayout::kDistributed;
+  return !traits_of(options.device).has_flusher && options.layout != LogLayout::kDistributed;
 }
 
 }  // namespace mneme

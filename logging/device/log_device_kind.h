@@ -1,53 +1,57 @@
-// The log's devices by name, and what sets them apart.
+// The kinds of log devices, and what sets each apart. Both come out of the table in log_device_list.h: other
+// code asks a kind for a trait, and names no kind.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/result.h"
 
 namespace mneme {
 
-enum class LogDeviceKind {
-  kFile,           // segment files in the data directory, direct I/O
-  kStriped,        // the same, over several directories
-  kNull,           // drops everything
-  kRemote,         // the memory of other machines (remote_device.h)
-  kNats,           // a replicated log on NATS JetStream (nats_log.h)
-  kKafka,          // one on Kafka (kafka_log.h)
-  kLossy,          // segment files behind a volatile write cache: a crash loses what no sync covered
-  kLossyUnsynced,  // the same, and the syncs left out: a crash test must fail on it
-  // Persistent memory, emulated, to which each worker writes by itself (nvm_log.h):
-  kNvm,               // segment files, mapped
-  kNvmLossy,          // behind caches that a crash empties
-  kNvmLossyUnfenced,  // the same, and the fences left out: a crash test must fail on it
+enum class LogDeviceKind : uint8_t {
+#define LOG_DEVICE(kind, ...) kind,
+#include "logging/device/log_device_list.h"
+#undef LOG_DEVICE
 };
 
-inline bool is_nvm(LogDeviceKind kind) {
-  return kind >= LogDeviceKind::kNvm;
-}
+inline constexpr size_t kLogDeviceKinds = 0
+#define LOG_DEVICE(...) +1
+#include "logging/device/log_device_list.h"
+#undef LOG_DEVICE
+    ;
 
-// Whether the log lies at servers, and goes round in a bounded number of segments (remote_segments.h).
-inline bool is_remote(LogDeviceKind kind) {
-  return kind == LogDeviceKind::kRemote || kind == LogDeviceKind::kNats || kind == LogDeviceKind::kKafka;
-}
-// Whether what the log has made durable lies in files of the directory's, and no crash is emulated.
-inline bool is_in_files(LogDeviceKind kind) {
-  return kind == LogDeviceKind::kFile || kind == LogDeviceKind::kStriped || kind == LogDeviceKind::kNvm;
-}
-// Whether the device's servers keep a replicated log.
-inline bool is_replicated(LogDeviceKind kind) {
-  return kind == LogDeviceKind::kNats || kind == LogDeviceKind::kKafka;
-}
-// Where a stream whose buffer lies in persistent memory (nvm_ring.h) is destaged to: a file, behind a
-// volatile write cache of its own where the memory's crashes are emulated. Any other device as it is.
-inline LogDeviceKind destaging_device(LogDeviceKind kind) {
-  if (!is_nvm(kind)) return kind;
-  return kind == LogDeviceKind::kNvm ? LogDeviceKind::kFile : LogDeviceKind::kLossy;
-}
+struct LogDeviceTraits {
+  std::string_view help;  // for --log-device's list
+  // The promise of an acknowledgement. For a device with servers, how many of how many copies have the
+  // record, as "{} of {} memories", and what it is of a single copy, where that reads otherwise.
+  std::string_view promise = "nothing";
+  std::string_view promise_of_one{};
+  bool has_flusher = true;   // false: persistent memory, to which each worker writes by itself
+  bool has_units = true;     // a flusher writes units of blocks (IoOptions::unit_bytes)
+  bool has_segments = true;  // a flusher writes segment files in directories
+  bool has_io = false;       // those files are written as IoOptions::method says
+  bool is_striped = false;   // over several directories at once
+  bool notes_close =
+      false;                // the log lies in files that no crash is emulated on: its end is noted at closing
+  bool is_bounded = false;  // the log goes round in a bounded number of segments, and needs checkpoints
+  bool has_servers = false;      // the log lies at servers that RemoteLogOptions names
+  bool has_log_servers = false;  // those are log servers of our own (mneme logd)
+  bool is_replicated = false;    // those keep a replicated log (replicated_log.h)
+  bool loses_cache = false;      // emulates a volatile cache, which a crash empties
+  bool hardens = true;           // false: leaves syncs or fences out, so that a crash test must fail
+  // Where a stream whose buffer lies in persistent memory (nvm_ring.h) is destaged to.
+  std::optional<LogDeviceKind> destaged_to{};
+};
 
-// "file", "striped", "null", "remote", "nats", "kafka", "lossy", "lossy-unsynced", "nvm", "nvm-lossy",
-// "nvm-lossy-unfenced".
-Result<LogDeviceKind> log_device_kind(std::string_view name);
+const LogDeviceTraits& traits_of(LogDeviceKind kind);
+// As --log-device and the manifest name it, such as "file".
 std::string_view name_of(LogDeviceKind kind);
+// Fails with kInvalidArgument, and a sentence that lists the names, if no kind has this one.
+Result<LogDeviceKind> log_device_kind(std::string_view name);
+// "file: ...; striped: ...", of all kinds in the table's order.
+std::string log_device_help();
 
 }  // namespace mneme

@@ -24,35 +24,35 @@ uint32_t stream_count(const DurableLogOptions& options, uint32_t nodes) {
 }  // namespace
 
 Result<void> check_stream_options(const DurableLogOptions& options) {
-  if (!is_nvm(options.device) && options.streams.commit) {
+  const LogDeviceTraits& device = traits_of(options.device);
+  if (device.has_flusher && options.streams.commit) {
     return invalid_argument(
         "--group-commit {} is of streams in persistent memory, and on {} a flusher makes records durable: "
         "choose "
         "--log-device nvm, or leave it out",
         name_of(*options.streams.commit), name_of(options.device));
   }
-  if (options.streams.commit == StreamCommit::kDurableCache && options.device != LogDeviceKind::kNvm &&
-      is_nvm(options.device)) {
+  if (options.streams.commit == StreamCommit::kDurableCache && !device.has_flusher && device.loses_cache) {
     return invalid_argument(
         "--group-commit durable-cache rests on caches that survive a crash, and {} has some that don't: "
         "choose passive, "
         "or the device nvm",
         name_of(options.device));
   }
-  if (is_nvm(options.device) && options.buffer != kDefaultLogBuffer) {
+  if (!device.has_flusher && options.buffer != kDefaultLogBuffer) {
     return invalid_argument(
         "on {} a stream's buffer is a ring in persistent memory, in the order of {}: leave --stream-buffer "
         "{} out",
         name_of(options.device), name_of(kDefaultLogBuffer), name_of(options.buffer));
   }
-  if (is_remote(options.device)) {
+  if (device.has_servers) {
     return invalid_argument(
         "the streams of --log-buffer distributed write files, and on {} one stream goes to the servers: "
         "leave "
         "--log-buffer distributed out, or choose the device file",
         name_of(options.device));
   }
-  if (options.device == LogDeviceKind::kStriped) {
+  if (device.is_striped) {
     return invalid_argument(
         "the streams of --log-buffer distributed write side by side by themselves, which the device striped "
         "does for one "
@@ -100,7 +100,7 @@ Result<void> DistributedLog::open_rings(SegmentNumbers& numbers) {
     PersistentMemoryOptions memory;
     memory.latency = latencies.empty() ? options_.device_latency.value_or(kNvmLatency)
                                        : latencies[stream % latencies.size()];
-    memory.volatile_cache = options_.device != LogDeviceKind::kNvm;
+    memory.volatile_cache = traits_of(options_.device).loses_cache;
     memory.durable_cache = options_.streams.commit == StreamCommit::kDurableCache;
     memory.seed = options_.lossy_seed + stream;
     auto ring = NvmRing::make(manifest_, numbers.next(), stream, directory_of(stream),
@@ -108,7 +108,7 @@ Result<void> DistributedLog::open_rings(SegmentNumbers& numbers) {
     if (!ring.ok()) return ring.error();
     rings_.push_back(std::move(*ring));
   }
-  if (rings_.front()->memory().is_persistent() && options_.device == LogDeviceKind::kNvm) return {};
+  if (rings_.front()->memory().is_persistent() && !traits_of(options_.device).loses_cache) return {};
   notices_.push_back(
       "the log's persistent memory is emulated by a mapped file: what is acknowledged survives the end of "
       "the process, however it dies, but not that of the machine");
@@ -135,7 +135,7 @@ void DistributedLog::make_horizon(uint32_t streams) {
   passive.begin = begin_;
   passive.appenders = options_.appenders();
   if (options_.group.interval.count() > 0) passive.period = options_.group.interval;
-  passive.hardens = options_.device != LogDeviceKind::kNvmLossyUnfenced;
+  passive.hardens = traits_of(options_.device).hardens;
   passive.groups = commit == StreamCommit::kPassive;
   passive.rises = [this](Lsn durable) { mark(durable); };
   auto made = std::make_unique<PassiveGroupCommit>(std::move(passive));
@@ -146,7 +146,7 @@ void DistributedLog::make_horizon(uint32_t streams) {
 Result<void> DistributedLog::open_streams() {
   const auto count = static_cast<uint32_t>(reporters_.size());
   const auto numbers = std::make_shared<SegmentNumbers>(manifest_.current());
-  if (is_nvm(options_.device)) RETURN_IF_ERROR(open_rings(*numbers));
+  if (!traits_of(options_.device).has_flusher) RETURN_IF_ERROR(open_rings(*numbers));
   make_horizon(count);
   DurableLogOptions options = options_;
   options.ring_bytes = options_.ring_bytes / count;
@@ -184,7 +184,7 @@ DistributedLog::~DistributedLog() {
     if (end > begin_ && horizon_->await(Lsn{end.value - 1})) mark(horizon_->durable());
   }
   for (auto& stream : streams_) stream.reset();
-  if (!streams_.empty() && is_in_files(options_.device) && !horizon_->has_failed())
+  if (!streams_.empty() && traits_of(options_.device).notes_close && !horizon_->has_failed())
     note_closed(manifest_, horizon_->durable());
 }
 

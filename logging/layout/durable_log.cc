@@ -41,7 +41,7 @@ GroupCommit chosen_group(const DurableLogOptions& options, size_t ring_bytes) {
 
 size_t largest_record_bytes(const DurableLogOptions& options) {
   const size_t bytes = kRecordHeaderBytes + options.largest_payload_bytes;
-  return is_nvm(options.device) ? RecordLayout{kNvmLineBytes}.stream_bytes(bytes) : bytes;
+  return traits_of(options.device).has_flusher ? bytes : RecordLayout{kNvmLineBytes}.stream_bytes(bytes);
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, con
   buffer.tuning = options.tuning;
 
   RETURN_IF_ERROR(check_options(options.buffer, buffer));
-  if (options.buffer == LogBufferKind::kGrasshopper && options.tuning.grasshopper == GrasshopperMode::kHop) {
+  if (traits_of(options.buffer).hops && options.tuning.grasshopper == GrasshopperMode::kHop) {
     return invalid_argument(
         "grasshopper that only hops never makes the last records durable: choose both or crawl for a durable "
         "log");
@@ -103,12 +103,12 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, con
   }
   if (ring != nullptr) file.destaged_from = ring->layout();
   // The last of the files must hold whatever is in the ring when room gets scarce.
-  if (is_remote(options.device)) {
+  if (traits_of(options.device).is_bounded) {
     file.segment_bytes = std::max(file.segment_bytes, 2 * buffer.ring_bytes);
   }
 
   auto device =
-      open_log_device(destaging_device(options.device), manifest, file,
+      open_log_device(options.device, manifest, file,
                       {.io = options.io,
                        .directories = options.directories,
                        .lossy_seed = options.lossy_seed,
@@ -116,7 +116,7 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, con
                        .latency = ring == nullptr ? options.device_latency.value_or(kNoLatency) : kNoLatency,
                        .remote = options.remote});
   if (!device.ok()) return device.error();
-  const bool notes_close = place == nullptr && is_in_files(options.device);
+  const bool notes_close = place == nullptr && traits_of(options.device).notes_close;
   DurableLogOptions chosen = options;
   chosen.group = ring == nullptr ? chosen_group(options, buffer.ring_bytes)
                                  : destaging_group(options, buffer.ring_bytes);
@@ -136,6 +136,7 @@ DurableLog::DurableLog(ManifestFile* manifest, OpenedDevice device, const LogBuf
                        const DurableLogOptions& options, const StreamPlace& place)
     : manifest_(manifest),
       options_(options),
+      is_bounded_(traits_of(options.device).is_bounded),
       notices_(std::move(device.notices)),
       layout_(place.ring == nullptr ? RecordLayout() : place.ring->layout()),
       writers_(std::make_unique<CachePadded<RecordWriter>[]>(options.appenders())),
@@ -154,7 +155,7 @@ DurableLog::~DurableLog() {
 
 bool DurableLog::await_space(WorkerId worker, uint32_t payload_bytes) {
   CHECK(payload_bytes <= options_.largest_payload_bytes);
-  if (is_remote(options_.device) && !await_room(worker)) [[unlikely]]
+  if (is_bounded_ && !await_room(worker)) [[unlikely]]
     return false;
   return buffer_->await_space(worker);
 }

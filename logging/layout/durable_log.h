@@ -21,11 +21,11 @@
 #include "logging/commit/epoch_options.h"
 #include "logging/commit/log_flusher.h"
 #include "logging/commit/log_options.h"
-#include "logging/commit/remote_options.h"
 #include "logging/commit/stream_options.h"
+#include "logging/device/device_factory.h"
+#include "logging/device/remote_options.h"
 #include "logging/directory/manifest.h"
 #include "logging/directory/segment_supply.h"
-#include "logging/layout/device_factory.h"
 #include "logging/record/record_writer.h"
 
 namespace mneme {
@@ -100,6 +100,7 @@ class DurableLog : public DirectoryLog {
   // that the log's end is noted in, where it is closed in order; null: it isn't
   ManifestFile* const manifest_;
   const DurableLogOptions options_;
+  const bool is_bounded_;  // LogDeviceTraits::is_bounded
   const std::vector<std::string> notices_;
   const RecordLayout layout_;
   const std::unique_ptr<CachePadded<RecordWriter>[]> writers_;  // by worker

@@ -11,7 +11,7 @@
 
 #include "base/testing/test_durable_steps.h"
 #include "base/testing/test_refusal.h"
-#include "logging/commit/remote_options.h"
+#include "logging/device/remote_options.h"
 #include "logging/directory/log_archive.h"
 #include "logging/directory/segment_file.h"
 #include "logging/reading/log_truncation.h"

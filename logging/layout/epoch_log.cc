@@ -34,20 +34,21 @@ uint32_t logger_of(uint32_t worker, uint32_t workers, uint32_t loggers) {
 }  // namespace
 
 Result<void> check_epoch_options(const DurableLogOptions& options) {
-  if (is_nvm(options.device)) {
+  const LogDeviceTraits& device = traits_of(options.device);
+  if (!device.has_flusher) {
     return invalid_argument(
         "on {} each worker makes its own records durable, and loggers gather them: leave --log-buffer epoch "
         "out, or "
         "choose another log device",
         name_of(options.device));
   }
-  if (is_remote(options.device)) {
+  if (device.has_servers) {
     return invalid_argument(
         "the loggers of --log-buffer epoch write files, and on {} one stream goes to the servers: leave "
         "--log-buffer epoch out, or choose the device file",
         name_of(options.device));
   }
-  if (options.device == LogDeviceKind::kStriped) {
+  if (device.is_striped) {
     return invalid_argument(
         "the loggers of --log-buffer epoch write side by side by themselves, which the device striped does "
         "for one "
@@ -76,7 +77,7 @@ Result<std::unique_ptr<EpochLog>> EpochLog::open(ManifestFile& manifest, const D
 
   // Before the first segment: a directory that lists segments has the file.
   std::unique_ptr<PepochFile> pepoch;
-  if (options.device != LogDeviceKind::kNull) {
+  if (traits_of(options.device).has_segments) {
     auto opened = PepochFile::open(manifest, options.device, device_options(options, loggers));
     if (!opened.ok()) return opened.error();
     pepoch = std::move(*opened);
@@ -137,7 +138,8 @@ EpochLog::~EpochLog() {
   clock_.stop();
   for (const auto& logger : loggers_) logger->finish();
   keeper_.reset();
-  if (is_in_files(options_.device) && !horizon_.has_failed()) note_closed(manifest_, horizon_.durable());
+  if (traits_of(options_.device).notes_close && !horizon_.has_failed())
+    note_closed(manifest_, horizon_.durable());
 }
 
 bool EpochLog::await_space(WorkerId worker, uint32_t payload_bytes) {

@@ -30,16 +30,17 @@ Result<std::unique_ptr<DirectoryLog>> open_directory_log(ManifestFile& manifest,
   }
   if (layout == LogLayout::kEpoch) return as_directory_log(EpochLog::open(manifest, options));
   if (layout == LogLayout::kDistributed) return as_directory_log(DistributedLog::open(manifest, options));
-  if (!is_nvm(options.device)) return as_directory_log(DurableLog::open(manifest, options));
+  const LogDeviceTraits& device = traits_of(options.device);
+  if (device.has_flusher) return as_directory_log(DurableLog::open(manifest, options));
   NvmLogOptions nvm;
   nvm.workers = options.appenders();
   nvm.largest_payload_bytes = options.largest_payload_bytes;
   nvm.segment_bytes = options.segment_bytes;
   nvm.segments_ahead = options.segments_ahead;
   nvm.memory = {.latency = options.device_latency.value_or(kNvmLatency),
-                .volatile_cache = options.device != LogDeviceKind::kNvm,
+                .volatile_cache = device.loses_cache,
                 .seed = options.lossy_seed};
-  nvm.hardens = options.device != LogDeviceKind::kNvmLossyUnfenced;
+  nvm.hardens = device.hardens;
   return as_directory_log(NvmLog::open(manifest, nvm));
 }
 

@@ -55,7 +55,7 @@ TEST_P(ManyStreamsStress, EveryRecordIsThereOnceAndInOrder) {
     }
     options.largest_payload_bytes = 300;
     options.ring_bytes = 8192;
-    if (is_nvm(GetParam().device)) {
+    if (!traits_of(GetParam().device).has_flusher) {
       options.ring_bytes = 65536;  // some dozen laps: each waits for the disk
       if (life == 1)
         options.streams.latencies = {std::chrono::microseconds(0), std::chrono::microseconds(50)};

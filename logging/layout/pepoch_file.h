@@ -32,7 +32,7 @@
 #include "logging/device/io_queue.h"
 #include "logging/directory/database_files.h"
 #include "logging/directory/manifest.h"
-#include "logging/layout/device_factory.h"
+#include "logging/device/device_factory.h"
 #include "logging/record/epoch_lsn.h"
 
 namespace mneme {

@@ -10,7 +10,7 @@
 #include "base/file/directory.h"
 #include "base/file/file.h"
 #include "base/memory/aligned_bytes.h"
-#include "logging/commit/remote_options.h"
+#include "logging/device/remote_options.h"
 #include "logging/directory/database_files.h"
 #include "logging/record/block_format.h"
 #include "logging/record/epoch_lsn.h"

@@ -13,8 +13,8 @@
 #include "base/file/directory.h"
 #include "base/file/file.h"
 #include "base/random_number.h"
-#include "logging/commit/remote_options.h"
-#include "logging/remote/remote_holder.h"
+#include "logging/device/remote_options.h"
+#include "logging/device/server_devices.h"
 
 namespace mneme {
 
@@ -31,20 +31,18 @@ Result<std::unique_ptr<RemoteHolder>> former_holder(const Manifest& manifest,
     return damaged("the manifest lists log segments in memories, and names no log servers");
   }
   const std::string kind = attribute_of(manifest, kLogKindAttribute);
-  if (kind.empty()) return make_server_holder(remote);
-  const auto device = log_device_kind(kind);
-  if (!device.ok() || !is_replicated(*device)) {
+  const auto device = log_device_kind(kind.empty() ? kLogServersKind : kind);
+  if (!device.ok() || (!kind.empty() && !traits_of(*device).is_replicated)) {
     return damaged("the manifest says that the log lies on {}, which this program doesn't know", kind);
   }
   remote.stream = attribute_of(manifest, kLogStreamAttribute);
-  return make_replicated_holder(*device, remote);
+  return make_remote_holder(*device, remote);
 }
 
 // Who is to hold the next incarnation's log; nothing: the directory.
 Result<std::unique_ptr<RemoteHolder>> next_holder(const DurableLogOptions& log) {
-  if (!is_remote(log.device)) return std::unique_ptr<RemoteHolder>();
-  if (is_replicated(log.device)) return make_replicated_holder(log.device, log.remote);
-  return make_server_holder(log.remote);
+  if (!traits_of(log.device).has_servers) return std::unique_ptr<RemoteHolder>();
+  return make_remote_holder(log.device, log.remote);
 }
 
 // Segments that were brought home by an opening that was killed may not have durable names yet, and their

@@ -18,10 +18,10 @@
 #include <cstdint>
 #include <string>
 
+#include "base/log_term.h"
 #include "base/result.h"
 #include "logging/commit/log_options.h"
 #include "logging/directory/manifest.h"
-#include "network/log_protocol.h"
 
 namespace mneme {
 

@@ -5,7 +5,8 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "logging/commit/remote_options.h"
+#include "logging/device/remote_options.h"
+#include "logging/remote/log_servers.h"
 
 namespace mneme {
 

@@ -36,7 +36,7 @@ namespace mneme {
 struct RemoteQueueOptions {
   ServerKeeperOptions servers;
   size_t segment_bytes = 0;
-  // Who owes an answer for so long is lost, though its machine may live.
+  // A server that owes an answer for so long is lost, though its machine may live.
   std::chrono::milliseconds silence{10'000};
   std::function<void(const std::string&)> tell = [](const std::string&) {};
 };
@@ -53,7 +53,7 @@ class RemoteQueue : public IoQueue {
   void wake() override { loop_->wake(); }
   std::optional<Error> failure() const override { return failure_; }
 
-  // What had to be done without: a sentence each.
+  // A sentence for each thing that had to be done without.
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
@@ -61,9 +61,9 @@ class RemoteQueue : public IoQueue {
   struct Server {
     SocketId socket;
     std::unique_ptr<MessageChannel> channel;
-    uint64_t identity = 0;   // as WELCOME told it
+    uint64_t identity = 0;   // as WELCOME reported it
     uint64_t asked = 0;      // the last flush that it was asked for
-    uint64_t flushed = 0;    // the last that it has told of
+    uint64_t flushed = 0;    // the last that it has reported
     uint64_t silent_ns = 0;  // since it began to owe an answer, or gave one
     // While it is behind: the part of the copy that it gets next.
     bool is_behind = false;

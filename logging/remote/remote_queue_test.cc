@@ -1,12 +1,12 @@
 // Goal: a server that hangs while its machine lives, so that the network takes all and nothing comes back, is
 // lost in time; and too few servers are none. Method: a server's process that is stopped, a queue that bears
-// little silence, and ports where nobody is.
+// little silence, and ports where no server is.
 #include "logging/remote/remote_queue.h"
 
 #include <gtest/gtest.h>
 
 #include "base/testing/test_refusal.h"
-#include "logging/commit/remote_options.h"
+#include "logging/device/remote_options.h"
 #include "logging/record/block_format.h"
 #include "logging/testing/test_log.h"
 #include "network/testing/test_log_server.h"

@@ -3,7 +3,7 @@
 // acknowledges nothing. Method: short schedules, each drawn from its number: an engine's queue, driven step
 // by step, one to three servers in this process, and a link to each. Servers die, end in order, come back,
 // are cut off; engines die and are deposed; checkpoints pass segments. A model beside them counts whole
-// copies, and says what a recovery must find. A failure tells the schedule's number and steps;
+// copies, and says what a recovery must find. A failure prints the schedule's number and steps;
 // MNEME_REMOTE_SCHEDULE=NUMBER runs it alone, MNEME_REMOTE_SCHEDULES=COUNT more of them. Threads still take
 // their own turns.
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ struct Chain {
   std::vector<std::byte> bytes;
 };
 
-// What an engine of one term wrote, and how much of it was acknowledged.
+// The records that an engine of one term wrote, and how much of it was acknowledged.
 struct Written {
   std::vector<Chain> chains;
   size_t acknowledged = 0;
@@ -409,7 +409,7 @@ class Schedule {
     totals_.acknowledged += written.acknowledged;
   }
 
-  // What becomes of a server at the moment that its engine dies.
+  // The fate of a server at the moment that its engine dies.
   void meet_fate(size_t i) {
     LinkedServer& server = *servers_[i].server;
     const uint64_t fate = random_() % 8;

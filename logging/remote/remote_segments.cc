@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "base/file/directory.h"
 #include "base/file/file.h"
-#include "logging/commit/remote_options.h"
+#include "logging/device/remote_options.h"
 #include "logging/record/block_format.h"
 
 namespace mneme {

@@ -2,7 +2,7 @@
 // engine's own copy of each, how many there may be, and when one is free again. SepLog's cyclic log files.
 //
 // Flow        make(), by the segment supply -> copy(), fill(), by the queue -> a checkpoint passes it -> it
-//             leaves the manifest, and its memory serves the next one; take_dropped() tells the queue
+//             leaves the manifest, and its memory serves the next one; take_dropped() reports it to the queue
 // Invariants  there are never more than `files`: the next one is made once a checkpoint has made an older one
 //             superfluous, so nothing that recovery needs is ever written over. A segment leaves the manifest
 //             before it is dropped. space() gets scarce when the last one is begun, so that a whole segment
@@ -49,8 +49,8 @@ class RemoteSegments {
   Result<std::shared_ptr<Segment>> make(uint32_t number, FunctionRef<bool()> closing);
   // The copy of a segment that was made.
   std::shared_ptr<SegmentCopy> copy(uint32_t number) const;
-  // The copies of those that were dropped since it was called last; to be given back when nobody sends from
-  // them.
+  // The copies of those that were dropped since it was called last; to be given back when the queue no longer
+  // sends from them.
   std::vector<std::shared_ptr<SegmentCopy>> take_dropped();
   void give_back(std::shared_ptr<SegmentCopy> copy);
   LogSpace space();
@@ -79,7 +79,7 @@ class RemoteSegments {
   const size_t segment_bytes_;
   const uint32_t files_;
 
-  // Written under the mutex; read by space(). Relaxed: who sees it late is late by as much.
+  // Written under the mutex; read by space(). Relaxed: a reader that sees it late is late by as much.
   std::atomic<LogSpace> space_{LogSpace::kEnough};
 
   mutable std::mutex mutex_;   // guards all below; never held while the manifest is written

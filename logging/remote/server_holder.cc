@@ -5,6 +5,8 @@
 //             acknowledged. A server that says that an older term's is the last that it had whole counts as
 //             one of them: it was never given this one whole, so it has acknowledged nothing of it; one that
 //             was and has forgotten says so.
+#include "logging/remote/server_holder.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,7 +17,7 @@
 
 #include "base/file/file.h"
 #include "logging/record/block_format.h"
-#include "logging/remote/remote_holder.h"
+#include "logging/remote/log_servers.h"
 #include "network/log_connection.h"
 
 namespace mneme {
@@ -241,7 +243,7 @@ class ServerHolder : public RemoteHolder {
 
 }  // namespace
 
-Result<std::unique_ptr<RemoteHolder>> make_server_holder(const RemoteLogOptions& remote) {
+Result<std::unique_ptr<RemoteHolder>> make_server_holder(LogDeviceKind, const RemoteLogOptions& remote) {
   auto servers = servers_of(remote.servers, remote.key_file, remote.patience);
   if (!servers.ok()) return servers.error();
   return std::unique_ptr<RemoteHolder>(std::make_unique<ServerHolder>(std::move(*servers)));

@@ -1,10 +1,11 @@
-// ServerKeeper: connects to log servers anew that were lost, on a thread of its own, so that who writes never
+// ServerKeeper: connects to log servers anew that were lost, on a thread of its own, so that the writer never
 // waits for it.
 //
 // Flow        lost() -> the thread tries, again and again, less and less often -> take_outcomes()
-// Invariants  what it finds has been told of the term, and has let go of the files of older terms.
+// Invariants  a server that it finds knows the term, and has dropped the files of older terms.
 // Threads     lost, take_outcomes: one owner. `has_outcome` is called on the keeper's own.
-// Errors      a server that can't be reached, or refuses, is tried again; why is told when it changes.
+// Errors      a server that can't be reached, or refuses, is tried again; the reason is reported when it
+//             changes.
 #pragma once
 
 #include <condition_variable>
@@ -49,7 +50,8 @@ class ServerKeeper {
   void lost(size_t server);
   struct Outcome {
     size_t server;
-    Result<JoinedServer> joined;  // an error: why it is not there, other than was told before; it is tried on
+    // an error: why it is not there, if that has changed; the keeper goes on trying
+    Result<JoinedServer> joined;
   };
   std::vector<Outcome> take_outcomes();
 

@@ -1,212 +1,27 @@
 #include "logging/replicated/kafka_log.h"
 
-#include <librdkafka/rdkafka.h>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "logging/replicated/kafka_topic.h"
 
 namespace mneme {
 
 namespace {
 
+using namespace kafka;
 using std::chrono::milliseconds;
-using Clock = std::chrono::steady_clock;
 using Outcome = KafkaProducer::Outcome;
 
 constexpr int kPartition = 0;
-constexpr size_t kMostBytes = size_t{896} << 10;  // below what brokers take where nobody has said otherwise
+constexpr size_t kMostBytes = size_t{896} << 10;  // below the brokers' default limit
 constexpr size_t kMostRead = 64;
 constexpr uint64_t kLastMessages = 16;           // looked at for the newest; the rest are control messages
 constexpr milliseconds kTransactionLimit{1000};  // for one try
-constexpr milliseconds kRetryInterval{50};
 constexpr milliseconds kSettleLimit{2000};
 constexpr milliseconds kSettleInterval{5};
-
-template <typename T, void (*destroy)(T*)>
-struct Destroy {
-  void operator()(T* what) const { destroy(what); }
-};
-using ErrorPointer = std::unique_ptr<rd_kafka_error_t, Destroy<rd_kafka_error_t, rd_kafka_error_destroy>>;
-using MessagePointer =
-    std::unique_ptr<rd_kafka_message_t, Destroy<rd_kafka_message_t, rd_kafka_message_destroy>>;
-using TopicPointer = std::unique_ptr<rd_kafka_topic_t, Destroy<rd_kafka_topic_t, rd_kafka_topic_destroy>>;
-using Partitions =
-    std::unique_ptr<rd_kafka_topic_partition_list_t,
-                    Destroy<rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_list_destroy>>;
-
-int left_until(Clock::time_point deadline) {
-  const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now()).count();
-  return static_cast<int>(std::max<int64_t>(0, left));
-}
-
-using Settings = std::vector<std::pair<const char*, std::string>>;
-
-Result<KafkaClient> make_client(rd_kafka_type_t type, const ReplicatedLogOptions& options,
-                                Settings settings) {
-  if (options.servers.find_first_not_of(", ") == std::string::npos)
-    return invalid_argument("--log-server names no Kafka broker: say HOST:PORT");
-  settings.insert(settings.begin(), {{"bootstrap.servers", options.servers},
-                                     {"client.id", "mneme"},
-                                     {"reconnect.backoff.ms", "20"},
-                                     {"reconnect.backoff.max.ms", "500"},
-                                     {"retry.backoff.ms", "20"}});
-  std::array<char, 512> why{};
-  rd_kafka_conf_t* configuration = rd_kafka_conf_new();
-  // What goes wrong is seen by what doesn't end; the library would print it.
-  rd_kafka_conf_set_log_cb(configuration, [](const rd_kafka_t*, int, const char*, const char*) {});
-  for (const auto& [name, value] : settings) {
-    if (rd_kafka_conf_set(configuration, name, value.c_str(), why.data(), why.size()) == RD_KAFKA_CONF_OK)
-      continue;
-    rd_kafka_conf_destroy(configuration);
-    return invalid_argument("the Kafka library refuses {} {}: {}", name, value, why.data());
-  }
-  rd_kafka_t* client = rd_kafka_new(type, configuration, why.data(), why.size());
-  if (client == nullptr) {
-    rd_kafka_conf_destroy(configuration);
-    return failed("the Kafka library can't be used: {}", why.data());
-  }
-  return KafkaClient(client);
-}
-
-Result<KafkaClient> make_consumer(const ReplicatedLogOptions& options,
-                                  const char* isolation = "read_committed") {
-  auto client = make_client(RD_KAFKA_CONSUMER, options,
-                            {{"group.id", "mneme"},
-                             {"enable.auto.commit", "false"},
-                             {"enable.partition.eof", "true"},
-                             {"auto.offset.reset", "error"},
-                             {"isolation.level", isolation},
-                             {"check.crcs", "true"},
-                             // So long an empty answer takes, by which the end is known.
-                             {"fetch.wait.max.ms", "10"},
-                             {"fetch.error.backoff.ms", "20"}});
-  if (client.ok()) rd_kafka_poll_set_consumer(client->get());
-  return client;
-}
-
-struct TopicState {
-  uint32_t brokers = 0;
-  uint32_t replicas = 0;  // 0: there is no such topic
-};
-
-Result<TopicState> find_topic(const KafkaClient& client, const ReplicatedLogOptions& options) {
-  TopicPointer topic;
-  if (!options.stream.empty()) topic.reset(rd_kafka_topic_new(client.get(), options.stream.c_str(), nullptr));
-  const auto deadline = Clock::now() + options.patience;
-  std::optional<rd_kafka_resp_err_t> last_answer;  // of brokers that may give the topic a leader yet
-  for (;;) {
-    // What was answered before counts more than that the last question, for which little time is left, was
-    // not.
-    if (last_answer && left_until(deadline) == 0) {
-      return failed("the Kafka brokers {} have no leader for the topic {}: {}", options.servers,
-                    options.stream, rd_kafka_err2str(*last_answer));
-    }
-    const rd_kafka_metadata_t* metadata = nullptr;
-    const rd_kafka_resp_err_t error =
-        rd_kafka_metadata(client.get(), 0, topic.get(), &metadata, std::max(1, left_until(deadline)));
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      if (last_answer && left_until(deadline) == 0) continue;
-      return failed("no Kafka broker answers at {}: {}", options.servers, rd_kafka_err2str(error));
-    }
-    TopicState state;
-    state.brokers = static_cast<uint32_t>(metadata->broker_cnt);
-    const bool has_topic = topic != nullptr && metadata->topic_cnt > 0;
-    const rd_kafka_metadata_topic_t* found = has_topic ? &metadata->topics[0] : nullptr;
-    const rd_kafka_resp_err_t trouble = found == nullptr ? RD_KAFKA_RESP_ERR_NO_ERROR : found->err;
-    const int partitions = found == nullptr ? 0 : found->partition_cnt;
-    if (partitions > 0) state.replicas = static_cast<uint32_t>(found->partitions[0].replica_cnt);
-    rd_kafka_metadata_destroy(metadata);
-    if (topic == nullptr || trouble == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || partitions == 1)
-      return state;
-    if (partitions > 1) {
-      return invalid_argument(
-          "the topic {} has {} partitions, and a log is in order in one alone: choose another "
-          "--log-stream",
-          options.stream, partitions);
-    }
-    last_answer = trouble;
-    std::this_thread::sleep_for(kRetryInterval);
-  }
-}
-
-Result<void> check_topic(const TopicState& state, const ReplicatedLogOptions& options, uint32_t replicas) {
-  if (state.replicas != 0 && state.replicas != replicas) {
-    return invalid_argument(
-        "the topic {} has {} copies, and --log-replicas asks for {}: say --log-replicas {}", options.stream,
-        state.replicas, replicas, state.replicas);
-  }
-  if (state.replicas == 0 && state.brokers < replicas) {
-    return invalid_argument(
-        "{} Kafka brokers are there at {}, and {} copies are asked for: start more, or ask for fewer "
-        "with --log-replicas",
-        state.brokers, options.servers, replicas);
-  }
-  return {};
-}
-
-Result<void> create_topic(const KafkaClient& client, const ReplicatedLogOptions& options, uint32_t replicas) {
-  std::array<char, 512> why{};
-  rd_kafka_NewTopic_t* topic =
-      rd_kafka_NewTopic_new(options.stream.c_str(), 1, static_cast<int>(replicas), why.data(), why.size());
-  if (topic == nullptr) return invalid_argument("the topic {} can't be made: {}", options.stream, why.data());
-  const std::string majority = std::to_string(replicas / 2 + 1);
-  rd_kafka_NewTopic_set_config(topic, "min.insync.replicas", majority.c_str());
-  rd_kafka_NewTopic_set_config(topic, "retention.ms", "-1");
-  rd_kafka_NewTopic_set_config(topic, "retention.bytes", "-1");
-  rd_kafka_NewTopic_set_config(topic, "cleanup.policy", "delete");
-  rd_kafka_NewTopic_set_config(topic, "unclean.leader.election.enable", "false");
-  rd_kafka_queue_t* queue = rd_kafka_queue_new(client.get());
-  rd_kafka_CreateTopics(client.get(), &topic, 1, nullptr, queue);
-  rd_kafka_event_t* event = rd_kafka_queue_poll(queue, static_cast<int>(2 * options.patience.count()));
-  Result<void> result;
-  if (event == nullptr) {
-    result =
-        failed("the Kafka brokers {} don't make the topic {}: no answer", options.servers, options.stream);
-  } else if (rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    result = failed("the Kafka brokers {} don't make the topic {}: {}", options.servers, options.stream,
-                    rd_kafka_event_error_string(event));
-  } else if (const rd_kafka_CreateTopics_result_t* made = rd_kafka_event_CreateTopics_result(event)) {
-    size_t count = 0;
-    const rd_kafka_topic_result_t** topics = rd_kafka_CreateTopics_result_topics(made, &count);
-    for (size_t i = 0; i < count; ++i) {
-      const rd_kafka_resp_err_t error = rd_kafka_topic_result_error(topics[i]);
-      if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) continue;
-      const char* text = rd_kafka_topic_result_error_string(topics[i]);
-      result = failed("the Kafka brokers {} don't make the topic {}: {}", options.servers, options.stream,
-                      text == nullptr ? rd_kafka_err2str(error) : text);
-    }
-  }
-  if (event != nullptr) rd_kafka_event_destroy(event);
-  rd_kafka_queue_destroy(queue);
-  rd_kafka_NewTopic_destroy(topic);
-  return result;
-}
-
-Result<void> make_topic(const ReplicatedLogOptions& options, uint32_t replicas) {
-  auto client = make_client(RD_KAFKA_PRODUCER, options, {});
-  if (!client.ok()) return client.error();
-  // Metadata that a producer asks for would have the brokers make the topic as they like.
-  auto consumer = make_consumer(options);
-  if (!consumer.ok()) return consumer.error();
-  auto state = find_topic(*consumer, options);
-  if (!state.ok()) return state.error();
-  RETURN_IF_ERROR(check_topic(*state, options, replicas));
-  if (state->replicas != 0) return {};
-  RETURN_IF_ERROR(create_topic(*client, options, replicas));
-  for (const auto deadline = Clock::now() + options.patience; state->replicas == 0;) {
-    if (left_until(deadline) == 0) {
-      return failed("the Kafka brokers {} have made the topic {}, and don't find it", options.servers,
-                    options.stream);
-    }
-    state = find_topic(*consumer, options);
-    if (!state.ok()) return state.error();
-  }
-  return {};
-}
 
 Result<KafkaReader::Marks> marks_of(rd_kafka_t& client, const ReplicatedLogOptions& options) {
   int64_t low = 0;
@@ -229,11 +44,6 @@ Error kafka_has_later_term(const ReplicatedLogOptions& options, const std::strin
 }
 
 }  // namespace
-
-void DestroyKafkaClient::operator()(rd_kafka_t* client) const {
-  if (rd_kafka_type(client) == RD_KAFKA_CONSUMER) rd_kafka_consumer_close(client);
-  rd_kafka_destroy(client);
-}
 
 Result<std::unique_ptr<KafkaProducer>> KafkaProducer::open(const ReplicatedLogOptions& options) {
   auto client = make_client(RD_KAFKA_PRODUCER, options,
@@ -282,7 +92,7 @@ Outcome KafkaProducer::write(const std::vector<std::vector<std::byte>>& messages
     ErrorPointer ended(
         rd_kafka_commit_transaction(client_.get(), static_cast<int>(kTransactionLimit.count())));
     if (ended == nullptr) return Outcome::kDone;
-    // It may yet end: until it has, or was aborted, nobody knows whether it has.
+    // It may yet end: until it has, or was aborted, its outcome is unknown.
     if (rd_kafka_error_is_retriable(ended.get()) && !rd_kafka_error_txn_requires_abort(ended.get()) &&
         left_until(deadline) > 0) {
       trouble_ = rd_kafka_error_string(ended.get());
@@ -413,7 +223,7 @@ Result<std::optional<NewestMessage>> KafkaReader::newest() {
   for (uint64_t back = kLastMessages;; back *= 4) {
     const uint64_t begin = range->high - range->low > back ? range->high - back : range->low;
     std::optional<NewestMessage> newest;
-    next_.reset();  // the end is told once to who stands there
+    next_.reset();  // the end is reported once to a consumer that stands there
     for (uint64_t at = begin; at == begin || !is_at_end_;) {
       const auto found = read_some(at, options_.patience, /*until_end=*/true);
       if (!found.ok()) return found.error();
@@ -442,7 +252,7 @@ Result<uint64_t> KafkaReader::begin_term(const LogTerm& term) {
 }
 
 Result<uint64_t> KafkaReader::begin_term(const LogTerm& term, std::unique_ptr<KafkaProducer>& producer) {
-  // Looked at before anybody is fenced, and again when nobody else can write.
+  // Looked at before an engine is fenced, and again when no other can write.
   for (const bool is_alone : {false, true}) {
     const auto last = newest();
     if (!last.ok()) return last.error();
@@ -516,8 +326,8 @@ void KafkaAppender::append(uint32_t segment, uint64_t offset, ByteSpan bytes) {
   changed_.notify_all();
 }
 
-// Who fences this engine begins its term a little later. Without one the brokers gave up a transaction that
-// took too long.
+// An engine that fences this one begins its term a little later. Without one the brokers gave up a
+// transaction that took too long.
 bool KafkaAppender::has_later_term() const {
   const auto deadline = Clock::now() + options_.log.patience;
   do {

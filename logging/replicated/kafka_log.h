@@ -2,11 +2,11 @@
 // wrote it has ended, which as many brokers have as min.insync.replicas says, in their page caches.
 //
 // Writing     all that waits goes into one transaction, by a thread of the appender's, of a transactional id
-//             that all writers of the topic share. Who initialises it has the brokers refuse every earlier
-//             writer for good, and abort what that has under way: so a term has one writer, and each message
-//             is there once.
+//             that all writers of the topic share. An engine that initialises it has the brokers refuse every
+//             earlier writer for good, and abort what that has under way: so a term has one writer, and each
+//             message is there once.
 // Reading     what is committed, in order. Control messages take positions, so those of the log have gaps.
-// Dropping    is left to who keeps the topic: it is an archive, made without limits.
+// Dropping    is left to the keeper of the topic: it is an archive, made without limits.
 // Threads     as replicated_log.h says.
 // Source      KIP-98 (transactions, fencing by producer epochs), over librdkafka.
 #pragma once
@@ -36,7 +36,7 @@ class KafkaProducer {
  public:
   enum class Outcome { kDone, kRefused, kFailed };  // kRefused: another one was opened
 
-  // Nobody that was opened before can write any more when this returns.
+  // No producer that was opened before can write any more when this returns.
   static Result<std::unique_ptr<KafkaProducer>> open(const ReplicatedLogOptions& options);
 
   // Writes them in one transaction. kFailed: none of them is there, and it can be tried again; why:

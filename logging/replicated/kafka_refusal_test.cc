@@ -1,6 +1,6 @@
-// Goal: what brokers of Kafka's refuse, or have not, is told in words that say what to do, and as the kind of
-// error that it is. Method: the Kafka library's own mock of brokers, with topics that no engine made, and
-// with errors that it is told to give.
+// Goal: what brokers of Kafka's refuse, or have not, is reported in words that say what to do, and as the
+// kind of error that it is. Method: the Kafka library's own mock of brokers, with topics that no engine made,
+// and with errors that the test sets.
 #include <gtest/gtest.h>
 
 #include "base/testing/test_refusal.h"
@@ -18,7 +18,7 @@ using test::expect_refused;
 using test::KafkaBrokers;
 using test::must;
 
-// Of tests that wait it out, and long enough for a busy machine to connect.
+// The patience of tests that wait it out, and long enough for a busy machine to connect.
 constexpr milliseconds kPatience(4000);
 
 // Requests by their numbers.

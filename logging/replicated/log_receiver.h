@@ -13,7 +13,7 @@
 //             nothing, there is nothing up to the end.
 // Threads     one of its own. lag(): any; the rest: the owner.
 // Errors      servers that don't answer are asked again, as long as it takes; lag() says so. Any other error
-//             ends the thread, and take() tells it, once all batches before have been taken.
+//             ends the thread, and take() reports it, once all batches before have been taken.
 #pragma once
 
 #include <chrono>
@@ -71,7 +71,7 @@ class LogReceiver {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // What the log's end was, when it was asked for.
+  // The log's end when it was last asked for.
   struct Seen {
     Clock::time_point at;
     uint64_t end;

@@ -211,7 +211,7 @@ Result<std::unique_ptr<NatsConnection>> NatsConnection::open(const ReplicatedLog
       natsOptions_SetReconnectJitter(raw, kReconnectWait.count(), kReconnectWait.count()),
       natsOptions_SetPingInterval(raw, kPingInterval.count()), natsOptions_SetMaxPingsOut(raw, 2),
       natsOptions_SetWriteDeadline(raw, kWriteDeadline.count()), natsOptions_SetSendAsap(raw, true),
-      // What goes wrong is seen by answers that don't come; the library would print it.
+      // Failures show by answers that do not come; the library would print them.
       natsOptions_SetErrorHandler(
           raw, [](natsConnection*, natsSubscription*, natsStatus, void*) {}, nullptr)};
   const auto not_addresses = [&](natsStatus why) {
@@ -253,7 +253,7 @@ Result<json> NatsConnection::request(const std::string& subject, const std::stri
                                      milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   natsStatus status = NATS_TIMEOUT;
-  // What is asked while nobody leads is lost, or told to be so.
+  // A request while there is no leader is lost, or answered by an error.
   for (auto left = limit; left.count() > 0;) {
     natsMsg* raw = nullptr;
     status = natsConnection_RequestString(&raw, connection_, subject.c_str(), text.c_str(),

@@ -5,8 +5,8 @@
 // Reconnects  by itself, to whichever of the servers is there; what was under way is lost, and its caller
 //             tries again.
 // Threads     any; a subscription's function is called on a thread of the library's.
-// Errors      kFailed: nobody answers. kInvalidArgument: JetStream is off, or the stream is of another kind.
-//             kDamaged: the stream is gone.
+// Errors      kFailed: no server answers. kInvalidArgument: JetStream is off, or the stream is of another
+//             kind. kDamaged: the stream is gone.
 #pragma once
 
 #include <chrono>
@@ -32,11 +32,11 @@ struct NatsStreamState {
   uint64_t first = 0;  // sequences; of an empty stream, `last` + 1
   uint64_t last = 0;   // 0: nothing was ever written
   uint32_t replicas = 0;
-  // Whether the leader that says this has heard from a majority so lately that nobody else leads.
+  // Whether the leader that says this has heard from a majority so lately that no other server leads.
   bool has_majority = false;
 };
 
-// What is heard at a subscription: the subject, an error's status ("404", "503"; empty: none), and what it
+// A message of a subscription: the subject, an error's status ("404", "503"; empty: none), and what it
 // says.
 struct NatsMessage {
   std::string_view subject;
@@ -52,7 +52,7 @@ class NatsSubscription {
  public:
   NatsSubscription(NatsSubscription&&) = delete;
   ~NatsSubscription();
-  // What is answered to `inbox() + "." + anything` comes here.
+  // Answers to `inbox() + "." + anything` come here.
   const std::string& inbox() const { return inbox_; }
 
  private:
@@ -70,11 +70,11 @@ class NatsConnection {
   ~NatsConnection();
 
   const ReplicatedLogOptions& options() const { return options_; }
-  // Of a message, headers included.
+  // The largest message, headers included.
   size_t most_bytes() const;
   bool is_connected() const;
 
-  // Nothing: there is no such stream.
+  // Returns nullopt if there is no such stream.
   Result<std::optional<NatsStreamState>> find_stream(std::chrono::milliseconds limit);
   // kDamaged: there is none.
   Result<NatsStreamState> info(std::chrono::milliseconds limit);
@@ -104,7 +104,7 @@ class NatsConnection {
   __natsConnection* const connection_;
 };
 
-// What JetStream answered to a publish.
+// JetStream's answer to a publish.
 struct NatsAck {
   uint64_t sequence = 0;  // 0: an error
   bool is_wrong_last = false;

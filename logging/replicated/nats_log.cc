@@ -279,7 +279,7 @@ void NatsAppender::append(uint32_t segment, uint64_t offset, ByteSpan bytes) {
     silent_ns_ = 0;
   }
   pending_.push_back({segment, offset, bytes});
-  // What follows a message that is missing would be refused.
+  // Messages behind a missing one would be refused.
   if (!is_unsure_ && !failure_) publish(acknowledged_ + pending_.size() - 1);
 }
 
@@ -304,7 +304,7 @@ void NatsAppender::take(const Answer& answer) {
   is_unsure_ = true;
 }
 
-// The newest message tells how many of ours are there: a leader has applied what a majority has.
+// The newest message shows how many of ours are there: a leader has applied what a majority has.
 void NatsAppender::look_again() {
   look_at_ns_ = monotonic_ns() + ns(kNatsRetryInterval);
   const auto newest = connection_->newest(kAnswerLimit);
@@ -376,7 +376,7 @@ uint64_t NatsAppender::wait(nanoseconds limit) {
 }
 
 void NatsAppender::drop(uint64_t appended) {
-  // What is not heard of an answer is asked for again with the next one.
+  // An answer that is not heard is asked for again with the next one.
   connection_->ask_purge(begin_ + appended + 1, subscription_->inbox() + ".purge");
 }
 

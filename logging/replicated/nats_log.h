@@ -4,7 +4,7 @@
 // Order       a message says which sequence must be the stream's newest when it is appended; the servers
 //             check that as they apply it, so several may be under way and none is appended twice, or out of
 //             order, or after another term's. A term's messages have sequences without a gap.
-// Lost answers, new leaders  whatever goes wrong, the newest message tells how much of ours is there: the
+// Lost answers, new leaders  whatever goes wrong, the newest message shows how much of ours is there: the
 //                            rest is sent again.
 // Reading     by sequence, several asked for at once, of whichever server answers.
 // Threads     as replicated_log.h says; answers come on a thread of the library's.

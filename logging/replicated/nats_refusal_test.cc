@@ -1,5 +1,5 @@
-// Goal: what NATS servers refuse, or have not, is told in words that say what to do, and as the kind of error
-// that it is. Method: a real server, started with other settings than ours, or whose streams a stranger
+// Goal: what NATS servers refuse, or have not, is reported in words that say what to do, and as the kind of
+// error that it is. Method: a real server, started with other settings than ours, or whose streams a stranger
 // makes, empties and answers for.
 #include <gtest/gtest.h>
 #include <nats/nats.h>
@@ -21,7 +21,7 @@ using test::expect_refused;
 using test::must;
 using test::NatsServers;
 
-// Whoever else is a client of the servers.
+// Another client of the servers.
 class Stranger {
  public:
   explicit Stranger(const NatsServers& servers) {

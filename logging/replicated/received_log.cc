@@ -187,7 +187,7 @@ Result<void> ReceivedLog::enter_segment(const ReplicatedPiece& piece, const Bloc
   return {};
 }
 
-// What a segment of this number holds is not part of the log, and so the number has come up again.
+// The content of a segment of this number is not part of the log, and so the number has come up again.
 Result<void> ReceivedLog::check_unused(const SegmentEntry& entry, Lsn begin) const {
   auto file = File::open_in(directory_, entry.file);
   if (!file.ok()) return file.error();
@@ -212,7 +212,7 @@ Result<void> ReceivedLog::list_segment(const ReplicatedPiece& piece, Lsn begin) 
   if (is_new_term) {
     incarnations_.push_back({term, begin});
     if (end_) {
-      // What was torn of the term before.
+      // The torn end of the term before.
       bytes_.resize(begin.value - bytes_begin_.value);
       end_ = begin;
     }
@@ -265,7 +265,7 @@ Result<ReceivedRecords> ReceivedLog::take_records() {
       });
   received.end = walk.end;
   const size_t whole = walk.end.value - bytes_begin_.value;
-  // What is left is the begin of a record, or none.
+  // The rest is the begin of a record, or empty.
   const bool is_begin =
       !walk.next || (walk.next->lsn == walk.end && walk.next->record_bytes >= kRecordHeaderBytes &&
                      walk.next->record_bytes > bytes_.size() - whole);

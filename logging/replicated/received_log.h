@@ -35,7 +35,7 @@
 
 namespace mneme {
 
-// Of the manifest of a standby: the position of the piece by which its newest segment began.
+// An attribute of a standby's manifest: the position of the piece by which its newest segment began.
 inline constexpr const char* kReceivedFromAttribute = "received_from";
 
 struct ReceivedRecords {

@@ -1,6 +1,6 @@
 // The RemoteHolder of a replicated log.
 //
-// What is whole  the manifest says at which position the last incarnation's term begins: its message is
+// A whole log    the manifest says at which position the last incarnation's term begins: its message is
 //                there, or was dropped
 //             with the segments before those that are listed. From there on each listed segment has its
 //             pieces without a gap, from its header page on; only the last ones may never have been begun.
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "logging/remote/remote_holder.h"
+#include "logging/device/remote_holder.h"
 #include "logging/replicated/replicated_log.h"
 
 namespace mneme {

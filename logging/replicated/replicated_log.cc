@@ -24,7 +24,7 @@ const char* name_of(ReplicatedLogKind kind) {
 
 ReplicatedLogOptions replicated_log_options(LogDeviceKind kind, const RemoteLogOptions& remote,
                                             uint64_t database_id) {
-  CHECK(is_replicated(kind));
+  CHECK(traits_of(kind).is_replicated);
   return {.kind = kind == LogDeviceKind::kNats ? ReplicatedLogKind::kNats : ReplicatedLogKind::kKafka,
           .servers = remote.servers,
           .stream = replicated_stream(database_id, remote),

@@ -1,4 +1,4 @@
-// A replicated log: messages in one order, kept by several servers of somebody else's making (NATS JetStream,
+// A replicated log: messages in one order, kept by several servers that are not ours (NATS JetStream,
 // Kafka), for a log that outlives the engine's machine, and for a standby that follows it.
 //
 // Flow        engine: open_replicated_appender() with its term -> append() ... wait() -> so many are
@@ -8,7 +8,7 @@
 //             a term. A segment's pieces come in order and without a gap, its first one with the header page.
 //             After a lost connection nothing stands there twice.
 // Position    of a message: rises from one to the next. Positions need not be dense, and mean nothing else.
-// Terms       are incarnations (docs/log_format.md). Once a term has begun nobody with a lower one can
+// Terms       are incarnations (docs/log_format.md). Once a term has begun no engine with a lower one can
 //             append.
 // Threads     one at a time; wake(): any.
 // Errors      kInvalidArgument: these servers can't hold such a log. kFailed: they don't answer, or a later
@@ -27,8 +27,9 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "logging/commit/remote_options.h"
 #include "logging/device/log_device_kind.h"
+#include "logging/device/remote_holder.h"
+#include "logging/device/remote_options.h"
 #include "logging/replicated/replicated_message.h"
 
 namespace mneme {
@@ -41,17 +42,21 @@ struct ReplicatedLogOptions {
   ReplicatedLogKind kind = ReplicatedLogKind::kNats;
   std::string servers{};     // HOST:PORT or, of NATS, nats://HOST:PORT, with commas between several
   std::string stream{};      // its name there: a stream of JetStream's, a topic
-  uint64_t database_id = 0;  // whose log it is: messages of another one are damage. 0: whoever's
+  uint64_t database_id = 0;  // whose log it is: messages of another one are damage. 0: any database's
   // So long for what takes one answer: NATS' servers choose a new leader after up to nine seconds, and again
   // where two of them have the same vote. read() has its own limit.
   std::chrono::milliseconds patience{20'000};
 };
 
+// The RemoteHolder of such a log.
+Result<std::unique_ptr<RemoteHolder>> make_replicated_holder(LogDeviceKind kind,
+                                                             const RemoteLogOptions& remote);
+
 // As the options and the manifest name it: for what, of a database, is written to or read from there.
 ReplicatedLogOptions replicated_log_options(LogDeviceKind kind, const RemoteLogOptions& remote,
                                             uint64_t database_id);
 
-// What was written at once of a segment file, or the begin of a term.
+// The bytes that were written at once of a segment file, or the begin of a term.
 struct ReplicatedPiece {
   uint64_t position = 0;
   uint64_t term = 0;
@@ -70,7 +75,7 @@ class ReplicatedReader {
   // Positions of the oldest message that is still there (end(): there is none), and behind the newest.
   virtual Result<uint64_t> first() = 0;
   virtual Result<uint64_t> end() = 0;
-  // Nobody with a lower or equal term can append any more. Returns the position behind all that they
+  // No engine with a lower or equal term can append any more. Returns the position behind all that they
   // appended, which is that of the message by which the term begins. kFailed: such a term has begun.
   virtual Result<uint64_t> fence(uint64_t term) = 0;
 };
@@ -83,13 +88,13 @@ struct NewestMessage {
   ReplicatedHeader header;
 };
 
-// A reader for who takes the log over as an engine.
+// A reader for an engine that takes the log over.
 class ReplicatedClaimant : public ReplicatedReader {
  public:
-  // Nothing: there is none.
+  // Returns nullopt if there is none.
   virtual Result<std::optional<NewestMessage>> newest() = 0;
-  // As fence(), by this owner, who may append then. Where its term has begun, and nothing came since, that is
-  // told anew.
+  // As fence(), by this owner, which may append then. Where its term has begun, and nothing came since, the
+  // same position is returned again.
   virtual Result<uint64_t> begin_term(const LogTerm& term) = 0;
   Result<uint64_t> fence(uint64_t term) override;
 };
@@ -119,7 +124,7 @@ class ReplicatedAppender {
 
   // Where the term begins.
   virtual uint64_t begin() const = 0;
-  // Of a piece, at most.
+  // The largest piece.
   virtual size_t most_bytes() const = 0;
 };
 

@@ -1,7 +1,7 @@
 // Goal: a log on NATS JetStream or Kafka loses nothing that was acknowledged while a majority of its copies
 // lives, has nothing twice, obeys the newest term alone, and says so when it is lost. Method: real NATS
 // servers, which are killed, hung and started again beside an engine, and the Kafka library's own mock of
-// brokers; then the log is read as recovery and a standby read it. A record's payload tells its number, so a
+// brokers; then the log is read as recovery and a standby read it. A record's payload holds its number, so a
 // missing or foreign one shows.
 #include "logging/replicated/replicated_log.h"
 
@@ -58,7 +58,7 @@ DurableLogOptions nats_log(const NatsServers& servers, uint32_t replicas) {
   options.device = LogDeviceKind::kNats;
   options.remote.servers = servers.addresses();
   options.remote.replicas = replicas;
-  options.remote.files = 200;  // nobody takes checkpoints
+  options.remote.files = 200;  // no checkpoints are taken
   return options;
 }
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/log_term.h"
 #include "base/result.h"
-#include "network/log_protocol.h"
 
 namespace mneme {
 
@@ -33,11 +33,11 @@ struct ReplicatedHeader {
   bool begins_term() const { return length == 0; }
   // The message; `bytes` has the header's length.
   std::vector<std::byte> encode(ByteSpan bytes) const;
-  // Of a message of which the header alone is there. `where` names it in errors. A database_id other than 0
-  // must be its.
+  // Decodes a message of which the header alone is there. `where` names it in errors. A database_id other
+  // than 0 must be its.
   static Result<ReplicatedHeader> decode_header(ByteSpan header, uint64_t database_id,
                                                 const std::string& where);
-  // Of a whole one, checksum and all.
+  // Decodes a whole one, checksum and all.
   static Result<ReplicatedHeader> decode(ByteSpan message, uint64_t database_id, const std::string& where);
 };
 

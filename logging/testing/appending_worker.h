@@ -1,4 +1,4 @@
-// For tests: a worker that appends self-proving records to a log, and takes down what it was told.
+// For tests: a worker that appends self-proving records to a log, and notes what was acknowledged.
 #pragma once
 
 #include <gtest/gtest.h>

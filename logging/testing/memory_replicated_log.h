@@ -54,7 +54,7 @@ class MemoryReplicatedLog {
     const std::lock_guard lock(mutex_);
     dropped_ = std::max(dropped_, count);
   }
-  // Nobody answers meanwhile.
+  // There are no answers meanwhile.
   void set_silent(bool silent) {
     const std::lock_guard lock(mutex_);
     silent_ = silent;
@@ -118,7 +118,7 @@ class MemoryReplicatedLog {
 };
 
 // The pieces that an engine would have sent of a log of one stream: flushes of one to `most_blocks` blocks,
-// cut anywhere between two. Of a directory that nobody works on.
+// cut anywhere between two. The directory is not open for work.
 inline std::vector<ReplicatedPiece> pieces_of(const std::string& directory, std::mt19937& random,
                                               uint32_t most_blocks) {
   std::vector<ReplicatedPiece> pieces;

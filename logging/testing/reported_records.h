@@ -18,7 +18,7 @@ struct ReportedRecord {
   Lsn lsn;
 };
 
-// What is wrong with the directory's log, given what the children reported; empty if nothing is.
+// Returns what is wrong with the directory's log, given what the children reported; empty if nothing is.
 inline std::string fault(const std::string& directory, const std::vector<ReportedRecord>& reports) {
   const auto log = read_directory(directory);
   if (!log.ok()) return log.error().message;

@@ -1,4 +1,4 @@
-// For tests: logs in a directory that goes away, and records that tell where they stand.
+// For tests: logs in a directory that goes away, and records that hold their places.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace mneme::test {
 
-// Of a log with one.
+// The worker of a log with one.
 inline constexpr WorkerId kWorker{0};
 
 // Fails the test with the error's sentence.
@@ -75,7 +75,7 @@ inline Result<LogContents> read_directory(const std::string& directory, LogReadO
 }
 
 // Reads the directory's log, as recovery would, and opens it for work. What it is made to leave may then be
-// torn as by a crash: the manifest doesn't tell where it was closed, but of persistent memory, where holes
+// torn as by a crash: the manifest doesn't say where it was closed, but of persistent memory, where holes
 // rest on that.
 struct OpenLog {
   OpenLog() = default;

@@ -51,7 +51,7 @@ class NatsServers {
     std::ifstream file(folder_ + "/state.json");
     return nlohmann::json::parse(file)["servers"][number]["pid"].get<pid_t>();
   }
-  // What the script prints, without the end of its line.
+  // Returns what the script prints, without the end of its line.
   std::string run(const std::string& action, const std::string& more = "") {
     const std::string command =
         fmt::format("{}/scripts/replicated-log nats {} {} {}", MNEME_SOURCE_DIR, action, folder_, more);

@@ -1,4 +1,4 @@
-// For tests: an engine's log on other machines, opened as recovery does, and records whose payloads tell
+// For tests: an engine's log on other machines, opened as recovery does, and records whose payloads hold
 // their numbers.
 #pragma once
 
@@ -13,9 +13,18 @@
 
 #include "base/file/file.h"
 #include "logging/reading/remote_recovery.h"
+#include "logging/remote/remote_device.h"
+#include "logging/replicated/replicated_device.h"
 #include "logging/testing/test_log.h"
 
 namespace mneme::test {
+
+// Registers the devices at servers before the first test of a program that includes this.
+inline const bool servers_are_registered = [] {
+  register_remote_device();
+  register_replicated_devices();
+  return true;
+}();
 
 // As recovery opens a directory for work.
 inline Result<OpenLog> open_remote(const std::string& directory, const DurableLogOptions& options) {
@@ -76,7 +85,7 @@ inline uint64_t end_on(const std::string& directory) {
   return log.ok() ? end_of(*log) : 0;
 }
 
-// What a directory is while an engine works in it, whose threads replace its manifest meanwhile.
+// Copies a directory while an engine works in it, whose threads replace its manifest meanwhile.
 inline void copy_directory(const std::string& from, const std::string& to) {
   constexpr auto kOptions =
       std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing;

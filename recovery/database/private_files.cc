@@ -9,7 +9,7 @@
 
 #include "base/file/directory.h"
 #include "base/file/file.h"
-#include "logging/commit/remote_options.h"
+#include "logging/device/remote_options.h"
 #include "logging/directory/manifest.h"
 #include "logging/layout/pepoch_file.h"
 #include "recovery/database/recover.h"

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/check.h"
-#include "logging/commit/remote_options.h"
+#include "logging/device/remote_options.h"
 #include "logging/directory/manifest.h"
 #include "logging/reading/log_reader.h"
 #include "logging/reading/log_windows.h"

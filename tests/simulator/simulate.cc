@@ -16,6 +16,7 @@
 #include "logging/buffer/log_buffer_factory.h"
 #include "logging/directory/log_layout.h"
 #include "logging/record/record_content.h"
+#include "logging/remote/remote_device.h"
 #include "tests/simulator/simulated_disk.h"
 #include "tests/simulator/simulated_life.h"
 
@@ -212,6 +213,7 @@ int run(const Settings& settings) {
 
 int main(int count, char** arguments) {
   using namespace mneme::simulator;
+  mneme::register_remote_device();
   Settings settings;
   CLI::App app{"Simulates databases that lose power, and judges what is recovered."};
   app.add_option("--seed", settings.seed, "the first");

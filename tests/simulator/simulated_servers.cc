@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 #include "base/file/file.h"
-#include "logging/commit/remote_options.h"
+#include "logging/device/remote_options.h"
 #include "logging/directory/manifest.h"
 #include "network/log_connection.h"
 #include "network/saved_log.h"

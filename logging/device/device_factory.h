@@ -1,6 +1,6 @@
 // Opens the log's devices, those that a flusher writes to, with the best I/O that this machine offers.
 //
-// If this machine lacks something (io_uring, direct I/O), a sentence in `notices` tells the user.
+// If this machine lacks something (io_uring, direct I/O), a sentence in `notices` says so for the user.
 #pragma once
 
 #include <chrono>
@@ -9,18 +9,17 @@
 #include <vector>
 
 #include "base/result.h"
-#include "logging/commit/remote_options.h"
 #include "logging/device/file_device.h"
 #include "logging/device/io_options.h"
 #include "logging/device/log_device.h"
 #include "logging/device/log_device_kind.h"
+#include "logging/device/remote_options.h"
 #include "logging/directory/manifest.h"
-#include "logging/replicated/replicated_log.h"
 
 namespace mneme {
 
 // Returns what an acknowledgement of the device promises, such as "local disk" or "2 of 3 memories".
-std::string durability_text(LogDeviceKind kind, const RemoteLogOptions& remote);
+std::string promise_of(LogDeviceKind kind, const RemoteLogOptions& remote);
 
 struct OpenedDevice {
   std::unique_ptr<LogDevice> device;
@@ -54,8 +53,18 @@ Result<void> prepare_directories(const std::string& data_directory,
 Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_directory,
                                    const std::vector<std::string>& directories, const DeviceOptions& options);
 
-// Not for persistent memory. Of `file`, what `options` decide is overwritten, the directories of a striped
-// device among it; `file.direct_io` is a wish.
+struct LogDeviceRequest {
+  LogDeviceKind kind;
+  ManifestFile& manifest;
+  FileDeviceOptions file;
+  const DeviceOptions& options;
+};
+// The type of the functions that the lines of the device table name.
+using LogDeviceOpener = Result<OpenedDevice>(LogDeviceRequest request);
+
+// Opens the device that a flusher writes to; for a kind in persistent memory, the one that a stream is
+// destaged to. `options` take precedence over `file`, in which the directories of a striped device are
+// replaced; `file.direct_io` is a wish.
 Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
                                      const DeviceOptions& options);
 

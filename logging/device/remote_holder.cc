@@ -1,4 +1,4 @@
-#include "logging/remote/remote_holder.h"
+#include "logging/device/remote_holder.h"
 
 #include <unistd.h>
 

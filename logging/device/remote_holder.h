@@ -1,8 +1,8 @@
-// RemoteHolder: who holds a log on other machines, as recovery sees them: log servers of our own, or a
-// replicated log.
+// RemoteHolder: the servers that hold a log on other machines, as recovery sees them: log servers of our own,
+// or a replicated log.
 //
-// Flow        look() and look_to_write() change nothing -> claim(), with a term above all that they told ->
-//             bring()
+// Flow        look() and look_to_write() change nothing -> claim(), with a term above all that they reported
+//             -> bring()
 // Threads     one at a time.
 // Errors      as remote_recovery.h says.
 #pragma once
@@ -15,10 +15,9 @@
 
 #include "base/file/directory.h"
 #include "base/file/file.h"
+#include "base/log_term.h"
 #include "base/result.h"
-#include "logging/commit/log_options.h"
 #include "logging/directory/manifest.h"
-#include "network/log_protocol.h"
 
 namespace mneme {
 
@@ -34,15 +33,11 @@ class RemoteHolder {
   virtual Result<uint32_t> look_to_write(const Manifest& manifest) = 0;
   // Begins the term, for the next engine to write.
   virtual Result<void> claim(const Manifest& manifest, const LogTerm& term) = 0;
-  // Writes the missing segments into that folder, durably, each whole or not at all. With a term nobody with
-  // a lower one can have written what isn't there then.
+  // Writes the missing segments into that folder, durably, each whole or not at all. With a term no engine
+  // with a lower one can have written what isn't there then.
   virtual Result<void> bring(const Manifest& manifest, const std::vector<SegmentEntry>& missing,
                              const std::string& folder, const std::optional<LogTerm>& term) = 0;
 };
-
-Result<std::unique_ptr<RemoteHolder>> make_server_holder(const RemoteLogOptions& remote);
-Result<std::unique_ptr<RemoteHolder>> make_replicated_holder(LogDeviceKind kind,
-                                                             const RemoteLogOptions& remote);
 
 // Where bring() writes a segment.
 std::string path_of(const std::string& folder, const SegmentEntry& entry);
@@ -50,7 +45,7 @@ std::string path_of(const std::string& folder, const SegmentEntry& entry);
 // files for brought home, and no later sync is known to cover them.
 Result<void> keep_brought(const DirectoryChanges& changes, const std::string& folder,
                           const std::vector<SegmentEntry>& segments);
-// One that was never begun: nobody has heard of it.
+// Writes one that was never begun, and that no server knows.
 Result<void> write_empty_segment(const File& file, const Manifest& manifest, const SegmentEntry& entry);
 Error older_than_log();
 

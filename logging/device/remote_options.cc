@@ -1,4 +1,4 @@
-#include "logging/commit/remote_options.h"
+#include "logging/device/remote_options.h"
 
 #include <fmt/format.h>
 
@@ -8,29 +8,6 @@
 #include "base/ascii.h"
 
 namespace mneme {
-
-namespace {
-
-constexpr size_t kMostServers = 3;
-
-}  // namespace
-
-Result<std::vector<ServerAddress>> log_server_addresses(std::string_view text) {
-  auto servers = server_addresses(text);
-  if (!servers.ok() || servers->size() <= kMostServers) return servers;
-  return invalid_argument("{} log servers: there are {} at most", servers->size(), kMostServers);
-}
-
-std::string same_server_text(const ServerAddress& one, const ServerAddress& other) {
-  return fmt::format(
-      "the log servers {} and {} are one, which counts once: name servers on machines of their own",
-      one.text(), other.text());
-}
-
-std::string durability_text(uint32_t servers) {
-  if (servers == 1) return "1 memory";
-  return fmt::format("{} of {} memories", copies_to_acknowledge(servers), servers);
-}
 
 std::string replicated_stream(uint64_t database_id, const RemoteLogOptions& remote) {
   return remote.stream.empty() ? fmt::format("mneme-{:016x}", database_id) : remote.stream;

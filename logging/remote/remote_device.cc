@@ -1,16 +1,17 @@
-#include "logging/layout/remote_device.h"
+#include "logging/remote/remote_device.h"
 
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <map>
 
 #include "base/file/directory.h"
 #include "base/file/file.h"
 #include "base/random_number.h"
+#include "logging/device/server_devices.h"
 #include "logging/record/block_format.h"
+#include "logging/remote/log_servers.h"
 #include "logging/remote/remote_queue.h"
-#include "logging/replicated/replicated_queue.h"
+#include "logging/remote/server_holder.h"
 
 namespace mneme {
 
@@ -25,11 +26,6 @@ Result<void> make_folder(const std::string& directory) {
   auto synced = changes.sync();
   if (!synced.ok() && is_new) ::rmdir(folder.c_str());  // no later sync is known to cover its name
   return synced;
-}
-
-LogTerm term_of(const Manifest& manifest, const RemoteLogOptions& remote) {
-  const uint64_t owner = remote.owner != 0 ? remote.owner : unforeseen_number() | 1;
-  return {manifest.incarnations.back().number, owner};
 }
 
 Result<ServerKeeperOptions> server_options(const Manifest& manifest, const RemoteLogOptions& remote) {
@@ -48,13 +44,6 @@ Result<ServerKeeperOptions> server_options(const Manifest& manifest, const Remot
   return options;
 }
 
-// A queue to the servers, and what the manifest has to say of them.
-struct OpenedServers {
-  std::unique_ptr<IoQueue> queue;
-  std::vector<std::string> notices;
-  std::map<std::string, std::string> attributes;
-};
-
 Result<OpenedServers> open_servers(const Manifest& manifest, const RemoteLogOptions& remote,
                                    size_t segment_bytes, RemoteSegments& segments) {
   auto servers = server_options(manifest, remote);
@@ -69,31 +58,36 @@ Result<OpenedServers> open_servers(const Manifest& manifest, const RemoteLogOpti
   return opened;
 }
 
-Result<OpenedServers> open_replicated(const Manifest& manifest, const RemoteLogOptions& remote,
-                                      const ReplicatedLogOptions& replicated, RemoteSegments& segments) {
-  auto appender = open_replicated_appender({.log = replicated,
-                                            .term = term_of(manifest, remote),
-                                            .replicas = remote.replicas,
-                                            .silence = remote.silence});
-  if (!appender.ok()) return appender.error();
-  OpenedServers opened;
-  opened.attributes[kLogKindAttribute] = name_of(replicated.kind);
-  opened.attributes[kLogStreamAttribute] = replicated.stream;
-  opened.attributes[kLogBeginAttribute] = std::to_string((*appender)->begin());
-  opened.queue = std::make_unique<ReplicatedQueue>(std::move(*appender), segments);
-  return opened;
+Result<OpenedDevice> open_remote_device(LogDeviceRequest request) {
+  const Manifest manifest = request.manifest.current();
+  const RemoteLogOptions& remote = request.options.remote;
+  return RemoteDevice::open(std::move(request), [&](size_t segment_bytes, RemoteSegments& segments) {
+    return open_servers(manifest, remote, segment_bytes, segments);
+  });
 }
+
+constexpr ServerLibrary kLogServers{open_remote_device, make_server_holder};
 
 }  // namespace
 
-Result<std::unique_ptr<RemoteDevice>> RemoteDevice::open(
-    ManifestFile& manifest, FileDeviceOptions file, const RemoteLogOptions& remote,
-    const std::optional<ReplicatedLogOptions>& replicated) {
+LogTerm term_of(const Manifest& manifest, const RemoteLogOptions& remote) {
+  const uint64_t owner = remote.owner != 0 ? remote.owner : unforeseen_number() | 1;
+  return {manifest.incarnations.back().number, owner};
+}
+
+void register_remote_device() {
+  register_server_library(LogDeviceKind::kRemote, kLogServers);
+}
+
+Result<OpenedDevice> RemoteDevice::open(LogDeviceRequest request, const ServerOpener& open_servers) {
+  auto& [kind, manifest, file, options] = request;
+  const RemoteLogOptions& remote = options.remote;
   RETURN_IF_ERROR(make_folder(manifest.directory()));
+  file.unit_bytes = options.io.unit_bytes;
+  file.chains = options.io.depth;
   file.segment_bytes = file.segment_bytes / kBlockBytes * kBlockBytes;
   auto segments = std::make_unique<RemoteSegments>(manifest, file.segment_bytes, remote.files);
-  auto servers = replicated ? open_replicated(manifest.current(), remote, *replicated, *segments)
-                            : open_servers(manifest.current(), remote, file.segment_bytes, *segments);
+  auto servers = open_servers(file.segment_bytes, *segments);
   if (!servers.ok()) return servers.error();
 
   RETURN_IF_ERROR(manifest.update([&](Manifest& m) {
@@ -109,8 +103,10 @@ Result<std::unique_ptr<RemoteDevice>> RemoteDevice::open(
   };
   auto device = FileDevice::open(manifest, std::move(servers->queue), file);
   if (!device.ok()) return device.error();
-  return std::unique_ptr<RemoteDevice>(
-      new RemoteDevice(std::move(segments), std::move(*device), std::move(servers->notices)));
+  OpenedDevice opened;
+  opened.notices = std::move(servers->notices);
+  opened.device.reset(new RemoteDevice(std::move(segments), std::move(*device)));
+  return opened;
 }
 
 }  // namespace mneme

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "logging/directory/manifest.h"
-#include "network/server_address.h"
 
 namespace mneme {
 
@@ -23,11 +22,11 @@ struct RemoteLogOptions {
   std::string servers{};
   std::string key_file{};  // an absolute path; empty: servers on Unix sockets, and on loopback in the clear
   uint32_t files = 8;      // that the log goes round in; at least 3
-  uint64_t owner = 0;  // of the term, as claim_remote_log() drew it; 0: nobody claimed one, so it is drawn
+  uint64_t owner = 0;  // of the term, as claim_remote_log() drew it; 0: none was claimed, so it is drawn
   std::chrono::milliseconds patience{3000};  // for each of a server's answers, while the log is opened
   // Told a sentence each time that a server is lost or is back, on the flusher's thread.
   std::function<void(const std::string&)> tell = [](const std::string&) {};
-  // Of a replicated log:
+  // For a replicated log:
   std::string stream{};                       // its name there; empty: the database's own
   uint32_t replicas = 3;                      // copies of it
   std::chrono::milliseconds silence{30'000};  // so long without an acknowledgement, and the log has failed
@@ -36,7 +35,9 @@ struct RemoteLogOptions {
 inline constexpr const char* kRemoteFolder = "remote";
 inline constexpr const char* kLogServersAttribute = "log_servers";
 inline constexpr const char* kLogKeyAttribute = "log_key_file";
-// Of a replicated log: "nats" or "kafka", its name there, and where the last incarnation begins in it.
+// The device whose log a manifest without kLogKindAttribute lies on.
+inline constexpr const char* kLogServersKind = "remote";
+// For a replicated log: "nats" or "kafka", its name there, and where the last incarnation begins in it.
 inline constexpr const char* kLogKindAttribute = "log_kind";
 inline constexpr const char* kLogStreamAttribute = "log_stream";
 inline constexpr const char* kLogBeginAttribute = "log_stream_begin";
@@ -50,14 +51,6 @@ constexpr uint32_t copies_to_acknowledge(uint32_t servers) {
 constexpr uint32_t copies_to_recover(uint32_t servers) {
   return servers + 1 - copies_to_acknowledge(servers);
 }
-
-// As server_addresses(), and no more than a log may have.
-Result<std::vector<ServerAddress>> log_server_addresses(std::string_view text);
-// One server under two names is one copy: a sentence for the user.
-std::string same_server_text(const ServerAddress& one, const ServerAddress& other);
-
-// What the acknowledgements of such a log stand for, as "2 of 3 memories".
-std::string durability_text(uint32_t servers);
 
 // The name of a database's replicated log.
 std::string replicated_stream(uint64_t database_id, const RemoteLogOptions& remote);

@@ -1,4 +1,4 @@
-#include "logging/layout/device_factory.h"
+#include "logging/device/device_factory.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,12 +16,22 @@
 #include "logging/device/null_device.h"
 #include "logging/device/thread_queue.h"
 #include "logging/device/uring_queue.h"
-#include "logging/layout/remote_device.h"
 #include "logging/record/block_format.h"
 
 namespace mneme {
 
+#define LOG_DEVICE(kind, name, open, ...) LogDeviceOpener open;
+#include "logging/device/log_device_list.h"
+#undef LOG_DEVICE
+
 namespace {
+
+// By kind.
+constexpr LogDeviceOpener* kOpeners[] = {
+#define LOG_DEVICE(kind, name, open, ...) open,
+#include "logging/device/log_device_list.h"
+#undef LOG_DEVICE
+};
 
 // Some file systems refuse direct I/O when a file is opened, some only when it is written.
 Result<void> try_direct_io(const std::string& directory) {
@@ -52,60 +62,19 @@ std::unique_ptr<IoQueue> open_queue(const IoOptions& io, std::vector<std::string
 }
 
 IoChain::Durability durability_of(LogDeviceKind kind, IoSync sync) {
-  if (kind == LogDeviceKind::kLossyUnsynced) return IoChain::Durability::kNone;
+  if (!traits_of(kind).hardens) return IoChain::Durability::kNone;
   return sync == IoSync::kWriteThrough ? IoChain::Durability::kWriteThrough : IoChain::Durability::kSync;
-}
-
-Result<OpenedDevice> open_file_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
-                                      const DeviceOptions& options) {
-  if (kind == LogDeviceKind::kStriped) file.directories = options.directories;
-  auto opened_queue = open_log_queue(kind, manifest.directory(), file.directories, options);
-  if (!opened_queue.ok()) return opened_queue.error();
-  OpenedDevice opened;
-  opened.notices = std::move(opened_queue->notices);
-  file.unit_bytes = options.io.unit_bytes;
-  file.chains = options.io.depth;
-  file.durability = opened_queue->durability;
-  const bool is_lossy = kind == LogDeviceKind::kLossy || kind == LogDeviceKind::kLossyUnsynced;
-  if (file.direct_io && !opened_queue->direct_io) {
-    file.direct_io = false;
-    // The kernel tells a write-back error to one sync of a file only: with two in flight, the other one's
-    // write would pass for durable.
-    if (!is_lossy) file.chains = 1;
-  }
-  auto device = FileDevice::open(manifest, std::move(opened_queue->queue), file);
-  if (!device.ok()) return device.error();
-  const std::vector<std::string>& notices = (*device)->notices();
-  opened.notices.insert(opened.notices.end(), notices.begin(), notices.end());
-  opened.device = std::move(*device);
-  return opened;
 }
 
 }  // namespace
 
-std::string durability_text(LogDeviceKind kind, const RemoteLogOptions& remote) {
-  switch (kind) {
-    case LogDeviceKind::kFile:
-    case LogDeviceKind::kStriped:
-      return "local disk";
-    case LogDeviceKind::kRemote:
-      return durability_text(1 + static_cast<uint32_t>(std::ranges::count(remote.servers, ',')));
-    case LogDeviceKind::kNats:
-      return durability_text(remote.replicas) + " (NATS)";
-    case LogDeviceKind::kKafka:
-      return fmt::format("{} of {} page caches (Kafka)", copies_to_acknowledge(remote.replicas),
-                         remote.replicas);
-    case LogDeviceKind::kNvm:
-      return "persistent memory (emulated)";
-    case LogDeviceKind::kNvmLossy:
-    case LogDeviceKind::kLossy:
-      return "emulated device (for crash tests)";
-    case LogDeviceKind::kNull:
-    case LogDeviceKind::kLossyUnsynced:
-    case LogDeviceKind::kNvmLossyUnfenced:
-      return "nothing";
-  }
-  return "nothing";
+std::string promise_of(LogDeviceKind kind, const RemoteLogOptions& remote) {
+  const LogDeviceTraits& traits = traits_of(kind);
+  const uint32_t copies = traits.is_replicated
+                              ? remote.replicas
+                              : 1 + static_cast<uint32_t>(std::ranges::count(remote.servers, ','));
+  if (copies == 1 && !traits.promise_of_one.empty()) return std::string(traits.promise_of_one);
+  return fmt::format(fmt::runtime(traits.promise), copies_to_acknowledge(copies), copies);
 }
 
 Result<void> prepare_directories(const std::string& data_directory,
@@ -140,7 +109,7 @@ Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_d
   RETURN_IF_ERROR(prepare_directories(data_directory, directories));
   OpenedQueue opened;
   opened.durability = durability_of(kind, options.io.sync);
-  if (kind == LogDeviceKind::kLossy || kind == LogDeviceKind::kLossyUnsynced) {
+  if (traits_of(kind).loses_cache) {
     opened.queue = std::make_unique<LossyQueue>(options.lossy_seed);
     opened.direct_io = false;  // it writes single sectors
     return opened;
@@ -157,37 +126,51 @@ Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_d
   return opened;
 }
 
+Result<OpenedDevice> open_file_device(LogDeviceRequest request) {
+  auto& [kind, manifest, file, options] = request;
+  if (traits_of(kind).is_striped) file.directories = options.directories;
+  auto opened_queue = open_log_queue(kind, manifest.directory(), file.directories, options);
+  if (!opened_queue.ok()) return opened_queue.error();
+  OpenedDevice opened;
+  opened.notices = std::move(opened_queue->notices);
+  file.unit_bytes = options.io.unit_bytes;
+  file.chains = options.io.depth;
+  file.durability = opened_queue->durability;
+  if (file.direct_io && !opened_queue->direct_io) {
+    file.direct_io = false;
+    // The kernel reports a write-back error to one sync of a file only: with two in flight, the other one's
+    // write would pass for durable.
+    if (!traits_of(kind).loses_cache) file.chains = 1;
+  }
+  auto device = FileDevice::open(manifest, std::move(opened_queue->queue), file);
+  if (!device.ok()) return device.error();
+  const std::vector<std::string>& notices = (*device)->notices();
+  opened.notices.insert(opened.notices.end(), notices.begin(), notices.end());
+  opened.device = std::move(*device);
+  return opened;
+}
+
+Result<OpenedDevice> open_null_device(LogDeviceRequest request) {
+  return OpenedDevice{.device = std::make_unique<NullDevice>(request.file.begin), .notices = {}};
+}
+
+Result<OpenedDevice> open_destaging_device(LogDeviceRequest request) {
+  return open_file_device(
+      {*traits_of(request.kind).destaged_to, request.manifest, std::move(request.file), request.options});
+}
+
 Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest, FileDeviceOptions file,
                                      const DeviceOptions& options) {
-  CHECK(!is_nvm(kind));
   CHECK(options.io.depth > 0);
   CHECK(options.io.depth <= kMostInFlight);
   CHECK(options.io.unit_bytes % kBlockBytes == 0);
   CHECK(options.io.unit_bytes > 0);
-  OpenedDevice opened;
-  if (kind == LogDeviceKind::kNull) {
-    opened.device = std::make_unique<NullDevice>(file.begin);
-  } else if (is_remote(kind)) {
-    file.unit_bytes = options.io.unit_bytes;
-    file.chains = options.io.depth;
-    std::optional<ReplicatedLogOptions> replicated;
-    if (is_replicated(kind)) {
-      replicated = replicated_log_options(kind, options.remote, manifest.current().database_id);
-    }
-    auto device = RemoteDevice::open(manifest, std::move(file), options.remote, replicated);
-    if (!device.ok()) return device.error();
-    opened.notices = (*device)->notices();
-    opened.device = std::move(*device);
-  } else {
-    auto device = open_file_device(kind, manifest, std::move(file), options);
-    if (!device.ok()) return device.error();
-    opened = std::move(*device);
-  }
-  if (options.latency.count() > 0) {
-    opened.device = std::make_unique<DelayedDevice>(
-        std::move(opened.device),
-        DelayedDeviceOptions{.begin = file.begin, .latency = options.latency, .depth = options.io.depth});
-  }
+  const Lsn begin = file.begin;
+  auto opened = kOpeners[static_cast<size_t>(kind)]({kind, manifest, std::move(file), options});
+  if (!opened.ok() || options.latency.count() == 0) return opened;
+  opened->device = std::make_unique<DelayedDevice>(
+      std::move(opened->device),
+      DelayedDeviceOptions{.begin = begin, .latency = options.latency, .depth = options.io.depth});
   return opened;
 }
 
