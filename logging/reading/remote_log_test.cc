@@ -6,18 +6,15 @@
 #include <sys/stat.h>
 
 #include <fstream>
-#include <limits>
 #include <random>
 #include <thread>
 
 #include "base/testing/test_refusal.h"
 #include "logging/reading/remote_recovery.h"
-#include "logging/testing/crash_child.h"
-#include "logging/testing/test_remote_log.h"
+#include "logging/testing/test_log_servers.h"
 #include "network/log_connection.h"
 #include "network/log_server.h"
 #include "network/saved_log.h"
-#include "network/testing/test_log_server.h"
 
 namespace mneme {
 namespace {
@@ -29,45 +26,11 @@ using test::end_on;
 using test::has_file;
 using test::must;
 using test::open_remote;
-using test::ServerProcess;
+using test::remote_log;
+using test::run_killed_engine;
+using test::Servers;
+using test::start_servers;
 using test::TemporaryDirectory;
-
-using Servers = std::vector<std::unique_ptr<ServerProcess>>;
-
-Servers start_servers(size_t count, std::shared_ptr<const PreSharedKey> key = nullptr) {
-  Servers servers;
-  for (size_t i = 0; i < count; ++i)
-    servers.push_back(std::make_unique<ServerProcess>(SocketMethod::kUring, key));
-  return servers;
-}
-
-DurableLogOptions remote_log(const Servers& servers) {
-  DurableLogOptions options = test::small_log();
-  options.device = LogDeviceKind::kRemote;
-  options.remote.files = 200;  // nobody takes checkpoints
-  for (const auto& server : servers) {
-    options.remote.servers += (options.remote.servers.empty() ? "" : ",") + server->address().text();
-  }
-  return options;
-}
-
-// Runs an engine that is killed while it appends, from record `begin` on; returns behind the last that it
-// knew to be durable.
-uint64_t run_killed_engine(
-    const std::string& directory, const DurableLogOptions& options, uint64_t begin, uint64_t seed,
-    uint64_t batch = 3, const std::function<void()>& meanwhile = [] {}) {
-  const auto engine = [&](int report) {
-    auto opened = open_remote(directory, options);
-    for (uint64_t number = begin; opened.ok(); number += batch) {
-      if (!append_durably(*opened->log, number, number + batch)) break;
-      const uint64_t durable = number + batch;
-      if (::write(report, &durable, sizeof durable) != sizeof durable) break;
-    }
-    ::_exit(1);
-  };
-  const auto reports = test::run_and_kill<uint64_t>(seed, engine, meanwhile);
-  return reports.empty() ? begin : reports.back();
-}
 
 TEST(RemoteLog, LiesInTheServersMemoryAndComesHomeWithTheNextOpening) {
   const Servers servers = start_servers(1);
@@ -365,144 +328,6 @@ TEST(RemoteLog, ObeysTheNewestTermAlone) {
   EXPECT_EQ(end_on(other.path()), 400u);
   const auto former = test::read_directory(directory.path());
   EXPECT_FALSE(former.ok()) << "the servers have another engine's log now";
-}
-
-uint32_t last_segment(const Manifest& manifest) {
-  return manifest.segments.back().number;
-}
-
-FilesMessage files_on(const ServerProcess& server) {
-  HelloMessage hello;
-  hello.database_id = test::new_manifest().database_id;
-  return must(must(LogConnection::open(server.address(), nullptr, hello, std::chrono::seconds(5))).list());
-}
-
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    names.push_back(entry.path().filename());
-  std::ranges::sort(names);
-  return names;
-}
-
-// Neither to read nor to work with, and nothing is claimed or written for it.
-void expect_too_old(const std::string& directory, const Servers& servers) {
-  const std::vector<std::string> before = names_in(directory + "/" + kRemoteFolder);
-  const auto read = test::read_directory(directory);
-  ASSERT_FALSE(read.ok()) << "records that were acknowledged would be missing";
-  EXPECT_EQ(read.error().kind, ErrorKind::kDamaged);
-  EXPECT_NE(read.error().message.find("older than its log"), std::string::npos) << read.error().message;
-  const auto claim = claim_remote_log(directory, remote_log(servers));
-  ASSERT_FALSE(claim.ok());
-  EXPECT_NE(claim.error().message.find("older than its log"), std::string::npos) << claim.error().message;
-  EXPECT_EQ(names_in(directory + "/" + kRemoteFolder), before);
-}
-
-// A copy of the directory doesn't know the segments that were begun after it was made: it must not pass for
-// the database. There is none above it: 0 would be one that nobody claimed.
-TEST(RemoteLog, TheLastTermOfAllIsFollowedByNone) {
-  const auto servers = start_servers(1);
-  const TemporaryDirectory directory;
-  const DurableLogOptions options = remote_log(servers);
-  uint64_t database_id = 0;
-  {
-    auto opened = must(open_remote(directory.path(), options));
-    ASSERT_TRUE(append_durably(*opened.log, 0, 10));
-    database_id = opened.manifest->current().database_id;
-  }
-  ASSERT_TRUE(servers[0]->terminate());
-  ASSERT_TRUE(
-      keep_term(servers[0]->directory(), database_id, {std::numeric_limits<uint32_t>::max(), 66}).ok());
-  servers[0]->start();
-  test::expect_refused(claim_remote_log(directory.path(), options), ErrorKind::kFailed,
-                       "and there is none above it");
-  ASSERT_TRUE(servers[0]->terminate());
-  std::filesystem::remove(fmt::format("{}/{:016x}.term", servers[0]->directory(), database_id));
-  servers[0]->start();
-  auto opened = must(open_remote(directory.path(), options));
-  ASSERT_TRUE(append_durably(*opened.log, 10, 20));
-}
-
-TEST(RemoteLog, LiesBehindAUnixSocketToo) {
-  const TemporaryDirectory directory;
-  LogServerOptions served;
-  served.directory = directory.path() + "/logd";
-  served.listen.path = directory.path() + "/socket";
-  auto server = must(LogServer::start(served));
-  std::thread thread([&] { EXPECT_TRUE(server->run().ok()); });
-  {
-    DurableLogOptions options = remote_log({});
-    options.remote.servers = server->address().text();
-    const std::string database = directory.path() + "/database";
-    std::filesystem::create_directory(database);
-    auto opened = must(open_remote(database, options));
-    ASSERT_TRUE(append_durably(*opened.log, 0, 100));
-    opened.log.reset();
-    EXPECT_EQ(end_on(database), 100u);
-  }
-  server->stop();
-  thread.join();
-}
-
-TEST(RemoteLog, RefusesACopyThatTheLogHasGoneOnWithout) {
-  const Servers servers = start_servers(3);
-  const TemporaryDirectory directory;
-  auto opened = must(open_remote(directory.path(), remote_log(servers)));
-  ASSERT_TRUE(append_durably(*opened.log, 0, 300));
-  const TemporaryDirectory older;
-  copy_directory(directory.path(), older.path());
-  const uint32_t last_known = last_segment(must(read_manifest(older.path())));
-  uint64_t number = 300;
-  for (; last_segment(opened.manifest->current()) < last_known + 3; number += 50) {
-    ASSERT_TRUE(append_durably(*opened.log, number, number + 50));
-  }
-  expect_too_old(older.path(), servers);
-  EXPECT_TRUE(append_durably(*opened.log, number, number + 10)) << "nobody was deposed";
-  opened.log.reset();
-  EXPECT_EQ(end_on(directory.path()), number + 10) << "the newer copy is the database";
-}
-
-// Nor does it know that a checkpoint has passed some of its segments, even where no other was begun.
-TEST(RemoteLog, RefusesACopyWhoseSegmentsTheLogHasLetGoOf) {
-  const Servers servers = start_servers(1);
-  const TemporaryDirectory directory;
-  DurableLogOptions options = remote_log(servers);
-  options.remote.files = 6;
-  auto opened = must(open_remote(directory.path(), options));
-  uint64_t number = 0;
-  for (; !opened.log->wants_checkpoint(); number += 10) {
-    ASSERT_TRUE(append_durably(*opened.log, number, number + 10));
-  }
-  const TemporaryDirectory older;
-  copy_directory(directory.path(), older.path());
-  const Lsn lsn = opened.log->durable();
-  must(opened.manifest->update([&](Manifest& manifest) { manifest.checkpoint_lsn = lsn; }));
-  EXPECT_FALSE(opened.log->wants_checkpoint()) << "segments have become free";
-  ASSERT_TRUE(append_durably(*opened.log, number, number + 1));
-  ASSERT_TRUE(append_durably(*opened.log, number + 1, number + 2));  // by the end of this they are let go of
-  const FilesMessage left = files_on(*servers[0]);
-  ASSERT_LT(left.files.size(), 3u);
-  EXPECT_LE(left.files.back().number, last_segment(must(read_manifest(older.path()))));
-  expect_too_old(older.path(), servers);
-  EXPECT_TRUE(append_durably(*opened.log, number + 2, number + 3)) << "nobody was deposed";
-}
-
-// An engine at work makes a segment's name and removes it, to be sure that it is gone: a copy of its
-// directory may have caught that.
-TEST(RemoteLog, AnEmptyFileDoesNotPassForASegment) {
-  const Servers servers = start_servers(3);
-  const TemporaryDirectory directory;
-  auto opened = must(open_remote(directory.path(), remote_log(servers)));
-  ASSERT_TRUE(append_durably(*opened.log, 0, 300));
-  const TemporaryDirectory copied;
-  copy_directory(directory.path(), copied.path());
-  opened.log.reset();
-  for (const SegmentEntry& each : must(read_manifest(copied.path())).segments) {
-    ASSERT_TRUE(std::ofstream(copied.path() + "/" + each.file).good());
-  }
-  EXPECT_EQ(end_on(copied.path()), 300u);
-  EXPECT_EQ(must(open_remote(copied.path(), remote_log(servers))).manifest->current().incarnations.size(),
-            2u);
 }
 
 // The log goes round: without a checkpoint it stops before it writes over anything; each checkpoint lets it
