@@ -33,6 +33,15 @@ TEST(Bytes, VarintsRoundTripAtEveryWidth) {
   EXPECT_EQ(reader.remaining(), 0u);
 }
 
+TEST(Bytes, VarintsThatEndEarlyTurnTheReaderBadAtEveryWidth) {
+  for (size_t bytes = 1; bytes < kMaxVarintBytes; ++bytes) {
+    const std::vector<std::byte> cut(bytes, std::byte{0x80});
+    ByteReader reader(cut);
+    EXPECT_EQ(reader.get_varint(), 0u);
+    EXPECT_TRUE(reader.bad()) << bytes;
+  }
+}
+
 TEST(Bytes, ShortAndOverlongInputTurnsTheReaderBad) {
   const std::vector<std::byte> unending(11, std::byte{0xff});
   ByteReader overlong(unending);
@@ -43,6 +52,8 @@ TEST(Bytes, ShortAndOverlongInputTurnsTheReaderBad) {
   EXPECT_EQ(cut.get<uint32_t>(), 0u);
   EXPECT_TRUE(cut.bad());
   EXPECT_EQ(cut.get<uint8_t>(), 0u) << "a bad reader stays bad";
+  EXPECT_EQ(cut.remaining(), 0u);
+  EXPECT_TRUE(cut.get_bytes(1).empty());
 }
 
 TEST(Arena, ReusesItsChunksAfterReset) {

@@ -1,8 +1,9 @@
 // Bytes to and from memory: little-endian integers, LEB128 variable-length integers, and a bounded reader.
 //
 // Writers append to a ByteBuffer. ByteReader never reads past its end: a short or malformed input turns it
-// `bad`, every later read returns zero, and the caller asks once, at the end. So decoding needs one check,
-// not one a field.
+// bad. From then on nothing remains and every read returns zero, so decoding needs one check at its end, not
+// one a field. A varint of up to three bytes, the usual one, is read without a loop or a call. Functions that
+// read many fields of one reader copy it, read from the copy, which stays in registers, and assign it back.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mneme {
@@ -96,42 +98,71 @@ class ByteBuffer {
 
 class ByteReader {
  public:
-  explicit ByteReader(ByteSpan bytes) : rest_(bytes) {}
+  explicit ByteReader(ByteSpan bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
   bool bad() const { return bad_; }
-  size_t remaining() const { return rest_.size(); }
+  // 0 where it is bad.
+  size_t remaining() const { return static_cast<size_t>(end_ - at_); }
 
   template <typename T>
   T get() {
-    const ByteSpan from = get_bytes(sizeof(T));
-    return bad_ ? T{} : load<T>(from.data());
+    const std::byte* from = take(sizeof(T));
+    return from == nullptr ? T{} : load<T>(from);
+  }
+  // Returns where the next `count` bytes lie; nullptr, and turns bad, where there are fewer.
+  const std::byte* take(size_t count) {
+    if (count > remaining()) [[unlikely]] {
+      fail();
+      return nullptr;
+    }
+    return std::exchange(at_, at_ + count);
   }
   ByteSpan get_bytes(size_t count) {
-    if (bad_ || count > rest_.size()) {
-      bad_ = true;
-      return {};
-    }
-    const ByteSpan taken = rest_.first(count);
-    rest_ = rest_.subspan(count);
-    return taken;
+    const std::byte* from = take(count);
+    return from == nullptr ? ByteSpan{} : ByteSpan{from, count};
   }
   uint64_t get_varint() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const auto byte = get<uint8_t>();
-      if (bad_) return 0;
-      if (shift == 63 && byte > 1) break;
-      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
+    if (at_ != end_ && *at_ < std::byte{0x80}) [[likely]]
+      return static_cast<uint64_t>(*at_++);
+    if (remaining() >= 2 && at_[1] < std::byte{0x80}) [[likely]] {
+      const uint64_t value = (static_cast<uint64_t>(at_[0]) & 0x7f) | static_cast<uint64_t>(at_[1]) << 7;
+      at_ += 2;
+      return value;
     }
-    bad_ = true;
-    return 0;
+    if (remaining() >= 3 && at_[2] < std::byte{0x80}) {
+      const uint64_t value = (static_cast<uint64_t>(at_[0]) & 0x7f) |
+                             (static_cast<uint64_t>(at_[1]) & 0x7f) << 7 |
+                             static_cast<uint64_t>(at_[2]) << 14;
+      at_ += 3;
+      return value;
+    }
+    return get_long_varint();
   }
   int64_t get_signed() { return unzigzag(get_varint()); }
   std::string_view get_text() { return as_text(get_bytes(get_varint())); }
+  // The byte that was read last. At least one was.
+  std::byte last() const { return at_[-1]; }
 
  private:
-  ByteSpan rest_;
+  [[gnu::noinline]] uint64_t get_long_varint() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64 && at_ != end_; shift += 7) {
+      const auto byte = static_cast<uint64_t>(*at_++);
+      if (shift == 63 && byte > 1) break;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    fail();
+    return 0;
+  }
+  // Nothing is left, so later reads fail, too.
+  void fail() {
+    bad_ = true;
+    at_ = end_;
+  }
+
+  const std::byte* at_;
+  const std::byte* end_;
   bool bad_ = false;
 };
 

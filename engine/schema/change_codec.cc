@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/byte_cursor.h"
-
 namespace mneme {
 
 namespace {
@@ -132,7 +130,7 @@ bool ChangeReader::next(RowChange& change) {
     return false;
   }
   --left_;
-  ByteCursor in(in_);
+  ByteReader in = in_;
   const uint64_t head = in.get_varint();
   const uint64_t table = head / kActions;
   const uint64_t action = head % kActions;
@@ -144,7 +142,7 @@ bool ChangeReader::next(RowChange& change) {
   }
   const uint64_t bytes = in.get_varint();
   const std::byte* columns = in.take(bytes);
-  in.give_back(in_);
+  in_ = in;
   bad_ = in.bad() || table >= codec_.table_count() || action >= kChangeActions;
   if (bad_) return false;
   change.columns = {columns, bytes};

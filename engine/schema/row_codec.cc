@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/byte_cursor.h"
-
 namespace mneme {
 
 RowCodec::RowCodec(const RowLayout& layout) {
@@ -102,7 +100,7 @@ namespace {
 
 // Step is RowCodec's own business: hence the templates.
 template <typename Step>
-bool decode_step(const Step& step, ByteCursor& in, std::byte* image) {
+bool decode_step(const Step& step, ByteReader& in, std::byte* image) {
   using Width = decltype(step.width);
   if (step.null_flag >= 0) {
     const bool is_null = in.get<uint8_t>() != 0;
@@ -140,7 +138,7 @@ bool decode_step(const Step& step, ByteCursor& in, std::byte* image) {
 }
 
 template <typename Step>
-void skip_step(const Step& step, ByteCursor& in) {
+void skip_step(const Step& step, ByteReader& in) {
   using Width = decltype(step.width);
   if (step.null_flag >= 0 && in.get<uint8_t>() != 0) return;
   switch (step.width) {
@@ -165,31 +163,31 @@ void skip_step(const Step& step, ByteCursor& in) {
 }  // namespace
 
 bool RowCodec::decode(ByteReader& in, std::byte* image) const {
-  ByteCursor cursor(in);
+  ByteReader cursor = in;
   for (const Step& step : steps_) {
     if (!decode_step(step, cursor, image)) return false;
   }
-  cursor.give_back(in);
+  in = cursor;
   return !cursor.bad();
 }
 
 void RowCodec::skip(ByteReader& in) const {
-  ByteCursor cursor(in);
+  ByteReader cursor = in;
   for (const Step& step : steps_) skip_step(step, cursor);
-  cursor.give_back(in);
+  in = cursor;
 }
 
 bool RowCodec::decode(const Step& step, ByteReader& in, std::byte* image) {
-  ByteCursor cursor(in);
+  ByteReader cursor = in;
   const bool is_decoded = decode_step(step, cursor, image);
-  cursor.give_back(in);
+  in = cursor;
   return is_decoded;
 }
 
 void RowCodec::skip(const Step& step, ByteReader& in) {
-  ByteCursor cursor(in);
+  ByteReader cursor = in;
   skip_step(step, cursor);
-  cursor.give_back(in);
+  in = cursor;
 }
 
 bool RowCodec::decode(ByteReader& in, const ColumnBits* held, FunctionRef<bool(size_t column)> is_wanted,

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstring>
 
-#include "base/byte_cursor.h"
 #include "base/check.h"
 #include "procedures/ir/sql_error.h"
 #include "procedures/values/numeric.h"
@@ -19,7 +18,7 @@ namespace {
 using uint128 = unsigned __int128;
 constexpr int kMaxNumericBytes = 19;
 
-int128 get_numeric(ByteCursor& cursor, bool& minimal) {
+int128 get_numeric(ByteReader& cursor, bool& minimal) {
   uint128 value = 0;
   for (int i = 0; i < kMaxNumericBytes; ++i) {
     const auto byte = cursor.get<uint8_t>();
@@ -278,7 +277,7 @@ class Decoder {
     return value;
   }
   ByteSpan get_bitmap(size_t count) {
-    const ByteSpan bits = get_bytes(bitmap_bytes(count));
+    const ByteSpan bits = cursor_.get_bytes(bitmap_bytes(count));
     if (!bits.empty() && count % 8 != 0 && std::to_integer<unsigned>(bits.back()) >> (count % 8) != 0) {
       refuse("marks more values NULL than there are");
     }
@@ -318,10 +317,6 @@ class Decoder {
   }
 
  private:
-  ByteSpan get_bytes(size_t count) {
-    const std::byte* bytes = cursor_.take(count);
-    return bytes == nullptr ? ByteSpan{} : ByteSpan{bytes, count};
-  }
   // Integers are most of what calls hold, so they don't go the way of all types.
   Value get_integer(TypeKind kind) {
     const int64_t number = unzigzag(get_varint());
@@ -347,13 +342,13 @@ class Decoder {
         return Value::of_double(cursor_.get<double>());
       case TypeKind::kChar:
       case TypeKind::kVarchar:
-        return Value::of_text(as_text(get_bytes(get_varint())));
+        return Value::of_text(as_text(cursor_.get_bytes(get_varint())));
       default:
         return Value::of_int(unzigzag(get_varint()));
     }
   }
 
-  ByteCursor cursor_;
+  ByteReader cursor_;
   Arena& arena_;
   const char* fault_ = nullptr;
 };

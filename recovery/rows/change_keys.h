@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "base/byte_cursor.h"
+#include "base/bytes.h"
 #include "engine/schema/key_words.h"
 #include "engine/transaction/database.h"
 
@@ -24,7 +24,7 @@ class ChangeKeys {
     if (keys.parts.empty()) return by_image(table, columns, key);
     key.word_count = keys.word_count;
     std::fill_n(key.words.data(), keys.word_count, 0);
-    ByteCursor in(columns);
+    ByteReader in(columns);
     for (const Part& part : keys.parts) put_into_words(key, part.offset, in.get_signed(), part.bytes);
     return !in.bad();
   }
