@@ -45,7 +45,7 @@ class UringQueuePeer {
     io_uring_cqe* first = nullptr;
     ASSERT_EQ(io_uring_wait_cqe_nr(&queue.ring_, &first, queue.completions_to_await()), 0);
   }
-  // Among those answers; null: there is none to a sync. What is written there is what the queue is told.
+  // Among those answers; null: there is none to a sync. The queue receives what is written there.
   static io_uring_cqe* answer_to_sync(UringQueue& queue) {
     io_uring_cqe* answer = nullptr;
     unsigned at = 0;
@@ -100,7 +100,7 @@ class IoQueueTest : public ::testing::TestWithParam<std::string> {
     while (ended.size() < count) queue_->wait(seconds(1), ended);
     return ended;
   }
-  // Of one chain alone, at the file's begin.
+  // One chain alone, at the file's begin.
   IoCompletion write(const File& file, ByteSpan bytes) {
     queue_->submit({5, queue_->attach(file.descriptor()), bytes, 0});
     const IoCompletion ended = wait_for(1)[0];
@@ -115,7 +115,7 @@ class IoQueueTest : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(IoQueueTest, WritesEveryChainWhereItBelongs) {
-  // Half of the chains lie in memory that the queue was told of.
+  // Half of the chains lie in memory that was registered with the queue.
   const AlignedBytes registered(4 * kRequestBytes);
   if (const auto result = queue_->register_memory(registered.span()); !result.ok()) {
     EXPECT_NE(result.error().message.find("ulimit"), std::string::npos);
@@ -163,7 +163,7 @@ TEST_P(IoQueueTest, AWriteThatIsRefusedIsReported) {
   EXPECT_EQ(content(), "");
 }
 
-// Of queues that ask the kernel for a write and then for its sync: the lossy one writes all at what it calls
+// For queues that ask the kernel for a write and then for its sync: the lossy one writes all at what it calls
 // a sync.
 class SyncedWriteTest : public IoQueueTest {};
 
@@ -243,7 +243,7 @@ TEST_P(UringQueueTest, BeginsASyncThatWasLeftBehindAfterItsWrite) {
   }
 }
 
-// What the kernel is asked for and what it answers, of the ring that the default device writes by.
+// The kernel's requests and answers, of the ring that the default device writes by.
 class UringAnswersTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
