@@ -29,10 +29,10 @@
 #include "base/file/file.h"
 #include "base/memory/aligned_bytes.h"
 #include "base/result.h"
+#include "logging/device/device_factory.h"
 #include "logging/device/io_queue.h"
 #include "logging/directory/database_files.h"
 #include "logging/directory/manifest.h"
-#include "logging/device/device_factory.h"
 #include "logging/record/epoch_lsn.h"
 
 namespace mneme {
