@@ -13,6 +13,7 @@
 #include "logging/directory/manifest.h"
 #include "logging/remote/remote_device.h"
 #include "logging/replicated/replicated_device.h"
+#include "procedures/native/background_units.h"
 
 namespace mneme {
 namespace {
@@ -81,8 +82,9 @@ struct EmbeddedDatabase::State {
   }
 
   bool is_in_child() const { return process != this_process(); }
-  // Returns the code of the present version. The caller is inside the schema's latch.
-  std::shared_ptr<const CompiledUnits> present_code();
+  // Returns the code of the present version, which may still be in the making. The caller is inside the
+  // schema's latch.
+  std::shared_ptr<BackgroundUnits> present_code();
   void tell(const std::string& sentence);
 
   const std::string directory;
@@ -92,17 +94,19 @@ struct EmbeddedDatabase::State {
 
   std::mutex mutex;                // guards what follows
   std::vector<bool> is_connected;  // by worker
-  std::shared_ptr<const CompiledUnits> code;
+  std::shared_ptr<BackgroundUnits> code;
   uint64_t code_version = 0;
+  bool code_was_told = false;  // its notices
 
   std::mutex telling;  // one at a time
 };
 
 struct Connection::Inside {
-  // The calls of one version of the schema.
+  // The calls of one version of the schema. Their session is made anew once the machine code is there.
   struct Calls {
     uint64_t version;
-    std::shared_ptr<const CompiledUnits> code;
+    std::shared_ptr<BackgroundUnits> code;
+    bool is_interim;  // interprets while the code is in the making
     Session session;
   };
 
@@ -182,12 +186,15 @@ CallResult Connection::call(std::string_view procedure, std::span<const Argument
 
 Connection::Inside::Calls& Connection::Inside::present_calls() {
   WorkingDatabase& working = *database->working;
-  if (calls == nullptr || calls->version != working.schema_version()) {
+  if (calls == nullptr || calls->version != working.schema_version() ||
+      (calls->is_interim && calls->code->result() != nullptr)) {
     // In this order: the session of a schema that is gone must not outlive what it refers to.
     calls.reset();
-    std::shared_ptr<const CompiledUnits> code = database->present_code();
-    const std::span<const NativeFunctions> functions = code->functions();
-    calls.reset(new Calls{working.schema_version(), std::move(code),
+    std::shared_ptr<BackgroundUnits> code = database->present_code();
+    const CompiledUnits* const ready = code->result();
+    std::span<const NativeFunctions> functions;
+    if (ready != nullptr) functions = ready->functions();
+    calls.reset(new Calls{working.schema_version(), std::move(code), ready == nullptr,
                           Session(working.program(), working.database(), worker, {.native = functions})});
   }
   return *calls;
@@ -290,6 +297,15 @@ WorkingDatabase& EmbeddedDatabase::working() {
   return *state_->working;
 }
 
+Execution EmbeddedDatabase::await_machine_code() {
+  std::shared_ptr<BackgroundUnits> code;
+  if (!state_->is_in_child()) {
+    const std::lock_guard lock(state_->mutex);
+    code = state_->code;
+  }
+  return code == nullptr ? Execution::kInterpreted : code->wait().execution();
+}
+
 Result<Connection> EmbeddedDatabase::connect() {
   State& state = *state_;
   if (state.is_in_child()) {
@@ -310,22 +326,29 @@ Result<Connection> EmbeddedDatabase::connect() {
   return Connection(std::move(inside));
 }
 
-std::shared_ptr<const CompiledUnits> EmbeddedDatabase::State::present_code() {
+std::shared_ptr<BackgroundUnits> EmbeddedDatabase::State::present_code() {
   std::vector<std::string> notices;
-  std::shared_ptr<const CompiledUnits> present;
+  std::shared_ptr<BackgroundUnits> present;
   {
     const std::lock_guard lock(mutex);
-    if (code != nullptr && code_version == working->schema_version()) return code;
-    if (options.execution == Execution::kInterpreted) {
-      code = std::make_shared<CompiledUnits>();
-    } else {
-      code = std::make_shared<CompiledUnits>(
-          CompiledUnits::load(working->program(), working->database().schema(),
-                              procedure_units(working->program()), working_folders(directory)));
-      for (const std::string& notice : code->notices()) notices.push_back(notice);
+    if (code == nullptr || code_version != working->schema_version()) {
+      if (code != nullptr) code->stop();
+      if (options.execution == Execution::kInterpreted) {
+        code = std::make_shared<BackgroundUnits>();
+      } else {
+        const SignalsBlocked signals;
+        code = std::make_shared<BackgroundUnits>(working->program(), working->database().schema(),
+                                                 procedure_units(working->program()),
+                                                 working_folders(directory));
+      }
+      code_version = working->schema_version();
+      code_was_told = false;
     }
-    code_version = working->schema_version();
     present = code;
+    if (const CompiledUnits* const ready = code->result(); ready != nullptr && !code_was_told) {
+      notices = ready->notices();
+      code_was_told = true;
+    }
   }
   for (const std::string& notice : notices) tell(notice);
   return present;

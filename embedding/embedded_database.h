@@ -13,10 +13,10 @@
 //             another, with an open block, too; a thread may end while its connection lives. So many of them
 //             as the options say work at once. Connections should end before the database: if one is left,
 //             the directory is closed when the last of them ends.
-// Waiting     run, call: until it is durable, and as LiveSession. The first call after a change of the schema
-//             waits for the compiler, some seconds, unless `execution` says that procedures are interpreted.
-//             A change of the schema waits for other connections' transaction blocks, for as long as
-//             `lock_timeout` says; never for a block of its own thread, which is an error.
+// Waiting     run, call: until it is durable, and as LiveSession. No call waits for the compiler: after a
+//             change of the schema, calls are interpreted until the machine code is there, some seconds
+//             (background_units.h). A change of the schema waits for other connections' transaction blocks,
+//             for as long as `lock_timeout` says; never for a block of its own thread, which is an error.
 // Errors      open, connect: the directory is taken, damaged, the disk is full: a sentence. Statements and
 //             calls: what they return says it, with PostgreSQL's sqlstate.
 // Process     Its locale, its working directory, and a thread's rounding mode or traps of floating point
@@ -108,6 +108,11 @@ class EmbeddedDatabase {
 
   // An error where as many are connected as the options allow.
   Result<Connection> connect();
+
+  // Waits until the machine code that calls have asked for is compiled, or can't be, and returns how the next
+  // calls run. For programs that measure: before the first call of a version of the schema there is nothing
+  // to wait for.
+  Execution await_machine_code();
 
   // For what connections don't offer: checkpoints, counters, digests. Not in a child of fork().
   WorkingDatabase& working();

@@ -3,9 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "analyzer/dependency_graph.h"
 #include "cli/command/commands.h"
@@ -34,35 +40,65 @@ struct NativeCommand {
       RETURN_IF_ERROR(toolchain->precompile());
       remove_others_beside(toolchain->precompiled);
     }
-    std::set<std::string> kept;
+    std::vector<Object> objects;
     for (const std::string& name : workloads) {
-      const Result<std::unique_ptr<Workload>> workload = make_workload(name, {});
-      if (!workload) return workload.error();
-      const Result<std::unique_ptr<Program>> compiled = compile((*workload)->sql(), name + ".sql");
-      if (!compiled) return compiled.error();
-      const Program& program = **compiled;
-      const Schema schema(program.catalog);
-      RETURN_IF_ERROR(keep(program, schema, procedure_units(program), name, kept));
-      for (const AnalysisOptions& options : {AnalysisOptions(), AnalysisOptions::for_ad_hoc()}) {
-        const DependencyGraph graph = analyze(program, options);
-        RETURN_IF_ERROR(keep(program, schema, SliceUnits(graph).units(), name + "'s slices", kept));
-      }
+      objects.push_back({name, std::nullopt});
+      for (const AnalysisOptions& options : {AnalysisOptions(), AnalysisOptions::for_ad_hoc()})
+        objects.push_back({name, options});
+    }
+    std::set<std::string> kept;
+    for (const Result<std::string>& file_name : make_all(objects)) {
+      if (!file_name) return file_name.error();
+      kept.insert(*file_name);
     }
     remove_others(kept);
     return {};
   }
 
  private:
-  Result<void> keep(const Program& program, const Schema& schema, std::span<const NativeUnit> units,
-                    const std::string& what, std::set<std::string>& kept) const {
+  // A workload's procedures, or the slices of one analysis of them.
+  struct Object {
+    std::string workload;
+    std::optional<AnalysisOptions> slices;
+  };
+
+  // Makes as many objects at a time as there are processors. Returns each one's file name, less its
+  // extension.
+  std::vector<Result<std::string>> make_all(const std::vector<Object>& objects) const {
+    std::vector<Result<std::string>> made(objects.size(), std::string());
+    std::atomic<size_t> next{0};
+    std::vector<std::jthread> makers;
+    const size_t processors = std::max(1u, std::thread::hardware_concurrency());
+    while (makers.size() < std::min(processors, objects.size())) {
+      makers.emplace_back([&] {
+        for (size_t i = next++; i < objects.size(); i = next++) made[i] = make(objects[i]);
+      });
+    }
+    makers.clear();  // waits for them
+    return made;
+  }
+
+  Result<std::string> make(const Object& object) const {
+    const Result<std::unique_ptr<Workload>> workload = make_workload(object.workload, {});
+    if (!workload) return workload.error();
+    const Result<std::unique_ptr<Program>> compiled = compile((*workload)->sql(), object.workload + ".sql");
+    if (!compiled) return compiled.error();
+    const Program& program = **compiled;
+    const Schema schema(program.catalog);
+    if (!object.slices) return keep(program, schema, procedure_units(program), object.workload);
+    const DependencyGraph graph = analyze(program, *object.slices);
+    return keep(program, schema, SliceUnits(graph).units(), object.workload + "'s slices");
+  }
+
+  Result<std::string> keep(const Program& program, const Schema& schema, std::span<const NativeUnit> units,
+                           const std::string& what) const {
     const CompiledUnits code = CompiledUnits::load(program, schema, units, {into, {}});
     if (code.execution() != Execution::kNative) return failed("{}: {}", what, code.notices().front());
-    kept.insert(code.file_name());
     // Machine code holds no rows: every user who may run the program may read it.
     for (const char* extension : {".so", ".cc"})
       std::filesystem::permissions(into + "/" + code.file_name() + extension, kReadable);
     std::filesystem::permissions(into, kReadable | kSearchable);
-    return {};
+    return code.file_name();
   }
 
   // The precompiled headers of earlier builds.

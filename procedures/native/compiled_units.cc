@@ -19,27 +19,31 @@ CompiledUnits CompiledUnits::load(const Program& program, const Schema& schema,
                                   std::span<const NativeUnit> units, const NativeFolders& folders,
                                   const std::function<void(size_t units)>& compiling) {
   CompiledUnits loaded;
-  const auto interpret = [&](const Error& error) {
-    loaded.notices_.push_back(fmt::format("procedures are interpreted: {}", error.message));
-  };
   const Result<NativeToolchain> toolchain = NativeToolchain::of_this_program();
   if (!toolchain) {
-    interpret(toolchain.error());
+    loaded.interpret(toolchain.error());
     return loaded;
   }
-  Result<NativeCode> code = NativeCode::load(on_deep_stack([&] { return emit_cpp(program, schema, units); }),
-                                             units.size(), folders, *toolchain, [&] {
-                                               if (compiling) compiling(units.size());
-                                             });
+  loaded.take(NativeCode::load(on_deep_stack([&] { return emit_cpp(program, schema, units); }), units.size(),
+                               folders, *toolchain, [&] {
+                                 if (compiling) compiling(units.size());
+                               }));
+  return loaded;
+}
+
+void CompiledUnits::take(Result<NativeCode> code) {
   if (!code) {
     interpret(code.error());
-    return loaded;
+    return;
   }
   for (const std::string& notice : code->notices()) {
-    loaded.notices_.push_back(fmt::format("procedures were compiled anew: {}", notice));
+    notices_.push_back(fmt::format("procedures were compiled anew: {}", notice));
   }
-  loaded.code_ = *std::move(code);
-  return loaded;
+  code_ = *std::move(code);
+}
+
+void CompiledUnits::interpret(const Error& reason) {
+  notices_.push_back(fmt::format("procedures are interpreted: {}", reason.message));
 }
 
 std::vector<NativeUnit> procedure_units(const Program& program) {

@@ -17,6 +17,7 @@
 #include "engine/schema/schema.h"
 #include "procedures/binder/program.h"
 #include "procedures/native/native_code.h"
+#include "procedures/native/native_toolchain.h"
 
 namespace mneme {
 
@@ -24,6 +25,8 @@ enum class Execution : uint8_t { kNative, kInterpreted };
 // "native", "interpreted"; an error lists them.
 Result<Execution> execution(std::string_view name);
 std::string_view name_of(Execution execution);
+
+class BackgroundUnits;
 
 class CompiledUnits {
  public:
@@ -47,6 +50,11 @@ class CompiledUnits {
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
+  friend class BackgroundUnits;
+
+  void take(Result<NativeCode> code);
+  void interpret(const Error& reason);
+
   std::optional<NativeCode> code_;
   std::vector<std::string> notices_;
 };

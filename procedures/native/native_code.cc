@@ -168,9 +168,9 @@ Result<Workspace> make_workspace(std::optional<KeepingFolder>& keep, std::vector
   return Workspace::make(place.string() + "/mneme-" + kWorkspacePrefix + "XXXXXX");
 }
 
-Result<NativeObject> compile(const std::string& text, const NativeKey& key, size_t unit_count,
-                             std::optional<KeepingFolder>& keep, const NativeToolchain& toolchain,
-                             std::vector<std::string>& notices) {
+Result<NativeObject> compile_object(const std::string& text, const NativeKey& key, size_t unit_count,
+                                    std::optional<KeepingFolder>& keep, const NativeToolchain& toolchain,
+                                    std::vector<std::string>& notices, const std::stop_token& stop) {
   RETURN_IF_ERROR(toolchain.check());
   Result<Workspace> workspace = make_workspace(keep, notices);
   if (!workspace) return workspace.error();
@@ -178,8 +178,8 @@ Result<NativeObject> compile(const std::string& text, const NativeKey& key, size
   const std::string source = "procedures.cc";
   const std::string object = "procedures.so";
   RETURN_IF_ERROR(write_text(folder, source, text + native_key_definition(key)));
-  if (const Result<void> compiled = toolchain.compile(folder, source, object, "log"); !compiled) {
-    workspace->leave();
+  if (const Result<void> compiled = toolchain.compile(folder, source, object, "log", stop); !compiled) {
+    if (!stop.stop_requested()) workspace->leave();
     return compiled.error();
   }
   // The linker makes it as the umask says. This closes it to other users, too.
@@ -207,6 +207,81 @@ void share_object(const File& keep, const std::string& name, const NativeFolders
   forget_oldest(share->file(), folders.most_shared);
 }
 
+// Looks for an object in the folders, in their order.
+class ObjectCache {
+ public:
+  ObjectCache(const NativeFolders& folders, const NativeKey& key, size_t unit_count)
+      : folders_(folders),
+        key_(key),
+        name_(key.to_string() + ".so"),
+        unit_count_(unit_count),
+        has_kept_(!folders.keep.empty() && exists(folders.keep)) {
+    if (has_kept_) open_keep(/*is_made=*/false);
+  }
+
+  std::optional<NativeObject> find() {
+    if (keep_ && exists(path_at(keep_->file(), name_))) {
+      if (auto cached = take(keep_->file(), {})) {
+        if (folders_.most_kept < std::numeric_limits<size_t>::max()) mark_as_used(keep_->file());
+        return cached;
+      }
+    }
+    for (const std::string& place : folders_.look) {
+      if (!exists(place + "/" + name_)) continue;
+      const FolderTrust trust{.is_programs = place == NativeFolders::of_program()};
+      const Result<File> folder = open_trusted_folder(place, trust);
+      if (!folder) {
+        notices.push_back(fmt::format("{} was not used: {}", place, folder.error().message));
+        continue;
+      }
+      if (auto cached = take(*folder, trust)) {
+        if (place == folders_.share) mark_as_used(*folder);
+        return cached;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Returns the folder that keeps what is compiled, made where it is not there; nullopt where it can't be.
+  std::optional<KeepingFolder>& keep() {
+    if (!folders_.keep.empty() && !has_kept_) open_keep(/*is_made=*/true);
+    return keep_;
+  }
+
+  std::vector<std::string> notices;
+
+ private:
+  static bool exists(const std::string& path) {
+    std::error_code none;
+    return fs::exists(path, none);
+  }
+  void mark_as_used(const File& folder) const {
+    std::error_code none;
+    fs::last_write_time(path_at(folder, name_), fs::file_time_type::clock::now(), none);
+  }
+  void open_keep(bool is_made) {
+    Result<KeepingFolder> opened = KeepingFolder::open(folders_.keep, is_made);
+    if (opened) {
+      keep_.emplace(std::move(*opened));
+    } else {
+      notices.push_back(opened.error().message + kAgain);
+    }
+  }
+  std::optional<NativeObject> take(const File& folder, const FolderTrust& trust) {
+    Result<NativeObject> cached = open_object(folder, name_, key_, unit_count_, trust);
+    if (cached) return *std::move(cached);
+    notices.push_back(cached.error().message);
+    return std::nullopt;
+  }
+
+  const NativeFolders& folders_;
+  const NativeKey key_;
+  const std::string name_;
+  const size_t unit_count_;
+  const bool has_kept_;
+  std::optional<KeepingFolder> keep_;
+};
+
 }  // namespace
 
 std::string NativeFolders::of_user() {
@@ -231,64 +306,33 @@ void remove_abandoned_compilations(const std::string& folder) {
   if (fs::exists(folder, none)) (void)KeepingFolder::open(folder, /*is_made=*/false);
 }
 
-Result<NativeCode> NativeCode::load(const std::string& text, size_t unit_count, const NativeFolders& folders,
-                                    const NativeToolchain& toolchain,
-                                    const std::function<void()>& compiling) {
+std::optional<NativeCode> NativeCode::find(const std::string& text, size_t unit_count,
+                                           const NativeFolders& folders, const NativeToolchain& toolchain) {
   const NativeKey key = key_of(text, toolchain);
-  const std::string name = key.to_string() + ".so";
-  std::vector<std::string> notices;
-  const auto find = [&](const File& folder, const FolderTrust& trust) -> std::optional<NativeObject> {
-    Result<NativeObject> cached = open_object(folder, name, key, unit_count, trust);
-    if (cached) return *std::move(cached);
-    notices.push_back(cached.error().message);
-    return std::nullopt;
-  };
+  ObjectCache cache(folders, key, unit_count);
+  std::optional<NativeObject> found = cache.find();
+  if (!found) return std::nullopt;
+  return NativeCode(*std::move(found), key, false, std::move(cache.notices));
+}
 
-  std::error_code none;
-  std::optional<KeepingFolder> keep;
-  const auto open_keep = [&](bool is_made) {
-    Result<KeepingFolder> opened = KeepingFolder::open(folders.keep, is_made);
-    if (opened) {
-      keep.emplace(std::move(*opened));
-    } else {
-      notices.push_back(opened.error().message + kAgain);
-    }
-  };
-  const bool keeps = !folders.keep.empty();
-  const bool has_kept = keeps && fs::exists(folders.keep, none);
-  if (has_kept) open_keep(/*is_made=*/false);
-  if (keep && fs::exists(path_at(keep->file(), name), none)) {
-    if (auto cached = find(keep->file(), {})) {
-      if (folders.most_kept < std::numeric_limits<size_t>::max())
-        fs::last_write_time(path_at(keep->file(), name), fs::file_time_type::clock::now(), none);
-      return NativeCode(*std::move(cached), key, false, std::move(notices));
-    }
-  }
-  for (const std::string& place : folders.look) {
-    if (!fs::exists(place + "/" + name, none)) continue;
-    const FolderTrust trust{.is_programs = place == NativeFolders::of_program()};
-    const Result<File> folder = open_trusted_folder(place, trust);
-    if (!folder) {
-      notices.push_back(fmt::format("{} was not used: {}", place, folder.error().message));
-      continue;
-    }
-    if (auto cached = find(*folder, trust)) {
-      if (place == folders.share)
-        fs::last_write_time(path_at(*folder, name), fs::file_time_type::clock::now(), none);
-      return NativeCode(*std::move(cached), key, false, std::move(notices));
-    }
-  }
+Result<NativeCode> NativeCode::load(const std::string& text, size_t unit_count, const NativeFolders& folders,
+                                    const NativeToolchain& toolchain, const std::function<void()>& compiling,
+                                    const std::stop_token& stop) {
+  const NativeKey key = key_of(text, toolchain);
+  ObjectCache cache(folders, key, unit_count);
+  if (std::optional<NativeObject> found = cache.find())
+    return NativeCode(*std::move(found), key, false, std::move(cache.notices));
   if (compiling) compiling();
-  if (keeps && !has_kept) open_keep(/*is_made=*/true);
-  Result<NativeObject> compiled = compile(text, key, unit_count, keep, toolchain, notices);
+  std::optional<KeepingFolder>& keep = cache.keep();
+  Result<NativeObject> compiled = compile_object(text, key, unit_count, keep, toolchain, cache.notices, stop);
   if (!compiled) {
     std::string message = compiled.error().message;
-    for (const std::string& notice : notices) message += "; before that, " + notice;
+    for (const std::string& notice : cache.notices) message += "; before that, " + notice;
     return Error{compiled.error().kind, message};
   }
   if (keep) forget_oldest(keep->file(), folders.most_kept);
   if (keep && !folders.share.empty()) share_object(keep->file(), key.to_string(), folders);
-  return NativeCode(*std::move(compiled), key, true, std::move(notices));
+  return NativeCode(*std::move(compiled), key, true, std::move(cache.notices));
 }
 
 }  // namespace mneme

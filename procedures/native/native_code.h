@@ -18,7 +18,9 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -55,10 +57,15 @@ void remove_abandoned_compilations(const std::string& folder);
 
 class NativeCode {
  public:
-  // `text` is emit_cpp()'s for `unit_count` units. `compiling` is called before the compiler is.
+  // `text` is emit_cpp()'s for `unit_count` units. `compiling` is called before the compiler is. A stop ends
+  // the compiler, and load() fails.
   static Result<NativeCode> load(const std::string& text, size_t unit_count, const NativeFolders& folders,
                                  const NativeToolchain& toolchain,
-                                 const std::function<void()>& compiling = {});
+                                 const std::function<void()>& compiling = {},
+                                 const std::stop_token& stop = {});
+  // As load(), but returns nullopt where it would have to compile.
+  static std::optional<NativeCode> find(const std::string& text, size_t unit_count,
+                                        const NativeFolders& folders, const NativeToolchain& toolchain);
 
   const NativeFunctions& unit(size_t index) const { return object_.units()[index]; }
   std::span<const NativeFunctions> units() const { return object_.units(); }

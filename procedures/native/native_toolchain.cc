@@ -14,8 +14,10 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <mutex>
 #include <set>
 #include <sstream>
+#include <stop_token>
 #include <string_view>
 
 #include "base/file/file.h"
@@ -29,26 +31,56 @@ namespace {
 constexpr const char* kRuntimeFolder = "procedures/native";
 constexpr const char* kRuntimeHeader = "native_runtime.h";
 
-// Runs a command with both of its streams in `output`; its exit status, 128 and more if a signal ended it. 0
-// as well where the program that this is part of ignores SIGCHLD, or waits for any child, and so the status
-// is lost: what the command was to make is there, or not. In the folder `in`, in which its temporary files
-// go, too; -1: where this process is.
-Result<int> run_command(const std::vector<std::string>& command, int output, int in = -1) {
+// Returns once the child has ended. A stop kills its process group. The child stays a zombie, and its number
+// is no other process's, until the last kill has been sent: waitid() leaves it so, and waitpid() collects it
+// under the mutex.
+Result<int> wait_for(pid_t child, const std::string& name, const std::stop_token& stop) {
+  std::mutex mutex;
+  bool has_ended = false;  // guarded by the mutex
+  const std::stop_callback kill_group(stop, [&] {
+    const std::lock_guard lock(mutex);
+    if (!has_ended) ::kill(-child, SIGKILL);
+  });
+  siginfo_t ignored;
+  while (::waitid(P_PID, static_cast<id_t>(child), &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  const std::lock_guard lock(mutex);
+  has_ended = true;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno == ECHILD) return 0;
+    if (errno != EINTR) return failed("cannot wait for {}: {}", name, std::strerror(errno));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Where a command runs: `output` gets both of its streams. It runs in the folder `in`, and has its temporary
+// files there; -1: where this process is.
+struct CommandPlace {
+  int output;
+  int in = -1;
+};
+
+// Runs a command. Returns its exit status, 128 and more if a signal ended it. The status is 0 as well where
+// the program that this is part of ignores SIGCHLD, or waits for any child, and so the status is lost: what
+// the command was to make is there, or not.
+Result<int> run_command(const std::vector<std::string>& command, const std::vector<std::string>& variables,
+                        const CommandPlace& place, const std::stop_token& stop = {}) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t streams;
   posix_spawn_file_actions_init(&streams);
   posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&streams, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&streams, output, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&streams, place.output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&streams, place.output, STDERR_FILENO);
   std::vector<char*> environment;
   std::string temporary = "TMPDIR=.";
-  for (char** each = environ; *each != nullptr; ++each) {
-    if (in < 0 || !std::string_view(*each).starts_with("TMPDIR=")) environment.push_back(*each);
+  for (const std::string& each : variables) {
+    if (place.in < 0 || !each.starts_with("TMPDIR=")) environment.push_back(const_cast<char*>(each.c_str()));
   }
-  if (in >= 0) {
-    posix_spawn_file_actions_addfchdir_np(&streams, in);
+  if (place.in >= 0) {
+    posix_spawn_file_actions_addfchdir_np(&streams, place.in);
     environment.push_back(temporary.data());
   }
   environment.push_back(nullptr);
@@ -61,19 +93,17 @@ Result<int> run_command(const std::vector<std::string>& command, int output, int
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  // What can be stopped is a process group of its own: the compiler runs programs that must end with it.
+  short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+  if (stop.stop_possible()) flags |= POSIX_SPAWN_SETPGROUP;
+  posix_spawnattr_setflags(&attributes, flags);
   pid_t child = -1;
   const int error =
       posix_spawnp(&child, arguments[0], &streams, &attributes, arguments.data(), environment.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&streams);
   if (error != 0) return failed("{} cannot be run: {}", command[0], std::strerror(error));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno == ECHILD) return 0;
-    if (errno != EINTR) return failed("cannot wait for {}: {}", command[0], std::strerror(errno));
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return wait_for(child, command[0], stop);
 }
 
 // A path that begins at the working directory, for a process that begins in another. A bare name is looked up
@@ -82,11 +112,11 @@ std::string absolute(const std::string& program) {
   return program.find('/') == std::string::npos ? program : std::filesystem::absolute(program).string();
 }
 
-Result<std::string> version_of(const std::string& compiler) {
+Result<std::string> version_of(const std::string& compiler, const std::vector<std::string>& variables) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return failed("cannot make a pipe: {}", std::strerror(errno));
   // A compiler's version text is shorter than a pipe holds, so no thread has to read meanwhile.
-  const Result<int> status = run_command({compiler, "--version"}, ends[1]);
+  const Result<int> status = run_command({compiler, "--version"}, variables, {ends[1]});
   close(ends[1]);
   char buffer[4096];
   const ssize_t bytes = read(ends[0], buffer, sizeof buffer);
@@ -134,6 +164,7 @@ std::string find_headers() {
 
 Result<NativeToolchain> NativeToolchain::of_this_program() {
   NativeToolchain toolchain;
+  for (char** each = environ; *each != nullptr; ++each) toolchain.environment.emplace_back(*each);
   std::istringstream flags{std::string(kNativeBuild.flags)};
   for (std::string flag; flags >> flag;) toolchain.flags.push_back(flag);
   toolchain.source_directory = find_headers();
@@ -148,7 +179,7 @@ Result<NativeToolchain> NativeToolchain::of_this_program() {
     toolchain.version = kNativeBuild.compiler_version;
     return toolchain;
   }
-  const Result<std::string> version = version_of(other);
+  const Result<std::string> version = version_of(other, toolchain.environment);
   if (!version) {
     return failed("MNEME_CXX names no compiler: {}; install it, or unset MNEME_CXX", version.error().message);
   }
@@ -158,7 +189,7 @@ Result<NativeToolchain> NativeToolchain::of_this_program() {
 }
 
 Result<void> NativeToolchain::check() const {
-  const Result<std::string> now = version_of(compiler);
+  const Result<std::string> now = version_of(compiler, environment);
   if (!now) {
     return failed("there is no C++ compiler: {}; install it, or name another one in MNEME_CXX",
                   now.error().message);
@@ -210,7 +241,7 @@ Result<void> NativeToolchain::precompile() const {
        {std::string("-x"), std::string("c++-header"), "-I" + headers, std::string("-o"), std::string("made"),
         headers + "/" + kRuntimeFolder + "/" + kRuntimeHeader})
     command.push_back(part);
-  const Result<int> status = run_command(command, output->descriptor(), folder->descriptor());
+  const Result<int> status = run_command(command, environment, {output->descriptor(), folder->descriptor()});
   if (!status) return status.error();
   const std::string name = std::string(kRuntimeHeader) + ".gch";
   if (*status != 0 || ::fchmodat(folder->descriptor(), "made", S_IRUSR | S_IWUSR, 0) != 0 ||
@@ -222,7 +253,8 @@ Result<void> NativeToolchain::precompile() const {
 }
 
 Result<void> NativeToolchain::compile(const File& folder, const std::string& source,
-                                      const std::string& object, const std::string& log) const {
+                                      const std::string& object, const std::string& log,
+                                      const std::stop_token& stop) const {
   const Result<File> output = File::make(path_at(folder, log), O_WRONLY);
   if (!output) return output.error();
   std::vector<std::string> command = {absolute(compiler)};
@@ -231,7 +263,8 @@ Result<void> NativeToolchain::compile(const File& folder, const std::string& sou
   for (const std::string& part :
        {"-I" + std::filesystem::absolute(source_directory).string(), std::string("-o"), object, source})
     command.push_back(part);
-  const Result<int> status = run_command(command, output->descriptor(), folder.descriptor());
+  const Result<int> status =
+      run_command(command, environment, {output->descriptor(), folder.descriptor()}, stop);
   if (!status) return status.error();
   if (*status != 0) {
     return failed("{} ends with status {} on {}; what it says is in {}", compiler, *status,

@@ -9,6 +9,7 @@
 //             compile: a sentence that says which, where, and what to do.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct NativeToolchain {
   // Where the precompiled runtime of machine code lies, if it has been made: it saves most of the time that a
   // short text takes. The compiler ignores it where it does not fit, and the headers are read in its place.
   std::string precompiled;
+  // NAME=value each: what the compiler finds in its environment. It is copied here because a compiler may run
+  // while the program changes its own.
+  std::vector<std::string> environment;
 
   // The toolchain that this program was built with, except that the environment's MNEME_CXX may name another
   // compiler. Its headers: where MNEME_HEADERS says, beside the program where it was installed
@@ -38,9 +42,10 @@ struct NativeToolchain {
   // other than GCC.
   Result<void> precompile() const;
   // Makes a shared object of a C++ text. The three are names in the folder, in which the compiler runs, and
-  // has its temporary files: no other user may write to it. What the compiler prints goes to `log`.
+  // has its temporary files: no other user may write to it. What the compiler prints goes to `log`. A stop
+  // kills the compiler and what it has started, and compile() fails once the compiler has ended.
   Result<void> compile(const File& folder, const std::string& source, const std::string& object,
-                       const std::string& log) const;
+                       const std::string& log, const std::stop_token& stop = {}) const;
 };
 
 }  // namespace mneme
