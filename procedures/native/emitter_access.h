@@ -59,9 +59,13 @@ class AccessEmitter {
   // what is known before the row is (`may_decide`, besides), they are chosen by it, too: what that takes is
   // written first.
   using MayDecide = std::function<bool(const ir::Expr&)>;
-  std::string parts(const ir::Operation& operation, uint8_t source, const MayDecide& may_decide);
+  struct WantedParts {
+    std::string text;
+    bool is_chosen = false;  // by what the generated code finds out, and not always the same
+  };
+  WantedParts parts(const ir::Operation& operation, uint8_t source, const MayDecide& may_decide);
   std::string parts(const ir::Operation& operation, uint8_t source) {
-    return parts(operation, source, [](const ir::Expr&) { return true; });
+    return parts(operation, source, [](const ir::Expr&) { return true; }).text;
   }
 
   // Those of the columns in an expression.

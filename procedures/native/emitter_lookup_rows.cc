@@ -1,5 +1,7 @@
 // The lookup walk's rows: which of them statements look up, and what those that were found tell.
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "procedures/ir/ir_walk.h"
@@ -36,7 +38,7 @@ void LookupWalk::emit_operation(const Statement& statement) {
   const auto may_decide = [&](const Expr& expr) {
     return can_evaluate(expr) && !is_sometimes(expr) && round_of(expr) <= round;
   };
-  std::string parts;
+  AccessEmitter::WantedParts parts;
   const FunctionText::Part choice = text_.apart([&] { parts = access_.parts(operation, 0, may_decide); });
   if (round == round_) text_.put(choice);
   Variables peeked;
@@ -134,6 +136,7 @@ void LookupWalk::emit_peek(const Operation& operation, std::span<const Expr* con
     if (peeked.contains(output.into.value)) add(output.expr);
   }
   for (const ir::Assignment& assignment : operation.assignments) add(assignment.value);
+  ++written_;
   text_.open("if (request.peeks->peek({}, ImageParts(0x{:x}ul), {}))", round, parts.bits(), image);
   write_row(operation, peeked, image);
   text_.otherwise();
@@ -194,7 +197,7 @@ void LookupWalk::emit_insert(const Operation& operation) {
     if (index.ordered && loops_ == 1 && emit_place_of_loop(operation, id, known)) continue;
     // In an ordered index the place is known before the whole key is.
     if (is_whole && (round_of(known) == 0 || !index.ordered)) {
-      write_lookup(operation, id, known, "ImageParts()");
+      write_lookup(operation, id, known, {"ImageParts()"});
     } else if (index.ordered && round_ == 0) {
       while (!known.empty() && !is_constant(*known.back())) known.pop_back();
       if (!known.empty()) write_place(operation, id, known);
@@ -216,52 +219,60 @@ bool LookupWalk::emit_place_of_loop(const Operation& operation, IndexId index,
   note_use(prefix);
   if (round_ > 0) return true;
   text_.open("if ({} == 0 || request.only_iteration)", iteration_);
-  write_entry(operation, index, prefix, "ImageParts()", /*is_place=*/true, /*is_watched=*/false);
+  write_entry(operation, index, prefix, /*lookup=*/nullptr, /*is_watched=*/false);
   text_.close();
   return true;
 }
 
 void LookupWalk::write_place(const Operation& operation, IndexId index, std::span<const Expr* const> values) {
-  std::string what = fmt::format("{}", index.value);
+  PlannedKey key;
+  const size_t written = written_;
   const FunctionText::Part place = text_.apart([&] {
-    for (const Expr* value : values) what += ", " + expressions_.emit(*value).value;
-    write_entry(operation, index, values, "ImageParts()", /*is_place=*/true, /*is_watched=*/false);
+    key = key_of(index, values);
+    write_entry(operation, index, values, /*lookup=*/nullptr, /*is_watched=*/false);
   });
-  if (!named_places_.insert(what).second) return;
+  written_ = written;  // the place does not stand in the text at hand
+  if (!named_places_.insert(std::move(key)).second) return;
   places_.push_back(place);
   ++named_in_round_[0];
 }
 
+LookupWalk::PlannedKey LookupWalk::key_of(IndexId index, std::span<const Expr* const> values) {
+  PlannedKey key{index, {}};
+  for (const Expr* value : values) key.values.push_back(expressions_.emit(*value).value);
+  return key;
+}
+
 bool LookupWalk::write_lookup(const Operation& operation, IndexId index, std::span<const Expr* const> values,
-                              const std::string& parts, bool is_watched) {
+                              const AccessEmitter::WantedParts& parts, bool is_watched) {
   if (!std::ranges::all_of(values, [](const Expr* value) { return has_key_words(*value); })) return false;
   // The same row again, on the same way through the procedure: the one look-up is for all parts.
-  std::string what = fmt::format("{}", index.value);
-  const FunctionText::Part trial = text_.apart([&] {
-    for (const Expr* value : values) what += ", " + expressions_.emit(*value).value;
-  });
-  const bool plain = parts.find('?') == std::string::npos;
-  for (const Named& named : named_) {
-    if (named.what != what || !plain) continue;
-    std::string& all = parts_[named.parts];
-    if (all.find(parts) == std::string::npos) all += " | " + parts;
+  PlannedKey key;
+  (void)text_.apart([&] { key = key_of(index, values); });
+  for (PlannedLookup* named : named_) {
+    if (named->key != key || parts.is_chosen) continue;
+    if (std::ranges::find(named->parts, parts.text) == named->parts.end()) named->parts.push_back(parts.text);
     return false;
   }
-  named_.push_back({what, parts_.size()});
-  // No literal in the text has such a character in it.
-  const std::string placeholder = fmt::format("\1{}\1", parts_.size());
-  parts_.push_back(parts);
+  PlannedLookup& lookup = plan_.emplace_back(std::move(key), Variables(), std::vector{parts.text});
+  for (const Expr* value : values) {
+    ir::walk(*value, [&](const Expr& e) {
+      if (e.variable.valid()) lookup.variables.insert(e.variable.value);
+    });
+  }
+  named_.push_back(&lookup);
 
   const uint32_t round = round_of(values);
   ++lookups_;
   named_in_round_[round] += loops_ > 0 ? 2 : 1;
   note_use(values);
-  if (round == round_) write_entry(operation, index, values, placeholder, /*is_place=*/false, is_watched);
+  if (round == round_) write_entry(operation, index, values, &lookup, is_watched);
   return true;
 }
 
 void LookupWalk::write_entry(const Operation& operation, IndexId index, std::span<const Expr* const> values,
-                             const std::string& parts, bool is_place, bool is_watched) {
+                             const PlannedLookup* lookup, bool is_watched) {
+  ++written_;
   text_.line("// line {}: {}", operation.where.line, scope_.schema.catalog().index(index).name);
   open_if_known(values);
   std::vector<Operand> operands;
@@ -270,13 +281,18 @@ void LookupWalk::write_entry(const Operation& operation, IndexId index, std::spa
   text_.open("if ({})", condition.empty() ? "true" : condition);
   text_.line("if (count == lookups.size()) return count;");
   access_.write_key(index, operands, "key");
-  if (is_place) {
+  if (lookup == nullptr) {
     const KeyShape shape = key_shape(scope_.schema.catalog(), index);
     const uint32_t known = shape.prefix_bytes(values.size());
     if (known < shape.bytes) text_.line("put_ones<{}, {}>(key);", known, shape.bytes);
   }
   if (is_watched) text_.line("request.peeks->watch(count);");
-  text_.line("lookups[count++] = {{IndexId{{{}}}, {}, key, {}}};", index.value, parts, is_place);
+  text_.put_late([index, lookup] {
+    const std::string parts =
+        lookup == nullptr ? "ImageParts()" : fmt::format("{}", fmt::join(lookup->parts, " | "));
+    return fmt::format("lookups[count++] = {{IndexId{{{}}}, {}, key, {}}};", index.value, parts,
+                       lookup == nullptr);
+  });
   text_.close();
   text_.close();
 }

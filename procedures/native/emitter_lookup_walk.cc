@@ -88,12 +88,7 @@ std::string LookupWalk::emit(const std::string& name) {
   const FunctionText::Part rows = text_.apart([&] { emit_block(body_); });
   for (const FunctionText::Part& place : places_) text_.put(place);
   text_.put(rows);
-  std::string body = text_.joined();
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    const std::string placeholder = fmt::format("\1{}\1", i);
-    if (const size_t at = body.find(placeholder); at != std::string::npos)
-      body.replace(at, placeholder.size(), parts_[i]);
-  }
+  const std::string body = text_.joined();
   return fmt::format(
              "\nsize_t lookups_{}_{}(const LookupRequest& request, std::span<RowLookup> lookups) {{\n"
              "  size_t count = 0;\n",
@@ -218,9 +213,7 @@ void LookupWalk::open_if_known(std::span<const Expr* const> exprs) {
 void LookupWalk::learn(uint32_t variable, Knowledge knowledge) {
   known_[variable] = knowledge;
   // Keys made of it are others from here on.
-  std::erase_if(named_, [&](const Named& named) {
-    return named.what.find(scope_.variables[variable]) != std::string::npos;
-  });
+  std::erase_if(named_, [&](const PlannedLookup* lookup) { return lookup->variables.contains(variable); });
 }
 
 void LookupWalk::forget(std::span<const Statement> statements) {
@@ -356,15 +349,13 @@ void LookupWalk::emit_for_range(const Statement& statement) {
     loop_assigned_ = {statement.variable.value};
     collect_assigned(statement.body, scope_.procedure, loop_assigned_);
   }
+  const size_t written = written_;
   const FunctionText::Part body = text_.apart([&] { emit_block(statement.body); });
   if (--loops_ == 0) iteration_ = "0";
   named_.resize(std::min(named, named_.size()));
   const uint32_t way_round = std::exchange(way_round_, way_before);
   if (lookups_ > lookups) note_use(exprs);
-  const bool names_or_peeks = std::ranges::any_of(body.lines, [](const auto& line) {
-    return line.text.starts_with("lookups[") || line.text.find("request.peeks->peek(") != std::string::npos;
-  });
-  if (names_or_peeks && way_round <= round_) {
+  if (written_ > written && way_round <= round_) {
     open_if_known(exprs);
     const Operand from = expressions_.keep(expressions_.emit(*statement.expr));
     const Operand to = expressions_.keep(expressions_.emit(*statement.limit));

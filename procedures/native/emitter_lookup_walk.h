@@ -8,6 +8,8 @@
 #pragma once
 
 #include <array>
+#include <compare>
+#include <deque>
 #include <map>
 #include <set>
 #include <span>
@@ -52,6 +54,20 @@ class LookupWalk {
     uint32_t round = 0;  // the first in which it is known
   };
 
+  // A key that is looked up in an index: its values, each as a C++ expression.
+  struct PlannedKey {
+    IndexId index;
+    std::vector<std::string> values;
+
+    auto operator<=>(const PlannedKey&) const = default;
+  };
+  struct PlannedLookup {
+    PlannedKey key;
+    Variables variables;             // that the key is made of
+    std::vector<std::string> parts;  // each that a statement reads of the row
+  };
+
+  PlannedKey key_of(IndexId index, std::span<const ir::Expr* const> values);
   std::string declarations();
   void emit_block(std::span<const ir::Statement> statements);
   void emit(const ir::Statement& statement);
@@ -68,14 +84,15 @@ class LookupWalk {
   void emit_peek(const ir::Operation& operation, std::span<const ir::Expr* const> values, uint32_t round,
                  const Variables& peeked);
   void write_row(const ir::Operation& operation, const Variables& peeked, const std::string& image);
-  // False: it is named already.
+  // Returns false if it is named already.
   bool write_lookup(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> values,
-                    const std::string& parts, bool is_watched = false);
+                    const AccessEmitter::WantedParts& parts, bool is_watched = false);
   bool emit_place_of_loop(const ir::Operation& operation, IndexId index,
                           std::span<const ir::Expr* const> known);
   void write_place(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> values);
+  // `lookup`: nullptr for a place.
   void write_entry(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> values,
-                   const std::string& parts, bool is_place, bool is_watched);
+                   const PlannedLookup* lookup, bool is_watched);
 
   bool can_evaluate(const ir::Expr& expr) const;
   // The first round in which the expressions, and the way to the statement at hand, are known.
@@ -115,16 +132,13 @@ class LookupWalk {
   std::map<uint32_t, Variables> sources_;  // by variable: what it was assigned from
   Variables used_;
   Variables flags_;
-  // Look-ups that have been named on every way to the statement at hand, and all look-ups' parts, which are
-  // put in last.
-  struct Named {
-    std::string what;
-    size_t parts;
-  };
-  std::vector<Named> named_;
-  std::vector<std::string> parts_;
+  // All look-ups, and those that have been named on every way to the statement at hand. A look-up is printed
+  // last, when all statements that read its row have added their parts.
+  std::deque<PlannedLookup> plan_;
+  std::vector<PlannedLookup*> named_;
+  size_t written_ = 0;  // look-ups, places of loops and peeks in the text at hand
   // Where inserts will go. Loops insert in one place mostly, so these come before all else.
-  std::set<std::string> named_places_;
+  std::set<PlannedKey> named_places_;
   std::vector<FunctionText::Part> places_;
   Variables assigned_;       // the variables that the procedure sets anywhere
   Variables loop_assigned_;  // ... in the outermost loop at hand, or as its variable

@@ -79,8 +79,9 @@ void AccessEmitter::collect_chosen_parts(const Operation& operation, uint8_t sou
   parts.chosen.emplace_back(all, std::move(choice));
 }
 
-std::string AccessEmitter::parts(const Operation& operation, uint8_t source, const MayDecide& may_decide) {
-  if (source == 0 && changes_indexes(scope_.schema.catalog(), operation)) return "ImageParts::all()";
+AccessEmitter::WantedParts AccessEmitter::parts(const Operation& operation, uint8_t source,
+                                                const MayDecide& may_decide) {
+  if (source == 0 && changes_indexes(scope_.schema.catalog(), operation)) return {"ImageParts::all()"};
   Parts parts;
   ir::for_each_expression(
       operation, [&](const Expr& expr) { collect_parts(operation, source, expr, may_decide, parts); });
@@ -89,11 +90,14 @@ std::string AccessEmitter::parts(const Operation& operation, uint8_t source, con
       parts.always |= parts_of(operation, source, assignment.column);
     }
   }
-  std::string text = number_of(parts.always);
+  WantedParts wanted{number_of(parts.always)};
   for (const auto& [all, choice] : parts.chosen) {
-    if (!parts.always.covers(all)) text += fmt::format(" | ({})", choice);
+    if (parts.always.covers(all)) continue;
+    wanted.text += fmt::format(" | ({})", choice);
+    wanted.is_chosen = true;
   }
-  return fmt::format("ImageParts({})", text);
+  wanted.text = fmt::format("ImageParts({})", wanted.text);
+  return wanted;
 }
 
 void AccessEmitter::write_group_prefetch(const Operation& operation, const std::string& outer_rows,
@@ -111,7 +115,7 @@ void AccessEmitter::write_group_prefetch(const Operation& operation, const std::
     for (const ir::AccessPath::Equality& equality : inner.path.equalities) {
       values.push_back(emit_key_value(equality.values[0]));
     }
-    const std::string wanted = parts(operation, 1, [](const Expr&) { return false; });
+    const std::string wanted = parts(operation, 1, [](const Expr&) { return false; }).text;
     const std::string condition = key_condition(inner.path.index, values);
     text_.open("if ({})", condition.empty() ? "true" : condition);
     write_key(inner.path.index, values, "key");

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@ class FunctionText {
     struct Line {
       int indent;
       std::string text;
+      std::function<std::string()> late = {};  // returns the text when the function is printed
     };
     std::vector<Line> lines;
     bool may_fail = false;
@@ -81,16 +83,20 @@ class FunctionText {
     return written;
   }
   void put(const Part& part) {
-    for (const Part::Line& line : part.lines) part_.lines.push_back({line.indent + indent_, line.text});
+    for (const Part::Line& line : part.lines)
+      part_.lines.push_back({line.indent + indent_, line.text, line.late});
     part_.may_fail |= part.may_fail;
   }
   void put(std::string text) { part_.lines.push_back({indent_, std::move(text)}); }
+  // A line that is not known yet: joined() calls `late` for its text.
+  void put_late(std::function<std::string()> late) { part_.lines.push_back({indent_, "", std::move(late)}); }
 
   std::string joined() const {
     std::string text;
     for (const Part::Line& line : part_.lines) {
-      if (!line.text.empty()) text.append(2 * static_cast<size_t>(line.indent), ' ');
-      text += line.text;
+      const std::string written = line.late ? line.late() : line.text;
+      if (!written.empty()) text.append(2 * static_cast<size_t>(line.indent), ' ');
+      text += written;
       text += '\n';
     }
     return text;
