@@ -14,7 +14,7 @@ constexpr uint32_t kRowsAhead = 12;
 }  // namespace
 
 void Transaction::begin() {
-  locks_ = worker_.locks_.get();
+  locks_ = worker_.row_locks();
   if (locks_ != nullptr) locks_->begin();
   begin_again();
 }
@@ -22,30 +22,23 @@ void Transaction::begin() {
 void Transaction::begin_again() {
   CHECK(!running_);
   worker_.tidy(database_.log());
-  worker_.epochs_.enter(worker_.id());
-  worker_.prefetcher_.forget();
+  worker_.enter();
+  scratch_.prefetcher.forget();
   running_ = true;
 }
 
 void Transaction::end() {
   // Before the epoch: a row's memory is not used again while anybody has it locked.
   if (locks_ != nullptr) locks_->release_all();
-  worker_.epochs_.leave(worker_.id());
-  worker_.reads_.clear();
-  worker_.writes_.clear();
-  worker_.created_.clear();
-  worker_.nodes_.clear();
-  worker_.changes_.clear();
-  worker_.write_of_row_.clear();
-  worker_.node_of_word_.clear();
-  worker_.arena_.reset();
+  worker_.leave();
+  scratch_.clear();
   highest_seen_ = Lsn{};
   running_ = false;
 }
 
 WriteEntry* Transaction::own_write(const Row* row) {
-  const uint32_t index = worker_.write_of_row_.find(row);
-  return index == PointerMap::kNone ? nullptr : &worker_.writes_[index];
+  const uint32_t index = scratch_.write_of_row.find(row);
+  return index == PointerMap::kNone ? nullptr : &scratch_.writes[index];
 }
 
 // For every row that is read: with calls in it, it takes a quarter more instructions.
@@ -55,14 +48,14 @@ WriteEntry* Transaction::own_write(const Row* row) {
   if (WriteEntry* write = own_write(row); write != nullptr) {
     if (write->is_erased) return AccessStatus::kAbsent;
     if (!complete(*write, parts)) return conflict(ConflictCause::kRead);
-    auto* copy = new (worker_.arena_.allocate(sizeof(Copy))) Copy{row, write->expected, parts};
+    auto* copy = new (scratch_.arena.allocate(sizeof(Copy))) Copy{row, write->expected, parts};
     ref = {write->image, copy};
     return AccessStatus::kOk;
   }
   if (!lock(row, purpose == Purpose::kRead ? LockMode::kShared : LockMode::kExclusive))
     return AccessStatus::kConflict;
   auto* copy =
-      new (worker_.arena_.allocate(sizeof(Copy) + table.rows().image_bytes())) Copy{row, RowWord(), parts};
+      new (scratch_.arena.allocate(sizeof(Copy) + table.rows().image_bytes())) Copy{row, RowWord(), parts};
   const RowWord word = row->read(copy->image(), parts, table.rows().image_words());
   if (word.is_locked()) return conflict(ConflictCause::kRead);
   copy->version = word.version();
@@ -82,27 +75,27 @@ bool Transaction::complete(WriteEntry& write, ImageParts parts) {
 }
 
 bool Transaction::watch(const NodeVersion& node) {
-  const uint32_t index = worker_.node_of_word_.find(node.node);
-  if (index != PointerMap::kNone) return worker_.nodes_[index].version == node.version;
-  worker_.node_of_word_.insert(node.node, static_cast<uint32_t>(worker_.nodes_.size()));
-  worker_.nodes_.push_back(node);
+  const uint32_t index = scratch_.node_of_word.find(node.node);
+  if (index != PointerMap::kNone) return scratch_.nodes[index].version == node.version;
+  scratch_.node_of_word.insert(node.node, static_cast<uint32_t>(scratch_.nodes.size()));
+  scratch_.nodes.push_back(node);
   return true;
 }
 
 // Our own inserts are no phantoms to us: where we watched a node as it was before, we watch it as it is
 // after. Had somebody else changed it in between, `before` would differ, and validation fail.
 void Transaction::apply_own_changes() {
-  for (const NodeChange& change : worker_.changes_) {
+  for (const NodeChange& change : scratch_.changes) {
     const NodeWord* watched = change.split_from != nullptr ? change.split_from : change.node;
-    const uint32_t index = worker_.node_of_word_.find(watched);
-    if (index == PointerMap::kNone || worker_.nodes_[index].version != change.before) continue;
+    const uint32_t index = scratch_.node_of_word.find(watched);
+    if (index == PointerMap::kNone || scratch_.nodes[index].version != change.before) continue;
     if (change.split_from == nullptr) {
-      worker_.nodes_[index].version = change.after;
+      scratch_.nodes[index].version = change.after;
     } else {
       watch({change.node, change.after});
     }
   }
-  worker_.changes_.clear();
+  scratch_.changes.clear();
 }
 
 AccessStatus Transaction::find_parts(IndexId id, const IndexKey& key, ImageParts parts, Purpose purpose,
@@ -113,7 +106,7 @@ AccessStatus Transaction::find_parts(IndexId id, const IndexKey& key, ImageParts
   DCHECK(index.is_unique && key.word_count == index.codec->word_count());
   if (!index.is_primary) return find_by_entries(index, key, parts, purpose, ref);
 
-  if (Row* row = worker_.prefetcher_.take(id, key); row != nullptr) {
+  if (Row* row = scratch_.prefetcher.take(id, key); row != nullptr) {
     const AccessStatus status = visit(table, row, parts, purpose, ref);
     if (status != AccessStatus::kAbsent) return status;
   }
@@ -170,7 +163,7 @@ AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Directio
 }
 
 void Transaction::prefetch(std::span<const RowLookup> lookups) {
-  Prefetcher& prefetcher = worker_.prefetcher_;
+  Prefetcher& prefetcher = scratch_.prefetcher;
   while (!lookups.empty()) {
     const size_t group = std::min(lookups.size(), Prefetcher::kMaxLookups);
     prefetcher.start(database_, lookups.first(group));
@@ -180,7 +173,7 @@ void Transaction::prefetch(std::span<const RowLookup> lookups) {
 }
 
 void Transaction::prefetch_more(std::span<const RowLookup> lookups) {
-  Prefetcher& prefetcher = worker_.prefetcher_;
+  Prefetcher& prefetcher = scratch_.prefetcher;
   prefetcher.add(database_, lookups);
   while (!prefetcher.done()) prefetcher.step();
 }

@@ -70,7 +70,8 @@ struct CommitOutcome {
 
 class Transaction final : public RowAccess {
  public:
-  Transaction(Database& database, Worker& worker) : database_(database), worker_(worker) {}
+  Transaction(Database& database, Worker& worker)
+      : database_(database), worker_(worker), scratch_(worker.scratch()) {}
   ~Transaction() override { abort(); }
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
@@ -94,7 +95,7 @@ class Transaction final : public RowAccess {
   void prefetch(std::span<const RowLookup> lookups) override;
   // The next round of what was fetched since the transaction began; prefetcher() has what was found.
   void prefetch_more(std::span<const RowLookup> lookups);
-  const Prefetcher& prefetcher() const { return worker_.prefetcher_; }
+  const Prefetcher& prefetcher() const { return scratch_.prefetcher; }
 
   // `call`: its encoding, where the log holds calls (Database::record_content) and the transaction wrote
   // anything.
@@ -112,7 +113,7 @@ class Transaction final : public RowAccess {
   void abort();
 
   bool is_running() const { return running_; }
-  bool wrote() const { return !worker_.writes_.empty(); }
+  bool wrote() const { return !scratch_.writes.empty(); }
   Lsn highest_read() const;
 
  private:
@@ -146,7 +147,7 @@ class Transaction final : public RowAccess {
   // Notes the version that was read: under optimistic control, the row must still have it at the commit.
   void note_read(const Row* row, RowWord version) {
     if (locks_ == nullptr) {
-      worker_.reads_.push_back({row, version});
+      scratch_.reads.push_back({row, version});
     } else {
       highest_seen_ = std::max(highest_seen_, version.lsn());
     }
@@ -195,7 +196,8 @@ class Transaction final : public RowAccess {
 
   Database& database_;
   Worker& worker_;
-  RowLocks* locks_ = nullptr;  // the worker's, under two-phase locking
+  TransactionScratch& scratch_;  // the worker's
+  RowLocks* locks_ = nullptr;    // the worker's, under two-phase locking
   bool running_ = false;
   Lsn highest_seen_;  // of versions that the read set doesn't hold
 };

@@ -16,9 +16,9 @@ constexpr uint32_t kMaxInsertTries = 16;
 
 WriteEntry& Transaction::add_write(IndexedTable& table, Row* row, RowWord expected, std::byte* image,
                                    ImageParts parts) {
-  worker_.write_of_row_.insert(row, static_cast<uint32_t>(worker_.writes_.size()));
-  worker_.writes_.push_back({row, &table, expected, image, parts, ImageParts(), false, false, false});
-  return worker_.writes_.back();
+  scratch_.write_of_row.insert(row, static_cast<uint32_t>(scratch_.writes.size()));
+  scratch_.writes.push_back({row, &table, expected, image, parts, ImageParts(), false, false, false});
+  return scratch_.writes.back();
 }
 
 WriteEntry* Transaction::write_of(IndexedTable& table, const RowRef& ref, ImageParts parts) {
@@ -53,7 +53,7 @@ AccessStatus Transaction::insert(TableId id, std::span<const Value> values) {
 
 std::byte* Transaction::new_image(TableId id) {
   const size_t bytes = database_.table(id).layout().image_bytes();
-  auto* image = static_cast<std::byte*>(worker_.arena_.allocate(bytes));
+  auto* image = static_cast<std::byte*>(scratch_.arena.allocate(bytes));
   // Padding and stale tails mean nothing, but bytes of another table's rows have no business in this one's.
   std::memset(image, 0, bytes);
   return image;
@@ -123,7 +123,7 @@ AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Ro
     const TableIndex& primary = *table.primary();
     const IndexKey key = table.entry_key(primary, image, row);
     const Index::InsertStatus status =
-        primary.index->insert(key.words.data(), row, existing, &worker_.changes_, &worker_.hint(primary));
+        primary.index->insert(key.words.data(), row, existing, &scratch_.changes, &worker_.hint(primary));
     if (status != Index::InsertStatus::kInserted) {
       row->set_word(RowWord());
       table.rows().free(worker_.slots(table), row);
@@ -131,7 +131,7 @@ AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Ro
       return status == Index::InsertStatus::kExists ? AccessStatus::kDuplicateKey
                                                     : AccessStatus::kOutOfMemory;
     }
-    worker_.created_.push_back({&primary, &table, row, key});
+    scratch_.created.push_back({&primary, &table, row, key});
   }
   write = &add_write(table, row, RowWord::incoming().unclaimed(), image, table.image_parts());
   write->dirty = table.image_parts();
@@ -173,12 +173,12 @@ AccessStatus Transaction::check_unique(const Row* row, const TableIndex& index, 
 
 AccessStatus Transaction::add_entry(Row* row, IndexedTable& table, const TableIndex& index,
                                     const IndexKey& key) {
-  worker_.make_room_for_entry();
+  scratch_.make_room_for_entry();
   for (uint32_t tries = 0; tries < kMaxInsertTries; ++tries) {
     Row* existing = nullptr;
     const Index::InsertStatus status =
-        index.index->insert(key.words.data(), row, existing, &worker_.changes_, &worker_.hint(index));
-    if (status == Index::InsertStatus::kInserted) worker_.created_.push_back({&index, &table, row, key});
+        index.index->insert(key.words.data(), row, existing, &scratch_.changes, &worker_.hint(index));
+    if (status == Index::InsertStatus::kInserted) scratch_.created.push_back({&index, &table, row, key});
     apply_own_changes();
     if (status == Index::InsertStatus::kOutOfMemory) return AccessStatus::kOutOfMemory;
     if (status == Index::InsertStatus::kInserted) return AccessStatus::kOk;
@@ -186,8 +186,8 @@ AccessStatus Transaction::add_entry(Row* row, IndexedTable& table, const TableIn
     // looks again.
     if (existing == row) return AccessStatus::kOk;
     // The key names a primary key, which is ours: this is an entry that an earlier, freed row left behind.
-    const bool replaced = index.index->replace(key.words.data(), existing, row, &worker_.changes_);
-    if (replaced) worker_.created_.push_back({&index, &table, row, key});
+    const bool replaced = index.index->replace(key.words.data(), existing, row, &scratch_.changes);
+    if (replaced) scratch_.created.push_back({&index, &table, row, key});
     apply_own_changes();
     if (replaced) return AccessStatus::kOk;
   }
@@ -214,7 +214,7 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
 
   std::byte* image = write->image;
   if (!in_place || keys_change) {
-    image = static_cast<std::byte*>(worker_.arena_.allocate(layout.image_bytes()));
+    image = static_cast<std::byte*>(scratch_.arena.allocate(layout.image_bytes()));
     write->parts.for_each_run(table.rows().image_words(), [&](size_t begin, size_t end) {
       std::memcpy(image + 8 * begin, write->image + 8 * begin, 8 * (end - begin));
     });

@@ -20,7 +20,7 @@ bool is_void(const WriteEntry& write) {
 
 CommitOutcome Transaction::commit(ByteSpan call, RecordContent content) {
   CHECK(running_);
-  if (worker_.writes_.empty()) {
+  if (scratch_.writes.empty()) {
     const CommitOutcome outcome{validate(false) ? CommitStatus::kCommitted : CommitStatus::kConflict,
                                 highest_read(), false};
     end();
@@ -68,11 +68,11 @@ CommitStatus Transaction::make_record(ByteSpan call, RecordContent content, Byte
   uint32_t count = 0;
   if (const CommitStatus status = complete_images(content, count); status != CommitStatus::kCommitted)
     return status;
-  ChangeRecord& record = worker_.record_;
+  ChangeRecord& record = scratch_.record;
   record.clear();
   if (holds_calls(content)) record.put_call(call);
   record.put_count(count);
-  for (const WriteEntry& write : worker_.writes_) {
+  for (const WriteEntry& write : scratch_.writes) {
     if (is_void(write)) continue;
     const TableId table = write.table->definition().id;
     const RowLocation at{write.table->rows().slot_of(write.row), write.expected.lsn(),
@@ -96,7 +96,7 @@ CommitStatus Transaction::complete_images(RecordContent content, uint32_t& count
   // Also where only the log's other records name rows so: a scheme that finds rows by key must find all of
   // them.
   const bool needs_keys = holds_keys(content) || holds_keys(database_.record_content());
-  for (WriteEntry& write : worker_.writes_) {
+  for (WriteEntry& write : scratch_.writes) {
     if (is_void(write)) continue;
     ++count;
     const TableIndex* primary = write.table->primary();
@@ -119,14 +119,14 @@ bool Transaction::put_update(const WriteEntry& write, const RowLocation* locatio
   const TableId table = write.table->definition().id;
   const RowCodec& rest = database_.change_codec().rest(table);
   const size_t bits_bytes = ColumnBits::bytes_for(rest.column_count());
-  auto* bits = static_cast<std::byte*>(worker_.arena_.allocate(bits_bytes));
+  auto* bits = static_cast<std::byte*>(scratch_.arena.allocate(bits_bytes));
   // The row itself still shows what it was before: nothing is written into it until the record has its place.
-  auto* before = static_cast<std::byte*>(worker_.arena_.allocate(write.table->layout().image_bytes()));
+  auto* before = static_cast<std::byte*>(scratch_.arena.allocate(write.table->layout().image_bytes()));
   const RowWord word = write.row->read(before, write.dirty, write.table->rows().image_words());
   if (word.is_locked() || word.version() != write.expected) return false;
   rest.compare(before, write.image, write.dirty, {bits, bits_bytes});
   const ColumnBits changed({bits, bits_bytes});
-  worker_.record_.put(
+  scratch_.record.put(
       database_.change_codec(), table,
       database_.tuple_image() == TupleImage::kFull ? ChangeAction::kUpdate : ChangeAction::kPatch, location,
       write.image, &changed);
@@ -150,16 +150,16 @@ void Transaction::abort() {
 
 Lsn Transaction::highest_read() const {
   Lsn highest = highest_seen_;
-  for (const ReadEntry& read : worker_.reads_) highest = std::max(highest, read.version.lsn());
+  for (const ReadEntry& read : scratch_.reads) highest = std::max(highest, read.version.lsn());
   return highest;
 }
 
 // In order of address, so that two transactions don't wait for each other. No other transaction locks a row
 // that we have claimed, so those need neither order nor waiting.
 bool Transaction::lock_writes() {
-  std::vector<LockEntry>& order = worker_.lock_order_;
+  std::vector<LockEntry>& order = scratch_.lock_order;
   order.clear();
-  for (const WriteEntry& write : worker_.writes_) {
+  for (const WriteEntry& write : scratch_.writes) {
     if (!write.is_claimed) order.push_back({write.row, write.expected});
   }
   std::ranges::sort(order, {}, &LockEntry::row);
@@ -172,7 +172,7 @@ bool Transaction::lock_writes() {
       return false;
     }
   }
-  for (const WriteEntry& write : worker_.writes_) {
+  for (const WriteEntry& write : scratch_.writes) {
     if (write.is_claimed) write.row->set_word(write.expected.claimed().locked());
   }
   return true;
@@ -180,19 +180,19 @@ bool Transaction::lock_writes() {
 
 // Claims stay.
 void Transaction::unlock_writes() {
-  for (const WriteEntry& write : worker_.writes_)
+  for (const WriteEntry& write : scratch_.writes)
     write.row->set_word(write.is_claimed ? write.expected.claimed() : write.expected);
 }
 
 bool Transaction::validate(bool locked) {
-  for (const ReadEntry& read : worker_.reads_) {
+  for (const ReadEntry& read : scratch_.reads) {
     const RowWord word = read.row->word();
     const bool is_stable = !word.is_locked() || (locked && own_write(read.row) != nullptr);
     if (word.version() == read.version && is_stable) continue;
     worker_.count(ConflictCause::kRowValidation);
     return false;
   }
-  if (std::ranges::all_of(worker_.nodes_, &NodeVersion::is_current)) return true;
+  if (std::ranges::all_of(scratch_.nodes, &NodeVersion::is_current)) return true;
   worker_.count(ConflictCause::kNodeValidation);
   return false;
 }
@@ -203,28 +203,28 @@ void Transaction::install(Lsn lsn) {
   if (const Lsn boundary = database_.versions().boundary(); boundary != Lsn{}) [[unlikely]]
     keep_versions(boundary, lsn);
   // While rows are locked only pointers to them are of use to others: first what needs the old images.
-  for (const WriteEntry& write : worker_.writes_) {
+  for (const WriteEntry& write : scratch_.writes) {
     if (write.is_claimed) note_stale_entries(write, lsn);
   }
-  for (const WriteEntry& write : worker_.writes_) {
+  for (const WriteEntry& write : scratch_.writes) {
     // A tombstone keeps an image under which all its entries are found: those of a claimed row are its new
     // one's.
     if (write.is_claimed || !write.is_erased)
       write.row->write(write.image, write.dirty, write.table->rows().image_words());
     write.row->set_word(write.is_erased ? RowWord::tombstone(lsn) : RowWord::live(lsn));
-    if (write.is_erased) worker_.tombstones_.push({lsn, write.table, write.row});
+    if (write.is_erased) worker_.unlink_later(lsn, write.table, write.row);
   }
   // Entries that a later change of this same transaction left behind.
-  for (const CreatedEntry& created : worker_.created_) {
+  for (const CreatedEntry& created : scratch_.created) {
     if (created.index->is_primary) continue;
     const WriteEntry& write = *own_write(created.row);
     if (created.table->entry_key(*created.index, write.image, created.row) == created.key) continue;
-    worker_.stale_.push({lsn, created.table, created.row, created.index, created.key});
+    worker_.unlink_later(lsn, created.table, created.row, created.index, created.key);
   }
 }
 
 void Transaction::keep_versions(Lsn boundary, Lsn lsn) {
-  for (const WriteEntry& write : worker_.writes_) {
+  for (const WriteEntry& write : scratch_.writes) {
     if (!write.expected.is_live() || !(write.expected.lsn() < boundary)) continue;
     database_.versions().keep(worker_.id(), boundary, *write.table, write.row, write.expected.lsn(), lsn);
   }
@@ -237,18 +237,18 @@ void Transaction::note_stale_entries(const WriteEntry& write, Lsn lsn) {
     if (index.is_primary) continue;
     const IndexKey old_key = write.table->entry_key(index, write.row->image(), write.row);
     if (old_key == write.table->entry_key(index, write.image, write.row)) continue;
-    worker_.stale_.push({lsn, write.table, write.row, &index, old_key});
+    worker_.unlink_later(lsn, write.table, write.row, &index, old_key);
   }
 }
 
 void Transaction::undo() {
   // Backwards: a new row's entry under its primary key goes last, so that no transaction inserts that key
   // with another row while other entries of this one stand.
-  for (size_t i = worker_.created_.size(); i-- > 0;) {
-    const CreatedEntry& created = worker_.created_[i];
+  for (size_t i = scratch_.created.size(); i-- > 0;) {
+    const CreatedEntry& created = scratch_.created[i];
     created.index->index->erase(created.key.words.data(), created.row);
   }
-  for (const WriteEntry& write : worker_.writes_) {
+  for (const WriteEntry& write : scratch_.writes) {
     if (!write.is_claimed) continue;
     write.row->set_word(write.is_fresh ? RowWord() : write.expected);
     if (write.is_fresh) worker_.retire(*write.table, write.row);

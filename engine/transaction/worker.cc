@@ -22,7 +22,7 @@ Worker::Worker(WorkerId id, EpochManager& epochs, std::span<const std::unique_pt
     indexes += table->indexes().size();
   }
   hints_.resize(indexes);
-  changes_.reserve(kMostNodeChanges);
+  scratch_.changes.reserve(kMostNodeChanges);
 }
 
 void Worker::come_to_rest(const CommitLog& log) {
@@ -33,7 +33,7 @@ void Worker::come_to_rest(const CommitLog& log) {
 
 void Worker::follow(const TableChanges& changes) {
   CHECK(untidy() == 0);
-  prefetcher_.forget();
+  scratch_.prefetcher.forget();
   if (!changes.keeps_indexes) hints_.clear();
   hints_.resize(changes.indexes);
   std::vector<std::pair<TableId, TableSlots>> slots;

@@ -1,0 +1,86 @@
+// TransactionScratch: what a running transaction notes down: its sets, its memory, the record that it makes.
+//
+// Invariants  empty between transactions, and every vector keeps its capacity: in the steady state a
+//             transaction allocates nothing. The transaction notes what it has linked, claimed or locked only
+//             afterwards, in room that was made before: so running out of memory leaves nothing behind that
+//             undo() misses.
+// Threads     one: the thread that runs the worker's transactions.
+#pragma once
+
+#include <vector>
+
+#include "base/memory/arena.h"
+#include "engine/schema/change_codec.h"
+#include "engine/table/indexed_table.h"
+#include "engine/transaction/pointer_map.h"
+#include "engine/transaction/prefetcher.h"
+
+namespace mneme {
+
+// The sets of one transaction; see transaction.h. Under two-phase locking there is no read set.
+struct ReadEntry {
+  const Row* row;
+  RowWord version;
+};
+struct WriteEntry {
+  Row* row;
+  IndexedTable* table;
+  RowWord expected;  // before this transaction, its claim left out
+  std::byte* image;  // the new one, or the last one of an erased row
+  ImageParts parts;  // of the image that are there: read, or made
+  ImageParts dirty;  // those that are to be written, all of them there
+  bool is_erased;
+  bool is_claimed;
+  bool is_fresh;  // its slot was allocated for it
+};
+struct LockEntry {
+  Row* row;
+  RowWord expected;
+};
+struct CreatedEntry {
+  const TableIndex* index;
+  IndexedTable* table;
+  Row* row;
+  IndexKey key;
+};
+
+struct TransactionScratch {
+  Arena arena;
+  std::vector<ReadEntry> reads;
+  std::vector<WriteEntry> writes;
+  std::vector<CreatedEntry> created;
+  std::vector<NodeVersion> nodes;
+  std::vector<LockEntry> lock_order;
+  NodeChanges changes;
+  PointerMap write_of_row;
+  PointerMap node_of_word;
+  Prefetcher prefetcher;
+  ChangeRecord record;  // where rows are logged
+
+  // Makes room for the notes on one more row and one more entry.
+  void make_room() {
+    make_room_in(writes);
+    make_room_for_entry();
+    write_of_row.make_room();
+  }
+  void make_room_for_entry() { make_room_in(created); }
+  // At the transaction's end. What was looked up ahead stays until the next one begins.
+  void clear() {
+    reads.clear();
+    writes.clear();
+    created.clear();
+    nodes.clear();
+    changes.clear();
+    write_of_row.clear();
+    node_of_word.clear();
+    arena.reset();
+  }
+
+ private:
+  template <typename T>
+  static void make_room_in(std::vector<T>& list) {
+    if (list.size() == list.capacity()) list.reserve(2 * list.size() + 16);
+  }
+};
+
+}  // namespace mneme
