@@ -57,13 +57,13 @@ class InsertAndDrain : public Scenario {
 
   void examine() override {
     if (!buffer_->quiescent(at_)) violated("the drained buffer is not quiescent");
-    std::ranges::sort(reservations_, {}, &Reservation::lsn);
+    std::ranges::sort(reservations_, {}, &Reservation::position);
     std::array<uint32_t, 3> attempts{};
     for (const Reservation& each : reservations_) {
-      if (each.lsn <= each.returned_before)
-        violated("an LSN is lower than one that was returned before the call");
+      if (each.position <= each.returned_before)
+        violated("a position is lower than one that was returned before the call");
       for (uint32_t w = 0; w < case_.workers; ++w) {
-        if (each.seen[w] < attempts[w]) violated("a lower LSN's worker was not seen by a higher one's");
+        if (each.seen[w] < attempts[w]) violated("a lower position's worker was not seen by a higher one's");
       }
       attempts[each.worker] = each.attempt;
     }
@@ -71,40 +71,42 @@ class InsertAndDrain : public Scenario {
 
  private:
   struct Reservation {
-    Lsn lsn;
+    StreamPosition position;
     uint32_t worker = 0;
     uint32_t attempt = 0;
-    Lsn returned_before;
+    StreamPosition returned_before;
     std::array<uint32_t, 3> seen{};
   };
 
-  std::byte byte_at(Lsn lsn, size_t i) const { return static_cast<std::byte>(lsn.value / 8 + i * 7 + 1); }
+  std::byte byte_at(StreamPosition position, size_t i) const {
+    return static_cast<std::byte>(position.value / 8 + i * 7 + 1);
+  }
 
   void work(WorkerId worker) {
     for (uint32_t attempt = 1; attempt <= case_.records; ++attempt) {
       if (!buffer_->await_space(worker)) return violated("the buffer closed");
       Reservation mine{{}, worker.value, attempt, highest_returned_, {}};
       announced_[worker.value] = attempt;
-      mine.lsn = buffer_->reserve(worker, case_.record_bytes);
+      mine.position = buffer_->reserve(worker, case_.record_bytes);
       mine.seen = announced_;
-      highest_returned_ = std::max(highest_returned_, mine.lsn);
+      highest_returned_ = std::max(highest_returned_, mine.position);
       reservations_.push_back(mine);
-      if (mine.lsn.value + case_.record_bytes > drained_.value + kRing) violated("the ring overflows");
+      if (mine.position.value + case_.record_bytes > drained_.value + kRing) violated("the ring overflows");
 
       if (case_.stopped && worker.value == 0 && attempt == case_.records) interleaving::stop();
       interleaving::step(interleaving::Step::kRead);  // a transaction validates here
       std::vector<std::byte> record(case_.record_bytes);
-      for (size_t i = 0; i < record.size(); ++i) record[i] = byte_at(mine.lsn, i);
-      buffer_->write(worker, mine.lsn, record);
-      buffer_->publish(worker, mine.lsn, case_.record_bytes);
+      for (size_t i = 0; i < record.size(); ++i) record[i] = byte_at(mine.position, i);
+      buffer_->write(worker, mine.position, record);
+      buffer_->publish(worker, mine.position, case_.record_bytes);
     }
   }
 
   void flush() {
-    const Lsn end{case_.begin + uint64_t{case_.workers} * case_.records * case_.record_bytes};
+    const StreamPosition end{case_.begin + uint64_t{case_.workers} * case_.records * case_.record_bytes};
     std::vector<std::byte> record(case_.record_bytes);
     while (at_ < end) {
-      const Lsn prefix = buffer_->contiguous_prefix();
+      const StreamPosition prefix = buffer_->contiguous_prefix();
       if (prefix == at_) {
         interleaving::wait_for_others();
         continue;
@@ -126,9 +128,9 @@ class InsertAndDrain : public Scenario {
 
   const Case case_;
   std::unique_ptr<LogBuffer> buffer_;
-  Lsn at_;             // the flusher's: all below is checked
-  Lsn drained_ = at_;  // and may be released
-  Lsn highest_returned_;
+  StreamPosition at_;             // the flusher's: all below is checked
+  StreamPosition drained_ = at_;  // and may be released
+  StreamPosition highest_returned_;
   std::array<uint32_t, 3> announced_{};
   std::vector<Reservation> reservations_;
 };
@@ -209,25 +211,27 @@ class ScansBeforeTheTail : public LogBuffer {
         bounds_(std::make_unique<Atomic<uint64_t>[]>(workers_)) {
     for (uint32_t w = 0; w < workers_; ++w) bounds_[w].store(kNoBound, std::memory_order_relaxed);
   }
-  Lsn reserve(WorkerId worker, size_t bytes) override {
+  StreamPosition reserve(WorkerId worker, size_t bytes) override {
     bounds_[worker.value].store(tail_.load(std::memory_order_relaxed), std::memory_order_release);
-    return Lsn{tail_.fetch_add(bytes, std::memory_order_acq_rel)};
+    return StreamPosition{tail_.fetch_add(bytes, std::memory_order_acq_rel)};
   }
-  void publish(WorkerId worker, Lsn, size_t) override {
+  void publish(WorkerId worker, StreamPosition, size_t) override {
     bounds_[worker.value].store(kNoBound, std::memory_order_release);
   }
-  Lsn contiguous_prefix() override {
+  StreamPosition contiguous_prefix() override {
     uint64_t lowest = kNoBound;
     for (uint32_t w = 0; w < workers_; ++w) {
       lowest = std::min(lowest, bounds_[w].load(std::memory_order_acquire));
     }
     prefix_ = std::max(prefix_, std::min(lowest, tail_.load(std::memory_order_acquire)));
-    return Lsn{prefix_};
+    return StreamPosition{prefix_};
   }
-  bool quiescent(Lsn upto) override { return tail_.fetch_add(0, std::memory_order_acq_rel) == upto.value; }
+  bool quiescent(StreamPosition upto) override {
+    return tail_.fetch_add(0, std::memory_order_acq_rel) == upto.value;
+  }
 
  protected:
-  Lsn reserved() const override { return Lsn{tail_.load(std::memory_order_relaxed)}; }
+  StreamPosition reserved() const override { return StreamPosition{tail_.load(std::memory_order_relaxed)}; }
 
  private:
   static constexpr uint64_t kNoBound = std::numeric_limits<uint64_t>::max();

@@ -33,7 +33,7 @@ class ThreeAtOnce : public interleaving::Scenario {
     options.workers = kWorkers;
     options.ring_bytes = 4096;
     options.largest_record_bytes = kBytes;
-    options.begin = Lsn{kBegin};
+    options.begin = StreamPosition{kBegin};
     buffer_ = make_log_buffer(kind, options);
   }
 
@@ -51,36 +51,36 @@ class ThreeAtOnce : public interleaving::Scenario {
     const WorkerId worker{w};
     buffer_->await_space(worker);
     tell(fmt::format("worker {} begins to reserve {} bytes", w, kBytes));
-    const Lsn lsn = buffer_->reserve(worker, kBytes);
-    place(lsn) = static_cast<char>('a' + w);
-    tell(fmt::format("worker {} has LSN {}", w, lsn.value));
+    const StreamPosition position = buffer_->reserve(worker, kBytes);
+    place(position) = static_cast<char>('a' + w);
+    tell(fmt::format("worker {} has position {}", w, position.value));
     if (w == stopped_) {
       tell(fmt::format("worker {} is stopped", w));
       interleaving::stop();
       tell(fmt::format("worker {} goes on", w));
     }
-    buffer_->write(worker, lsn, std::vector<std::byte>(kBytes, std::byte(w + 1)));
-    place(lsn) = static_cast<char>('A' + w);
+    buffer_->write(worker, position, std::vector<std::byte>(kBytes, std::byte(w + 1)));
+    place(position) = static_cast<char>('A' + w);
     tell(fmt::format("worker {} has written its record, and begins to publish it", w));
-    buffer_->publish(worker, lsn, kBytes);
+    buffer_->publish(worker, position, kBytes);
     tell(fmt::format("worker {} has published", w));
   }
 
   void flush() {
     while (prefix_.value < kBegin + kWorkers * kBytes) {
-      const Lsn prefix = buffer_->contiguous_prefix();
+      const StreamPosition prefix = buffer_->contiguous_prefix();
       if (prefix == prefix_) {
         if (log_[2] != ' ') tell("the flusher looks, and may go no further");
         interleaving::wait_for_others();
         continue;
       }
       prefix_ = prefix;
-      tell(fmt::format("the flusher may take all below LSN {}", prefix.value));
+      tell(fmt::format("the flusher may take all below position {}", prefix.value));
       buffer_->release(prefix);
     }
   }
 
-  char& place(Lsn lsn) { return log_[(lsn.value - kBegin) / kBytes]; }
+  char& place(StreamPosition position) { return log_[(position.value - kBegin) / kBytes]; }
   void tell(const std::string& what) {
     const size_t taken = (prefix_.value - kBegin) / kBytes;
     std::string picture = "|";
@@ -90,7 +90,7 @@ class ThreeAtOnce : public interleaving::Scenario {
 
   const uint32_t stopped_;
   std::unique_ptr<LogBuffer> buffer_;
-  Lsn prefix_{kBegin};
+  StreamPosition prefix_{kBegin};
   // A record a place: blank; reserved: the worker's small letter; written: its capital.
   std::array<char, kWorkers> log_ = {' ', ' ', ' '};
 };

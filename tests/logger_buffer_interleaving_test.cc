@@ -70,7 +70,7 @@ class ByLoggerBuffer : public Gathering {
 
  private:
   LoggerBuffer buffer_;
-  Lsn at_ = kFirstLsn;
+  StreamPosition at_ = kFirstPosition;
 };
 
 // With the one subtle step the wrong way round: it scans the bounds, then loads the counter.

@@ -42,7 +42,7 @@ class WriteAndFlush : public Scenario {
  private:
   struct Written {
     Lsn lsn;
-    Lsn end;
+    StreamPosition end;
   };
 
   void work(WorkerId worker) {
@@ -58,9 +58,9 @@ class WriteAndFlush : public Scenario {
 
   // Takes what is there before what it took last is durable.
   void flush() {
-    const Lsn all = kFirstLsn + kWorkers * kRecords * kRecordBytes;
-    std::deque<Lsn> in_flight;
-    Lsn taken = kFirstLsn;
+    const StreamPosition all = kFirstPosition + kWorkers * kRecords * kRecordBytes;
+    std::deque<StreamPosition> in_flight;
+    StreamPosition taken = kFirstPosition;
     while (durable_ < all) {
       horizon_.gathers(kStream);
       if (stream_end_ > taken) in_flight.push_back(taken = stream_end_);
@@ -86,8 +86,8 @@ class WriteAndFlush : public Scenario {
   }
 
   StreamHorizon horizon_{kBegin, 1, kWorkers};
-  Lsn stream_end_ = kFirstLsn;  // what workers have put there
-  Lsn durable_ = kFirstLsn;     // and the device has
+  StreamPosition stream_end_ = kFirstPosition;  // what workers have put there
+  StreamPosition durable_ = kFirstPosition;     // and the device has
   std::vector<Written> written_;
 };
 

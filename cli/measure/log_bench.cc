@@ -55,18 +55,19 @@ class BareBuffer : public Target {
   bool insert(WorkerId worker, ByteSpan payload, Lsn& lsn) override {
     if (!buffer_->await_space(worker)) return false;
     const size_t bytes = kRecordHeaderBytes + payload.size();
-    lsn = buffer_->reserve(worker, bytes);
+    const StreamPosition at = buffer_->reserve(worker, bytes);
+    lsn = one_stream_lsn(at);
     std::byte header[kRecordHeaderBytes];
     RecordHeader{0, static_cast<uint32_t>(bytes), RecordKind::kCommand, lsn}.encode(header);
-    buffer_->write(worker, lsn, header);
-    buffer_->write(worker, lsn + kRecordHeaderBytes, payload);
-    buffer_->publish(worker, lsn, bytes);
-    flusher_->record_came(lsn + bytes);
+    buffer_->write(worker, at, header);
+    buffer_->write(worker, at + kRecordHeaderBytes, payload);
+    buffer_->publish(worker, at, bytes);
+    flusher_->record_came(at + bytes);
     return true;
   }
-  Lsn durable() const override { return flusher_->durable(); }
+  Lsn durable() const override { return one_stream_lsn(flusher_->durable()); }
   std::optional<Error> failure() const override { return std::nullopt; }
-  bool wait_durable(Lsn lsn) override { return flusher_->wait_durable(lsn); }
+  bool wait_durable(Lsn lsn) override { return flusher_->wait_durable(one_stream_position(lsn)); }
   std::optional<double> crawling_ratio() override {
     flusher_.reset();
     const auto* grasshopper = dynamic_cast<const GrasshopperBuffer*>(buffer_.get());

@@ -15,7 +15,7 @@
 // Threads     close(), on the lock that the caller holds; free(), the last to leave; the rest, any worker.
 // Waiting     await() waits for the leader; join() probes until it finds a slot open.
 // Order       a member's offset is its place in the slot's modification order, so members that joined earlier
-//             have lower LSNs, and the joins' read-modify-writes carry memory from each to the next. The
+//             have lower positions, and the joins' read-modify-writes carry memory from each to the next. The
 //             leader draws after it closed the slot, so after every member joined: if a reserve() returned
 //             before a member's began, its draw came before the group's. The lock carries memory from group
 //             to group, notify() to the members.
@@ -28,14 +28,14 @@
 #include "base/atomic.h"
 #include "base/cache_line.h"
 #include "base/strong_id.h"
-#include "logging/record/lsn.h"
+#include "logging/record/stream_position.h"
 
 namespace mneme {
 
 class ConsolidationArray {
  public:
   struct Region {
-    Lsn begin;
+    StreamPosition begin;
     uint64_t bytes = 0;
     uint64_t ticket = 0;  // the buffer's own, as it was passed to notify()
   };

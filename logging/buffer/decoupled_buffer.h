@@ -15,15 +15,15 @@ class DecoupledBuffer : public LockedTailBuffer {
  public:
   using LockedTailBuffer::LockedTailBuffer;
 
-  Lsn reserve(WorkerId, size_t bytes) override {
+  StreamPosition reserve(WorkerId, size_t bytes) override {
     lock_->lock();
-    const Lsn lsn = draw(bytes);
+    const StreamPosition position = draw(bytes);
     lock_->unlock();
-    return lsn;
+    return position;
   }
-  void publish(WorkerId, Lsn lsn, size_t bytes) override {
-    await_turn(lsn);
-    raise_prefix(lsn, bytes);
+  void publish(WorkerId, StreamPosition position, size_t bytes) override {
+    await_turn(position);
+    raise_prefix(position, bytes);
   }
 };
 

@@ -53,19 +53,19 @@ bool ExtentsBuffer::has_room(WorkerId worker) const {
   return used + largest_entry_bytes_ <= extent_bytes_;
 }
 
-Lsn ExtentsBuffer::reserve(WorkerId worker, size_t bytes) {
+StreamPosition ExtentsBuffer::reserve(WorkerId worker, size_t bytes) {
   DCHECK(worker.value < workers_);
   Extent::Own& own = *extents_[worker.value].own;
-  own.lsn = Lsn{tail_->fetch_add(bytes, std::memory_order_acq_rel)};
-  const EntryHeader header{own.lsn.value, bytes};
+  own.position = StreamPosition{tail_->fetch_add(bytes, std::memory_order_acq_rel)};
+  const EntryHeader header{own.position.value, bytes};
   std::memcpy(place_of(worker.value, own.entry.offset), &header, sizeof(header));
-  return own.lsn;
+  return own.position;
 }
 
-void ExtentsBuffer::write(WorkerId worker, Lsn at, ByteSpan bytes) {
+void ExtentsBuffer::write(WorkerId worker, StreamPosition at, ByteSpan bytes) {
   if (bytes.empty()) return;
   const Extent::Own& own = *extents_[worker.value].own;
-  const uint64_t offset = offset_behind(own.entry, sizeof(EntryHeader) + (at.value - own.lsn.value));
+  const uint64_t offset = offset_behind(own.entry, sizeof(EntryHeader) + (at.value - own.position.value));
   const uint64_t before_wrap = std::min(bytes.size(), extent_bytes_ - offset);
   std::memcpy(place_of(worker.value, offset), bytes.data(), before_wrap);
   if (before_wrap < bytes.size()) {
@@ -73,9 +73,9 @@ void ExtentsBuffer::write(WorkerId worker, Lsn at, ByteSpan bytes) {
   }
 }
 
-void ExtentsBuffer::publish(WorkerId worker, Lsn lsn, size_t bytes) {
+void ExtentsBuffer::publish(WorkerId worker, StreamPosition position, size_t bytes) {
   Extent& extent = extents_[worker.value];
-  DCHECK(extent.own->lsn == lsn);
+  DCHECK(extent.own->position == position);
   move_on(extent.own->entry, entry_bytes(bytes));
   extent.published->store(extent.own->entry.count, std::memory_order_release);
 }
@@ -88,7 +88,7 @@ bool ExtentsBuffer::look_at(uint32_t extent) {
   if (merged_[extent].count == published_[extent]) return false;
   EntryHeader header;
   std::memcpy(&header, place_of(extent, merged_[extent].offset), sizeof(header));
-  heads_[extent] = header.lsn;
+  heads_[extent] = header.position;
   return true;
 }
 
@@ -96,14 +96,14 @@ bool ExtentsBuffer::look_at(uint32_t extent) {
 void ExtentsBuffer::merge(uint32_t extent) {
   EntryHeader header;
   std::memcpy(&header, place_of(extent, merged_[extent].offset), sizeof(header));
-  DCHECK(header.lsn == prefix_.value);
+  DCHECK(header.position == prefix_.value);
   pieces_.push({prefix_, header.bytes, extent, merged_[extent]});
   prefix_ = prefix_ + header.bytes;
   move_on(merged_[extent], entry_bytes(header.bytes));
   heads_[extent] = kNone;
 }
 
-Lsn ExtentsBuffer::contiguous_prefix() {
+StreamPosition ExtentsBuffer::contiguous_prefix() {
   for (;;) {
     auto next = std::ranges::find(heads_, prefix_.value);
     if (next == heads_.end()) {
@@ -129,9 +129,9 @@ void ExtentsBuffer::copy_out(const Piece& piece, uint64_t from, std::span<std::b
   }
 }
 
-// The place in pieces_ of the record that holds the byte at this LSN. Mostly the stream goes on where it was
-// read last.
-size_t ExtentsBuffer::piece_at(Lsn at) const {
+// The place in pieces_ of the record that holds the byte at this position. Mostly the stream goes on where it
+// was read last.
+size_t ExtentsBuffer::piece_at(StreamPosition at) const {
   const auto ends_before = [&](size_t i) { return pieces_[i].begin.value + pieces_[i].bytes <= at.value; };
   if (last_read_ < pieces_.size() && pieces_[last_read_].begin <= at) {
     if (!ends_before(last_read_)) return last_read_;
@@ -149,7 +149,7 @@ size_t ExtentsBuffer::piece_at(Lsn at) const {
   return low;
 }
 
-void ExtentsBuffer::read(Lsn at, std::span<std::byte> into) const {
+void ExtentsBuffer::read(StreamPosition at, std::span<std::byte> into) const {
   if (into.empty()) return;
   DCHECK(at.value + into.size() <= prefix_.value);
   for (size_t piece = piece_at(at);; ++piece) {
@@ -163,7 +163,7 @@ void ExtentsBuffer::read(Lsn at, std::span<std::byte> into) const {
   }
 }
 
-void ExtentsBuffer::release(Lsn upto) {
+void ExtentsBuffer::release(StreamPosition upto) {
   size_t count = 0;
   for (; !pieces_.empty() && pieces_.front().begin < upto; ++count) {
     const Piece& piece = pieces_.front();
@@ -175,7 +175,7 @@ void ExtentsBuffer::release(Lsn upto) {
   LogBuffer::release(upto);
 }
 
-bool ExtentsBuffer::quiescent(Lsn upto) {
+bool ExtentsBuffer::quiescent(StreamPosition upto) {
   return tail_->fetch_add(0, std::memory_order_acq_rel) == upto.value;
 }
 

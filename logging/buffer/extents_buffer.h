@@ -1,14 +1,14 @@
-// The extents buffer: each worker writes into an extent of the ring that is its own; the LSN, drawn apart
+// The extents buffer: each worker writes into an extent of the ring that is its own; the position, drawn apart
 // from the place, says where in the stream the record belongs. No two workers write one cache line but the
-// LSN's.
+// position's.
 //
-// Flow        reserve: fetch_add the LSN sequencer; note the LSN in the own extent.
-//             publish: move the extent's end on.  contiguous_prefix: merge the extents by LSN.
+// Flow        reserve: fetch_add the position sequencer; note the position in the own extent.
+//             publish: move the extent's end on.  contiguous_prefix: merge the extents by position.
 //             read: gather the stream from where its records lie.
-// Invariants  LSNs are positions in a stream without gaps, as with every buffer; only the bytes lie
+// Invariants  positions are positions in a stream without gaps, as with every buffer; only the bytes lie
 //             elsewhere. So the device, the log on disk and recovery know nothing of extents. In an extent
-//             LSNs rise. The record at the prefix is the first unmerged one of the worker that drew it.
-//             Extents are equal shares of the ring, cut into entries: LSN and length, then the record's
+//             positions rise. The record at the prefix is the first unmerged one of the worker that drew it.
+//             Extents are equal shares of the ring, cut into entries: position and length, then the record's
 //             bytes, padded.
 // Threads     as LogBuffer says.
 // Waiting     await_space() waits while the worker's own extent is full. Nothing else waits.
@@ -34,22 +34,22 @@ class ExtentsBuffer : public LogBuffer {
  public:
   explicit ExtentsBuffer(const LogBufferOptions& options);
 
-  Lsn reserve(WorkerId worker, size_t bytes) override;
-  void write(WorkerId worker, Lsn at, ByteSpan bytes) override;
-  void publish(WorkerId worker, Lsn lsn, size_t bytes) override;
-  Lsn contiguous_prefix() override;
-  void read(Lsn at, std::span<std::byte> into) const override;
-  void release(Lsn upto) override;
-  bool quiescent(Lsn upto) override;
+  StreamPosition reserve(WorkerId worker, size_t bytes) override;
+  void write(WorkerId worker, StreamPosition at, ByteSpan bytes) override;
+  void publish(WorkerId worker, StreamPosition position, size_t bytes) override;
+  StreamPosition contiguous_prefix() override;
+  void read(StreamPosition at, std::span<std::byte> into) const override;
+  void release(StreamPosition upto) override;
+  bool quiescent(StreamPosition upto) override;
 
  protected:
-  Lsn reserved() const override { return Lsn{tail_->load(std::memory_order_relaxed)}; }
+  StreamPosition reserved() const override { return StreamPosition{tail_->load(std::memory_order_relaxed)}; }
   bool has_room(WorkerId worker) const override;
 
  private:
   // The header of each record in its extent.
   struct EntryHeader {
-    uint64_t lsn = 0;
+    uint64_t position = 0;
     uint64_t bytes = 0;
   };
   // Where an entry begins in its extent.
@@ -59,7 +59,7 @@ class ExtentsBuffer : public LogBuffer {
   };
   // A record that is merged and not released.
   struct Piece {
-    Lsn begin;
+    StreamPosition begin;
     uint64_t bytes = 0;
     uint32_t extent = 0;
     Position entry;
@@ -68,7 +68,7 @@ class ExtentsBuffer : public LogBuffer {
     // The worker's: the entry of its next record, or of the one that it has reserved.
     struct Own {
       Position entry;
-      Lsn lsn;
+      StreamPosition position;
     };
     CachePadded<Own> own;
     // Written by the worker (release: the entry below is complete), read by the flusher (acquire).
@@ -83,7 +83,7 @@ class ExtentsBuffer : public LogBuffer {
   std::byte* place_of(uint32_t extent, uint64_t offset) const {
     return ring_memory() + extent * extent_bytes_ + offset;
   }
-  size_t piece_at(Lsn at) const;
+  size_t piece_at(StreamPosition at) const;
   void copy_out(const Piece& piece, uint64_t from, std::span<std::byte> into) const;
   bool look_at(uint32_t extent);
   void merge(uint32_t extent);
@@ -95,11 +95,11 @@ class ExtentsBuffer : public LogBuffer {
   const std::unique_ptr<Extent[]> extents_;  // one a worker
 
   // The flusher's, on lines of its own.
-  alignas(kCacheLineBytes) Lsn prefix_;
-  std::vector<uint64_t> heads_;  // by extent: the LSN of its first unmerged record; kNone: none that was seen
+  alignas(kCacheLineBytes) StreamPosition prefix_;
+  std::vector<uint64_t> heads_;  // by extent: the position of its first unmerged record; kNone: none that was seen
   std::vector<Position> merged_;     // by extent: behind its last merged entry
   std::vector<uint64_t> published_;  // by extent: what was read of `published` last
-  FifoQueue<Piece> pieces_;          // in LSN order
+  FifoQueue<Piece> pieces_;          // in position order
   mutable size_t last_read_ = 0;     // in pieces_: the stream is read in order
 };
 

@@ -41,22 +41,23 @@ GrasshopperBuffer::GrasshopperBuffer(const LogBufferOptions& options)
   lsn_heap_.reserve(workers_);
 }
 
-Lsn GrasshopperBuffer::reserve(WorkerId, size_t bytes) {
-  return Lsn{tail_->fetch_add(bytes, std::memory_order_acq_rel)};
+StreamPosition GrasshopperBuffer::reserve(WorkerId, size_t bytes) {
+  return StreamPosition{tail_->fetch_add(bytes, std::memory_order_acq_rel)};
 }
 
-void GrasshopperBuffer::publish(WorkerId worker, Lsn lsn, size_t bytes, const CommitCallback& callback) {
+void GrasshopperBuffer::publish(WorkerId worker, StreamPosition position, size_t bytes,
+                                const CommitCallback& callback) {
   GrasshopperList& list = *lists_[worker.value];
   // Whatever the flusher has released is below the SBL; a record without a callback needs no more.
   list.collect_silent(released());
-  list.append({lsn, lsn + bytes, callback});
-  count(lsn, bytes);
+  list.append({position, position + bytes, callback});
+  count(position, bytes);
 }
 
 // Step 3 of enqueuing.
-void GrasshopperBuffer::count(Lsn lsn, uint64_t bytes) {
-  const uint64_t end = lsn.value + bytes;
-  for (uint64_t at = lsn.value; at < end;) {
+void GrasshopperBuffer::count(StreamPosition position, uint64_t bytes) {
+  const uint64_t end = position.value + bytes;
+  for (uint64_t at = position.value; at < end;) {
     const uint64_t range = at >> hop_shift_;
     const uint64_t upto = std::min(end, (range + 1) << hop_shift_);
     hopping_index_[range % index_size_]->fetch_add(upto - at, std::memory_order_release);
@@ -68,9 +69,9 @@ bool GrasshopperBuffer::is_full(uint64_t range) const {
   return hopping_index_[range % index_size_]->load(std::memory_order_acquire) == full_[range % index_size_];
 }
 
-Lsn GrasshopperBuffer::contiguous_prefix() {
+StreamPosition GrasshopperBuffer::contiguous_prefix() {
   // No further than the tail stands now: what is published meanwhile is the next call's.
-  const Lsn limit = reserved();
+  const StreamPosition limit = reserved();
   bool moves = true;
   while (moves && sbl_ < limit) {
     moves = mode_ != GrasshopperMode::kCrawl && hop();
@@ -79,7 +80,7 @@ Lsn GrasshopperBuffer::contiguous_prefix() {
   return sbl_;
 }
 
-void GrasshopperBuffer::advance(Lsn sbl) {
+void GrasshopperBuffer::advance(StreamPosition sbl) {
   DCHECK(sbl > sbl_);
   const uint64_t range = sbl.value >> hop_shift_;
   for (uint64_t passed = sbl_.value >> hop_shift_; passed < range; ++passed) {
@@ -95,7 +96,7 @@ bool GrasshopperBuffer::hop() {
   uint64_t range = first;
   while (range < last && is_full(range)) ++range;
   if (range == first) return false;
-  Lsn sbl{range << hop_shift_};
+  StreamPosition sbl{range << hop_shift_};
   for (const auto& list : lists_) sbl = std::max(sbl, list->hop_to(range));
   hopped_bytes_ += sbl.value - sbl_.value;
   advance(sbl);
@@ -106,7 +107,7 @@ bool GrasshopperBuffer::hop() {
 
 // SBL-Crawling() of Algorithm 1.
 bool GrasshopperBuffer::crawl() {
-  const Lsn before = sbl_;
+  const StreamPosition before = sbl_;
   push_heads();
   while (!lsn_heap_.empty() && lsn_heap_.front().begin == sbl_ &&
          (mode_ == GrasshopperMode::kCrawl || !is_full(sbl_.value >> hop_shift_))) {
@@ -115,7 +116,7 @@ bool GrasshopperBuffer::crawl() {
     lsn_heap_.pop_back();
     in_heap_[top] = 0;
     GrasshopperList& list = *lists_[top];
-    const Lsn end = list.first()->end;
+    const StreamPosition end = list.first()->end;
     list.pop();
     advance(end);
     push_head(top);
@@ -138,7 +139,7 @@ void GrasshopperBuffer::push_head(uint32_t list) {
   in_heap_[list] = 1;
 }
 
-bool GrasshopperBuffer::quiescent(Lsn upto) {
+bool GrasshopperBuffer::quiescent(StreamPosition upto) {
   return tail_->fetch_add(0, std::memory_order_acq_rel) == upto.value;
 }
 

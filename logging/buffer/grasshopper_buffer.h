@@ -1,7 +1,7 @@
 // The grasshopper buffer: each worker lists what it has written; the flusher advances the prefix along these
 // lists, crawling from record to record or, where a whole range is written, hopping over it.
 //
-// Flow        reserve: fetch_add the LSN sequencer.
+// Flow        reserve: fetch_add the position sequencer.
 //             publish: append to the own c-list and h-list, then count the bytes in the hopping index.
 //             contiguous_prefix: hop over full ranges, crawl where the first range is not full.
 //             collect: the worker's gc follows the SDL, invoking the callbacks of its commits.
@@ -42,31 +42,33 @@ class GrasshopperBuffer : public LogBuffer {
  public:
   explicit GrasshopperBuffer(const LogBufferOptions& options);
 
-  Lsn reserve(WorkerId worker, size_t bytes) override;
-  void publish(WorkerId worker, Lsn lsn, size_t bytes) override { publish(worker, lsn, bytes, {}); }
+  StreamPosition reserve(WorkerId worker, size_t bytes) override;
+  void publish(WorkerId worker, StreamPosition position, size_t bytes) override {
+    publish(worker, position, bytes, {});
+  }
   // A commit that waits: `callback` is invoked by the worker's collect() once the record is durable.
-  void publish(WorkerId worker, Lsn lsn, size_t bytes, const CommitCallback& callback);
-  // Moves the worker's gc to `sdl`, the storage-durable LSN. Returns how many callbacks it invoked.
-  size_t collect(WorkerId worker, Lsn sdl) { return lists_[worker.value]->collect(sdl); }
+  void publish(WorkerId worker, StreamPosition position, size_t bytes, const CommitCallback& callback);
+  // Moves the worker's gc to `sdl`, the storage-durable position. Returns how many callbacks it invoked.
+  size_t collect(WorkerId worker, StreamPosition sdl) { return lists_[worker.value]->collect(sdl); }
 
-  Lsn contiguous_prefix() override;
-  bool quiescent(Lsn upto) override;
+  StreamPosition contiguous_prefix() override;
+  bool quiescent(StreamPosition upto) override;
 
   // The part of the prefix that was crawled, not hopped (Figure 20): by the flusher, or when it has stopped.
   double crawling_ratio() const;
 
  protected:
-  Lsn reserved() const override { return Lsn{tail_->load(std::memory_order_relaxed)}; }
+  StreamPosition reserved() const override { return StreamPosition{tail_->load(std::memory_order_relaxed)}; }
 
  private:
   struct Pending {
-    Lsn begin;
+    StreamPosition begin;
     uint32_t list;
   };
 
-  void count(Lsn lsn, uint64_t bytes);
+  void count(StreamPosition position, uint64_t bytes);
   bool is_full(uint64_t range) const;
-  void advance(Lsn sbl);
+  void advance(StreamPosition sbl);
   bool hop();
   bool crawl();
   void push_heads();
@@ -83,9 +85,9 @@ class GrasshopperBuffer : public LogBuffer {
   std::vector<std::unique_ptr<GrasshopperList>> lists_;  // one a worker
 
   // The flusher's, on lines of its own.
-  alignas(kCacheLineBytes) Lsn sbl_;
+  alignas(kCacheLineBytes) StreamPosition sbl_;
   std::vector<uint64_t> full_;     // what each entry of the index holds when its next range is full
-  std::vector<Pending> lsn_heap_;  // the first pending record of each list, the lowest LSN on top
+  std::vector<Pending> lsn_heap_;  // the first pending record of each list, the lowest position on top
   std::vector<uint8_t> in_heap_;   // by list
   uint64_t crawled_bytes_ = 0;
   uint64_t hopped_bytes_ = 0;

@@ -15,7 +15,7 @@ using namespace test;
 
 constexpr uint64_t kHop = 256;
 
-GrasshopperBuffer make(GrasshopperMode mode, Lsn begin = Lsn{kHop}) {
+GrasshopperBuffer make(GrasshopperMode mode, StreamPosition begin = StreamPosition{kHop}) {
   LogBufferOptions options;
   options.workers = 2;
   options.ring_bytes = 4096;
@@ -32,19 +32,19 @@ constexpr WorkerId kTwo{1};
 TEST(GrasshopperBuffer, CrawlsInARangeThatIsNotFull) {
   GrasshopperBuffer buffer = make(GrasshopperMode::kBoth);
   append(buffer, kOne, 100);
-  const Lsn last = append(buffer, kTwo, 100);
+  const StreamPosition last = append(buffer, kTwo, 100);
   EXPECT_EQ(buffer.contiguous_prefix(), last + 100);
   EXPECT_EQ(buffer.crawling_ratio(), 1);
 }
 
 TEST(GrasshopperBuffer, HopsOverFullRangesToTheEndOfTheRecordAcross) {
   GrasshopperBuffer buffer = make(GrasshopperMode::kHop);
-  Lsn across;
+  StreamPosition across;
   for (uint64_t i = 0; i < 12; ++i) {
-    const Lsn lsn = append(buffer, WorkerId{static_cast<uint32_t>(i % 2)}, 100);
-    if (lsn.value < 5 * kHop && lsn.value + 100 > 5 * kHop) across = lsn;
+    const StreamPosition position = append(buffer, WorkerId{static_cast<uint32_t>(i % 2)}, 100);
+    if (position.value < 5 * kHop && position.value + 100 > 5 * kHop) across = position;
   }
-  ASSERT_NE(across, Lsn{});  // records reach over the end of the fourth range, and not of the fifth
+  ASSERT_NE(across, StreamPosition{});  // records reach over the end of the fourth range, and not of the fifth
   EXPECT_EQ(buffer.contiguous_prefix(), across + 100);
   EXPECT_EQ(buffer.crawling_ratio(), 0);
 }
@@ -52,7 +52,7 @@ TEST(GrasshopperBuffer, HopsOverFullRangesToTheEndOfTheRecordAcross) {
 TEST(GrasshopperBuffer, HopsNoFurtherThanTheHole) {
   GrasshopperBuffer buffer = make(GrasshopperMode::kHop);
   append(buffer, kOne, kHop);
-  const Lsn hole = buffer.reserve(kTwo, 50);
+  const StreamPosition hole = buffer.reserve(kTwo, 50);
   for (int i = 0; i < 8; ++i) append(buffer, kOne, 100);
   EXPECT_EQ(buffer.contiguous_prefix(), hole);
   fill(buffer, kTwo, hole, 50);
@@ -62,7 +62,7 @@ TEST(GrasshopperBuffer, HopsNoFurtherThanTheHole) {
 TEST(GrasshopperBuffer, CrawlsUpToTheHoleAndHopsOnceItIsFilled) {
   GrasshopperBuffer buffer = make(GrasshopperMode::kBoth);
   append(buffer, kOne, 100);
-  const Lsn hole = buffer.reserve(kTwo, 50);
+  const StreamPosition hole = buffer.reserve(kTwo, 50);
   for (int i = 0; i < 10; ++i) append(buffer, kOne, 100);
   EXPECT_EQ(buffer.contiguous_prefix(), hole);
   fill(buffer, kTwo, hole, 50);
@@ -74,7 +74,7 @@ TEST(GrasshopperBuffer, CrawlsUpToTheHoleAndHopsOnceItIsFilled) {
 TEST(GrasshopperBuffer, HopsOverARecordLongerThanARange) {
   GrasshopperBuffer buffer = make(GrasshopperMode::kHop);
   append(buffer, kOne, 10);
-  const Lsn longest = append(buffer, kTwo, 700);
+  const StreamPosition longest = append(buffer, kTwo, 700);
   EXPECT_EQ(buffer.contiguous_prefix(), longest + 700);
   append(buffer, kOne, 10);
   EXPECT_EQ(buffer.contiguous_prefix(), longest + 700);  // its range is not full
@@ -83,9 +83,9 @@ TEST(GrasshopperBuffer, HopsOverARecordLongerThanARange) {
 }
 
 TEST(GrasshopperBuffer, BeginsInTheMiddleOfARange) {
-  GrasshopperBuffer buffer = make(GrasshopperMode::kHop, Lsn{kHop + 56});
+  GrasshopperBuffer buffer = make(GrasshopperMode::kHop, StreamPosition{kHop + 56});
   append(buffer, kOne, 200);
-  EXPECT_EQ(buffer.contiguous_prefix(), Lsn{2 * kHop});
+  EXPECT_EQ(buffer.contiguous_prefix(), StreamPosition{2 * kHop});
 }
 
 // Over many rounds of the ring, with gc behind.
@@ -93,8 +93,8 @@ TEST(GrasshopperBuffer, HopsAndCrawlsRoundAfterRound) {
   for (const GrasshopperMode mode :
        {GrasshopperMode::kBoth, GrasshopperMode::kCrawl, GrasshopperMode::kHop}) {
     GrasshopperBuffer buffer = make(mode);
-    Drainer drainer(buffer, Lsn{kHop}, 700);
-    Lsn end{kHop};
+    Drainer drainer(buffer, StreamPosition{kHop}, 700);
+    StreamPosition end{kHop};
     for (uint64_t i = 0; i < 2000; ++i) {
       const auto bytes = static_cast<uint32_t>(8 + i * 37 % 300);
       end = append(buffer, WorkerId{static_cast<uint32_t>(i / 3 % 2)}, bytes) + bytes;
@@ -109,19 +109,19 @@ TEST(GrasshopperBuffer, HopsAndCrawlsRoundAfterRound) {
   }
 }
 
-// Commits wait for the storage-durable LSN, not for the prefix; each is reported once, in order, on its
+// Commits wait for the storage-durable position, not for the prefix; each is reported once, in order, on its
 // worker.
 TEST(GrasshopperBuffer, CallsBackWhatIsDurable) {
   GrasshopperBuffer buffer = make(GrasshopperMode::kBoth);
-  std::vector<Lsn> told;
-  const CommitCallback tell{[](void* to, Lsn lsn) { static_cast<std::vector<Lsn>*>(to)->push_back(lsn); },
+  std::vector<StreamPosition> told;
+  const CommitCallback tell{[](void* to, StreamPosition position) { static_cast<std::vector<StreamPosition>*>(to)->push_back(position); },
                             &told};
-  std::vector<Lsn> commits;
+  std::vector<StreamPosition> commits;
   for (int i = 0; i < 6; ++i) {
     append(buffer, kOne, 20);
-    const Lsn lsn = buffer.reserve(kOne, 30);
-    buffer.publish(kOne, lsn, 30, tell);
-    commits.push_back(lsn);
+    const StreamPosition position = buffer.reserve(kOne, 30);
+    buffer.publish(kOne, position, 30, tell);
+    commits.push_back(position);
   }
   EXPECT_EQ(buffer.contiguous_prefix(), commits.back() + 30);
   EXPECT_EQ(buffer.collect(kOne, commits[2]), 2u);

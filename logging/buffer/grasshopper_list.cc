@@ -12,7 +12,7 @@ void GrasshopperList::append(const Record& record) {
 }
 
 void GrasshopperList::collect_oldest() {
-  const Lsn begin = records_.oldest()->begin;
+  const StreamPosition begin = records_.oldest()->begin;
   records_.collect_oldest();
   while (const Hop* hop = hops_.oldest()) {
     if (hop->first >= begin) return;
@@ -20,7 +20,7 @@ void GrasshopperList::collect_oldest() {
   }
 }
 
-size_t GrasshopperList::collect(Lsn sdl) {
+size_t GrasshopperList::collect(StreamPosition sdl) {
   size_t invoked = 0;
   while (const Record* oldest = records_.oldest()) {
     if (oldest->end > sdl) break;  // Spec2
@@ -34,7 +34,7 @@ size_t GrasshopperList::collect(Lsn sdl) {
   return invoked;
 }
 
-void GrasshopperList::collect_silent(Lsn sdl) {
+void GrasshopperList::collect_silent(StreamPosition sdl) {
   while (const Record* oldest = records_.oldest()) {
     if (oldest->end > sdl || oldest->callback.function != nullptr) return;
     collect_oldest();
@@ -50,8 +50,8 @@ void GrasshopperList::pop() {
   }
 }
 
-Lsn GrasshopperList::hop_to(uint64_t range) {
-  const Lsn boundary{range << hop_shift_};
+StreamPosition GrasshopperList::hop_to(uint64_t range) {
+  const StreamPosition boundary{range << hop_shift_};
   while (const Hop* hop = hops_.first()) {
     if (hop->range >= range) break;
     hops_.pop();

@@ -1,4 +1,4 @@
-// GrasshopperList: one worker's records that are in the buffer and not yet confirmed, in LSN order, with a
+// GrasshopperList: one worker's records that are in the buffer and not yet confirmed, in position order, with a
 // second list of places to hop to.
 //
 // Flow        the worker append()s a record to the c-list, and to the h-list when it is its first in its
@@ -29,13 +29,13 @@
 #include "base/atomic.h"
 #include "base/cache_line.h"
 #include "base/check.h"
-#include "logging/record/lsn.h"
+#include "logging/record/stream_position.h"
 
 namespace mneme {
 
-// The function to call once the record at `lsn` is durable.
+// The function to call once the record at `position` is durable.
 struct CommitCallback {
-  void (*function)(void* context, Lsn lsn) = nullptr;
+  void (*function)(void* context, StreamPosition position) = nullptr;
   void* context = nullptr;
 };
 
@@ -112,12 +112,12 @@ class PendingList {
 class GrasshopperList {
  public:
   struct Record {
-    Lsn begin;
-    Lsn end;
+    StreamPosition begin;
+    StreamPosition end;
     CommitCallback callback;
   };
 
-  GrasshopperList(Lsn begin, uint32_t hop_shift)
+  GrasshopperList(StreamPosition begin, uint32_t hop_shift)
       : hop_shift_(hop_shift),
         last_range_(begin.value >> hop_shift),
         records_({begin, begin, {}}),
@@ -126,22 +126,22 @@ class GrasshopperList {
   // The worker's: steps 1 and 2 of enqueuing (Figure 6).
   void append(const Record& record);
   // The worker's: collects records below `sdl` and invokes their callbacks. Returns how many it invoked.
-  size_t collect(Lsn sdl);
+  size_t collect(StreamPosition sdl);
   // The worker's: the same, up to the first record that has a callback.
-  void collect_silent(Lsn sdl);
+  void collect_silent(StreamPosition sdl);
 
   // The flusher's: the first record that is not confirmed, and on to the next one.
   const Record* first() const { return records_.first(); }
   void pop();
   // The flusher's: every record that begins below the boundary, where this range begins, is in its worker's
   // list. Confirms this list's; returns the end of its last one.
-  Lsn hop_to(uint64_t range);
+  StreamPosition hop_to(uint64_t range);
 
  private:
   using Records = PendingList<Record>;
   struct Hop {
     uint64_t range = 0;
-    Lsn first;                        // the first record's begin in this range
+    StreamPosition first;                        // the first record's begin in this range
     Records::Node* before = nullptr;  // the node before it
   };
 

@@ -22,15 +22,15 @@ uint64_t GroupedBuffer::random(WorkerId worker) {
   return x >> 32;
 }
 
-Lsn GroupedBuffer::reserve(WorkerId worker, size_t bytes) {
+StreamPosition GroupedBuffer::reserve(WorkerId worker, size_t bytes) {
   DCHECK(worker.value < workers_);
   Member& member = *members_[worker.value];
   if (lock_->try_lock()) {
     member.array = nullptr;
     member.alone = {draw(bytes), bytes};
-    const Lsn lsn = member.alone.begin;
+    const StreamPosition position = member.alone.begin;
     drawn(member.alone);
-    return lsn;
+    return position;
   }
   ConsolidationArray& array = *arrays_[array_of(worker)];
   const ConsolidationArray::Place place = array.join(random(worker), bytes);
@@ -46,18 +46,18 @@ Lsn GroupedBuffer::reserve(WorkerId worker, size_t bytes) {
   return region.begin;
 }
 
-void GroupedBuffer::publish(WorkerId worker, Lsn lsn, size_t bytes) {
+void GroupedBuffer::publish(WorkerId worker, StreamPosition position, size_t bytes) {
   const Member& member = *members_[worker.value];
   if (member.array == nullptr) {
-    DCHECK(member.alone.begin == lsn);
+    DCHECK(member.alone.begin == position);
     DCHECK(member.alone.bytes == bytes);
     release_region(worker, member.alone);
     return;
   }
   if (!member.array->leave(*member.slot, bytes)) return;
   const Region region = member.array->region(*member.slot);
-  DCHECK(region.begin <= lsn);
-  DCHECK(lsn + bytes <= region.begin + region.bytes);
+  DCHECK(region.begin <= position);
+  DCHECK(position + bytes <= region.begin + region.bytes);
   member.array->free(*member.slot);
   release_region(worker, region);
 }

@@ -25,8 +25,8 @@ class GroupedBuffer : public LockedTailBuffer {
   // `arrays`: how many consolidation arrays, each with `options.tuning.slots` slots.
   explicit GroupedBuffer(const LogBufferOptions& options, uint32_t arrays = 1);
 
-  Lsn reserve(WorkerId worker, size_t bytes) override;
-  void publish(WorkerId worker, Lsn lsn, size_t bytes) override;
+  StreamPosition reserve(WorkerId worker, size_t bytes) override;
+  void publish(WorkerId worker, StreamPosition position, size_t bytes) override;
 
  protected:
   using Region = ConsolidationArray::Region;

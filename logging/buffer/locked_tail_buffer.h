@@ -2,11 +2,11 @@
 // raise.
 //
 // Flow        reserve: take the lock, draw(), release it now or when published.
-//             publish: raise_prefix() in LSN order.
+//             publish: raise_prefix() in position order.
 // Invariants  the lock's holder alone draws. The prefix is raised from one region's begin to its end, by one
-//             worker at a time: regions leave in LSN order.
+//             worker at a time: regions leave in position order.
 // Threads     as LogBuffer says.
-// Order       draws are critical sections of one lock: the lower LSN's section comes first, so what its
+// Order       draws are critical sections of one lock: the lower position's section comes first, so what its
 //             drawer had done is visible to the later one.
 // Source      Aether (Johnson et al., VLDB Journal 2012), appendix A.1 and A.3.
 #pragma once
@@ -21,20 +21,20 @@ class LockedTailBuffer : public LogBuffer {
  public:
   explicit LockedTailBuffer(const LogBufferOptions& options);
 
-  Lsn contiguous_prefix() override { return Lsn{prefix_->load(std::memory_order_acquire)}; }
+  StreamPosition contiguous_prefix() override { return StreamPosition{prefix_->load(std::memory_order_acquire)}; }
   // False as well while a worker holds the lock: a record is under way. With the lock in hand, a worker that
   // draws later sees what the flusher did before.
-  bool quiescent(Lsn upto) override;
+  bool quiescent(StreamPosition upto) override;
 
  protected:
-  Lsn reserved() const override { return Lsn{tail_->load(std::memory_order_relaxed)}; }
+  StreamPosition reserved() const override { return StreamPosition{tail_->load(std::memory_order_relaxed)}; }
 
   // The caller holds the lock.
-  Lsn draw(size_t bytes);
+  StreamPosition draw(size_t bytes);
   // Waits until everything below `begin` is published (Algorithm 3, line 8).
-  void await_turn(Lsn begin) const;
+  void await_turn(StreamPosition begin) const;
   // The region is written, and it is its turn.
-  void raise_prefix(Lsn begin, uint64_t bytes);
+  void raise_prefix(StreamPosition begin, uint64_t bytes);
 
   CachePadded<InsertLock> lock_;
 

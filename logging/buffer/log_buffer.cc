@@ -24,20 +24,20 @@ bool LogBuffer::await_space(WorkerId worker) {
   return !closed_.load(std::memory_order_acquire);
 }
 
-void LogBuffer::write(WorkerId, Lsn at, ByteSpan bytes) {
+void LogBuffer::write(WorkerId, StreamPosition at, ByteSpan bytes) {
   ring_.write(at, bytes);
 }
 
-void LogBuffer::write_record(WorkerId worker, Lsn at, ByteSpan header, ByteSpan payload) {
+void LogBuffer::write_record(WorkerId worker, StreamPosition at, ByteSpan header, ByteSpan payload) {
   write(worker, at, header);
   write(worker, at + header.size(), payload);
 }
 
-void LogBuffer::read(Lsn at, std::span<std::byte> into) const {
+void LogBuffer::read(StreamPosition at, std::span<std::byte> into) const {
   ring_.read(at, into);
 }
 
-void LogBuffer::release(Lsn upto) {
+void LogBuffer::release(StreamPosition upto) {
   DCHECK(upto >= released());
   DCHECK(upto <= contiguous_prefix());
   released_->store(upto.value, std::memory_order_release);

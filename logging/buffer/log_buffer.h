@@ -3,7 +3,7 @@
 // Flow        await_space() -> reserve() -> write() -> publish()     a worker, for one record
 //             contiguous_prefix() -> read() -> release()             the flusher
 // Invariants  released <= contiguous_prefix <= reserved <= released + capacity
-//             LSNs rise in the order of the reserve() calls, over all workers; the records leave no gap.
+//             positions rise in the order of the reserve() calls, over all workers; the records leave no gap.
 //             Every byte below contiguous_prefix() is final, and it lies on a record boundary.
 //             A worker has at most one record reserved and unpublished.
 // Threads     await_space, reserve, write, publish: the worker they name. contiguous_prefix, read, release,
@@ -13,9 +13,9 @@
 //             worker must therefore wait for no other.
 // Not here    what the bytes mean (record_format.h), when they are taken out (log_flusher.h).
 //
-// Order, exactly. Of two reserve() calls, what happens before the one that draws the lower LSN is visible
+// Order, exactly. Of two reserve() calls, what happens before the one that draws the lower position is visible
 // after the other has returned. It follows that a call that begins when another has returned draws the higher
-// LSN: were its LSN lower, what it saw would have to precede itself. Each buffer's header says why this holds
+// position: were its position lower, what it saw would have to precede itself. Each buffer's header says why this holds
 // for it. A commit rests on it twice: as the order of memory, and as the serial order
 // (engine/transaction/transaction.h).
 //
@@ -33,7 +33,7 @@
 #include "base/strong_id.h"
 #include "logging/buffer/log_ring.h"
 #include "logging/buffer/log_source.h"
-#include "logging/record/lsn.h"
+#include "logging/record/stream_position.h"
 
 namespace mneme {
 
@@ -54,7 +54,7 @@ struct LogBufferOptions {
   uint32_t workers = 1;
   size_t ring_bytes = size_t{16} << 20;  // a power of two, and room for every worker's largest record twice
   size_t largest_record_bytes = 0;
-  Lsn begin = kFirstLsn;  // where the first record stands
+  StreamPosition begin = kFirstPosition;  // where the first record stands
   LogBufferTuning tuning{};
   // the ring's, of an owner that outlives the buffer; null: the buffer's own
   std::byte* ring_memory = nullptr;
@@ -73,26 +73,26 @@ class LogBuffer : public LogSource {
   bool await_space(WorkerId worker);
 
   // Draws the next `bytes` bytes of the stream, at least one.
-  virtual Lsn reserve(WorkerId worker, size_t bytes) = 0;
+  virtual StreamPosition reserve(WorkerId worker, size_t bytes) = 0;
   // Writes a part of the worker's reserved record.
-  virtual void write(WorkerId worker, Lsn at, ByteSpan bytes);
+  virtual void write(WorkerId worker, StreamPosition at, ByteSpan bytes);
   // The whole of it.
-  virtual void write_record(WorkerId worker, Lsn at, ByteSpan header, ByteSpan payload);
+  virtual void write_record(WorkerId worker, StreamPosition at, ByteSpan header, ByteSpan payload);
   // The worker's reserved record is written.
-  virtual void publish(WorkerId worker, Lsn lsn, size_t bytes) = 0;
+  virtual void publish(WorkerId worker, StreamPosition position, size_t bytes) = 0;
 
-  // The LSN below which every reserved record is published, as far as the buffer knows just now. Never falls.
-  virtual Lsn contiguous_prefix() = 0;
+  // The position below which every reserved record is published, as far as the buffer knows just now. Never falls.
+  virtual StreamPosition contiguous_prefix() = 0;
   // How many bytes are published and will be in the prefix a little later, without another record having to
   // come. The flusher.
   virtual size_t late_bytes() const { return 0; }
-  void read(Lsn at, std::span<std::byte> into) const override;
+  void read(StreamPosition at, std::span<std::byte> into) const override;
   // The flusher is done with everything below: its bytes may be overwritten. A record boundary.
-  virtual void release(Lsn upto);
+  virtual void release(StreamPosition upto);
 
   // Whether nothing is reserved at or past `upto`. Ordered so that the flusher can go to sleep on it: a
   // reserve() that this call didn't see sees everything that the flusher wrote before the call.
-  virtual bool quiescent(Lsn upto) = 0;
+  virtual bool quiescent(StreamPosition upto) = 0;
 
   // Ends the waits of await_space(), now and later: the log has failed.
   void close();
@@ -100,11 +100,11 @@ class LogBuffer : public LogSource {
   size_t capacity() const { return ring_.capacity(); }
 
  protected:
-  // The highest LSN drawn so far; may be stale.
-  virtual Lsn reserved() const = 0;
+  // The highest position drawn so far; may be stale.
+  virtual StreamPosition reserved() const = 0;
   // Whether reserve() finds room for any record.
   virtual bool has_room(WorkerId worker) const;
-  Lsn released() const { return Lsn{released_->load(std::memory_order_acquire)}; }
+  StreamPosition released() const { return StreamPosition{released_->load(std::memory_order_acquire)}; }
 
   std::byte* ring_memory() const { return ring_.memory(); }
 

@@ -23,8 +23,8 @@ TEST(LogBufferFactory, NamesAndKindsAgree) {
     options.ring_bytes = 4096;
     options.largest_record_bytes = 100;
     const auto buffer = make_log_buffer(kind, options);
-    EXPECT_EQ(test::append(*buffer, WorkerId{0}, 50), kFirstLsn);
-    EXPECT_EQ(buffer->contiguous_prefix(), kFirstLsn + 50);
+    EXPECT_EQ(test::append(*buffer, WorkerId{0}, 50), kFirstPosition);
+    EXPECT_EQ(buffer->contiguous_prefix(), kFirstPosition + 50);
   }
   EXPECT_EQ(*log_buffer_kind("default"), kDefaultLogBuffer);
 }

@@ -1,6 +1,6 @@
 // Goal: every kind of log buffer keeps its promises whatever the threads' timing. Method: workers write
 // records that say what they must hold into a tiny ring; one thread drains it, checks every byte, and
-// releases it. Each worker notes what it saw of the others around each reservation, and the order of the LSNs
+// releases it. Each worker notes what it saw of the others around each reservation, and the order of the positions
 // is held against that.
 #include <gtest/gtest.h>
 
@@ -81,10 +81,10 @@ TEST(LogBufferCases, CoverEveryKind) {
 
 // A worker's actions and what it saw at one reservation.
 struct Reservation {
-  Lsn lsn;
+  StreamPosition position;
   uint32_t worker = 0;
   uint64_t attempt = 0;  // the worker's count, announced before it reserved
-  Lsn returned_before;   // the highest LSN that any worker had been given before it reserved
+  StreamPosition returned_before;   // the highest position that any worker had been given before it reserved
   std::array<uint64_t, kBufferWorkers> seen;  // the announcements that it saw after it reserved
 };
 
@@ -102,30 +102,30 @@ std::vector<Reservation> work_on(LogBuffer& buffer, Observation& observation, Wo
         static_cast<uint32_t>(kSmallestTestRecord + random() % (kLargest - kSmallestTestRecord));
     EXPECT_TRUE(buffer.await_space(worker));
     Reservation mine{{}, worker.value, i, {}, {}};
-    mine.returned_before = Lsn{observation.highest_returned.load(std::memory_order_acquire)};
+    mine.returned_before = StreamPosition{observation.highest_returned.load(std::memory_order_acquire)};
     observation.announced[worker.value]->store(i, std::memory_order_relaxed);
-    mine.lsn = buffer.reserve(worker, bytes);
+    mine.position = buffer.reserve(worker, bytes);
     for (uint32_t w = 0; w < kBufferWorkers; ++w) {
       mine.seen[w] = observation.announced[w]->load(std::memory_order_relaxed);
     }
     uint64_t highest = observation.highest_returned.load(std::memory_order_relaxed);
-    while (highest < mine.lsn.value &&
+    while (highest < mine.position.value &&
            !observation.highest_returned.compare_exchange_weak(
-               highest, mine.lsn.value, std::memory_order_release, std::memory_order_relaxed)) {
+               highest, mine.position.value, std::memory_order_release, std::memory_order_relaxed)) {
     }
     if (random() % 64 == 0) std::this_thread::yield();  // as a worker that validates meanwhile
-    fill(buffer, worker, mine.lsn, bytes);
+    fill(buffer, worker, mine.position, bytes);
     reservations.push_back(mine);
   }
   return reservations;
 }
 
-// LSNs agree with the order of the calls, and with what they made visible (log_buffer.h, "Order, exactly").
+// positions agree with the order of the calls, and with what they made visible (log_buffer.h, "Order, exactly").
 void check_order(std::vector<Reservation>& reservations) {
-  std::ranges::sort(reservations, {}, &Reservation::lsn);
+  std::ranges::sort(reservations, {}, &Reservation::position);
   std::array<uint64_t, kBufferWorkers> attempts{};
   for (const Reservation& each : reservations) {
-    EXPECT_LT(each.returned_before, each.lsn);
+    EXPECT_LT(each.returned_before, each.position);
     for (uint32_t w = 0; w < kBufferWorkers; ++w) EXPECT_GE(each.seen[w], attempts[w]);
     EXPECT_LT(attempts[each.worker], each.attempt);
     attempts[each.worker] = each.attempt;
@@ -141,7 +141,7 @@ TEST_P(LogBufferStress, PrefixCoversEveryRecordInOrder) {
   for (uint32_t w = 0; w < kBufferWorkers; ++w) {
     workers.emplace_back([&, w] { by_worker[w] = work_on(*buffer, observation, WorkerId{w}, kRecords); });
   }
-  Drainer drainer(*buffer, kFirstLsn, kLargest);
+  Drainer drainer(*buffer, kFirstPosition, kLargest);
   while (drainer.records() < kBufferWorkers * kRecords) {
     drainer.drain();
     std::this_thread::yield();
@@ -168,13 +168,13 @@ TEST_P(LogBufferStress, FullRingHoldsWorkersBack) {
       }
     });
   }
-  Drainer drainer(*buffer, kFirstLsn, kLargest);
+  Drainer drainer(*buffer, kFirstPosition, kLargest);
   for (uint64_t before = ~uint64_t{0}; appended.load(std::memory_order_relaxed) != before;) {
     before = appended.load(std::memory_order_relaxed);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     drainer.check_published();
   }
-  EXPECT_LE(drainer.at().value, kFirstLsn.value + buffer->capacity());
+  EXPECT_LE(drainer.at().value, kFirstPosition.value + buffer->capacity());
   EXPECT_LT(appended.load(std::memory_order_relaxed), kBufferWorkers * kRecords);
   while (drainer.records() < kBufferWorkers * kRecords) {
     drainer.drain();
@@ -200,9 +200,9 @@ TEST_P(LogBufferStress, CloseEndsTheWaitForSpace) {
 TEST_P(LogBufferStress, StoppedWorkerHoldsBackThePrefixAndLosesNothing) {
   constexpr uint64_t kRecords = 7;  // of each other worker: the ring has room for all
   const auto buffer = make_tiny(GetParam());
-  Drainer drainer(*buffer, kFirstLsn, kLargest);
+  Drainer drainer(*buffer, kFirstPosition, kLargest);
   append(*buffer, WorkerId{0}, 100);
-  const Lsn stopped = buffer->reserve(WorkerId{0}, 100);
+  const StreamPosition stopped = buffer->reserve(WorkerId{0}, 100);
   std::atomic<uint64_t> published{0};
   std::vector<std::thread> others;
   for (uint32_t w = 1; w < kBufferWorkers; ++w) {
@@ -233,15 +233,15 @@ TEST_P(LogBufferStress, StoppedWorkerHoldsBackThePrefixAndLosesNothing) {
 // One of many workers works: the others, which never come, hold back nothing.
 TEST_P(LogBufferStress, IdleWorkersBlockNothing) {
   const auto buffer = make_tiny(GetParam());
-  Drainer drainer(*buffer, kFirstLsn, kLargest);
-  EXPECT_TRUE(buffer->quiescent(kFirstLsn));
+  Drainer drainer(*buffer, kFirstPosition, kLargest);
+  EXPECT_TRUE(buffer->quiescent(kFirstPosition));
   for (uint64_t i = 0; i < 500; ++i) {
     const auto bytes = static_cast<uint32_t>(kSmallestTestRecord + i % 300);
-    const Lsn lsn = append(*buffer, WorkerId{2}, bytes);
+    const StreamPosition position = append(*buffer, WorkerId{2}, bytes);
     drainer.drain();
-    EXPECT_EQ(drainer.at(), lsn + bytes);
-    EXPECT_FALSE(buffer->quiescent(lsn));
-    EXPECT_TRUE(buffer->quiescent(lsn + bytes));
+    EXPECT_EQ(drainer.at(), position + bytes);
+    EXPECT_FALSE(buffer->quiescent(position));
+    EXPECT_TRUE(buffer->quiescent(position + bytes));
   }
 }
 

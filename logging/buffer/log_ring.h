@@ -1,7 +1,7 @@
-// LogRing: the memory of a log buffer, addressed by LSN. Plain bytes; which thread may touch which is the
+// LogRing: the memory of a log buffer, addressed by position. Plain bytes; which thread may touch which is the
 // buffer's business.
 //
-// Layout   the byte at LSN x lies at x mod capacity; capacity is a power of two. A run of bytes may wrap
+// Layout   the byte at position x lies at x mod capacity; capacity is a power of two. A run of bytes may wrap
 //          around once.
 // Threads  write: the worker that reserved the bytes. read: the flusher, once they are published.
 #pragma once
@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/memory/aligned_bytes.h"
-#include "logging/record/lsn.h"
+#include "logging/record/stream_position.h"
 
 namespace mneme {
 
@@ -36,7 +36,7 @@ class LogRing {
   // For a buffer that lays its bytes out in another way.
   std::byte* memory() const { return memory_; }
 
-  void write(Lsn at, ByteSpan bytes) {
+  void write(StreamPosition at, ByteSpan bytes) {
     if (bytes.empty()) return;  // memcpy must not be given the null pointer of an empty span
     const size_t offset = at.value & (capacity_ - 1);
     const size_t before_wrap = bytes.size() < capacity_ - offset ? bytes.size() : capacity_ - offset;
@@ -44,7 +44,7 @@ class LogRing {
     if (before_wrap < bytes.size())
       std::memcpy(memory(), bytes.data() + before_wrap, bytes.size() - before_wrap);
   }
-  void read(Lsn at, std::span<std::byte> into) const {
+  void read(StreamPosition at, std::span<std::byte> into) const {
     const size_t offset = at.value & (capacity_ - 1);
     const size_t before_wrap = into.size() < capacity_ - offset ? into.size() : capacity_ - offset;
     std::memcpy(into.data(), memory() + offset, before_wrap);

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "logging/record/lsn.h"
+#include "logging/record/stream_position.h"
 
 namespace mneme {
 
@@ -16,7 +16,7 @@ class LogSource {
  public:
   virtual ~LogSource() = default;
 
-  virtual void read(Lsn at, std::span<std::byte> into) const = 0;
+  virtual void read(StreamPosition at, std::span<std::byte> into) const = 0;
   // The value that the blocks' headers hold for epochs (block_format.h); 0 where there are none.
   virtual uint32_t persisted_epochs() const { return 0; }
 };

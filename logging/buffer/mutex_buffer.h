@@ -5,7 +5,7 @@
 // Waiting     reserve() waits while any worker has a record reserved and unpublished. A stopped worker stops
 //             all.
 // Source      Aether, appendix A.1, Algorithm 1. The lock is held over what a transaction does between its
-//             reservation and its fill as well (validation): the LSN must be drawn before it.
+//             reservation and its fill as well (validation): the position must be drawn before it.
 #pragma once
 
 #include "logging/buffer/locked_tail_buffer.h"
@@ -16,12 +16,12 @@ class MutexBuffer : public LockedTailBuffer {
  public:
   using LockedTailBuffer::LockedTailBuffer;
 
-  Lsn reserve(WorkerId, size_t bytes) override {
+  StreamPosition reserve(WorkerId, size_t bytes) override {
     lock_->lock();
     return draw(bytes);
   }
-  void publish(WorkerId, Lsn lsn, size_t bytes) override {
-    raise_prefix(lsn, bytes);
+  void publish(WorkerId, StreamPosition position, size_t bytes) override {
+    raise_prefix(position, bytes);
     lock_->unlock();
   }
 };

@@ -11,7 +11,7 @@ ReleaseQueue::ReleaseQueue(uint32_t nodes)
   node(0).status.store(Status::kTurn, std::memory_order_relaxed);
 }
 
-uint64_t ReleaseQueue::join(Lsn begin, uint64_t bytes) {
+uint64_t ReleaseQueue::join(StreamPosition begin, uint64_t bytes) {
   const uint64_t ticket = joined_++;
   // One node stays free: the turn may lie in the successor of the last.
   for (uint32_t tries = 0; ticket + 1 - left_->load(std::memory_order_acquire) >= size_; ++tries)

@@ -1,9 +1,9 @@
-// ReleaseQueue: regions of a log buffer that are to be released in LSN order. A worker that is done before
+// ReleaseQueue: regions of a log buffer that are to be released in position order. A worker that is done before
 // its turn leaves its region to a predecessor that is not.
 //
 // Flow        join() under the tail's lock -> fill -> delegate(): true, and leave;
 //             false: release the region, handoff(), and again for each delegated region that follows
-// Invariants  regions join in LSN order and leave in it. A region is released by the one who holds the turn:
+// Invariants  regions join in position order and leave in it. A region is released by the one who holds the turn:
 //             its owner, or the thread that held it before. kTurn passes from a node to its successor.
 // Threads     join: the holder of the tail's lock. delegate: the region's owner. handoff: the holder of the
 //             turn.
@@ -21,7 +21,7 @@
 
 #include "base/atomic.h"
 #include "base/cache_line.h"
-#include "logging/record/lsn.h"
+#include "logging/record/stream_position.h"
 
 namespace mneme {
 
@@ -30,10 +30,10 @@ class ReleaseQueue {
   explicit ReleaseQueue(uint32_t nodes = kNodes);
 
   // Appends the region; returns its ticket.
-  uint64_t join(Lsn begin, uint64_t bytes);
+  uint64_t join(StreamPosition begin, uint64_t bytes);
   // Returns whether another thread will release the region. `stay`: wait for the turn rather than leave.
   bool delegate(uint64_t ticket, bool stay);
-  Lsn begin(uint64_t ticket) const { return node(ticket).begin; }
+  StreamPosition begin(uint64_t ticket) const { return node(ticket).begin; }
   uint64_t bytes(uint64_t ticket) const { return node(ticket).bytes; }
   // The region is released. Returns whether the next one is delegated, and the caller's to release.
   bool handoff(uint64_t ticket);
@@ -53,7 +53,7 @@ class ReleaseQueue {
     // thread that releases it, earlier releases to the thread that gets the turn.
     Atomic<Status> status{Status::kFree};
     // Written by join() before the status; read by the thread that releases it.
-    Lsn begin;
+    StreamPosition begin;
     uint64_t bytes = 0;
   };
 

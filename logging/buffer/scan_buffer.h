@@ -25,18 +25,18 @@ class ScanBuffer : public LogBuffer {
  public:
   explicit ScanBuffer(const LogBufferOptions& options);
 
-  Lsn reserve(WorkerId worker, size_t bytes) override;
-  void publish(WorkerId worker, Lsn lsn, size_t bytes) override;
-  Lsn contiguous_prefix() override;
-  bool quiescent(Lsn upto) override;
+  StreamPosition reserve(WorkerId worker, size_t bytes) override;
+  void publish(WorkerId worker, StreamPosition position, size_t bytes) override;
+  StreamPosition contiguous_prefix() override;
+  bool quiescent(StreamPosition upto) override;
 
  protected:
-  Lsn reserved() const override { return Lsn{tail_->load(std::memory_order_relaxed)}; }
+  StreamPosition reserved() const override { return StreamPosition{tail_->load(std::memory_order_relaxed)}; }
 
  private:
-  Atomic<uint64_t>& word_of(uint64_t lsn) const { return words_[lsn % capacity() / 64]; }
-  static uint64_t mask_of(uint64_t lsn, uint64_t bits);
-  uint64_t bits_set_from(uint64_t lsn) const;
+  Atomic<uint64_t>& word_of(uint64_t position) const { return words_[position % capacity() / 64]; }
+  static uint64_t mask_of(uint64_t position, uint64_t bits);
+  uint64_t bits_set_from(uint64_t position) const;
 
   const uint64_t step_bits_;
   // Read-modify-written by reserve() and quiescent() (acq_rel: watermark_buffer.h has the reasons).

@@ -12,24 +12,24 @@ WatermarkBuffer::WatermarkBuffer(const LogBufferOptions& options)
       bounds_(options.workers),
       prefix_(options.begin.value) {}
 
-Lsn WatermarkBuffer::reserve(WorkerId worker, size_t bytes) {
+StreamPosition WatermarkBuffer::reserve(WorkerId worker, size_t bytes) {
   DCHECK(worker.value < workers_);
   DCHECK(bounds_.is_clear(worker.value));
   bounds_.publish(worker.value, tail_->load(std::memory_order_relaxed));
-  return Lsn{tail_->fetch_add(bytes, std::memory_order_acq_rel)};
+  return StreamPosition{tail_->fetch_add(bytes, std::memory_order_acq_rel)};
 }
 
-void WatermarkBuffer::publish(WorkerId worker, Lsn, size_t) {
+void WatermarkBuffer::publish(WorkerId worker, StreamPosition, size_t) {
   DCHECK(!bounds_.is_clear(worker.value));
   bounds_.clear(worker.value);
 }
 
-Lsn WatermarkBuffer::contiguous_prefix() {
+StreamPosition WatermarkBuffer::contiguous_prefix() {
   *prefix_ = std::max(*prefix_, bounds_.lowest(tail_->load(std::memory_order_acquire)));
-  return Lsn{*prefix_};
+  return StreamPosition{*prefix_};
 }
 
-bool WatermarkBuffer::quiescent(Lsn upto) {
+bool WatermarkBuffer::quiescent(StreamPosition upto) {
   // Adding nothing, but as a read-modify-write: every reserve() comes before it and is seen, or after it and
   // sees.
   return tail_->fetch_add(0, std::memory_order_acq_rel) == upto.value;

@@ -1,7 +1,7 @@
-// The watermark buffer: one fetch_add draws an LSN, and each worker's own low watermark says what it hasn't
+// The watermark buffer: one fetch_add draws a position, and each worker's own low watermark says what it hasn't
 // written.
 //
-// Flow        reserve: publish a lower bound of the LSN to come, then fetch_add the tail.
+// Flow        reserve: publish a lower bound of the position to come, then fetch_add the tail.
 //             publish: clear the bound.
 //             contiguous_prefix: load the tail, then scan the bounds; the minimum of all is the prefix.
 // Invariants  every value of the tail is a record boundary, every bound is a value of the tail, and so is the
@@ -18,18 +18,18 @@ class WatermarkBuffer : public LogBuffer {
  public:
   explicit WatermarkBuffer(const LogBufferOptions& options);
 
-  Lsn reserve(WorkerId worker, size_t bytes) override;
-  void publish(WorkerId worker, Lsn lsn, size_t bytes) override;
-  Lsn contiguous_prefix() override;
-  bool quiescent(Lsn upto) override;
+  StreamPosition reserve(WorkerId worker, size_t bytes) override;
+  void publish(WorkerId worker, StreamPosition position, size_t bytes) override;
+  StreamPosition contiguous_prefix() override;
+  bool quiescent(StreamPosition upto) override;
 
  protected:
-  Lsn reserved() const override { return Lsn{tail_->load(std::memory_order_relaxed)}; }
+  StreamPosition reserved() const override { return StreamPosition{tail_->load(std::memory_order_relaxed)}; }
 
  private:
   // Read-modify-written by reserve() and quiescent() (acq_rel); loaded by contiguous_prefix() (acquire).
-  //   release: the worker's bound is visible to a thread that sees the LSN drawn (bound_set.h). acquire: a
-  //   worker sees what the drawers of lower LSNs saw, above all that the flusher released its bytes; and it
+  //   release: the worker's bound is visible to a thread that sees the position drawn (bound_set.h). acquire: a
+  //   worker sees what the drawers of lower positions saw, above all that the flusher released its bytes; and it
   //   sees the flusher's announcement of sleep where quiescent() came first.
   CachePadded<Atomic<uint64_t>> tail_;
   BoundSet<> bounds_;             // of each worker's reserved and unpublished record

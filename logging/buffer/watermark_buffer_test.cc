@@ -9,9 +9,9 @@ namespace {
 
 TEST(WatermarkBuffer, HoldsBackAtTheLowestUnwrittenRecord) {
   WatermarkBuffer buffer({.workers = 3, .ring_bytes = 4096, .largest_record_bytes = 400});
-  const Lsn first = buffer.reserve(WorkerId{0}, 100);
-  const Lsn second = buffer.reserve(WorkerId{1}, 50);
-  const Lsn third = buffer.reserve(WorkerId{2}, 10);
+  const StreamPosition first = buffer.reserve(WorkerId{0}, 100);
+  const StreamPosition second = buffer.reserve(WorkerId{1}, 50);
+  const StreamPosition third = buffer.reserve(WorkerId{2}, 10);
   buffer.publish(WorkerId{2}, third, 10);
   EXPECT_EQ(buffer.contiguous_prefix(), first);
   buffer.publish(WorkerId{0}, first, 100);

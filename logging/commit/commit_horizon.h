@@ -30,13 +30,13 @@ class CommitHorizon {
   // Which stream the worker writes to last. Before it does.
   virtual void ends_in(WorkerId, uint32_t /*stream*/) {}
   // The record that the worker drew stands in the stream, up to `end`.
-  virtual void published(WorkerId, uint32_t /*stream*/, Lsn /*end*/) {}
+  virtual void published(WorkerId, uint32_t /*stream*/, StreamPosition /*end*/) {}
   // In all streams that it goes to.
   virtual void settled(WorkerId worker, Lsn lsn, RecordKind kind) = 0;
 
   // As FlusherObserver says.
   virtual void gathers(uint32_t /*stream*/) {}
-  virtual void rose(uint32_t /*stream*/, Lsn /*stream_durable*/) {}
+  virtual void rose(uint32_t /*stream*/, StreamPosition /*stream_durable*/) {}
   virtual bool may_sleep(uint32_t /*stream*/) { return true; }
 
   // Returns what the next record draws, or less. Every lower number is drawn.

@@ -4,7 +4,7 @@
 // Threads  the flusher's.
 #pragma once
 
-#include "logging/record/lsn.h"
+#include "logging/record/stream_position.h"
 
 namespace mneme {
 
@@ -14,7 +14,7 @@ class FlusherObserver {
 
   // It looks into its buffer next: what is published by now goes out with its next flush, at the latest.
   virtual void gathers() = 0;
-  virtual void rose(Lsn durable) = 0;
+  virtual void rose(StreamPosition durable) = 0;
   // It has nothing to do. False: it should look again soon.
   virtual bool may_sleep() = 0;
   virtual void failed() = 0;

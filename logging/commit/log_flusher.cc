@@ -46,12 +46,12 @@ void LogFlusher::finish() {
   thread_.join();
 }
 
-bool LogFlusher::wait_durable(Lsn lsn) {
-  if (lsn < durable()) return true;
+bool LogFlusher::wait_durable(StreamPosition position) {
+  if (position < durable()) return true;
   begin_wait();
-  progress_.await([&] { return lsn < durable() || has_failed(); });
+  progress_.await([&] { return position < durable() || has_failed(); });
   end_wait();
-  return lsn < durable();
+  return position < durable();
 }
 
 void LogFlusher::begin_wait() {
@@ -77,14 +77,14 @@ void LogFlusher::run() {
     // Before the prefix: what was published before the destructor began must be in it.
     const bool closing = closing_.load(std::memory_order_acquire);
     if (options_.observer != nullptr) options_.observer->gathers();
-    const Lsn prefix = buffer_.contiguous_prefix();
+    const StreamPosition prefix = buffer_.contiguous_prefix();
     nanoseconds gathering = gathering_left(prefix);
     // A whole group, but for records that are late, for which no wake-up comes.
     const bool is_late = prefix.value - taken_.value + buffer_.late_bytes() >= options_.group.bytes;
     if (options_.keeps_until_durable) {
       gathering = std::min(gathering, is_late ? kUntilPublished : kUntilLooked);
     }
-    Lsn durable_now;
+    StreamPosition durable_now;
     if (gathering > nanoseconds::zero()) {
       durable_now = wait_for_device(kGathering, gathering);
     } else if (prefix > taken_) {
@@ -103,7 +103,7 @@ void LogFlusher::run() {
   }
 }
 
-void LogFlusher::rise(Lsn durable_now) {
+void LogFlusher::rise(StreamPosition durable_now) {
   durable_->store(durable_now.value, std::memory_order_release);
   progress_.notify_all();
   if (options_.keeps_until_durable) buffer_.release(durable_now);
@@ -117,7 +117,7 @@ void LogFlusher::rise(Lsn durable_now) {
   counters_.processor_ns = thread_processor_ns();
 }
 
-bool LogFlusher::group_is_full(Lsn prefix) const {
+bool LogFlusher::group_is_full(StreamPosition prefix) const {
   const GroupCommit& group = options_.group;
   return prefix.value - taken_.value >= group.bytes ||
          (group.records > 0 &&
@@ -127,7 +127,7 @@ bool LogFlusher::group_is_full(Lsn prefix) const {
 }
 
 // How much longer records should gather before they are sent, if no flush ends before.
-nanoseconds LogFlusher::gathering_left(Lsn prefix) const {
+nanoseconds LogFlusher::gathering_left(StreamPosition prefix) const {
   if (group_is_full(prefix)) return nanoseconds::zero();
   if (!in_flight_.empty()) return kLongest;
   if (options_.group.interval.count() == 0 || last_send_ns_ == 0) return nanoseconds::zero();
@@ -136,11 +136,11 @@ nanoseconds LogFlusher::gathering_left(Lsn prefix) const {
 }
 
 // Gives the device what it takes. False: it has no room until a flush ends or a segment is ready.
-bool LogFlusher::send(Lsn prefix) {
+bool LogFlusher::send(StreamPosition prefix) {
   last_send_ns_ = monotonic_ns();
   came_at_last_send_ = came_->load(std::memory_order_relaxed);
   while (taken_ < prefix) {
-    const Lsn next = device_.append(buffer_, taken_, prefix);
+    const StreamPosition next = device_.append(buffer_, taken_, prefix);
     if (next == taken_) return false;
     taken_ = next;
     in_flight_.push_back({taken_, monotonic_ns()});
@@ -149,10 +149,10 @@ bool LogFlusher::send(Lsn prefix) {
   return true;
 }
 
-Lsn LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
+StreamPosition LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
   if (sleep != kAwake) {
     const GroupCommit& group = options_.group;
-    rest_->until_lsn.store(taken_.value + group.bytes, std::memory_order_relaxed);
+    rest_->until_position.store(taken_.value + group.bytes, std::memory_order_relaxed);
     rest_->until_came.store(
         group.records == 0 ? std::numeric_limits<uint64_t>::max() : came_at_last_send_ + group.records,
         std::memory_order_relaxed);
@@ -166,7 +166,7 @@ Lsn LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
       limit = kUntilPublished;
     }
   }
-  const Lsn durable_now = device_.wait(limit);
+  const StreamPosition durable_now = device_.wait(limit);
   rest_->sleep.store(kAwake, std::memory_order_relaxed);
   return durable_now;
 }

@@ -30,7 +30,7 @@
 namespace mneme {
 
 struct LogFlusherOptions {
-  Lsn begin = kFirstLsn;
+  StreamPosition begin = kFirstPosition;
   GroupCommit group;  // bytes are not 0
   FlusherObserver* observer = nullptr;
   // records stay in the buffer until the device has them, not until it takes them
@@ -50,9 +50,9 @@ class LogFlusher {
   // Makes durable all that was published before, and ends. No worker appends any more.
   void finish();
 
-  Lsn durable() const { return Lsn{durable_->load(std::memory_order_acquire)}; }
-  // Returns false if the log failed before the record at `lsn` was durable.
-  bool wait_durable(Lsn lsn);
+  StreamPosition durable() const { return StreamPosition{durable_->load(std::memory_order_acquire)}; }
+  // Returns false if the log failed before the record at `position` was durable.
+  bool wait_durable(StreamPosition position);
   // Between the two a thread waits, in another way than by wait_durable(): the flusher hurries.
   void begin_wait();
   void end_wait() { urgent_.fetch_sub(1, std::memory_order_relaxed); }
@@ -61,12 +61,12 @@ class LogFlusher {
 
   // To be called after the record that ends at `end` is published. One load of a line that is rarely written,
   // unless the flusher sleeps or groups are counted in records.
-  void record_came(Lsn end) {
+  void record_came(StreamPosition end) {
     const uint64_t came =
         options_.group.records == 0 ? 0 : came_->fetch_add(1, std::memory_order_relaxed) + 1;
     const Sleep sleep = rest_->sleep.load(std::memory_order_acquire);
     if (sleep == kAwake) return;
-    if (sleep == kIdle || end.value >= rest_->until_lsn.load(std::memory_order_relaxed) ||
+    if (sleep == kIdle || end.value >= rest_->until_position.load(std::memory_order_relaxed) ||
         came >= rest_->until_came.load(std::memory_order_relaxed)) {
       wake(sleep);
     }
@@ -83,21 +83,21 @@ class LogFlusher {
     // wait_durable() urgent_ does.
     std::atomic<Sleep> sleep{kAwake};
     // Written by the thread before kGathering, read by record_came(). Relaxed: `sleep` orders them.
-    std::atomic<uint64_t> until_lsn{0};
+    std::atomic<uint64_t> until_position{0};
     std::atomic<uint64_t> until_came{0};
   };
   // Records that the device was given and that are not durable yet.
   struct Flush {
-    Lsn end;
+    StreamPosition end;
     uint64_t begin_ns;
   };
 
   void run();
-  bool group_is_full(Lsn prefix) const;
-  std::chrono::nanoseconds gathering_left(Lsn prefix) const;
-  bool send(Lsn prefix);
-  Lsn wait_for_device(Sleep sleep, std::chrono::nanoseconds limit);
-  void rise(Lsn durable_now);
+  bool group_is_full(StreamPosition prefix) const;
+  std::chrono::nanoseconds gathering_left(StreamPosition prefix) const;
+  bool send(StreamPosition prefix);
+  StreamPosition wait_for_device(Sleep sleep, std::chrono::nanoseconds limit);
+  void rise(StreamPosition durable_now);
   bool may_sleep();
   void wake(Sleep from);
   void fail();
@@ -107,7 +107,7 @@ class LogFlusher {
   const LogFlusherOptions options_;
 
   // Owned by the thread.
-  Lsn taken_;
+  StreamPosition taken_;
   uint64_t last_send_ns_ = 0;  // 0: none yet
   uint64_t came_at_last_send_ = 0;
   std::deque<Flush> in_flight_;  // in log order

@@ -25,9 +25,9 @@ constexpr size_t kRecordBytes = 100;
 
 class NotingDevice : public NullDevice {
  public:
-  NotingDevice() : NullDevice(kFirstLsn) {}
+  NotingDevice() : NullDevice(kFirstPosition) {}
 
-  Lsn append(const LogSource& buffer, Lsn begin, Lsn end) override {
+  StreamPosition append(const LogSource& buffer, StreamPosition begin, StreamPosition end) override {
     const std::lock_guard guard(mutex_);
     appended_.push_back(end.value - begin.value);
     return NullDevice::append(buffer, begin, end);
@@ -48,37 +48,37 @@ class HeldDevice : public NotingDevice {
  public:
   // So many records, from the first on, may be durable.
   void let(uint64_t records) {
-    until_.store(kFirstLsn.value + records * kRecordBytes, std::memory_order_release);
+    until_.store(kFirstPosition.value + records * kRecordBytes, std::memory_order_release);
     wake();
   }
-  Lsn wait(std::chrono::nanoseconds limit) override {
-    const Lsn taken = NullDevice::wait(limit);
+  StreamPosition wait(std::chrono::nanoseconds limit) override {
+    const StreamPosition taken = NullDevice::wait(limit);
     // After it: it may have been let() that woke it.
-    return std::min(taken, Lsn{until_.load(std::memory_order_acquire)});
+    return std::min(taken, StreamPosition{until_.load(std::memory_order_acquire)});
   }
 
  private:
-  std::atomic<uint64_t> until_{kFirstLsn.value};
+  std::atomic<uint64_t> until_{kFirstPosition.value};
 };
 
 class LogFlusherTest : public ::testing::Test {
  protected:
   void start(const GroupCommit& group) {
-    flusher_ = std::make_unique<LogFlusher>(buffer_, device_, LogFlusherOptions{kFirstLsn, group});
+    flusher_ = std::make_unique<LogFlusher>(buffer_, device_, LogFlusherOptions{kFirstPosition, group});
     // The first record has no sending before it: it goes at once, and the next one's interval begins.
     put();
     await(1);
   }
-  Lsn put() {
+  StreamPosition put() {
     EXPECT_TRUE(buffer_.await_space(WorkerId{0}));
-    const Lsn lsn = buffer_.reserve(WorkerId{0}, kRecordBytes);
-    buffer_.publish(WorkerId{0}, lsn, kRecordBytes);
-    flusher_->record_came(lsn + kRecordBytes);
+    const StreamPosition position = buffer_.reserve(WorkerId{0}, kRecordBytes);
+    buffer_.publish(WorkerId{0}, position, kRecordBytes);
+    flusher_->record_came(position + kRecordBytes);
     ++records_;
-    return lsn;
+    return position;
   }
   bool is_durable(uint64_t records) const {
-    return flusher_->durable() >= kFirstLsn + records * kRecordBytes;
+    return flusher_->durable() >= kFirstPosition + records * kRecordBytes;
   }
   void await(uint64_t records) const {
     while (!is_durable(records)) std::this_thread::sleep_for(milliseconds(1));
@@ -105,8 +105,8 @@ TEST_F(LogFlusherTest, GreedySendsAtOnce) {
 
 TEST_F(LogFlusherTest, RecordsGatherWhileAFlushIsInFlight) {
   HeldDevice held;
-  flusher_ =
-      std::make_unique<LogFlusher>(buffer_, held, LogFlusherOptions{kFirstLsn, {.bytes = 10 * kRecordBytes}});
+  flusher_ = std::make_unique<LogFlusher>(buffer_, held,
+                                          LogFlusherOptions{kFirstPosition, {.bytes = 10 * kRecordBytes}});
   put();
   while (held.appended().empty()) std::this_thread::yield();
   for (int i = 0; i < 5; ++i) put();

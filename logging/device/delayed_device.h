@@ -19,7 +19,7 @@
 namespace mneme {
 
 struct DelayedDeviceOptions {
-  Lsn begin = kFirstLsn;
+  StreamPosition begin = kFirstPosition;
   std::chrono::nanoseconds latency{0};
   uint32_t depth = 1;
 };
@@ -32,16 +32,16 @@ class DelayedDevice : public LogDevice {
         inner_durable_(options.begin),
         durable_(options.begin) {}
 
-  Lsn append(const LogSource& source, Lsn begin, Lsn end) override {
+  StreamPosition append(const LogSource& source, StreamPosition begin, StreamPosition end) override {
     if (in_flight_.size() == options_.depth) return begin;
-    const Lsn taken = device_->append(source, begin, end);
+    const StreamPosition taken = device_->append(source, begin, end);
     if (taken > begin) {
       in_flight_.push_back({taken, monotonic_ns() + static_cast<uint64_t>(options_.latency.count())});
     }
     return taken;
   }
 
-  Lsn wait(std::chrono::nanoseconds limit) override {
+  StreamPosition wait(std::chrono::nanoseconds limit) override {
     inner_durable_ = device_->wait(std::min(limit, until_due()));
     const uint64_t now = monotonic_ns();
     while (!in_flight_.empty() && in_flight_.front().end <= inner_durable_ &&
@@ -58,7 +58,7 @@ class DelayedDevice : public LogDevice {
 
  private:
   struct Append {
-    Lsn end;
+    StreamPosition end;
     uint64_t due_ns;
   };
 
@@ -73,8 +73,8 @@ class DelayedDevice : public LogDevice {
   const DelayedDeviceOptions options_;
 
   // Owned by the flusher.
-  Lsn inner_durable_;
-  Lsn durable_;
+  StreamPosition inner_durable_;
+  StreamPosition durable_;
   std::deque<Append> in_flight_;  // in log order
 };
 

@@ -18,39 +18,39 @@ class DelayedDeviceTest : public ::testing::Test {
  protected:
   static constexpr milliseconds kLatency{20};
 
-  Lsn append(Lsn begin) { return device_.append(buffer_, begin, begin + 100); }
+  StreamPosition append(StreamPosition begin) { return device_.append(buffer_, begin, begin + 100); }
   // Waits until something becomes durable; returns what, and reports how long after `begin_ns`.
-  Lsn wait(Lsn durable, uint64_t begin_ns, uint64_t& after_ns) {
-    Lsn now = durable;
+  StreamPosition wait(StreamPosition durable, uint64_t begin_ns, uint64_t& after_ns) {
+    StreamPosition now = durable;
     while (now == durable) now = device_.wait(std::chrono::seconds(1));
     after_ns = monotonic_ns() - begin_ns;
     return now;
   }
 
   WatermarkBuffer buffer_{{.workers = 1, .ring_bytes = 4096, .largest_record_bytes = 100}};
-  DelayedDevice device_{std::make_unique<NullDevice>(kFirstLsn), {kFirstLsn, kLatency, 2}};
+  DelayedDevice device_{std::make_unique<NullDevice>(kFirstPosition), {kFirstPosition, kLatency, 2}};
 };
 
 TEST_F(DelayedDeviceTest, NothingIsDurableBeforeItsTime) {
   const uint64_t begin = monotonic_ns();
-  const Lsn first = append(kFirstLsn);
-  EXPECT_EQ(first, kFirstLsn + 100);
-  const Lsn early = device_.wait(std::chrono::nanoseconds(0));
+  const StreamPosition first = append(kFirstPosition);
+  EXPECT_EQ(first, kFirstPosition + 100);
+  const StreamPosition early = device_.wait(std::chrono::nanoseconds(0));
   if (monotonic_ns() - begin < 20'000'000) {
-    EXPECT_EQ(early, kFirstLsn);
+    EXPECT_EQ(early, kFirstPosition);
   }
   uint64_t after = 0;
-  EXPECT_EQ(wait(kFirstLsn, begin, after), first);
+  EXPECT_EQ(wait(kFirstPosition, begin, after), first);
   EXPECT_GE(after, uint64_t{20'000'000});
 }
 
 TEST_F(DelayedDeviceTest, AppendsInFlightWaitTogetherAndTakeItsPlaces) {
   const uint64_t begin = monotonic_ns();
-  const Lsn first = append(kFirstLsn);
-  const Lsn second = append(first);
+  const StreamPosition first = append(kFirstPosition);
+  const StreamPosition second = append(first);
   EXPECT_EQ(append(second), second);  // no room
   uint64_t after = 0;
-  Lsn durable = kFirstLsn;
+  StreamPosition durable = kFirstPosition;
   while (durable < second) durable = wait(durable, begin, after);
   EXPECT_GE(after, uint64_t{20'000'000});
   EXPECT_EQ(append(second), second + 100);
@@ -59,7 +59,7 @@ TEST_F(DelayedDeviceTest, AppendsInFlightWaitTogetherAndTakeItsPlaces) {
 // A latency that one spent spinning would cost its whole length of processor time.
 TEST_F(DelayedDeviceTest, WaitingTakesNoProcessor) {
   const std::clock_t before = std::clock();
-  Lsn durable = kFirstLsn;
+  StreamPosition durable = kFirstPosition;
   for (int i = 0; i < 10; ++i) {
     uint64_t after = 0;
     append(durable);

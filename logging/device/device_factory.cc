@@ -165,7 +165,7 @@ Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest,
   CHECK(options.io.depth <= kMostInFlight);
   CHECK(options.io.unit_bytes % kBlockBytes == 0);
   CHECK(options.io.unit_bytes > 0);
-  const Lsn begin = file.begin;
+  const StreamPosition begin = file.begin;
   auto opened = kOpeners[static_cast<size_t>(kind)]({kind, manifest, std::move(file), options});
   if (!opened.ok() || options.latency.count() == 0) return opened;
   opened->device = std::make_unique<DelayedDevice>(

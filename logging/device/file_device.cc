@@ -23,7 +23,7 @@ uint32_t blocks_in(size_t unit_bytes) {
   return static_cast<uint32_t>(unit_bytes / kBlockBytes);
 }
 
-RecordHeader record_at(const LogSource& source, Lsn at) {
+RecordHeader record_at(const LogSource& source, StreamPosition at) {
   std::byte header[kRecordHeaderBytes];
   source.read(at, header);
   return RecordHeader::decode(header);
@@ -99,7 +99,7 @@ FileDevice::Stripe* FileDevice::stripe_with_room(uint32_t blocks) {
   return nullptr;
 }
 
-Lsn FileDevice::append(const LogSource& source, Lsn begin, Lsn end) {
+StreamPosition FileDevice::append(const LogSource& source, StreamPosition begin, StreamPosition end) {
   if (failed_ || begin == end || free_slots_.empty()) return begin;
   const uint32_t first_record_blocks = blocks_for(record_at(source, begin).record_bytes);
   Stripe* stripe = stripe_with_room(first_record_blocks);
@@ -125,28 +125,31 @@ Lsn FileDevice::append(const LogSource& source, Lsn begin, Lsn end) {
   return run.end;
 }
 
-FileDevice::Run FileDevice::longest_run(const LogSource& source, Lsn begin, Lsn end, uint32_t block_limit) {
+FileDevice::Run FileDevice::longest_run(const LogSource& source, StreamPosition begin, StreamPosition end,
+                                        uint32_t block_limit) {
   const RecordLayout layout = options_.destaged_from.value_or(RecordLayout());
-  Lsn at = begin;
+  StreamPosition at = begin;
   Lsn highest;
   while (at < end) {
     const RecordHeader record = record_at(source, at);
-    const Lsn next = at + layout.stream_bytes(record.record_bytes);
+    const StreamPosition next = at + layout.stream_bytes(record.record_bytes);
     CHECK(next > at);
     CHECK(next <= end);
     if (next.value - begin.value > uint64_t{block_limit} * kBlockPayloadBytes) break;
     at = next;
-    highest = std::max(highest, without_part(record.lsn));
+    highest = std::max(highest, record.lsn);
   }
   CHECK(at > begin);
   return {at, blocks_for(at.value - begin.value), highest};
 }
 
-void FileDevice::lay_out(const LogSource& source, Lsn begin, const Run& run, const Stripe& stripe,
+void FileDevice::lay_out(const LogSource& source, StreamPosition begin, const Run& run, const Stripe& stripe,
                          std::byte* blocks) {
-  Lsn durable = durable_;
+  Lsn durable;
   uint32_t progress = source.persisted_epochs();
-  if (options_.durable_gsn) {
+  if (!options_.durable_gsn) {
+    durable = one_stream_lsn(durable_);
+  } else {
     durable = options_.durable_gsn();
     progress = clock_ahead(highest_, durable);
   }
@@ -168,7 +171,7 @@ void FileDevice::lay_out(const LogSource& source, Lsn begin, const Run& run, con
   }
 }
 
-Lsn FileDevice::wait(std::chrono::nanoseconds limit) {
+StreamPosition FileDevice::wait(std::chrono::nanoseconds limit) {
   completions_.clear();
   queue_->wait(limit, completions_);
   for (const IoCompletion& each : completions_) finish(each);

@@ -28,7 +28,7 @@
 namespace mneme {
 
 struct FileDeviceOptions {
-  Lsn begin = kFirstLsn;
+  StreamPosition begin = kFirstPosition;
   size_t segment_bytes = 0;
   uint32_t segments_ahead = 1;  // ready before the first append, a stripe; later one is
   size_t largest_record_bytes = 0;
@@ -54,8 +54,8 @@ class FileDevice : public LogDevice {
   static Result<std::unique_ptr<FileDevice>> open(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
                                                   const FileDeviceOptions& options);
 
-  Lsn append(const LogSource& source, Lsn begin, Lsn end) override;
-  Lsn wait(std::chrono::nanoseconds limit) override;
+  StreamPosition append(const LogSource& source, StreamPosition begin, StreamPosition end) override;
+  StreamPosition wait(std::chrono::nanoseconds limit) override;
   void wake() override { queue_->wake(); }
   DeviceCounters counters() const override;
   std::optional<Error> failure() const override;
@@ -67,7 +67,7 @@ class FileDevice : public LogDevice {
   // A chain in flight.
   struct Chain {
     uint32_t slot;  // which of buffers_, and the chain's tag
-    Lsn end;
+    StreamPosition end;
     std::shared_ptr<Segment> segment;  // stays open until its chains have ended
     uint64_t offset;
     bool ended = false;
@@ -81,14 +81,15 @@ class FileDevice : public LogDevice {
   };
   // The records that a chain takes: up to `end`, in `blocks` blocks.
   struct Run {
-    Lsn end;
+    StreamPosition end;
     uint32_t blocks;
     Lsn highest;  // of its records' LSNs
   };
 
   FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue, const FileDeviceOptions& options);
-  Run longest_run(const LogSource& source, Lsn begin, Lsn end, uint32_t block_limit);
-  void lay_out(const LogSource& source, Lsn begin, const Run& run, const Stripe& stripe, std::byte* blocks);
+  Run longest_run(const LogSource& source, StreamPosition begin, StreamPosition end, uint32_t block_limit);
+  void lay_out(const LogSource& source, StreamPosition begin, const Run& run, const Stripe& stripe,
+               std::byte* blocks);
   Stripe* stripe_with_room(uint32_t blocks);
   bool next_segment(size_t stripe);
   void drop(std::shared_ptr<Segment> segment);
@@ -102,7 +103,7 @@ class FileDevice : public LogDevice {
   // Owned by the flusher.
   std::vector<Stripe> stripes_;
   size_t next_stripe_ = 0;
-  Lsn durable_;
+  StreamPosition durable_;
   Lsn highest_;           // of the LSNs of all records that were taken
   AlignedBytes buffers_;  // one for each chain, one after the other
   std::vector<uint32_t> free_slots_;

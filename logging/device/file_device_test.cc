@@ -61,15 +61,16 @@ class FileDeviceTest : public ::testing::Test {
     device_ = must(FileDevice::open(*manifest_, std::move(queue), options));
   }
   // Puts a record into the buffer; returns its end.
-  Lsn put(size_t record_bytes) {
-    const Lsn lsn = buffer_.reserve(WorkerId{0}, record_bytes);
+  StreamPosition put(size_t record_bytes) {
+    const StreamPosition at = buffer_.reserve(WorkerId{0}, record_bytes);
     std::byte header[kRecordHeaderBytes];
-    RecordHeader{0, static_cast<uint32_t>(record_bytes), RecordKind::kCommand, lsn}.encode(header);
-    buffer_.write(WorkerId{0}, lsn, header);
-    buffer_.publish(WorkerId{0}, lsn, record_bytes);
-    return lsn + record_bytes;
+    RecordHeader{0, static_cast<uint32_t>(record_bytes), RecordKind::kCommand, one_stream_lsn(at)}.encode(
+        header);
+    buffer_.write(WorkerId{0}, at, header);
+    buffer_.publish(WorkerId{0}, at, record_bytes);
+    return at + record_bytes;
   }
-  Lsn wait() { return device_->wait(std::chrono::nanoseconds(0)); }
+  StreamPosition wait() { return device_->wait(std::chrono::nanoseconds(0)); }
 
   TemporaryDirectory directory_;
   WatermarkBuffer buffer_;
@@ -79,15 +80,15 @@ class FileDeviceTest : public ::testing::Test {
 };
 
 TEST_F(FileDeviceTest, DurableIsThePrefixOfCompletedChains) {
-  Lsn ends[4] = {kFirstLsn};
+  StreamPosition ends[4] = {kFirstPosition};
   for (int i = 1; i <= 3; ++i) {
     ends[i] = put(1000);
     EXPECT_EQ(device_->append(buffer_, ends[i - 1], ends[i]), ends[i]);
   }
-  const Lsn fourth = put(1000);
+  const StreamPosition fourth = put(1000);
   EXPECT_EQ(device_->append(buffer_, ends[3], fourth), ends[3]);  // no chain is free
   queue_->end(2);
-  EXPECT_EQ(wait(), kFirstLsn);
+  EXPECT_EQ(wait(), kFirstPosition);
   queue_->end(0);
   EXPECT_EQ(wait(), ends[1]);
   queue_->end(1);
@@ -98,27 +99,27 @@ TEST_F(FileDeviceTest, DurableIsThePrefixOfCompletedChains) {
 }
 
 TEST_F(FileDeviceTest, AFailedChainHoldsBackAllAfterIt) {
-  const Lsn first = put(1000);
-  EXPECT_EQ(device_->append(buffer_, kFirstLsn, first), first);
-  const Lsn second = put(1000);
+  const StreamPosition first = put(1000);
+  EXPECT_EQ(device_->append(buffer_, kFirstPosition, first), first);
+  const StreamPosition second = put(1000);
   EXPECT_EQ(device_->append(buffer_, first, second), second);
   queue_->end(1);
   queue_->end(0, IoCompletion::Failure::kSync, EIO);
-  EXPECT_EQ(wait(), kFirstLsn);
+  EXPECT_EQ(wait(), kFirstPosition);
   ASSERT_TRUE(device_->failure().has_value());
   EXPECT_NE(device_->failure()->message.find("cannot sync"), std::string::npos);
   EXPECT_NE(device_->failure()->message.find("Input/output error"), std::string::npos);
-  const Lsn third = put(1000);
+  const StreamPosition third = put(1000);
   EXPECT_EQ(device_->append(buffer_, second, third),
             second);  // nothing is taken any more, nothing tried again
   EXPECT_EQ(queue_->submitted.size(), 2u);
 }
 
 TEST_F(FileDeviceTest, SaysWhichWriteFellShort) {
-  const Lsn first = put(1000);
-  EXPECT_EQ(device_->append(buffer_, kFirstLsn, first), first);
+  const StreamPosition first = put(1000);
+  EXPECT_EQ(device_->append(buffer_, kFirstPosition, first), first);
   queue_->end(0, IoCompletion::Failure::kShortWrite);
-  EXPECT_EQ(wait(), kFirstLsn);
+  EXPECT_EQ(wait(), kFirstPosition);
   ASSERT_TRUE(device_->failure().has_value());
   EXPECT_NE(device_->failure()->message.find("log-000001.segment at byte 4096 fell short"),
             std::string::npos);
@@ -127,9 +128,9 @@ TEST_F(FileDeviceTest, SaysWhichWriteFellShort) {
 TEST_F(FileDeviceTest, TakesWholeRecordsAndPadsToBlocks) {
   // A chain holds 16 KiB of blocks, so 16,192 payload bytes: two of three records.
   put(7000);
-  const Lsn second = put(7000);
-  const Lsn third = put(7000);
-  EXPECT_EQ(device_->append(buffer_, kFirstLsn, third), second);
+  const StreamPosition second = put(7000);
+  const StreamPosition third = put(7000);
+  EXPECT_EQ(device_->append(buffer_, kFirstPosition, third), second);
   ASSERT_EQ(queue_->submitted.size(), 1u);
   EXPECT_EQ(queue_->submitted[0].bytes.size(), 4 * kBlockBytes);
   EXPECT_EQ(device_->append(buffer_, second, third), third);
@@ -137,7 +138,7 @@ TEST_F(FileDeviceTest, TakesWholeRecordsAndPadsToBlocks) {
   EXPECT_EQ(queue_->submitted[1].bytes.size(), 2 * kBlockBytes);
   const auto block = BlockHeader::decode(queue_->submitted[0].bytes.subspan(kBlockBytes, kBlockBytes));
   ASSERT_TRUE(block.has_value());
-  EXPECT_EQ(block->begin, kFirstLsn + kBlockPayloadBytes);
+  EXPECT_EQ(block->begin, kFirstPosition + kBlockPayloadBytes);
   EXPECT_EQ(block->index, 1u);
   EXPECT_TRUE(block->payload_is_intact(queue_->submitted[0].bytes.subspan(kBlockBytes, kBlockBytes)));
 }
@@ -146,9 +147,9 @@ TEST_F(FileDeviceTest, StripesTakeChainsInTurns) {
   std::filesystem::create_directory(directory_.path() + "/left");
   std::filesystem::create_directory(directory_.path() + "/right");
   open({"left", "right"});
-  Lsn at = kFirstLsn;
+  StreamPosition at = kFirstPosition;
   for (int i = 0; i < 3; ++i) {
-    const Lsn end = put(1000);
+    const StreamPosition end = put(1000);
     EXPECT_EQ(device_->append(buffer_, at, end), end);
     at = end;
   }
@@ -169,11 +170,11 @@ TEST_F(FileDeviceTest, SaysThatMemoryCouldNotBeRegistered) {
 }
 
 TEST_F(FileDeviceTest, ASegmentIsListedBeforeItsFirstRecord) {
-  Lsn at = kFirstLsn;
+  StreamPosition at = kFirstPosition;
   uint32_t last_descriptor_changes = 0;
   int descriptor = -1;
   while (last_descriptor_changes < 3) {
-    const Lsn end = put(7000);
+    const StreamPosition end = put(7000);
     while (device_->append(buffer_, at, end) == at)
       std::this_thread::yield();  // until the next segment is ready
     at = end;

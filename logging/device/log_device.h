@@ -1,12 +1,12 @@
 // LogDevice: where the log's records become durable.
 //
-// Flow        append() ... append() -> wait() -> durable LSN, the end of the longest prefix of completed
+// Flow        append() ... append() -> wait() -> durable position, the end of the longest prefix of completed
 //             appends
-// Invariants  append() takes whole records from the front of what it is given, so the durable LSN always lies
-//             on a record boundary. It copies them: the caller may overwrite them on return.
+// Invariants  append() takes whole records from the front of what it is given, so the durable position always
+//             lies on a record boundary. It copies them: the caller may overwrite them on return.
 // Threads     append, wait: the flusher. wake, counters, failure: any thread.
 // Waiting     append() never waits: it takes nothing while it has no room. wait() waits.
-// Errors      after failure() the durable LSN rises no more and append() takes nothing.
+// Errors      after failure() the durable position rises no more and append() takes nothing.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 #include "logging/buffer/log_source.h"
-#include "logging/record/lsn.h"
+#include "logging/record/stream_position.h"
 
 namespace mneme {
 
@@ -36,13 +36,13 @@ class LogDevice {
  public:
   virtual ~LogDevice() = default;
 
-  // Takes the first records of [begin, end) from the source and starts to make them durable. Returns the LSN
-  // up to which it took them; `begin` when it has no room just now.
-  virtual Lsn append(const LogSource& source, Lsn begin, Lsn end) = 0;
+  // Takes the first records of [begin, end) from the source and starts to make them durable. Returns the
+  // position up to which it took them; `begin` when it has no room just now.
+  virtual StreamPosition append(const LogSource& source, StreamPosition begin, StreamPosition end) = 0;
 
   // Waits until an append completes, room comes up, wake() is called or the time is over. Returns the durable
-  // LSN.
-  virtual Lsn wait(std::chrono::nanoseconds limit) = 0;
+  // position.
+  virtual StreamPosition wait(std::chrono::nanoseconds limit) = 0;
   // Ends the current or the next wait().
   virtual void wake() = 0;
 

@@ -14,15 +14,15 @@ namespace mneme {
 
 class NullDevice : public LogDevice {
  public:
-  explicit NullDevice(Lsn begin) : durable_(begin) {}
+  explicit NullDevice(StreamPosition begin) : durable_(begin) {}
 
-  Lsn append(const LogSource&, Lsn begin, Lsn end) override {
+  StreamPosition append(const LogSource&, StreamPosition begin, StreamPosition end) override {
     if (end > begin) flushes_.fetch_add(1, std::memory_order_relaxed);
     durable_ = end;
     appended_ = true;
     return end;
   }
-  Lsn wait(std::chrono::nanoseconds limit) override {
+  StreamPosition wait(std::chrono::nanoseconds limit) override {
     std::unique_lock guard(mutex_);
     if (!appended_) woken_.wait_for(guard, limit, [this] { return wake_is_due_; });
     wake_is_due_ = false;
@@ -39,7 +39,7 @@ class NullDevice : public LogDevice {
 
  private:
   // The flusher's.
-  Lsn durable_;
+  StreamPosition durable_;
   bool appended_ = false;
 
   std::atomic<uint64_t> flushes_{

@@ -16,14 +16,14 @@ namespace {
 // Whether no block of the segment belongs to the log. Of several streams' segments only those are kept that
 // do.
 bool is_unused(const LogContents& log, const LogContents::Segment& segment) {
-  return segment.blocks.empty() || (!log.streams && segment.blocks.front().begin >= log.end);
+  return segment.blocks.empty() || (!log.streams && one_stream_lsn(segment.blocks.front().begin) >= log.end);
 }
 
 // Whether what was read of the segment may not be durable. Of several streams nobody can tell which of them
 // holds what lies past the durable end; all that loggers' hold was durable when the pepoch said so.
 bool may_be_volatile(const LogContents& log, const LogContents::Segment& segment) {
   if (log.streams) return log.end > log.durable_seen;
-  return segment.blocks.back().end() > log.durable_seen;
+  return one_stream_lsn(segment.blocks.back().end()) > log.durable_seen;
 }
 
 // Whether the last incarnation may be forgotten: the log ends where it began, so one before it ends there,
@@ -58,7 +58,7 @@ Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log, u
     m.incarnations.push_back({number, log.end});
     // Those of segments that have been removed, or passed over, stay: a copy of the whole log may be read
     // with them.
-    const Lsn begin = log.begin();
+    const StreamPosition begin = one_stream_position(log.begin());
     std::erase_if(m.holes, [&](const LogHole& hole) { return hole.end > begin; });
     m.holes.insert(m.holes.end(), log.holes.begin(), log.holes.end());
     std::erase_if(m.segments, [&](const SegmentEntry& entry) {

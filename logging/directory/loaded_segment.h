@@ -19,17 +19,17 @@ namespace mneme {
 
 // A block; of a segment in persistent memory, records that follow one another without a hole.
 struct LoadedBlock {
-  Lsn begin;
+  StreamPosition begin;
   uint32_t used_bytes = 0;  // cut where the incarnation ends
   uint64_t offset = 0;      // of its first payload byte in the file
   bool payload_is_intact = false;
 
-  Lsn end() const { return begin + used_bytes; }
+  StreamPosition end() const { return begin + used_bytes; }
 };
 
 struct LoadedSegment {
   std::vector<LoadedBlock>
-      blocks;  // with an intact header, in the order of their place; their LSNs need not be dense
+      blocks;  // with an intact header, in the order of their place; they need not follow one another
   std::vector<std::byte> bytes;  // the blocks' payload bytes, one block's after the other's
   Lsn durable;                   // the highest durable LSN in their headers
   uint32_t progress = 0;         // the highest in their headers

@@ -62,6 +62,9 @@ T number(const Json& json) {
 Lsn lsn(const Json& json) {
   return Lsn{number<uint64_t>(json)};
 }
+StreamPosition position(const Json& json) {
+  return StreamPosition{number<uint64_t>(json)};
+}
 
 // Throws what nlohmann::json throws when a field is missing or of another type.
 Manifest from_json(const Json& json) {
@@ -88,12 +91,12 @@ Manifest from_json(const Json& json) {
     Incarnation incarnation{number<uint32_t>(each.at("number")), lsn(each.at("begin"))};
     if (each.contains("closed")) incarnation.closed = lsn(each.at("closed"));
     for (const Json& end : each.value("stream_ends", Json::array()))
-      incarnation.stream_ends.push_back(lsn(end));
+      incarnation.stream_ends.push_back(position(end));
     manifest.incarnations.push_back(incarnation);
   }
   if (json.contains("holes")) {
     for (const Json& each : json.at("holes"))
-      manifest.holes.push_back({lsn(each.at("begin")), lsn(each.at("end"))});
+      manifest.holes.push_back({position(each.at("begin")), position(each.at("end"))});
   }
   for (const Json& each : json.at("segments")) {
     manifest.segments.push_back({each.at("file").get<std::string>(), number<uint32_t>(each.at("number")),
@@ -152,7 +155,7 @@ std::string Manifest::encode() const {
   for (const Incarnation& each : incarnations) {
     Json incarnation = {{"number", each.number}, {"begin", each.begin.value}};
     if (each.closed) incarnation["closed"] = each.closed->value;
-    for (const Lsn end : each.stream_ends) incarnation["stream_ends"].push_back(end.value);
+    for (const StreamPosition end : each.stream_ends) incarnation["stream_ends"].push_back(end.value);
     json["incarnations"].push_back(std::move(incarnation));
   }
   if (!holes.empty()) json["holes"] = Json::array();

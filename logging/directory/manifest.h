@@ -40,7 +40,7 @@ struct Incarnation {
   // Of a log of several streams (epoch_log.h, distributed_log.h): where each ended, once the next incarnation
   // has begun. What it holds past that is not part of the log. 0: nobody knew, as a checkpoint had removed
   // all that it held; what an archive has of it lies below that.
-  std::vector<Lsn> stream_ends{};
+  std::vector<StreamPosition> stream_ends{};
 };
 
 struct SegmentEntry {

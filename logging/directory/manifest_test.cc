@@ -31,7 +31,8 @@ Manifest full_manifest() {
   manifest.checkpoint_file = "checkpoint-000001";
   manifest.checkpoint_lsn = Lsn{uint64_t{1} << 60};
   manifest.incarnations = {{1, kFirstLsn, Lsn{5000}}, {2, Lsn{5000}}};
-  manifest.holes = {{Lsn{1000}, Lsn{1128}}, {Lsn{2000}, Lsn{2064}}};
+  manifest.holes = {{StreamPosition{1000}, StreamPosition{1128}},
+                    {StreamPosition{2000}, StreamPosition{2064}}};
   manifest.segments = {{"log-000001.segment", 1, 1}, {"log-000002.segment", 2, 2}};
   manifest.attributes = {{"workload", "tpcc"}, {"odd", "quotes \" and \n lines"}};
   return manifest;

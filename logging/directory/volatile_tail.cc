@@ -44,7 +44,7 @@ Result<void> make_tail_durable(const std::string& path, const LogContents& log,
   std::array<std::byte, kBlockBytes> bytes;
   std::optional<Flush> last;
   for (const LogContents::Block& block : std::views::reverse(segment.blocks)) {
-    if (!log.streams && block.end() <= log.durable_seen) break;
+    if (!log.streams && one_stream_lsn(block.end()) <= log.durable_seen) break;
     const uint64_t at = block.offset - kBlockHeaderBytes;
     auto count = file->read_at(bytes, at);
     if (!count.ok()) return count.error();

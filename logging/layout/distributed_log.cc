@@ -225,7 +225,7 @@ void DistributedLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan pa
   if (!std::has_single_bit(streams)) return fill_parts(worker, lsn, kind, payload, streams);
   const auto stream = static_cast<uint32_t>(std::countr_zero(streams));
   horizon_->ends_in(worker, stream);
-  const Lsn end = streams_[stream]->append(worker, lsn, kind, payload);
+  const StreamPosition end = streams_[stream]->append(worker, {lsn, kind}, payload);
   horizon_->published(worker, stream, end);
   horizon_->settled(worker, lsn, kind);
   // Not before: a flusher that lies down now has seen that the worker is done.
@@ -236,13 +236,13 @@ void DistributedLog::fill_parts(WorkerId worker, Lsn lsn, RecordKind kind, ByteS
                                 uint64_t streams) {
   WorkerState& state = *states_[worker.value];
   const auto parts = static_cast<uint32_t>(std::popcount(streams));
-  std::array<Lsn, kMostStreams> ends;
+  std::array<StreamPosition, kMostStreams> ends;
   uint32_t number = 0;
   for (uint64_t rest = streams; rest != 0; rest &= rest - 1, ++number) {
     const auto stream = static_cast<uint32_t>(std::countr_zero(rest));
     if (number + 1 == parts) horizon_->ends_in(worker, stream);
     make_part(payload, state.pieces, stream, number, parts, state.part);
-    ends[number] = streams_[stream]->append(worker, as_part(lsn), kind, state.part);
+    ends[number] = streams_[stream]->append(worker, {lsn, kind, /*is_part=*/true}, state.part);
     horizon_->published(worker, stream, ends[number]);
   }
   horizon_->settled(worker, lsn, kind);

@@ -86,7 +86,7 @@ class DistributedLog final : public DirectoryLog {
    public:
     Reporter(DistributedLog& log, uint32_t stream) : log_(log), stream_(stream) {}
     void gathers() override { log_.horizon_->gathers(stream_); }
-    void rose(Lsn durable) override { log_.horizon_->rose(stream_, durable); }
+    void rose(StreamPosition durable) override { log_.horizon_->rose(stream_, durable); }
     bool may_sleep() override { return log_.horizon_->may_sleep(stream_); }
     void failed() override { log_.horizon_->fail(); }
 

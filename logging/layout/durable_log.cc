@@ -79,7 +79,8 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, con
     CHECK(ring->capacity() == buffer.ring_bytes);
     buffer.ring_memory = ring->view();
   }
-  buffer.begin = place == nullptr ? manifest.current().incarnations.back().begin : kFirstLsn;
+  buffer.begin =
+      place == nullptr ? one_stream_position(manifest.current().incarnations.back().begin) : kFirstPosition;
   buffer.tuning = options.tuning;
 
   RETURN_IF_ERROR(check_options(options.buffer, buffer));
@@ -150,7 +151,7 @@ DurableLog::DurableLog(ManifestFile* manifest, OpenedDevice device, const LogBuf
 
 DurableLog::~DurableLog() {
   flusher_.finish();
-  if (manifest_ != nullptr && !flusher_.has_failed()) note_closed(*manifest_, flusher_.durable());
+  if (manifest_ != nullptr && !flusher_.has_failed()) note_closed(*manifest_, durable());
 }
 
 bool DurableLog::await_space(WorkerId worker, uint32_t payload_bytes) {
@@ -171,25 +172,26 @@ bool DurableLog::await_room(WorkerId worker) {
 }
 
 Lsn DurableLog::reserve(WorkerId worker, uint32_t payload_bytes) {
-  return buffer_->reserve(worker, writers_[worker.value]->reserve(payload_bytes));
+  return one_stream_lsn(buffer_->reserve(worker, writers_[worker.value]->reserve(payload_bytes)));
 }
 
 void DurableLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
+  const StreamPosition at = one_stream_position(lsn);
   const uint32_t bytes =
-      writers_[worker.value]->fill(lsn, kind, payload, layout_.seed_at(lsn),
-                                   [&](ByteSpan header, ByteSpan body) { put(worker, lsn, header, body); });
-  flusher_.record_came(lsn + bytes);
+      writers_[worker.value]->fill({lsn, kind}, payload, layout_.seed_at(at),
+                                   [&](ByteSpan header, ByteSpan body) { put(worker, at, header, body); });
+  flusher_.record_came(at + bytes);
 }
 
-Lsn DurableLog::append(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
+StreamPosition DurableLog::append(WorkerId worker, const RecordHead& head, ByteSpan payload) {
   const uint64_t bytes = layout_.stream_bytes(kRecordHeaderBytes + payload.size());
-  const Lsn at = buffer_->reserve(worker, bytes);
-  writers_[worker.value]->write(lsn, kind, payload, layout_.seed_at(at),
+  const StreamPosition at = buffer_->reserve(worker, bytes);
+  writers_[worker.value]->write(head, payload, layout_.seed_at(at),
                                 [&](ByteSpan header, ByteSpan body) { put(worker, at, header, body); });
   return at + bytes;
 }
 
-void DurableLog::put(WorkerId worker, Lsn at, ByteSpan header, ByteSpan payload) {
+void DurableLog::put(WorkerId worker, StreamPosition at, ByteSpan header, ByteSpan payload) {
   buffer_->write_record(worker, at, header, payload);
   buffer_->publish(worker, at, layout_.stream_bytes(header.size() + payload.size()));
 }

@@ -55,7 +55,7 @@ class DurableLog : public DirectoryLog {
  public:
   // As log_factory.h says, which opens the log on any device but persistent memory by this.
   static Result<std::unique_ptr<DurableLog>> open(ManifestFile& manifest, const DurableLogOptions& options);
-  // The same as a stream. Its positions are counted from kFirstLsn; records stand in the commit order
+  // The same as a stream. Its positions are counted from kFirstPosition; records stand in the commit order
   // elsewhere.
   static Result<std::unique_ptr<DurableLog>> open_stream(ManifestFile& manifest,
                                                          const DurableLogOptions& options,
@@ -68,14 +68,14 @@ class DurableLog : public DirectoryLog {
   bool await_space(WorkerId worker, uint32_t payload_bytes) override;
   Lsn reserve(WorkerId worker, uint32_t payload_bytes) override;
   void fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) override;
-  Lsn durable() const override { return flusher_.durable(); }
-  bool wait_durable(Lsn lsn) override { return flusher_.wait_durable(lsn); }
+  Lsn durable() const override { return one_stream_lsn(flusher_.durable()); }
+  bool wait_durable(Lsn lsn) override { return flusher_.wait_durable(one_stream_position(lsn)); }
   std::optional<Error> failure() const override { return device_->failure(); }
 
-  // Of a stream, in the place of reserve() and fill(): writes the worker's record with this LSN. Returns the
-  // position of its end, which is to be told to came().
-  Lsn append(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload);
-  void came(Lsn end) { flusher_.record_came(end); }
+  // Of a stream, in place of reserve() and fill(): writes a record of the worker's. Returns its end, which
+  // the caller passes to came().
+  StreamPosition append(WorkerId worker, const RecordHead& head, ByteSpan payload);
+  void came(StreamPosition end) { flusher_.record_came(end); }
   LogFlusher& flusher() { return flusher_; }
 
   LogCounters counters() const override;
@@ -95,7 +95,7 @@ class DurableLog : public DirectoryLog {
   static Result<std::unique_ptr<DurableLog>> open(ManifestFile& manifest, const DurableLogOptions& options,
                                                   const StreamPlace* place);
   // Puts the worker's encoded record at a position that is the worker's.
-  void put(WorkerId worker, Lsn at, ByteSpan header, ByteSpan payload);
+  void put(WorkerId worker, StreamPosition at, ByteSpan header, ByteSpan payload);
 
   // that the log's end is noted in, where it is closed in order; null: it isn't
   ManifestFile* const manifest_;

@@ -83,7 +83,8 @@ Result<std::unique_ptr<EpochLog>> EpochLog::open(ManifestFile& manifest, const D
     pepoch = std::move(*opened);
     // So a file without a slot of this opening has lost it: no crash leaves it so once there are segments.
     const LogEpoch before{std::max<uint64_t>(epoch_of(incarnation.begin).value, 1) - 1};
-    RETURN_IF_ERROR(pepoch->write(before, incarnation.begin, std::vector<Lsn>(loggers, kFirstLsn)));
+    RETURN_IF_ERROR(
+        pepoch->write(before, incarnation.begin, std::vector<StreamPosition>(loggers, kFirstPosition)));
   }
   FileDeviceOptions file;
   file.largest_record_bytes = kRecordHeaderBytes + options.largest_payload_bytes;
@@ -158,7 +159,7 @@ Lsn EpochLog::reserve(WorkerId worker, uint32_t payload_bytes) {
 
 void EpochLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
   WorkerState& state = *states_[worker.value];
-  state.writer.fill(lsn, kind, payload, RecordLayout().checksum_seed,
+  state.writer.fill({lsn, kind}, payload, RecordLayout().checksum_seed,
                     [&](ByteSpan header, ByteSpan body) { state.buffer->fill(state.member, header, body); });
 }
 

@@ -274,7 +274,7 @@ TEST_F(DamagedEpochLog, ASegmentOfWhichNothingIsIntactIsNamed) {
     expect_refused(fmt::format("{} at byte {}", segment.file, kSegmentHeaderBytes));
     for (const LogContents::Block& block : segment.blocks)
       flip(segment.file, block.offset - kBlockHeaderBytes + 20);
-    later += segment.blocks.front().begin > kFirstLsn ? 1 : 0;
+    later += segment.blocks.front().begin > kFirstPosition ? 1 : 0;
   }
   EXPECT_GT(later, 2u);
   expect_records(must(read_directory(directory_.path())), lsns_);
@@ -345,7 +345,7 @@ TEST_F(DamagedEpochLog, AStalePepochIsRefused) {
   old.pepoch.value = epoch_of(lsns_[100]).value - 1;
   old.end = begin_of(epoch_of(lsns_[100]));
   old.number = 1;
-  old.stream_ends = {Lsn{64}, Lsn{64}};
+  old.stream_ends = {kFirstPosition, kFirstPosition};
   write_both_slots(old);
   expect_refused(kPepochFile);
 }
@@ -367,7 +367,7 @@ TEST_F(DamagedEpochLog, ATornSlotOfManyLoggersIsNoHarmAndTwoAre) {
   Manifest manifest = must(read_manifest(directory_.path()));
   manifest.segments.back().logger = 63;
   PepochSlot slot = newest_slot();
-  slot.stream_ends.resize(64, Lsn{64});
+  slot.stream_ends.resize(64, kFirstPosition);
   const auto read = [&] { return read_pepoch(directory_.path(), manifest, LogReadOptions().patience); };
   for (const uint64_t sector : {0, 512}) {
     write_both_slots(slot);
@@ -411,7 +411,7 @@ TEST_F(DamagedEpochLog, WhatLiesPastThePepochIsATornTail) {
   const size_t kept =
       static_cast<size_t>(std::ranges::lower_bound(lsns_, begin_of(LogEpoch{last_epoch})) - lsns_.begin());
   ASSERT_LT(kept, lsns_.size());
-  std::vector<Lsn> ends = newest_slot().stream_ends;
+  std::vector<StreamPosition> ends = newest_slot().stream_ends;
   for (size_t i = kept; i < lsns_.size(); ++i) {
     const size_t logger = i % 4 / 2;
     ends[logger].value -= kRecordHeaderBytes + payload_bytes_of(i);

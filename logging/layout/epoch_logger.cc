@@ -62,15 +62,15 @@ void EpochLogger::run() {
 }
 
 // Makes the stream durable up to there. False: the device, or another one, has failed.
-bool EpochLogger::flush(Lsn end) {
+bool EpochLogger::flush(StreamPosition end) {
   const uint64_t begin_ns = monotonic_ns();
   const uint64_t persisted = epoch_of(horizon_.durable()).value - first_epoch_.value;
   buffer_.set_persisted_epochs(
       static_cast<uint32_t>(std::min<uint64_t>(persisted, std::numeric_limits<uint32_t>::max())));
-  Lsn durable;
+  StreamPosition durable;
   while (durable < end) {
     if (has_failed()) return false;
-    const Lsn next = taken_ < end ? device_->append(buffer_, taken_, end) : taken_;
+    const StreamPosition next = taken_ < end ? device_->append(buffer_, taken_, end) : taken_;
     if (next > taken_) {
       taken_ = next;
       buffer_.release(taken_);

@@ -32,11 +32,11 @@ class EpochLogger {
  public:
   // What the stream holds of the epochs before some one.
   struct Extent {
-    Lsn end = kFirstLsn;
+    StreamPosition end = kFirstPosition;
     uint64_t records = 0;
   };
 
-  // `begin`: of the incarnation. The device's first position is kFirstLsn.
+  // `begin`: of the incarnation. The device's first position is kFirstPosition.
   EpochLogger(EpochClock& clock, EpochHorizon& horizon, std::unique_ptr<LogDevice> device, Lsn begin,
               const LoggerBufferOptions& buffer);
   // The clock has stopped. Makes everything durable first, unless the log has failed.
@@ -55,7 +55,7 @@ class EpochLogger {
 
  private:
   void run();
-  bool flush(Lsn end);
+  bool flush(StreamPosition end);
   bool has_failed();
 
   EpochClock& clock_;
@@ -65,7 +65,7 @@ class EpochLogger {
   const std::unique_ptr<LogDevice> device_;
 
   // The thread's.
-  Lsn taken_ = kFirstLsn;
+  StreamPosition taken_ = kFirstPosition;
   FifoQueue<LoggerBuffer::Gathered> gathered_;
 
   // Written by the thread (release: the records are durable, and what take_persisted() finds is there); read

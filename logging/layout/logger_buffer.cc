@@ -42,8 +42,8 @@ Lsn LoggerBuffer::reserve(uint32_t member) {
 void LoggerBuffer::fill(uint32_t member, ByteSpan header, ByteSpan payload) {
   Member& own = *members_[member];
   DCHECK(!bounds_.is_clear(member));
-  own.ring.write(Lsn{*own.written}, header);
-  own.ring.write(Lsn{*own.written + header.size()}, payload);
+  own.ring.write(StreamPosition{*own.written}, header);
+  own.ring.write(StreamPosition{*own.written + header.size()}, payload);
   *own.written += header.size() + payload.size();
   bounds_.beside(member).end.store(*own.written, std::memory_order_release);
   bounds_.clear(member);
@@ -77,7 +77,7 @@ void LoggerBuffer::gather_member(uint32_t index, Lsn limit) {
   Piece piece{end_, 0, index, *member.gathered};
   while (*member.gathered < published_[index]) {
     std::byte bytes[kRecordHeaderBytes];
-    member.ring.read(Lsn{*member.gathered}, bytes);
+    member.ring.read(StreamPosition{*member.gathered}, bytes);
     const RecordHeader header = RecordHeader::decode(bytes);
     if (header.lsn >= limit) break;
     *member.gathered += header.record_bytes;
@@ -91,30 +91,30 @@ void LoggerBuffer::gather_member(uint32_t index, Lsn limit) {
 
 Lsn LoggerBuffer::lsn_at(const Member& member, uint64_t at) const {
   std::byte bytes[kRecordHeaderBytes];
-  member.ring.read(Lsn{at}, bytes);
+  member.ring.read(StreamPosition{at}, bytes);
   return RecordHeader::decode(bytes).lsn;
 }
 
-size_t LoggerBuffer::piece_at(Lsn at) const {
+size_t LoggerBuffer::piece_at(StreamPosition at) const {
   size_t index = last_read_ < pieces_.size() && pieces_[last_read_].begin <= at ? last_read_ : 0;
   while (pieces_[index].end() <= at) ++index;
   return index;
 }
 
-void LoggerBuffer::read(Lsn at, std::span<std::byte> into) const {
+void LoggerBuffer::read(StreamPosition at, std::span<std::byte> into) const {
   if (into.empty()) return;
   for (size_t index = piece_at(at); !into.empty(); ++index) {
     last_read_ = index;
     const Piece& piece = pieces_[index];
     const uint64_t skipped = at.value - piece.begin.value;
     const size_t bytes = std::min<uint64_t>(into.size(), piece.bytes - skipped);
-    members_[piece.member]->ring.read(Lsn{piece.ring_begin + skipped}, into.first(bytes));
+    members_[piece.member]->ring.read(StreamPosition{piece.ring_begin + skipped}, into.first(bytes));
     at = at + bytes;
     into = into.subspan(bytes);
   }
 }
 
-void LoggerBuffer::release(Lsn upto) {
+void LoggerBuffer::release(StreamPosition upto) {
   while (!pieces_.empty() && pieces_.front().begin < upto) {
     Piece& piece = pieces_.front();
     const uint64_t bytes = std::min(upto.value - piece.begin.value, piece.bytes);

@@ -45,7 +45,7 @@ class LoggerBuffer final : public LogSource {
   // An epoch of which the logger's workers have records, gathered whole.
   struct Gathered {
     LogEpoch epoch;
-    Lsn end;               // where it ends in the stream
+    StreamPosition end;    // where it ends in the stream
     uint64_t records = 0;  // that the stream holds up to there
   };
 
@@ -60,8 +60,8 @@ class LoggerBuffer final : public LogSource {
   // Appends what has become complete since the last call to `gathered`. Returns the first epoch that may not
   // be: all below are in the stream. Never falls.
   LogEpoch gather(FifoQueue<Gathered>& gathered);
-  void read(Lsn at, std::span<std::byte> into) const override;
-  void release(Lsn upto);
+  void read(StreamPosition at, std::span<std::byte> into) const override;
+  void release(StreamPosition upto);
   uint32_t persisted_epochs() const override { return persisted_epochs_; }
   void set_persisted_epochs(uint32_t epochs) { persisted_epochs_ = epochs; }
 
@@ -85,18 +85,18 @@ class LoggerBuffer final : public LogSource {
   };
   // Records of one member that follow one another in its ring and in the stream.
   struct Piece {
-    Lsn begin;
+    StreamPosition begin;
     uint64_t bytes = 0;
     uint32_t member = 0;
     uint64_t ring_begin = 0;
 
-    Lsn end() const { return begin + bytes; }
+    StreamPosition end() const { return begin + bytes; }
   };
 
   LogEpoch oldest_ungathered(LogEpoch open);
   void gather_member(uint32_t member, Lsn limit);
   Lsn lsn_at(const Member& member, uint64_t at) const;
-  size_t piece_at(Lsn at) const;
+  size_t piece_at(StreamPosition at) const;
 
   EpochCounter& counter_;
   const size_t largest_record_bytes_;
@@ -105,7 +105,7 @@ class LoggerBuffer final : public LogSource {
 
   // The logger's, on lines of its own.
   alignas(kCacheLineBytes) LogEpoch open_;
-  Lsn end_ = kFirstLsn;
+  StreamPosition end_ = kFirstPosition;
   uint64_t records_ = 0;
   std::vector<uint64_t> published_;  // by member: the end of its records that is safe to read
   FifoQueue<Piece> pieces_;          // in the stream's order

@@ -97,7 +97,8 @@ std::optional<PepochSlot> PepochSlot::decode(ByteSpan bytes) {
   slot.pepoch = LogEpoch{load<uint64_t>(from + 40)};
   slot.end = Lsn{load<uint64_t>(from + 48)};
   for (size_t i = 0; i < loggers; ++i) {
-    slot.stream_ends.push_back(Lsn{load<uint64_t>(from + kSlotHeaderBytes + i * sizeof(uint64_t))});
+    slot.stream_ends.push_back(
+        StreamPosition{load<uint64_t>(from + kSlotHeaderBytes + i * sizeof(uint64_t))});
   }
   return slot;
 }
@@ -203,7 +204,7 @@ PepochFile::PepochFile(OpenedQueue queue, File file, const Manifest& manifest, c
   last_.incarnation = manifest.incarnations.back().number;
 }
 
-Result<void> PepochFile::write(LogEpoch pepoch, Lsn end, std::vector<Lsn> stream_ends) {
+Result<void> PepochFile::write(LogEpoch pepoch, Lsn end, std::vector<StreamPosition> stream_ends) {
   const uint64_t begin_ns = monotonic_ns();
   ++last_.number;
   last_.pepoch = pepoch;

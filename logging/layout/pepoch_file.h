@@ -45,7 +45,7 @@ struct PepochSlot {
   uint64_t number = 0;
   LogEpoch pepoch;
   Lsn end;
-  std::vector<Lsn> stream_ends;
+  std::vector<StreamPosition> stream_ends;
 
   // Fills a whole slot's worth of bytes.
   void encode(std::byte* slot) const;
@@ -69,7 +69,7 @@ class PepochFile {
                                                   const DeviceOptions& options);
 
   // Returns once it is durable.
-  Result<void> write(LogEpoch pepoch, Lsn end, std::vector<Lsn> stream_ends);
+  Result<void> write(LogEpoch pepoch, Lsn end, std::vector<StreamPosition> stream_ends);
 
   const std::vector<std::string>& notices() const { return notices_; }
 

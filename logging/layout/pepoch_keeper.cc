@@ -48,7 +48,7 @@ void PepochKeeper::run() {
 
 Result<void> PepochKeeper::persist(LogEpoch until) {
   uint64_t records = 0;
-  std::vector<Lsn> stream_ends;
+  std::vector<StreamPosition> stream_ends;
   for (const auto& logger : loggers_) {
     const EpochLogger::Extent extent = logger->take_persisted(until);
     records += extent.records;

@@ -16,23 +16,23 @@ Lsn StreamHorizon::oldest_unpublished() const {
   return Lsn{bounds_.lowest(counter_.drawn().value)};
 }
 
-Lsn StreamHorizon::end_of(uint32_t stream) const {
-  uint64_t end = kFirstLsn.value;
+StreamPosition StreamHorizon::end_of(uint32_t stream) const {
+  uint64_t end = kFirstPosition.value;
   for (uint32_t worker = 0; worker < bounds_.workers(); ++worker) {
     end = std::max(end, bounds_.beside(worker).ends[stream].load(std::memory_order_acquire));
   }
-  return Lsn{end};
+  return StreamPosition{end};
 }
 
 void StreamHorizon::gathers(uint32_t stream) {
   const std::lock_guard guard(mutex_);
   Stream& mine = streams_[stream];
   const Lsn gsn = oldest_unpublished();  // before the ends
-  const Lsn end = end_of(stream);
+  const StreamPosition end = end_of(stream);
   if (end > mine.durable && gsn > mine.clock) mine.marks.push({gsn, end});
 }
 
-void StreamHorizon::rose(uint32_t stream, Lsn stream_durable) {
+void StreamHorizon::rose(uint32_t stream, StreamPosition stream_durable) {
   const std::lock_guard guard(mutex_);
   streams_[stream].durable = stream_durable;
   evaluate();

@@ -52,13 +52,13 @@ class StreamHorizon final : public CommitHorizon {
   void ends_in(WorkerId worker, uint32_t stream) override {
     bounds_.beside(worker.value).last_stream.store(stream, std::memory_order_release);
   }
-  void published(WorkerId worker, uint32_t stream, Lsn end) override {
+  void published(WorkerId worker, uint32_t stream, StreamPosition end) override {
     bounds_.beside(worker.value).ends[stream].store(end.value, std::memory_order_release);
   }
   void settled(WorkerId worker, Lsn, RecordKind) override { bounds_.clear(worker.value); }
 
   void gathers(uint32_t stream) override;
-  void rose(uint32_t stream, Lsn stream_durable) override;
+  void rose(uint32_t stream, StreamPosition stream_durable) override;
   bool may_sleep(uint32_t stream) override;
 
   Lsn drawn() const override { return counter_.drawn(); }
@@ -77,16 +77,16 @@ class StreamHorizon final : public CommitHorizon {
   // The stream's records below `gsn` end at or before `end`.
   struct Mark {
     Lsn gsn;
-    Lsn end;
+    StreamPosition end;
   };
   struct Stream {
     FifoQueue<Mark> marks;  // rising, of what is not durable yet
-    Lsn durable = kFirstLsn;
+    StreamPosition durable = kFirstPosition;
     Lsn clock;
   };
 
   Lsn oldest_unpublished() const;
-  Lsn end_of(uint32_t stream) const;
+  StreamPosition end_of(uint32_t stream) const;
   void evaluate();
 
   SequenceCounter counter_;

@@ -32,7 +32,7 @@ class StreamHorizonTest : public ::testing::Test {
   }
 
   StreamHorizon horizon_{kHorizonBegin, 2, 2};
-  Lsn ends_[2] = {kFirstLsn, kFirstLsn};
+  StreamPosition ends_[2] = {kFirstPosition, kFirstPosition};
 };
 
 TEST_F(StreamHorizonTest, LsnsFollowOneAnother) {
@@ -57,7 +57,7 @@ TEST_F(StreamHorizonTest, ASlowStreamHoldsUpWhatComesAfterItsOwn) {
   flush(kLeftWorker);
   EXPECT_EQ(horizon_.durable(), before);
   horizon_.gathers(kRightWorker.value);
-  const Lsn sent = ends_[kRightWorker.value];
+  const StreamPosition sent = ends_[kRightWorker.value];
   write(kRightWorker);  // not in that flush
   horizon_.rose(kRightWorker.value, sent);
   EXPECT_EQ(horizon_.durable(), after + 1);
@@ -86,7 +86,7 @@ TEST_F(StreamHorizonTest, ARecordThatIsNotPublishedHoldsUpAll) {
 TEST_F(StreamHorizonTest, AFlushCoversWhatWasThereWhenItBegan) {
   write(kLeftWorker);
   horizon_.gathers(kLeftWorker.value);
-  const Lsn sent = ends_[kLeftWorker.value];
+  const StreamPosition sent = ends_[kLeftWorker.value];
   const Lsn later = write(kLeftWorker);
   horizon_.rose(kLeftWorker.value, sent);
   EXPECT_EQ(horizon_.durable(), later);

@@ -46,9 +46,9 @@ NvmLog::NvmLog(ManifestFile& manifest, std::unique_ptr<NvmSpace> space, const Nv
 }
 
 NvmLog::~NvmLog() {
-  const Lsn end = space_->tail();
+  const StreamPosition end = space_->tail();
   CHECK(space_->settled() == end);
-  note_closed(manifest_, end);
+  note_closed(manifest_, one_stream_lsn(end));
 }
 
 bool NvmLog::await_space(WorkerId worker, uint32_t payload_bytes) {
@@ -60,11 +60,12 @@ Lsn NvmLog::reserve(WorkerId worker, uint32_t payload_bytes) {
   WorkerState& state = *states_[worker.value];
   const uint64_t bytes = layout_.stream_bytes(state.writer.reserve(payload_bytes));
   for (;;) {
-    const Lsn lsn = space_->draw(worker, bytes);
-    const uint64_t left = space_->bytes_left(lsn);
-    if (bytes <= left) return lsn;
-    for (const auto& [at, size] : {std::pair(lsn, left), std::pair(lsn + left, bytes - left)}) {
-      encode_record(at, RecordKind::kSkip, skip_payload(size - kRecordHeaderBytes), layout_.checksum_seed,
+    const StreamPosition begin = space_->draw(worker, bytes);
+    const uint64_t left = space_->bytes_left(begin);
+    if (bytes <= left) return one_stream_lsn(begin);
+    for (const auto& [at, size] : {std::pair(begin, left), std::pair(begin + left, bytes - left)}) {
+      encode_record({one_stream_lsn(at), RecordKind::kSkip}, skip_payload(size - kRecordHeaderBytes),
+                    layout_.checksum_seed,
                     [&](ByteSpan header, ByteSpan payload) { put(state, at, header, payload); });
     }
   }
@@ -72,13 +73,14 @@ Lsn NvmLog::reserve(WorkerId worker, uint32_t payload_bytes) {
 
 void NvmLog::fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) {
   WorkerState& state = *states_[worker.value];
-  state.writer.fill(lsn, kind, payload, layout_.checksum_seed,
-                    [&](ByteSpan header, ByteSpan body) { put(state, lsn, header, body); });
+  state.writer.fill({lsn, kind}, payload, layout_.checksum_seed, [&](ByteSpan header, ByteSpan body) {
+    put(state, one_stream_position(lsn), header, body);
+  });
   space_->settle(worker);
 }
 
-void NvmLog::put(WorkerState& state, Lsn lsn, ByteSpan header, ByteSpan payload) {
-  const NvmSpace::Place place = space_->place_of(lsn);
+void NvmLog::put(WorkerState& state, StreamPosition begin, ByteSpan header, ByteSpan payload) {
+  const NvmSpace::Place place = space_->place_of(begin);
   const uint64_t bytes = layout_.stream_bytes(header.size() + payload.size());
   size_t at = place.at;
   for_each_line(header.data(), payload, [&](const std::byte* line) {

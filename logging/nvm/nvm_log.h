@@ -78,7 +78,7 @@ class NvmLog final : public DirectoryLog {
 
   NvmLog(ManifestFile& manifest, std::unique_ptr<NvmSpace> space, const NvmLogOptions& options);
   // Stores the encoded record and hardens it.
-  void put(WorkerState& state, Lsn lsn, ByteSpan header, ByteSpan payload);
+  void put(WorkerState& state, StreamPosition begin, ByteSpan header, ByteSpan payload);
 
   ManifestFile& manifest_;
   const NvmLogOptions options_;

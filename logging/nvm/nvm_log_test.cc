@@ -25,6 +25,10 @@ constexpr WorkerId kSecond{1};
 constexpr WorkerId kThird{2};
 constexpr WorkerId kFourth{3};
 
+LogHole hole_of(Lsn lsn, uint64_t bytes) {
+  return {one_stream_position(lsn), one_stream_position(lsn) + bytes};
+}
+
 class NvmLogTest : public ::testing::Test {
  protected:
   // Appends a record whose content its index, the map's next, proves.
@@ -105,7 +109,7 @@ TEST_F(NvmLogTest, RecordsThatWereNeverFilledAreHoles) {
   {
     const CrashImage crash(directory_.path());
     const LogContents log = expect_all(crash.path());
-    EXPECT_EQ(log.holes, (std::vector<LogHole>{{first, first + 1024}, {second, second + 64}}));
+    EXPECT_EQ(log.holes, (std::vector<LogHole>{hole_of(first, 1024), hole_of(second, 64)}));
     EXPECT_EQ(log.hole_bytes(), 1088u);
     EXPECT_EQ(log.end, after_second + 128);
     EXPECT_EQ(log.record_bytes, log.end.value - kFirstLsn.value - 1088);
@@ -127,7 +131,8 @@ TEST_F(NvmLogTest, HolesAtTheBeginningAndOverTheEndOfASegment) {
   {
     const CrashImage crash(directory_.path());
     EXPECT_EQ(expect_all(crash.path()).holes,
-              (std::vector<LogHole>{{first, first + 128}, {second, third + 1024}}));
+              (std::vector<LogHole>{hole_of(first, 128),
+                                    {one_stream_position(second), one_stream_position(third + 1024)}}));
   }
   fill(*opened.log, kFirst, first);
   fill(*opened.log, kThird, second, 880);
@@ -143,7 +148,7 @@ TEST_F(NvmLogTest, ATornRecordIsAHoleAsLongAsACrashCanHaveTornIt) {
   for (const size_t torn : {3, 5}) {
     spoil(crash.path(), whole, lsns[torn]);
     seeds_.erase(lsns[torn]);
-    EXPECT_EQ(expect_all(crash.path()).holes.back(), (LogHole{lsns[torn], lsns[torn] + 128}));
+    EXPECT_EQ(expect_all(crash.path()).holes.back(), hole_of(lsns[torn], 128));
   }
   // Two workers tear two records, never three.
   spoil(crash.path(), whole, lsns[7]);
@@ -192,7 +197,7 @@ TEST_F(NvmLogTest, TheNextLifeGoesOnBehindTheLastRecordAndNotesTheHoles) {
     put(*next.log, kSecond);
   }
   const LogContents log = expect_all(crash.path());
-  EXPECT_EQ(log.holes, (std::vector<LogHole>{{lost, lost + 128}}));
+  EXPECT_EQ(log.holes, std::vector<LogHole>{hole_of(lost, 128)});
   EXPECT_EQ(must(read_manifest(crash.path())).holes, log.holes);
   // Another one in the former life is damage now, though it is not more than its workers could have left.
   spoil(crash.path(), log, last);
@@ -214,7 +219,7 @@ TEST_F(NvmLogTest, LivesOnFilesAndInPersistentMemoryFollowOneAnother) {
     OpenLog next = open_for_work(crash.path(), small_log());
     for (int i = 0; i < 20; ++i) put(*next.log, kFirst, 33);
   }
-  EXPECT_EQ(expect_all(crash.path()).holes, (std::vector<LogHole>{{lost, lost + 128}}));
+  EXPECT_EQ(expect_all(crash.path()).holes, std::vector<LogHole>{hole_of(lost, 128)});
   EXPECT_EQ(must(read_manifest(crash.path())).incarnations.size(), 3u);
 }
 

@@ -64,7 +64,7 @@ std::byte* NvmRing::view() {
   return memory_->view() + kRingBegin;
 }
 
-void NvmRing::store_record(Lsn at, ByteSpan header, ByteSpan payload) {
+void NvmRing::store_record(StreamPosition at, ByteSpan header, ByteSpan payload) {
   DCHECK(at.value % kNvmLineBytes == 0);
   for_each_line(header.data(), payload, [&](const std::byte* line) {
     memory_->store_line(kRingBegin + (at.value & (capacity_ - 1)), line);
@@ -120,7 +120,8 @@ Result<LoadedSegment> load_nvm_ring(const File& file, const SegmentHeader& heade
   return ring;
 }
 
-void scan_nvm_ring(const LoadedSegment& ring, Lsn begin, Lsn end, LogContents::Segment& to) {
+void scan_nvm_ring(const LoadedSegment& ring, StreamPosition begin, StreamPosition end,
+                   LogContents::Segment& to) {
   to.layout = ring.layout;
   const uint64_t capacity = ring.bytes.size();
   const uint64_t first = begin.value & (capacity - 1);
@@ -130,7 +131,7 @@ void scan_nvm_ring(const LoadedSegment& ring, Lsn begin, Lsn end, LogContents::S
   std::ranges::rotate(window, window.begin() + static_cast<ptrdiff_t>(first));
   bool goes_on = false;
   for (uint64_t i = 0; i < capacity;) {
-    const Lsn at = begin + i;
+    const StreamPosition at = begin + i;
     const ByteSpan rest = ByteSpan(window).subspan(i);
     const uint64_t taken = at < end ? nvm_record_at_front(rest, at, ring.layout) : 0;
     if (taken > 0) {

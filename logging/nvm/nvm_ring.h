@@ -51,10 +51,10 @@ class NvmRing {
   PersistentMemory& memory() { return *memory_; }
 
   // Stores the record, which takes the memory's latency. It is durable once its writer has fenced it.
-  void store_record(Lsn at, ByteSpan header, ByteSpan payload);
+  void store_record(StreamPosition at, ByteSpan header, ByteSpan payload);
   // Calls `range` with where in memory() the record's bytes [at, at + bytes) lie: one stretch, or two.
   template <typename Range>
-  void for_each_range(Lsn at, size_t bytes, Range range) const {
+  void for_each_range(StreamPosition at, size_t bytes, Range range) const {
     const size_t offset = at.value & (capacity_ - 1);
     const size_t before_wrap = bytes < capacity_ - offset ? bytes : capacity_ - offset;
     range(kRingBegin + offset, before_wrap);
@@ -83,6 +83,7 @@ Result<LoadedSegment> load_nvm_ring(const File& file, const SegmentHeader& heade
 
 // The records of a loaded ring from `begin` of the stream on, which is the end of a record, or of none, and
 // below `end`: moves them into `to`, those that follow one another without a hole as one block.
-void scan_nvm_ring(const LoadedSegment& ring, Lsn begin, Lsn end, LogContents::Segment& to);
+void scan_nvm_ring(const LoadedSegment& ring, StreamPosition begin, StreamPosition end,
+                   LogContents::Segment& to);
 
 }  // namespace mneme

@@ -38,7 +38,7 @@ class NvmRingBuffer final : public WatermarkBuffer {
         published_(options.begin),
         durable_prefix_(options.begin) {}
 
-  void write_record(WorkerId worker, Lsn at, ByteSpan header, ByteSpan payload) override {
+  void write_record(WorkerId worker, StreamPosition at, ByteSpan header, ByteSpan payload) override {
     ring_.store_record(at, header, payload);
     if (observer_ == nullptr) return;
     const size_t bytes = ring_.layout().stream_bytes(header.size() + payload.size());
@@ -47,7 +47,7 @@ class NvmRingBuffer final : public WatermarkBuffer {
     });
   }
 
-  Lsn contiguous_prefix() override {
+  StreamPosition contiguous_prefix() override {
     published_ = WatermarkBuffer::contiguous_prefix();
     if (horizon_.durable() >= drawn_) durable_prefix_ = prefix_;
     if (prefix_ == durable_prefix_ && published_ > prefix_) {
@@ -66,10 +66,10 @@ class NvmRingBuffer final : public WatermarkBuffer {
 
   // The flusher's: a prefix that was found, and the number below which all of its records are; what was found
   // last.
-  Lsn prefix_;
-  Lsn published_;
+  StreamPosition prefix_;
+  StreamPosition published_;
   Lsn drawn_;
-  Lsn durable_prefix_;
+  StreamPosition durable_prefix_;
 };
 
 }  // namespace mneme

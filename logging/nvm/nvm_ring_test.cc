@@ -32,8 +32,8 @@ class NvmRingTest : public ::testing::Test {
   }
 
   // Stores it where the last one ended. Returns the place.
-  Lsn store(Lsn gsn, size_t payload_bytes) {
-    const Lsn at = at_;
+  StreamPosition store(Lsn gsn, size_t payload_bytes) {
+    const StreamPosition at = at_;
     const auto payload = payload_of(gsn.value, payload_bytes);
     std::byte bytes[kRecordHeaderBytes];
     RecordHeader header{0, static_cast<uint32_t>(kRecordHeaderBytes + payload_bytes), RecordKind::kCommand,
@@ -45,10 +45,10 @@ class NvmRingTest : public ::testing::Test {
     at_ = at + ring_->layout().stream_bytes(header.record_bytes);
     return at;
   }
-  LogContents::Segment scan(Lsn begin, Lsn end = Lsn{~uint64_t{0}}) {
+  LogContents::Segment scan(StreamPosition begin, StreamPosition end = StreamPosition{~uint64_t{0}}) {
     const LoadedSegment loaded =
         must(load_segment(directory_.path(), manifest_->current(), manifest_->current().segments.front(),
-                          kFirstLsn, end, std::chrono::milliseconds(0)));
+                          kFirstPosition, end, std::chrono::milliseconds(0)));
     durable_ = loaded.durable;
     LogContents::Segment segment;
     scan_nvm_ring(loaded, begin, end, segment);
@@ -69,7 +69,7 @@ class NvmRingTest : public ::testing::Test {
   TemporaryDirectory directory_;
   std::unique_ptr<ManifestFile> manifest_;
   std::unique_ptr<NvmRing> ring_;
-  Lsn at_ = kFirstLsn;
+  StreamPosition at_ = kFirstPosition;
   Lsn durable_;
 };
 
@@ -81,12 +81,13 @@ TEST_F(NvmRingTest, IsListedAsTheStreams) {
 }
 
 TEST_F(NvmRingTest, HoldsWhatTheLastLapLeft) {
-  std::vector<Lsn> places;
+  std::vector<StreamPosition> places;
   for (uint64_t gsn = 100; gsn < 170; ++gsn) places.push_back(store(Lsn{gsn}, gsn % 3 * 70));
   ASSERT_GT(at_.value, 2 * kRingBytes - 1024);
   close();
   // From the oldest place that is not overwritten.
-  const auto first = std::ranges::find_if(places, [&](Lsn at) { return at.value + kRingBytes >= at_.value; });
+  const auto first =
+      std::ranges::find_if(places, [&](StreamPosition at) { return at.value + kRingBytes >= at_.value; });
   const LogContents::Segment all = scan(*first);
   std::vector<uint64_t> expected;
   for (auto place = first; place != places.end(); ++place) {
@@ -100,17 +101,17 @@ TEST_F(NvmRingTest, HoldsWhatTheLastLapLeft) {
   EXPECT_EQ(all.blocks[1].offset, kRingBegin);
   EXPECT_EQ(all.place_at(all.blocks[0].used_bytes).offset, kRingBegin);
   // What lies before the place that is asked for is another lap's: nothing of it is taken.
-  EXPECT_TRUE(gsns(scan(Lsn{places.front().value})).empty());
+  EXPECT_TRUE(gsns(scan(StreamPosition{places.front().value})).empty());
   EXPECT_EQ(gsns(scan(*first, *(first + 2))), (std::vector<uint64_t>{expected[0], expected[1]}));
 }
 
 TEST_F(NvmRingTest, PassesOverHoles) {
   store(Lsn{110}, 30);
   at_ = at_ + 3 * kNvmLineBytes;  // a worker that had not stored yet
-  const Lsn behind = store(Lsn{109}, 100);
+  const StreamPosition behind = store(Lsn{109}, 100);
   store(Lsn{112}, 0);
   close();
-  const LogContents::Segment found = scan(kFirstLsn);
+  const LogContents::Segment found = scan(kFirstPosition);
   EXPECT_EQ(gsns(found), (std::vector<uint64_t>{110, 109, 112}));
   ASSERT_EQ(found.blocks.size(), 2u);
   EXPECT_EQ(found.position_at(kNvmLineBytes), behind);
@@ -122,14 +123,14 @@ TEST_F(NvmRingTest, TheHigherOfTwoMarksCounts) {
   ring_->mark(Lsn{90});
   const std::string path = directory_.path() + "/" + manifest_->current().segments.front().file;
   close();
-  scan(kFirstLsn);
+  scan(kFirstPosition);
   EXPECT_EQ(durable_, Lsn{90});
   // Torn: the one before counts.
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(kRingMarksAt + kNvmLineBytes + 16);
   file.put('x');
   file.close();
-  scan(kFirstLsn);
+  scan(kFirstPosition);
   EXPECT_EQ(durable_, Lsn{70});
 }
 
@@ -140,13 +141,13 @@ TEST_F(NvmRingTest, ARingThatLostItsMarksIsRefusedUnlessItWasMadeWithoutAny) {
   const std::string path = directory_.path() + "/" + entry.file;
   close();
   EXPECT_TRUE(must(holds_records(path)));
-  scan(kFirstLsn);
+  scan(kFirstPosition);
   EXPECT_EQ(durable_, manifest_->current().incarnations.back().begin);
   std::filesystem::resize_file(path, kRingMarksAt);
   std::filesystem::resize_file(path, kRingBegin + kRingBytes);
   const auto load = [&] {
-    return load_segment(directory_.path(), manifest_->current(), entry, kFirstLsn, Lsn{~uint64_t{0}},
-                        std::chrono::milliseconds(0));
+    return load_segment(directory_.path(), manifest_->current(), entry, kFirstPosition,
+                        StreamPosition{~uint64_t{0}}, std::chrono::milliseconds(0));
   };
   expect_refused(load(), ErrorKind::kDamaged, path + " is damaged at byte 4096: the ring has no mark");
   // A former program's header page doesn't promise one.
@@ -172,7 +173,7 @@ TEST_F(NvmRingTest, AFileOfAnotherSizeIsRefused) {
   close();
   std::filesystem::resize_file(path, kRingBegin + kRingBytes + kNvmLineBytes);
   expect_refused(load_segment(directory_.path(), manifest_->current(), manifest_->current().segments.front(),
-                              kFirstLsn, Lsn{~uint64_t{0}}, std::chrono::milliseconds(0)),
+                              kFirstPosition, StreamPosition{~uint64_t{0}}, std::chrono::milliseconds(0)),
                  ErrorKind::kDamaged, " has 12352 bytes, and 12288 were written");
 }
 
@@ -297,8 +298,8 @@ TEST_F(NvmRingTest, WhatWasDurableIsNotedInTwoRings) {
   std::vector<Lsn> durable;
   for (const SegmentEntry& each : manifest.segments) {
     if (!each.is_ring) continue;
-    durable.push_back(must(load_segment(crash.path(), manifest, each, kFirstLsn, Lsn{~uint64_t{0}},
-                                        std::chrono::milliseconds(0)))
+    durable.push_back(must(load_segment(crash.path(), manifest, each, kFirstPosition,
+                                        StreamPosition{~uint64_t{0}}, std::chrono::milliseconds(0)))
                           .durable);
   }
   EXPECT_EQ(durable,

@@ -15,6 +15,7 @@ namespace mneme {
 
 // Loads the records with LSNs in [begin, end). Those that follow one another without a hole make one
 // LoadedBlock.
-Result<LoadedSegment> load_nvm_segment(const File& file, const SegmentHeader& header, Lsn begin, Lsn end);
+Result<LoadedSegment> load_nvm_segment(const File& file, const SegmentHeader& header, StreamPosition begin,
+                                       StreamPosition end);
 
 }  // namespace mneme

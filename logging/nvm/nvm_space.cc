@@ -27,7 +27,7 @@ Result<std::unique_ptr<NvmSpace>> NvmSpace::open(ManifestFile& manifest, const N
 NvmSpace::NvmSpace(ManifestFile& manifest, const NvmSpaceOptions& options)
     : manifest_(manifest),
       options_(options),
-      begin_(manifest.current().incarnations.back().begin),
+      begin_(one_stream_position(manifest.current().incarnations.back().begin)),
       room_bytes_(options.workers * RecordLayout{kNvmLineBytes}.stream_bytes(options.longest_record_bytes)),
       segment_bytes_(
           std::bit_ceil(std::max<uint64_t>({options.segment_bytes, 4 * room_bytes_, kBlockBytes}))),
@@ -68,28 +68,28 @@ bool NvmSpace::await_room(WorkerId worker) {
   return room;
 }
 
-Lsn NvmSpace::draw(WorkerId worker, uint64_t bytes) {
+StreamPosition NvmSpace::draw(WorkerId worker, uint64_t bytes) {
   DCHECK(bytes % kNvmLineBytes == 0);
   // A draw that is repeated keeps its bound, which is lower.
   if (bounds_.is_clear(worker.value)) {
     bounds_.publish(worker.value, tail_->load(std::memory_order_relaxed));
   }
-  const Lsn lsn{tail_->fetch_add(bytes, std::memory_order_acq_rel)};
-  DCHECK(lsn.value + bytes <= mapped_end_->load(std::memory_order_acquire));
-  if (offset_of(lsn) + bytes >= segment_bytes_) work_.notify_all();
-  return lsn;
+  const StreamPosition position{tail_->fetch_add(bytes, std::memory_order_acq_rel)};
+  DCHECK(position.value + bytes <= mapped_end_->load(std::memory_order_acquire));
+  if (offset_of(position) + bytes >= segment_bytes_) work_.notify_all();
+  return position;
 }
 
 void NvmSpace::settle(WorkerId worker) {
   bounds_.clear(worker.value);
 }
 
-NvmSpace::Place NvmSpace::place_of(Lsn lsn) const {
-  return {slot_of(lsn).load(std::memory_order_acquire), kSegmentHeaderBytes + offset_of(lsn)};
+NvmSpace::Place NvmSpace::place_of(StreamPosition position) const {
+  return {slot_of(position).load(std::memory_order_acquire), kSegmentHeaderBytes + offset_of(position)};
 }
 
-Lsn NvmSpace::settled() const {
-  return Lsn{bounds_.lowest(tail_->load(std::memory_order_acquire))};
+StreamPosition NvmSpace::settled() const {
+  return StreamPosition{bounds_.lowest(tail_->load(std::memory_order_acquire))};
 }
 
 std::optional<Error> NvmSpace::failure() const {
@@ -127,12 +127,12 @@ void NvmSpace::run() {
 }
 
 void NvmSpace::unmap_settled() {
-  const Lsn settled_now = settled();
+  const StreamPosition settled_now = settled();
   while (!mapped_.empty() && mapped_.front().end <= settled_now) mapped_.pop_front();
 }
 
 Result<void> NvmSpace::map_next() {
-  const Lsn begin{mapped_end_->load(std::memory_order_relaxed)};
+  const StreamPosition begin{mapped_end_->load(std::memory_order_relaxed)};
   SegmentHeader header{.number = next_number_++};
   header.nvm = {begin, options_.workers, options_.longest_record_bytes};
   auto file = make_segment(manifest_, header,

@@ -1,11 +1,11 @@
-// NvmSpace: the log's place in persistent memory: hands out LSNs, each of which is an address, and keeps
+// NvmSpace: the log's place in persistent memory: hands out positions, each of which is an address, and keeps
 // segments mapped around the tail.
 //
 // Flow        await_room() -> draw() -> place_of(), stores -> settle()      a worker, for one record
 //             its own thread: maps the next segment ahead of the tail, unmaps what no worker writes to any
 //             more
-// Invariants  LSNs rise in the order of the draw() calls, over all workers, and order memory: draw() is a
-//             read-modify-write (acquire and release) of one tail. Every LSN below mapped_end has its segment
+// Invariants  positions rise in the order of the draw() calls, over all workers, and order memory: draw() is a
+//             read-modify-write (acquire and release) of one tail. Every position below mapped_end has its segment
 //             mapped until the worker that drew it has settled it. A worker has at most one stretch of the
 //             log drawn and not settled. So a crash leaves at most as many holes as there are workers.
 // Unmapping   a worker publishes a lower bound before it draws, and clears it once it has settled. The thread
@@ -32,7 +32,7 @@
 #include "logging/buffer/bound_set.h"
 #include "logging/directory/manifest.h"
 #include "logging/nvm/persistent_memory.h"
-#include "logging/record/lsn.h"
+#include "logging/record/stream_position.h"
 
 namespace mneme {
 
@@ -55,22 +55,22 @@ class NvmSpace {
   bool await_room(WorkerId worker);
   // Draws the next `bytes` of the log, whole lines. They may reach into the next segment: then they hold no
   // record.
-  Lsn draw(WorkerId worker, uint64_t bytes);
+  StreamPosition draw(WorkerId worker, uint64_t bytes);
   // All that the worker has drawn is hardened.
   void settle(WorkerId worker);
 
-  // From `lsn` to its segment's end.
-  uint64_t bytes_left(Lsn lsn) const { return segment_bytes_ - offset_of(lsn); }
+  // From `position` to its segment's end.
+  uint64_t bytes_left(StreamPosition position) const { return segment_bytes_ - offset_of(position); }
   struct Place {
     PersistentMemory* memory;
     size_t at;
   };
-  // Of an LSN that the caller has drawn and not settled.
-  Place place_of(Lsn lsn) const;
+  // Of a position that the caller has drawn and not settled.
+  Place place_of(StreamPosition position) const;
 
-  Lsn tail() const { return Lsn{tail_->load(std::memory_order_acquire)}; }
+  StreamPosition tail() const { return StreamPosition{tail_->load(std::memory_order_acquire)}; }
   // Everything below is settled; never falls.
-  Lsn settled() const;
+  StreamPosition settled() const;
   bool is_persistent() const { return is_persistent_; }
   uint64_t waits() const { return waits_.load(std::memory_order_relaxed); }
   std::optional<Error> failure() const;
@@ -82,14 +82,14 @@ class NvmSpace {
   struct Mapped {
     File file;  // keeps its lock, which tells readers that somebody writes
     std::unique_ptr<PersistentMemory> memory;
-    Lsn end;
+    StreamPosition end;
   };
 
   NvmSpace(ManifestFile& manifest, const NvmSpaceOptions& options);
 
-  uint64_t offset_of(Lsn lsn) const { return (lsn.value - begin_.value) & (segment_bytes_ - 1); }
-  std::atomic<PersistentMemory*>& slot_of(Lsn lsn) const {
-    return slots_[(lsn.value - begin_.value) / segment_bytes_ % slot_count_];
+  uint64_t offset_of(StreamPosition position) const { return (position.value - begin_.value) & (segment_bytes_ - 1); }
+  std::atomic<PersistentMemory*>& slot_of(StreamPosition position) const {
+    return slots_[(position.value - begin_.value) / segment_bytes_ % slot_count_];
   }
   bool has_room() const;
   bool wants_segment() const;
@@ -99,16 +99,16 @@ class NvmSpace {
 
   ManifestFile& manifest_;
   const NvmSpaceOptions options_;
-  const Lsn begin_;
+  const StreamPosition begin_;
   const uint64_t room_bytes_;     // every worker's longest record
   const uint64_t segment_bytes_;  // a power of two, without the header page
   const uint32_t slot_count_;
 
   // Read-modify-written by draw() (acq_rel: the order of commits and of memory); read by all (acquire).
   CachePadded<std::atomic<uint64_t>> tail_;
-  BoundSet<> bounds_;  // of each worker's drawn, unsettled LSN
+  BoundSet<> bounds_;  // of each worker's drawn, unsettled position
   // Written by the thread (release: the segment below stands in its slot), read by await_room() (acquire). A
-  // worker whose LSN lies above what it read itself gets the order through the tail, from the worker that
+  // worker whose position lies above what it read itself gets the order through the tail, from the worker that
   // moved it there.
   CachePadded<std::atomic<uint64_t>> mapped_end_;
   // Segment i, in order from the beginning, stands in slot i modulo their count. Written by the thread

@@ -64,13 +64,13 @@ bool BlockChain::passes_gap(const BlockPlace& place) {
     holes_.add(hole, gap_);
     return true;
   }
-  if (place.begin > manifest_.checkpoint_lsn) return false;
+  if (one_stream_lsn(place.begin) > manifest_.checkpoint_lsn) return false;
   restart(place.begin);
   return true;
 }
 
 // The chain begins anew: what was linked lies below the checkpoint, and what came behind it has been removed.
-void BlockChain::restart(Lsn begin) {
+void BlockChain::restart(StreamPosition begin) {
   begin_ = begin;
   end_ = begin;
   bad_block_.reset();
@@ -97,7 +97,7 @@ void BlockChain::append(const BlockPlace& place) {
 
 void BlockChain::link() {
   const std::vector<BlockPlace> places = blocks_in_order();
-  begin_ = std::max(kFirstLsn, manifest_.checkpoint_lsn);
+  begin_ = one_stream_position(std::max(kFirstLsn, manifest_.checkpoint_lsn));
   if (!places.empty()) begin_ = std::min(begin_, places.front().begin);
   end_ = begin_;
   if (!manifest_.segments.empty()) gap_ = {manifest_.segments.front().file, block_offset(0)};
@@ -121,7 +121,7 @@ void BlockChain::link() {
       log_.dropped_bytes += block.used_bytes;
       continue;
     }
-    if (!block.payload_is_intact && block.begin < durable[place.segment] && !bad_block_) {
+    if (!block.payload_is_intact && one_stream_lsn(block.begin) < durable[place.segment] && !bad_block_) {
       bad_block_ = {log_.segments[place.segment].file, block.offset - kBlockHeaderBytes};
     }
     append(place);
@@ -139,7 +139,7 @@ void BlockChain::link() {
 bool BlockChain::cuts_off(const RecordWalk& last) const {
   if (last.end < log_.runs.back().begin) return false;
   if (!last.next) return true;
-  return last.next->lsn == last.end && last.end + last.next->record_bytes > end_;
+  return last.next->lsn == one_stream_lsn(last.end) && last.end + last.next->record_bytes > end_;
 }
 
 // They are those of the segments behind that have none; of a striped log, of any that has none.

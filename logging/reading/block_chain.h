@@ -33,8 +33,8 @@ class BlockChain {
   // counted.
   void link();
 
-  Lsn begin() const { return begin_; }
-  Lsn end() const { return end_; }
+  StreamPosition begin() const { return begin_; }
+  StreamPosition end() const { return end_; }
   // Where the block that would go on is missing.
   const Place& gap() const { return gap_; }
   // The first block that was durable and whose bytes don't match their checksum.
@@ -51,7 +51,7 @@ class BlockChain {
  private:
   // A block of a loaded segment.
   struct BlockPlace {
-    Lsn begin;
+    StreamPosition begin;
     size_t segment;
     size_t index;
   };
@@ -60,7 +60,7 @@ class BlockChain {
   Lsn durable_within(uint32_t incarnation) const;
   Place place_before(const BlockPlace& place) const;
   bool passes_gap(const BlockPlace& place);
-  void restart(Lsn begin);
+  void restart(StreamPosition begin);
   void append(const BlockPlace& place);
 
   const Manifest& manifest_;
@@ -68,8 +68,8 @@ class BlockChain {
   LogContents& log_;
   LogHoles holes_;
 
-  Lsn begin_;
-  Lsn end_;
+  StreamPosition begin_;
+  StreamPosition end_;
   Place gap_;
   std::optional<Place> bad_block_;
   std::vector<size_t> kept_bytes_;  // by segment: of its blocks that were linked, those passed over included

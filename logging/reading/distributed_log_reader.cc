@@ -33,7 +33,7 @@ class DistributedLogReader {
     if (log_.end < log_.durable_seen) return hole(log_.end, last().number);
     for (size_t s = 0; s < manifest_.segments.size(); ++s)
       RETURN_IF_ERROR(refuse_rot(directory_, manifest_, manifest_.segments[s], segments_.loaded(s)));
-    segments_.cut(records_, [this](const RecordView& each) { return without_part(each.lsn) < log_.end; });
+    segments_.cut(records_, [this](const RecordView& each) { return each.lsn < log_.end; });
     if (log_.dropped_bytes > 0) {
       log_.dropped_reason = fmt::format(
           "the log ends at LSN {}: the record there is in none of the {} streams; what some hold past it is "
@@ -76,9 +76,9 @@ class DistributedLogReader {
     for (size_t s = 0; s < records_.size(); ++s) {
       if (manifest_.segments[s].incarnation != incarnation) continue;
       for (const RecordView& each : records_[s]) {
-        const Lsn lsn = without_part(each.lsn);
+        const Lsn lsn = each.lsn;
         if (lsn < begin || lsn >= range.end || lsn.value - begin.value >= count) continue;
-        if (is_part(each.lsn)) {
+        if (each.is_part) {
           if (!joins[lsn].add(each)) return twice(each);
           continue;
         }
@@ -120,7 +120,7 @@ class DistributedLogReader {
     return damaged(
         "the log is damaged: {}/{} at byte {}: there is another record with the LSN {}, or it is none of the "
         "record's parts; nothing was changed",
-        directory_, place.file, place.offset, without_part(record.lsn).value);
+        directory_, place.file, place.offset, record.lsn.value);
   }
 
   // It may have been any stream's: a last block without a right header breaks nothing off, and what does may

@@ -28,7 +28,7 @@ class EpochLogReader {
     RETURN_IF_ERROR(find_end());
     log_.durable_seen = log_.end;
     // Where no epoch was persisted, nobody has noted how many loggers there are.
-    RETURN_IF_ERROR(segments_.find(stream_ends_, kFirstLsn));
+    RETURN_IF_ERROR(segments_.find(stream_ends_, kFirstPosition));
     RETURN_IF_ERROR(segments_.load());
     RETURN_IF_ERROR(check_pepoch());
     RETURN_IF_ERROR(segments_.link());
@@ -110,8 +110,8 @@ class EpochLogReader {
   Result<void> check_range() const {
     for (size_t s = 0; s < records_.size(); ++s) {
       const Lsn end = range_of(manifest_.segments[s].incarnation).end;
-      const auto past =
-          std::ranges::find_if(records_[s], [end](const RecordView& each) { return each.lsn >= end; });
+      const auto past = std::ranges::find_if(
+          records_[s], [end](const RecordView& each) { return each.lsn >= end || each.is_part; });
       if (past == records_[s].end()) continue;
       const LogContents::Place place = log_.place_of(*past);
       return damaged(
@@ -175,8 +175,8 @@ class EpochLogReader {
   const Manifest& manifest_;
   const LogReadOptions& options_;
   LogContents log_;
-  std::vector<Lsn> stream_ends_;  // of the last incarnation
-  bool has_slot_ = false;         // of the last incarnation's, in pepoch.log
+  std::vector<StreamPosition> stream_ends_;  // of the last incarnation
+  bool has_slot_ = false;                    // of the last incarnation's, in pepoch.log
   StreamSegments segments_;
   std::vector<std::vector<RecordView>> records_;  // by segment
 };

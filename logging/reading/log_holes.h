@@ -37,7 +37,9 @@ class LogHoles {
   const std::vector<LogHole>& holes() const { return holes_; }
 
  private:
-  bool is_new(const LogHole& hole) const { return hole.begin >= manifest_.incarnations.back().begin; }
+  bool is_new(const LogHole& hole) const {
+    return one_stream_lsn(hole.begin) >= manifest_.incarnations.back().begin;
+  }
 
   const Manifest& manifest_;
   std::vector<LogHole> holes_;  // in log order

@@ -238,7 +238,7 @@ TEST_F(LogReader, AFlippedBitAnywhereInTheLastBlocksIsDamage) {
   write_records(6);
   write_records(1, 10000);
   const LogContents log = must(read_directory(directory_.path()));
-  const LogContents::Segment& segment = log.segments[log.run_of(lsns_.back())->segment];
+  const LogContents::Segment& segment = log.segments[log.run_of(one_stream_position(lsns_.back()))->segment];
   ASSERT_GE(segment.blocks.size(), 3u);
   for (const LogContents::Block& block : std::span(segment.blocks).last(3)) {
     const uint64_t begin = block.offset - kBlockHeaderBytes;

@@ -35,7 +35,7 @@ Result<std::optional<Lsn>> end_of_former(const std::string& path, LogLayout layo
   const ByteSpan read = ByteSpan(bytes.span()).first(*count);
   auto header = SegmentHeader::decode(read.first(std::min(kSegmentHeaderBytes, read.size())), path);
   if (!header.ok()) return header.error();
-  if (header->nvm) return std::optional(header->nvm->begin);
+  if (header->nvm) return std::optional(one_stream_lsn(header->nvm->begin));
   if (read.size() < kSegmentHeaderBytes + kBlockBytes) return std::optional<Lsn>();
   const ByteSpan first = read.subspan(kSegmentHeaderBytes);
   const auto block = BlockHeader::decode(first);
@@ -43,7 +43,7 @@ Result<std::optional<Lsn>> end_of_former(const std::string& path, LogLayout layo
     if (!block || block->progress == kUnknownProgress) return std::optional<Lsn>();
     return std::optional(block->durable + block->progress);
   }
-  if (!block || !header->logger) return block ? std::optional(block->begin) : std::nullopt;
+  if (!block || !header->logger) return block ? std::optional(one_stream_lsn(block->begin)) : std::nullopt;
   if (!block->payload_is_intact(first) || block->used_bytes < kRecordHeaderBytes) return std::optional<Lsn>();
   const Lsn lsn = RecordHeader::decode(first.data() + kBlockHeaderBytes).lsn;
   return std::optional(begin_of(epoch_of(lsn).next()));
@@ -99,7 +99,8 @@ void forget_former_lives(Manifest& manifest) {
            std::ranges::count(manifest.segments, life.number, &SegmentEntry::incarnation) > 0;
   });
   lives.erase(lives.begin(), first);
-  std::erase_if(manifest.holes, [&](const LogHole& hole) { return hole.end <= lives.front().begin; });
+  std::erase_if(manifest.holes,
+                [&](const LogHole& hole) { return one_stream_lsn(hole.end) <= lives.front().begin; });
 }
 
 Result<std::vector<std::string>> unlisted_files(const std::string& directory, const Manifest& manifest) {

@@ -28,7 +28,9 @@ class FormerLives : public testing::TestWithParam<TruncationCase> {};
 TEST_P(FormerLives, AreForgottenUpToTheFirstThatIsLeft) {
   Manifest manifest;
   for (const uint32_t number : {1, 2, 4, 7}) manifest.incarnations.push_back({number, Lsn{100 * number}});
-  manifest.holes = {{Lsn{120}, Lsn{130}}, {Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}};
+  manifest.holes = {{StreamPosition{120}, StreamPosition{130}},
+                    {StreamPosition{250}, StreamPosition{400}},
+                    {StreamPosition{450}, StreamPosition{460}}};
   uint32_t segment = 0;
   for (const uint32_t life : GetParam().lives_with_segments)
     manifest.segments.push_back({"file", ++segment, life});
@@ -45,11 +47,16 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(TruncationCase{"all",
                                    {1, 2, 4, 7},
                                    {1, 2, 4, 7},
-                                   {{Lsn{120}, Lsn{130}}, {Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}}},
+                                   {{StreamPosition{120}, StreamPosition{130}},
+                                    {StreamPosition{250}, StreamPosition{400}},
+                                    {StreamPosition{450}, StreamPosition{460}}}},
                     // Where a life ends says the next one.
-                    TruncationCase{
-                        "one_between", {2, 7}, {2, 4, 7}, {{Lsn{250}, Lsn{400}}, {Lsn{450}, Lsn{460}}}},
-                    TruncationCase{"a_former_one", {4}, {4, 7}, {{Lsn{450}, Lsn{460}}}},
+                    TruncationCase{"one_between",
+                                   {2, 7},
+                                   {2, 4, 7},
+                                   {{StreamPosition{250}, StreamPosition{400}},
+                                    {StreamPosition{450}, StreamPosition{460}}}},
+                    TruncationCase{"a_former_one", {4}, {4, 7}, {{StreamPosition{450}, StreamPosition{460}}}},
                     TruncationCase{"the_last", {7, 7}, {7}, {}}, TruncationCase{"none", {}, {7}, {}}),
     [](const auto& info) { return std::string(info.param.name); });
 

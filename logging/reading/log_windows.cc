@@ -21,7 +21,7 @@ std::span<const Block> blocks_of(const LogContents::Segment& segment, const Part
   CHECK(after_begin != segment.blocks.begin());
   const auto first = std::prev(after_begin);
   const auto end = std::lower_bound(first, segment.blocks.end(), part.end,
-                                    [](const Block& block, Lsn lsn) { return block.begin < lsn; });
+                                    [](const Block& block, StreamPosition at) { return block.begin < at; });
   return {first, end};
 }
 
@@ -31,8 +31,8 @@ Result<void> read_part(const std::string& directory, const LogContents::Segment&
   const std::span<const Block> blocks = blocks_of(segment, part);
   const auto from = [&](const Block& block) { return std::max(block.begin, part.begin); };
   const auto to = [&](const Block& block) { return std::min(block.end(), part.end); };
-  const auto offset_of = [](const Block& block, Lsn lsn) {
-    return block.offset + (lsn.value - block.begin.value);
+  const auto offset_of = [](const Block& block, StreamPosition at) {
+    return block.offset + (at.value - block.begin.value);
   };
   const uint64_t file_begin = offset_of(blocks.front(), from(blocks.front()));
   const uint64_t file_end = offset_of(blocks.back(), to(blocks.back()));

@@ -161,7 +161,8 @@ TEST(LogWindows, ARecordThatIsNoneMeanwhileIsMissed) {
   // How records lie in blocks depends on when they were flushed.
   const RecordView last = last_in_one_block(whole);
   const auto window = std::ranges::find_if(log.windows, [&](const LogContents::Window& each) {
-    return each.parts.front().begin <= last.lsn && last.lsn < each.parts.back().end;
+    const StreamPosition at = one_stream_position(last.lsn);
+    return each.parts.front().begin <= at && at < each.parts.back().end;
   });
   ASSERT_NE(window, log.windows.end());
   rewrite_record(directory.path(), whole.place_of(last),

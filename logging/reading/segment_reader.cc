@@ -57,8 +57,8 @@ std::optional<BlockHeader> block_header_of(ByteSpan block, uint32_t index, const
 }
 
 // Adds the block at `index` to the segment, if it is intact and in the range.
-void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn begin, Lsn end,
-                LoadedSegment& to) {
+void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, StreamPosition begin,
+                StreamPosition end, LoadedSegment& to) {
   const auto header = block_header_of(bytes, index, entry);
   const bool is_intact = header && header->payload_is_intact(bytes);
   if (!is_intact && !to.rotten_at && !may_be_torn(bytes, header)) to.rotten_at = block_offset(index);
@@ -71,7 +71,7 @@ void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn b
   to.blocks.push_back(block);
   to.durable = std::max(to.durable, header->durable);
   to.progress = std::max(to.progress, header->progress);
-  // Of a file that was cut short inside the block, the missing bytes count as zeros.
+  // Where the file was cut short inside the block, the missing bytes count as zeros.
   const size_t there = std::min<size_t>(bytes.size() - kBlockHeaderBytes, block.used_bytes);
   to.bytes.insert(to.bytes.end(), bytes.begin() + kBlockHeaderBytes,
                   bytes.begin() + kBlockHeaderBytes + there);
@@ -83,7 +83,7 @@ void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, Lsn b
 // A killed process is gone before its last requests to the device are: each of those holds the segment's open
 // file, and with it the writer's lock. So the file is quiet once the lock can be had.
 Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
-                                   const SegmentEntry& entry, Lsn begin, Lsn end,
+                                   const SegmentEntry& entry, StreamPosition begin, StreamPosition end,
                                    std::chrono::milliseconds patience) {
   const std::string path = path_in(directory, entry.file);
   if (!std::filesystem::exists(path)) {

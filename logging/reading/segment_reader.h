@@ -16,11 +16,11 @@
 
 namespace mneme {
 
-// Loads the segment's blocks with LSNs in [begin, end), which is what its incarnation wrote of the log.
+// Loads the segment's blocks with positions in [begin, end), which is what its incarnation wrote of the log.
 // Waits no longer than `patience` for the last requests of a process that was just killed.
 // Errors: the file is missing, foreign, of another version, or of another place in this log.
 Result<LoadedSegment> load_segment(const std::string& directory, const Manifest& manifest,
-                                   const SegmentEntry& entry, Lsn begin, Lsn end,
+                                   const SegmentEntry& entry, StreamPosition begin, StreamPosition end,
                                    std::chrono::milliseconds patience);
 
 // Damage, where one of the last incarnation's segments has a rotten block: it may have been durable, though

@@ -19,21 +19,22 @@ namespace mneme {
 
 namespace {
 
-constexpr Lsn kNoEnd{std::numeric_limits<uint64_t>::max()};
+constexpr StreamPosition kNoEnd{std::numeric_limits<uint64_t>::max()};
 // Each thread has a segment in memory; more threads than these would gain nothing on the device.
 constexpr uint32_t kMostScanningThreads = 4;
 
-// The part of the LSNs that an incarnation's blocks may claim.
+// The positions that an incarnation's blocks may claim.
 struct IncarnationRange {
-  Lsn begin = kNoEnd;
-  Lsn end = kNoEnd;
+  StreamPosition begin = kNoEnd;
+  StreamPosition end = kNoEnd;
 };
 
 IncarnationRange range_of(const Manifest& manifest, uint32_t incarnation) {
   for (size_t i = 0; i < manifest.incarnations.size(); ++i) {
     if (manifest.incarnations[i].number != incarnation) continue;
     const bool last = i + 1 == manifest.incarnations.size();
-    return {manifest.incarnations[i].begin, last ? kNoEnd : manifest.incarnations[i + 1].begin};
+    return {one_stream_position(manifest.incarnations[i].begin),
+            last ? kNoEnd : one_stream_position(manifest.incarnations[i + 1].begin)};
   }
   return {};
 }
@@ -56,7 +57,8 @@ struct RunRecords {
   RecordWalk walk;
 };
 
-RunRecords parse_run(Lsn begin, ByteSpan bytes, const RecordLayout& layout, const LogReadOptions& options) {
+RunRecords parse_run(StreamPosition begin, ByteSpan bytes, const RecordLayout& layout,
+                     const LogReadOptions& options) {
   RunRecords parsed;
   parsed.walk = walk_records(begin, bytes, layout, [&](const RecordHeader& header, ByteSpan payload) {
     const bool skip = header.kind == RecordKind::kSkip;
@@ -88,9 +90,9 @@ class StreamLogReader {
     chain_.link();
     const std::optional<RecordWalk> last = keep_ ? collect_records() : windows_.collect(chain_.begin(), log_);
     if (!last) return std::optional<LogContents>();
-    log_.end = last->end;
-    log_.record_bytes = log_.end.value - chain_.begin().value - log_.hole_bytes();
-    log_.dropped_bytes += chain_.end().value - log_.end.value;
+    log_.end = one_stream_lsn(last->end);
+    log_.record_bytes = last->end.value - chain_.begin().value - log_.hole_bytes();
+    log_.dropped_bytes += chain_.end().value - last->end.value;
     RETURN_IF_ERROR(check_end(*last));
     return std::optional(std::move(log_));
   }
@@ -150,9 +152,9 @@ class StreamLogReader {
   Result<void> check_end(const RecordWalk& last) {
     const std::optional<LogContents::Place>& bad_block = chain_.bad_block();
     // In a bad block the record may claim any length; and it may begin in the block before, of another file.
-    const bool is_bad = bad_block && log_.end < chain_.end();
-    const bool missing = log_.end == chain_.end() || (!is_bad && chain_.cuts_off(last));
-    LogContents::Place place = missing ? chain_.gap() : log_.place_of(log_.end);
+    const bool is_bad = bad_block && last.end < chain_.end();
+    const bool missing = last.end == chain_.end() || (!is_bad && chain_.cuts_off(last));
+    LogContents::Place place = missing ? chain_.gap() : log_.place_of(last.end);
     if (is_bad && place.file != bad_block->file) place = *bad_block;
     if (log_.end < log_.durable_seen) {
       return damaged(

@@ -15,9 +15,10 @@ namespace mneme {
 
 namespace {
 
-constexpr Lsn kNoStreamEnd{std::numeric_limits<uint64_t>::max()};
+constexpr StreamPosition kNoStreamEnd{std::numeric_limits<uint64_t>::max()};
+constexpr Lsn kNoLsn{std::numeric_limits<uint64_t>::max()};
 // Of a stream of which no segment is left with anything of the log, in Incarnation::stream_ends.
-constexpr Lsn kUnknownEnd{};
+constexpr StreamPosition kUnknownEnd{};
 
 // Of what was found in a ring: where it has its first hole, or ends.
 LogContents::Place first_gap(const LogContents::Segment& ring) {
@@ -32,10 +33,11 @@ LogContents::Place first_gap(const LogContents::Segment& ring) {
 
 }  // namespace
 
-Result<void> StreamSegments::find(const std::vector<Lsn>& last_ends, std::optional<Lsn> others_end) {
+Result<void> StreamSegments::find(const std::vector<StreamPosition>& last_ends,
+                                  std::optional<StreamPosition> others_end) {
   for (const Incarnation& each : manifest_.incarnations) {
-    for (const Lsn end : each.number == last().number ? last_ends : each.stream_ends) {
-      streams_[each.number].push_back({.end = end == kUnknownEnd ? std::optional<Lsn>() : end});
+    for (const StreamPosition end : each.number == last().number ? last_ends : each.stream_ends) {
+      streams_[each.number].push_back({.end = end == kUnknownEnd ? std::optional<StreamPosition>() : end});
     }
   }
   for (size_t i = 0; i < manifest_.segments.size(); ++i) {
@@ -67,8 +69,8 @@ Result<void> StreamSegments::load() {
   std::vector<std::optional<Result<LoadedSegment>>> results(manifest_.segments.size());
   LoadedCount loaded(results.size(), options_.progress);
   for_each_in_parallel(options_.threads, results.size(), [&](size_t i) {
-    results[i].emplace(load_segment(directory_, manifest_, manifest_.segments[i], kFirstLsn, kNoStreamEnd,
-                                    options_.patience));
+    results[i].emplace(load_segment(directory_, manifest_, manifest_.segments[i], kFirstPosition,
+                                    kNoStreamEnd, options_.patience));
     loaded.one_more();
   });
   for (size_t i = 0; i < results.size(); ++i) {
@@ -89,8 +91,8 @@ Result<void> StreamSegments::link() {
 
 Result<void> StreamSegments::link(const LogStream& stream, uint32_t incarnation) {
   const bool is_last = incarnation == last().number;
-  const Lsn end = stream.end.value_or(kNoStreamEnd);
-  std::optional<Lsn> at;  // where the stream goes on; nothing: it has not begun
+  const StreamPosition end = stream.end.value_or(kNoStreamEnd);
+  std::optional<StreamPosition> at;  // where the stream goes on; nothing: it has not begun
   Place gap{"MANIFEST", 0};
   if (!stream.segments.empty()) gap = {log_.segments[stream.segments.front()].file, block_offset(0)};
   bool broken = false;
@@ -142,7 +144,7 @@ Result<void> StreamSegments::link(const LogStream& stream, uint32_t incarnation)
     return {};
   }
   const bool was_dropped = stream.segments.empty() && manifest_.checkpoint_lsn > kCheckpointLsn;
-  if (at.value_or(kFirstLsn) < end && !was_dropped) {
+  if (at.value_or(kFirstPosition) < end && !was_dropped) {
     return damaged(
         "the log is damaged: {}/{} at byte {}: a block is missing, though the stream was durable up to its "
         "position "
@@ -163,7 +165,7 @@ LsnRange StreamSegments::range_of(uint32_t incarnation) const {
   for (size_t i = 0; i < manifest_.incarnations.size(); ++i) {
     if (manifest_.incarnations[i].number != incarnation) continue;
     const bool is_last = i + 1 == manifest_.incarnations.size();
-    return {manifest_.incarnations[i].begin, is_last ? kNoStreamEnd : manifest_.incarnations[i + 1].begin};
+    return {manifest_.incarnations[i].begin, is_last ? kNoLsn : manifest_.incarnations[i + 1].begin};
   }
   return {};
 }
@@ -189,7 +191,7 @@ Result<std::vector<std::vector<RecordView>>> StreamSegments::parse() {
   for (const auto& [number, streams] : streams_) {
     for (const LogStream& stream : streams) {
       if (number != last().number && !stream.ring) continue;
-      const Lsn end = end_at_gaps(stream, records, intact_bytes);
+      const StreamPosition end = end_at_gaps(stream, records, intact_bytes);
       if (!stream.ring) continue;
       const size_t ring = *stream.ring;
       scan_nvm_ring(loaded_[ring], end, stream.end.value_or(kNoStreamEnd), log_.segments[ring]);
@@ -202,9 +204,10 @@ Result<std::vector<std::vector<RecordView>>> StreamSegments::parse() {
 }
 
 // Cuts the stream's segments behind its last record that is intact. Returns where that ends.
-Lsn StreamSegments::end_at_gaps(const LogStream& stream, std::vector<std::vector<RecordView>>& records,
-                                std::vector<size_t>& intact_bytes) {
-  Lsn end = kFirstLsn;
+StreamPosition StreamSegments::end_at_gaps(const LogStream& stream,
+                                           std::vector<std::vector<RecordView>>& records,
+                                           std::vector<size_t>& intact_bytes) {
+  StreamPosition end = kFirstPosition;
   bool broken = false;
   for (const size_t s : stream.segments) {
     const bool is_whole = intact_bytes[s] == log_.segments[s].bytes.size();
@@ -237,8 +240,7 @@ Result<void> StreamSegments::parse(size_t s, bool is_open, std::vector<RecordVie
         fits ? rest.subspan(kRecordHeaderBytes, header.record_bytes - kRecordHeaderBytes) : ByteSpan();
     const size_t index = segment.bytes.size() - rest.size();
     const uint32_t seed = segment.layout.seed_at(segment.position_at(index));
-    if (!fits || !record_is_well_formed(rest.data(), payload, header.lsn, seed) ||
-        without_part(header.lsn) < begin) {
+    if (!fits || !record_is_well_formed(rest.data(), payload, header.lsn, seed) || header.lsn < begin) {
       if (is_open) break;
       const Place place = segment.place_at(index);
       return damaged(
@@ -247,7 +249,7 @@ Result<void> StreamSegments::parse(size_t s, bool is_open, std::vector<RecordVie
           "nothing was changed",
           directory_, place.file, place.offset);
     }
-    records.push_back({header.lsn, header.kind, payload});
+    records.push_back({header.lsn, header.kind, payload, header.is_part});
     rest = rest.subspan(taken);
   }
   intact_bytes = segment.bytes.size() - rest.size();

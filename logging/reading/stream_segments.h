@@ -33,9 +33,9 @@ struct LsnRange {
 
 // One stream of one incarnation.
 struct LogStream {
-  std::optional<Lsn> end{};  // of what the log holds of it, in positions; nothing: it is to be found out
-  std::vector<size_t> segments{};  // by number: indexes into the manifest's
-  std::optional<size_t> ring{};    // likewise
+  std::optional<StreamPosition> end{};  // of what the log holds of it; nothing: it is to be found out
+  std::vector<size_t> segments{};       // by number: indexes into the manifest's
+  std::optional<size_t> ring{};         // likewise
 
   // Whether it is to be followed as far as it is intact.
   bool is_open() const { return !end || ring; }
@@ -50,7 +50,7 @@ class StreamSegments {
 
   // Which segments belong to which stream. `last_ends`: of the last incarnation; a stream that neither they
   // nor the manifest tell of ends at `others_end`.
-  Result<void> find(const std::vector<Lsn>& last_ends, std::optional<Lsn> others_end);
+  Result<void> find(const std::vector<StreamPosition>& last_ends, std::optional<StreamPosition> others_end);
   Result<void> load();
   // Moves the streams' blocks into the log, up to their ends; what comes after is only counted.
   Result<void> link();
@@ -77,8 +77,8 @@ class StreamSegments {
   bool is_last(size_t segment) const { return manifest_.segments[segment].incarnation == last().number; }
   Result<void> link(const LogStream& stream, uint32_t incarnation);
   Result<void> parse(size_t s, bool is_open, std::vector<RecordView>& records, size_t& intact_bytes) const;
-  Lsn end_at_gaps(const LogStream& stream, std::vector<std::vector<RecordView>>& records,
-                  std::vector<size_t>& intact_bytes);
+  StreamPosition end_at_gaps(const LogStream& stream, std::vector<std::vector<RecordView>>& records,
+                             std::vector<size_t>& intact_bytes);
   void keep(size_t segment, size_t bytes);
   Error bad_block(const Place& place) const;
 

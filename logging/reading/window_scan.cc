@@ -5,13 +5,13 @@
 namespace mneme {
 
 // Cuts the run into windows.
-WindowScan::Run WindowScan::scan_run(size_t number, Lsn begin, ByteSpan bytes,
+WindowScan::Run WindowScan::scan_run(size_t number, StreamPosition begin, ByteSpan bytes,
                                      const RecordLayout& layout) const {
   Run run{.begin = begin, .end = begin + bytes.size(), .walk = {}, .windows = {}};
-  Lsn next = begin;
+  StreamPosition next = begin;
   run.walk = walk_records(begin, bytes, layout, [&](const RecordHeader& header, ByteSpan) {
-    const Lsn from = next;
-    next = header.lsn + layout.stream_bytes(header.record_bytes);
+    const StreamPosition from = next;
+    next = from + layout.stream_bytes(header.record_bytes);
     const bool is_skip = header.kind == RecordKind::kSkip;
     const bool is_of_schema = header.kind == RecordKind::kSchema;
     run.skips += is_skip ? 1 : 0;
@@ -31,8 +31,8 @@ void WindowScan::scan(size_t number, LoadedSegment& segment) {
   std::vector<Run>& runs = runs_[number];
   size_t bytes_before = 0;
   for (size_t b = 0; b < segment.blocks.size();) {
-    const Lsn begin = segment.blocks[b].begin;
-    Lsn end = begin;
+    const StreamPosition begin = segment.blocks[b].begin;
+    StreamPosition end = begin;
     for (; b < segment.blocks.size() && segment.blocks[b].begin == end; ++b) end = segment.blocks[b].end();
     const size_t size = end.value - begin.value;
     runs.push_back(
@@ -61,7 +61,7 @@ void WindowScan::add(LogContents::Window&& window, std::vector<LogContents::Wind
   last.has_rows |= window.has_rows;
 }
 
-std::optional<RecordWalk> WindowScan::collect(Lsn begin, LogContents& log) {
+std::optional<RecordWalk> WindowScan::collect(StreamPosition begin, LogContents& log) {
   RecordWalk last{.end = begin, .is_whole = true, .next = {}};
   for (const LogContents::Run& run : log.runs) {
     std::vector<Run>& runs = runs_[run.segment];

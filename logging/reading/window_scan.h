@@ -27,19 +27,19 @@ class WindowScan {
   // Fills the log's windows, and counts its skips, along its runs. Returns how the last of the intact records
   // came to an end; nullopt where the segments' runs are not those of the log, as several blocks claim one
   // place. `begin`: of the log.
-  std::optional<RecordWalk> collect(Lsn begin, LogContents& log);
+  std::optional<RecordWalk> collect(StreamPosition begin, LogContents& log);
 
  private:
   // What is left of a run of blocks whose bytes are released.
   struct Run {
-    Lsn begin;
-    Lsn end;  // of its blocks
+    StreamPosition begin;
+    StreamPosition end;  // of its blocks
     RecordWalk walk;
     uint64_t skips = 0;
     std::vector<LogContents::Window> windows;  // of one part each
   };
 
-  Run scan_run(size_t number, Lsn begin, ByteSpan bytes, const RecordLayout& layout) const;
+  Run scan_run(size_t number, StreamPosition begin, ByteSpan bytes, const RecordLayout& layout) const;
   void add(LogContents::Window&& window, std::vector<LogContents::Window>& windows) const;
 
   const LogReadOptions& options_;

@@ -87,7 +87,7 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
   SegmentHeader header{load<uint64_t>(page.data() + 16), load<uint64_t>(page.data() + 24),
                        load<uint32_t>(page.data() + 32), load<uint32_t>(page.data() + 36)};
   if (is_nvm) {
-    header.nvm = {Lsn{load<uint64_t>(page.data() + 40)}, load<uint32_t>(page.data() + 48),
+    header.nvm = {StreamPosition{load<uint64_t>(page.data() + 40)}, load<uint32_t>(page.data() + 48),
                   load<uint32_t>(page.data() + 52)};
   }
   if (is_loggers || is_ring) header.logger = load<uint32_t>(page.data() + 40);
@@ -120,7 +120,7 @@ std::optional<BlockHeader> BlockHeader::decode(ByteSpan block) {
   BlockHeader header;
   header.payload_checksum = load<uint32_t>(from + 8);
   header.used_bytes = load<uint32_t>(from + 12);
-  header.begin = Lsn{load<uint64_t>(from + 16)};
+  header.begin = StreamPosition{load<uint64_t>(from + 16)};
   header.durable = Lsn{load<uint64_t>(from + 24)};
   header.incarnation = load<uint32_t>(from + 32);
   header.segment = load<uint32_t>(from + 36);

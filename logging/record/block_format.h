@@ -40,6 +40,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "logging/record/lsn.h"
+#include "logging/record/stream_position.h"
 
 namespace mneme {
 
@@ -52,7 +53,7 @@ inline constexpr size_t kBlockPayloadBytes = kBlockBytes - kBlockHeaderBytes;
 
 // What a segment in persistent memory says besides.
 struct NvmExtent {
-  Lsn begin;             // of the first byte behind the header page
+  StreamPosition begin;  // of the first byte behind the header page
   uint32_t writers = 0;  // at most so many records were being written at any time
   uint32_t longest_record_bytes = 0;
 };
@@ -81,14 +82,14 @@ struct SegmentHeader {
 struct BlockHeader {
   uint32_t payload_checksum = 0;
   uint32_t used_bytes = 0;
-  Lsn begin;  // of the first payload byte
+  StreamPosition begin;  // of the first payload byte
   Lsn durable;
   uint32_t incarnation = 0;
   uint32_t segment = 0;
   uint32_t index = 0;  // 0 for the block right after the header page
   uint32_t progress = 0;
 
-  Lsn end() const { return begin + used_bytes; }
+  StreamPosition end() const { return begin + used_bytes; }
 
   // `block` has kBlockBytes, its payload and padding already in place: encode() computes their checksum.
   void encode(std::byte* block) const;

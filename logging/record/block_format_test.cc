@@ -25,7 +25,7 @@ Page make_block(uint32_t used_bytes) {
   std::copy(payload.begin(), payload.end(), block.begin() + kBlockHeaderBytes);
   BlockHeader header;
   header.used_bytes = used_bytes;
-  header.begin = Lsn{987654321};
+  header.begin = StreamPosition{987654321};
   header.durable = Lsn{987654000};
   header.incarnation = 3;
   header.segment = 17;
@@ -40,7 +40,7 @@ TEST(BlockFormat, RoundTrip) {
     const auto header = BlockHeader::decode(block);
     ASSERT_TRUE(header.has_value());
     EXPECT_EQ(header->used_bytes, used);
-    EXPECT_EQ(header->begin, Lsn{987654321});
+    EXPECT_EQ(header->begin, StreamPosition{987654321});
     EXPECT_EQ(header->durable, Lsn{987654000});
     EXPECT_EQ(header->incarnation, 3u);
     EXPECT_EQ(header->segment, 17u);
@@ -95,12 +95,12 @@ TEST(BlockFormat, HeaderPageRoundTripAndEveryFlippedBitIsSeen) {
 TEST(BlockFormat, HeaderPageOfPersistentMemoryRoundTripAndEveryFlippedBitIsSeen) {
   Page page(kBlockBytes);
   SegmentHeader written{11, 22, 33, 44};
-  written.nvm = {Lsn{uint64_t{1} << 40}, 5, 600};
+  written.nvm = {StreamPosition{uint64_t{1} << 40}, 5, 600};
   written.encode(page.data());
   const SegmentHeader header = test::must(SegmentHeader::decode(page, "x"));
   EXPECT_EQ(header.incarnation, 44u);
   ASSERT_TRUE(header.nvm.has_value());
-  EXPECT_EQ(header.nvm->begin, Lsn{uint64_t{1} << 40});
+  EXPECT_EQ(header.nvm->begin, StreamPosition{uint64_t{1} << 40});
   EXPECT_EQ(header.nvm->writers, 5u);
   EXPECT_EQ(header.nvm->longest_record_bytes, 600u);
   for (size_t bit = 0; bit < 8 * 64; ++bit) {
@@ -116,7 +116,7 @@ TEST(BlockFormat, WhatACrashMayLeaveOfABlock) {
   const size_t used = 2000;
   std::fill(block.begin() + kBlockHeaderBytes + used, block.end(), std::byte{0});
   BlockHeader header{
-      .used_bytes = used, .begin = Lsn{64}, .durable = Lsn{64}, .incarnation = 1, .segment = 1};
+      .used_bytes = used, .begin = StreamPosition{64}, .durable = Lsn{64}, .incarnation = 1, .segment = 1};
   header.encode(block.data());
   for (size_t lost = 0; lost < kBlockBytes; lost += kSectorBytes) {
     Page torn = block;

@@ -12,25 +12,25 @@ uint64_t LogContents::hole_bytes() const {
   return bytes;
 }
 
-const LogContents::Run* LogContents::run_of(Lsn lsn) const {
-  const auto after = std::ranges::upper_bound(runs, lsn, {}, &Run::begin);
-  if (after == runs.begin() || std::prev(after)->end <= lsn) return nullptr;
+const LogContents::Run* LogContents::run_of(StreamPosition at) const {
+  const auto after = std::ranges::upper_bound(runs, at, {}, &Run::begin);
+  if (after == runs.begin() || std::prev(after)->end <= at) return nullptr;
   return &*std::prev(after);
 }
 
-LogContents::Place LogContents::place_of(Lsn lsn) const {
-  const Run* run = run_of(lsn);
+LogContents::Place LogContents::place_of(StreamPosition at) const {
+  const Run* run = run_of(at);
   CHECK(run != nullptr);
   const Segment& segment = segments[run->segment];
   const auto first = segment.blocks.begin() + static_cast<ptrdiff_t>(run->first_block);
-  const auto after = std::upper_bound(first, first + static_cast<ptrdiff_t>(run->block_count), lsn,
-                                      [](Lsn l, const Block& block) { return l < block.begin; });
+  const auto after = std::upper_bound(first, first + static_cast<ptrdiff_t>(run->block_count), at,
+                                      [](StreamPosition p, const Block& block) { return p < block.begin; });
   CHECK(after != first);
   const Block& block = *std::prev(after);
-  return {segment.file, block.offset + (lsn.value - block.begin.value)};
+  return {segment.file, block.offset + (at.value - block.begin.value)};
 }
 
-Lsn LogContents::Segment::position_at(size_t index) const {
+StreamPosition LogContents::Segment::position_at(size_t index) const {
   // Only what lay in persistent memory has gaps.
   if (blocks.back().end().value - blocks.front().begin.value <= bytes.size())
     return blocks.front().begin + index;
@@ -40,7 +40,7 @@ Lsn LogContents::Segment::position_at(size_t index) const {
 }
 
 LogContents::Place LogContents::Segment::place_at(size_t index) const {
-  const Lsn at = position_at(index);
+  const StreamPosition at = position_at(index);
   const Block& block = *std::prev(std::ranges::upper_bound(blocks, at, {}, &Block::begin));
   return {file, block.offset + (at.value - block.begin.value)};
 }

@@ -18,9 +18,14 @@
 namespace mneme {
 
 struct RecordView {
+  RecordView() = default;
+  RecordView(Lsn l, RecordKind k, ByteSpan p, bool part = false)
+      : lsn(l), kind(k), is_part(part), payload(p) {}
+
   Lsn lsn;
   RecordKind kind = RecordKind::kSkip;
-  ByteSpan payload;  // into LogContents' memory
+  bool is_part = false;  // of the record with this LSN (stream_record.h)
+  ByteSpan payload;      // into LogContents' memory
 };
 
 struct LogContents {
@@ -42,8 +47,8 @@ struct LogContents {
 
   // Of a log of several streams.
   struct Streams {
-    uint32_t count = 0;     // of the last incarnation
-    std::vector<Lsn> ends;  // where the log ends in each, in positions
+    uint32_t count = 0;                // of the last incarnation
+    std::vector<StreamPosition> ends;  // where the log ends in each, in positions
     // Of loggers and epochs: the last epoch of the log; nothing: it ends where the last incarnation begins.
     std::optional<uint64_t> pepoch;
   };
@@ -61,20 +66,20 @@ struct LogContents {
     std::string file;  // its name in the directory
     uint64_t offset;   // of the byte in the file
   };
-  // Where the log's byte at `lsn` lies. `lsn` is in the log, below `end`. Of a log of one stream.
-  Place place_of(Lsn lsn) const;
+  // Where the log's byte at `at` lies, which is below `end`. Of a log of one stream.
+  Place place_of(StreamPosition at) const;
+  Place place_of(Lsn lsn) const { return place_of(one_stream_position(lsn)); }
   // Where one of the log's records lies.
   Place place_of(const RecordView& record) const;
 
   // A segment that the manifest lists. `blocks` are those of the log, in order, and their payload bytes lie
-  // in `bytes`, one after the other. In a logger's segment a block's "LSN" is its position in the logger's
-  // stream.
+  // in `bytes`, one after the other.
   struct Block {
-    Lsn begin;
+    StreamPosition begin;
     uint32_t used_bytes;
     uint64_t offset;  // of its first payload byte in the file
 
-    Lsn end() const { return begin + used_bytes; }
+    StreamPosition end() const { return begin + used_bytes; }
   };
   struct Segment {
     std::string file;
@@ -85,7 +90,7 @@ struct LogContents {
     bool is_below = false;
 
     // The log's position, or the stream's, of the byte bytes[index].
-    Lsn position_at(size_t index) const;
+    StreamPosition position_at(size_t index) const;
     // Where that byte lies.
     Place place_at(size_t index) const;
   };
@@ -99,8 +104,8 @@ struct LogContents {
     size_t first_block;  // index into its blocks
     size_t block_count = 0;
     size_t first_byte;  // index into its bytes
-    Lsn begin;
-    Lsn end;
+    StreamPosition begin;
+    StreamPosition end;
   };
   std::vector<Run> runs;  // in log order; together they are the log's blocks
 
@@ -108,9 +113,9 @@ struct LogContents {
   // (log_windows.h).
   struct Window {
     struct Part {
-      size_t segment;  // index into `segments`
-      Lsn begin;       // of a record
-      Lsn end;
+      size_t segment;        // index into `segments`
+      StreamPosition begin;  // of a record
+      StreamPosition end;
     };
     std::vector<Part> parts;
     uint64_t records = 0;
@@ -130,11 +135,11 @@ struct LogContents {
   // Where the first record that is left of it stands; of several streams, the first of `records`.
   Lsn begin() const {
     if (streams) return records.empty() ? end : records.front().lsn;
-    return runs.empty() ? end : runs.front().begin;
+    return runs.empty() ? end : one_stream_lsn(runs.front().begin);
   }
 
-  // The run that holds the log's byte at `lsn`; none: null.
-  const Run* run_of(Lsn lsn) const;
+  // The run that holds the log's byte at `at`; none: null.
+  const Run* run_of(StreamPosition at) const;
   ByteSpan bytes_of(const Run& run) const {
     return ByteSpan(segments[run.segment].bytes).subspan(run.first_byte, run.end.value - run.begin.value);
   }

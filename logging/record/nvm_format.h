@@ -66,6 +66,6 @@ void for_each_line(const std::byte* header, ByteSpan payload, StoreLine store_li
 }
 
 // What the record at the front of `rest`, which would begin at `at`, takes of the log; 0 where there is none.
-uint64_t nvm_record_at_front(ByteSpan rest, Lsn at, const RecordLayout& layout);
+uint64_t nvm_record_at_front(ByteSpan rest, StreamPosition at, const RecordLayout& layout);
 
 }  // namespace mneme

@@ -3,7 +3,7 @@
 //     offset 0   uint32  CRC32C of all bytes of the record after this field
 //     offset 4   uint24  bytes of the whole record, header and payload
 //     offset 7   uint8   kind
-//     offset 8   uint64  LSN of the record: its own position in the stream
+//     offset 8   uint64  bits 0 ... 62: LSN of the record; bit 63: it is a part of a record (stream_record.h)
 //     offset 16  payload
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "logging/record/lsn.h"
+#include "logging/record/stream_position.h"
 
 namespace mneme {
 
@@ -32,20 +33,24 @@ inline constexpr size_t kMaxPayloadBytes = 256 * 1024;
 static_assert(kMaxPayloadBytes + kRecordHeaderBytes <= kMaxRecordBytes);
 
 struct RecordHeader {
+  static constexpr uint64_t kPartBit = uint64_t{1} << 63;
+
   uint32_t checksum = 0;
   uint32_t record_bytes = 0;
   RecordKind kind = RecordKind::kSkip;
   Lsn lsn;
+  bool is_part = false;  // of the record with this LSN
 
   static RecordHeader decode(const std::byte* from) {
     const auto length_and_kind = load<uint32_t>(from + 4);
+    const auto lsn_and_part = load<uint64_t>(from + 8);
     return {load<uint32_t>(from), length_and_kind & 0xffffff, static_cast<RecordKind>(length_and_kind >> 24),
-            Lsn{load<uint64_t>(from + 8)}};
+            Lsn{lsn_and_part & ~kPartBit}, (lsn_and_part & kPartBit) != 0};
   }
   void encode(std::byte* to) const {
     store(to, checksum);
     store(to + 4, record_bytes | static_cast<uint32_t>(kind) << 24);
-    store(to + 8, lsn.value);
+    store(to + 8, lsn.value | (is_part ? kPartBit : 0));
   }
 };
 
@@ -57,7 +62,7 @@ struct RecordLayout {
   bool is_seeded_by_place = false;  // where a record begins is in its checksum, too: elsewhere it is none
 
   // Of the checksum of a record that begins at `at`.
-  uint32_t seed_at(Lsn at) const {
+  uint32_t seed_at(StreamPosition at) const {
     if (!is_seeded_by_place) return checksum_seed;
     std::byte place[sizeof at.value];
     store(place, at.value);

@@ -21,16 +21,24 @@ namespace mneme {
 // Returns a skip record's payload: zeros. `bytes` is at most kMaxPayloadBytes.
 ByteSpan skip_payload(size_t bytes);
 
+// What a record's header says besides its sizes and its checksum.
+struct RecordHead {
+  Lsn lsn;
+  RecordKind kind = RecordKind::kSkip;
+  bool is_part = false;
+};
+
 // Calls put(header, payload) with an encoded record. `seed` is that of the record's place
 // (RecordLayout::seed_at).
 template <typename Put>
-void encode_record(Lsn lsn, RecordKind kind, ByteSpan payload, uint32_t seed, Put put) {
+void encode_record(const RecordHead& head, ByteSpan payload, uint32_t seed, Put put) {
   std::byte header[kRecordHeaderBytes];
-  RecordHeader record{0, static_cast<uint32_t>(kRecordHeaderBytes + payload.size()), kind, lsn};
+  RecordHeader record{0, static_cast<uint32_t>(kRecordHeaderBytes + payload.size()), head.kind, head.lsn,
+                      head.is_part};
   record.encode(header);
   record.checksum = record_checksum(header, payload, seed);
   record.encode(header);
-  DCHECK(record_is_well_formed(header, payload, lsn, seed));
+  DCHECK(record_is_well_formed(header, payload, head.lsn, seed));
   put(ByteSpan(header), payload);
 }
 
@@ -46,19 +54,19 @@ class RecordWriter {
   // Writes the reserved record by put(header, payload). Returns its size. `payload` has the reserved size; a
   // skip record's is ignored.
   template <typename Put>
-  uint32_t fill(Lsn lsn, RecordKind kind, ByteSpan payload, uint32_t seed, Put put) {
+  uint32_t fill(const RecordHead& head, ByteSpan payload, uint32_t seed, Put put) {
     const uint32_t record_bytes = std::exchange(reserved_bytes_, 0);
     DCHECK(record_bytes >= kRecordHeaderBytes);
-    if (kind == RecordKind::kSkip) payload = skip_payload(record_bytes - kRecordHeaderBytes);
+    if (head.kind == RecordKind::kSkip) payload = skip_payload(record_bytes - kRecordHeaderBytes);
     CHECK(payload.size() == record_bytes - kRecordHeaderBytes);
-    write(lsn, kind, payload, seed, put);
+    write(head, payload, seed, put);
     return record_bytes;
   }
 
   // Writes a record that was not reserved, by put(header, payload).
   template <typename Put>
-  void write(Lsn lsn, RecordKind kind, ByteSpan payload, uint32_t seed, Put put) {
-    encode_record(lsn, kind, payload, seed, put);
+  void write(const RecordHead& head, ByteSpan payload, uint32_t seed, Put put) {
+    encode_record(head, payload, seed, put);
     add(records_, 1);
     add(bytes_, kRecordHeaderBytes + payload.size());
   }

@@ -1,11 +1,9 @@
 // Stream record: how a stream of a distributed log (distributed_log.h) holds a record that lies in several
 // streams.
 //
-// Layout      in a stream's records the LSN's bit 63 says: this is a part. Its payload is
-//             0 u8 parts of the record   1 u8 this part's number   2 u16 pieces
-//             4 u32 bytes of the record's payload
-//             8 for each piece: u32 where it belongs in that payload, u32 its bytes;
-//             then the pieces, one after another
+// Layout      a record whose header says that it is a part (RecordHeader::is_part). Its payload is
+//             0 u8 parts of the record   1 u8 this part's number   2 u16 pieces   4 u32 bytes of the record's payload
+//             8 for each piece: u32 where it belongs in that payload, u32 its bytes;   then the pieces, one after another
 // Invariants  the parts of a record have one LSN and one kind, and lie in different streams; their pieces
 //             cover the payload once. Without all of them the record is not there.
 // Errors      parts that are none: PartJoin::add says false.
@@ -21,18 +19,6 @@
 #include "logging/record/lsn.h"
 
 namespace mneme {
-
-inline constexpr uint64_t kPartBit = uint64_t{1} << 63;
-
-constexpr bool is_part(Lsn lsn) {
-  return (lsn.value & kPartBit) != 0;
-}
-constexpr Lsn as_part(Lsn lsn) {
-  return Lsn{lsn.value | kPartBit};
-}
-constexpr Lsn without_part(Lsn lsn) {
-  return Lsn{lsn.value & ~kPartBit};
-}
 
 // A stretch of a payload, and the stream that it goes to.
 struct RecordPiece {

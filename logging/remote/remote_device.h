@@ -45,10 +45,10 @@ class RemoteDevice : public LogDevice {
  public:
   static Result<OpenedDevice> open(LogDeviceRequest request, const ServerOpener& open_servers);
 
-  Lsn append(const LogSource& source, Lsn begin, Lsn end) override {
+  StreamPosition append(const LogSource& source, StreamPosition begin, StreamPosition end) override {
     return device_->append(source, begin, end);
   }
-  Lsn wait(std::chrono::nanoseconds limit) override { return device_->wait(limit); }
+  StreamPosition wait(std::chrono::nanoseconds limit) override { return device_->wait(limit); }
   void wake() override { device_->wake(); }
   DeviceCounters counters() const override { return device_->counters(); }
   LogSpace space() override { return segments_->space(); }

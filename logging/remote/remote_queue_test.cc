@@ -64,7 +64,7 @@ TEST_F(RemoteQueueTest, LosesAServerThatGivesNoAnswer) {
 
   std::vector<std::byte> block(kBlockBytes);
   BlockHeader header;
-  header.begin = kFirstLsn;
+  header.begin = kFirstPosition;
   header.incarnation = 1;
   header.segment = 1;
   header.encode(block.data());

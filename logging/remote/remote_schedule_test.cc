@@ -99,16 +99,17 @@ class Engine {
       file_ = queue_->attach(segment_->handle);
       next_block_ = 0;
     }
-    Chain chain{segment_->number, block_offset(next_block_), next_lsn_, std::vector<std::byte>(kBlockBytes)};
+    Chain chain{segment_->number, block_offset(next_block_), one_stream_lsn(next_),
+                std::vector<std::byte>(kBlockBytes)};
     for (size_t i = kBlockHeaderBytes; i < kBlockBytes; i += 8) store(chain.bytes.data() + i, random());
     BlockHeader header;
     header.used_bytes = kBlockPayloadBytes;
-    header.begin = next_lsn_;
+    header.begin = next_;
     header.incarnation = term_.number;
     header.segment = segment_->number;
     header.index = next_block_++;
     header.encode(chain.bytes.data());
-    next_lsn_ = header.end();
+    next_ = header.end();
     written_.chains.push_back(std::move(chain));
     const Chain& sent = written_.chains.back();
     queue_->submit(
@@ -141,8 +142,8 @@ class Engine {
         next_segment_(manifest_->current().next_segment_number()) {
     must(manifest_->update([&](Manifest& manifest) {
       if (!manifest.incarnations.empty())
-        next_lsn_ = manifest.incarnations.back().begin + kScheduledSegmentBytes * 100;
-      manifest.incarnations.push_back({.number = term.number, .begin = next_lsn_});
+        next_ = one_stream_position(manifest.incarnations.back().begin + kScheduledSegmentBytes * 100);
+      manifest.incarnations.push_back({.number = term.number, .begin = one_stream_lsn(next_)});
     }));
     std::filesystem::create_directory(directory + "/" + kRemoteFolder);
   }
@@ -151,7 +152,7 @@ class Engine {
   const std::unique_ptr<ManifestFile> manifest_;
   RemoteSegments segments_;
   uint32_t next_segment_;
-  Lsn next_lsn_ = kFirstLsn;
+  StreamPosition next_ = kFirstPosition;
   std::shared_ptr<Segment> segment_;
   int file_ = -1;
   uint32_t next_block_ = 0;

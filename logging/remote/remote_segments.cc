@@ -66,7 +66,7 @@ Result<void> RemoteSegments::drop_superfluous() {
   {
     const std::lock_guard guard(mutex_);
     for (size_t i = 0; i + 1 < entries_.size(); ++i) {
-      if (!entries_[i + 1].begin || *entries_[i + 1].begin > checkpoint) break;
+      if (!entries_[i + 1].begin || one_stream_lsn(*entries_[i + 1].begin) > checkpoint) break;
       superfluous.push_back(entries_[i].copy->number);
     }
   }
@@ -153,7 +153,7 @@ std::shared_ptr<SegmentCopy> RemoteSegments::copy(uint32_t number) const {
   return entry->copy;
 }
 
-void RemoteSegments::begins_at(uint32_t number, Lsn begin) {
+void RemoteSegments::begins_at(uint32_t number, StreamPosition begin) {
   const std::lock_guard guard(mutex_);
   for (Entry& each : entries_) {
     if (each.copy->number == number) each.begin = begin;

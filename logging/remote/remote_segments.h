@@ -64,13 +64,13 @@ class RemoteSegments {
  private:
   struct Entry {
     std::shared_ptr<SegmentCopy> copy;
-    std::optional<Lsn> begin;  // nothing: not begun
+    std::optional<StreamPosition> begin;  // nothing: not begun
   };
 
   Result<void> save();
   Result<void> drop_superfluous();
   // The segment's first record stands there: the ones before lie below.
-  void begins_at(uint32_t number, Lsn begin);
+  void begins_at(uint32_t number, StreamPosition begin);
   Result<void> remove_leftover(const std::string& file);
   std::shared_ptr<SegmentCopy> free_copy();
   void update_space();

@@ -17,7 +17,7 @@ namespace mneme {
 
 namespace {
 
-constexpr Lsn kEndUnknown{std::numeric_limits<uint64_t>::max()};
+constexpr StreamPosition kEndUnknown{std::numeric_limits<uint64_t>::max()};
 constexpr std::string_view kNewBase =
     "the standby can't go on with what it has: begin it anew with a copy of the primary's directory "
     "(docs/standby.md)";
@@ -30,7 +30,7 @@ Error bad_piece(const ReplicatedPiece& piece, uint64_t offset, std::string_view 
       piece.position, piece.segment, piece.term, offset, what, kNewBase);
 }
 
-Error gap(Lsn from, Lsn to) {
+Error gap(StreamPosition from, StreamPosition to) {
   return damaged(
       "the replicated log holds nothing of LSN {} to {} any more, and the standby has it not, either: {}",
       from.value, to.value, kNewBase);
@@ -39,7 +39,8 @@ Error gap(Lsn from, Lsn to) {
 // Its records up to `durable_seen` were known to be durable; what lies above may be in a cache yet.
 Result<void> make_durable(const std::string& directory, const LogContents& held) {
   for (const LogContents::Segment& segment : held.segments) {
-    if (segment.blocks.empty() || segment.blocks.back().end() <= held.durable_seen) continue;
+    if (segment.blocks.empty() || segment.blocks.back().end() <= one_stream_position(held.durable_seen))
+      continue;
     RETURN_IF_ERROR(make_tail_durable(path_in(directory, segment.file), held, segment));
   }
   return {};
@@ -48,10 +49,12 @@ Result<void> make_durable(const std::string& directory, const LogContents& held)
 }  // namespace
 
 ReceivedLog::ReceivedLog(ManifestFile& manifest, const LogContents& held)
-    : manifest_(manifest), directory_(manifest.directory()), from_(manifest.current().checkpoint_lsn) {
+    : manifest_(manifest),
+      directory_(manifest.directory()),
+      from_(one_stream_position(manifest.current().checkpoint_lsn)) {
   incarnations_ = manifest.current().incarnations;
-  if (!held.runs.empty()) end_ = held.end;
-  bytes_begin_ = written_ = durable_ = held.end;
+  bytes_begin_ = written_ = durable_ = one_stream_position(held.end);
+  if (!held.runs.empty()) end_ = bytes_begin_;
 }
 
 Result<std::unique_ptr<ReceivedLog>> ReceivedLog::open(ManifestFile& manifest, const LogContents& held) {
@@ -122,14 +125,14 @@ bool ReceivedLog::knows(uint64_t term) const {
                             [](const Incarnation& each) { return uint64_t{each.number}; }) > 0;
 }
 
-Lsn ReceivedLog::end_of(uint64_t term) const {
+StreamPosition ReceivedLog::end_of(uint64_t term) const {
   for (size_t i = 0; i + 1 < incarnations_.size(); ++i) {
-    if (incarnations_[i].number == term) return incarnations_[i + 1].begin;
+    if (incarnations_[i].number == term) return one_stream_position(incarnations_[i + 1].begin);
   }
   return kEndUnknown;
 }
 
-Lsn ReceivedLog::end_of_whole() const {
+StreamPosition ReceivedLog::end_of_whole() const {
   return walk_records(bytes_begin_, bytes_, {}, [](const RecordHeader&, ByteSpan) {}).end;
 }
 
@@ -139,7 +142,7 @@ Result<bool> ReceivedLog::is_new(const ReplicatedPiece& piece, const BlockHeader
     if (!incarnations_.empty() && piece.term < incarnations_.back().number) return false;
     if (end_) {
       // It went on behind the last record that it found whole.
-      const Lsn whole = end_of_whole();
+      const StreamPosition whole = end_of_whole();
       if (block.begin < whole) {
         return bad_piece(
             piece, piece.offset,
@@ -150,7 +153,7 @@ Result<bool> ReceivedLog::is_new(const ReplicatedPiece& piece, const BlockHeader
       return true;
     }
   } else {
-    const Lsn limit = end_of(piece.term);
+    const StreamPosition limit = end_of(piece.term);
     if (block.begin >= limit || limit <= from_) return false;
   }
   if (end_) {
@@ -160,7 +163,7 @@ Result<bool> ReceivedLog::is_new(const ReplicatedPiece& piece, const BlockHeader
   }
   // The first of all: records begin with a segment.
   if (block.index != 0 && block.end() <= from_) return false;
-  const Lsn needed = std::max(from_, kFirstLsn);
+  const StreamPosition needed = std::max(from_, kFirstPosition);
   if (block.index != 0 || block.begin > needed) return gap(needed, block.begin);
   return true;
 }
@@ -188,7 +191,7 @@ Result<void> ReceivedLog::enter_segment(const ReplicatedPiece& piece, const Bloc
 }
 
 // The content of a segment of this number is not part of the log, and so the number has come up again.
-Result<void> ReceivedLog::check_unused(const SegmentEntry& entry, Lsn begin) const {
+Result<void> ReceivedLog::check_unused(const SegmentEntry& entry, StreamPosition begin) const {
   auto file = File::open_in(directory_, entry.file);
   if (!file.ok()) return file.error();
   std::vector<std::byte> block(kBlockBytes);
@@ -200,7 +203,7 @@ Result<void> ReceivedLog::check_unused(const SegmentEntry& entry, Lsn begin) con
                  directory_, entry.file, kNewBase);
 }
 
-Result<void> ReceivedLog::list_segment(const ReplicatedPiece& piece, Lsn begin) {
+Result<void> ReceivedLog::list_segment(const ReplicatedPiece& piece, StreamPosition begin) {
   const auto term = static_cast<uint32_t>(piece.term);
   std::vector<std::string> unlisted;
   for (const SegmentEntry& each : manifest_.current().segments) {
@@ -210,7 +213,7 @@ Result<void> ReceivedLog::list_segment(const ReplicatedPiece& piece, Lsn begin) 
   }
   const bool is_new_term = !knows(term);
   if (is_new_term) {
-    incarnations_.push_back({term, begin});
+    incarnations_.push_back({term, one_stream_lsn(begin)});
     if (end_) {
       // The torn end of the term before.
       bytes_.resize(begin.value - bytes_begin_.value);
@@ -218,7 +221,7 @@ Result<void> ReceivedLog::list_segment(const ReplicatedPiece& piece, Lsn begin) 
     }
   }
   RETURN_IF_ERROR(manifest_.update([&](Manifest& manifest) {
-    if (is_new_term) manifest.incarnations.push_back({term, begin});
+    if (is_new_term) manifest.incarnations.push_back({term, one_stream_lsn(begin)});
     manifest.attributes[kReceivedFromAttribute] = std::to_string(piece.position);
     std::erase_if(manifest.segments,
                   [&](const SegmentEntry& each) { return std::ranges::count(unlisted, each.file) > 0; });
@@ -260,14 +263,14 @@ Result<ReceivedRecords> ReceivedLog::take_records() {
   ReceivedRecords received;
   const RecordWalk walk =
       walk_records(bytes_begin_, bytes_, {}, [&](const RecordHeader& header, ByteSpan payload) {
-        if (header.kind == RecordKind::kSkip || header.lsn < from_) return;
+        if (header.kind == RecordKind::kSkip || header.lsn < one_stream_lsn(from_)) return;
         received.records.push_back({header.lsn, header.kind, payload});
       });
-  received.end = walk.end;
+  received.end = one_stream_lsn(walk.end);
   const size_t whole = walk.end.value - bytes_begin_.value;
   // The rest is the begin of a record, or empty.
   const bool is_begin =
-      !walk.next || (walk.next->lsn == walk.end && walk.next->record_bytes >= kRecordHeaderBytes &&
+      !walk.next || (walk.next->lsn == one_stream_lsn(walk.end) && walk.next->record_bytes >= kRecordHeaderBytes &&
                      walk.next->record_bytes > bytes_.size() - whole);
   if (!is_begin) {
     return damaged(
@@ -283,7 +286,7 @@ Result<ReceivedRecords> ReceivedLog::take_records() {
 
 Result<void> ReceivedLog::sync() {
   std::shared_ptr<const Segment> segment;
-  Lsn written;
+  StreamPosition written;
   {
     const std::lock_guard lock(mutex_);
     if (segment_ == nullptr || durable_ >= written_) return {};
@@ -299,7 +302,7 @@ Result<void> ReceivedLog::sync() {
 
 Lsn ReceivedLog::durable() const {
   const std::lock_guard lock(mutex_);
-  return durable_;
+  return one_stream_lsn(durable_);
 }
 
 }  // namespace mneme

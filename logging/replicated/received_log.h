@@ -74,29 +74,29 @@ class ReceivedLog {
   Result<bool> is_new(const ReplicatedPiece& piece, const BlockHeader& block) const;
   bool knows(uint64_t term) const;
   // Where the log of a term that is known ends, as the next one begins there.
-  Lsn end_of(uint64_t term) const;
-  Lsn end_of_whole() const;
+  StreamPosition end_of(uint64_t term) const;
+  StreamPosition end_of_whole() const;
   Result<void> enter_segment(const ReplicatedPiece& piece, const BlockHeader& first);
-  Result<void> list_segment(const ReplicatedPiece& piece, Lsn begin);
-  Result<void> check_unused(const SegmentEntry& entry, Lsn begin) const;
+  Result<void> list_segment(const ReplicatedPiece& piece, StreamPosition begin);
+  Result<void> check_unused(const SegmentEntry& entry, StreamPosition begin) const;
   void add(const BlockHeader& header, ByteSpan block);
   Result<void> write_added(uint64_t offset);
 
   ManifestFile& manifest_;
   const std::string directory_;
-  const Lsn from_;  // the checkpoint's: records below are not wanted
+  const StreamPosition from_;  // the checkpoint's: records below are not wanted
 
   std::vector<Incarnation> incarnations_;  // the manifest's
   uint64_t newest_term_ = 0;
-  std::optional<Lsn> end_;        // of the last block; nothing: none has come
-  std::vector<std::byte> bytes_;  // of the log, up to end_: what take_records() has not given
-  Lsn bytes_begin_;
+  std::optional<StreamPosition> end_;  // of the last block; nothing: none has come
+  std::vector<std::byte> bytes_;       // of the log, up to end_: what take_records() has not given
+  StreamPosition bytes_begin_;
   std::vector<std::byte> added_;  // blocks on their way to the file
 
   mutable std::mutex mutex_;                // guards those below
   std::shared_ptr<const Segment> segment_;  // that is being written
-  Lsn written_;
-  Lsn durable_;
+  StreamPosition written_;
+  StreamPosition durable_;
 };
 
 }  // namespace mneme

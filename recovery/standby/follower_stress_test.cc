@@ -17,7 +17,7 @@ class FollowerStress : public test::StandbyFixture {
   // So far the log is whole for sure once the piece has come.
   static Lsn lsn_behind(const ReplicatedPiece& piece) {
     if (piece.bytes.empty()) return Lsn{};
-    return BlockHeader::decode(std::span(piece.bytes).last(kBlockBytes))->begin;
+    return one_stream_lsn(BlockHeader::decode(std::span(piece.bytes).last(kBlockBytes))->begin);
   }
 };
 

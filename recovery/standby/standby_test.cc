@@ -150,7 +150,8 @@ class StandbyOfCalls : public StandbyTest {
     header.used_bytes = kBlockPayloadBytes;
     torn.offset += torn.bytes.size();
     torn.bytes.assign(kBlockBytes, std::byte{0});
-    RecordHeader{0, 8000, RecordKind::kCommand, header.begin}.encode(torn.bytes.data() + kBlockHeaderBytes);
+    RecordHeader{0, 8000, RecordKind::kCommand, one_stream_lsn(header.begin)}.encode(torn.bytes.data() +
+                                                                                     kBlockHeaderBytes);
     header.encode(torn.bytes.data());
     return static_cast<size_t>(pieces.insert(second, torn) - pieces.begin());
   }

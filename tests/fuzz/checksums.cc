@@ -30,7 +30,7 @@ void repair_page(std::byte* page) {
 }
 
 // The record at the front of `rest`, which begins at `at`. Returns what it takes; 0: there is none.
-size_t repair_record(std::span<std::byte> rest, Lsn at, const RecordLayout& layout) {
+size_t repair_record(std::span<std::byte> rest, StreamPosition at, const RecordLayout& layout) {
   if (rest.size() < kRecordHeaderBytes) return 0;
   const RecordHeader header = RecordHeader::decode(rest.data());
   if (header.record_bytes < kRecordHeaderBytes || header.record_bytes > rest.size()) return 0;
@@ -41,12 +41,13 @@ size_t repair_record(std::span<std::byte> rest, Lsn at, const RecordLayout& layo
 }
 
 // Line by line: a record may begin at any.
-void repair_lines(std::span<std::byte> bytes, Lsn first, const RecordLayout& layout, bool lsn_is_place) {
+void repair_lines(std::span<std::byte> bytes, StreamPosition first, const RecordLayout& layout,
+                  bool lsn_is_place) {
   for (size_t at = 0; at + kNvmLineBytes <= bytes.size();) {
     const std::span<std::byte> rest = bytes.subspan(at);
     const RecordHeader header = RecordHeader::decode(rest.data());
     const bool may_be = header.record_bytes >= kRecordHeaderBytes && header.lsn.value != 0 &&
-                        (!lsn_is_place || header.lsn == first + at);
+                        (!lsn_is_place || header.lsn == one_stream_lsn(first + at));
     const size_t taken = may_be ? repair_record(rest, first + at, layout) : 0;
     at += std::max(taken, kNvmLineBytes);
   }
@@ -70,7 +71,8 @@ void repair_blocks_of(std::span<std::byte> blocks, const RecordLayout& layout) {
       ++end;
     } while (end < count && begin_of(end) == begin_of(first) + payload.size());
     for (size_t at = 0; at < payload.size();) {
-      const size_t taken = repair_record(std::span(payload).subspan(at), Lsn{begin_of(first) + at}, layout);
+      const size_t taken =
+          repair_record(std::span(payload).subspan(at), StreamPosition{begin_of(first) + at}, layout);
       if (taken == 0) break;
       at += taken;
     }
@@ -117,7 +119,7 @@ void repair_segment(Bytes& file) {
     store_at(at, crc32c({at + 4, 20}, ring.checksum_seed));
   }
   // On its first lap a record's place is where it lies.
-  repair_lines(std::span(file).subspan(kRingBegin), Lsn{0}, ring, false);
+  repair_lines(std::span(file).subspan(kRingBegin), StreamPosition{0}, ring, false);
 }
 
 void repair_pepoch(Bytes& file) {

@@ -33,8 +33,9 @@ std::vector<Bytes> manifest_seeds() {
   manifest.records = RecordContent::kAll;
   manifest.tuple_image = TupleImage::kChanged;
   manifest.layout = LogLayout::kEpoch;
-  manifest.incarnations = {{1, kFirstLsn, {}, {kFirstLsn, Lsn{900}}}, {2, Lsn{900}, Lsn{1000}}};
-  manifest.holes = {{Lsn{128}, Lsn{192}}};
+  manifest.incarnations = {{1, kFirstLsn, {}, {kFirstPosition, StreamPosition{900}}},
+                           {2, Lsn{900}, Lsn{1000}}};
+  manifest.holes = {{StreamPosition{128}, StreamPosition{192}}};
   manifest.segments = {{"log-000001", 1, 1, 0}, {"log-000002", 2, 1, 1, true}};
   manifest.attributes = {{"workload", "tpcc"}, {"warehouses", "2"}};
   seeds.push_back(bytes_of(manifest.encode()));
