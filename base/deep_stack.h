@@ -9,7 +9,7 @@
 //
 // Threads     any. The job runs on one thread at a time, but perhaps not on the caller's: it uses nothing
 //             thread-local of the caller's.
-// Errors      what the job throws is thrown to the caller. std::system_error where no thread can be made.
+// Errors      run() throws what the job throws; std::system_error where no thread can be made.
 #pragma once
 
 #include <cstddef>

@@ -39,7 +39,7 @@ class EventCount {
     }
   }
 
-  // A hint: whether somebody waits just now.
+  // A hint: whether a thread waits just now.
   bool has_waiters() const { return static_cast<uint32_t>(state_.load(std::memory_order_relaxed)) != 0; }
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a device's lines in /proc/interrupts begin or end with.
+// The text by which a device's lines in /proc/interrupts begin or end.
 struct Lines {
   std::set<std::string> numbers;  // "36": of message-signalled interrupts
   std::set<std::string> labels;   // "virtio1": of a device that has no message-signalled ones

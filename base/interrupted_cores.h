@@ -2,10 +2,10 @@
 //
 // What for    a virtual disk with one queue interrupts one core, always the same, for every write and every
 //             sync. A worker that runs there loses that time: thousands of flushes a second took a third of
-//             its throughput where the core beside it was idle. A device with a queue a core interrupts who
-//             asked it, and there is nobody to spare.
-// Errors      what the system does not say is no core; what it refuses is left as it is. Either costs time
-//             only.
+//             its throughput where the core beside it was idle. A device with one queue for each core
+//             interrupts the core that asked it; then no core needs sparing.
+// Errors      where the system does not report a device's cores, there are none; where it refuses a change,
+//             nothing changes. Either costs time only.
 // Threads     any; keep_off() speaks of the calling thread.
 #pragma once
 

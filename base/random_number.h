@@ -1,5 +1,5 @@
-// 64 bits that nobody can foresee, from the system: for names that must differ between machines and
-// processes. Not for simulations and tests, which want a seed.
+// 64 unforeseeable bits from the system: for names that must differ between machines and processes. Not for
+// simulations and tests, which want a seed.
 #pragma once
 
 #include <cstdint>

@@ -3,10 +3,9 @@
 //
 // Invariants  all cores count alike and steadily, as the kernel asks for before it keeps its own time by this
 //             counter. A reading may move past neighbouring instructions, and one core may be some ticks
-//             behind another: whoever subtracts readings of two threads must bear a small negative
-//             difference.
-// Units       ticks; TickScale says how many nanoseconds one is. Where there is no such counter a tick is a
-//             nanosecond.
+//             behind another: the difference between two threads' readings may be slightly negative.
+// Units       ticks; TickScale holds how many nanoseconds one tick is. Where there is no such counter a tick
+//             is a nanosecond.
 #pragma once
 
 #if defined(__x86_64__)

@@ -54,7 +54,7 @@ Result<std::optional<Frame>> FrameDecoder::next() {
   const ByteSpan rest = ByteSpan(bytes_).subspan(given_);
   const uint64_t position = stream_position_ + given_;
   if (rest.empty()) return std::optional<Frame>();
-  // Garbage is told by its first bytes, however few of them have come.
+  // Garbage is recognised by its first bytes, however few of them have come.
   const size_t magic_bytes = std::min(rest.size(), sizeof kMagic);
   if (std::memcmp(rest.data(), &kMagic, magic_bytes) != 0) {
     return refuse(failed("byte {} of what arrived begins no frame of Mneme's", position));

@@ -35,7 +35,7 @@ void append_frame(std::vector<std::byte>& to, uint16_t kind, ByteSpan head, Byte
 class FrameDecoder {
  public:
   void feed(ByteSpan bytes);
-  // Nothing: no whole frame is there.
+  // Returns nullopt where no whole frame has arrived.
   Result<std::optional<Frame>> next();
 
  private:

@@ -1,15 +1,15 @@
 // LocalSocket: a Unix socket that listens, and connections to one: for this machine's own use, where the
-// kernel tells who the other is.
+// kernel reports the peer's user.
 //
 // File        the socket's file has mode 0600 from its beginning on. It lies in a directory that the user
-//             owns and nobody else can write; it is made and removed through that directory, held open, so
+//             owns and no other user can write; it is made and removed through that directory, held open, so
 //             that no link of another user's is followed.
 // Left behind a server that was killed leaves its socket's file. The next one removes it, while it holds the
 // lock NAME.lock beside it:
 //             of two that begin at once one is refused, and a server's file that lives is never taken away. A
 //             file that is no socket stays.
 // Threads     any.
-// Waiting     connect_local(), no longer than it is told, for a server whose queue is full.
+// Waiting     connect_local(), no longer than `patience`, for a server whose queue is full.
 // Errors      a sentence with the path.
 #pragma once
 
@@ -24,7 +24,8 @@
 
 namespace mneme {
 
-// The user who runs the process at the other end of a Unix socket; nothing: the system doesn't tell.
+// Returns the user that runs the process at the other end of a Unix socket; nullopt if the system does not
+// report it.
 std::optional<uid_t> peer_user(int descriptor);
 
 // Refuses a directory that another user owns, or that others than its owner can write.

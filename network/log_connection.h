@@ -4,7 +4,8 @@
 // Flow        open(): connect, handshake, HELLO -> WELCOME -> list(), read() ...; or release(): what an agent
 //             goes on with
 // Invariants  without a key it connects to loopback addresses only: a log doesn't travel in the clear. To a
-//             Unix socket it connects without one: there the kernel tells who listens (local_socket.h).
+//             Unix socket it connects without one: there the kernel reports the listener's user
+//             (local_socket.h).
 // Threads     one owner.
 // Waiting     each call, no longer than the patience that open() was given, for each answer.
 // Errors      not reached, silent, refused: a sentence with the server's address and its reason.
@@ -43,7 +44,7 @@ class LogConnection {
   // Returns once the server has saved its logs and ends.
   Result<void> shut_down();
 
-  // The socket and its messages, for somebody who goes on with them. The connection is of no use then.
+  // Hands the socket and its messages to the caller. The connection is of no use then.
   struct Released {
     int descriptor;
     std::unique_ptr<MessageChannel> channel;

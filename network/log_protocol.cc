@@ -77,7 +77,7 @@ void put(ByteBuffer& to, const RefusedMessage& m) {
 bool get(ByteReader& from, HelloMessage& m) {
   if (from.get<uint64_t>() != kHelloMagic) return false;
   m.version = from.get<uint32_t>();
-  // What follows is this version's.
+  // The rest of the message is this version's.
   if (m.version != kLogProtocolVersion) {
     from.get_bytes(from.remaining());
     return true;

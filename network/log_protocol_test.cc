@@ -150,7 +150,7 @@ TEST(LogProtocol, RandomPayloadsGiveMessagesOrErrors) {
   EXPECT_GT(messages, 100u);
 }
 
-// What a receiver makes of a stream that arrives in random pieces, until it sees an error.
+// The messages that a receiver takes from a stream that arrives in random pieces, until it sees an error.
 struct Taken {
   std::vector<std::byte> bytes;  // all messages, encoded again
   size_t messages = 0;
@@ -254,7 +254,8 @@ TEST(LogProtocol, OfASplicedStreamOnlyWhatArrivedIsTaken) {
   EXPECT_GT(refused, 5'000u);
 }
 
-// Who means harm makes the checksum right: a changed payload is another message, to the last byte, or none.
+// An attacker makes the checksum right. A changed payload is then another message, to the last byte, or an
+// error.
 TEST(LogProtocol, ChangedPayloadsWithRightChecksumsGiveMessagesOrErrors) {
   std::mt19937_64 random(5);
   size_t taken = 0;

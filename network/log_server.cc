@@ -35,8 +35,8 @@ constexpr uint64_t kTellIntervalNs = 10'000'000'000;
 constexpr size_t kMostTold = 20;
 constexpr size_t kMostFilesOfLog = 1024;
 constexpr size_t kMostUnsentBytes = size_t{16} << 20;
-// To a client that is cut off: its refusal, and answers that are on their way. Nobody waits for one that has
-// more to read.
+// To a client that is cut off: its refusal, and answers that are on their way. The server does not wait for
+// one that has more to read.
 constexpr size_t kMostFarewellBytes = size_t{1} << 20;
 constexpr std::chrono::seconds kLongestWait{1};
 
@@ -48,7 +48,7 @@ uint64_t ns(std::chrono::nanoseconds time) {
   return static_cast<uint64_t>(time.count());
 }
 
-// As DirectoryLock of a data directory: it ends with the process, however that dies. Nobody else can write
+// As DirectoryLock of a data directory: it ends with the process, however that dies. No other user can write
 // what is found there.
 Result<File> lock_directory(const std::string& directory) {
   std::error_code error;
@@ -178,7 +178,7 @@ void LogServer::accept(SocketId socket) {
   end(*spare_stranger(), "it has said no HELLO yet, and others wait", Farewell::kNone);
 }
 
-// More files may be open once somebody has left.
+// More files may be open once a client has left.
 void LogServer::not_accepted(int error_number) {
   tell_of_client(fmt::format("a client can't be accepted: {}", reason_text(error_number)));
   if (const auto stranger = spare_stranger())
@@ -406,7 +406,7 @@ LogStore::Refusal LogServer::claim(const HelloMessage& hello) {
   Log& log = logs_[hello.database_id];
   if (auto refusal = log.store.claim(hello.term)) return refusal;
   // A term that was promised is promised for good: it must outlast this server. It can't matter where no
-  // engine was ever told that anything is in memory: there is nothing that a former one could go on with.
+  // engine ever got an acknowledgement: there is nothing that a former one could go on with.
   if (log.is_bare() || log.kept_term == hello.term) return {};
   const Result<void> kept = keep_term(options_.directory, hello.database_id, hello.term);
   if (!kept.ok()) {
@@ -423,7 +423,7 @@ bool LogServer::may_change(Client& client, Change change) {
     return false;
   }
   Log& log = *client.log;
-  // Of a deposed engine the store refuses the change itself.
+  // The store itself refuses a deposed engine's change.
   if (client.hello->term != log.store.term()) return true;
   if (log.writer != client.socket) {
     refuse(client, {Reason::kNotAllowed, "the engine has connected anew, and writes there"});
@@ -506,7 +506,8 @@ bool LogServer::save(uint64_t database_id, Log& log) {
   const Result<void> saved = log.is_bare() ? remove_log(options_.directory, database_id)
                                            : save_log(options_.directory, database_id, log.store);
   log.is_saved = saved.ok();
-  // Even of a failure nobody knows which of the two the disk has: before the next change it is told again.
+  // After a failure, too, it is unknown which of the two the disk has, so the mark is written again before
+  // the next change.
   log.is_noted = false;
   if (saved.ok()) {
     log.kept_term = log.store.term();
@@ -541,7 +542,7 @@ void LogServer::forget_hollow_logs() {
   std::ranges::sort(hollow, {}, [](const auto& each) { return each->second.used; });
   hollow.resize(hollow.size() - kMostHollowLogs);
   for (const auto each : hollow) {
-    // What the disk keeps all the same is hollow at the next start, too.
+    // If the disk keeps the log all the same, it is hollow at the next start, too.
     (void)remove_log(options_.directory, each->first);
     tell_of_client(fmt::format("{} was never given a byte, and gives way to others", name_of(each->first)));
     logs_.erase(each);

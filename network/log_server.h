@@ -4,10 +4,11 @@
 // Flow        start(): load what was saved, listen -> run(): messages -> LogStore -> answers -> SHUTDOWN,
 //             stop(): save
 // Saves       a log goes to disk when its engine's connection ends, on SHUTDOWN and on stop(); a term when it
-//             is claimed. Before it changes again the disk is told that the copy there is old (saved_log.h).
-// Who         of a Unix socket: the server's own user and root. Of TCP: who has the key, in TLS; without one,
-//             where that was accepted (without_key), everybody on this machine, and never beyond loopback.
-//             Who is let in may do everything: read all logs, depose all engines, end the server.
+//             is claimed. Before it changes again the copy on disk is marked as old (saved_log.h).
+// Who         on a Unix socket, the server's own user and root are let in. On TCP, a client that has the key,
+//             in TLS; without a key, where that was accepted (without_key), every process of this machine,
+//             and never beyond loopback. A client that is let in may do everything: read all logs, depose all
+//             engines, end the server.
 // Strangers   a connection is one until its HELLO. They are counted apart from clients; where there are too
 //             many, one of the origin that has the most of them gives way. They have so much time
 //             (hello_patience), and so many bytes, and nothing that they send is kept.
@@ -15,10 +16,10 @@
 //             its connections, and the disk has nothing of it. One that was said to be whole and has no byte
 //             is hollow: it is kept, in a number of its own, the oldest of them giving way. Neither keeps
 //             others out: where its memory or its place is wanted, its connection is ended.
-// Invariants  what a client sends harms nobody but the client: it is refused, told of, and cut off. A term
-//             rises by kMostTermStep at most, so that no HELLO uses up those that are left. Bounds:
-//             strangers, clients, logs, memory for them, what waits to be sent to one client, how long that
-//             may wait, sentences about clients.
+// Invariants  a client's messages harm that client only: the server refuses them, reports it, and cuts the
+//             client off. A term rises by kMostTermStep at most, so that no HELLO uses up those that are
+//             left. Bounds: strangers, clients, logs, memory for them, what waits to be sent to one client,
+//             how long that may wait, sentences about clients.
 // Threads     run(): one. stop: any, and signal handlers.
 // Errors      start(): the address, the key, a damaged copy, another server on the directory. run(): what
 //             could not be saved.
@@ -133,7 +134,7 @@ class LogServer {
   bool is_at_work(const Client& client) const;
   // Ends a client that others can do without, where there are as many as there may be. False: there is none.
   bool make_place_for_client();
-  // As tell, for what any client can bring about as often as it likes.
+  // As tell, for events that any client can cause as often as it likes.
   void tell_of_client(const std::string& sentence);
   void refuse(Client& client, RefusedMessage refusal);
   void refuse_if(Client& client, LogStore::Refusal refusal);
@@ -147,7 +148,7 @@ class LogServer {
   void handle(Client& client, const FlushMessage& flush);
   void handle(Client& client, const ListMessage& list);
   void handle(Client& client, const ShutdownMessage& shutdown);
-  // What only a server sends.
+  // For messages that only a server sends.
   template <typename Message>
   void handle(Client& client, const Message&) {
     refuse(client, {Reason::kNotAllowed, "servers say this, engines don't"});
@@ -158,7 +159,8 @@ class LogServer {
   // How a change leaves the log: kLasting: with a byte; kWhole: said to be whole; kAsItIs: a bare or hollow
   // one as such.
   enum class Change : uint8_t { kAsItIs, kWhole, kLasting };
-  // False: the client may not change its log, or the disk could not be told; it was refused then.
+  // Returns false, and has refused the client, if it may not change its log or the copy on disk could not be
+  // marked as old.
   bool may_change(Client& client, Change change);
   bool save(uint64_t database_id, Log& log);
   uint64_t bytes_of_others(const Log& log) const;

@@ -182,7 +182,8 @@ TEST(LogServer, ObeysTheNewestTermAlone) {
   expect_log(server, content(8, 1000), 1);
 }
 
-// What an engine's lost connection still had under way changes nothing behind the back of its next one.
+// Messages that were still under way on an engine's lost connection change nothing once its next connection
+// is open.
 TEST(LogServer, ObeysAnEnginesNewestConnectionAlone) {
   const ServerProcess server;
   Engine before(server, {1, 11});

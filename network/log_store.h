@@ -2,11 +2,12 @@
 //
 // Flow        log_server.h: messages -> claim, create, write, read, close; saved_log.h: to and from disk
 // Invariants  the term never falls, and has one owner. Only the owner of the term creates, writes and closes.
-//             A file's bytes that nobody wrote are zeros. A file of an older term gives way to one of the
-//             same number. `whole_term` names the term whose log is here from its first byte on, as its owner
-//             said; 0 once that was forgotten: a log that lost something never passes for whole.
+//             Bytes of a file that were never written are zeros. A file of an older term gives way to one of
+//             the same number. `whole_term` names the term whose log is here from its first byte on, as its
+//             owner said; 0 once that was forgotten: a log that lost something never passes for whole.
 // Threads     one owner. Pure memory: no disk, no network.
-// Errors      what a client may not do, or asks in vain: a refusal, for it to be told.
+// Errors      a refusal, which the server sends to the client, where the client may not do it or asks in
+//             vain.
 // Source      SepLog, section 5.
 #pragma once
 
@@ -76,7 +77,7 @@ class LogStore {
   // The bytes there; fewer where the file ends.
   std::optional<ByteSpan> read(const ReadMessage& read) const;
 
-  // Of a store that is read from disk.
+  // Restores a store that is read from disk.
   void restore(const LogTerm& term, uint32_t whole_term);
   // One that is not there yet. Nothing: there is no memory for it.
   File* restore_file(const LogFileInfo& info);

@@ -27,7 +27,8 @@ class MessageChannel {
   // receive(). Nothing: no whole message is there.
   Result<std::optional<LogMessage>> next();
   Result<void> send(const LogMessage& message);
-  // What is to go to the socket; after receive(), too, as the handshake answers.
+  // Takes the bytes that are to go to the socket. To be called after receive(), too, as the handshake
+  // answers.
   std::vector<std::byte> take_outgoing();
   size_t outgoing_bytes() const;
 

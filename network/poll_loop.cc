@@ -109,7 +109,7 @@ void PollLoop::accept_all(std::vector<SocketEvent>& events) {
       accepts_from_ns_ =
           monotonic_ns() + static_cast<uint64_t>(std::chrono::nanoseconds(kAcceptPause).count());
     }
-    if (descriptor < 0) return;  // none is left, or one that gave up; others will be told of again
+    if (descriptor < 0) return;  // none is left, or one that gave up; the others will be reported again
     prepare_socket(descriptor);
     events.push_back({SocketEvent::Kind::kAccepted, add(descriptor)});
   }

@@ -18,7 +18,7 @@ constexpr size_t kMostBytes = 256;
 }  // namespace
 
 Result<std::shared_ptr<const PreSharedKey>> read_key_file(const std::string& path) {
-  // What is examined is what is read, and nothing that could be waited for.
+  // The file that is examined is the one that is read, and opening it never waits.
   auto file = File::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file.ok()) return file_error("read the key file", path, errno);
   struct stat status;

@@ -1,8 +1,8 @@
 // ServerAddress: HOST:PORT or unix:PATH, as a user writes it, and sockets from it: one that listens, one that
 // is connected.
 //
-// Threads  any. Waiting: connect_to(), no longer than it is told; listen_on(), some seconds for a port that a
-//          server which has just died still has; and the system's resolver of names.
+// Threads  any. Waiting: connect_to(), up to its limit; listen_on(), some seconds for a port that a server
+//          which has just died still has; and the system's resolver of names.
 // Errors   a sentence with the address and the system's reason.
 #pragma once
 
@@ -60,7 +60,7 @@ struct Peer {
 };
 Peer peer_of(int descriptor);
 
-// What an accepted socket needs to be like one from connect_to().
+// Gives an accepted socket the options of one from connect_to().
 void prepare_socket(int descriptor);
 
 }  // namespace mneme

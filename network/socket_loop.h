@@ -6,9 +6,10 @@
 //             socket's id means nothing any more and comes up never again.
 // Threads     wake: any, and signal handlers. The rest: one owner.
 // Waiting     wait() alone, until something happens, wake() is called, or the time is over. send() never
-//             waits: what the network doesn't take yet is kept, and unsent_bytes() tells how much that is.
-// Memory      of a connection: what was not sent yet, and a buffer of kFirstReceiveBytes, which grows as much
-//             arrives at once.
+//             waits: bytes that the network doesn't take yet are kept, and unsent_bytes() returns how many
+//             those are.
+// Memory      a connection keeps what was not sent yet, and a buffer of kFirstReceiveBytes, which grows as
+//             much arrives at once.
 // Errors      a broken connection is an event, with a reason. So is a connection that can't be accepted, as
 //             no more files may be open or memory is short: the loop doesn't try again before kAcceptPause is
 //             over, as it would fail and fail.

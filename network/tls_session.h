@@ -1,10 +1,10 @@
-// TlsSession: TLS 1.3 by a pre-shared key (OpenSSL), without certificates, on bytes that somebody else moves.
+// TlsSession: TLS 1.3 by a pre-shared key (OpenSSL), without certificates, on bytes that its owner moves.
 //
 // Flow        what arrived -> receive() -> plain bytes; plain bytes -> send() -> take_outgoing(), which goes
 //             to the network
 // Invariants  no plain byte leaves or enters before the handshake has shown that both sides have the key.
-//             Keys of a connection are fresh (psk_dhe_ke): who learns the secret later cannot read what was
-//             recorded.
+//             Keys of a connection are fresh (psk_dhe_ke): an attacker that learns the secret later cannot
+//             read what was recorded.
 // Threads     one owner. Never waits: it has no socket.
 // Errors      a wrong key, bytes that are no TLS, a changed record: a sentence, and the session is over.
 #pragma once
@@ -29,7 +29,7 @@ class TlsSession {
   Result<void> receive(ByteSpan arrived, std::vector<std::byte>& plain);
   // Before the handshake is done it keeps them.
   Result<void> send(ByteSpan plain);
-  // What is to go to the network since it was called last.
+  // Takes the bytes that are to go to the network since the last call.
   std::vector<std::byte> take_outgoing();
   size_t outgoing_bytes() const;
 

@@ -19,7 +19,7 @@ namespace mneme {
 namespace {
 
 constexpr unsigned kEntries = 256;
-// How long a loop that ends waits for the kernel to let go of its buffers.
+// How long a loop that ends waits for the kernel to release its buffers.
 constexpr int kMostFarewells = 20;
 constexpr std::chrono::milliseconds kFarewell{50};
 
@@ -157,8 +157,8 @@ void UringLoop::prepare_requests() {
   }
 }
 
-// Of a socket that its owner has closed: hangs up once nothing is left to send, and lets go of it once
-// nothing is in flight.
+// Hangs up a socket that its owner has closed once nothing is left to send, and releases it once nothing is
+// in flight.
 void UringLoop::drop_if_idle(SocketId id) {
   const auto at = sockets_.find(id);
   Socket& socket = at->second;

@@ -31,7 +31,7 @@ class UringLoop : public SocketLoop {
   void wake() override;
 
  private:
-  // What a request is for, as a part of its user data.
+  // The purpose of a request, as a part of its user data.
   enum Step : uint64_t { kReceive = 0, kSend = 1, kAccept = 2, kWake = 3 };
   struct Socket {
     int descriptor = -1;

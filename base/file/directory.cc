@@ -114,8 +114,7 @@ Result<void> make_directories(const std::string& path) {
     }
     const auto synced = changes.sync();
     if (synced.ok()) continue;
-    // Whether a later sync would cover what this one has not, nobody can tell: whoever tries again makes it
-    // anew.
+    // A later sync need not cover what this one has not. The next attempt makes the directory anew.
     ::rmdir(each.c_str());
     return synced;
   }

@@ -29,7 +29,7 @@ Result<std::vector<std::string>> paths_in(const std::string& directory);
 
 class DirectorySyncs;
 
-// Constructed before the changes are made. That the directory can't be opened, sync() tells.
+// Constructed before the changes are made. If the directory cannot be opened, sync() returns the error.
 class DirectoryChanges {
  public:
   explicit DirectoryChanges(const std::string& path);

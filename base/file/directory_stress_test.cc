@@ -29,7 +29,7 @@ enum class Entry { kMade, kDurable, kLost };
 
 class DirectoryModel {
  public:
-  // Of so many syncs one fails, more or less; none: 0.
+  // About one in this many syncs fails; 0: none.
   explicit DirectoryModel(uint32_t failing_one_in) : failing_one_in_(failing_one_in) { current = this; }
   ~DirectoryModel() { current = nullptr; }
   DirectoryModel(const DirectoryModel&) = delete;

@@ -172,7 +172,7 @@ Result<File> File::make(const std::string& path, int flags) {
 Result<File> File::open_own(const std::string& path, int flags) {
   const int descriptor = open_descriptor(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kOwnersMode);
   if (descriptor < 0 && errno == ELOOP) return link_error(path);
-  // ENXIO: a pipe that nobody reads, or a socket
+  // ENXIO: a pipe without a reader, or a socket
   if (descriptor < 0 && (errno == EISDIR || errno == ENXIO)) return type_error(path);
   if (descriptor < 0) return file_error("open", path, errno);
   File file(descriptor, path);

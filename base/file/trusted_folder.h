@@ -1,11 +1,11 @@
-// Folders and files whose content can be run: nobody could have put it there but root and the effective user.
+// Folders and files whose content can be run: only root and the effective user can have put it there.
 //
 // Rules       Every folder of the path, from the root on, belongs to root or to the effective user, and no
-//             other user may write to it. One with the sticky bit (/tmp) may be written to by all: there
-//             nobody can rename another's entries. Symbolic links belong to root or to the effective user. So
-//             no other user can have chosen where the path leads. The folder itself, and the file, must have
-//             no leave for group or others to write, and the file is regular.
-// Invariants  What is checked is an open descriptor, and the caller reads and runs that one: a path could
+//             other user may write to it. A folder with the sticky bit (/tmp) may be writable by all: there
+//             no user can rename another's entries. Symbolic links belong to root or to the effective user.
+//             So no other user can have chosen where the path leads. The folder itself, and the file, must
+//             have no leave for group or others to write, and the file is regular.
+// Invariants  the check is of an open descriptor, and the caller reads and runs that descriptor: a path could
 //             lead elsewhere by then.
 // Errors      failed, with the path of what can't be trusted, why, and what to do.
 #pragma once

@@ -23,8 +23,8 @@ std::optional<size_t> number_in(const fs::path& path, const std::string& name = 
   return std::nullopt;
 }
 
-// What a control group leaves: its limit, less what it holds, but for file pages, which the kernel drops when
-// it must.
+// Returns what a control group has left: its limit, less what it holds without file pages, which the kernel
+// drops when it must.
 std::optional<size_t> left_in(const fs::path& group, const char* limit_file, const char* held_file) {
   const std::optional<size_t> limit = number_in(group / limit_file);
   const std::optional<size_t> held = number_in(group / held_file);

@@ -6,10 +6,10 @@
 //             have a few rows. So the first piece of a table or an index comes on 4 KiB pages, and gets a
 //             huge one once an eighth of it is in use: outgrown().
 // Ahead       the kernel zeroes a huge page when it is first touched, which takes a millisecond or several:
-//             too long for the transaction that happens to need it. touch_ahead() does that for as much as
-//             will be needed, where somebody knows. Beyond that, once a source has grown, a thread of its own
-//             keeps a few single pages ready: it sleeps while the reserve lasts. Who asks faster gets
-//             untouched ones.
+//             too long for the transaction that happens to need it. touch_ahead() touches as much as the
+//             caller knows that it will need. Beyond that, once a source has grown, a thread of its own keeps
+//             a few single pages ready, and sleeps while the reserve lasts. A caller that asks faster gets
+//             untouched pages.
 // NUMA        a page lies on the node of the thread that asks for it, or on the one that is asked for; a
 //             larger piece, which threads share, on all nodes in turn. Each node has pages ready of its own.
 // Invariants  pieces are aligned as asked, zeroed, and stay until they are released or the source is
@@ -66,7 +66,7 @@ class HugePageSource {
 
   // Touches `bytes` (rounded up to whole huge pages), on `threads` threads and for all nodes alike, and keeps
   // them for allocate() to give out singly. Returns how many bytes that were: fewer where the kernel has no
-  // more. `progress` is told them now and then, on the caller's thread.
+  // more. Calls `progress` with the bytes so far now and then, on the caller's thread.
   size_t touch_ahead(size_t bytes, size_t threads, FunctionRef<void(size_t)> progress);
 
   // Given out; what is kept ready does not count.

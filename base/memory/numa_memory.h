@@ -22,8 +22,8 @@ struct NumaView {
   uint32_t node() const { return nodes == 1 ? 0 : current() % nodes; }
 };
 
-// Of whole pages that have not been touched yet: which node they will come from when they are, whoever
-// touches them. False: the kernel refuses.
+// Makes whole pages that have not been touched yet come from this node, whichever thread touches them.
+// Returns false where the kernel refuses.
 bool prefer_node(void* at, size_t bytes, uint32_t node);
 // For what all threads share: from all nodes in turn.
 void interleave_nodes(void* at, size_t bytes);

@@ -1,4 +1,4 @@
-// Goal: memory lies on the node that it was asked for, as the kernel tells; each node has pages of its own.
+// Goal: memory lies on the node that it was asked for, as the kernel reports; each node has pages of its own.
 // Method: move_pages() and get_mempolicy() asked about pages, on as many nodes as the machine has; and two
 // nodes made up, between which a thread moves at will.
 #include "base/memory/numa_memory.h"
@@ -16,7 +16,7 @@
 namespace mneme {
 namespace {
 
-// Of a touched page; below 0: an error's number.
+// Returns the node of a touched page; below 0, an error's number.
 int node_of_page(std::byte* page) {
   void* pages[] = {page};
   int status[] = {-1};

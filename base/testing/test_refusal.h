@@ -1,4 +1,4 @@
-// For tests: what is refused, of which kind the error is, and what it must tell.
+// For tests: what is refused, the kind of the error, and the words that it must hold.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// The extents buffer: each worker writes into an extent of the ring that is its own; the position, drawn apart
-// from the place, says where in the stream the record belongs. No two workers write one cache line but the
-// position's.
+// The extents buffer: each worker writes into an extent of the ring that is its own; the position, drawn
+// apart from the place, says where in the stream the record belongs. No two workers write one cache line but
+// the position's.
 //
 // Flow        reserve: fetch_add the position sequencer; note the position in the own extent.
 //             publish: move the extent's end on.  contiguous_prefix: merge the extents by position.
@@ -96,7 +96,8 @@ class ExtentsBuffer : public LogBuffer {
 
   // The flusher's, on lines of its own.
   alignas(kCacheLineBytes) StreamPosition prefix_;
-  std::vector<uint64_t> heads_;  // by extent: the position of its first unmerged record; kNone: none that was seen
+  std::vector<uint64_t>
+      heads_;  // by extent: the position of its first unmerged record; kNone: none that was seen
   std::vector<Position> merged_;     // by extent: behind its last merged entry
   std::vector<uint64_t> published_;  // by extent: what was read of `published` last
   FifoQueue<Piece> pieces_;          // in position order

@@ -44,7 +44,8 @@ TEST(GrasshopperBuffer, HopsOverFullRangesToTheEndOfTheRecordAcross) {
     const StreamPosition position = append(buffer, WorkerId{static_cast<uint32_t>(i % 2)}, 100);
     if (position.value < 5 * kHop && position.value + 100 > 5 * kHop) across = position;
   }
-  ASSERT_NE(across, StreamPosition{});  // records reach over the end of the fourth range, and not of the fifth
+  ASSERT_NE(across,
+            StreamPosition{});  // records reach over the end of the fourth range, and not of the fifth
   EXPECT_EQ(buffer.contiguous_prefix(), across + 100);
   EXPECT_EQ(buffer.crawling_ratio(), 0);
 }
@@ -114,7 +115,9 @@ TEST(GrasshopperBuffer, HopsAndCrawlsRoundAfterRound) {
 TEST(GrasshopperBuffer, CallsBackWhatIsDurable) {
   GrasshopperBuffer buffer = make(GrasshopperMode::kBoth);
   std::vector<StreamPosition> told;
-  const CommitCallback tell{[](void* to, StreamPosition position) { static_cast<std::vector<StreamPosition>*>(to)->push_back(position); },
+  const CommitCallback tell{[](void* to, StreamPosition position) {
+                              static_cast<std::vector<StreamPosition>*>(to)->push_back(position);
+                            },
                             &told};
   std::vector<StreamPosition> commits;
   for (int i = 0; i < 6; ++i) {

@@ -1,5 +1,5 @@
-// GrasshopperList: one worker's records that are in the buffer and not yet confirmed, in position order, with a
-// second list of places to hop to.
+// GrasshopperList: one worker's records that are in the buffer and not yet confirmed, in position order, with
+// a second list of places to hop to.
 //
 // Flow        the worker append()s a record to the c-list, and to the h-list when it is its first in its
 //             range of 2^H bytes; the flusher peek()s and pop()s, or hop_to()s; the worker collect()s what is
@@ -141,7 +141,7 @@ class GrasshopperList {
   using Records = PendingList<Record>;
   struct Hop {
     uint64_t range = 0;
-    StreamPosition first;                        // the first record's begin in this range
+    StreamPosition first;             // the first record's begin in this range
     Records::Node* before = nullptr;  // the node before it
   };
 

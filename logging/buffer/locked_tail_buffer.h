@@ -21,7 +21,9 @@ class LockedTailBuffer : public LogBuffer {
  public:
   explicit LockedTailBuffer(const LogBufferOptions& options);
 
-  StreamPosition contiguous_prefix() override { return StreamPosition{prefix_->load(std::memory_order_acquire)}; }
+  StreamPosition contiguous_prefix() override {
+    return StreamPosition{prefix_->load(std::memory_order_acquire)};
+  }
   // False as well while a worker holds the lock: a record is under way. With the lock in hand, a worker that
   // draws later sees what the flusher did before.
   bool quiescent(StreamPosition upto) override;

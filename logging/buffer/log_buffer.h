@@ -13,11 +13,11 @@
 //             worker must therefore wait for no other.
 // Not here    what the bytes mean (record_format.h), when they are taken out (log_flusher.h).
 //
-// Order, exactly. Of two reserve() calls, what happens before the one that draws the lower position is visible
-// after the other has returned. It follows that a call that begins when another has returned draws the higher
-// position: were its position lower, what it saw would have to precede itself. Each buffer's header says why this holds
-// for it. A commit rests on it twice: as the order of memory, and as the serial order
-// (engine/transaction/transaction.h).
+// Order, exactly. Of two reserve() calls, what happens before the one that draws the lower position is
+// visible after the other has returned. It follows that a call that begins when another has returned draws
+// the higher position: were its position lower, what it saw would have to precede itself. Each buffer's
+// header says why this holds for it. A commit rests on it twice: as the order of memory, and as the serial
+// order (engine/transaction/transaction.h).
 //
 // The kinds of buffer differ in how reserve(), publish() and contiguous_prefix() agree on the prefix; the
 // ring and its back-pressure are common to most of them and live here. They are made by log_buffer_factory.h.
@@ -81,7 +81,8 @@ class LogBuffer : public LogSource {
   // The worker's reserved record is written.
   virtual void publish(WorkerId worker, StreamPosition position, size_t bytes) = 0;
 
-  // The position below which every reserved record is published, as far as the buffer knows just now. Never falls.
+  // The position below which every reserved record is published, as far as the buffer knows just now. Never
+  // falls.
   virtual StreamPosition contiguous_prefix() = 0;
   // How many bytes are published and will be in the prefix a little later, without another record having to
   // come. The flusher.

@@ -1,7 +1,7 @@
 // Goal: every kind of log buffer keeps its promises whatever the threads' timing. Method: workers write
 // records that say what they must hold into a tiny ring; one thread drains it, checks every byte, and
-// releases it. Each worker notes what it saw of the others around each reservation, and the order of the positions
-// is held against that.
+// releases it. Each worker notes what it saw of the others around each reservation, and the order of the
+// positions is held against that.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,8 +83,8 @@ TEST(LogBufferCases, CoverEveryKind) {
 struct Reservation {
   StreamPosition position;
   uint32_t worker = 0;
-  uint64_t attempt = 0;  // the worker's count, announced before it reserved
-  StreamPosition returned_before;   // the highest position that any worker had been given before it reserved
+  uint64_t attempt = 0;            // the worker's count, announced before it reserved
+  StreamPosition returned_before;  // the highest position that any worker had been given before it reserved
   std::array<uint64_t, kBufferWorkers> seen;  // the announcements that it saw after it reserved
 };
 
@@ -120,7 +120,8 @@ std::vector<Reservation> work_on(LogBuffer& buffer, Observation& observation, Wo
   return reservations;
 }
 
-// positions agree with the order of the calls, and with what they made visible (log_buffer.h, "Order, exactly").
+// positions agree with the order of the calls, and with what they made visible (log_buffer.h, "Order,
+// exactly").
 void check_order(std::vector<Reservation>& reservations) {
   std::ranges::sort(reservations, {}, &Reservation::position);
   std::array<uint64_t, kBufferWorkers> attempts{};

@@ -1,5 +1,5 @@
-// LogRing: the memory of a log buffer, addressed by position. Plain bytes; which thread may touch which is the
-// buffer's business.
+// LogRing: the memory of a log buffer, addressed by position. Plain bytes; which thread may touch which is
+// the buffer's business.
 //
 // Layout   the byte at position x lies at x mod capacity; capacity is a power of two. A run of bytes may wrap
 //          around once.

@@ -1,5 +1,5 @@
-// The watermark buffer: one fetch_add draws a position, and each worker's own low watermark says what it hasn't
-// written.
+// The watermark buffer: one fetch_add draws a position, and each worker's own low watermark says what it
+// hasn't written.
 //
 // Flow        reserve: publish a lower bound of the position to come, then fetch_add the tail.
 //             publish: clear the bound.
@@ -28,9 +28,9 @@ class WatermarkBuffer : public LogBuffer {
 
  private:
   // Read-modify-written by reserve() and quiescent() (acq_rel); loaded by contiguous_prefix() (acquire).
-  //   release: the worker's bound is visible to a thread that sees the position drawn (bound_set.h). acquire: a
-  //   worker sees what the drawers of lower positions saw, above all that the flusher released its bytes; and it
-  //   sees the flusher's announcement of sleep where quiescent() came first.
+  //   release: the worker's bound is visible to a thread that sees the position drawn (bound_set.h). acquire:
+  //   a worker sees what the drawers of lower positions saw, above all that the flusher released its bytes;
+  //   and it sees the flusher's announcement of sleep where quiescent() came first.
   CachePadded<Atomic<uint64_t>> tail_;
   BoundSet<> bounds_;             // of each worker's reserved and unpublished record
   CachePadded<uint64_t> prefix_;  // the flusher's: the highest prefix found so far

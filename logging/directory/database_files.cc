@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kCopyBytes = size_t{1} << 20;
-// Named in an error; so many tell whose they are.
+// The most files that an error names: enough to recognise whose they are.
 constexpr size_t kMostNamed = 3;
 
 bool is_all(std::string_view text, int (*is_kind)(int)) {

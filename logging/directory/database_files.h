@@ -1,8 +1,8 @@
 // Database files: which files of a directory look like a database's, and whether one may be made there.
 //
 // Invariants  a directory that is being made says so (kUnfinishedFile), durably, before its first other file,
-//             and until its manifest is durable. So files without a manifest and without that are somebody's
-//             data, and nothing may be made over them.
+//             and until its manifest is durable. So files without a manifest and without that file are other
+//             data, and no database may be made over them.
 // Threads     any; files are only read, but by the two that begin and end the making.
 // Errors      kDamaged: the manifest alone is missing; kFailed: a file can't be read.
 #pragma once
@@ -32,7 +32,8 @@ Result<std::vector<std::string>> database_files(const std::string& directory);
 // The directories among the paths that hold no database of their own.
 std::vector<std::string> folders_in(const std::vector<std::string>& paths);
 
-// An error where there is no manifest, and files of a database whose making nobody has begun and not ended.
+// Refuses a directory without a manifest that holds files of a database, unless a making of one was begun
+// there and not ended.
 Result<void> check_holds_no_files(const std::string& directory);
 
 // To be called before a database's first file is made, and once its manifest is durable.

@@ -1,10 +1,10 @@
 // DirectoryLock: while one process has a data directory open for work, no other may work on it or read its
 // log.
 //
-// An flock on DIR/lock: it ends with the process, however that dies, so a crash leaves nothing to clean up.
-// Whoever can open the file can hold the lock: so it is its owner's alone (mode 0600). A child of fork()
-// closes it, and the log's locked files: it would keep the directory locked when the process that works there
-// has long been gone.
+// An flock on DIR/lock: it ends with the process, however that dies, so a crash leaves nothing to clean up. A
+// process that can open the file can hold the lock, so only the file's owner can open it (mode 0600). A child
+// of fork() closes it, and the log's locked files: it would keep the directory locked when the process that
+// works there has long been gone.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ class DirectoryLock {
  private:
   explicit DirectoryLock(File file) : file_(std::move(file)) {}
 
-  File file_;  // not open where DIR/lock has never been made: then nobody has worked here
+  File file_;  // not open where DIR/lock has never been made: then no engine has worked here
 };
 
 }  // namespace mneme

@@ -13,14 +13,15 @@ namespace mneme {
 
 namespace {
 
-// Whether no block of the segment belongs to the log. Of several streams' segments only those are kept that
-// do.
+// Returns whether no block of the segment belongs to the log. The reader keeps only blocks that do in a log
+// of several streams.
 bool is_unused(const LogContents& log, const LogContents::Segment& segment) {
   return segment.blocks.empty() || (!log.streams && one_stream_lsn(segment.blocks.front().begin) >= log.end);
 }
 
-// Whether what was read of the segment may not be durable. Of several streams nobody can tell which of them
-// holds what lies past the durable end; all that loggers' hold was durable when the pepoch said so.
+// Returns whether bytes that were read of the segment may not be durable. In a log of several streams any of
+// them may hold what lies past the durable end. All that loggers' streams hold was durable when the pepoch
+// covered it.
 bool may_be_volatile(const LogContents& log, const LogContents::Segment& segment) {
   if (log.streams) return log.end > log.durable_seen;
   return one_stream_lsn(segment.blocks.back().end()) > log.durable_seen;
@@ -65,7 +66,7 @@ Result<void> begin_incarnation(ManifestFile& manifest, const LogContents& log, u
       return std::find(unused.begin(), unused.end(), entry.file) != unused.end();
     });
   }));
-  // No longer listed, so nobody reads them; one that stays behind is removed at a later opening.
+  // No longer listed, so no reader opens them. A file that stays behind is removed at a later opening.
   for (const std::string& file : unused) ::unlink(path_in(manifest.directory(), file).c_str());
   return {};
 }

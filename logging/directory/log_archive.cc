@@ -41,7 +41,7 @@ Result<void> keep_in_archive(const std::string& folder, const std::string& path)
     if (errno != EXDEV && errno != EPERM && errno != EMLINK) return file_error("archive", path, errno);
     RETURN_IF_ERROR(copy(path, incoming));
   }
-  // Of two names of one file, rename() keeps both.
+  // Where both names are of one file, rename() keeps both.
   fs::remove(kept, error);
   if (std::rename(incoming.c_str(), kept.c_str()) != 0) return file_error("archive", path, errno);
   return changes.sync();

@@ -19,7 +19,7 @@ constexpr std::string_view name_of(LogLayout layout) {
   constexpr std::string_view kNames[] = {"stream", "epoch", "distributed"};
   return kNames[static_cast<size_t>(layout)];
 }
-// Nothing: there is none of that name.
+// Returns nullopt if no layout has that name.
 constexpr std::optional<LogLayout> log_layout(std::string_view name) {
   for (const LogLayout each : {LogLayout::kStream, LogLayout::kEpoch, LogLayout::kDistributed}) {
     if (name_of(each) == name) return each;

@@ -37,9 +37,9 @@ struct Incarnation {
   // Where the log ended when it was closed in order: below it nothing is missing, and one that ends before
   // has lost something. Nothing: it was not closed so, or lies in others' memories.
   std::optional<Lsn> closed{};
-  // Of a log of several streams (epoch_log.h, distributed_log.h): where each ended, once the next incarnation
-  // has begun. What it holds past that is not part of the log. 0: nobody knew, as a checkpoint had removed
-  // all that it held; what an archive has of it lies below that.
+  // In a log of several streams (epoch_log.h, distributed_log.h): where each stream ended, once the next
+  // incarnation has begun. Bytes past that are not part of the log. 0: the end was not known, as a checkpoint
+  // had removed all that the stream held; what an archive has of it lies below the checkpoint.
   std::vector<StreamPosition> stream_ends{};
 };
 
@@ -52,7 +52,7 @@ struct SegmentEntry {
 };
 
 struct Manifest {
-  uint64_t database_id = 0;   // drawn at random at the database's birth: tells its files from another's
+  uint64_t database_id = 0;   // drawn at random at the database's birth: recognises its files
   uint64_t catalog_hash = 0;  // of the first schema and procedures: a stamp on each file of the log
   RecordContent records = RecordContent::kCommand;
   // of the records, or of the ad-hoc ones among them, that hold images

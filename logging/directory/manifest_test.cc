@@ -111,7 +111,7 @@ TEST(Manifest, SaysWhatIsWrong) {
   }
 }
 
-// What a library converts, or fails to: a number in another form, below or above all that a field holds.
+// Numbers in another form, and below or above all that a field holds: a JSON library may convert them.
 TEST(Manifest, RefusesNumbersThatAreNone) {
   const std::string text = full_manifest().encode();
   const std::string body = text.substr(0, text.rfind("crc32c "));

@@ -1,4 +1,4 @@
-// Newest manifest: whether the files beside a manifest tell that it is older than the log.
+// Newest manifest: whether the files beside a manifest show that it is older than the log.
 //
 // Invariant   a segment is listed, durably, before its first record (segment_file.h), and numbers rise and
 //             never come up again: so one of this database's that holds records, and whose number is above

@@ -35,7 +35,7 @@ Result<void> fill_with_zeros(const File& file, size_t bytes) {
   return {};
 }
 
-// Outside the data directory, where segments of several databases may lie, the name tells whose it is.
+// Outside the data directory, where segments of several databases may lie, the name holds the database's id.
 std::string segment_name(const std::string& directory, const SegmentHeader& header) {
   const std::string name = fmt::format("log-{:06}.segment", header.number);
   if (directory.empty()) return name;

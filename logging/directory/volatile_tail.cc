@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kDurableAt = 24;
 constexpr size_t kProgressAt = 44;
 
-// What blocks of one flush of a stream have in common.
+// The fields that all blocks of one flush of a stream share.
 struct Flush {
   uint64_t durable = 0;
   uint32_t progress = 0;

@@ -1,7 +1,8 @@
-// Goal: after a crash everything below the durable LSN that anybody was told is there, and a log that forgets
-// to sync is caught. Method: a child process writes to the lossy device, reports each durable LSN through a
-// pipe, and is killed at a random moment: what no sync covered dies with it. The parent reads the directory
-// as recovery would. The canary is the same device with the syncs left out: the same check must fail on it.
+// Goal: after a crash everything below the highest durable LSN that was returned is there, and a log that
+// forgets to sync is caught. Method: a child process writes to the lossy device, reports each durable LSN
+// through a pipe, and is killed at a random moment: what no sync covered dies with it. The parent reads the
+// directory as recovery would. The canary is the same device with the syncs left out: the same check must
+// fail on it.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@ namespace {
 
 using namespace test;
 
-// What the child tells: each record it wrote, and how far it knows the log to be durable.
+// A report of the child's: a record that it wrote, and how far it knows the log to be durable.
 struct Report {
   uint64_t index;
   Lsn lsn;
@@ -81,7 +82,7 @@ std::vector<Report> run_and_kill(const std::string& directory, DurableLogOptions
                                     [&](int reports) { run_child(directory, options, first, reports); });
 }
 
-// What is wrong with the directory's log, given what the child reported; empty if nothing is.
+// Returns what is wrong with the directory's log, given the child's reports; empty if nothing is.
 std::string fault(const std::string& directory, const std::vector<Report>& reports) {
   const auto log = read_directory(directory);
   if (!log.ok()) return log.error().message;

@@ -25,16 +25,16 @@
 //             replay starts from the merged log, that is only the paper's comparison.
 // Invariants  a transaction is acknowledged when all that it may depend upon is durable, in whichever stream:
 //             GSNs below its own, all of them, since tracking which costs more than it saves (Aether, section
-//             7.2.1). Streams that are flushed more slowly leave holes; what lies past one was acknowledged
-//             to nobody.
+//             7.2.1). Streams that are flushed more slowly leave holes; what lies past a hole was never
+//             acknowledged.
 // Memory      on persistent memory each stream's buffer is a ring there (nvm_ring.h), and a record is durable
 //             in it, once its worker, and all with lower GSNs, have fenced theirs: passive group commit
 //             (passive_group_commit.h), or at once where caches are durable (durable_cache_horizon.h). The
 //             flushers only destage.
 // Sync        Aether's log synchronisation record: each block carries the durable LSN over all streams, and
 //             its own stream's clock, so no record has to be written for it. A vector of tails, as in Aether,
-//             would tell an idle stream from one that lost its end; here the sequence tells: a lost record's
-//             number is missing.
+//             would distinguish an idle stream from one that lost its end. Here the sequence does: a lost
+//             record's number is missing.
 // Threads     as DirectoryLog says; one a stream is its own.
 // Waiting, errors  as DirectoryLog says. The first stream that fails ends the log.
 // Source      Aether (VLDB Journal 2012), sections 7.2 to 7.4; Wang, Johnson: "Scalable Logging through
@@ -128,7 +128,7 @@ class DistributedLog final : public DirectoryLog {
   std::unique_ptr<CommitHorizon> horizon_;
   PassiveGroupCommit* passive_ = nullptr;  // the horizon, where it is one
   std::vector<std::unique_ptr<Reporter>> reporters_;
-  // Written by open(), before anybody but the streams' own threads knows of the log.
+  // Written by open(), before other threads than the streams' own know of the log.
   std::vector<std::unique_ptr<DurableLog>> streams_;  // last: they report until they end
 };
 

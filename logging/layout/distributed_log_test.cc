@@ -306,7 +306,8 @@ TEST_F(CutDistributedLog, AFlippedByteBelowWhatWasDurableIsRefused) {
       flip(place.file, offset);
     }
   }
-  // Of a segment whose first block is bad, or all are, that one is named, not the segment before.
+  // Where a segment's first block is bad, or all its blocks are, the error names that segment, not the one
+  // before.
   size_t tried = 0;
   for (const LogContents::Segment& segment : log.segments) {
     if (segment.blocks.empty()) continue;

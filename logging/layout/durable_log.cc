@@ -23,7 +23,7 @@ std::chrono::microseconds chosen_interval(uint32_t workers) {
   return workers < std::thread::hardware_concurrency() ? kOwnProcessorInterval : kSharedProcessorInterval;
 }
 
-// Nobody waits for what is destaged, but for its room; so it is in large pieces, and late.
+// Workers wait for the room of destaged records only. So destaging is late, and in large pieces.
 GroupCommit destaging_group(const DurableLogOptions& options, size_t ring_bytes) {
   const size_t most = ring_bytes / 4;
   return {.interval = kDestageInterval,
@@ -113,7 +113,7 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, con
                       {.io = options.io,
                        .directories = options.directories,
                        .lossy_seed = options.lossy_seed,
-                       // Of persistent memory it is the memory's.
+                       // In persistent memory the memory has it.
                        .latency = ring == nullptr ? options.device_latency.value_or(kNoLatency) : kNoLatency,
                        .remote = options.remote});
   if (!device.ok()) return device.error();
@@ -162,7 +162,7 @@ bool DurableLog::await_space(WorkerId worker, uint32_t payload_bytes) {
 }
 
 bool DurableLog::await_room(WorkerId worker) {
-  // Who takes the checkpoint that makes room must get its record in.
+  // The checkpointer makes the room, so its own record must not wait for it.
   if (worker.value >= options_.workers) return true;
   while (device_->space() == LogSpace::kScarce) {
     if (flusher_.has_failed()) return false;

@@ -34,18 +34,18 @@ class CommitHorizon;
 class NvmRing;
 class StoreObserver;
 
-// Of the buffer: room enough for all workers' largest records.
+// Returns the size of the buffer's ring: it has room for all workers' largest records.
 size_t ring_bytes_for(const DurableLogOptions& options);
 
-// What makes a log one of the streams of another (distributed_log.h).
+// Makes a log one of the streams of another (distributed_log.h).
 struct StreamPlace {
   uint32_t stream = 0;
   std::string directory;
   std::shared_ptr<SegmentNumbers> numbers;  // of all streams
   FlusherObserver* observer = nullptr;
   std::function<Lsn()> durable_gsn;  // over all streams
-  // Of a stream in persistent memory: where its buffer lies, and who says what is durable there, and is told
-  // of stores. They outlive it.
+  // For a stream in persistent memory: the ring that is its buffer, the horizon that knows what is durable
+  // there, and the observer of its stores. They outlive the log.
   NvmRing* ring = nullptr;
   const CommitHorizon* horizon = nullptr;
   StoreObserver* stores = nullptr;
@@ -72,8 +72,8 @@ class DurableLog : public DirectoryLog {
   bool wait_durable(Lsn lsn) override { return flusher_.wait_durable(one_stream_position(lsn)); }
   std::optional<Error> failure() const override { return device_->failure(); }
 
-  // Of a stream, in place of reserve() and fill(): writes a record of the worker's. Returns its end, which
-  // the caller passes to came().
+  // In a stream, in place of reserve() and fill(): writes a record for the worker. Returns the record's end,
+  // which the caller passes to came().
   StreamPosition append(WorkerId worker, const RecordHead& head, ByteSpan payload);
   void came(StreamPosition end) { flusher_.record_came(end); }
   LogFlusher& flusher() { return flusher_; }

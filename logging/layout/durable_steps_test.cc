@@ -70,8 +70,8 @@ TEST_F(LogSteps, AnArchivedFileHasADurableName) {
               ElementsAre("sync " + directory_.name(), "rename log-000001.segment", "sync archive"));
 }
 
-// Of a life that was killed, the last block may be in a cache alone; and where its sync had failed, a sync
-// alone would not write it.
+// A killed process may have left its last block in a cache alone. Where its sync had failed, another sync
+// would not write it.
 TEST_F(LogSteps, WhatAFormerLifeLeftIsWrittenAgainAndSyncedBeforeTheNextLifeBegins) {
   {
     auto opened = test::open_for_work(directory_.path(), test::small_log());
@@ -93,7 +93,7 @@ TEST_F(LogSteps, WhatAFormerLifeLeftIsWrittenAgainAndSyncedBeforeTheNextLifeBegi
   EXPECT_EQ(test::end_on(directory_.path()), 5u);
 }
 
-// What it replaced may list the file, and be back after a power failure.
+// The manifest that it replaced may list the file, and a power failure may bring that manifest back.
 TEST_F(LogSteps, WhatAManifestDoesNotListStaysUntilThatIsDurable) {
   const auto manifest = make_manifest();
   must(remove_unlisted_files(*manifest));
@@ -112,8 +112,8 @@ TEST_F(LogSteps, WhatAManifestDoesNotListStaysUntilThatIsDurable) {
   EXPECT_THAT(steps.get(), ElementsAre("sync MANIFEST.tmp", "rename MANIFEST", "sync " + directory_.name()));
 }
 
-// Of a log that was brought home, names whose sync failed are not taken for durable by the next opening: it
-// brings them home again.
+// An opening that brings a log home may fail to sync the files' names. The next opening does not take them
+// for durable, and brings them home again.
 TEST_F(LogSteps, NamesThatMayBeLostAreNotTakenForBroughtHome) {
   const test::ServerProcess server;
   DurableLogOptions remote = test::small_log();

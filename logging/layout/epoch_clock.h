@@ -33,7 +33,7 @@ class EpochClock {
   }
   void wake() { ticks_.notify_all(); }
 
-  // Ends the thread, and the current epoch once nobody draws any more. Once.
+  // Ends the thread and the current epoch. To be called once, after the last draw.
   void stop();
 
  private:

@@ -2,10 +2,10 @@
 // begins the epochs, too.
 //
 // Invariants  each draw and each begin of an epoch is a read-modify-write of this word, so all of them lie in
-//             one order, and LSNs rise along it: whoever draws after an epoch has begun draws in it or a
-//             later one.
+//             one order, and LSNs rise along it: a draw after an epoch has begun is in that epoch or a later
+//             one.
 // Order       as sequence_counter.h says.
-// Threads     begin_next_epoch: who keeps the epochs (epoch_clock.h). The rest as SequenceCounter says.
+// Threads     begin_next_epoch: the epoch clock (epoch_clock.h). The rest as SequenceCounter says.
 #pragma once
 
 #include "logging/commit/sequence_counter.h"

@@ -1,5 +1,5 @@
-// EpochHorizon: how far an epoch log (epoch_log.h) is durable, and whether it has failed; with it its threads
-// tell each other that they have come on.
+// EpochHorizon: how far an epoch log (epoch_log.h) is durable, and whether it has failed. Its threads wake
+// each other through it.
 //
 // Invariants  durable() never falls. After fail() it stays, and every wait ends.
 // Threads     any. rise: the pepoch thread alone.

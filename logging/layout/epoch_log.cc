@@ -146,7 +146,7 @@ EpochLog::~EpochLog() {
 bool EpochLog::await_space(WorkerId worker, uint32_t payload_bytes) {
   CHECK(payload_bytes <= options_.largest_payload_bytes);
   const WorkerState& state = *states_[worker.value];
-  // What fills the ring goes out when its epoch has ended.
+  // The records that fill the ring are written once their epoch has ended.
   if (!state.buffer->has_space(state.member)) clock_.hurry();
   return state.buffer->await_space(state.member);
 }

@@ -13,13 +13,13 @@
 // Soundness   LSNs are drawn by one fetch_add at the very point where a log of one stream draws its own,
 //             between a transaction's locks and its validation, so they follow every conflict
 //             (engine/transaction/transaction.h). Epochs are begun by read-modify-writes of the same word,
-//             which leave that order as it is; that an LSN has gaps is nobody's business. SiloR's own
-//             sequence, which leaves transactions of one epoch unordered where one overwrote what another
-//             only read, could serve row images, but no calls.
+//             which leave that order as it is; gaps between LSNs do no harm. SiloR's own sequence, which
+//             leaves transactions of one epoch unordered where one overwrote what another only read, could
+//             serve row images, but no calls.
 // Threads     as DirectoryLog says; one a logger, the clock's and the pepoch thread are its own.
 // Waiting, errors  as DirectoryLog says. An acknowledgement waits for the rest of its epoch, for the slowest
 //                  logger and for
-//             pepoch.log. Who waits in wait_durable() or for space ends the epoch.
+//             pepoch.log. A thread that waits in wait_durable() or for space ends the epoch.
 // Source      PACMAN, appendix A.1, after Zheng, Tu, Kohler, Liskov: "Fast Databases with Fast Durability and
 //             Recovery Through Multicore Parallelism" (OSDI'14), section 4. There a file ends after 100
 //             epochs; here when its segment is full, as segments are filled with zeros beforehand.

@@ -393,7 +393,8 @@ TEST_F(DamagedEpochLog, ASlotThatIsEmptyAgainIsRefused) {
   expect_records(must(read_directory(directory_.path())), lsns_);
 }
 
-// Of former lives' slots nothing is left that a crash could mix with what is written now, of other loggers.
+// No slot of a former life is left that a crash could mix with the slots that are written now, for other
+// loggers.
 TEST_F(DamagedEpochLog, AnOpeningBeginsWithEmptySlots) {
   ASSERT_GT(newest_slot().number, 0u);
   const auto manifest = must(ManifestFile::open(directory_.path()));

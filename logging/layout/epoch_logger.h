@@ -30,7 +30,7 @@ namespace mneme {
 
 class EpochLogger {
  public:
-  // What the stream holds of the epochs before some one.
+  // The part of the stream that holds the epochs before a given one.
   struct Extent {
     StreamPosition end = kFirstPosition;
     uint64_t records = 0;

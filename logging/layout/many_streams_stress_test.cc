@@ -27,7 +27,7 @@ struct StreamsCase {
   std::optional<StreamCommit> commit{};
 };
 
-// Of a payload, stretches of 20 bytes to one stream after the other.
+// Sends stretches of 20 bytes of a payload to one stream after the other.
 void split_evenly(RecordKind, ByteSpan payload,
                   FunctionRef<void(size_t end, std::optional<uint64_t> page)> piece) {
   for (size_t begin = 0; begin < payload.size(); begin += 20)

@@ -5,14 +5,16 @@
 //             slot   0 u32 CRC32C of its other bytes   4 u32 magic "MNPE"   8 u32 format version
 //                    12 u32 loggers   16 u64 database id   24 u32 incarnation   28 u32 zero
 //                    32 u64 n, from 1
-//                    40 u64 pepoch: the last epoch that all loggers have persisted 48 u64 the LSN where the
-//                    log ends: its epoch is the next, its place counts all records before it 56 u64 for each
-//                    logger: where that end is in its stream; then zeros
+//                    40 u64 pepoch: the last epoch that all loggers have persisted
+//                    48 u64 the LSN where the log ends: its epoch is the next, its place counts all records
+//                           before it
+//                    56 u64 for each logger: where that end is in its stream; then zeros
 //             An incarnation begins with zeros in both. What fits a slot's first sector of 512 bytes, as what
 //             up to 57 loggers say does, a crash can't tear: there a slot that is neither intact nor zeros is
 //             damage. So are zeros beside a slot with n above 1.
-// Invariants  a slot is written only after all that it counts is durable. Nobody hears of an epoch before its
-//             slot is. Slots of former incarnations mean nothing: the manifest says where those ended.
+// Invariants  a slot is written only after all that it counts is durable. An epoch is acknowledged only after
+//             its slot is durable. Slots of former incarnations mean nothing: the manifest says where those
+//             ended.
 // Threads     PepochFile: the pepoch thread. read_pepoch(): any.
 // Errors      missing, foreign, a slot that no crash leaves so, or neither what was written: kDamaged, with
 //             the path.
@@ -49,11 +51,11 @@ struct PepochSlot {
 
   // Fills a whole slot's worth of bytes.
   void encode(std::byte* slot) const;
-  // Nothing: the bytes are no intact slot.
+  // Returns nullopt where the bytes are no intact slot.
   static std::optional<PepochSlot> decode(ByteSpan slot);
 };
 
-// What the file says of the manifest's last incarnation. Nothing: no epoch of it was ever persisted.
+// Returns the newest slot of the manifest's last incarnation; nullopt if no epoch of it was ever persisted.
 // Waits no longer than `patience` for the last requests of a process that was just killed.
 Result<std::optional<PepochSlot>> read_pepoch(const std::string& directory, const Manifest& manifest,
                                               std::chrono::milliseconds patience);

@@ -1,8 +1,8 @@
 // PepochKeeper: the pepoch thread of an epoch log (epoch_log.h): it finds the slowest logger's progress,
-// makes it durable in pepoch.log, and tells everybody.
+// makes it durable in pepoch.log, and raises the horizon.
 //
-// Invariants  durable() rises only after the file holds the epoch, so that a reader finds what anybody was
-//             told of.
+// Invariants  durable() rises only after the file holds the epoch, so that a reader finds all that was
+//             acknowledged.
 // Threads     one of its own.
 // Errors      a failed write ends the log.
 // Source      PACMAN, appendix A.1; SiloR.

@@ -8,7 +8,7 @@
 //             durable up to e or beyond, so its clock rises to m durable(): the lowest of the streams' clocks
 // Invariants  a stream's clock at m: all its records with a GSN below m are durable. It never falls. A stream
 //             with nothing on its way is synchronised: its clock rises to what a mark of this moment would
-//             say, so that an idle stream holds nobody up (Aether, section 7.3.3, step 1). Every record is
+//             say, so that an idle stream delays no other (Aether, section 7.3.3, step 1). Every record is
 //             covered in the end: the flusher of the stream that it ends in does not lie down before its
 //             worker has settled, and looks once more then.
 // Soundness   of a mark. m is the minimum of the counter, loaded first, and of all workers' bounds: all

@@ -14,15 +14,15 @@
 //                 engine/transaction/transaction_commit.cc), so S saw its lock, and was not committed on top
 //                 of it.
 //               L read, S overwrote: S does not depend on L. It replays as well without it. Absence is like a
-//               row's state: an insert of L's stood claimed, not live, so S took it for absent. A client told
-//               of L: not so. It is told after fill(), as is one of who read what L wrote.
+//               row's state: an insert of L's stood claimed, not live, so S took it for absent. A client was
+//               acknowledged L: not so. It is acknowledged after fill(), and so is a client whose transaction
+//               read what L wrote.
 //             So what survives, in the order of the LSNs, is a serial history: the one that ran, less
-//             transactions that nobody saw. (Early lock release would break it: what is read before it is
+//             transactions that no other saw. (Early lock release would break it: what is read before it is
 //             hardened can be lost under its reader. A log with a durable prefix loses both.)
-// Price       of a lost record and of one that was damaged afterwards a scan sees the same, where nothing
-//             else tells them apart. What does: a crash leaves no more holes, and no longer ones, than its
-//             workers can; a log that was closed in order leaves none; and those of earlier lives are noted
-//             in the manifest.
+// Price       a scan sees the same of a lost record and of one that was damaged afterwards. Three facts
+//             distinguish them: a crash leaves no more holes, and no longer ones, than its workers can; a log
+//             that was closed in order leaves none; and the manifest notes those of earlier lives.
 // Threads, waiting, errors  as CommitLog says; fill() takes the memory's latency, busy.
 // Source      Fang, Hsiao, He, Mohan, Wang: "High Performance Database Logging using Storage Class Memory"
 //             (ICDE'11), as Jung et al., "Scalable Database Logging for Multicores" (VLDB'17, ELEDA),
@@ -59,7 +59,7 @@ class NvmLog final : public DirectoryLog {
   Lsn reserve(WorkerId worker, uint32_t payload_bytes) override;
   void fill(WorkerId worker, Lsn lsn, RecordKind kind, ByteSpan payload) override;
   bool leaves_holes() const override { return true; }
-  // Past everything: whoever knows an LSN knows it of a record that is hardened.
+  // Past everything: an LSN that is known is a hardened record's.
   Lsn durable() const override;
   bool wait_durable(Lsn) override { return true; }
   std::optional<Error> failure() const override { return space_->failure(); }

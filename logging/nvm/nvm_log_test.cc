@@ -223,7 +223,7 @@ TEST_F(NvmLogTest, LivesOnFilesAndInPersistentMemoryFollowOneAnother) {
   EXPECT_EQ(must(read_manifest(crash.path())).incarnations.size(), 3u);
 }
 
-// What lies in a hole, and would be a record elsewhere or in another life.
+// Bytes in a hole that would be a record elsewhere, or in another life.
 TEST_F(NvmLogTest, NothingElsePassesForARecord) {
   OpenLog opened = open_for_work(directory_.path(), small_nvm_log(2));
   put(*opened.log, kSecond);

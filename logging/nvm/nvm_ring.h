@@ -4,10 +4,11 @@
 //
 //     file    header page (block_format.h) -> a page of marks -> the ring: the byte at position x of the
 //             stream lies x modulo its size behind the marks
-//     mark    lines 0 and 1 of their page, written in turns: 0 u32 CRC32C of the rest   4 u32 "MNMK"
-//             8 u64 its number, from 1
-//             16 u64 G: every record with a GSN below G was durable, in whichever stream The first one is
-//             there before the manifest lists the ring: a ring without any has lost what it held.
+//     mark    lines 0 and 1 of their page, written in turns:
+//             0 u32 CRC32C of the rest   4 u32 "MNMK"   8 u64 its number, from 1
+//             16 u64 G: every record with a GSN below G was durable, in whichever stream
+//             The first one is there before the manifest lists the ring: a ring without a mark has lost
+//             what it held.
 //
 // Flow        store_record() by workers (nvm_ring_buffer.h) -> ... -> destaged by the stream's flusher ->
 //             overwritten after a crash: the segment files hold the stream up to a position, the ring what

@@ -100,7 +100,7 @@ TEST_F(NvmRingTest, HoldsWhatTheLastLapLeft) {
   ASSERT_EQ(all.blocks.size(), 2u);
   EXPECT_EQ(all.blocks[1].offset, kRingBegin);
   EXPECT_EQ(all.place_at(all.blocks[0].used_bytes).offset, kRingBegin);
-  // What lies before the place that is asked for is another lap's: nothing of it is taken.
+  // Bytes before the place that is asked for are another lap's: none of them is taken.
   EXPECT_TRUE(gsns(scan(StreamPosition{places.front().value})).empty());
   EXPECT_EQ(gsns(scan(*first, *(first + 2))), (std::vector<uint64_t>{expected[0], expected[1]}));
 }
@@ -255,7 +255,7 @@ TEST_P(StreamsInMemory, GoOnAfterCrashes) {
   }
 }
 
-// Whoever takes his own fence for enough says so in the files, too.
+// A horizon that takes a worker's own fence for enough says so in the files, too.
 class SoundStreamsInMemory : public StreamsInMemory {};
 INSTANTIATE_TEST_SUITE_P(Commits, SoundStreamsInMemory,
                          ::testing::Values(StreamCommit::kPassive, StreamCommit::kDurableCache),
@@ -360,7 +360,7 @@ TEST_P(StreamsInMemory, DamageBelowWhatWasDurableIsRefused) {
   EXPECT_EQ(read_directory(directory_.path()).error().kind, ErrorKind::kDamaged);
 }
 
-// What the manifest says of a file is right by its checksum, and wrong.
+// The manifest's checksum is right, and what it says of a file is wrong.
 TEST_P(StreamsInMemory, AManifestThatMistakesRingsIsRefused) {
   {
     OpenLog opened = open_for_work(directory_.path(), options());
@@ -410,7 +410,7 @@ TEST_P(StreamsInMemory, ACheckpointLeavesTheRingAndWhatIsAboveIt) {
                    i + 1);
   }
   EXPECT_GT(removed, 3u);
-  // Of a former life everything below goes, its rings as well.
+  // Everything of a former life that lies below goes, its rings as well.
   const CrashImage crash(directory_.path());
   OpenLog again = open_for_work(crash.path(), options());
   const Lsn last = append(*again.log, WorkerId{0}, payload_of(1, 1));

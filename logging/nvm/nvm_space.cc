@@ -46,9 +46,9 @@ NvmSpace::~NvmSpace() {
   thread_.join();
 }
 
-// Of the last room_bytes_ before mapped_end_, each worker draws at most once: from then on it sees the tail
-// there, and waits. No draw there is repeated, since the next segment begins at mapped_end_ itself. So the
-// tail never passes it, though what is read of it here may be stale.
+// Each worker draws at most once from the last room_bytes_ before mapped_end_: then it sees the tail there,
+// and waits. No draw there is repeated, since the next segment begins at mapped_end_ itself. So the tail
+// never passes it, though what is read of it here may be stale.
 bool NvmSpace::has_room() const {
   return tail_->load(std::memory_order_acquire) + room_bytes_ <= mapped_end_->load(std::memory_order_acquire);
 }
@@ -58,8 +58,8 @@ bool NvmSpace::await_room(WorkerId worker) {
   DCHECK(bounds_.is_clear(worker.value));
   if (has_room()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
-  // What was seen while waiting counts: others may have drawn since, each within the room that is kept for
-  // him.
+  // The room that was seen while waiting counts: others may have drawn since, each within the room that is
+  // kept for it.
   bool room = false;
   room_.await([&] {
     room = has_room();
@@ -109,7 +109,7 @@ void NvmSpace::run() {
     if (closing_.load(std::memory_order_acquire)) return;
     unmap_settled();
     if (mapped_.size() == slot_count_) {
-      // A worker has not moved since several segments ago. Nobody tells when it does.
+      // A worker has not moved since several segments ago. No event will report that it does.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       continue;
     }

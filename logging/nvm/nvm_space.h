@@ -4,10 +4,10 @@
 // Flow        await_room() -> draw() -> place_of(), stores -> settle()      a worker, for one record
 //             its own thread: maps the next segment ahead of the tail, unmaps what no worker writes to any
 //             more
-// Invariants  positions rise in the order of the draw() calls, over all workers, and order memory: draw() is a
-//             read-modify-write (acquire and release) of one tail. Every position below mapped_end has its segment
-//             mapped until the worker that drew it has settled it. A worker has at most one stretch of the
-//             log drawn and not settled. So a crash leaves at most as many holes as there are workers.
+// Invariants  positions rise in the order of the draw() calls, over all workers, and order memory: draw() is
+//             a read-modify-write (acquire and release) of one tail. Every position below mapped_end has its
+//             segment mapped until the worker that drew it has settled it. A worker has at most one stretch
+//             of the log drawn and not settled. So a crash leaves at most as many holes as there are workers.
 // Unmapping   a worker publishes a lower bound before it draws, and clears it once it has settled. The thread
 //             unmaps what lies below the lowest bound (bound_set.h).
 // Threads     await_room, draw, place_of, settle: the worker they name. The rest: any.
@@ -65,7 +65,7 @@ class NvmSpace {
     PersistentMemory* memory;
     size_t at;
   };
-  // Of a position that the caller has drawn and not settled.
+  // Returns where a position lies that the caller has drawn and not settled.
   Place place_of(StreamPosition position) const;
 
   StreamPosition tail() const { return StreamPosition{tail_->load(std::memory_order_acquire)}; }
@@ -87,7 +87,9 @@ class NvmSpace {
 
   NvmSpace(ManifestFile& manifest, const NvmSpaceOptions& options);
 
-  uint64_t offset_of(StreamPosition position) const { return (position.value - begin_.value) & (segment_bytes_ - 1); }
+  uint64_t offset_of(StreamPosition position) const {
+    return (position.value - begin_.value) & (segment_bytes_ - 1);
+  }
   std::atomic<PersistentMemory*>& slot_of(StreamPosition position) const {
     return slots_[(position.value - begin_.value) / segment_bytes_ % slot_count_];
   }
@@ -108,8 +110,8 @@ class NvmSpace {
   CachePadded<std::atomic<uint64_t>> tail_;
   BoundSet<> bounds_;  // of each worker's drawn, unsettled position
   // Written by the thread (release: the segment below stands in its slot), read by await_room() (acquire). A
-  // worker whose position lies above what it read itself gets the order through the tail, from the worker that
-  // moved it there.
+  // worker whose position lies above what it read itself gets the order through the tail, from the worker
+  // that moved it there.
   CachePadded<std::atomic<uint64_t>> mapped_end_;
   // Segment i, in order from the beginning, stands in slot i modulo their count. Written by the thread
   // (release), read by workers (acquire).

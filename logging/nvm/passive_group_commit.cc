@@ -135,7 +135,7 @@ Lsn PassiveGroupCommit::draw(WorkerId worker) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   slot.in_record.store(true, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  // Of a worker that is dirty the word bounds this record, too.
+  // The word of a dirty worker bounds this record, too.
   if (!is_dirty(slot.dgsn.load(std::memory_order_relaxed)))
     slot.dgsn.store(dirty(bound), std::memory_order_release);
   return counter_.draw();
@@ -156,7 +156,7 @@ void PassiveGroupCommit::settled(WorkerId worker, Lsn lsn, RecordKind kind) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   slot.in_record.store(false, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  // Only a commit has anybody waiting. Without a daemon nobody would ask for the others.
+  // Only for a commit does a client wait. Without a daemon no thread would ask for the others.
   if (kind == RecordKind::kSkip && options_.groups) return;
   if (options_.hardens) PersistentMemory::fence();
   be_drained(slot);
@@ -232,13 +232,13 @@ void PassiveGroupCommit::run() {
     guard.unlock();
     const bool is_behind = look();
     guard.lock();
-    // Who waits has it look again at once; it may have to wait for a worker all the same.
+    // A waiter makes the daemon look again at once, but the daemon may still have to wait for a worker.
     const std::chrono::microseconds rest = is_behind ? options_.period : kIdlePeriod;
     hurry_.wait_for(guard, rest, [this] { return is_hurried_ || closing_; });
   }
 }
 
-// Whether somebody is dirty, so that not all that was drawn is durable.
+// Whether a worker is dirty, so that not all that was drawn is durable.
 bool PassiveGroupCommit::look() {
   const uint64_t drawn_before = counter_.drawn().value;  // before the words
   uint64_t lowest = drawn_before;

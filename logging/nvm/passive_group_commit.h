@@ -10,19 +10,19 @@
 //             transaction may depend upon records that other workers have stored into other streams, or have
 //             yet to store, since rows are unlocked before their record is written; a crash that takes such a
 //             record leaves a hole in the commit sequence, which ends the log. So nothing is acknowledged
-//             before all lower numbers are fenced, by whomever. That switched off (`groups`), or the fence
-//             (`hardens`), a crash test must find losses.
+//             before all lower numbers are fenced, by any worker. With that switched off (`groups`), or the
+//             fence (`hardens`), a crash test must find losses.
 // dgsn        one word a worker: 2 * GSN + dirty bit. All that the worker has written with lower GSNs is
 //             durable; while the bit is not set, all that it has written. Written by its owner alone, in
 //             program order or in its signal handler, and read by the daemon: no atomic read-modify-write
-//             (section 4.1). Except of a worker whose thread has ended: what that stored is drained, nobody
-//             would say so, and the daemon does, while a thread that takes the worker's place waits.
+//             (section 4.1). There is one exception, a worker whose thread has ended: its stores are drained,
+//             and the daemon clears its bit, while a thread that takes the worker's place waits.
 // Soundness   of what the daemon finds. It loads the counter, then the words. A word with the bit bounds its
 //             worker: what it drew is at or above the GSN there (sequence_counter.h). A clean one bounds
 //             nothing: all it drew below that counter is fenced, and what it will draw is above. The paper's
 //             daemon takes the dgsn of a clean thread, too, whose next record could get a low GSN by its
-//             Lamport clock; ours come from one sequence, so a worker that has nothing to log holds nobody
-//             up, and needs no signal.
+//             Lamport clock; ours come from one sequence, so a worker that has nothing to log delays no
+//             other, and needs no signal.
 // Stragglers  a record that is no commit, the skip record of a transaction that failed its validation, is
 //             stored without a fence, and the worker stays dirty until its next commit; it may read for long
 //             until then, or wait. And a thread may be taken off its processor while it is dirty. Once the
@@ -31,17 +31,17 @@
 //             so all that the thread had stored is durable when its handler runs: it clears the bit; in the
 //             middle of a record it moves the dgsn up to that. The signal is a queued real-time one, for one
 //             thread, with its word's address: sent again only once it has been handled, and the destructor
-//             waits for those that are under way. A system call that it interrupts is restarted, or repeated
-//             by who made it. (`membarrier` would drain the processors of all threads in one call, and leave
-//             it to the daemon to say so for others; the paper signals, and so a word has one writer.)
+//             waits for those that are under way. A system call that it interrupts is restarted, or its
+//             caller repeats it. (`membarrier` would drain the processors of all threads in one call, and
+//             leave it to the daemon to say so for others; the paper signals, and so a word has one writer.)
 // Undo        the paper keeps a private undo buffer in DRAM, as its log is write-only, and rollback reads it
 //             (section 3.1). Here rollback needs nothing of the log: a transaction keeps its changes to
 //             itself until it has been validated, so its write set, in DRAM, is all that it takes back, and
 //             it writes one record, when it commits (engine/transaction/transaction.h). Recovery is redo
 //             alone. So there is no such buffer; only destaging reads the log.
-// Threads     as CommitHorizon says; a daemon of its own. Who hands a worker on to another thread does it by
-//             a mutex, or by a thread's end: the locked instructions in these drain the buffers, too.
-// Waiting     await(), for the daemon. settled() waits for nobody.
+// Threads     as CommitHorizon says; a daemon of its own. A worker is handed to another thread by a mutex, or
+//             by a thread's end: their locked instructions drain the buffers, too.
+// Waiting     await(), for the daemon. settled() does not wait.
 // Source      Wang, Johnson: "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), sections 3.1
 //             and 4.1, Figure 3.
 #pragma once
@@ -103,7 +103,7 @@ class PassiveGroupCommit final : public CommitHorizon, public StoreObserver {
     size_t at = 0;
     size_t bytes = 0;
   };
-  // Of a volatile cache only; more of them are drained as they come.
+  // For a volatile cache only. Stretches beyond this number are drained as they come.
   static constexpr uint32_t kMostUndrained = 64;
 
   // A worker's. Written by its owner and the owner's signal handler, where nothing else is said: the same
@@ -120,8 +120,8 @@ class PassiveGroupCommit final : public CommitHorizon, public StoreObserver {
     std::atomic<bool> in_record{false};
     std::atomic<uint64_t> bound{0};
     std::atomic<uint64_t> stored_end{0};  // the GSN behind the last record that is stored
-    // What an emulated volatile cache holds of it. Release: the stretches below the count, for the daemon
-    // (acquire).
+    // How many of its stretches an emulated volatile cache holds. Release: the stretches below the count are
+    // written; the daemon reads it (acquire).
     std::atomic<uint32_t> undrained{0};
     std::array<Stretch, kMostUndrained> stretches{};
     // Set by the daemon before it sends a signal, cleared by the handler when it is done (release; acquire),

@@ -157,7 +157,7 @@ TEST(PassiveGroupCommit, EndsItsWaitsWhenTheLogFails) {
   EXPECT_FALSE(becomes_durable(horizon, slow));
 }
 
-// What crash tests are to catch.
+// A fault that crash tests must catch.
 TEST(PassiveGroupCommitCanary, SwitchedOffItPassesWhatOthersHaveNotFenced) {
   PassiveGroupCommitOptions wanted = options();
   wanted.groups = false;

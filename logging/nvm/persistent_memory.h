@@ -86,8 +86,8 @@ class PersistentMemory {
   void delay() const;
   // This thread's streaming stores, to whichever memory, leave the write-combining buffers.
   static void fence();
-  // Of a volatile cache: does to these lines, which one thread stored, what else a fence does, or an
-  // interrupt. They are durable on return.
+  // For a volatile cache: makes these lines durable, which one thread stored, as a fence or an interrupt
+  // would.
   void drain(size_t at, size_t bytes);
 
  private:

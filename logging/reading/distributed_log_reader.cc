@@ -50,7 +50,7 @@ class DistributedLogReader {
  private:
   const Incarnation& last() const { return manifest_.incarnations.back(); }
 
-  // What an incarnation begins after, and what a checkpoint holds, was durable by then.
+  // All that an incarnation begins after, and all that a checkpoint holds, was durable by then.
   void find_durable() {
     log_.durable_seen = std::max({last().begin, kFirstLsn, last().closed.value_or(kFirstLsn)});
     if (manifest_.checkpoint_lsn > kCheckpointLsn) {

@@ -21,7 +21,7 @@
 
 namespace mneme {
 
-// What read_log() does for this layout.
+// Reads a log of this layout for read_log().
 Result<LogContents> read_distributed_log(const std::string& directory, const Manifest& manifest,
                                          const LogReadOptions& options);
 

@@ -27,7 +27,7 @@ class EpochLogReader {
     log_.end = last().begin;
     RETURN_IF_ERROR(find_end());
     log_.durable_seen = log_.end;
-    // Where no epoch was persisted, nobody has noted how many loggers there are.
+    // Where no epoch was persisted, the number of loggers is not noted.
     RETURN_IF_ERROR(segments_.find(stream_ends_, kFirstPosition));
     RETURN_IF_ERROR(segments_.load());
     RETURN_IF_ERROR(check_pepoch());
@@ -49,7 +49,7 @@ class EpochLogReader {
  private:
   const Incarnation& last() const { return manifest_.incarnations.back(); }
 
-  // What pepoch.log says. A directory whose last opening wrote no segment has none.
+  // Finds the log's end in pepoch.log. A directory whose last opening wrote no segment has no such file.
   Result<void> find_end() {
     const bool has_log = std::ranges::any_of(
         manifest_.segments, [this](const SegmentEntry& each) { return each.incarnation == last().number; });

@@ -4,7 +4,7 @@
 //             order
 // Invariants  Where a flusher wrote it, it ends before the first missing or bad record in commit order.
 //             `durable_seen`, the highest durable LSN that any intact block header of the log carries, also
-//             past a bad record, tells the two cases apart: a bad or missing record at or above it is a torn
+//             past a bad record, distinguishes two cases: a bad or missing record at or above it is a torn
 //             tail, the end of the log; one below it is damage. No later block covers the very last flushes
 //             before a crash: there a block is damage that no crash can have left (block_format.h); with a
 //             sector of zeros in its place it looks like a torn tail. In persistent memory (nvm_log.h) it
@@ -18,9 +18,9 @@
 //             of streams (distributed_log.h) ends before the first record that is missing in the commit
 //             order, over all streams; its blocks carry the durable LSN of that order. Blocks of an older
 //             incarnation past that incarnation's end are left out, as if they weren't there.
-// Memory      a log of one stream that is longer than `most_kept_bytes` is not kept: once checked it is let
-//             go of, a segment a thread at a time, and its records are read again as they are needed
-//             (log_windows.h). Others are kept whole.
+// Memory      a log of one stream that is longer than `most_kept_bytes` is not kept. Its bytes are released
+//             once they are checked, while each thread has one segment in memory, and its records are read
+//             again as they are needed (log_windows.h). Others are kept whole.
 // Threads     read_log() uses threads of its own.
 // Errors      damage names file and byte offset, kDamaged. Nothing in the directory is ever changed.
 #pragma once
@@ -47,8 +47,8 @@ struct LogReadOptions {
   uint64_t window_bytes = uint64_t{4} << 20;  // of its windows, about
   // How long to wait for the last requests of a process that was just killed.
   std::chrono::milliseconds patience{20'000};
-  // Told how many of how many segments have been loaded, first of all 0: by any of the threads, never by two
-  // at once.
+  // Called with how many of how many segments have been loaded, first of all 0. Any of the threads calls it,
+  // never two at once.
   std::function<void(uint64_t done, uint64_t segments)> progress = {};
 };
 

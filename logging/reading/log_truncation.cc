@@ -53,7 +53,7 @@ std::string directory_of(const SegmentEntry& entry) {
   return fs::path(entry.file).parent_path().string();
 }
 
-// Whether the segment is another database's, which somebody may have put here: it is not ours to remove.
+// Returns whether the segment is another database's. A user may have put it here; it is not ours to remove.
 bool is_foreign(const std::string& path, const Manifest& manifest) {
   const auto file = File::open(path, O_RDONLY | O_NONBLOCK);
   if (!file.ok()) return false;
@@ -82,7 +82,7 @@ Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, c
       continue;
     }
     if (entry->is_ring) continue;
-    // In the log servers' memories: the log at work lets go of those by itself.
+    // In the log servers' memories: the log at work releases those by itself.
     if (is_in_memories(directory, *entry)) continue;
     const auto end = end_of_former(path_in(directory, entry->file), manifest.layout);
     if (!end.ok()) return end.error();

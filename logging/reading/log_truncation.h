@@ -1,4 +1,4 @@
-// Log truncation: which of a log's files nobody needs any more, behind a checkpoint or a crash.
+// Log truncation: which of a log's files are no longer needed, behind a checkpoint or a crash.
 //
 // Flow        a checkpoint at C is complete, and C durable -> segments_below(C) leave the manifest, then the
 //             disk opening for work -> unlisted_files(): what a crash left between those two steps, or of a

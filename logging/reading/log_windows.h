@@ -1,12 +1,12 @@
 // Log windows: the records of a log that is too long to be kept, read again a few MiB at a time.
 //
-// Flow        read_log() checks the whole log, and with LogReadOptions::most_kept_bytes lets go of what it
-//             has checked -> LogContents::windows -> read_window(), in any order -> records as LogContents
-//             would have held them
+// Flow        read_log() checks the whole log, and releases what it has checked where
+//             LogReadOptions::most_kept_bytes asks for it -> LogContents::windows -> read_window(), in any
+//             order -> records as LogContents would have held them
 // Invariants  a window begins and ends with a record. A change of the schema is a window by itself.
 // Memory      what LogContents keeps of such a log are its blocks' places: a hundredth of its bytes.
 // Threads     any, at once.
-// Errors      a file that is not any more what read_log() has checked: kDamaged.
+// Errors      a file that has changed since read_log() checked it: kDamaged.
 #pragma once
 
 #include <string>

@@ -76,7 +76,7 @@ TEST(RemoteLog, MoreServersThanThreeAreRefused) {
   test::expect_refused(claim_remote_log(directory.path(), options), ErrorKind::kInvalidArgument, kWords);
 }
 
-// What a manifest says of the servers is right by its checksum, and names none that could be asked.
+// The manifest's checksum is right, and it names no server that could be asked.
 TEST(RemoteLog, AManifestThatNamesNoHolderIsRefused) {
   const TemporaryDirectory directory;
   const auto manifest = must(ManifestFile::create(directory.path(), test::new_manifest()));
@@ -286,8 +286,8 @@ TEST(RemoteLog, TheCopyThatGoesFurthestIsTakenAndNotTheBiggest) {
   EXPECT_LT(log.records.size(), number / 2) << "the server that was away has more of the log than this one";
 }
 
-// Who finds too few servers to go on leaves those that answer as they are: a term claimed there would depose
-// an engine at work.
+// An engine that finds too few servers to go on leaves those that answer as they are: a term claimed there
+// would depose an engine at work.
 TEST(RemoteLog, ClaimsNothingWhereItCannotGoOn) {
   Servers servers = start_servers(3);
   const TemporaryDirectory directory;

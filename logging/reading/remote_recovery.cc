@@ -20,7 +20,7 @@ namespace mneme {
 
 namespace {
 
-// Who holds what is missing in the directory.
+// Returns the holder of the segments that are missing in the directory.
 Result<std::unique_ptr<RemoteHolder>> former_holder(const Manifest& manifest,
                                                     std::chrono::milliseconds patience) {
   RemoteLogOptions remote;
@@ -39,7 +39,7 @@ Result<std::unique_ptr<RemoteHolder>> former_holder(const Manifest& manifest,
   return make_remote_holder(*device, remote);
 }
 
-// Who is to hold the next incarnation's log; nothing: the directory.
+// Returns the holder of the next incarnation's log; nullptr: the directory itself.
 Result<std::unique_ptr<RemoteHolder>> next_holder(const DurableLogOptions& log) {
   if (!traits_of(log.device).has_servers) return std::unique_ptr<RemoteHolder>();
   return make_remote_holder(log.device, log.remote);

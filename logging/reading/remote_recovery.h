@@ -1,4 +1,4 @@
-// Remote recovery: a log out of log servers' memories: who may go on with it, and what it holds.
+// Remote recovery: fetches a log out of log servers' memories, to go on with it or to look at it.
 //
 // Flow        to work: claim_remote_log(): a term above all that the servers know, promised by as many that
 //             no former engine gets a majority any more -> the segments that lie in memories alone are
@@ -11,7 +11,7 @@
 // Errors      too few servers answer: kFailed, to be tried again. Too few have the log whole, as they lost
 //             their memory before it was saved: kDamaged; nothing is changed, and nothing is guessed. So it
 //             is with an older copy of the data directory, which doesn't list all that the servers hold, or
-//             lists what they were told to let go of.
+//             lists files that they were asked to release.
 // Source      SepLog, sections 4.2 and 6.1; promised terms are Paxos' and Raft's.
 #pragma once
 

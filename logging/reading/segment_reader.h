@@ -1,5 +1,5 @@
-// Segment reader: loads one segment file, of either kind, and tells which of its blocks are intact. Which of
-// them form the log, and where that ends, is log_reader.h's to say.
+// Segment reader: loads one segment file, of either kind, and finds which of its blocks are intact.
+// log_reader.h decides which of them form the log, and where that ends.
 //
 // Threads  load_segment(): any, for several segments at once.
 #pragma once
@@ -23,9 +23,9 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
                                    const SegmentEntry& entry, StreamPosition begin, StreamPosition end,
                                    std::chrono::milliseconds patience);
 
-// Damage, where one of the last incarnation's segments has a rotten block: it may have been durable, though
-// no other block tells so. Of former incarnations' blocks that matter the manifest tells it; and what was
-// destaged from a ring the ring may still have.
+// Returns kDamaged where one of the last incarnation's segments has a rotten block: it may have been durable,
+// though no other block says so. For former incarnations the manifest says which blocks matter. A ring may
+// still hold what was destaged from it.
 Result<void> refuse_rot(const std::string& directory, const Manifest& manifest, const SegmentEntry& entry,
                         const LoadedSegment& loaded);
 

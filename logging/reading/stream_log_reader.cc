@@ -50,7 +50,7 @@ bool may_be_kept(const std::string& directory, const Manifest& manifest, const L
   return bytes <= options.most_kept_bytes;
 }
 
-// What one run's bytes hold.
+// The records in one run's bytes.
 struct RunRecords {
   std::vector<RecordView> records;
   uint64_t skips = 0;
@@ -117,7 +117,7 @@ class StreamLogReader {
     return {};
   }
 
-  // What an incarnation begins after, and what a checkpoint holds, was durable by then.
+  // All that an incarnation begins after, and all that a checkpoint holds, was durable by then.
   void find_durable() {
     log_.durable_seen = std::max(kFirstLsn, manifest_.checkpoint_lsn);
     if (!manifest_.incarnations.empty()) {

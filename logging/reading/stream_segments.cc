@@ -17,10 +17,10 @@ namespace {
 
 constexpr StreamPosition kNoStreamEnd{std::numeric_limits<uint64_t>::max()};
 constexpr Lsn kNoLsn{std::numeric_limits<uint64_t>::max()};
-// Of a stream of which no segment is left with anything of the log, in Incarnation::stream_ends.
+// In Incarnation::stream_ends: the end of a stream that has no segment left with a part of the log.
 constexpr StreamPosition kUnknownEnd{};
 
-// Of what was found in a ring: where it has its first hole, or ends.
+// Returns where the records that were found in a ring have their first hole, or end.
 LogContents::Place first_gap(const LogContents::Segment& ring) {
   LogContents::Place place{ring.file, kSegmentHeaderBytes};
   for (size_t i = 0; i < ring.blocks.size(); ++i) {
@@ -256,7 +256,7 @@ Result<void> StreamSegments::parse(size_t s, bool is_open, std::vector<RecordVie
   return {};
 }
 
-// Of the segment's bytes the first ones belong to the log.
+// Only the segment's first bytes belong to the log.
 void StreamSegments::keep(size_t s, size_t bytes) {
   LogContents::Segment& segment = log_.segments[s];
   if (is_last(s)) log_.dropped_bytes += segment.bytes.size() - bytes;

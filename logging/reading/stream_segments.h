@@ -6,9 +6,9 @@
 //             one another without a gap, from segment to segment. Where a stream's end is known, a block that
 //             is missing or bad before it is damage; where it is not, the stream ends there. A stream whose
 //             buffer lay in persistent memory has a ring (nvm_ring.h), which goes on behind the last whole
-//             record that was destaged, and may have holes: workers fence their records in any order. Which
-//             of them matter, the commit sequence tells, so such a stream counts as one without an end to be
-//             held against.
+//             record that was destaged, and may have holes: workers fence their records in any order. The
+//             commit sequence shows which of the holes matter, so such a stream counts as one without a known
+//             end.
 // Threads     load() and parse() use threads of their own.
 // Errors      as log_reader.h says.
 #pragma once
@@ -48,8 +48,8 @@ class StreamSegments {
                  LogContents& log)
       : directory_(directory), manifest_(manifest), options_(options), log_(log) {}
 
-  // Which segments belong to which stream. `last_ends`: of the last incarnation; a stream that neither they
-  // nor the manifest tell of ends at `others_end`.
+  // Which segments belong to which stream. `last_ends`: of the last incarnation; a stream whose end neither
+  // they nor the manifest note ends at `others_end`.
   Result<void> find(const std::vector<StreamPosition>& last_ends, std::optional<StreamPosition> others_end);
   Result<void> load();
   // Moves the streams' blocks into the log, up to their ends; what comes after is only counted.
@@ -57,8 +57,8 @@ class StreamSegments {
   // The records of all segments, in the manifest's order. Those of a stream without an end are cut where one
   // is not intact.
   Result<std::vector<std::vector<RecordView>>> parse();
-  // Of the last incarnation's streams: leaves only what `belongs` accepts and what lies before that; notes
-  // their ends.
+  // In the last incarnation's streams: leaves only records that `belongs` accepts and what lies before them;
+  // notes the streams' ends.
   void cut(std::vector<std::vector<RecordView>>& records,
            const std::function<bool(const RecordView&)>& belongs);
 
@@ -66,7 +66,7 @@ class StreamSegments {
   const std::vector<LogStream>& last_streams() { return streams_[last().number]; }
   const LoadedSegment& loaded(size_t segment) const { return loaded_[segment]; }
   // Where the incarnation's streams end whose ends were to be found out: where one breaks off, behind the
-  // last block of one that doesn't, as far as anybody can tell, and where a record begins that is not whole
+  // last block of one that doesn't, as far as the files show, and where a record begins that is not whole
   // there, or is missing in a ring.
   const std::vector<LogContents::Place>& ends(uint32_t incarnation) { return ends_[incarnation]; }
 

@@ -30,7 +30,7 @@ class WindowScan {
   std::optional<RecordWalk> collect(StreamPosition begin, LogContents& log);
 
  private:
-  // What is left of a run of blocks whose bytes are released.
+  // The summary of a run of blocks whose bytes are released.
   struct Run {
     StreamPosition begin;
     StreamPosition end;  // of its blocks

@@ -137,7 +137,7 @@ bool BlockHeader::payload_is_intact(ByteSpan block) const {
 
 bool may_be_torn(ByteSpan block, const std::optional<BlockHeader>& header) {
   if (block.size() < kBlockBytes) return true;
-  // Bytes that rotted where nobody had written are not worth a refusal.
+  // Bytes that rotted where nothing had been written are not worth a refusal.
   if (!header)
     return kSectorBytes - static_cast<size_t>(std::ranges::count(block.first(kSectorBytes), std::byte{0})) <
            kLeastWritten;

@@ -1,35 +1,37 @@
-// The log's files: what their writer and their reader must agree on. docs/log_format.md says it for
-// strangers.
+// The log's files: what their writer and their reader must agree on. docs/log_format.md describes
+// them for strangers.
 //
 //     segment file   header page (4096 bytes), then blocks of 4096 bytes at fixed offsets, each written once
 //     header page    0 magic "MNEMELOG"   8 u32 format version   12 u32 CRC32C of the page without this field
 //                    16 u64 database id   24 u64 catalog hash    32 u32 segment number   36 u32 incarnation
-//                    40 zeros; or, of a segment in persistent memory (nvm_format.h), whose magic is
-//                    "MNEMENVM":
-//                    40 u64 LSN of the first byte behind the page   48 u32 writers
-//                    52 u32 bytes of their longest record   56 zeros
-//                    or, of a logger's (epoch_log.h), whose magic is "MNEMELGR": 40 u32 logger   44 zeros;
-//                    a stream's (distributed_log.h) is the same, but for 44 u32: 1 where its records were
-//                    destaged from a ring in persistent memory, so that each begins on a line (nvm_format.h)
-//                    or, of such a ring (nvm_ring.h), whose magic is "MNEMERNG": 40 u32 stream
-//                    44 u32 1: it was made with a mark
-//                    of each that was made with its full size: 56 u64 that size; zero where it grows
+//                    40 zeros, except in four kinds of files:
+//                    magic "MNEMENVM", a segment in persistent memory (nvm_format.h):
+//                      40 u64 position of the first byte behind the page   48 u32 writers
+//                      52 u32 bytes of their longest record   56 zeros
+//                    magic "MNEMELGR", a logger's segment (epoch_log.h): 40 u32 logger   44 zeros
+//                    the same magic, a stream's segment (distributed_log.h): 40 u32 stream
+//                      44 u32 1: its records were destaged from a ring in persistent memory, so that each
+//                      begins on a line (nvm_format.h)
+//                    magic "MNEMERNG", such a ring (nvm_ring.h): 40 u32 stream
+//                      44 u32 1: it was made with a mark
+//                    56 u64 the size of a file that was made with its full size; zero where it grows
 //     block          0 u32 CRC32C of bytes 4..47     4 u32 magic "MNBK"      8 u32 CRC32C of bytes 48..4095
-//                    12 u32 payload bytes used       16 u64 LSN of the first payload byte
+//                    12 u32 payload bytes used       16 u64 position of the first payload byte
 //                    24 u64 durable LSN              32 u32 incarnation      36 u32 segment number
 //                    40 u32 block index              44 u32 progress         48 payload, then zeros
 //
-// Invariants  LSNs count payload bytes only. durable LSN <= LSN of the block: what was durable before it was
+// Invariants  a position counts the payload bytes of its stream only. In a log of one stream it is the LSN,
+//             too, and durable LSN <= position of the block: it is what was durable before the block was
 //             written. A record may span blocks, never segments: a segment begins with a record. The header
 //             has a checksum of its own, so that the durable LSN of a block counts even where its payload is
-//             torn. In a logger's segment "LSN" is a position in that logger's stream, counted from 64 in
-//             each incarnation; progress are the epochs of the incarnation that all loggers had persisted
-//             before the block was written. In a stream's segment "LSN" is a position, too, but the durable
-//             LSN is one of the commit order: all records below it were durable, in whichever stream;
-//             progress is how far past it the stream's clock stood: no record of an earlier flush of the
-//             stream has an LSN at or above their sum. Elsewhere progress is 0. A disk writes a sector of 512
-//             bytes whole or not at all, and a fresh segment is zeros: so a crash leaves of each of a block's
-//             sectors what was written or zeros. A block that is neither whole nor so torn has rotted.
+//             torn. In a logger's or a stream's segment positions are counted from 64 in each incarnation. In
+//             a logger's segment progress are the epochs of the incarnation that all loggers had persisted
+//             before the block was written. In a stream's segment the durable LSN is one of the commit order:
+//             all records below it were durable, in whichever stream. Progress is how far past it the
+//             stream's clock stood: no record of an earlier flush of the stream has an LSN at or above their
+//             sum. Elsewhere progress is 0. A disk writes a sector of 512 bytes whole or not at all, and a
+//             fresh segment is zeros: so a crash leaves of each of a block's sectors what was written or
+//             zeros. A block that is neither whole nor so torn has rotted.
 #pragma once
 
 #include <cstddef>
@@ -47,11 +49,11 @@ namespace mneme {
 inline constexpr size_t kBlockBytes = 4096;
 inline constexpr size_t kBlockHeaderBytes = 48;
 inline constexpr size_t kSectorBytes = 512;
-// Of a stream whose clock is further ahead than fits.
+// The progress of a stream whose clock is further ahead than fits.
 inline constexpr uint32_t kUnknownProgress = ~uint32_t{0};
 inline constexpr size_t kBlockPayloadBytes = kBlockBytes - kBlockHeaderBytes;
 
-// What a segment in persistent memory says besides.
+// What the header of a segment in persistent memory adds.
 struct NvmExtent {
   StreamPosition begin;  // of the first byte behind the header page
   uint32_t writers = 0;  // at most so many records were being written at any time
@@ -93,15 +95,15 @@ struct BlockHeader {
 
   // `block` has kBlockBytes, its payload and padding already in place: encode() computes their checksum.
   void encode(std::byte* block) const;
-  // Nothing: the bytes are no intact block header. Says nothing of the payload.
+  // Returns nullopt where the bytes are no intact block header. The payload is not looked at.
   static std::optional<BlockHeader> decode(ByteSpan block);
   // Whether the payload and its padding are what was written under this header.
   bool payload_is_intact(ByteSpan block) const;
 };
 
-// Of a block that is not what was written, by its header (nothing: it has none) or by its payload: whether a
-// crash may have left it so. Otherwise its bytes have changed since, or are another place's. Of one that its
-// file's end cuts off it may.
+// Returns whether a crash may have left a block that is not what was written, by its header (nullopt: it has
+// none) or by its payload. Otherwise its bytes have changed since, or are another place's. A crash may have
+// left a block that its file's end cuts off.
 bool may_be_torn(ByteSpan block, const std::optional<BlockHeader>& header);
 
 inline constexpr size_t kSegmentHeaderBytes = kBlockBytes;

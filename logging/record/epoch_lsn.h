@@ -1,5 +1,4 @@
-// What an LSN is made of in the layout `epoch` (epoch_log.h): a commit sequence number whose high part is the
-// epoch.
+// The LSN of the layout `epoch` (epoch_log.h): a commit sequence number whose high part is the epoch.
 //
 //     bit 60 ... 24   epoch
 //     bit 23 ...  0   place: how many records were drawn before, since the database's birth, modulo 2^24

@@ -45,11 +45,12 @@ struct LogContents {
   std::string dropped_reason;  // a sentence; empty when the log ends where its last block does
   std::vector<LogHole> holes;  // in log order; of persistent memory only
 
-  // Of a log of several streams.
+  // For a log of several streams.
   struct Streams {
     uint32_t count = 0;                // of the last incarnation
     std::vector<StreamPosition> ends;  // where the log ends in each, in positions
-    // Of loggers and epochs: the last epoch of the log; nothing: it ends where the last incarnation begins.
+    // For a log of loggers and epochs: the log's last epoch; nullopt if it ends where the last incarnation
+    // begins.
     std::optional<uint64_t> pepoch;
   };
   std::optional<Streams> streams;
@@ -109,8 +110,8 @@ struct LogContents {
   };
   std::vector<Run> runs;  // in log order; together they are the log's blocks
 
-  // Of a log that is not kept: its records, in commit order, in stretches that are read one at a time
-  // (log_windows.h).
+  // A stretch of records of a log that is not kept. The windows are in commit order and are read one at a
+  // time (log_windows.h).
   struct Window {
     struct Part {
       size_t segment;        // index into `segments`

@@ -1,9 +1,9 @@
-// Lsn: a position in the log's stream of record bytes, counted from the database's birth; never reused.
+// Lsn: a record's place in the commit order, counted from the database's birth; never reused.
 //
-// A record's LSN is the position of its first byte, and a transaction's LSN is its record's: the
-// transaction's place in the serial order (see engine/transaction/transaction.h for why). 0 stands for the
-// initial checkpoint: no record has it. The durable LSN always lies on a record boundary, so the record at
-// `lsn` is durable if and only if lsn < durable.
+// A transaction's LSN is its record's: the transaction's place in the serial order (see
+// engine/transaction/transaction.h for why). 0 stands for the initial checkpoint: no record has it. The
+// durable LSN always lies on a record boundary, so the record at `lsn` is durable if and only if lsn <
+// durable. Where a record's bytes lie is a StreamPosition (stream_position.h).
 #pragma once
 
 #include <compare>
@@ -21,7 +21,7 @@ struct Lsn {
 };
 
 inline constexpr Lsn kCheckpointLsn{0};
-// Where the first record of a new database stands.
+// The first record of a new database.
 inline constexpr Lsn kFirstLsn{64};
 
 }  // namespace mneme

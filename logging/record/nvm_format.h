@@ -1,14 +1,14 @@
-// A log segment in persistent memory: what its writers and its reader must agree on. docs/log_format.md says
-// it for strangers.
+// A log segment in persistent memory: what its writers and its reader must agree on. docs/log_format.md
+// describes it for strangers.
 //
 //     segment file   header page (block_format.h, with its NvmExtent), then lines of 64 bytes: the byte at
-//                    LSN x lies x - extent.begin behind the page
+//                    position x lies x - extent.begin behind the page
 //     record         as record_format.h says, but it begins on a line, and is followed by zeros up to the
 //                    next; its checksum is seeded
 //
 // Invariants  a line belongs to one record, so it has one writer, who writes it once and whole. A record lies
-//             in one segment: what is left of one behind the last record holds a skip record. Only a record
-//             of this place, this life and this database is taken for one: its LSN is its place's, and its
+//             in one segment: a skip record fills the rest of a segment behind its last record. Only a record
+//             of this place, this life and this database is taken for one: its LSN is its position, and its
 //             checksum begins with a number made of the database's id and the incarnation. So neither what
 //             another life left there, nor a payload that looks like a record, passes.
 #pragma once
@@ -37,8 +37,8 @@ inline RecordLayout nvm_layout(uint64_t database_id, uint32_t incarnation) {
   return {kNvmLineBytes, crc32c(whose)};
 }
 
-// Of a stream's ring (nvm_ring.h), and of the segments that it is destaged to. LSNs say nothing of places
-// there, and places are used again lap after lap, so a record's place in the stream is in its checksum.
+// Returns the layout of a stream's ring (nvm_ring.h), and of the segments that it is destaged to. An LSN is
+// no position there, and places are used again lap after lap, so a record's position is in its checksum.
 inline RecordLayout ring_layout(uint64_t database_id, uint32_t incarnation, uint32_t stream) {
   std::byte which[sizeof stream];
   store(which, stream);
@@ -65,7 +65,8 @@ void for_each_line(const std::byte* header, ByteSpan payload, StoreLine store_li
   store_line(line);
 }
 
-// What the record at the front of `rest`, which would begin at `at`, takes of the log; 0 where there is none.
+// Returns how many bytes of the log the record at the front of `rest` takes, which begins at `at`; 0 where
+// there is none.
 uint64_t nvm_record_at_front(ByteSpan rest, StreamPosition at, const RecordLayout& layout);
 
 }  // namespace mneme

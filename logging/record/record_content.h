@@ -28,7 +28,7 @@ inline constexpr std::array<std::string_view, 4> kRecordContentNames = {"command
 constexpr std::string_view name_of(RecordContent content) {
   return kRecordContentNames[static_cast<size_t>(content)];
 }
-// Nothing: there is none of that name.
+// Returns nullopt if no content has that name.
 constexpr std::optional<RecordContent> record_content(std::string_view name) {
   for (size_t i = 0; i < kRecordContentNames.size(); ++i) {
     if (kRecordContentNames[i] == name) return static_cast<RecordContent>(i);
@@ -65,7 +65,7 @@ constexpr RecordKind kind_of(RecordContent content) {
   return RecordKind::kSkip;
 }
 
-// Of an updated row, what a record with images holds.
+// The part of an updated row that a record with images holds.
 enum class TupleImage : uint8_t {
   kFull,     // all of it
   kChanged,  // its primary key, and the columns that were changed
@@ -76,7 +76,7 @@ inline constexpr std::array<std::string_view, 2> kTupleImageNames = {"full", "ch
 constexpr std::string_view name_of(TupleImage image) {
   return kTupleImageNames[static_cast<size_t>(image)];
 }
-// Nothing: there is none of that name.
+// Returns nullopt if no image has that name.
 constexpr std::optional<TupleImage> tuple_image(std::string_view name) {
   for (size_t i = 0; i < kTupleImageNames.size(); ++i) {
     if (kTupleImageNames[i] == name) return static_cast<TupleImage>(i);

@@ -28,7 +28,7 @@ enum class RecordKind : uint8_t {
 
 inline constexpr size_t kRecordHeaderBytes = 16;
 inline constexpr size_t kMaxRecordBytes = (size_t{1} << 24) - 1;
-// What a record's payload may hold, so that every worker's largest record fits the smallest ring.
+// The largest payload of a record. Every worker's largest record fits the smallest ring.
 inline constexpr size_t kMaxPayloadBytes = 256 * 1024;
 static_assert(kMaxPayloadBytes + kRecordHeaderBytes <= kMaxRecordBytes);
 
@@ -61,14 +61,14 @@ struct RecordLayout {
   uint32_t checksum_seed = 0;       // of its checksum
   bool is_seeded_by_place = false;  // where a record begins is in its checksum, too: elsewhere it is none
 
-  // Of the checksum of a record that begins at `at`.
+  // Returns the seed of the checksum of a record that begins at `at`.
   uint32_t seed_at(StreamPosition at) const {
     if (!is_seeded_by_place) return checksum_seed;
     std::byte place[sizeof at.value];
     store(place, at.value);
     return crc32c(place, checksum_seed);
   }
-  // What a record of so many bytes takes of the log.
+  // Returns how many bytes of the log a record of this size takes.
   constexpr uint64_t stream_bytes(uint64_t record_bytes) const {
     return (record_bytes + alignment - 1) / alignment * alignment;
   }

@@ -21,7 +21,7 @@ namespace mneme {
 // Returns a skip record's payload: zeros. `bytes` is at most kMaxPayloadBytes.
 ByteSpan skip_payload(size_t bytes);
 
-// What a record's header says besides its sizes and its checksum.
+// A record's header without its size and its checksum.
 struct RecordHead {
   Lsn lsn;
   RecordKind kind = RecordKind::kSkip;

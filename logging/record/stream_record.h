@@ -1,12 +1,14 @@
 // Stream record: how a stream of a distributed log (distributed_log.h) holds a record that lies in several
 // streams.
 //
-// Layout      a record whose header says that it is a part (RecordHeader::is_part). Its payload is
-//             0 u8 parts of the record   1 u8 this part's number   2 u16 pieces   4 u32 bytes of the record's payload
-//             8 for each piece: u32 where it belongs in that payload, u32 its bytes;   then the pieces, one after another
+// Layout      the header says that the record is a part (RecordHeader::is_part). Its payload is
+//             0 u8 parts of the record   1 u8 this part's number   2 u16 pieces
+//             4 u32 bytes of the record's payload
+//             8 for each piece: u32 its place in that payload, u32 its bytes
+//             then the pieces, one after another
 // Invariants  the parts of a record have one LSN and one kind, and lie in different streams; their pieces
 //             cover the payload once. Without all of them the record is not there.
-// Errors      parts that are none: PartJoin::add says false.
+// Errors      PartJoin::add returns false for a part that is none.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +29,7 @@ struct RecordPiece {
   uint32_t stream = 0;
 };
 
-// What parts take at most besides the bytes of so many pieces.
+// Returns how many bytes the parts of a record take at most besides its pieces' bytes.
 size_t part_overhead(size_t pieces);
 // The payload of part `number` of `parts`, into `to`: the pieces that go to `stream`.
 void make_part(ByteSpan payload, std::span<const RecordPiece> pieces, uint32_t stream, uint32_t number,
@@ -36,9 +38,9 @@ void make_part(ByteSpan payload, std::span<const RecordPiece> pieces, uint32_t s
 // Puts the parts of one record together.
 class PartJoin {
  public:
-  // False: it is no part, or none of this record.
+  // Returns false if it is no part, or none of this record.
   bool add(const RecordView& part);
-  // Nothing: a part is missing.
+  // Returns nullopt while a part is missing.
   std::optional<std::vector<std::byte>> take();
   const RecordView& first() const { return first_; }
 

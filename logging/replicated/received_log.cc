@@ -269,9 +269,9 @@ Result<ReceivedRecords> ReceivedLog::take_records() {
   received.end = one_stream_lsn(walk.end);
   const size_t whole = walk.end.value - bytes_begin_.value;
   // The rest is the begin of a record, or empty.
-  const bool is_begin =
-      !walk.next || (walk.next->lsn == one_stream_lsn(walk.end) && walk.next->record_bytes >= kRecordHeaderBytes &&
-                     walk.next->record_bytes > bytes_.size() - whole);
+  const bool is_begin = !walk.next || (walk.next->lsn == one_stream_lsn(walk.end) &&
+                                       walk.next->record_bytes >= kRecordHeaderBytes &&
+                                       walk.next->record_bytes > bytes_.size() - whole);
   if (!is_begin) {
     return damaged(
         "the replicated log is damaged: the record at LSN {} is not what was written, though its block is; "

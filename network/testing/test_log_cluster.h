@@ -120,7 +120,7 @@ class LinkedServer {
     ASSERT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
     port_ = server_->port();
-    // What it says of logs that could not be saved is what die() wants.
+    // Its report of logs that could not be saved is what die() wants.
     thread_ = std::thread([this] { (void)server_->run(); });
   }
   // Saves its logs.
