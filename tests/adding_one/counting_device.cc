@@ -6,14 +6,14 @@
 
 namespace mneme {
 
-Lsn CountingDevice::append(const LogSource&, Lsn begin, Lsn end) {
+StreamPosition CountingDevice::append(const LogSource&, StreamPosition begin, StreamPosition end) {
   bytes_.fetch_add(end.value - begin.value, std::memory_order_relaxed);
   durable_ = end;
   has_news_ = true;
   return end;
 }
 
-Lsn CountingDevice::wait(std::chrono::nanoseconds limit) {
+StreamPosition CountingDevice::wait(std::chrono::nanoseconds limit) {
   std::unique_lock guard(mutex_);
   if (!has_news_) woken_.wait_for(guard, limit, [this] { return is_woken_; });
   is_woken_ = false;

@@ -14,16 +14,16 @@ namespace mneme {
 
 class CountingDevice : public LogDevice {
  public:
-  explicit CountingDevice(Lsn begin) : durable_(begin) {}
+  explicit CountingDevice(StreamPosition begin) : durable_(begin) {}
 
-  Lsn append(const LogSource& source, Lsn begin, Lsn end) override;
-  Lsn wait(std::chrono::nanoseconds limit) override;
+  StreamPosition append(const LogSource& source, StreamPosition begin, StreamPosition end) override;
+  StreamPosition wait(std::chrono::nanoseconds limit) override;
   void wake() override;
   DeviceCounters counters() const override;
   std::optional<Error> failure() const override { return std::nullopt; }
 
  private:
-  Lsn durable_;  // the flusher's
+  StreamPosition durable_;  // the flusher's
   bool has_news_ = false;
   std::atomic<uint64_t> bytes_{0};  // written by the flusher, read by counters(); relaxed: a count
   std::mutex mutex_;                // guards is_woken_

@@ -17,13 +17,15 @@ class TicketBuffer : public LogBuffer {
  public:
   explicit TicketBuffer(const LogBufferOptions& options);
 
-  Lsn reserve(WorkerId worker, size_t bytes) override;
-  void publish(WorkerId worker, Lsn lsn, size_t bytes) override;
-  Lsn contiguous_prefix() override { return Lsn{prefix_->load(std::memory_order_acquire)}; }
-  bool quiescent(Lsn upto) override;
+  StreamPosition reserve(WorkerId worker, size_t bytes) override;
+  void publish(WorkerId worker, StreamPosition at, size_t bytes) override;
+  StreamPosition contiguous_prefix() override {
+    return StreamPosition{prefix_->load(std::memory_order_acquire)};
+  }
+  bool quiescent(StreamPosition upto) override;
 
  protected:
-  Lsn reserved() const override { return Lsn{tail_->load(std::memory_order_relaxed)}; }
+  StreamPosition reserved() const override { return StreamPosition{tail_->load(std::memory_order_relaxed)}; }
 
  private:
   CachePadded<Atomic<uint64_t>> next_{uint64_t{0}};  // the next ticket to draw
