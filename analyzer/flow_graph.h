@@ -3,10 +3,11 @@
 //
 // A loop takes several steps: FOR evaluates its bounds or query once (`enter`), then tests (`head`), sets its
 // variables for an iteration (`row`), and at its end sets FOUND (`leave`). All of them belong to the loop's
-// statement. A loop that a jump leaves on its way to an outer one sets FOUND too, in a step of its own.
+// statement. A jump to an outer loop also ends the loops in between. Each of these that sets FOUND does so
+// in a step of its own.
 // Invariants  step 0 is the call: it sets every variable, to an argument or NULL.
-// Source      reaching definitions need the graph; control dependence does not, the statements being
-//             structured (program_dependence.h).
+// Why         reaching definitions need the graph. Control dependences do not: they follow from the nesting
+//             of the statements (program_dependence.h).
 #pragma once
 
 #include <vector>
@@ -19,15 +20,16 @@ namespace mneme {
 struct FlowStep {
   struct Definition {
     VariableId variable;
-    StatementId owner;  // the statement that sets it; not valid for the call
-    bool always;        // no older value of the variable gets past this step
+    StatementId owner;  // the statement that sets the variable; not valid for the call
+    bool always;        // whether no older value of the variable survives this step
   };
 
   StatementId owner;
   std::vector<VariableId> uses;
   std::vector<Definition> defines;
   std::vector<size_t> successors;
-  // The head of an outermost loop: edges into it, but from its `enter`, begin a new iteration of `owner`.
+  // Whether the step is the head of an outermost loop. Every edge into such a head begins a new iteration of
+  // `owner`, except the edge from the step `enter`.
   bool outermost_head = false;
   size_t enter = 0;
 };
@@ -58,7 +60,7 @@ class FlowGraph {
   const ir::Procedure& procedure_;
   const StatementTable& table_;
   std::vector<FlowStep> steps_;
-  std::vector<Loop> loops_;  // those around the statement being added, outermost first
+  std::vector<Loop> loops_;  // the loops around the statement that is being added, outermost first
   size_t end_ = 0;
 };
 

@@ -1,7 +1,7 @@
-// Render: the dependency graph for people and programs: what `mneme slice` prints.
+// Render: returns the dependency graph as text, as a drawing and as JSON. `mneme slice` prints them.
 //
-// An edge between blocks that a path of other edges implies is left out of the drawing, as in the paper's
-// Figure 5c; the text says of it that it is implied, and the JSON has them all.
+// A path of other edges may imply an edge between two blocks. The drawing leaves out such an edge, as Figure
+// 5c of the PACMAN paper (SIGMOD 2017) does; the text marks it as implied; the JSON lists all edges alike.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,16 +12,17 @@
 
 namespace mneme {
 
-// Each procedure's operations with their slices, its local graph, then the blocks with their lanes and edges.
-// Each edge has its reasons, and so has whatever is together.
+// Returns the operations of each procedure with their slices, and its local graph; then the blocks with their
+// lanes, and their edges. The text gives the reasons for each edge, and the reasons why operations are in one
+// slice or slices in one block.
 std::string render_text(const Program& program, const DependencyGraph& graph);
 
-// The global graph as Figures 5c and 21 draw it, for Graphviz: slices in boxes, a dashed box around each
-// block.
+// Returns the global graph for Graphviz, drawn as in Figures 5c and 21 of the paper: slices in boxes, and a
+// dashed box around each block.
 std::string render_dot(const Program& program, const DependencyGraph& graph);
 
-// {"procedures": [{"name", "operations", "slices", "edges"}], "blocks", "edges", "insert_only_tables",
-// "shared_columns"}.
+// Returns {"procedures": [{"name", "logged", "logged_by_rows", "operations", "slices", "edges"}], "blocks",
+// "edges", "insert_only_tables", "shared_columns"}.
 nlohmann::ordered_json render_json(const Program& program, const DependencyGraph& graph);
 
 }  // namespace mneme

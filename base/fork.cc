@@ -15,15 +15,15 @@ namespace mneme {
 namespace {
 
 struct Forks {
-  std::mutex mutex;                // held over a fork(), so that the child finds the descriptors whole
+  std::mutex mutex;                // held during a fork(): the child's copy of the list is not half changed
   std::vector<int> descriptors;    // guarded by mutex
-  std::atomic<uint64_t> count{0};  // relaxed: it changes in a child's first steps, when it has one thread
+  std::atomic<uint64_t> count{0};  // relaxed: changed only in a new child that still has one thread
 };
 
-// Never goes: databases may end after the program's other objects.
+// Never destroyed: a database may be destroyed after the program's other static objects.
 Forks& forks() {
   static Forks* const all = new Forks;
-  // The handlers run when both are there.
+  // The handlers call forks(), so they run only once `all` and `handled` are initialised.
   static const bool handled = [] {
     return ::pthread_atfork([] { forks().mutex.lock(); }, [] { forks().mutex.unlock(); },
                             [] {

@@ -1,14 +1,14 @@
-// A disk that fails: a library for tests to load before a program (LD_PRELOAD). One sync or write of the
-// files that it is told of goes wrong; those that come after it go well again, so that a program that only
-// tries once more is told that all is right. A sync that fails loses what the same thread had written before
-// it: the file is then as it was, as where a kernel has dropped the pages that it could not write.
+// Failing disk: a library that tests load before a program (LD_PRELOAD). It makes one sync or write of the
+// selected files fail. Later calls succeed, so a program that merely repeats the call gets a success for data
+// that is lost. A failed sync undoes the same thread's last write, if that was to the same file. A kernel
+// does so when it drops pages that it could not write.
 //
-// MNEME_DISK_CALL     which call fails: fsync, fdatasync, pwrite or pwritev2
-// MNEME_DISK_ERROR    with this number; 0: a write does no more than half of what it was to do
-// MNEME_DISK_FILES    of which files, as a shell's pattern for the whole path, of directories, too
-// MNEME_DISK_SPARES   so many such calls of a process go well before
-// MNEME_DISK_TROUBLE  a file: only while it is there are calls counted, and fail. It gets a line for the one
-//                     that failed
+// MNEME_DISK_CALL     the call that fails: fsync, fdatasync, pwrite or pwritev2
+// MNEME_DISK_ERROR    the errno that the call fails with. 0: a write falls short, by half or more
+// MNEME_DISK_FILES    the files and directories that it fails for: a shell pattern for the whole path
+// MNEME_DISK_SPARES   the number of such calls in a process that succeed before the one that fails
+// MNEME_DISK_TROUBLE  the path of a file. Calls are counted, and fail, only while it exists. For the call
+//                     that fails a line is appended to it: the call's name and the path
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -26,7 +26,7 @@
 
 namespace {
 
-// The alignment that direct I/O asks of addresses and sizes, on any disk of today.
+// The alignment of addresses and sizes that suffices for direct I/O on all present disks.
 constexpr size_t kAlignment = 4096;
 constexpr size_t kSectorBytes = 512;
 
@@ -46,7 +46,7 @@ struct Disk {
   const std::string files = setting("MNEME_DISK_FILES");
   const int64_t spares = std::atoll(setting("MNEME_DISK_SPARES").c_str());
   const std::string trouble = setting("MNEME_DISK_TROUBLE");
-  // Any thread counts, and nothing else rests on it: which call is the one, and no more.
+  // The calls counted so far, by all threads. Relaxed: it only decides which call fails, and orders nothing.
   std::atomic<int64_t> counted{0};
 
   bool is_about(int file, char (&path)[4096]) const {
@@ -73,7 +73,7 @@ Disk& disk() {
   return only;
 }
 
-// The last write of this thread to a file whose sync may fail, and what was there before.
+// Remembers this thread's last write to a file whose sync may fail, and the bytes that the write replaced.
 class Replaced {
  public:
   void remember(int file, size_t size, off_t offset) {
@@ -82,7 +82,7 @@ class Replaced {
     const size_t room = (size + kAlignment - 1) / kAlignment * kAlignment;
     before_.reset(static_cast<char*>(std::aligned_alloc(kAlignment, room)));
     std::memset(before_.get(), 0, room);
-    // A file that can't be read, or ended here, is as good as empty.
+    // Bytes that can't be read, or lie past the file's end, count as zeros.
     [[maybe_unused]] const ssize_t bytes = ::pread(file, before_.get(), size, offset);
     file_ = file;
     size_ = size;
@@ -113,7 +113,7 @@ int sync(int file, const char* name) {
   return -1;
 }
 
-// `real_write`: of so many of the bytes.
+// `real_write(n)` performs the real call for the first `n` bytes.
 template <typename Write>
 ssize_t write(const char* name, int file, size_t size, off_t offset, const Write& real_write) {
   replaced.remember(file, size, offset);
@@ -140,7 +140,7 @@ ssize_t pwrite(int file, const void* bytes, size_t size, off_t offset) {
   return write("pwrite", file, size, offset, [&](size_t part) { return kReal(file, bytes, part, offset); });
 }
 
-// The engine's have a single part.
+// Supports a single part, since the engine never passes more.
 ssize_t pwritev2(int file, const iovec* parts, int count, off_t offset, int flags) {
   static const auto kReal = real<ssize_t(int, const iovec*, int, off_t, int)>("pwritev2");
   if (count != 1) std::abort();

@@ -17,12 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as Linux follows
+constexpr int kMostLinks = 40;  // Linux follows as many
 constexpr mode_t kOwnersAccess = 0700;
 constexpr mode_t kGroupWrites = S_IWGRP;
 constexpr mode_t kOtherWrites = S_IWOTH;
 
-// The effective user if the system doesn't say.
+// Returns the owner of the program's file, or the effective user if the system doesn't report the owner.
 uid_t program_owner() {
   struct stat facts {};
   return ::stat("/proc/self/exe", &facts) == 0 ? facts.st_uid : ::geteuid();
@@ -67,7 +67,8 @@ class Walk {
       rest_.pop_front();
       RETURN_IF_ERROR(step(name));
     }
-    // An O_PATH descriptor can't be locked or listed. This one is of the folder that was checked.
+    // An O_PATH descriptor can't be locked or listed, so the checked folder is opened again, through its
+    // descriptor: a path could lead to another folder by now.
     auto opened = open_entry(at_, ".", path, O_RDONLY | O_DIRECTORY);
     if (!opened.ok()) return opened.error();
     struct stat facts {};
@@ -108,7 +109,8 @@ class Walk {
         errno == ENOENT) {
       if (::mkdirat(at_.descriptor(), name.c_str(), kOwnersAccess) != 0 && errno != EEXIST)
         return file_error("make the folder", path, errno);
-      // Whatever the umask is. Only the owner can have put another entry there meanwhile.
+      // Sets the mode whatever the umask is. After mkdirat(), only the owner of the entry or a user trusted
+      // with the enclosing folder can have replaced the entry.
       if (::fchmodat(at_.descriptor(), name.c_str(), kOwnersAccess, 0) != 0)
         return file_error("make the folder", path, errno);
     }

@@ -1,9 +1,9 @@
-// AlignedBytes: zeroed memory on a page boundary, as direct I/O wants it.
+// AlignedBytes: zeroed memory on a page boundary, as direct I/O requires.
 //
-// From 2 MiB on it is aligned to, and offered to the kernel for, huge pages: a write from there is one piece
-// of physical memory, not one each 4 KiB. Where a device's queue has room for so many pieces only, that
-// decides how many large writes are under way at once (docs/performance.md, "Bandwidth, and a commit").
-// Refused, it works as well, more slowly.
+// Memory of 2 MiB or more is aligned to huge pages, and the kernel is advised to use these. A write from a
+// huge page is one piece of physical memory, not a piece for each 4 KiB. A device's queue may hold a limited
+// number of pieces, so their number decides how many large writes are under way at once (docs/performance.md,
+// "Bandwidth, and a commit"). If the kernel uses small pages instead, all works as well, but more slowly.
 //
 // Threads  as plain memory.
 #pragma once

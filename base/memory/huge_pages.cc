@@ -18,9 +18,10 @@ namespace mneme {
 namespace {
 
 constexpr size_t kSmallPageBytes = 4096;
-constexpr int kCollapse = 25;  // MADV_COLLAPSE, which the system's headers may not know
+constexpr int kCollapse = 25;  // MADV_COLLAPSE, which the system's headers may lack
 
-// The kernel accepts the advice also where transparent huge pages are switched off, so the switch is read.
+// Returns whether transparent huge pages are switched off. The kernel accepts MADV_HUGEPAGE even then, so the
+// switch itself is read.
 bool transparent_pages_never() {
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string modes;
@@ -70,7 +71,8 @@ void HugePageSource::outgrown(std::byte* piece) {
     std::lock_guard lock(mutex_);
     advise(piece, kHugePageBytes, PageSize::kHuge);
   }
-  // Kernels before 6.1 know nothing of it: then a thread of the kernel's does it, in its time.
+  // Kernels before 6.1 do not know MADV_COLLAPSE. There khugepaged, a thread of the kernel, moves the
+  // piece to a huge page at some later time.
   madvise(piece, kHugePageBytes, kCollapse);
 }
 
@@ -82,7 +84,7 @@ void HugePageSource::release(std::byte* piece) {
   pieces_.erase(found);
 }
 
-// Under mutex_.
+// Called with mutex_ held.
 std::byte* HugePageSource::take_ready(uint32_t node) {
   ReadyPages& ready = ready_[node];
   if (!ready.is_kept && pieces_.size() >= kGrownPages) {
@@ -101,7 +103,7 @@ std::byte* HugePageSource::take_ready(uint32_t node) {
 
 size_t HugePageSource::touch_ahead(size_t bytes, size_t threads, FunctionRef<void(size_t)> progress) {
   const std::thread::id caller = std::this_thread::get_id();
-  // Relaxed: numbers to look at; that the threads end orders the rest.
+  // Both are relaxed: they order no other memory. Joining the threads orders the last read of `touched`.
   std::atomic<size_t> touched{0};
   std::atomic<bool> is_exhausted{false};
   for_each_in_parallel(threads, (bytes + kHugePageBytes - 1) / kHugePageBytes, [&](size_t page) {
@@ -124,11 +126,12 @@ void HugePageSource::keep_ready(const std::stop_token& stop) {
   while (keeper_wanted_.wait(lock, stop, [&] { return std::ranges::any_of(ready_, is_short); }) &&
          !stop.stop_requested()) {
     const auto node = std::ranges::find_if(ready_, is_short) - ready_.begin();
-    if (!make_ready(static_cast<uint32_t>(node), lock)) return;  // who asks will be told
+    if (!make_ready(static_cast<uint32_t>(node), lock)) return;  // no memory: allocate() reports it
   }
 }
 
-// Adds a page to those that are ready; gives the lock up while it touches it.
+// Maps a page, touches it, and adds it to those that are ready. Releases the lock while it touches the page.
+// Returns false if there is no memory.
 bool HugePageSource::make_ready(uint32_t node, std::unique_lock<std::mutex>& lock) {
   std::byte* at = map(kHugePageBytes, kHugePageBytes, pages_);
   if (at == nullptr) return false;
@@ -140,7 +143,7 @@ bool HugePageSource::make_ready(uint32_t node, std::unique_lock<std::mutex>& loc
   return true;
 }
 
-// Under mutex_.
+// Called with mutex_ held.
 std::byte* HugePageSource::map(size_t bytes, size_t alignment, PageSize pages) {
   CHECK(bytes > 0 && bytes % kHugePageBytes == 0);
   CHECK(alignment % kHugePageBytes == 0 && (alignment & (alignment - 1)) == 0);
@@ -160,8 +163,8 @@ std::byte* HugePageSource::map_reserved(size_t bytes) {
     reserved_pages_exhausted_ = true;
     return nullptr;
   }
-  // A kernel that takes the flag without knowing it (some sandboxes do) gives ordinary memory, aligned to 4
-  // KiB.
+  // A kernel that does not know MAP_HUGETLB may ignore it (some sandboxes do). It then returns ordinary
+  // memory, aligned to 4 KiB.
   if (reinterpret_cast<uintptr_t>(at) % kHugePageBytes != 0) {
     munmap(at, bytes);
     reserved_pages_exhausted_ = true;
@@ -191,7 +194,7 @@ std::byte* HugePageSource::map_aligned(size_t bytes, size_t alignment, PageSize 
 
 void HugePageSource::advise(std::byte* at, size_t bytes, PageSize pages) {
   if (pages == PageSize::kSmall) {
-    madvise(at, bytes, MADV_NOHUGEPAGE);  // where the kernel would give huge ones unasked
+    madvise(at, bytes, MADV_NOHUGEPAGE);  // else the kernel may use huge pages unasked
     return;
   }
   if (madvise(at, bytes, MADV_HUGEPAGE) != 0) {
@@ -217,7 +220,7 @@ size_t HugePageSource::bytes_ready() const {
   return ready_bytes();
 }
 
-// Under mutex_.
+// Called with mutex_ held.
 size_t HugePageSource::ready_bytes() const {
   size_t pages = 0;
   for (const ReadyPages& ready : ready_) pages += ready.pages.size();

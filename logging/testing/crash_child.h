@@ -1,4 +1,4 @@
-// Crash child, for tests: a process that is killed at a random moment, and what it reported until then.
+// Crash child, for tests: runs a process, kills it at a random moment, and returns its reports.
 #pragma once
 
 #include <fcntl.h>
@@ -14,10 +14,11 @@
 
 namespace mneme::test {
 
-// Runs `child`, which writes Reports to the descriptor that it is given and never returns, kills it after
-// some hundred of them, or when it has been silent for half a minute, which is a failure, and returns all
-// that it wrote. `meanwhile` is called once the child is there. No other thread may be there before: it could
-// hold a lock, which the child would wait for forever.
+// Runs `child` in a forked process, kills the process after 100 to 599 reports (`seed` decides), and returns
+// all that it reported. `child` writes Reports to the descriptor that it is given, and never returns. If it
+// reports nothing for half a minute, the process is killed and the test fails. `meanwhile` is called right
+// after the fork. No other thread may run at the fork: it could hold a lock, for which the child would wait
+// forever.
 template <typename Report, typename Child, typename Meanwhile>
 std::vector<Report> run_and_kill(uint64_t seed, Child&& child, Meanwhile&& meanwhile) {
   constexpr int kPatienceMs = 30'000;

@@ -1,4 +1,4 @@
-// For tests: logs in a directory that goes away, and records that hold their places.
+// For tests: opens, fills and reads logs, with payloads that show each record's number.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,10 +19,11 @@
 
 namespace mneme::test {
 
-// The worker of a log with one.
+// The worker of a log that has only one.
 inline constexpr WorkerId kWorker{0};
 
-// Fails the test with the error's sentence.
+// Returns the result's value. If it is an error, adds its message to the test's failures and ends the
+// program.
 template <typename T>
 T must(Result<T> result) {
   if (!result.ok()) {
@@ -50,7 +51,7 @@ inline DurableLogOptions small_log(uint32_t workers = 1) {
   return options;
 }
 
-// A payload that its content proves: `bytes` bytes made from `seed`.
+// Returns a payload of `bytes` bytes made from `seed`, so that a test can recompute what a record must hold.
 inline std::vector<std::byte> payload_of(uint64_t seed, size_t bytes) {
   std::vector<std::byte> payload(bytes);
   uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
@@ -74,9 +75,8 @@ inline Result<LogContents> read_directory(const std::string& directory, LogReadO
   return read_log(directory, *manifest, options);
 }
 
-// Reads the directory's log, as recovery would, and opens it for work. What it is made to leave may then be
-// torn as by a crash: the manifest doesn't say where it was closed, but of persistent memory, where holes
-// rest on that.
+// A log that is open for work. If `forgets_end`, the destructor removes from the manifest the place where the
+// log was closed. A test may then tear the log's end as a crash would.
 struct OpenLog {
   OpenLog() = default;
   OpenLog(OpenLog&&) = default;
@@ -92,6 +92,8 @@ struct OpenLog {
   std::unique_ptr<DirectoryLog> log;
   bool forgets_end = false;
 };
+// Reads the directory's log, as recovery would, and opens it for work. A log in persistent memory does not
+// forget its end: a reader takes a new hole for damage if the log was closed.
 inline OpenLog open_for_work(const std::string& directory, const DurableLogOptions& options) {
   OpenLog opened;
   Manifest born = new_manifest();
@@ -104,7 +106,8 @@ inline OpenLog open_for_work(const std::string& directory, const DurableLogOptio
   return opened;
 }
 
-// A place in the order that no transaction took, between two that were taken: readers see it if they ask to.
+// Checks that a skip record keeps its place in the commit order, between two records of transactions, and
+// that a reader returns it only if its options ask for skips.
 inline void expect_skips_keep_their_place(const DurableLogOptions& options) {
   const TemporaryDirectory directory;
   const WorkerId last{options.workers - 1};
@@ -124,12 +127,13 @@ inline void expect_skips_keep_their_place(const DurableLogOptions& options) {
   EXPECT_EQ(all.skips, 1u);
 }
 
-// The index-th record of a log: of a length of its own.
+// Returns the payload's length of the index-th record of a log. Records near each other differ in length.
 inline size_t payload_bytes_of(uint64_t index) {
   return 20 + index * 37 % 900;
 }
 
-// Appends records in turns of the workers, and waits for some; the i-th of all lives has payload i.
+// Appends `count` records, the workers taking turns, and waits until some of them are durable. `first` is the
+// number of the first record; numbers go on from one opening of the log to the next. Record i has payload i.
 inline std::vector<Lsn> append_all(DirectoryLog& log, uint32_t workers, uint64_t first, uint64_t count) {
   std::vector<Lsn> lsns;
   for (uint64_t i = first; i < first + count; ++i) {
@@ -143,7 +147,7 @@ inline std::vector<Lsn> append_all(DirectoryLog& log, uint32_t workers, uint64_t
   return lsns;
 }
 
-// The records from the first-th on are those that append_all() wrote, under these LSNs.
+// Expects the log to hold exactly the records that append_all() wrote from number `first` on, at these LSNs.
 inline void expect_records(const LogContents& log, const std::vector<Lsn>& lsns, uint64_t first = 0) {
   ASSERT_EQ(log.records.size(), lsns.size());
   for (uint64_t i = 0; i < lsns.size(); ++i) {

@@ -1,6 +1,7 @@
-// Renumbering: a bound procedure in a program where tables, indexes, procedures or lines have other numbers.
+// Renumbering: adapts a bound procedure to a program in which tables, indexes, procedures or lines have other
+// numbers.
 //
-// It copies the IR, which takes a fraction of the time of binding the procedure again.
+// It copies the IR, which takes a fraction of the time that binding the procedure again would take.
 #pragma once
 
 #include <memory>
@@ -10,8 +11,8 @@
 
 namespace mneme {
 
-// The numbers that the tables and indexes of one catalog have in another, by their former ones. What is gone
-// has none.
+// Maps the numbers of tables and indexes in the catalog `from` to their numbers in `to`. A table or index
+// that `to` lacks maps to an id that is not valid.
 struct Renumbering {
   Renumbering(const Catalog& from, const Catalog& to);
 
@@ -19,8 +20,9 @@ struct Renumbering {
   std::vector<IndexId> indexes;
 };
 
-// The procedure with the number `id`, and its text `lines` further down: the same object where nothing
-// differs. It uses nothing that is gone.
+// Returns a copy of the procedure that has the number `id` and the new table and index numbers, and whose
+// text lies `lines` further down. Returns `procedure` itself if nothing differs. The procedure must not use a
+// table or index that the new catalog lacks.
 std::shared_ptr<const BoundProcedure> renumbered(const std::shared_ptr<const BoundProcedure>& procedure,
                                                  const Renumbering& numbers, ProcedureId id, int64_t lines);
 

@@ -29,7 +29,7 @@ double work_of(std::span<const ir::Statement> statements) {
       default:
         work += inside;
     }
-    // A recalled operation was another slice's work.
+    // A recalled operation counts as work of the slice that performs it.
     const bool performs = statement.mode == ir::OperationMode::kPerform ||
                           statement.mode == ir::OperationMode::kPerformAndRecord;
     if (statement.operation.valid() && performs) ++work;
@@ -37,15 +37,15 @@ double work_of(std::span<const ir::Statement> statements) {
   return work;
 }
 
-// How many of the sampled calls are each procedure's.
+// Returns for each procedure how many of the sampled calls name it. Returns 1 for each if the sample holds no
+// calls.
 std::vector<double> sample_calls(size_t procedures, std::span<const RecordView> records) {
   std::vector<double> calls(procedures, 0);
   const size_t stride = std::max<size_t>(1, records.size() / kSampledCalls);
   for (size_t i = 0; i < records.size(); i += stride) {
     const std::optional<ByteSpan> call = call_of(records[i].kind, records[i].payload);
     if (!call) continue;
-    // A call begins with its procedure's number (call_codec.h). Whether the rest is one is found out when it
-    // is replayed.
+    // A call begins with its procedure's number (call_codec.h). Replay decodes and checks the rest of it.
     const uint64_t procedure = ByteReader(*call).get_varint();
     if (procedure < calls.size()) ++calls[procedure];
   }
@@ -66,7 +66,8 @@ std::vector<uint32_t> lane_counts(const DependencyGraph& graph, std::span<const 
   std::vector<uint32_t> lanes(graph.blocks.size() + 1, options.lanes_per_block);
   if (options.lanes_per_block > 0) return lanes;
   const uint32_t threads = options.lanes_for_threads > 0 ? options.lanes_for_threads : options.threads;
-  // One batch at a time: there is nothing to run beside a block but what the graph leaves unordered.
+  // Unless batches are pipelined, one batch runs at a time. Then only those blocks run beside each other that
+  // the graph leaves unordered, so a block gets `unplanned` lanes whatever its share of the work.
   const bool pipelines = options.level == ReplayLevel::kPipelined;
   const uint32_t unplanned = options.level == ReplayLevel::kStatic || threads == 1 ? 1 : kMostLanes;
   std::ranges::fill(lanes, unplanned);

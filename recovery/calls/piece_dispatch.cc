@@ -66,8 +66,9 @@ SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, 
     return std::ranges::any_of(tables,
                                [](const LaneTable* table) { return table != nullptr && table->any_lane; });
   });
-  // An iteration is a piece only if something is located in it. So whatever an iteration records must be
-  // located.
+  // An iteration becomes a piece only if the locate body reports a row in it. So iterations may be pieces
+  // only if every operation that records outputs is located: otherwise an iteration might not run, and its
+  // outputs would be missing.
   const bool all_located = std::ranges::all_of(replay.recorded, [&](OperationId operation) {
     return std::ranges::any_of(replay.lane_tables[operation.value],
                                [](const LaneTable* t) { return t != nullptr; });
@@ -131,7 +132,8 @@ Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const C
   if (!outcome.completed()) return outcome;
 
   if (located_.empty()) {
-    // It touches no row that has a lane. What it reads elsewhere matters only to those who recall it.
+    // The call touches no row that has a lane. A piece is needed only if later pieces recall what the slice
+    // reads, or if the slice inserts rows that go to any lane.
     if (!slice.recorded.empty() || slice.inserts_freely) lanes.append_free({transaction, PiecePart::slice()});
     return outcome;
   }

@@ -29,12 +29,14 @@ Result<void> copy_file(const std::string& primary, const std::string& file, cons
   const std::string folder = fs::path(to).parent_path().string();
   RETURN_IF_ERROR(make_directories(folder));
   const DirectoryChanges changes(folder);
-  // A name that an attempt before has left may never have become durable: the copy takes a new one.
+  // An earlier attempt may have left a file of this name without making its directory entry durable.
+  // copy_file_in() replaces the file, and changes.sync() makes the new entry durable.
   RETURN_IF_ERROR(copy_file_in(primary, file, to));
   return changes.sync();
 }
 
-// The files of a data directory that are there, by their paths in it.
+// Returns the files to copy, by their paths from the data directory: the checkpoint, its catalog,
+// kCatalogFile and those listed segments that exist.
 std::set<std::string> base_files(const std::string& primary, const Manifest& manifest) {
   std::set<std::string> files{manifest.checkpoint_file, manifest.checkpoint_catalog_file, kCatalogFile};
   for (const SegmentEntry& each : manifest.segments) {
@@ -56,13 +58,14 @@ Result<void> copy_files(const std::string& primary, const Manifest& manifest, co
   return {};
 }
 
-// Lists what there is, and forgets what began past it.
+// Removes from the manifest the segments whose files are missing, and the incarnations that began past the
+// segments that exist.
 void cut_log(const std::string& directory, Manifest& manifest) {
   std::erase_if(manifest.segments,
                 [&](const SegmentEntry& each) { return !fs::exists(path_in(directory, each.file)); });
   uint32_t last = 0;
   for (const SegmentEntry& each : manifest.segments) last = std::max(last, each.incarnation);
-  // Where the last one ended is where the next began.
+  // The first incarnation after `last` stays listed: its begin is the place where `last` ended.
   bool ended = last == 0;
   std::erase_if(manifest.incarnations, [&](const Incarnation& each) {
     if (each.begin <= manifest.checkpoint_lsn || each.number <= last) return false;
@@ -110,7 +113,7 @@ Result<void> copy_base(const std::string& primary, const std::string& directory)
       return created ? end_making(directory) : created.error();
     }
     const Result<Manifest> now = read_manifest(primary);
-    // It was no checkpoint that made the file vanish.
+    // Another attempt helps only if a checkpoint has replaced the files meanwhile.
     if (now && now->checkpoint_file == manifest->checkpoint_file) return copied.error();
   }
   return copied.error();
@@ -136,7 +139,7 @@ Result<Lsn> become_database(ManifestFile& manifest, uint32_t least_incarnation, 
   LogReadOptions read;
   read.threads = threads;
   read.from = standby.checkpoint_lsn;
-  read.most_kept_bytes = 0;  // it is only looked through
+  read.most_kept_bytes = 0;  // the log is scanned, and not kept in memory
   RETURN_IF_ERROR(check_is_newest(manifest.directory(), standby));
   const auto held = read_log(manifest.directory(), standby, read);
   if (!held.ok()) return held.error();

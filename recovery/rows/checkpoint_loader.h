@@ -1,14 +1,16 @@
 // Checkpoint loader: loads the rows of a checkpoint into an empty database, on several threads.
 //
-// Flow        header page, then the chunks' headers, one after the other -> threads take chunks: read, check,
-//             decode, put rows into the slots that they had; their indexes are built afterwards
-//             (index_builder.h), all at once
-// Invariants  every byte that is used has passed its checksum before. The file is never changed. Rows have
-//             the checkpoint's LSN afterwards: by it location_installer.h tells whether the version that a
-//             later record follows is the checkpoint's.
+// Flow        read the header page, then the chunks' headers, one after the other -> threads take chunks:
+//             read, check, decode, put rows into the slots that they had. The caller builds the indexes
+//             afterwards (index_builder.h), all at once.
+// Invariants  every byte is checked against its checksum before it is used. The file is never changed. Every
+//             loaded row has the checkpoint's LSN. From that LSN location_installer.h recognises a log record
+//             that follows the checkpoint's version of the row.
 // Threads     load_checkpoint() uses `threads` of its own. No other thread uses the database meanwhile.
-// Errors      not this database's, or of another format version: kInvalidArgument. Not what was written:
-//             kDamaged, with file and offset. The database is then to be thrown away.
+// Errors      kInvalidArgument: the file has another format version. kDamaged: the file is missing, belongs
+//             to another database or another checkpoint, or does not hold the bytes that were written; for a
+//             bad page, header or chunk the error names the offset. After any error the caller must discard
+//             the Database.
 #pragma once
 
 #include <functional>
@@ -26,8 +28,8 @@ struct LoadedCheckpoint {
   uint64_t rows = 0;
 };
 
-// Loads the checkpoint that the manifest, the directory's, names. The caller's thread calls `progress` with
-// how many of how many bytes of rows are done; first with 0.
+// Loads the checkpoint that `manifest`, the manifest of `directory`, names. Calls `progress` on the caller's
+// thread with the bytes of rows that are loaded so far and their total; the first call has 0 bytes loaded.
 Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
                                          const Manifest& manifest, uint32_t threads,
                                          const std::function<void(uint64_t, uint64_t)>& progress = {});

@@ -7,7 +7,7 @@ namespace mneme {
 
 namespace {
 
-// Entries of a hash index whose buckets are on their way into the cache.
+// The number of entries of a hash index whose buckets are prefetched together.
 constexpr size_t kEntriesAhead = 16;
 
 }  // namespace

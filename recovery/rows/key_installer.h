@@ -1,16 +1,18 @@
-// KeyInstaller: installs all changes that a log holds of a row, key by key: the last step of LLR-P.
+// KeyInstaller: installs the logged changes of rows, all changes of one key together. It is the last step of
+// LLR-P (shuffle_replayer.h).
 //
-// Flow        a key's changes, in commit order, and the row that stands there -> install(); the rows that
-//             this made come into indexes together: take_made() -> index_filler.h
-// Invariants  a key's changes come once, all of them, to one installer. So the first one tells whether the
-//             row was there before, the last one whether it is there in the end: a row that came and went
-//             leaves no trace, one that is new is written before it stands in any index, and no tombstone is
-//             needed. Rows end live at the LSN of their last change, as transactions leave them.
-// Order       forward: every image is written, one after the other; changes may hold the changed columns
-//             alone. Reverse: the newest image, and no other is looked at.
-// Threads     one owner each; any number on one database, with keys of their own.
-// Errors      a row that is there and should not be, or the other way round, or bytes that are no row:
-//             damage.
+// Flow        a key's changes, in commit order, and the key's live row -> install(). It collects the rows
+//             that it creates; the caller adds these to the indexes together: made() -> index_filler.h,
+//             forget_made()
+// Invariants  one installer gets all changes of a key, in one call. So the first change shows whether the row
+//             existed before the log, and the last one whether it exists after it. A row that the log inserts
+//             and finally erases is never created. A new row is written before any index refers to it, and no
+//             tombstone is needed. A row ends live at the LSN of its last change, as a transaction leaves it.
+// Order       forward: the images of all changes are written, one after the other; an image may hold only the
+//             changed columns. Reverse: only the newest image is read and written; it must hold all columns.
+// Threads     an installer has one owner. Several may work on one database if no key comes to two of them.
+// Errors      damage: an inserted row exists already, an updated or erased row does not exist, or the bytes
+//             of an image are no row. Also: memory is exhausted.
 // Source      PACMAN (SIGMOD 2017), section 4.5, and appendix A.2, the reverse order.
 #pragma once
 
@@ -27,22 +29,23 @@ namespace mneme {
 
 class KeyInstaller {
  public:
-  // `records`: the ones that changes name.
+  // `records`: the replayed records, of which ShuffledChange::record is the index.
   KeyInstaller(Database& database, std::span<const RecordView> records, ReplayOrder order);
-  // Passes free slots on to others.
+  // Gives the unused slots back to the tables, for other threads.
   ~KeyInstaller();
   KeyInstaller(const KeyInstaller&) = delete;
   KeyInstaller& operator=(const KeyInstaller&) = delete;
 
   using Changes = std::span<const ShuffledChange* const>;
 
-  // Returns whether the changes make the row. Otherwise the caller finds it by their key.
+  // Returns whether the first change inserts the row. If not, the caller looks up the row by the key.
   static bool make_row(Changes changes) { return changes.front()->action() == ChangeAction::kInsert; }
-  // `row`: the live one under the key, or nullptr. If it fails, failed_at() returns the LSN of the change.
+  // `row` is the live row under the key, or nullptr. After a failure failed_at() returns the LSN of the
+  // change at fault.
   InstallOutcome install(TableId table, Changes changes, Row* row);
   Lsn failed_at() const { return failed_at_; }
 
-  // The rows of one table that were made and stand in no index yet.
+  // Returns the rows of one table that install() has created and that are in no index yet.
   std::span<Row* const> made() const { return made_; }
   void forget_made() { made_.clear(); }
 

@@ -1,10 +1,10 @@
 // LocationReplayer: replays the physical log in parallel in any order (PLR).
 //
-// Flow        each thread takes a batch of records, the next or the last that no thread has, and puts their
-//             rows into their slots (location_installer.h). The indexes are built afterwards
-//             (index_builder.h).
-// Memory      where a row lies stands in the record, so its memory is asked for while those before it are
-//             written: no look-up, and no wait for one.
+// Flow        each thread takes the first batch of records that no thread has taken (in reverse order, the
+//             last one), and puts its rows into their slots (location_installer.h). The indexes are built
+//             afterwards (index_builder.h).
+// Memory      a record holds the location of its row. So replay needs no look-up, and prefetches the row's
+//             memory while it writes earlier rows.
 // Errors      as replay.h says.
 // Source      PACMAN (SIGMOD 2017), section 6.2, PLR, and appendix A.2, the reverse order.
 #pragma once
@@ -17,9 +17,9 @@
 
 namespace mneme {
 
-// `records`: of a log that holds locations, in commit order. The tables hold the rows of the checkpoint at
-// `checkpoint` in their slots (checkpoint_loader.h), or nothing. Of the options, threads, batch_transactions,
-// order and progress count.
+// `records` are those of a log that holds locations, in commit order. The tables are empty, or hold the rows
+// of the checkpoint at LSN `checkpoint` in their slots (checkpoint_loader.h). Uses the options threads,
+// batch_transactions, order and progress, and ignores the others.
 Result<ReplayStatistics> replay_by_location(Database& database, std::span<const RecordView> records,
                                             Lsn checkpoint, const ReplayOptions& options);
 
