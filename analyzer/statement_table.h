@@ -1,6 +1,6 @@
 // Statement table: a procedure's statements as a flat list in program order, each with its place in the tree.
 //
-// Threads     constant once made. The statements must outlive it and stay where they are.
+// Threads     constant after construction. The statements must outlive the table and keep their addresses.
 #pragma once
 
 #include <unordered_map>
@@ -11,13 +11,13 @@
 
 namespace mneme {
 
-using StatementId = StrongId<struct StatementIdTag>;  // counts within the table, parents before children
+using StatementId = StrongId<struct StatementIdTag>;  // index in the table; parents come before children
 
 struct StatementPlace {
   const ir::Statement* statement;
-  const std::vector<ir::Statement>* list;  // the list that it stands in
-  StatementId parent;                      // not valid at the top
-  StatementId outermost_loop;              // of the loops that enclose it; not valid outside loops
+  const std::vector<ir::Statement>* list;  // the list that holds it
+  StatementId parent;                      // not valid at the top level
+  StatementId outermost_loop;              // the outermost loop that encloses it; not valid outside loops
 };
 
 class StatementTable {

@@ -1,8 +1,8 @@
-// Atomic<T>: std::atomic<T>, under a name of ours where every interleaving of a protocol is to be checked.
+// Atomic<T>: std::atomic<T>, for protocols of which a test checks every interleaving.
 //
-// The interleaving test compiles such code against a header of the same name whose Atomic<T> lets a scheduler
-// choose which thread takes the next step. So the code that is checked is the code that runs, and pays
-// nothing for it.
+// The interleaving test compiles such code against another header of the same name (tests/interleaving/base).
+// The Atomic<T> in that header lets a scheduler choose which thread takes the next step. So the test checks
+// the same code that the engine runs, and the engine's code pays nothing for it.
 #pragma once
 
 #include <atomic>

@@ -1,15 +1,15 @@
-// Deep stack: for what calls itself once for each level of its input: parsing, binding, printing, analysing,
-// emitting.
+// Deep stack: runs code that calls itself once for each level of its input, such as parsing, binding,
+// printing, analysing and emitting.
 //
 //     syntax::File file = on_deep_stack([&] { return read(tree); });
 //
-// The job runs where it is called if the caller's stack has room for the deepest input that is accepted; else
-// on a thread with a stack of its own, which the caller waits for. So a program that embeds the engine may
-// call from threads with small stacks.
+// The job runs on the caller's thread if its stack has room for the deepest input that the parser accepts.
+// Otherwise the job runs on a new thread with a deep stack, and the caller waits for it. So a program that
+// embeds the engine may call the engine from threads with small stacks.
 //
-// Threads     any. The job runs on one thread at a time, but perhaps not on the caller's: it uses nothing
-//             thread-local of the caller's.
-// Errors      run() throws what the job throws; std::system_error where no thread can be made.
+// Threads     any. The job runs on one thread, which need not be the caller's. So the job must not use the
+//             caller's thread-local data.
+// Errors      on_deep_stack() throws what the job throws, and std::system_error if no thread can be made.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@
 
 namespace mneme {
 
-// The bytes that are left of the calling thread's stack; 0 where it runs on another stack than its thread's
-// own.
+// Returns how many bytes are left on the calling thread's own stack; 0 if the caller runs on another stack,
+// or if the bounds of its stack are unknown.
 size_t stack_bytes_left();
 
 void run_on_deep_stack(FunctionRef<void()> job);

@@ -1,5 +1,5 @@
-// 64 unforeseeable bits from the system: for names that must differ between machines and processes. Not for
-// simulations and tests, which want a seed.
+// unforeseen_number: returns 64 unpredictable bits from the system, for names that must differ between
+// machines and processes. Simulations and tests need a seed instead.
 #pragma once
 
 #include <cstdint>

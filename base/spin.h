@@ -1,7 +1,7 @@
-// spin_pause: how to wait for a thread that is about to be done.
+// spin_pause: the pause in a loop that waits for another thread, which should be done soon.
 //
-// Pauses the core the first times, then gives the processor away: with more threads than cores, the one
-// waited for may not be running.
+// `tries` counts the rounds of the loop. Most rounds only pause the core. Every 64th yields the processor,
+// because with more threads than cores the other thread may not be running.
 #pragma once
 
 #include <cstdint>

@@ -33,8 +33,8 @@ Result<Place> place_of(const std::string& path, int flags) {
   return Place{std::move(*directory), whole.filename().string()};
 }
 
-// An address in a held directory: neither a link nor another directory can take that one's place, and its own
-// path may be long.
+// Returns the socket's address, by way of the open directory's descriptor. So a link or another directory
+// that is put in the directory's place has no effect, and the directory's path may be long.
 Result<sockaddr_un> address_in(const Place& place, const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -65,7 +65,7 @@ int connected_socket(const sockaddr_un& address, std::chrono::milliseconds patie
   while (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     const int reason = errno;
     if (reason == EINTR) continue;
-    // The server's queue is full; the kernel has no word for when it is not.
+    // The server's queue is full. The kernel does not report when it has room again, so this polls.
     if (reason == EAGAIN && std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(kQueueInterval);
       continue;
@@ -125,7 +125,7 @@ Result<LocalSocket> LocalSocket::listen(const std::string& path) {
   RETURN_IF_ERROR(remove_left_behind(*place, path));
   made.descriptor_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   struct stat file {};
-  // The file takes the socket's mode, so it is never another one.
+  // bind() gives the file the socket's mode, so the file is never open to other users.
   const bool listens =
       made.descriptor_ >= 0 && ::fchmod(made.descriptor_, 0600) == 0 &&
       ::bind(made.descriptor_, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0 &&

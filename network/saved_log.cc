@@ -28,11 +28,11 @@ std::string path_of(const std::string& directory, uint64_t database_id, std::str
   return fmt::format("{}/{:016x}{}", directory, database_id, suffix);
 }
 
-// All but the files' bytes.
+// Returns a saved log's head: all that precedes its files' bytes.
 ByteBuffer head_of(uint64_t database_id, const LogTerm& term, const FilesMessage& files) {
   ByteBuffer head;
   head.put_bytes(as_bytes({kSavedMagic, sizeof kSavedMagic}));
-  head.put(uint32_t{0});  // the checksum's place
+  head.put(uint32_t{0});  // the checksum, which replace() fills in
   head.put(kVersion);
   head.put(database_id);
   head.put(term.number);
@@ -74,7 +74,7 @@ Error damaged_log(const std::string& path, std::string_view how) {
                  path, how);
 }
 
-// A file's bytes, in memory for as long as this lives.
+// Maps a file's bytes into memory until the object is destroyed.
 class Mapped {
  public:
   explicit Mapped(const File& file, size_t bytes) : bytes_(bytes) {
@@ -196,10 +196,10 @@ Result<std::map<uint64_t, LogStore>> load_logs(const std::string& directory) {
   for (const auto& [database_id, term] : terms) {
     const auto log = logs.find(database_id);
     if (log == logs.end()) {
-      (void)remove_log(directory, database_id);  // the next start tries again
+      (void)remove_log(directory, database_id);  // if that fails, the next start tries again
       continue;
     }
-    (void)log->second.claim(term);  // one that is older than its log's says nothing new
+    (void)log->second.claim(term);  // refused if it is older than the log's own term, which stands
   }
   return logs;
 }

@@ -1,4 +1,4 @@
-// A recovery's report, as text for people and as JSON; and its progress on the way.
+// Formats a recovery's report as text and as JSON, and shows a recovery's progress.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace mneme {
 
-// The cores that this process may use.
+// Returns the number of cores that this process may use; 1 if it is unknown.
 uint32_t default_threads();
 
-// Lets a recovery with these options draw the progress line. `progress` must outlive it.
+// Makes a recovery with these options show its progress. `progress` must outlive the recovery.
 void show_progress(RecoverOptions& options, Progress& progress);
 
-// The digest of the database's state, as 32 hexadecimal digits.
+// Returns the digest of the database's state as 32 hexadecimal digits.
 std::string digest_text(const Database& database, uint32_t threads);
 
 std::string recovery_text(const RecoveryReport& report, const std::string& digest);

@@ -1,10 +1,10 @@
-// --touch-ahead: memory that a run will grow into is touched before the run is measured
-// (base/memory/huge_pages.h), as other engines do that allocate all of theirs at the start.
+// --touch-ahead: touches the memory that a run will grow into, before the run is measured
+// (base/memory/huge_pages.h). Engines that allocate all of their memory at the start do the same.
 //
-// auto        as much as the workload's procedures will insert at full speed
-//             (workloads/shared/expected_growth.h): nothing for a workload that only changes rows.
-// Bound       half of the memory that is available, so that a long run on a small machine is not killed for
-//             memory that it may never need. What exceeds it is touched as the run goes.
+// auto        touches as much as the workload's procedures will insert at full speed
+//             (workloads/shared/expected_growth.h). That is nothing for a workload that only changes rows.
+// Bound       at most half of the available memory is touched. So a long run on a small machine is not killed
+//             for memory that it may never need. The run touches the rest as it goes.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -26,7 +26,8 @@ class TouchAheadOption {
   void add_option(CLI::App& command);
   Result<void> check() const;
 
-  // Before drive(), with the same arguments. Shows progress, and says what it could not do.
+  // Returns what it touched, and how long that took. The caller calls it before drive(), with the same
+  // arguments. Shows progress, and prints a notice if it could not touch all of the memory.
   TouchedAhead touch(const Workload& workload, const Program& program, Database& database,
                      const DriverOptions& options, const Output& output) const;
 

@@ -13,7 +13,7 @@ ReleaseQueue::ReleaseQueue(uint32_t nodes)
 
 uint64_t ReleaseQueue::join(StreamPosition begin, uint64_t bytes) {
   const uint64_t ticket = joined_++;
-  // One node stays free: the turn may lie in the successor of the last.
+  // Waits for room. One node stays free, because the turn may wait in the node behind the last region's.
   for (uint32_t tries = 0; ticket + 1 - left_->load(std::memory_order_acquire) >= size_; ++tries)
     spin_pause(tries);
   Node& joining = node(ticket);

@@ -16,7 +16,7 @@ namespace mneme {
 
 namespace {
 
-// Slower schemes stand before faster ones: the last that serves a log is its default.
+// From the slowest scheme to the fastest. A log's default is the last one that can recover it.
 constexpr RecoveryScheme kSchemes[] = {
     {.name = "clr",
      .summary = "calls, one after the other",
@@ -46,7 +46,7 @@ constexpr RecoveryScheme kSchemes[] = {
      .make = make_location_replayer},
 };
 
-// Whether the log's records hold what the scheme replays, of whatever images.
+// Returns whether such records hold what the scheme replays. Does not check which images they hold.
 bool reads(const RecoveryScheme& scheme, RecordContent records) {
   switch (scheme.replays) {
     case Replays::kCalls:
@@ -59,7 +59,8 @@ bool reads(const RecoveryScheme& scheme, RecordContent records) {
   return false;
 }
 
-// Locations beside images that no scheme can put into slots are of no use.
+// Returns whether recovery must leave rows in the slots that the log names. No scheme can put an image of the
+// changed columns alone into a slot, so locations beside such images are of no use.
 bool must_keep_slots(RecordContent records, TupleImage image) {
   return holds_locations(records) && image == TupleImage::kFull;
 }
@@ -129,7 +130,7 @@ const RecoveryScheme& default_scheme(RecordContent records, TupleImage image) {
     if (serves(each, records, image)) return each;
     if (reader == nullptr) reader = &each;
   }
-  // check_served() explains why this one does not serve.
+  // No scheme serves the log. check_served() explains why the fastest one that reads it does not.
   CHECK(reader != nullptr);
   return *reader;
 }

@@ -15,7 +15,8 @@
 namespace mneme {
 namespace {
 
-// Changes whose rows are on their way into the cache: about as many misses as a core keeps under way.
+// How many changes a thread reads ahead while their rows come into the cache: about as many as the cache
+// misses that a core keeps under way.
 constexpr size_t kLocationsAhead = 16;
 
 class LocationReplay {
@@ -45,7 +46,7 @@ class LocationReplay {
     Thread(Database& database, Lsn checkpoint) : installer(database, checkpoint) {}
 
     LocationInstaller installer;
-    // The last kLocationsAhead changes that were read: number n at n % kLocationsAhead.
+    // A ring of the last kLocationsAhead changes that the thread read: number n is at n % kLocationsAhead.
     std::array<LocatedChange, kLocationsAhead> ahead;
     uint64_t read = 0;
     uint64_t installed = 0;
@@ -102,7 +103,8 @@ class LocationReplay {
   const ReplayOptions& options_;
   const size_t batches_;
   std::deque<CachePadded<Thread>> threads_;
-  // Drawn from and added to by all threads; relaxed: they are numbers and nothing else.
+  // All threads draw their batches from the first, and add to the second the transactions that they have
+  // replayed. Relaxed: no other data depends on them.
   std::atomic<size_t> next_batch_{0};
   std::atomic<size_t> done_{0};
   EarliestError error_;

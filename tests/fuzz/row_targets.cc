@@ -1,4 +1,4 @@
-// Rows and calls: checkpoints, and what records hold.
+// Fuzz targets for the readers of rows and calls: checkpoints, and the payloads of log records.
 #include <algorithm>
 #include <array>
 
@@ -87,12 +87,12 @@ void repair_archived_checkpoint(Bytes& archive) {
   repair_each(archive, repair_checkpoint);
 }
 
-// The encoding of a call is unique: what is accepted is what would have been written.
+// A call has only one encoding: the decoder accepts no bytes but those that the encoder would have written.
 void hold_call(ByteSpan input) {
   Arena arena;
   Call call;
   if (!accepted(decode_call(program(), input, arena, call))) return;
-  // A log of an earlier program may hold a timestamp that no client may give any more.
+  // A log that an earlier version of the program wrote may hold a timestamp that clients may no longer pass.
   const Result<void> checked = check_call(program(), call);
   CHECK(checked.ok() || checked.error().message.ends_with("lies outside of the years 1 to 9999"));
   ByteBuffer again;
@@ -117,7 +117,7 @@ std::vector<Bytes> call_seeds() {
   return seeds;
 }
 
-// u8 kind of the record, then its payload.
+// The input is a byte, the record's kind, and then the record's payload.
 void hold_changes(ByteSpan input) {
   if (input.empty()) return;
   static const Schema schema(program().catalog);
