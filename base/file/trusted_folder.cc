@@ -107,12 +107,15 @@ class Walk {
     const std::string path = at_.path() == "/" ? "/" + name : at_.path() + "/" + name;
     if (trust_.is_made && ::faccessat(at_.descriptor(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
         errno == ENOENT) {
-      if (::mkdirat(at_.descriptor(), name.c_str(), kOwnersAccess) != 0 && errno != EEXIST)
+      if (::mkdirat(at_.descriptor(), name.c_str(), kOwnersAccess) == 0) {
+        // Sets the mode whatever the umask is. Only the entry's owner, or a user who is trusted with the
+        // enclosing folder, can have replaced the entry. One that was there is not touched: it may be another
+        // user's link.
+        if (::fchmodat(at_.descriptor(), name.c_str(), kOwnersAccess, 0) != 0)
+          return file_error("make the folder", path, errno);
+      } else if (errno != EEXIST) {
         return file_error("make the folder", path, errno);
-      // Sets the mode whatever the umask is. After mkdirat(), only the owner of the entry or a user trusted
-      // with the enclosing folder can have replaced the entry.
-      if (::fchmodat(at_.descriptor(), name.c_str(), kOwnersAccess, 0) != 0)
-        return file_error("make the folder", path, errno);
+      }
     }
     auto next = open_entry(at_, name, path, O_PATH);
     if (!next.ok()) return next.error();
