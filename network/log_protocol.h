@@ -27,7 +27,7 @@
 namespace mneme {
 
 inline constexpr uint32_t kLogProtocolVersion = 1;
-// Of one WRITE or CONTENT.
+// The bound on the content of one WRITE or CONTENT.
 inline constexpr size_t kMostContentBytes = size_t{256} << 10;
 
 enum class LogRole : uint8_t {

@@ -5,7 +5,7 @@
 //             stop(): save
 // Saves       a log goes to disk when its engine's connection ends, on SHUTDOWN and on stop(); a term when it
 //             is claimed. Before it changes again the copy on disk is marked as old (saved_log.h).
-// Who         on a Unix socket, the server's own user and root are let in. On TCP, a client that has the key,
+// Admission   on a Unix socket, the server's own user and root are let in. On TCP, a client that has the key,
 //             in TLS; without a key, where that was accepted (without_key), every process of this machine,
 //             and never beyond loopback. A client that is let in may do everything: read all logs, depose all
 //             engines, end the server.

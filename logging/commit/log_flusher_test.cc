@@ -43,7 +43,7 @@ class NotingDevice : public NullDevice {
   std::vector<uint64_t> appended_;
 };
 
-// Whose flushes are over when the test says so.
+// A device whose flushes end when the test ends them.
 class HeldDevice : public NotingDevice {
  public:
   // So many records, from the first on, may be durable.

@@ -36,7 +36,8 @@ struct DurableLogOptions {
   size_t largest_payload_bytes = kMaxPayloadBytes;
 
   // Streams
-  // Of a new directory; of an old one, what it must be. nullopt: stream; any.
+  // The layout of a new directory; nullopt makes one of a single stream. An existing directory must have this
+  // layout; nullopt accepts any.
   std::optional<LogLayout> layout{};
   EpochOptions epoch{};  // of the layout `epoch`, which has no use for the buffer's kind and group's bounds
   StreamOptions streams{};  // of the layout `distributed`

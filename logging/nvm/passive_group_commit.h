@@ -111,9 +111,9 @@ class PassiveGroupCommit final : public CommitHorizon, public StoreObserver {
   struct Slot {
     // 2 * GSN + dirty bit. Release: the fence before it; read by the daemon (acquire).
     std::atomic<uint64_t> dgsn{0};
-    // Whose thread it is. Written by the thread, before it reads is_signalled, and read by the daemon, after
-    // it has written that (both sequentially consistent): so either the daemon sees the new thread, or that
-    // sees it at work and waits.
+    // The worker's thread. The thread writes it before it reads is_signalled; the daemon writes is_signalled
+    // and then reads it. All four are sequentially consistent. So either the daemon sees the new thread, or
+    // the new thread sees that the daemon is at work, and waits.
     std::atomic<pid_t> thread{0};
     // Whether a record is drawn and not all of it stored; what it drew, or less. Relaxed: for the thread
     // itself.

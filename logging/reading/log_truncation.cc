@@ -73,7 +73,7 @@ Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, c
     if (each.begin <= lsn) first_incarnation = each.number;
   }
   std::vector<SegmentEntry> below;
-  // Whose later segment begins at or below it: a directory, or a logger's stream in it.
+  // The directories, or the loggers' streams in them, that have a later segment which begins at or below it.
   std::set<std::pair<std::string, std::optional<uint32_t>>> passed;
   for (auto entry = manifest.segments.rbegin(); entry != manifest.segments.rend(); ++entry) {
     const auto place = std::pair(directory_of(*entry), entry->logger);

@@ -206,7 +206,7 @@ TEST(RemoteLog, GoesOnWithAMajorityAndTakesServersBack) {
     servers[turn]->kill_now();
     ASSERT_TRUE(append_durably(*opened.log, number, number + 200)) << opened.log->failure()->message;
     servers[turn]->start();
-    // Whole again: told by the server itself.
+    // The server itself reports that its copy is whole again.
     const auto is_whole = [&] {
       HelloMessage hello;
       hello.database_id = test::new_manifest().database_id;

@@ -1,4 +1,4 @@
-// Whole data directories, recovered: records whose checksums are right, and which say anything.
+// Recovers whole data directories, whose records have right checksums and any content.
 #include <array>
 #include <optional>
 

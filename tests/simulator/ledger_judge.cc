@@ -27,7 +27,7 @@ bool is_acknowledged(const SharedCall& call) {
   return call.state.load() == State::kAnswered && call.ending == Ending::kLogged;
 }
 
-// Whose LSN is known, and may be in the log.
+// Returns whether the call's LSN is known, and its record may be in the log.
 bool has_place(const SharedCall& call) {
   if (call.fate != Fate::kOpen) return call.fate == Fate::kFound;
   return call.state.load() >= State::kHasRun && call.ending == Ending::kLogged;
