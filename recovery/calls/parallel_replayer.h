@@ -28,10 +28,10 @@ namespace mneme {
 
 class ParallelReplayer {
  public:
-  // Database, program, graph and the options' machine code outlive this; the program's tables are the
-  // database's.
+  // `lanes`: as lane_counts() says (lane_count.h). Database, program, graph and the options' machine code
+  // outlive this; the program's tables are the database's.
   ParallelReplayer(Database& database, const Program& program, const DependencyGraph& graph,
-                   ReplayOptions options);
+                   std::vector<uint32_t> lanes, ReplayOptions options);
   ~ParallelReplayer();
   ParallelReplayer(const ParallelReplayer&) = delete;
   ParallelReplayer& operator=(const ParallelReplayer&) = delete;
