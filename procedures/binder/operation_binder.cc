@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <utility>
 
 #include "base/check.h"
 #include "procedures/binder/access_path.h"
+#include "procedures/binder/column_names.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/evaluation_cost.h"
 #include "procedures/binder/row_order.h"
@@ -23,62 +23,6 @@ using ir::ExprKind;
 namespace {
 
 constexpr Type kBigInt{.kind = TypeKind::kBigInt};
-
-// A type's name in PostgreSQL's catalog.
-std::string catalog_name(const std::string& type) {
-  static const std::map<std::string_view, std::string_view> kNames = {{"smallint", "int2"},
-                                                                      {"int", "int4"},
-                                                                      {"integer", "int4"},
-                                                                      {"bigint", "int8"},
-                                                                      {"decimal", "numeric"},
-                                                                      {"dec", "numeric"},
-                                                                      {"double precision", "float8"},
-                                                                      {"char", "bpchar"},
-                                                                      {"character", "bpchar"},
-                                                                      {"boolean", "bool"}};
-  const auto found = kNames.find(type);
-  return found == kNames.end() ? type : std::string(found->second);
-}
-
-// The name that PostgreSQL gives to a column of the result without AS. A weak name is a type's or CASE's: a
-// cast around it, or CASE whose ELSE it is, then gives its own.
-struct ColumnName {
-  std::string text;  // "": PostgreSQL's ?column?
-  bool weak = true;
-};
-ColumnName column_name(const syntax::Expr& expr) {
-  switch (expr.kind) {
-    case syntax::ExprKind::kReference:
-      return {expr.text, false};
-    case syntax::ExprKind::kCall:
-      if (expr.text == "trim") return {"btrim", false};
-      return {expr.column_name.empty() ? expr.text : expr.column_name, false};
-    case syntax::ExprKind::kSubscript:
-      return column_name(expr.args[0]);
-    case syntax::ExprKind::kTimestamp:
-      return {"timestamp", true};
-    case syntax::ExprKind::kEmptyArray:
-      return {"array", false};
-    case syntax::ExprKind::kCast:
-    case syntax::ExprKind::kCase: {
-      const bool is_cast = expr.kind == syntax::ExprKind::kCast;
-      ColumnName inner;
-      if (is_cast) {
-        inner = column_name(expr.args[0]);
-      } else if (expr.has_else) {
-        inner = column_name(expr.args.back());
-      }
-      if (!inner.weak) return inner;
-      return {is_cast ? catalog_name(expr.type.base) : "case", true};
-    }
-    default:
-      return {};
-  }
-}
-
-std::string item_name(const syntax::SelectItem& item) {
-  return item.alias.empty() ? column_name(item.expr).text : item.alias.text;
-}
 
 // Whether two expressions are the same, by their form. Constants count as different, which at worst asks for
 // an AS.
@@ -292,7 +236,7 @@ std::vector<Expr> OperationBinder::bind_conditions(const syntax::Operation& from
 void OperationBinder::bind_items(const std::vector<syntax::SelectItem>& items, ExpressionBinder& binder) {
   for (const syntax::SelectItem& item : items) {
     if (!item.star) {
-      items_.push_back({item_name(item), binder.bind_value(item.expr)});
+      items_.push_back({column_name_of(item), binder.bind_value(item.expr)});
       continue;
     }
     bool any = false;
