@@ -101,7 +101,7 @@ class Readme(EndToEndTest):
             if line.startswith("build/mneme experiment pacman"):
                 command += f" --output {self.folder}/figure"
             with self.subTest(command=command):
-                self.do(command, clone)
+                self.do(command, clone, environment=environment if line.startswith("cmake --build") else None)
                 ran += 1
         self.assertEqual(left_out, set(NOT_RUN))
         self.assertGreaterEqual(ran, 20)
@@ -113,6 +113,7 @@ class Readme(EndToEndTest):
             shown = self.do(f"build/mneme sql {directory} --create".replace("/tmp/", f"{self.folder}/"), clone, input=typed)
             self.assertEqual([line.rstrip() for line in shown.rstrip("\n").split("\n")], printed)
         with self.subTest("the tour"):
+            self.do("cmake --build build --target log_buffer_steps", clone, environment=environment)
             self.do(f"MNEME=$PWD/build/mneme {sys.executable} -B tests/end_to_end/tour_test.py Tour.test_every_chapter", clone)
 
 
