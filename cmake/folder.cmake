@@ -14,8 +14,9 @@ if(MNEME_SANITIZE MATCHES "thread")
   # A test's child process takes an engine's place, with threads of its own.
   set(MNEME_TEST_ENVIRONMENT ENVIRONMENT "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp:die_after_fork=0")
 endif()
-# UBSan checks our code, also where a test runs it; of the tests' own code its checks would only double the time to compile. Nor does
-# a test's own code need all that the optimizer can do: a quarter of the time to compile it.
+# UBSan checks our code, also where a test runs it; of the tests' own code its checks would only double the time to compile.
+# In release a test's own code is compiled at -O1, which takes a quarter less time than -O2. The libraries that it links are those of
+# the program; of functions that headers define, the linker takes the test's copy.
 function(mneme_test_code target)
   if(NOT MNEME_SANITIZE)
     # At -O1 GCC inlines half of the operators new and delete that a test replaces, and takes the rest for mismatched.
@@ -26,10 +27,11 @@ function(mneme_test_code target)
   endif()
 endfunction()
 
-# mneme_reads_precompiled(TARGET [test]): the target's files find the headers of the standard library and of fmt, which cost each of
-# them a second, compiled once for the whole build; a test finds GoogleTest's with them. A file includes what it uses all the same:
-# the presets `debug` and `lint` compile each without.
+# mneme_reads_precompiled(TARGET [test]): the target's files read the headers of the standard library and of fmt as the build compiled
+# them once; each file would take a second to compile them again. A test reads GoogleTest's in the same way. Each file still includes
+# what it uses: the presets `debug` and `lint` compile without precompiled headers, and fail where an include is missing.
 option(MNEME_PRECOMPILED "Compile the headers of the standard library, fmt and GoogleTest once" ON)
+# mneme_precompile(TARGET LIBRARY...): a library without code, whose precompiled headers others read.
 function(mneme_precompile target)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled/${target}.cc CONTENT "")
   add_library(${target} OBJECT ${CMAKE_BINARY_DIR}/precompiled/${target}.cc)
@@ -55,7 +57,8 @@ function(mneme_reads_precompiled target)
     endif()
   endif()
   target_precompile_headers(${target} REUSE_FROM ${headers})
-  # GCC 12 forgets that a precompiled header is the system's, and reports false alarms within std::string.
+  # GCC 12 forgets that headers in a precompiled one are the system's, and gives false warnings of these kinds within std::string.
+  # The preset `debug` has the warnings on.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overread)
   endif()

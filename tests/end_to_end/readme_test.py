@@ -1,4 +1,4 @@
-"""Goal: what the README, docs/commands.md and the tour say to type works in a clone in which nothing but scripts/demo has been run.
+"""Goal: what the README, docs/commands.md and the tour say to type works in a clone in which only scripts/demo has been run before.
 
 Method: the files of this source tree are copied, as a clone has them; scripts/demo is run there; then each command line of the two pages, in
 their order, shortened where it would go on for long, and the tour. A line that is not run has its reason in a table.
