@@ -43,7 +43,7 @@ class Coalescing {
       const OperationRef ref{slice.procedure, operation};
       if (conflicts_.passes_over(ref)) return false;
       for (const auto& other : procedures_) {
-        if (!other->procedure().writes) continue;
+        if (!other->procedure().is_logged_by_call()) continue;
         for (const ir::Operation& met : other->procedure().operations) {
           if (conflicts_.conflict(ref, {other->procedure().id, met.id})) return false;
         }

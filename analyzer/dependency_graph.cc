@@ -56,7 +56,7 @@ class Analyzer {
     for (const LocalGraph& local : graph_.procedures) {
       ConflictSubject& subject = subjects.emplace_back();
       subject.replayed = &local.replay;
-      subject.is_logged = program_.procedure(local.procedure).writes;
+      subject.is_logged = program_.procedure(local.procedure).is_logged_by_call();
       for (const ir::Operation& operation : local.replay.operations) {
         subject.is_live.push_back(analysis(local.procedure).is_live(operation.id));
       }
@@ -74,7 +74,7 @@ class Analyzer {
       for (const std::vector<size_t>& members : slices.partition.classes()) {
         GlobalSlice slice{local.procedure, {}, slices.reasons_of(members.front())};
         for (size_t operation : members) slice.operations.emplace_back(static_cast<uint32_t>(operation));
-        if (procedure.writes) {
+        if (procedure.is_logged_by_call()) {
           logged.push_back(std::move(slice));
         } else {
           add_slice(slice);
@@ -186,7 +186,7 @@ class Analyzer {
   void add_block_edges() {
     std::map<std::pair<BlockId, BlockId>, std::vector<std::string>> reasons;
     for (const LocalGraph& local : graph_.procedures) {
-      if (!program_.procedure(local.procedure).writes) continue;
+      if (!program_.procedure(local.procedure).is_logged_by_call()) continue;
       for (const SliceEdge& edge : local.edges) {
         const Slice& from = local.slices[edge.from.value];
         const Slice& to = local.slices[edge.to.value];
@@ -225,7 +225,7 @@ class Analyzer {
   template <typename Visit>
   void for_each_addition(const ConflictRule& conflicts, Visit&& visit) {
     for (LocalGraph& local : graph_.procedures) {
-      if (!program_.procedure(local.procedure).writes) continue;
+      if (!program_.procedure(local.procedure).is_logged_by_call()) continue;
       for (const Slice& slice : local.slices) {
         for (const OperationId id : slice.operations) {
           ir::Operation& operation = local.replay.operations[id.value];
@@ -244,7 +244,7 @@ class Analyzer {
   void plan_slices() {
     std::vector<std::vector<std::unique_ptr<SlicePlan>>> plans(graph_.procedures.size());
     for (const LocalGraph& local : graph_.procedures) {
-      if (!program_.procedure(local.procedure).writes) continue;
+      if (!program_.procedure(local.procedure).is_logged_by_call()) continue;
       for (const Slice& slice : local.slices) {
         plans[local.procedure.value].push_back(
             std::make_unique<SlicePlan>(analysis(local.procedure), slice.operations));
@@ -269,15 +269,13 @@ class Analyzer {
       for (AccessSite& site : sites) {
         const LaneTable* lanes = block.lane_table(site.table);
         if (lanes == nullptr || lanes->any_lane) continue;
-        LocateSite& locate = located.emplace_back();
-        locate = {site.operation, site.access, site.at, site.table, {}};
-        for (ColumnId column : lanes->columns) locate.key.push_back(site.keys.at(column));
+        located.push_back(locate_site(program_.catalog, *lanes, site));
       }
       plan->locate(std::move(located));
     }
   }
 
-  static void finish_slices(LocalGraph& local, const std::vector<std::unique_ptr<SlicePlan>>& plans) {
+  void finish_slices(LocalGraph& local, const std::vector<std::unique_ptr<SlicePlan>>& plans) const {
     std::set<OperationId> recorded;
     for (const std::unique_ptr<SlicePlan>& plan : plans) {
       recorded.insert(plan->recalled().begin(), plan->recalled().end());
@@ -288,7 +286,12 @@ class Analyzer {
       slice.replayed = plans[i]->replayed();
       slice.body = plans[i]->body(recorded);
       slice.locate_body = plans[i]->locate_body();
+      slice.located = plans[i]->located();
       slice.iterations_independent = plans[i]->iterations_independent();
+      for (std::vector<OperationId>& part : plans[i]->parts()) {
+        std::vector<ir::Statement> body = SlicePlan(analysis(local.procedure), part).body(recorded);
+        slice.parts.push_back({std::move(part), std::move(body)});
+      }
     }
   }
 

@@ -7,7 +7,7 @@
 //             procedure's slices. A slice's body performs its own replayed operations, recalls outputs of
 //             slices in ancestor blocks, and computes all between them anew: it runs by itself, with
 //             variables of its own. Every row that a slice reads or writes in a table that its block writes
-//             lies in a lane that its locate body reports. A column to which slices of several blocks add is
+//             lies in a lane that its locate body reports, or the access is wide (LocatedAccess). A column to which slices of several blocks add is
 //             added to atomically (SharedColumn), and no replayed operation does anything else to it.
 // Threads     constant once made. The Program must outlive it: text constants point into its string pool.
 // Source      PACMAN (SIGMOD 2017), sections 4.1 and 4.3, Algorithms 1 and 2.
@@ -42,10 +42,28 @@ struct DataDependency {
   std::string reason;
 };
 
+// What a locate body reports of one access.
+struct LocatedAccess {
+  OperationId operation;
+  uint32_t access;
+  TableId table;
+  // Whose values it reports: of the columns of the table's lane ways (LaneTable) those that it fixes.
+  std::vector<ColumnId> columns;
+  // By way: which rows it touches does not follow from the way's columns, or it moves rows between lanes. Its
+  // piece concerns all of the block's lanes.
+  std::vector<bool> is_wide;
+};
+
 struct SliceEdge {
   SliceId from;
   SliceId to;
   std::vector<std::string> reasons;  // of the flow dependencies behind it, each once
+};
+
+// A part of a slice that nothing flows to or from within the slice.
+struct SlicePart {
+  std::vector<OperationId> replayed;
+  std::vector<ir::Statement> body;  // as Slice::body, of these operations alone
 };
 
 struct Slice {
@@ -64,15 +82,20 @@ struct Slice {
   // operation.
   std::vector<ir::Statement> body;
   // Dispatch runs it to learn the lanes: operations of the slice are kLocate statements, one for each access
-  // to a table whose rows are spread over lanes, with one argument for each of its lane columns (an access
-  // with the same key as the one before is left out). It recalls from ancestor blocks only. Where it depends
+  // to a table whose rows are spread over lanes, with one argument for each of LocatedAccess::columns (an
+  // access with the same key as the one before is left out). It recalls from ancestor blocks only. Where it depends
   // on the slice's own reads whether an access happens, the access is reported as if it did. A run that
   // reports nothing may go to any lane.
   std::vector<ir::Statement> locate_body;
+  std::vector<LocatedAccess> located;  // in program order
   // All replayed operations lie in one outermost FOR loop, marked in `body` and `locate_body`, and each of
   // its iterations can run apart from the others. Iterations that the locate body does not report have
   // nothing to do.
   bool iterations_independent = false;
+  // The parts that `replayed` falls into, in program order; none where it is of one piece. Each can run apart
+  // from the others wherever their rows have different lanes: data that two of them share is ordered by the
+  // lanes, as that of two calls is. (PACMAN's Figure 8: Amy's account and Bob's.)
+  std::vector<SlicePart> parts;
   const ir::Statement* iteration_loop() const;  // that loop in `body`, or null
 };
 
@@ -91,11 +114,19 @@ struct LocalGraph {
 // writes has none: its rows do not change while the block runs.
 struct LaneTable {
   TableId table;
-  // A row's lane follows from its values in these columns. None: all of the table's rows are in one lane.
+  // A row's lane follows from its values in these columns, which every access fixes. None: all of the table's
+  // rows are in one lane.
   std::vector<ColumnId> columns;
+  // Other ways to cut, by more columns than these: some accesses are wide then. Which way pays depends on how
+  // often each access is met, so replay chooses (lane_planner.h).
+  std::vector<std::vector<ColumnId>> finer;
   // The block only inserts, into a table without a unique key: nothing orders the rows, any lane will do, and
   // locate bodies do not report them.
   bool any_lane = false;
+
+  // Way 0 is `columns`, then come the finer ones.
+  size_t ways() const { return 1 + finer.size(); }
+  const std::vector<ColumnId>& way(size_t number) const { return number == 0 ? columns : finer[number - 1]; }
 };
 
 struct BlockMember {

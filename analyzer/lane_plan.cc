@@ -26,6 +26,31 @@ bool writes(const AccessSite& site) {
   return site.what->kind != OperationKind::kSelect && site.access == 0;
 }
 
+constexpr size_t kMostFinerWays = 3;
+
+bool is_moved_by(const IndexDefinition& index, const ir::Operation& operation) {
+  const std::set<ColumnId> assigned = assigned_columns(operation);
+  return std::ranges::any_of(index.columns, [&](ColumnId column) { return assigned.contains(column); });
+}
+
+// Whether the rows that the access touches lie in other lanes than the way's columns say, or their unique keys may
+// go to rows that do.
+bool is_wide(const Catalog& catalog, const AccessSite& site, const std::vector<ColumnId>& way) {
+  const bool knows_all =
+      std::ranges::all_of(way, [&](ColumnId column) { return site.keys.contains(column); });
+  if (!knows_all) return true;
+  if (!writes(site)) return false;
+  const std::set<ColumnId> assigned = assigned_columns(*site.what);
+  if (std::ranges::any_of(way, [&](ColumnId column) { return assigned.contains(column); })) return true;
+  return std::ranges::any_of(catalog.table(site.table).indexes, [&](IndexId id) {
+    const IndexDefinition& index = catalog.index(id);
+    const bool gives_up = site.what->kind == OperationKind::kDelete || is_moved_by(index, *site.what);
+    return index.unique && gives_up && !std::ranges::all_of(way, [&](ColumnId column) {
+             return std::ranges::count(index.columns, column) > 0;
+           });
+  });
+}
+
 class TableLanes {
  public:
   TableLanes(const Catalog& catalog, TableId table, std::vector<const AccessSite*> sites)
@@ -44,17 +69,46 @@ class TableLanes {
       for (ColumnId column : assigned_columns(*site->what)) candidates.erase(column);
     }
     for (IndexId index : table_.indexes) keep_unique_keys_together(catalog_.index(index), candidates);
-    // Rows that agree on the primary key are one row: more columns would cut no finer.
-    if (table_.primary_key) {
-      for (ColumnId column : catalog_.index(*table_.primary_key).columns) {
-        if (candidates.contains(column)) lanes.columns.push_back(column);
-      }
-    }
-    if (lanes.columns.empty()) lanes.columns.assign(candidates.begin(), candidates.end());
+    lanes.columns = way_of(candidates);
+    add_finer(lanes);
     return lanes;
   }
 
  private:
+  // Rows that agree on the primary key are one row: more columns would cut no finer.
+  std::vector<ColumnId> way_of(const std::set<ColumnId>& columns) const {
+    std::vector<ColumnId> way;
+    if (table_.primary_key) {
+      for (ColumnId column : catalog_.index(*table_.primary_key).columns) {
+        if (columns.contains(column)) way.push_back(column);
+      }
+    }
+    if (way.empty()) way.assign(columns.begin(), columns.end());
+    return way;
+  }
+
+  // What single accesses fix; of several ways those that the most accesses follow.
+  void add_finer(LaneTable& lanes) const {
+    std::map<std::vector<ColumnId>, size_t> followers;
+    for (const AccessSite* site : sites_) {
+      std::set<ColumnId> columns;
+      for (const auto& [column, value] : site->keys) columns.insert(column);
+      const std::vector<ColumnId> way = way_of(columns);
+      if (way.size() > lanes.columns.size()) followers.emplace(way, 0);
+    }
+    for (auto& [way, count] : followers) {
+      count = static_cast<size_t>(std::ranges::count_if(
+          sites_, [&](const AccessSite* site) { return !is_wide(catalog_, *site, way); }));
+    }
+    while (lanes.finer.size() < kMostFinerWays) {
+      const auto most =
+          std::ranges::max_element(followers, {}, [](const auto& entry) { return entry.second; });
+      if (most == followers.end() || most->second == 0) return;
+      lanes.finer.push_back(most->first);
+      most->second = 0;
+    }
+  }
+
   bool has_unique_index() const {
     return std::ranges::any_of(table_.indexes,
                                [this](IndexId index) { return catalog_.index(index).unique; });
@@ -75,8 +129,7 @@ class TableLanes {
     bool given_up = false;
     bool taken = false;
     for (const AccessSite* site : sites_) {
-      const std::set<ColumnId> assigned = assigned_columns(*site->what);
-      const bool moves = std::ranges::any_of(index.columns, [&](ColumnId c) { return assigned.contains(c); });
+      const bool moves = is_moved_by(index, *site->what);
       given_up |= moves || site->what->kind == OperationKind::kDelete;
       taken |= moves || site->what->kind == OperationKind::kInsert;
     }
@@ -91,6 +144,20 @@ class TableLanes {
 };
 
 }  // namespace
+
+LocateSite locate_site(const Catalog& catalog, const LaneTable& lanes, const AccessSite& site) {
+  LocateSite located{{site.operation, site.access, site.table, {}, {}}, site.at, {}};
+  LocatedAccess& access = located.access;
+  for (size_t w = 0; w < lanes.ways(); ++w) {
+    access.is_wide.push_back(w > 0 && is_wide(catalog, site, lanes.way(w)));
+    for (const ColumnId column : lanes.way(w)) {
+      if (!site.keys.contains(column) || std::ranges::count(access.columns, column) > 0) continue;
+      access.columns.push_back(column);
+      located.key.push_back(site.keys.at(column));
+    }
+  }
+  return located;
+}
 
 std::map<ColumnId, ir::Expr> fixed_columns(const Catalog& catalog, const ir::Operation& operation,
                                            uint32_t access) {

@@ -1,10 +1,13 @@
 // Lane plan: by which columns a block's rows of a table are spread over lanes.
 //
 // A column qualifies if each access of the block to the table fixes its value before the block runs, so that
-// all that touches a row meets in the row's lane.
-// Invariants  no replayed update assigns a lane column: a row stays in its lane. rows that have had the same
-//             unique key at different times have had the same lane, so that one leaves before the other
-//             comes.
+// all that touches a row meets in the row's lane. Finer ways to cut are by columns that only some accesses
+// fix. The others are wide then: each stands in all lanes of the block, at its place in commit order, so it is
+// ordered against all that touches its rows. A range UPDATE that is rarely called, or never, so costs what its
+// calls cost.
+// Invariants  no access that is not wide assigns a lane column: a row stays in its lane. rows that have had the
+//             same unique key at different times have had the same lane, or what gave the key up is wide, so
+//             that one leaves before the other comes.
 // Source      PACMAN (SIGMOD 2017), section 4.3.1: key spaces.
 #pragma once
 
@@ -29,12 +32,10 @@ struct AccessSite {
       keys;  // the columns whose value the access fixes and that are known at dispatch
 };
 
-// An access that dispatch reports, with the expressions of the table's lane columns.
+// An access that dispatch reports, with the expressions of its columns.
 struct LocateSite {
-  OperationId operation;
-  uint32_t access;
+  LocatedAccess access;
   StatementId at;
-  TableId table;
   std::vector<ir::Expr> key;
 };
 
@@ -45,5 +46,8 @@ std::map<ColumnId, ir::Expr> fixed_columns(const Catalog& catalog, const ir::Ope
 
 // `sites`: all accesses of a block's slices.
 std::vector<LaneTable> lane_tables(const Catalog& catalog, std::span<const AccessSite> sites);
+
+// What the site reports of a table with such lanes.
+LocateSite locate_site(const Catalog& catalog, const LaneTable& lanes, const AccessSite& site);
 
 }  // namespace mneme

@@ -1,6 +1,7 @@
 // Goal    lanes are cut by as many columns as are known at dispatch, and by none that would part rows which
-//         meet.
-// Method  a table: procedures -> the lane columns of each table that they write.
+//         meet, unless the accesses that do are wide; slices are parted where no flow joins their rows.
+// Method  tables: procedures -> the lane columns of each table that they write; -> the parts of slices.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "analyzer/dependency_graph.h"
@@ -23,7 +24,9 @@ CREATE TABLE f (f1 NUMERIC(6,2) NOT NULL, v INT, PRIMARY KEY (f1));
 struct LaneCase {
   const char* name;
   const char* body;
-  const char* lanes;  // "table(columns)" of each table written, "table(*)" for any lane
+  // "table(columns)" of each table written, "table(columns|finer columns)" where there are other ways, "table(*)"
+  // for any lane
+  const char* lanes;
 };
 
 class Lanes : public testing::TestWithParam<LaneCase> {};
@@ -42,6 +45,10 @@ TEST_P(Lanes, AreAsExpected) {
       lanes += (lanes.empty() ? "" : " ") + table.name + "(";
       for (size_t i = 0; i < lane_table.columns.size(); ++i) {
         lanes += (i > 0 ? " " : "") + table.column(lane_table.columns[i]).name;
+      }
+      for (const std::vector<ColumnId>& way : lane_table.finer) {
+        lanes += "|";
+        for (size_t i = 0; i < way.size(); ++i) lanes += (i > 0 ? " " : "") + table.column(way[i]).name;
       }
       lanes += lane_table.any_lane ? "*)" : ")";
     }
@@ -100,6 +107,81 @@ constexpr LaneCase kLaneCases[] = {
 
 INSTANTIATE_TEST_SUITE_P(Table, Lanes, testing::ValuesIn(kLaneCases),
                          [](const testing::TestParamInfo<LaneCase>& info) { return info.param.name; });
+
+// By the first way no access is wide, and by a finer one those that do not fix its columns, move rows between its
+// lanes, or give up a unique key that a row of another lane may take.
+TEST(LaneWays, WideAccessesAreThoseThatTheWayDoesNotServe) {
+  const auto wide = [](const std::string& body) {
+    const auto program = compile_or_die(std::string(kLaneSchema) +
+                                        "CREATE PROCEDURE t(p INT, q INT) LANGUAGE plpgsql AS $$\nBEGIN\n" +
+                                        body + "\nEND; $$;");
+    const DependencyGraph graph = analyze(*program);
+    std::string text;
+    for (const Slice& slice : graph.local(ProcedureId(0)).slices) {
+      for (const LocatedAccess& access : slice.located) {
+        EXPECT_FALSE(access.is_wide[0]);
+        text += std::ranges::count(access.is_wide, true) > 0 ? 'w' : '-';
+      }
+    }
+    return text;
+  };
+  EXPECT_EQ(wide("UPDATE a SET v = p WHERE id = q; UPDATE a SET v = v * 2 WHERE id > p;"), "-w");
+  EXPECT_EQ(wide("UPDATE a SET v = p WHERE id = q; UPDATE a SET id = id + 1 WHERE id = p;"), "-w");
+  EXPECT_EQ(
+      wide("UPDATE u SET id = id WHERE k = p; INSERT INTO u VALUES (p, q); DELETE FROM u WHERE id = p;"),
+      "w-w");
+}
+
+struct PartCase {
+  const char* name;
+  const char* body;
+  const char* parts;  // the lines of each part's operations, of slices that have parts
+};
+
+class Parts : public testing::TestWithParam<PartCase> {};
+
+TEST_P(Parts, AreAsExpected) {
+  const auto program = compile_or_die(std::string(kLaneSchema) +
+                                      "CREATE PROCEDURE t(p INT, q INT) LANGUAGE plpgsql AS $$\n"
+                                      "DECLARE x INT; y INT;\nBEGIN\n" +
+                                      GetParam().body + "\nEND; $$;");
+  const DependencyGraph graph = analyze(*program);
+  std::string text;
+  for (const Slice& slice : graph.local(ProcedureId(0)).slices) {
+    for (const SlicePart& part : slice.parts) {
+      if (!text.empty()) text += " | ";
+      for (const OperationId id : part.replayed) {
+        const uint32_t line = program->procedures[0].operations[id.value].where.line;
+        text += fmt::format("{}{}", id == part.replayed.front() ? "" : " ", line - 3);
+      }
+    }
+  }
+  EXPECT_EQ(text, GetParam().parts);
+}
+
+constexpr PartCase kPartCases[] = {
+    {"amy_and_bob", "UPDATE a SET v = v - 1 WHERE id = p;\nUPDATE a SET v = v * 2 WHERE id = q;", "1 | 2"},
+    {"a_guard_is_not_replayed",
+     "SELECT v INTO x FROM a WHERE id = p;\nIF x < 1 THEN RAISE EXCEPTION 'few'; END IF;\n"
+     "UPDATE a SET v = v - 1 WHERE id = p;\nUPDATE a SET v = v * 2 WHERE id = q;",
+     "3 | 4"},
+    {"a_value_flows", "SELECT v INTO x FROM a WHERE id = p;\nUPDATE a SET v = v + x WHERE id = q;", ""},
+    {"a_condition_flows",
+     "SELECT v INTO x FROM a WHERE id = p;\nIF x > 1 THEN\nUPDATE a SET v = v * 2 WHERE id = q;\nEND IF;",
+     ""},
+    {"the_same_row", "UPDATE a SET v = v - 1 WHERE id = p;\nUPDATE a SET v = v * 2 WHERE id = p;", ""},
+    {"what_stands_between_stays",
+     "SELECT v INTO x FROM a WHERE id = p;\nUPDATE a SET v = v * 2 WHERE id = q;\n"
+     "UPDATE a SET v = x WHERE id = p + 1;",
+     ""},
+    {"one_loop",
+     "FOR i IN 1..p LOOP\nUPDATE a SET v = v * 2 WHERE id = i;\nUPDATE a SET v = v * 3 WHERE id = i + q;\n"
+     "END LOOP;\nUPDATE a SET v = 1 WHERE id = p;",
+     "2 3 | 5"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, Parts, testing::ValuesIn(kPartCases),
+                         [](const testing::TestParamInfo<PartCase>& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace mneme

@@ -38,26 +38,52 @@ bool is_replayed(const Slice& slice, OperationId operation) {
   return std::ranges::binary_search(slice.replayed, operation);
 }
 
-// "district by d_w_id, d_id", "history in any lane", "stats in one lane".
-std::string lanes_of(const Catalog& catalog, const LaneTable& lanes) {
-  const TableDefinition& table = catalog.table(lanes.table);
+std::vector<std::string> names_of(const TableDefinition& table, const std::vector<ColumnId>& columns) {
+  std::vector<std::string> names;
+  for (const ColumnId column : columns) names.push_back(table.column(column).name);
+  return names;
+}
+
+// The accesses to the table that stand in all lanes where it is cut this way: "interest (line 5)".
+std::vector<std::string> wide_accesses(const Program& program, const DependencyGraph& graph,
+                                       const Block& block, TableId table, size_t way) {
+  std::vector<std::string> accesses;
+  for (const BlockMember& member : block.members) {
+    const ir::Procedure& procedure = program.procedure(member.procedure);
+    for (const LocatedAccess& access : graph.local(member.procedure).slices[member.slice.value].located) {
+      if (access.table != table || !access.is_wide[way]) continue;
+      const uint32_t line = procedure.operations[access.operation.value].where.line;
+      std::string text = fmt::format("{} (line {})", procedure.name, line);
+      if (!std::ranges::count(accesses, text)) accesses.push_back(std::move(text));
+    }
+  }
+  return accesses;
+}
+
+// "district by d_w_id, d_id", "history in any lane", "stats in one lane", "account in one lane, or by id with
+// interest (line 5) in all lanes".
+std::string lanes_of(const Program& program, const DependencyGraph& graph, const Block& block,
+                     const LaneTable& lanes) {
+  const TableDefinition& table = program.catalog.table(lanes.table);
   if (lanes.any_lane) return fmt::format("{} in any lane", table.name);
-  if (lanes.columns.empty()) return fmt::format("{} in one lane", table.name);
-  std::string text = table.name + " by ";
-  for (size_t i = 0; i < lanes.columns.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += table.column(lanes.columns[i]).name;
+  std::string text = lanes.columns.empty() ? fmt::format("{} in one lane", table.name)
+                                           : fmt::format("{} by {}", table.name,
+                                                         fmt::join(names_of(table, lanes.columns), ", "));
+  for (size_t way = 1; way < lanes.ways(); ++way) {
+    text += fmt::format(", or by {} with {} in all lanes", fmt::join(names_of(table, lanes.way(way)), ", "),
+                        fmt::join(wide_accesses(program, graph, block, lanes.table, way), " and "));
   }
   return text;
 }
 
 // Tables that the block only reads, then those it spreads over lanes.
-std::string tables_of(const Catalog& catalog, const Block& block) {
+std::string tables_of(const Program& program, const DependencyGraph& graph, const Block& block) {
   std::string text;
   for (TableId table : block.tables) {
     if (!text.empty()) text += "; ";
     const LaneTable* lanes = block.lane_table(table);
-    text += lanes == nullptr ? catalog.table(table).name + " read only" : lanes_of(catalog, *lanes);
+    text += lanes == nullptr ? program.catalog.table(table).name + " read only"
+                             : lanes_of(program, graph, block, *lanes);
   }
   return text;
 }
@@ -155,7 +181,7 @@ class TextWriter {
   }
 
   void write_block(const Block& block) {
-    line("  {}: {}  ({})", block.name, members_of(graph_, block), tables_of(program_.catalog, block));
+    line("  {}: {}  ({})", block.name, members_of(graph_, block), tables_of(program_, graph_, block));
     for (const std::string& reason : block.merges) line("      {}", reason);
   }
 
@@ -219,7 +245,8 @@ nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& gr
                       {"operations", std::move(ids)},
                       {"merges", slice.merges},
                       {"replayed", slice.is_replayed()},
-                      {"iterations_independent", slice.iterations_independent}});
+                      {"iterations_independent", slice.iterations_independent},
+                      {"parts", slice.parts.size()}});
   }
   Json edges = Json::array();
   for (const SliceEdge& edge : local.edges) {
@@ -245,14 +272,17 @@ nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& gr
   for (TableId id : block.tables) {
     const TableDefinition& table = program.catalog.table(id);
     const LaneTable* lanes = block.lane_table(id);
-    Json columns = Json::array();
-    if (lanes != nullptr) {
-      for (ColumnId column : lanes->columns) columns.push_back(table.column(column).name);
+    Json finer = Json::array();
+    for (size_t way = 1; lanes != nullptr && way < lanes->ways(); ++way) {
+      finer.push_back({{"lane_columns", names_of(table, lanes->way(way))},
+                       {"in_all_lanes", wide_accesses(program, graph, block, id, way)}});
     }
-    tables.push_back({{"name", table.name},
-                      {"written", lanes != nullptr},
-                      {"lane_columns", std::move(columns)},
-                      {"any_lane", lanes != nullptr && lanes->any_lane}});
+    tables.push_back(
+        {{"name", table.name},
+         {"written", lanes != nullptr},
+         {"lane_columns", lanes == nullptr ? std::vector<std::string>() : names_of(table, lanes->columns)},
+         {"finer", std::move(finer)},
+         {"any_lane", lanes != nullptr && lanes->any_lane}});
   }
   return {{"name", block.name},
           {"slices", std::move(members)},
@@ -271,7 +301,7 @@ std::string render_dot(const Program& program, const DependencyGraph& graph) {
   auto out = std::back_inserter(dot);
   for (const Block& block : graph.blocks) {
     fmt::format_to(out, "  subgraph cluster_{} {{\n    style=dashed;\n    label={};\n", block.id.value,
-                   dot_string(fmt::format("{}: {}", block.name, tables_of(program.catalog, block))));
+                   dot_string(fmt::format("{}: {}", block.name, tables_of(program, graph, block))));
     for (const BlockMember& member : block.members) {
       fmt::format_to(out, "    {};\n",
                      dot_string(graph.local(member.procedure).slices[member.slice.value].label));

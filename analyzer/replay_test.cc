@@ -272,6 +272,8 @@ TEST(Replay, RandomProceduresEqualWholeRuns) {
   const std::vector<AnalysisOptions> analyses = every_analysis();
   uint64_t calls = 0;
   uint64_t pieces = 0;
+  uint64_t wide = 0;
+  uint64_t split = 0;
   uint64_t shared_columns = 0;
   for (uint64_t seed = 1; seed <= kRandomPrograms; ++seed) {
     const std::string sql = RandomProcedures(seed).program(1 + seed % 3);
@@ -283,10 +285,14 @@ TEST(Replay, RandomProceduresEqualWholeRuns) {
     for (int batch = 0; batch < 2; ++batch) harness.run_batch(12);
     calls += harness.replayed_calls();
     pieces += harness.replayed_pieces();
+    wide += harness.wide_pieces();
+    split += harness.split_slices();
     if (HasFailure()) return;
   }
   EXPECT_GT(calls, kRandomPrograms * 10);
   EXPECT_GT(shared_columns, kRandomPrograms / 10) << "few procedures add to what others add to";
+  EXPECT_GT(split, calls / 20) << "few slices fall into parts";
+  EXPECT_GT(wide, calls / 20) << "few lanes are cut by columns that some accesses do not fix";
   EXPECT_GT(pieces, calls * 2) << "the procedures are hardly sliced: the test proves little";
 }
 

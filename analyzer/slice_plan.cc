@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/digraph.h"
 #include "analyzer/expressions.h"
 #include "base/check.h"
 
@@ -144,6 +145,59 @@ void SlicePlan::locate(std::vector<LocateSite> sites) {
       if (has_operation(definition)) used_outputs_.emplace(definition.operation, value.variable);
     }
   }
+  find_parts();
+}
+
+bool SlicePlan::in_one_loop(OperationId a, OperationId b) const {
+  const StatementId loop = table_.place(analysis_.statement_of(a)).outermost_loop;
+  return loop.valid() && loop == table_.place(analysis_.statement_of(b)).outermost_loop;
+}
+
+// Two pieces of one lane would only cost more than one.
+bool SlicePlan::have_common_key(OperationId a, OperationId b) const {
+  return std::ranges::any_of(sites_, [&](const LocateSite& site) {
+    return site.access.operation == a && std::ranges::any_of(sites_, [&](const LocateSite& other) {
+             return other.access.operation == b && other.access.table == site.access.table &&
+                    std::ranges::equal(other.key, site.key, same_expression);
+           });
+  });
+}
+
+// Joined are operations that flow joins, those of one loop, whose iterations would come in another order, and
+// those that touch the same row. Parts that would not follow one another in program order are one.
+void SlicePlan::find_parts() {
+  const size_t count = replayed_.size();
+  Partition parts(count);
+  const auto place = [&](OperationId operation) {
+    return static_cast<size_t>(std::ranges::lower_bound(replayed_, operation) - replayed_.begin());
+  };
+  const auto is_replayed = [&](OperationId operation) {
+    return std::ranges::binary_search(replayed_, operation);
+  };
+  for (const FlowDependency& flow : analysis_.flow()) {
+    if (is_replayed(flow.from) && is_replayed(flow.to)) parts.merge(place(flow.from), place(flow.to));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t j = i + 1; j < count; ++j) {
+      if (in_one_loop(replayed_[i], replayed_[j]) || have_common_key(replayed_[i], replayed_[j]))
+        parts.merge(i, j);
+    }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t between = parts.find(i) + 1; between < i; ++between) parts.merge(i, between);
+  }
+  part_of_.clear();
+  for (size_t i = 0; i < count; ++i) part_of_.push_back(parts.find(i));
+}
+
+std::vector<std::vector<OperationId>> SlicePlan::parts() const {
+  std::vector<std::vector<OperationId>> parts;
+  for (size_t i = 0; i < replayed_.size(); ++i) {
+    if (part_of_[i] == i) parts.emplace_back();
+    parts.back().push_back(replayed_[i]);
+  }
+  if (parts.size() < 2 || iterations_independent()) parts.clear();
+  return parts;
 }
 
 void SlicePlan::keep_recorded_together(const std::set<OperationId>& recorded) {
@@ -153,7 +207,8 @@ void SlicePlan::keep_recorded_together(const std::set<OperationId>& recorded) {
 }
 
 bool SlicePlan::is_located(OperationId operation) const {
-  return std::ranges::count(sites_, operation, &LocateSite::operation) > 0;
+  return std::ranges::any_of(sites_,
+                             [&](const LocateSite& site) { return site.access.operation == operation; });
 }
 
 void SlicePlan::keep_known_controls(StatementId at) {
@@ -223,19 +278,32 @@ void SlicePlan::add_locates_at(StatementId at, std::vector<Statement>& out) cons
     locate.kind = StatementKind::kOperation;
     locate.mode = OperationMode::kLocate;
     locate.where = table_.statement(at).where;
-    locate.operation = site.operation;
-    locate.access = site.access;
+    locate.operation = site.access.operation;
+    locate.access = site.access.access;
     locate.args = site.key;
     // A read and then a write of one row, as most procedures have it, need not be reported twice.
-    const bool repeats = !out.empty() && out.back().mode == OperationMode::kLocate &&
-                         same_table(out.back(), site) &&
-                         std::ranges::equal(out.back().args, locate.args, same_expression);
-    if (!repeats) out.push_back(std::move(locate));
+    if (out.empty() || !repeats(out.back(), site)) out.push_back(std::move(locate));
   }
 }
 
-bool SlicePlan::same_table(const Statement& locate, const LocateSite& site) const {
-  return analysis_.procedure().operations[locate.operation.value].access[locate.access].table == site.table;
+bool SlicePlan::repeats(const Statement& locate, const LocateSite& site) const {
+  if (locate.mode != OperationMode::kLocate) return false;
+  const auto former = std::ranges::find_if(sites_, [&](const LocateSite& other) {
+    return other.access.operation == locate.operation && other.access.access == locate.access;
+  });
+  const auto part_of = [&](OperationId operation) {
+    return part_of_[static_cast<size_t>(std::ranges::lower_bound(replayed_, operation) - replayed_.begin())];
+  };
+  return part_of(locate.operation) == part_of(site.access.operation) &&
+         former->access.table == site.access.table && former->access.columns == site.access.columns &&
+         former->access.is_wide == site.access.is_wide &&
+         std::ranges::equal(locate.args, site.key, same_expression);
+}
+
+std::vector<LocatedAccess> SlicePlan::located() const {
+  std::vector<LocatedAccess> accesses;
+  for (const LocateSite& site : sites_) accesses.push_back(site.access);
+  return accesses;
 }
 
 }  // namespace mneme

@@ -45,6 +45,9 @@ class SlicePlan {
   // `recorded`: the operations that other slices recall.
   std::vector<ir::Statement> body(const std::set<OperationId>& recorded) const;
   std::vector<ir::Statement> locate_body() const;
+  std::vector<LocatedAccess> located() const;
+  // Once located: what Slice::parts says.
+  std::vector<std::vector<OperationId>> parts() const;
 
  private:
   using StatementSet = std::vector<bool>;  // by StatementId
@@ -62,7 +65,10 @@ class SlicePlan {
                                      const std::set<OperationId>& recorded) const;
   void add_locates(const std::vector<ir::Statement>& list, std::vector<ir::Statement>& out) const;
   void add_locates_at(StatementId at, std::vector<ir::Statement>& out) const;
-  bool same_table(const ir::Statement& locate, const LocateSite& site) const;
+  bool repeats(const ir::Statement& locate, const LocateSite& site) const;
+  void find_parts();
+  bool in_one_loop(OperationId a, OperationId b) const;
+  bool have_common_key(OperationId a, OperationId b) const;
 
   const ProcedureAnalysis& analysis_;
   const StatementTable& table_;
@@ -72,6 +78,7 @@ class SlicePlan {
   StatementSet kept_to_locate_;
   StatementId independent_loop_;
   std::vector<LocateSite> sites_;
+  std::vector<size_t> part_of_;  // by place in replayed_: the first place in the part
   std::set<OperationId> recalled_;
   std::set<std::pair<OperationId, VariableId>> used_outputs_;
 };

@@ -74,7 +74,7 @@ void merge_sc_cycles(const ProcedureAnalysis& analysis, const ProcedureAnalyses&
   };
   for (size_t i = 0; i < procedures.size(); ++i) {
     const ir::Procedure& other = procedures[i]->procedure();
-    if (!other.writes) continue;
+    if (!other.is_logged_by_call()) continue;
     for (const ir::Operation& operation : procedure.operations) {
       const auto why = meet({procedure.id, operation.id}, other);
       if (!why) continue;
@@ -82,7 +82,7 @@ void merge_sc_cycles(const ProcedureAnalysis& analysis, const ProcedureAnalyses&
       reasons.try_emplace(operation.id.value, *why);
     }
     for (size_t j = 0; j < i; ++j) {
-      if (!procedures[j]->procedure().writes) continue;
+      if (!procedures[j]->procedure().is_logged_by_call()) continue;
       const bool meets =
           std::ranges::any_of(procedures[j]->procedure().operations, [&](const ir::Operation& o) {
             return meet({procedures[j]->procedure().id, o.id}, other).has_value();
@@ -135,7 +135,7 @@ ReasonedPartition local_slices(const ProcedureAnalysis& analysis, const std::vec
     slices.merge(left_out.value_or(operation.id.value), operation.id.value, "not replayed");
     left_out = left_out.value_or(operation.id.value);
   }
-  if (chopped != nullptr && analysis.procedure().writes)
+  if (chopped != nullptr && analysis.procedure().is_logged_by_call())
     merge_sc_cycles(analysis, *chopped, conflicts, slices);
   // Build graph, break cycles. One pass is a fixpoint: what has merged all its cycles has none left, and
   // merging makes no operations data-dependent that were not.

@@ -3,7 +3,7 @@
 // Calls run whole, one after another, on a plain map. What committed is then replayed on a second map as
 // CLR-P would, on one thread and in random order as far as the graph leaves one open: blocks predecessors
 // first, and within a block any piece that shares no lane with an earlier one that has not run. Lanes are as
-// fine as can be, one a lane key.
+// fine as can be, one a lane key; for each block and batch a random one of each table's lane ways is taken.
 // Checked on the way   a piece touches tables of its block only, and rows whose lane it has reported; a
 //                      recall finds what was recorded.
 #pragma once
@@ -34,14 +34,17 @@ namespace mneme {
 // A lane: a table and the text of its lane key.
 using Lane = std::pair<TableId, std::string>;
 
-inline std::string lane_key(const TableDefinition& table, const LaneTable& lanes,
+// By table, for the tables that have lanes: the number of the way (LaneTable::way).
+using ChosenWays = std::map<TableId, size_t>;
+
+inline std::string lane_key(const TableDefinition& table, const std::vector<ColumnId>& columns,
                             std::span<const Value> key) {
   fmt::memory_buffer text;
   for (size_t i = 0; i < key.size(); ++i) {
     if (key[i].is_null()) {
       text.append(std::string_view("NULL"));
     } else {
-      print_value(table.column(lanes.columns[i]).type, key[i], text);
+      print_value(table.column(columns[i]).type, key[i], text);
     }
     text.push_back('|');
   }
@@ -85,11 +88,23 @@ class MapRecording final : public Recording {
   std::deque<std::string> texts_;
 };
 
+// Where a piece stands.
+struct PieceLanes {
+  std::set<Lane> lanes;
+  bool is_wide = false;  // in all of the block's lanes
+
+  bool meets(const PieceLanes& other) const {
+    return is_wide || other.is_wide ||
+           std::ranges::any_of(lanes, [&](const Lane& lane) { return other.lanes.contains(lane); });
+  }
+};
+
 // Passes on what a piece of the block does to rows, if it keeps to its lanes.
 class CheckedAccess final : public RowAccess {
  public:
-  CheckedAccess(const Schema& schema, const Block& block, const std::set<Lane>& lanes, RowAccess& rows)
-      : schema_(schema), block_(block), lanes_(lanes), rows_(rows) {}
+  CheckedAccess(const Schema& schema, const Block& block, const ChosenWays& ways, const PieceLanes& lanes,
+                RowAccess& rows)
+      : schema_(schema), block_(block), ways_(ways), lanes_(lanes), rows_(rows) {}
 
   AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts, Purpose, RowRef& row) override {
     const AccessStatus status = rows_.find(index, key, row);
@@ -114,7 +129,7 @@ class CheckedAccess final : public RowAccess {
     const LaneTable* lanes = block_.lane_table(table);
     if (lanes != nullptr && !lanes->any_lane) {
       std::vector<Value> key;
-      for (ColumnId column : lanes->columns) key.push_back(values[column.value]);
+      for (ColumnId column : lanes->way(ways_.at(table))) key.push_back(values[column.value]);
       check_lane(*lanes, key);
     }
     return rows_.insert(table, values);
@@ -159,20 +174,22 @@ class CheckedAccess final : public RowAccess {
     const LaneTable* lanes = block_.lane_table(table);
     if (lanes == nullptr || lanes->any_lane) return;
     std::vector<Value> key;
-    for (ColumnId column : lanes->columns) key.push_back(schema_.layout(table).get(image, column));
+    for (ColumnId column : lanes->way(ways_.at(table)))
+      key.push_back(schema_.layout(table).get(image, column));
     check_lane(*lanes, key);
   }
 
   void check_lane(const LaneTable& lanes, std::span<const Value> key) {
     const TableDefinition& table = schema_.catalog().table(lanes.table);
-    const Lane lane(lanes.table, lane_key(table, lanes, key));
-    EXPECT_TRUE(lanes_.contains(lane))
+    const Lane lane(lanes.table, lane_key(table, lanes.way(ways_.at(lanes.table)), key));
+    EXPECT_TRUE(lanes_.is_wide || lanes_.lanes.contains(lane))
         << "a row of " << table.name << " in a lane that was not reported: " << lane.second;
   }
 
   const Schema& schema_;
   const Block& block_;
-  const std::set<Lane>& lanes_;
+  const ChosenWays& ways_;
+  const PieceLanes& lanes_;
   RowAccess& rows_;
 };
 
@@ -209,6 +226,7 @@ class ReplayHarness {
     std::vector<Logged> batch;
     for (uint32_t i = 0; i < calls; ++i) {
       const ir::Procedure& procedure = program_->procedures[below(program_->procedures.size())];
+      if (procedure.is_logged_by_rows()) continue;
       const LocalGraph& local = graph_.local(procedure.id);
       Logged logged{&local, random_arguments(procedure), std::make_unique<MapRecording>(local.replay)};
       if (!interpreter_.run(RunRequest::of(procedure, logged.arguments, whole_)).completed()) {
@@ -229,6 +247,8 @@ class ReplayHarness {
 
   uint64_t replayed_calls() const { return replayed_calls_; }
   uint64_t replayed_pieces() const { return replayed_pieces_; }
+  uint64_t wide_pieces() const { return wide_pieces_; }
+  uint64_t split_slices() const { return split_slices_; }
   const Program& program() const { return *program_; }
   const DependencyGraph& graph() const { return graph_; }
 
@@ -242,30 +262,55 @@ class ReplayHarness {
   struct Piece {
     const Slice* slice;
     Logged* call;
-    std::optional<uint32_t> iteration;  // all of the slice if absent
-    std::set<Lane> lanes;
+    std::optional<uint32_t> iteration;  // all of the slice, or of its part, if absent
+    std::optional<size_t> part;
+    PieceLanes lanes;
   };
 
   class LaneCollector final : public LocateSink {
    public:
-    LaneCollector(const Catalog& catalog, const LocalGraph& local, const Block& block)
-        : catalog_(catalog), local_(local), block_(block) {}
+    LaneCollector(const Catalog& catalog, const Block& block, const ChosenWays& ways, const Slice& slice)
+        : catalog_(catalog), block_(block), ways_(ways), slice_(slice) {}
 
     void locate(OperationId operation, uint32_t access, uint32_t iteration,
                 std::span<const Value> key) override {
-      const TableId table = local_.replay.operations[operation.value].access[access].table;
-      const LaneTable* lanes = block_.lane_table(table);
+      const auto located = std::ranges::find_if(slice_.located, [&](const LocatedAccess& l) {
+        return l.operation == operation && l.access == access;
+      });
+      ASSERT_NE(located, slice_.located.end());
+      ASSERT_EQ(key.size(), located->columns.size());
+      const LaneTable* lanes = block_.lane_table(located->table);
       ASSERT_NE(lanes, nullptr);
-      ASSERT_EQ(key.size(), lanes->columns.size());
-      by_iteration[iteration].emplace(table, lane_key(catalog_.table(table), *lanes, key));
+      const size_t way = ways_.at(located->table);
+      PieceLanes& piece = slice_.parts.empty() ? by_iteration[iteration] : by_part[part_of(operation)];
+      piece.is_wide |= located->is_wide[way];
+      is_wide |= located->is_wide[way];
+      if (located->is_wide[way]) return;
+      std::vector<Value> values;
+      for (const ColumnId column : lanes->way(way)) {
+        const auto at = std::ranges::find(located->columns, column);
+        ASSERT_NE(at, located->columns.end());
+        values.push_back(key[static_cast<size_t>(at - located->columns.begin())]);
+      }
+      piece.lanes.emplace(located->table, lane_key(catalog_.table(located->table), lanes->way(way), values));
     }
 
-    std::map<uint32_t, std::set<Lane>> by_iteration;
+    std::map<uint32_t, PieceLanes> by_iteration;
+    std::map<size_t, PieceLanes> by_part;
+    bool is_wide = false;
 
    private:
+    size_t part_of(OperationId operation) const {
+      const auto found = std::ranges::find_if(slice_.parts, [&](const SlicePart& part) {
+        return std::ranges::binary_search(part.replayed, operation);
+      });
+      return static_cast<size_t>(found - slice_.parts.begin());
+    }
+
     const Catalog& catalog_;
-    const LocalGraph& local_;
     const Block& block_;
+    const ChosenWays& ways_;
+    const Slice& slice_;
   };
 
   std::vector<BlockId> random_block_order() {
@@ -285,29 +330,28 @@ class ReplayHarness {
   }
 
   void replay_block(const Block& block, std::vector<Logged>& batch) {
+    ChosenWays ways;
+    for (const LaneTable& lanes : block.lanes) ways[lanes.table] = below(lanes.ways());
     std::vector<Piece> waiting;
     for (Logged& call : batch) {
       for (const Slice& slice : call.local->slices) {
-        if (slice.block == block.id && slice.is_replayed()) add_pieces(block, slice, call, waiting);
+        if (slice.block == block.id && slice.is_replayed()) add_pieces(block, ways, slice, call, waiting);
       }
     }
     while (!waiting.empty()) {
       const size_t pick = below(waiting.size());
       const bool ready =
           std::none_of(waiting.begin(), waiting.begin() + static_cast<ptrdiff_t>(pick),
-                       [&](const Piece& earlier) { return share_lane(earlier, waiting[pick]); });
+                       [&](const Piece& earlier) { return earlier.lanes.meets(waiting[pick].lanes); });
       if (!ready) continue;
-      run_piece(block, waiting[pick]);
+      run_piece(block, ways, waiting[pick]);
       waiting.erase(waiting.begin() + static_cast<ptrdiff_t>(pick));
     }
   }
 
-  static bool share_lane(const Piece& a, const Piece& b) {
-    return std::ranges::any_of(a.lanes, [&b](const Lane& lane) { return b.lanes.contains(lane); });
-  }
-
-  void add_pieces(const Block& block, const Slice& slice, Logged& call, std::vector<Piece>& pieces) {
-    LaneCollector collector(program_->catalog, *call.local, block);
+  void add_pieces(const Block& block, const ChosenWays& ways, const Slice& slice, Logged& call,
+                  std::vector<Piece>& pieces) {
+    LaneCollector collector(program_->catalog, block, ways, slice);
     RunRequest request;
     request.procedure = &call.local->replay;
     request.body = slice.locate_body;
@@ -315,21 +359,28 @@ class ReplayHarness {
     request.recording = call.recording.get();
     request.locate = &collector;
     EXPECT_TRUE(interpreter_.run(request).completed()) << slice.label << " could not be located";
-    if (slice.iterations_independent) {
+    wide_pieces_ += collector.is_wide;
+    if (slice.iterations_independent && !collector.is_wide) {
       for (auto& [iteration, lanes] : collector.by_iteration)
-        pieces.push_back({&slice, &call, iteration, lanes});
+        pieces.push_back({&slice, &call, iteration, std::nullopt, lanes});
       return;
     }
-    Piece& piece = pieces.emplace_back(Piece{&slice, &call, std::nullopt, {}});
-    for (auto& [iteration, lanes] : collector.by_iteration) piece.lanes.insert(lanes.begin(), lanes.end());
+    for (size_t part = 0; part < slice.parts.size() && !collector.is_wide; ++part)
+      pieces.push_back({&slice, &call, std::nullopt, part, collector.by_part[part]});
+    split_slices_ += !slice.parts.empty() && !collector.is_wide;
+    if (!slice.parts.empty() && !collector.is_wide) return;
+    Piece& piece = pieces.emplace_back(Piece{&slice, &call, std::nullopt, std::nullopt, {}});
+    for (auto& [iteration, of] : collector.by_iteration)
+      piece.lanes.lanes.insert(of.lanes.begin(), of.lanes.end());
+    piece.lanes.is_wide = collector.is_wide;
   }
 
-  void run_piece(const Block& block, const Piece& piece) {
+  void run_piece(const Block& block, const ChosenWays& ways, const Piece& piece) {
     ++replayed_pieces_;
-    CheckedAccess rows(schema_, block, piece.lanes, sliced_);
+    CheckedAccess rows(schema_, block, ways, piece.lanes, sliced_);
     RunRequest request;
     request.procedure = &piece.call->local->replay;
-    request.body = piece.slice->body;
+    request.body = piece.part ? piece.slice->parts[*piece.part].body : piece.slice->body;
     request.arguments = piece.call->arguments;
     request.rows = &rows;
     request.recording = piece.call->recording.get();
@@ -393,6 +444,8 @@ class ReplayHarness {
   std::deque<std::vector<Value>> arrays_;  // that arguments point to
   uint64_t replayed_calls_ = 0;
   uint64_t replayed_pieces_ = 0;
+  uint64_t wide_pieces_ = 0;
+  uint64_t split_slices_ = 0;
 
   uint64_t below(uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random_); }
 };

@@ -359,6 +359,7 @@ struct Procedure {
   std::string by_chance;
   // A call in the log would not say what was done.
   bool is_logged_by_rows() const { return writes && !by_chance.empty(); }
+  bool is_logged_by_call() const { return writes && by_chance.empty(); }
 };
 
 }  // namespace mneme::ir

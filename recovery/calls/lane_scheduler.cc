@@ -33,6 +33,8 @@ class LaneScheduler::Run {
     std::vector<uint32_t> successors;
     uint32_t predecessor_count = 0;
     std::vector<std::unique_ptr<Lane>> lanes;
+    // Of the batch that was published last; handed on from publication to publication.
+    uint32_t placement = 0;
   };
 
   Slot& slot(uint64_t batch) { return *slots_[batch % slots_.size()]; }
@@ -44,6 +46,9 @@ class LaneScheduler::Run {
   // come about.
   void signal_fill(uint32_t block, uint64_t batch);
   void signal_publication(uint32_t block, uint64_t batch);
+  bool may_publish(uint32_t block, uint64_t batch);
+  void publish(uint32_t block, uint64_t batch);
+  void signal_finished(uint32_t block, uint64_t batch);
   void signal_retire(uint64_t batch);
   void finish(uint32_t block, uint64_t batch);
   void stop() { stopped_.store(true, std::memory_order_relaxed); }
@@ -166,10 +171,14 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
   void prepare(uint64_t batch, uint32_t waits);
   bool signal() { return waits_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
   bool signal_publication() { return unpublished_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  bool signal_finished() { return unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  bool signal_turn() { return turn_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  uint32_t placement() const { return placement_; }
 
   void proceed(ReplayThreadId thread) override;
   // Gives the lanes their lists. The set may belong to another batch afterwards.
   void publish();
+  void place(uint32_t placement, uint32_t lanes) override;
   void append(Piece piece, std::span<const uint32_t> lanes) override;
   void append_free(Piece piece) override;
   void append_to_all(Piece piece) override;
@@ -208,6 +217,8 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
   std::vector<uint32_t>
       last_entry_;  // 1 + the last entry that was put into the lane, so that it is put there once
   uint32_t next_free_lane_ = 0;
+  uint32_t placement_ = 0;
+  uint32_t lanes_in_use_ = 0;
 
   // Counts the events that the fill still waits for: the load, and the end of each predecessor. Each event's
   // task subtracts (acq_rel); the one that reaches zero spawns the fill and hands over what all of them did.
@@ -215,6 +226,14 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
   // Counts the events that the lists' publication still waits for: the fill, and the publication of the batch
   // before. As waits_; the one that reaches zero publishes.
   std::atomic<uint32_t> unpublished_ = 0;
+  // What must happen before the block has run all batches up to this one: the batch's own lists have been
+  // run, and all batches before it. As waits_; the one that reaches zero brings the next batch both of its
+  // events below.
+  std::atomic<uint32_t> unfinished_ = 0;
+  // Counted only where the batch before was placed otherwise. What the lists then still wait for:
+  // unpublished_ has reached zero, and all batches before have been run. As waits_; the one that reaches zero
+  // publishes.
+  std::atomic<uint32_t> turn_ = 0;
   // Lanes that have not run their lists, and who publishes them. Subtracted by each (acq_rel): the last one
   // finishes the block's batch on behalf of all and must have seen what they did.
   std::atomic<uint32_t> lanes_left_ = 0;
@@ -281,8 +300,11 @@ LaneScheduler::Run::Run(std::span<const ScheduledBlock> blocks, ScheduleOptions 
 }
 
 bool LaneScheduler::Run::run() {
-  // Before batch 0 there is nothing to publish and no retirement to wait for.
-  for (uint32_t b = 0; b < blocks_.size(); ++b) signal_publication(b, 0);
+  // Before batch 0 there is nothing to run or to publish, and no retirement to wait for.
+  for (uint32_t b = 0; b < blocks_.size(); ++b) {
+    signal_finished(b, 0);
+    signal_publication(b, 0);
+  }
   signal_retire(0);
 
   if (options_.recorder != nullptr) options_.recorder->begin_run(shape_, options_);
@@ -333,10 +355,33 @@ void LaneScheduler::Run::signal_fill(uint32_t block, uint64_t batch) {
   if (next.signal()) spawn(next);
 }
 
-// The task that brings the last event publishes the batch's lists, and then those of later batches that
-// waited for nothing else.
+// The task that brings the last event publishes the batch's lists.
 void LaneScheduler::Run::signal_publication(uint32_t block, uint64_t batch) {
-  while (set(block, batch).signal_publication()) set(block, batch++).publish();
+  if (may_publish(block, batch)) publish(block, batch);
+}
+
+// Lists that are placed otherwise than those before wait until these have been run, too.
+bool LaneScheduler::Run::may_publish(uint32_t block, uint64_t batch) {
+  PieceSet& next = set(block, batch);
+  if (!next.signal_publication()) return false;
+  return batch == 0 || next.placement() == blocks_[block].placement || next.signal_turn();
+}
+
+// And then the lists of the batches after it that were only waiting for it.
+void LaneScheduler::Run::publish(uint32_t block, uint64_t batch) {
+  do {
+    blocks_[block].placement = set(block, batch).placement();
+    set(block, batch).publish();
+    ++batch;
+  } while (may_publish(block, batch));
+}
+
+// The block has run the batch's own lists, or all batches before it. The event that comes last makes it the
+// next batch's turn.
+void LaneScheduler::Run::signal_finished(uint32_t block, uint64_t batch) {
+  for (; set(block, batch).signal_finished(); ++batch) {
+    if (set(block, batch + 1).signal_turn()) publish(block, batch + 1);
+  }
 }
 
 // The task that brings the last event retires the batch, and then later batches that waited for nothing else.
@@ -355,6 +400,8 @@ void LaneScheduler::Run::signal_retire(uint64_t batch) {
 
 void LaneScheduler::Run::finish(uint32_t block, uint64_t batch) {
   if (stopped()) return;
+  // First: until the batch is retired, no later one's set is anybody else's.
+  signal_finished(block, batch);
   for (const uint32_t successor : blocks_[block].successors) signal_fill(successor, batch);
   signal_retire(batch);
 }
@@ -397,7 +444,8 @@ void LaneScheduler::Run::Admission::proceed(ReplayThreadId thread) {
 void LaneScheduler::Run::PieceSet::prepare(uint64_t batch, uint32_t waits) {
   batch_ = batch;
   waits_.store(waits, std::memory_order_relaxed);
-  unpublished_.store(2, std::memory_order_relaxed);
+  for (std::atomic<uint32_t>* events : {&unpublished_, &unfinished_, &turn_})
+    events->store(2, std::memory_order_relaxed);
 }
 
 void LaneScheduler::Run::PieceSet::proceed(ReplayThreadId thread) {
@@ -406,7 +454,7 @@ void LaneScheduler::Run::PieceSet::proceed(ReplayThreadId thread) {
   const auto pieces = static_cast<uint32_t>(entries_.size());
   record(thread, {.kind = StepKind::kFill, .block = block_, .batch = batch_, .pieces = pieces});
   build_lists();
-  const ScheduleStep lists{.kind = StepKind::kLists, .block = block_, .batch = batch_, .pieces = pieces};
+  const ScheduleStep lists{StepKind::kLists, block_, 0, batch_, pieces, placement_};
   run_.signal_publication(block_, batch_);
   record(thread, lists);
 }
@@ -423,6 +471,14 @@ void LaneScheduler::Run::PieceSet::clear() {
   used_lanes_.clear();
   entries_.clear();
   entry_lanes_.clear();
+  place(0, static_cast<uint32_t>(list_ends_.size()));
+}
+
+void LaneScheduler::Run::PieceSet::place(uint32_t placement, uint32_t lanes) {
+  CHECK(entries_.empty() && lanes > 0 && lanes <= list_ends_.size());
+  placement_ = placement;
+  lanes_in_use_ = lanes;
+  if (next_free_lane_ >= lanes) next_free_lane_ = 0;
 }
 
 void LaneScheduler::Run::PieceSet::begin_entry(Piece piece) {
@@ -430,7 +486,7 @@ void LaneScheduler::Run::PieceSet::begin_entry(Piece piece) {
 }
 
 void LaneScheduler::Run::PieceSet::add_lane(uint32_t lane) {
-  DCHECK(lane < list_ends_.size());
+  DCHECK(lane < lanes_in_use_);
   const auto stamp = static_cast<uint32_t>(entries_.size());
   if (last_entry_[lane] == stamp) return;
   last_entry_[lane] = stamp;
@@ -454,7 +510,7 @@ void LaneScheduler::Run::PieceSet::append(Piece piece, std::span<const uint32_t>
 
 // As most pieces are: none comes twice to its lane.
 void LaneScheduler::Run::PieceSet::append_to_one(Piece piece, uint32_t lane) {
-  DCHECK(lane < list_ends_.size());
+  DCHECK(lane < lanes_in_use_);
   entries_.push_back({piece, static_cast<uint32_t>(entry_lanes_.size()), 1, 1});
   entry_lanes_.push_back(lane);
   if (list_ends_[lane]++ == 0) used_lanes_.push_back(lane);
@@ -462,13 +518,13 @@ void LaneScheduler::Run::PieceSet::append_to_one(Piece piece, uint32_t lane) {
 
 void LaneScheduler::Run::PieceSet::append_free(Piece piece) {
   const uint32_t lane = next_free_lane_;
-  next_free_lane_ = lane + 1 == list_ends_.size() ? 0 : lane + 1;
+  next_free_lane_ = lane + 1 == lanes_in_use_ ? 0 : lane + 1;
   append_to_one(piece, lane);
 }
 
 void LaneScheduler::Run::PieceSet::append_to_all(Piece piece) {
   begin_entry(piece);
-  for (uint32_t lane = 0; lane < list_ends_.size(); ++lane) add_lane(lane);
+  for (uint32_t lane = 0; lane < lanes_in_use_; ++lane) add_lane(lane);
   end_entry();
 }
 

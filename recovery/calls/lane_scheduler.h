@@ -9,8 +9,13 @@
 //             published, those of n are: the lanes run them -> retire(n)
 // Rendezvous  a piece in several lanes is appended to each. A lane that reaches it steps aside; the last one
 //             to arrive runs it and wakes the others.
+// Placement   how a block's rows fall to lanes, and into how many, may change from one batch to the next
+//             (LaneFill::place). Then the later batch's lists are published only once the block has run all
+//             batches before it: pieces that meet may stand in different lanes on the two sides. Other
+//             blocks, and the fills, go on meanwhile.
 // Invariants  1. every lane holds its pieces in commit order, and runs them one at a time, batch n before
-//             n+1. So two pieces of a block that share a lane run in commit order.
+//             n+1. So two pieces of a block that share a lane run in commit order. Those of batches with
+//             different placements run in the order of their batches.
 //             2. when fill(block, n) runs, every piece of every predecessor in n has run, and what those
 //                pieces wrote is visible; to the pieces of (block, n) also what they did in all batches
 //                before, as those were published before. Fills of one block run side by side: the code that
@@ -27,7 +32,7 @@
 // Publication all hand-overs are acq_rel counters of ours: a lane's list (Lane::batches_pending_), a
 // rendezvous
 //             (PieceSet::Entry::lanes_to_come), a block's batch (PieceSet::lanes_left_, ::waits_,
-//             ::unpublished_), a batch (Slot::waits). oneTBB only chooses the thread; the one word that it
+//             ::unpublished_, ::unfinished_, ::turn_), a batch (Slot::waits). oneTBB only chooses the thread; the one word that it
 //             carries is stored and loaded with release and acquire (Handover), so nothing rests on the
 //             synchronization inside its queues.
 // Threads     run() is called once, by one thread, which works as thread 0 .. threads-1 like the others.
@@ -67,6 +72,10 @@ struct ScheduleOptions {
 // Receives the pieces of one batch in one block, in commit order.
 class LaneFill {
  public:
+  // Before the first piece: the batch's pieces stand in lanes 0 .. lanes-1 of the block's, by the executor's
+  // map number `placement`. Batches with equal numbers must put pieces that may conflict into a common lane.
+  // Without this call: all lanes of the block, number 0.
+  virtual void place(uint32_t placement, uint32_t lanes) = 0;
   // The piece may conflict with others in these lanes; a lane that comes twice counts once. At least one.
   virtual void append(Piece piece, std::span<const uint32_t> lanes) = 0;
   // The piece conflicts with no other piece of the block.

@@ -1,9 +1,10 @@
 // Goal: what lane_scheduler.h promises holds for any graph, any lanes and any number of threads. Method:
 // random blocks and pieces that check themselves. A piece folds its commit order into a word of each of its
 // lanes: the words are plain memory, so ThreadSanitizer sees two pieces in one lane at once, and their final
-// values equal a serial run's only if every lane ran its pieces in order. A piece also reads, without
-// synchronization of its own, what all predecessors' pieces of its transaction wrote. Some loads ask to be
-// alone, and then touch every lane's word.
+// values equal a serial run's only if every lane ran its pieces in order. From batch to batch the placement
+// changes: a word then stands in another lane, and must still see its pieces in order. A piece also reads,
+// without synchronization of its own, what all predecessors' pieces of its transaction wrote. Some loads ask
+// to be alone, and then touch every lane's word.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,11 +19,20 @@
 namespace mneme {
 namespace {
 
+// Into how many lanes a batch's words fall, and by which map.
+struct Placed {
+  uint32_t number = 0;
+  uint32_t lanes = 1;
+  uint32_t lane_of(uint32_t word) const { return (word + number) % lanes; }
+};
+
 struct Plan {
   std::vector<ScheduledBlock> blocks;
   // lanes[block][batch][transaction]: where the piece stands; empty: the transaction has no piece in the
   // block.
+  // These are words; lane = (word + placement) % used[block][batch]
   std::vector<std::vector<std::vector<std::vector<uint32_t>>>> lanes;
+  std::vector<std::vector<Placed>> placed;  // by block and batch
   uint32_t batches = 0;
   uint32_t transactions = 0;  // in a batch
 };
@@ -39,6 +49,14 @@ Plan random_plan(std::mt19937& random, uint32_t batches, uint32_t transactions) 
       if (random() % 3 == 0) block.predecessors.push_back(p);
     }
     plan.blocks.push_back(block);
+    auto& placed = plan.placed.emplace_back(batches);
+    const uint32_t changes_in = 1 + random() % 20;
+    Placed now{0, block.lane_count};
+    for (Placed& of_batch : placed) {
+      if (random() % changes_in == 0)
+        now = {static_cast<uint32_t>(now.number + 1), 1 + static_cast<uint32_t>(random() % block.lane_count)};
+      of_batch = now;
+    }
     auto& of_block = plan.lanes.emplace_back(batches);
     const uint32_t absent_in = 1 + random() % 5;
     for (auto& of_batch : of_block) {
@@ -93,6 +111,8 @@ class CheckingExecutor final : public PieceExecutor {
     EXPECT_NE(decoded_by_[batch], 0u);
     // So that later ones overtake it.
     for (int i = 0; batch % 3 == 0 && i < 20; ++i) std::this_thread::yield();
+    const Placed& placed = plan_.placed[block][batch];
+    fill.place(placed.number, placed.lanes);
     for (uint32_t t = 0; t < plan_.transactions; ++t) {
       // A fill may use what earlier blocks put out.
       EXPECT_TRUE(predecessors_have_run(block, batch, t));
@@ -101,7 +121,7 @@ class CheckingExecutor final : public PieceExecutor {
       if (lanes.size() == plan_.blocks[block].lane_count && lanes.size() > 1)
         fill.append_to_all({t, PiecePart::iteration(7)});
       else
-        fill.append({t, PiecePart::iteration(7)}, lanes);
+        fill.append({t, PiecePart::iteration(7)}, lanes_of(placed, lanes));
     }
     return true;
   }
@@ -163,6 +183,12 @@ class CheckingExecutor final : public PieceExecutor {
       if (!has_run(p, batch, transaction)) return false;
     }
     return true;
+  }
+
+  static std::vector<uint32_t> lanes_of(const Placed& placed, const std::vector<uint32_t>& words) {
+    std::vector<uint32_t> lanes;
+    for (const uint32_t word : words) lanes.push_back(placed.lane_of(word));
+    return lanes;
   }
 
   // The pieces that a thread has made ready, and how many of them have run.

@@ -12,7 +12,7 @@
 #include "base/cache_line.h"
 #include "recovery/calls/barrier_finder.h"
 #include "recovery/calls/batch_recording.h"
-#include "recovery/calls/lane_count.h"
+#include "recovery/calls/lane_planner.h"
 #include "recovery/calls/lane_scheduler.h"
 #include "recovery/calls/piece_dispatch.h"
 #include "recovery/log/log_batch.h"
@@ -37,15 +37,14 @@ ScheduleOptions schedule_options(const ReplayOptions& options) {
 
 class ParallelReplayer::Replay final : public PieceExecutor {
  public:
-  Replay(Database& database, const Program& program, const DependencyGraph& graph,
-         std::vector<uint32_t> lanes, ReplayOptions options)
+  Replay(Database& database, const Program& program, const DependencyGraph& graph, ReplayOptions options)
       : database_(database),
         program_(program),
         schema_(database.schema()),
         options_(std::move(options)),
         recorded_(graph),
-        lanes_(std::move(lanes)),
-        dispatch_(graph, database.schema(), lanes_, options_.native),
+        dispatch_(graph, database.schema(), options_),
+        planner_(dispatch_.make_planner()),
         alone_(database) {
     for (uint32_t t = 0; t < options_.threads; ++t)
       threads_.push_back(std::make_unique<CachePadded<Thread>>(database, dispatch_));
@@ -90,8 +89,10 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     Thread& thread = thread_of(thread_id);
     Slot& slot = slot_of(batch);
     uint32_t failed = 0;
-    const Outcome outcome =
-        dispatch_.fill(block, slot.batch, slot.recording, thread.locator, thread_id, lanes, failed);
+    const LanePlacement& placement = slot.placements[block];
+    const Outcome outcome = dispatch_.fill(block, placement, slot.batch, slot.recording, thread.locator,
+                                           thread_id, lanes, failed);
+    if (placement.is_observed) planner_.observe(block, thread.locator.samples());
     thread.dispatch_seconds += seconds_since(begin);
     return outcome.completed() || fail(slot.batch, failed, outcome);
   }
@@ -109,13 +110,15 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     size_t count = 0;
     for (const Piece& piece : pieces) {
       const bool has_room = piece.part.visit(
-          [&](std::optional<uint32_t> iteration) {
+          [&](CallPart part) {
             const Call& call = slot.batch.call(piece.transaction);
+            const SliceReplay& slice = *dispatch_.find(block, call.procedure);
             size_t named = 0;
-            if (const NativeLookupFunction lookups = dispatch_.find(block, call.procedure)->lookups) {
+            if (const auto lookups =
+                    part.slice_part ? slice.parts[*part.slice_part].lookups : slice.lookups) {
               thread.recording.bind(slot.recording, piece.transaction, thread_id);
               request.arguments = call.arguments;
-              request.only_iteration = iteration;
+              request.only_iteration = part.iteration;
               named = lookups(request, room.subspan(count));
               // Perhaps it would have named more: it begins the next group.
               if (count > 0 && count + named == room.size()) return false;
@@ -145,9 +148,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     DCHECK(&slot == &slot_of(batch));
     ++thread.pieces;
     return piece.part.visit(
-        [&](std::optional<uint32_t> iteration) {
-          return run_slice(block, piece.transaction, iteration, thread_id);
-        },
+        [&](CallPart part) { return run_slice(block, piece.transaction, part, thread_id); },
         [&](uint32_t number) {
           return install(block, slot.batch, piece.transaction, change_of(slot, piece, number), thread);
         });
@@ -165,8 +166,9 @@ class ParallelReplayer::Replay final : public PieceExecutor {
   struct Slot {
     Slot(const RecordedOperations& operations, uint32_t threads) : recording(operations, threads) {}
 
-    HeldWindow window;                    // in which the batch's records lie, until it retires
-    std::span<const RecordView> records;  // to be decoded into the batch
+    HeldWindow window;                      // in which the batch's records lie, until it retires
+    std::span<const RecordView> records;    // to be decoded into the batch
+    std::vector<LanePlacement> placements;  // by block
     LogBatch batch;
     BatchRecording recording;
     bool waits_to_be_alone = false;
@@ -225,7 +227,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
   void prefetch(uint32_t block, const Slot& slot, std::span<const Piece> pieces) const {
     for (const Piece& piece : pieces) {
       piece.part.visit(
-          [&](std::optional<uint32_t>) {
+          [&](CallPart) {
             slot.batch.prefetch_arguments(piece.transaction);
             slot.recording.prefetch_operations(piece.transaction);
           },
@@ -286,6 +288,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     const size_t count = std::min<size_t>(options_.batch_transactions, end - next_record_);
     slot.records = records_.subspan(next_record_, count);
     next_record_ += count;
+    planner_.plan(slot.records, slot.placements);
     return Load::kLoaded;
   }
 
@@ -317,8 +320,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     return true;
   }
 
-  bool run_slice(uint32_t block, uint32_t transaction, std::optional<uint32_t> iteration,
-                 ReplayThreadId thread_id) {
+  bool run_slice(uint32_t block, uint32_t transaction, CallPart part, ReplayThreadId thread_id) {
     Thread& thread = thread_of(thread_id);
     Slot& slot = *thread.slot;
     const Call& call = slot.batch.call(transaction);
@@ -327,12 +329,12 @@ class ParallelReplayer::Replay final : public PieceExecutor {
 
     RunRequest request;
     request.procedure = &slice.local->replay;
-    request.body = slice.slice->body;
-    request.native = slice.run_native;
+    request.body = part.slice_part ? slice.parts[*part.slice_part].body : slice.slice->body;
+    request.native = part.slice_part ? slice.parts[*part.slice_part].run_native : slice.run_native;
     request.arguments = call.arguments;
     request.rows = &thread.rows;
     request.recording = &thread.recording;
-    request.only_iteration = iteration;
+    request.only_iteration = part.iteration;
     Outcome outcome = thread.interpreter.run(request);
     if (outcome.completed()) outcome = end_of_run(thread.rows.end_run());
     return outcome.completed() || fail(slot.batch, transaction, outcome);
@@ -379,8 +381,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
   const Schema& schema_;
   const ReplayOptions options_;
   const RecordedOperations recorded_;
-  const std::vector<uint32_t> lanes_;
   const PieceDispatch dispatch_;
+  LanePlanner planner_;
   std::vector<std::unique_ptr<CachePadded<Thread>>> threads_;
   std::vector<std::unique_ptr<Slot>> slots_;
   // Used by load(), whose calls come one at a time.
@@ -401,8 +403,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
 };
 
 ParallelReplayer::ParallelReplayer(Database& database, const Program& program, const DependencyGraph& graph,
-                                   std::vector<uint32_t> lanes, ReplayOptions options)
-    : replay_(std::make_unique<Replay>(database, program, graph, std::move(lanes), std::move(options))) {}
+                                   ReplayOptions options)
+    : replay_(std::make_unique<Replay>(database, program, graph, std::move(options))) {}
 
 ParallelReplayer::~ParallelReplayer() = default;
 
@@ -418,12 +420,7 @@ uint32_t batches_in_flight(ReplayLevel level, uint32_t threads) {
 Result<ReplayStatistics> replay_in_parallel(Database& database, const Program& program,
                                             const DependencyGraph& graph, RecordStream& records,
                                             const ReplayOptions& options) {
-  const Result<HeldWindow> first = records.peek();
-  if (!first) return first.error();
-  const std::span<const RecordView> sample =
-      *first == nullptr ? std::span<const RecordView>() : (*first)->records();
-  return ParallelReplayer(database, program, graph, lane_counts(graph, sample, options), options)
-      .replay(records);
+  return ParallelReplayer(database, program, graph, options).replay(records);
 }
 
 }  // namespace mneme

@@ -28,10 +28,10 @@ namespace mneme {
 
 class ParallelReplayer {
  public:
-  // `lanes`: as lane_counts() says (lane_count.h). Database, program, graph and the options' machine code
-  // outlive this; the program's tables are the database's.
+  // Database, program, graph and the options' machine code outlive this; the program's tables are the
+  // database's.
   ParallelReplayer(Database& database, const Program& program, const DependencyGraph& graph,
-                   std::vector<uint32_t> lanes, ReplayOptions options);
+                   ReplayOptions options);
   ~ParallelReplayer();
   ParallelReplayer(const ParallelReplayer&) = delete;
   ParallelReplayer& operator=(const ParallelReplayer&) = delete;

@@ -1,8 +1,8 @@
 // Piece: what a lane holds: a part of one of a batch's transactions, which runs as a unit.
 //
-// Cases       a part is of a call: its slice in the block, whole, or one iteration of the slice's loop; or it
-//             is one changed row of an ad-hoc transaction, by its number among the changes. visit() tells
-//             them apart, and no code outside this file sees how they are kept.
+// Cases       a part is of a call: its slice in the block, whole, or one iteration of the slice's loop, or one
+//             of Slice::parts; or it is one changed row of an ad-hoc transaction, by its number among the
+//             changes. visit() tells them apart, and no code outside this file sees how they are kept.
 // Memory      8 bytes, because lanes' lists hold millions of pieces; a std::variant would take 16.
 // Threads     a value.
 #pragma once
@@ -14,6 +14,12 @@
 
 namespace mneme {
 
+// At most one of these; none stands for the whole slice.
+struct CallPart {
+  std::optional<uint32_t> iteration;
+  std::optional<uint32_t> slice_part;  // which of Slice::parts
+};
+
 class PiecePart {
  public:
   static PiecePart slice() { return PiecePart(kWholeSlice); }
@@ -21,24 +27,34 @@ class PiecePart {
     DCHECK(number < kWholeSlice);
     return PiecePart(number);
   }
+  static PiecePart slice_part(uint32_t number) {
+    DCHECK(number < kSlicePart);
+    return PiecePart(kSlicePart | number);
+  }
   static PiecePart change(uint32_t number) {
     DCHECK(number < kChange);
     return PiecePart(kChange | number);
   }
 
-  // Returns what `of_call(std::optional<uint32_t> iteration)` or `of_change(uint32_t number)` returns; no
-  // iteration stands for the whole slice.
+  // Returns what `of_call(CallPart part)` or `of_change(uint32_t number)` returns.
   template <typename OfCall, typename OfChange>
   auto visit(OfCall&& of_call, OfChange&& of_change) const {
     if ((bits_ & kChange) != 0) return of_change(bits_ & ~kChange);
-    return of_call(bits_ == kWholeSlice ? std::nullopt : std::optional(bits_));
+    CallPart part;
+    if ((bits_ & kSlicePart) != 0) {
+      part.slice_part = bits_ & ~kSlicePart;
+    } else if (bits_ != kWholeSlice) {
+      part.iteration = bits_;
+    }
+    return of_call(part);
   }
 
   bool operator==(const PiecePart&) const = default;
 
  private:
   static constexpr uint32_t kChange = uint32_t{1} << 31;
-  static constexpr uint32_t kWholeSlice = kChange - 1;
+  static constexpr uint32_t kSlicePart = uint32_t{1} << 30;
+  static constexpr uint32_t kWholeSlice = kSlicePart - 1;
 
   explicit PiecePart(uint32_t bits) : bits_(bits) {}
 

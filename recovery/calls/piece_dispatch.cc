@@ -6,49 +6,85 @@
 
 namespace mneme {
 
-PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
-                             std::span<const uint32_t> lanes, std::span<const NativeFunctions> native)
-    : schema_(schema), changes_(graph, schema) {
-  CHECK(lanes.size() == graph.blocks.size() + 1);
+namespace {
+
+// Maps of a block with several tables of several ways each.
+constexpr size_t kMostMaps = 8;
+// Each so many a batch's transactions are observed.
+constexpr uint32_t kObservedEach = 16;
+
+}  // namespace
+
+PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema, const ReplayOptions& options)
+    : schema_(schema), graph_(graph), options_(options), changes_(graph, schema) {
   const SliceUnits units(graph);
-  CHECK(native.empty() || native.size() == units.units().size());
+  CHECK(options.native.empty() || options.native.size() == units.units().size());
   for (const Block& block : graph.blocks) {
-    add_block(block.lanes, block.predecessors, lanes[blocks_.size()]);
+    add_block(block.lanes, block.predecessors);
     auto& slices = slices_.emplace_back(graph.procedures.size());
     for (const BlockMember& member : block.members) {
       const LocalGraph& local = graph.local(member.procedure);
       const Slice& slice = local.slices[member.slice.value];
       if (!slice.is_replayed()) continue;
       SliceReplay& replay = slices[member.procedure.value].emplace(prepare(block, local, slice));
-      if (native.empty()) continue;
-      const NativeFunctions& body = native[units.body_of(member.procedure, member.slice)];
+      if (options.native.empty()) continue;
+      const NativeFunctions& body = options.native[units.body_of(member.procedure, member.slice)];
       replay.run_native = body.run_on_any;
       replay.lookups = body.lookups[0];
-      replay.locate_native = native[units.locate_body_of(member.procedure, member.slice)].run_on_any;
+      replay.locate_native = options.native[units.locate_body_of(member.procedure, member.slice)].run_on_any;
+      for (size_t p = 0; p < replay.parts.size(); ++p) {
+        const NativeFunctions& part = options.native[units.part_of(member.procedure, member.slice, p)];
+        replay.parts[p].run_native = part.run_on_any;
+        replay.parts[p].lookups = part.lookups[0];
+      }
     }
   }
-  add_block(changes_.rest_lanes(), {}, lanes.back());
+  add_block(changes_.rest_lanes(), {});
   slices_.emplace_back(graph.procedures.size());
+  const LanePlanner planner = make_planner();
+  for (uint32_t b = 0; b < blocks_.size(); ++b) {
+    blocks_[b].lane_count = planner.most_lanes(b);
+    rings_.try_emplace(blocks_[b].lane_count, blocks_[b].lane_count);
+  }
+  for (uint32_t lanes = 1; lanes <= kMostLanes; lanes *= 2) rings_.try_emplace(lanes, lanes);
 }
 
-void PieceDispatch::add_block(std::span<const LaneTable> tables, std::span<const BlockId> predecessors,
-                              uint32_t lanes) {
-  CHECK(lanes > 0);
-  Placement placement = Placement::kFree;
-  for (const LaneTable& table : tables) {
-    if (!table.columns.empty())
-      placement = Placement::kByKey;
-    else if (!table.any_lane && placement == Placement::kFree)
-      placement = Placement::kOneLane;
+LanePlanner PieceDispatch::make_planner() const {
+  std::vector<LanePlanner::BlockMaps> blocks;
+  for (const LaneMaps& of : maps_) {
+    const auto maps = static_cast<uint32_t>(of.maps.size());
+    blocks.push_back({maps, of.is_free, of.first_is_safe ? 0 : maps});
   }
-  if (placement == Placement::kByKey && lanes == 1) placement = Placement::kOneLane;
-  placements_.push_back(placement);
+  return LanePlanner(graph_, std::move(blocks), options_);
+}
 
-  ScheduledBlock scheduled;
+PieceDispatch::LaneMaps PieceDispatch::make_maps(std::span<const LaneTable> tables) {
+  LaneMaps made;
+  made.is_free = std::ranges::all_of(tables, &LaneTable::any_lane);
+  const auto tells_rows_apart = [&](const LaneMap& map) {
+    for (size_t t = 0; t < tables.size(); ++t) {
+      if (!tables[t].way(map[t]).empty()) return true;
+    }
+    return false;
+  };
+  // As one counts, the first table's way fastest.
+  for (LaneMap map(tables.size(), 0); made.maps.size() < kMostMaps;) {
+    if (tells_rows_apart(map)) {
+      made.first_is_safe |=
+          made.maps.empty() && std::ranges::all_of(map, [](size_t way) { return way == 0; });
+      made.maps.push_back(map);
+    }
+    size_t t = 0;
+    while (t < map.size() && ++map[t] == tables[t].ways()) map[t++] = 0;
+    if (t == map.size()) break;
+  }
+  return made;
+}
+
+void PieceDispatch::add_block(std::span<const LaneTable> tables, std::span<const BlockId> predecessors) {
+  maps_.push_back(make_maps(tables));
+  ScheduledBlock& scheduled = blocks_.emplace_back();
   for (const BlockId predecessor : predecessors) scheduled.predecessors.push_back(predecessor.value);
-  scheduled.lane_count = placement == Placement::kOneLane ? 1 : lanes;
-  rings_.emplace_back(scheduled.lane_count);
-  blocks_.push_back(std::move(scheduled));
 }
 
 SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, const Slice& slice) const {
@@ -58,68 +94,101 @@ SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, 
   replay.recorded = recorded_operations(slice);
   replay.recalled = recalled_operations(slice);
   for (const ir::Operation& operation : local.replay.operations) {
-    auto& tables = replay.lane_tables.emplace_back();
-    for (const ir::TableAccess& access : operation.access) tables.push_back(block.lane_table(access.table));
+    auto& accesses = replay.lanes.emplace_back();
+    for (const ir::TableAccess& access : operation.access) {
+      AccessLanes& lanes = accesses.emplace_back();
+      lanes.table = block.lane_table(access.table);
+      if (lanes.table != nullptr) lanes.table_number = static_cast<size_t>(lanes.table - block.lanes.data());
+    }
   }
-  replay.inserts_freely = std::ranges::any_of(slice.replayed, [&](OperationId operation) {
-    const std::vector<const LaneTable*>& tables = replay.lane_tables[operation.value];
-    return std::ranges::any_of(tables,
-                               [](const LaneTable* table) { return table != nullptr && table->any_lane; });
-  });
+  for (const LocatedAccess& located : slice.located) {
+    AccessLanes& lanes = replay.lanes[located.operation.value][located.access];
+    for (size_t w = 0; w < lanes.table->ways(); ++w) {
+      AccessLanes::Way& way = lanes.ways.emplace_back();
+      way.is_wide = located.is_wide[w];
+      if (way.is_wide || lanes.table->way(w) == located.columns) continue;
+      for (const ColumnId column : lanes.table->way(w)) {
+        const auto at = std::ranges::find(located.columns, column);
+        CHECK(at != located.columns.end());
+        way.places.push_back(static_cast<uint32_t>(at - located.columns.begin()));
+      }
+    }
+  }
+  const auto inserts_freely = [&](OperationId operation) {
+    return std::ranges::any_of(replay.lanes[operation.value], [](const AccessLanes& lanes) {
+      return lanes.table != nullptr && lanes.table->any_lane;
+    });
+  };
+  replay.inserts_freely = std::ranges::any_of(slice.replayed, inserts_freely);
+  replay.part_of.resize(local.replay.operations.size());
+  for (const SlicePart& part : slice.parts) {
+    SliceReplay::Part& made = replay.parts.emplace_back();
+    made.body = part.body;
+    made.inserts_freely = std::ranges::any_of(part.replayed, inserts_freely);
+    for (const OperationId operation : part.replayed) {
+      made.records |= std::ranges::count(replay.recorded, operation) > 0;
+      replay.part_of[operation.value] = static_cast<uint32_t>(replay.parts.size() - 1);
+    }
+  }
   // An iteration becomes a piece only if the locate body reports a row in it. So iterations may be pieces
   // only if every operation that records outputs is located: otherwise an iteration might not run, and its
   // outputs would be missing.
   const bool all_located = std::ranges::all_of(replay.recorded, [&](OperationId operation) {
-    return std::ranges::any_of(replay.lane_tables[operation.value],
-                               [](const LaneTable* t) { return t != nullptr; });
+    return std::ranges::any_of(replay.lanes[operation.value],
+                               [](const AccessLanes& lanes) { return lanes.table != nullptr; });
   });
   replay.by_iteration = slice.iterations_independent && all_located;
   return replay;
 }
 
-uint32_t PieceDispatch::lane_of(uint32_t block, const LaneTable& table, std::span<const Value> key) const {
-  return rings_[block].lane_of(schema_.catalog().table(table.table), table.columns, key);
+uint32_t PieceDispatch::lane_of(const LaneRing& ring, const LaneTable& table, size_t way,
+                                std::span<const Value> key) const {
+  return ring.lane_of(schema_.catalog().table(table.table), table.way(way), key);
 }
 
-Outcome PieceDispatch::fill(uint32_t block, const LogBatch& batch, BatchRecording& recording,
-                            PieceLocator& locator, ReplayThreadId thread, LaneFill& lanes,
-                            uint32_t& failed) const {
+Outcome PieceDispatch::fill(uint32_t block, const LanePlacement& placement, const LogBatch& batch,
+                            BatchRecording& recording, PieceLocator& locator, ReplayThreadId thread,
+                            LaneFill& lanes, uint32_t& failed) const {
+  locator.begin(block, placement);
   if (block == changes_.rest_block() && batch.ad_hoc_count() == 0) return {};
+  lanes.place(placement.number(), placement.lanes);
+  const bool is_free = maps_[block].is_free;
   for (uint32_t t = 0; t < batch.size(); ++t) {
     if (batch.is_ad_hoc(t)) {
-      locator.dispatch(block, batch.changes(t), t, lanes);
+      locator.dispatch(batch.changes(t), t, lanes);
       continue;
     }
     const SliceReplay* slice = find(block, batch.call(t).procedure);
     if (slice == nullptr) continue;
-    switch (placements_[block]) {
-      case Placement::kFree:
-        lanes.append_free({t, PiecePart::slice()});
-        break;
-      case Placement::kOneLane: {
-        const uint32_t lane = 0;
-        lanes.append({t, PiecePart::slice()}, {&lane, 1});
-        break;
-      }
-      case Placement::kByKey: {
-        const Outcome outcome = locator.dispatch(block, *slice, batch.call(t), t, recording, thread, lanes);
-        if (!outcome.completed()) {
-          failed = t;
-          return outcome;
-        }
-        break;
+    if (placement.is_observed && t % kObservedEach == 0)
+      locator.sample(*slice, batch.call(t), t, recording, thread);
+    if (is_free) {
+      lanes.append_free({t, PiecePart::slice()});
+    } else if (placement.lanes == 1) {
+      const uint32_t lane = 0;
+      lanes.append({t, PiecePart::slice()}, {&lane, 1});
+    } else {
+      const Outcome outcome = locator.dispatch(*slice, batch.call(t), t, recording, thread, lanes);
+      if (!outcome.completed()) {
+        failed = t;
+        return outcome;
       }
     }
   }
   return {};
 }
 
-Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const Call& call,
-                               uint32_t transaction, BatchRecording& recording, ReplayThreadId thread,
-                               LaneFill& lanes) {
+void PieceLocator::begin(uint32_t block, const LanePlacement& placement) {
   block_ = block;
+  placement_ = placement;
+  ring_ = &dispatch_.ring(placement.lanes);
+  samples_.assign(placement.is_observed ? dispatch_.maps_[block].maps.size() : 0, {});
+  sampled_lanes_.resize(std::max(sampled_lanes_.size(), samples_.size()));
+}
+
+Outcome PieceLocator::run_locate_body(const SliceReplay& slice, const Call& call, uint32_t transaction,
+                                      BatchRecording& recording, ReplayThreadId thread) {
   slice_ = &slice;
-  located_.clear();
   recording_.bind(recording, transaction, thread);
   RunRequest request;
   request.procedure = &slice.local->replay;
@@ -128,7 +197,38 @@ Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const C
   request.arguments = call.arguments;
   request.recording = &recording_;
   request.locate = this;
-  const Outcome outcome = interpreter_.run(request);
+  return interpreter_.run(request);
+}
+
+void PieceLocator::sample(const SliceReplay& slice, const Call& call, uint32_t transaction,
+                          BatchRecording& recording, ReplayThreadId thread) {
+  is_sampling_ = true;
+  for (std::vector<uint32_t>& lanes : sampled_lanes_) lanes.clear();
+  (void)run_locate_body(slice, call, transaction, recording, thread);
+  is_sampling_ = false;
+  for (size_t m = 0; m < samples_.size(); ++m) add_to_sample(samples_[m], sampled_lanes_[m]);
+}
+
+void PieceLocator::add_to_sample(LaneSample& sample, std::span<const uint32_t> lanes) {
+  ++sample.pieces;
+  if (std::ranges::count(lanes, kAllLanes) > 0) {
+    ++sample.wide;
+    return;
+  }
+  uint64_t seen = 0;
+  static_assert(kMostLanes <= 64);
+  for (const uint32_t lane : lanes) {
+    if (lane == kAnyLane || (seen >> lane & 1) != 0) continue;
+    sample.extra_lanes += seen == 0 ? 0 : 1;
+    seen |= uint64_t{1} << lane;
+    sample.in_lane[lane] += 1;
+  }
+}
+
+Outcome PieceLocator::dispatch(const SliceReplay& slice, const Call& call, uint32_t transaction,
+                               BatchRecording& recording, ReplayThreadId thread, LaneFill& lanes) {
+  located_.clear();
+  const Outcome outcome = run_locate_body(slice, call, transaction, recording, thread);
   if (!outcome.completed()) return outcome;
 
   if (located_.empty()) {
@@ -137,17 +237,24 @@ Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const C
     if (!slice.recorded.empty() || slice.inserts_freely) lanes.append_free({transaction, PiecePart::slice()});
     return outcome;
   }
-  if (slice.by_iteration && !in_one_lane()) {
-    std::ranges::sort(located_, {}, &Located::iteration);
+  if (!slice.parts.empty() && !in_one_lane() && !in_all_lanes()) {
+    std::ranges::sort(located_, {}, &Located::part);
+    for (uint32_t part = 0; part < slice.parts.size(); ++part) {
+      const std::span<const Located> located = located_in(part);
+      if (!located.empty() || slice.parts[part].records || slice.parts[part].inserts_freely)
+        append({transaction, PiecePart::slice_part(part)}, located, lanes);
+    }
+    return outcome;
+  }
+  if (slice.by_iteration && !in_one_lane() && !in_all_lanes()) {
+    std::ranges::sort(located_, {}, &Located::part);
     for (const OperationId operation : slice.recorded) {
-      recording.reserve_iterations(transaction, operation, located_.back().iteration + 1, thread);
+      recording.reserve_iterations(transaction, operation, located_.back().part + 1, thread);
     }
     for (auto rest = std::span<const Located>(located_); !rest.empty();) {
-      const uint32_t iteration = rest.front().iteration;
-      const auto end = std::ranges::find_if(rest, [&](const Located& l) { return l.iteration != iteration; });
-      const auto count = static_cast<size_t>(end - rest.begin());
-      append({transaction, PiecePart::iteration(iteration)}, rest.first(count), lanes);
-      rest = rest.subspan(count);
+      const std::span<const Located> located = located_in(rest.front().part);
+      append({transaction, PiecePart::iteration(rest.front().part)}, located, lanes);
+      rest = rest.subspan(located.size());
     }
     return outcome;
   }
@@ -155,10 +262,9 @@ Outcome PieceLocator::dispatch(uint32_t block, const SliceReplay& slice, const C
   return outcome;
 }
 
-void PieceLocator::dispatch(uint32_t block, std::span<const LoggedChange> changes, uint32_t transaction,
-                            LaneFill& lanes) {
+void PieceLocator::dispatch(std::span<const LoggedChange> changes, uint32_t transaction, LaneFill& lanes) {
   for (uint32_t c = 0; c < changes.size(); ++c) {
-    const ChangePlace* place = dispatch_.changes_.find(block, changes[c].row.table);
+    const ChangePlace* place = dispatch_.changes_.find(block_, changes[c].row.table);
     if (place == nullptr || !ChangePlacement::has_part(*place, changes[c])) continue;
     const Piece piece{transaction, PiecePart::change(c)};
     if (place->lanes->any_lane) {
@@ -166,11 +272,13 @@ void PieceLocator::dispatch(uint32_t block, std::span<const LoggedChange> change
       continue;
     }
     image_.resize(dispatch_.schema_.layout(changes[c].row.table).image_bytes());
-    if (!dispatch_.changes_.lane_values(*place, changes[c], image_.data(), key_)) {
+    const std::vector<PieceDispatch::LaneMap>& maps = dispatch_.maps_[block_].maps;
+    const size_t way = maps.empty() ? 0 : maps[placement_.map][place->table_number];
+    if (!dispatch_.changes_.lane_values(*place, way, changes[c], image_.data(), key_)) {
       lanes.append_to_all(piece);
       continue;
     }
-    const uint32_t lane = dispatch_.lane_of(block, *place->lanes, key_);
+    const uint32_t lane = dispatch_.lane_of(*ring_, *place->lanes, way, key_);
     lanes.append(piece, {&lane, 1});
   }
 }
@@ -185,9 +293,20 @@ bool PieceLocator::in_one_lane() const {
   return true;
 }
 
+// Of those that are sorted.
+std::span<const PieceLocator::Located> PieceLocator::located_in(uint32_t part) const {
+  const auto found = std::ranges::equal_range(located_, part, {}, &Located::part);
+  return {found.begin(), found.end()};
+}
+
+bool PieceLocator::in_all_lanes() const {
+  return std::ranges::any_of(located_, [](const Located& located) { return located.lane == kAllLanes; });
+}
+
 void PieceLocator::append(Piece piece, std::span<const Located> located, LaneFill& lanes) {
   lanes_.clear();
   for (const Located& l : located) {
+    if (l.lane == kAllLanes) return lanes.append_to_all(piece);
     if (l.lane != kAnyLane) lanes_.push_back(l.lane);
   }
   if (lanes_.empty())
@@ -198,9 +317,28 @@ void PieceLocator::append(Piece piece, std::span<const Located> located, LaneFil
 
 void PieceLocator::locate(OperationId operation, uint32_t access, uint32_t iteration,
                           std::span<const Value> key) {
-  const LaneTable* table = slice_->lane_tables[operation.value][access];
-  CHECK(table != nullptr);
-  located_.push_back({iteration, table->any_lane ? kAnyLane : dispatch_.lane_of(block_, *table, key)});
+  const AccessLanes& lanes = slice_->lanes[operation.value][access];
+  CHECK(lanes.table != nullptr);
+  if (!is_sampling_) {
+    const uint32_t part = slice_->parts.empty() ? iteration : slice_->part_of[operation.value];
+    located_.push_back({part, lane_of(lanes, placement_.map, *ring_, key)});
+    return;
+  }
+  const LaneRing& ring = dispatch_.ring(kMostLanes);
+  for (size_t m = 0; m < samples_.size(); ++m) sampled_lanes_[m].push_back(lane_of(lanes, m, ring, key));
+}
+
+uint32_t PieceLocator::lane_of(const AccessLanes& lanes, size_t map, const LaneRing& ring,
+                               std::span<const Value> key) {
+  if (lanes.table->any_lane) return kAnyLane;
+  const size_t number = dispatch_.maps_[block_].maps[map][lanes.table_number];
+  const AccessLanes::Way& way = lanes.ways[number];
+  if (way.is_wide) return kAllLanes;
+  if (way.places.empty())
+    return dispatch_.lane_of(ring, *lanes.table, number, key.first(lanes.table->way(number).size()));
+  way_key_.clear();
+  for (const uint32_t place : way.places) way_key_.push_back(key[place]);
+  return dispatch_.lane_of(ring, *lanes.table, number, way_key_);
 }
 
 }  // namespace mneme

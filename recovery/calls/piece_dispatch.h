@@ -4,14 +4,17 @@
 //             and reports the keys of the rows that it will touch -> a lane a key -> one piece for the slice,
 //             or one an iteration -> for each ad-hoc change that the block has a part in: one piece, where
 //             change_placement.h says
-// Invariants  a row's lane depends on its values in the table's lane columns alone, so all pieces that touch
-//             the row share a lane. Tables whose lane columns hold the same values (a warehouse, a district)
-//             share lanes.
+// Placements  which of the tables' lane ways are taken, and how many lanes there are, may differ from batch to
+//             batch (lane_planner.h). A lane map takes one way of each of the block's tables.
+// Invariants  within a placement a row's lane depends on its values in the way's columns alone, so all pieces
+//             that touch the row share a lane, or are wide and stand in all of them. Tables whose lane columns
+//             hold the same values (a warehouse, a district) share lanes.
 // Threads     constant once made; each thread brings its own PieceLocator.
 // Source      PACMAN (SIGMOD 2017), sections 4.3.1 and 4.5.
 #pragma once
 
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,6 +22,7 @@
 #include "analyzer/dependency_graph.h"
 #include "procedures/interpreter/interpreter.h"
 #include "recovery/calls/batch_recording.h"
+#include "recovery/calls/lane_planner.h"
 #include "recovery/calls/lane_ring.h"
 #include "recovery/calls/lane_scheduler.h"
 #include "recovery/calls/slice_units.h"
@@ -26,6 +30,18 @@
 #include "recovery/rows/change_placement.h"
 
 namespace mneme {
+
+// Where the rows of an access have their lanes.
+struct AccessLanes {
+  struct Way {
+    bool is_wide = false;
+    // Where the way's columns stand among the values that are reported; empty: they are these, in this order.
+    std::vector<uint32_t> places;
+  };
+  const LaneTable* table = nullptr;  // none: they need no lanes
+  size_t table_number = 0;           // in Block::lanes
+  std::vector<Way> ways;
+};
 
 // How replay runs one slice in its block.
 struct SliceReplay {
@@ -40,8 +56,18 @@ struct SliceReplay {
   NativeLookupFunction lookups = nullptr;  // of its body
   std::vector<OperationId> recorded;
   std::vector<OperationId> recalled;
-  // lane_tables[operation][access]: where the access's rows have their lanes; nullptr where they need none.
-  std::vector<std::vector<const LaneTable*>> lane_tables;
+  // Of Slice::parts.
+  struct Part {
+    std::span<const ir::Statement> body;
+    NativeRunFunction run_native = nullptr;
+    NativeLookupFunction lookups = nullptr;
+    bool records = false;
+    bool inserts_freely = false;
+  };
+  std::vector<Part> parts;
+  std::vector<uint32_t> part_of;  // by operation
+  // lanes[operation][access]: where the access's rows have their lanes.
+  std::vector<std::vector<AccessLanes>> lanes;
 };
 
 class PieceDispatch;
@@ -52,23 +78,38 @@ class PieceLocator final : private LocateSink {
   PieceLocator(const Schema& schema, const PieceDispatch& dispatch)
       : dispatch_(dispatch), interpreter_(schema) {}
 
+  // Until the next call pieces go to lanes as the placement says.
+  void begin(uint32_t block, const LanePlacement& placement);
   // Appends the transaction's pieces in the block. An error is one of replay: the locate body raised.
-  Outcome dispatch(uint32_t block, const SliceReplay& slice, const Call& call, uint32_t transaction,
+  Outcome dispatch(const SliceReplay& slice, const Call& call, uint32_t transaction,
                    BatchRecording& recording, ReplayThreadId thread, LaneFill& lanes);
   // The same for the changes of an ad-hoc transaction.
-  void dispatch(uint32_t block, std::span<const LoggedChange> changes, uint32_t transaction, LaneFill& lanes);
+  void dispatch(std::span<const LoggedChange> changes, uint32_t transaction, LaneFill& lanes);
+  // Finds out where the transaction's piece would stand by each map, and appends nothing. What it would raise is
+  // left to the piece.
+  void sample(const SliceReplay& slice, const Call& call, uint32_t transaction, BatchRecording& recording,
+              ReplayThreadId thread);
+  // What was sampled since begin(), by map.
+  std::span<const LaneSample> samples() const { return samples_; }
 
  private:
-  // The lane of a row whose order among others does not matter.
+  // The lane of a row whose order among others does not matter, and that of a row which may lie anywhere.
   static constexpr uint32_t kAnyLane = std::numeric_limits<uint32_t>::max();
+  static constexpr uint32_t kAllLanes = kAnyLane - 1;
   struct Located {
-    uint32_t iteration;
+    uint32_t part;  // of a slice in parts: which; else the iteration
     uint32_t lane;
   };
 
   void locate(OperationId operation, uint32_t access, uint32_t iteration,
               std::span<const Value> key) override;
+  Outcome run_locate_body(const SliceReplay& slice, const Call& call, uint32_t transaction,
+                          BatchRecording& recording, ReplayThreadId thread);
+  uint32_t lane_of(const AccessLanes& access, size_t map, const LaneRing& ring, std::span<const Value> key);
+  void add_to_sample(LaneSample& sample, std::span<const uint32_t> lanes);
   bool in_one_lane() const;
+  bool in_all_lanes() const;
+  std::span<const Located> located_in(uint32_t part) const;
   void append(Piece piece, std::span<const Located> located, LaneFill& lanes);
 
   const PieceDispatch& dispatch_;
@@ -76,6 +117,12 @@ class PieceLocator final : private LocateSink {
   TransactionRecording recording_;
   const SliceReplay* slice_ = nullptr;
   uint32_t block_ = 0;
+  LanePlacement placement_;
+  const LaneRing* ring_ = nullptr;  // of as many lanes
+  bool is_sampling_ = false;
+  std::vector<LaneSample> samples_;                   // by map
+  std::vector<std::vector<uint32_t>> sampled_lanes_;  // of one piece, by map
+  std::vector<Value> way_key_;
   std::vector<Located> located_;
   std::vector<uint32_t> lanes_;
   std::vector<std::byte> image_;  // of a changed row
@@ -84,10 +131,12 @@ class PieceLocator final : private LocateSink {
 
 class PieceDispatch {
  public:
-  // `lanes`: how many each of blocks() is cut into that has keys to cut it by. `native`: the machine code of
-  // the graph's SliceUnits, or nothing.
-  PieceDispatch(const DependencyGraph& graph, const Schema& schema, std::span<const uint32_t> lanes,
-                std::span<const NativeFunctions> native = {});
+  // `options`: whose placements will come (lane_planner.h), and the machine code of the graph's SliceUnits, or
+  // none.
+  PieceDispatch(const DependencyGraph& graph, const Schema& schema, const ReplayOptions& options);
+
+  // Chooses each batch's placements.
+  LanePlanner make_planner() const;
 
   // The graph's, and one more (ChangePlacement::rest_block).
   std::span<const ScheduledBlock> blocks() const { return blocks_; }
@@ -99,29 +148,36 @@ class PieceDispatch {
   }
 
   // Appends the pieces of the whole batch. `failed`: which transaction's locating raised, when that is the
-  // outcome.
-  Outcome fill(uint32_t block, const LogBatch& batch, BatchRecording& recording, PieceLocator& locator,
-               ReplayThreadId thread, LaneFill& lanes, uint32_t& failed) const;
+  // outcome. What was observed of the batch is the locator's samples() afterwards.
+  Outcome fill(uint32_t block, const LanePlacement& placement, const LogBatch& batch,
+               BatchRecording& recording, PieceLocator& locator, ReplayThreadId thread, LaneFill& lanes,
+               uint32_t& failed) const;
 
  private:
   friend class PieceLocator;
 
-  // How a block's pieces find their lanes.
-  enum class Placement : uint8_t {
-    kFree,     // nothing orders them
-    kOneLane,  // nothing tells their rows apart
-    kByKey,    // by what their locate bodies report
+  // Which way of each of the block's tables a map takes.
+  using LaneMap = std::vector<size_t>;
+  struct LaneMaps {
+    bool is_free = false;        // nothing orders the pieces
+    std::vector<LaneMap> maps;   // none: nothing tells their rows apart, or is_free
+    bool first_is_safe = false;  // no access is wide by the first one
   };
 
-  void add_block(std::span<const LaneTable> tables, std::span<const BlockId> predecessors, uint32_t lanes);
+  static LaneMaps make_maps(std::span<const LaneTable> tables);
+  void add_block(std::span<const LaneTable> tables, std::span<const BlockId> predecessors);
   SliceReplay prepare(const Block& block, const LocalGraph& local, const Slice& slice) const;
-  uint32_t lane_of(uint32_t block, const LaneTable& table, std::span<const Value> key) const;
+  const LaneRing& ring(uint32_t lanes) const { return rings_.at(lanes); }
+  uint32_t lane_of(const LaneRing& ring, const LaneTable& table, size_t way,
+                   std::span<const Value> key) const;
 
   const Schema& schema_;
+  const DependencyGraph& graph_;
+  const ReplayOptions options_;
   const ChangePlacement changes_;
   std::vector<ScheduledBlock> blocks_;
-  std::vector<Placement> placements_;                            // by block
-  std::vector<LaneRing> rings_;                                  // by block
+  std::vector<LaneMaps> maps_;                                   // by block
+  std::map<uint32_t, LaneRing> rings_;                           // by number of lanes
   std::vector<std::vector<std::optional<SliceReplay>>> slices_;  // by block and procedure
 };
 

@@ -1,6 +1,8 @@
 // Goal: parallel replay ends where serial replay ends, and both where the transactions ended. Method: random
 // calls of small schemas run forward as transactions; the log that they leave is replayed from memory, and
 // digests of all states are compared: for any number of threads, any size of batch, each level.
+#include "procedures/interpreter/call_codec.h"
+#include "recovery/log/log_batch.h"
 #include "recovery/testing/replay_fixture.h"
 
 namespace mneme {
@@ -128,6 +130,25 @@ TEST(ReplayErrors, ARecordThatHoldsNoCallIsRefusedWithItsLsn) {
   ASSERT_FALSE(replayed.ok());
   EXPECT_EQ(replayed.error().kind, ErrorKind::kDamaged);
   EXPECT_NE(replayed.error().message.find(lsn), std::string::npos) << replayed.error().message;
+}
+
+// No block has its slices: its rows come as changes.
+TEST(ReplayErrors, ACallThatIsLoggedByItsRowsIsRefused) {
+  const auto program = *compile(
+      "CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));\n"
+      "CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ DECLARE x INT; BEGIN SELECT id INTO x FROM a LIMIT 1;\n"
+      "UPDATE a SET v = x WHERE id = 1; END $$;",
+      "test.sql");
+  ASSERT_TRUE(program->procedures[0].is_logged_by_rows());
+  ByteBuffer call;
+  encode_call(*program, {ProcedureId(0), {}}, call);
+  const std::vector<RecordView> records = {{Lsn{64}, RecordKind::kCommand, call.span()}};
+  const Schema schema(program->catalog);
+  const ChangeCodec codec(schema);
+  LogBatch batch;
+  const Result<void> loaded = batch.load(*program, codec, records);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().kind, ErrorKind::kDamaged);
 }
 
 TEST(SerialReplay, TellsEachCallsResults) {

@@ -48,7 +48,7 @@ struct ScheduleStep {
   uint64_t batch = 0;
   uint32_t pieces = 0;
   // kPieces: the piece of several lanes that the lane came to, by its number in the block's batch, or
-  // kNoEntry. kRendezvous: that piece. kWaiting: the thread that ended it.
+  // kNoEntry. kRendezvous: that piece. kLists: the batch's placement. kWaiting: the thread that ended it.
   uint32_t other = kNoEntry;
   uint64_t begin = 0;  // ticks
   uint64_t end = 0;

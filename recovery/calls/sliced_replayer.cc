@@ -9,17 +9,12 @@
 
 #include "analyzer/dependency_graph.h"
 #include "recovery/calls/call_replayer.h"
-#include "recovery/calls/lane_count.h"
 #include "recovery/calls/parallel_replayer.h"
 #include "recovery/calls/serial_replayer.h"
 #include "recovery/calls/slice_units.h"
 
 namespace mneme {
 namespace {
-
-// A stretch so many times as large as the sample is worth counting lanes again, unless that was a good one.
-constexpr size_t kBetterSample = 4;
-constexpr size_t kGoodSample = 2000;
 
 // "γ: stock, order_line"; the last label is of the tables that no procedure touches.
 std::vector<std::string> block_labels(const DependencyGraph& graph, const Catalog& catalog) {
@@ -70,26 +65,20 @@ class SlicedReplayer final : public CallReplayer {
 
   Result<ReplayStatistics> replay_calls(RecordStream& stretch, const Progress& progress) override {
     if (is_too_short_to_analyse(stretch)) return replay_short(stretch, progress);
-    const Result<HeldWindow> first = stretch.peek();
-    if (!first) return first.error();
-    const auto sample = *first == nullptr ? std::span<const RecordView>() : (*first)->records();
     progress_ = &progress;
-    if (replayer_ == nullptr || (sample.size() >= kBetterSample * sampled_ && sampled_ < kGoodSample))
-      make_replayer_by(sample);
+    if (replayer_ == nullptr) make_replayer();
     auto statistics = replayer_->replay(stretch);
     progress_ = nullptr;
     return statistics;
   }
 
-  void make_replayer_by(std::span<const RecordView> sample) {
-    sampled_ = sample.size();
+  void make_replayer() {
     ReplayOptions options = setting().options;
     options.native = code_.functions();
     options.progress = [this](uint64_t done, std::optional<Lsn> last) {
       if (*progress_) (*progress_)(done, last);
     };
-    replayer_ = std::make_unique<ParallelReplayer>(setting().database, setting().program, *graph_,
-                                                   lane_counts(*graph_, sample, options), options);
+    replayer_ = std::make_unique<ParallelReplayer>(setting().database, setting().program, *graph_, options);
   }
 
   Result<ReplayStatistics> replay_short(RecordStream& stretch, const Progress& progress) const {
@@ -107,7 +96,6 @@ class SlicedReplayer final : public CallReplayer {
   std::unique_ptr<DependencyGraph> graph_;
   std::unique_ptr<SliceUnits> units_;
   CompiledUnits code_;
-  size_t sampled_ = 0;                  // records that the lanes were counted by
   const Progress* progress_ = nullptr;  // of the stretch that is being replayed
   std::unique_ptr<ParallelReplayer> replayer_;
 };

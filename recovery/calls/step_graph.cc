@@ -36,6 +36,7 @@ class GraphBuilder {
           break;
         case StepKind::kLists:
           graph_.steps[batch(step.batch).fills[step.block]].cost_ns += cost(step);
+          batch(step.batch).placements[step.block] = step.other;
           break;
         case StepKind::kPieces:
           add_pieces(step);
@@ -67,9 +68,10 @@ class GraphBuilder {
   struct Batch {
     std::vector<uint32_t> loads;  // more than one: the later ones ran alone
     uint32_t decode = kNoStep;
-    std::vector<uint32_t> fills;      // by block
-    std::vector<uint32_t> published;  // by block
-    std::vector<uint32_t> joins;      // by block
+    std::vector<uint32_t> fills;       // by block
+    std::vector<uint32_t> placements;  // by block
+    std::vector<uint32_t> published;   // by block
+    std::vector<uint32_t> joins;       // by block
     uint32_t retired = kNoStep;
   };
   struct Lane {
@@ -98,6 +100,7 @@ class GraphBuilder {
     while (batches_.size() <= number) {
       Batch& added = batches_.emplace_back();
       added.fills.assign(lanes_.size(), kNoStep);
+      added.placements.assign(lanes_.size(), 0);
       for (uint32_t b = 0; b < lanes_.size(); ++b) {
         added.published.push_back(add_join(b));
         added.joins.push_back(add_join(b));
@@ -175,6 +178,11 @@ class GraphBuilder {
         order(of.joins[predecessor], fill);
       order(fill, of.published[b]);
       if (n > 0) order(batches_[n - 1].published[b], of.published[b]);
+      if (n > 0 && batches_[n - 1].placements[b] != of.placements[b]) {
+        // Older batches than these have been retired.
+        for (uint64_t k = n; k > 0 && n - k < batches_in_flight_; --k)
+          order(batches_[k - 1].joins[b], of.published[b]);
+      }
       order(of.published[b], of.joins[b]);
       order(of.joins[b], of.retired);
     }

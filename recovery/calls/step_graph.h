@@ -9,7 +9,8 @@
 //             batch has retired.
 // Edges       those of lane_scheduler.h: taking n -> taking n+1; taking n -> decoding n -> fill (b, n); the
 //             end of n in each predecessor -> fill (b, n) -> lists (b, n), after lists (b, n-1), -> the first
-//             step of n in each lane; lanes' steps in order, a rendezvous being a step of all its lanes; all
+//             step of n in each lane; where n is placed otherwise than n-1, the ends of all batches before in
+//             b -> lists (b, n); lanes' steps in order, a rendezvous being a step of all its lanes; all
 //             of n -> retirement n -> taking of n + batches in flight. What must be alone waits for all.
 // Invariants  the edges form no cycle. Each step's cost is what was measured, less what measuring it took.
 // Memory      some 60 bytes a step: for long logs, millions of steps.

@@ -32,7 +32,16 @@ Result<void> LogBatch::add_call(const Program& program, const RecordView& record
   transactions_.push_back({.lsn = record.lsn});
   if (calls_.size() <= transaction) calls_.resize(transaction + 1);
   const Result<void> decoded = decode_call(program, payload, arena_, calls_[transaction]);
-  if (decoded) return {};
+  if (decoded) {
+    const ir::Procedure& procedure = program.procedure(calls_[transaction].procedure);
+    if (!procedure.is_logged_by_rows()) return {};
+    // The dependency graph does not allow for it.
+    return damaged(
+        "the log's record at LSN {} is a call of {}, which is logged by the rows that it changes ({}); "
+        "recovery "
+        "stops here and has changed nothing on disk",
+        record.lsn.value, procedure.name, procedure.by_chance);
+  }
   return damaged(
       "the log's record at LSN {} holds no call of this database's procedures: {}; recovery stops here "
       "and has changed nothing on disk",

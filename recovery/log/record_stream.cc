@@ -49,12 +49,6 @@ Result<HeldWindow> RecordStream::next() {
   return window;
 }
 
-Result<HeldWindow> RecordStream::peek() {
-  Result<HeldWindow> window = next();
-  if (window) kept_ = *window;
-  return window;
-}
-
 std::future<Result<HeldWindow>> RecordStream::read(size_t window) const {
   return std::async(std::launch::async,
                     [directory = directory_, log = log_, memory = memory_, window]() -> Result<HeldWindow> {

@@ -77,8 +77,6 @@ class RecordStream {
 
   // Returns nullptr if the stream has ended.
   Result<HeldWindow> next();
-  // Returns what next() will return.
-  Result<HeldWindow> peek();
 
  private:
   std::future<Result<HeldWindow>> read(size_t window) const;
@@ -86,7 +84,7 @@ class RecordStream {
   uint64_t size_;
   bool has_rows_;
   std::span<const RecordView> all_;
-  HeldWindow kept_;  // it comes next: of these, or what peek() has seen
+  HeldWindow kept_;  // of these; it comes next
   const std::string* directory_ = nullptr;
   const LogContents* log_ = nullptr;
   LogMemory* memory_ = nullptr;

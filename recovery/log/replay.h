@@ -45,7 +45,7 @@ struct ReplayOptions {
   ReplayLevel level = ReplayLevel::kPipelined;
   ReplayOrder order = ReplayOrder::kReverse;
   // CLR-P: into how many lanes a block is cut that has keys to cut it by. 0: into as many as its work demands
-  // (lane_count.h), of so many threads; 0 again: of those that replay.
+  // (lane_planner.h), of so many threads; 0 again: of those that replay.
   uint32_t lanes_per_block = 0;
   uint32_t lanes_for_threads = 0;
   // Machine code to run: of the program's procedures, by id (CLR); of the graph's SliceUnits (CLR-P). Empty:

@@ -37,9 +37,9 @@ ChangePlacement::ChangePlacement(const DependencyGraph& graph, const Schema& sch
   for (const TableDefinition& table : catalog.tables()) {
     const Owner existence = owners.existence(table.id);
     is_existence_barrier_.push_back(existence == Owner::barrier());
-    if (existence.kind() == Owner::Kind::kNobody) add_place(rest_block_, rest_lanes_[table.id.value], {});
+    if (existence.kind() == Owner::Kind::kNobody) add_place(rest_block_, rest_lanes_, table.id, {});
     if (existence.kind() == Owner::Kind::kBlock)
-      add_place(existence.block().value, *graph.block(existence.block()).lane_table(table.id), {});
+      add_place(existence.block().value, graph.block(existence.block()).lanes, table.id, {});
     const auto owned_by = [&](Owner owner) {
       std::vector<ColumnId> columns;
       for (const ColumnId column : codec_.rest_columns(table.id)) {
@@ -51,32 +51,40 @@ ChangePlacement::ChangePlacement(const DependencyGraph& graph, const Schema& sch
     may_be_barrier_.push_back(existence == Owner::barrier());
     if (existence != Owner::barrier()) continue;
     if (const auto columns = owned_by(Owner::nobody()); !columns.empty())
-      add_place(rest_block_, rest_lanes_[table.id.value], bits_of(table.id, columns));
+      add_place(rest_block_, rest_lanes_, table.id, bits_of(table.id, columns));
     for (const Block& block : graph.blocks) {
       const auto columns = owned_by(Owner::of(block.id));
-      if (!columns.empty())
-        add_place(block.id.value, *block.lane_table(table.id), bits_of(table.id, columns));
+      if (!columns.empty()) add_place(block.id.value, block.lanes, table.id, bits_of(table.id, columns));
     }
   }
 }
 
-void ChangePlacement::add_place(uint32_t block, const LaneTable& lanes, std::vector<std::byte> columns) {
-  const Catalog& catalog = schema_.catalog();
-  const TableDefinition& table = catalog.table(lanes.table);
-  ChangePlace& place = places_[block][table.id.value].emplace();
-  place.lanes = &lanes;
+void ChangePlacement::add_place(uint32_t block, std::span<const LaneTable> tables, TableId table,
+                                std::vector<std::byte> columns) {
+  const auto lanes = std::ranges::find(tables, table, &LaneTable::table);
+  ChangePlace& place = places_[block][table.value].emplace();
+  place.lanes = &*lanes;
+  place.table_number = static_cast<size_t>(lanes - tables.begin());
   place.columns = std::move(columns);
-  place.lanes_in_key =
-      table.primary_key && contains_all(catalog.index(*table.primary_key).columns, lanes.columns);
-  place.keys_stay = true;
-  std::vector<ColumnId> moving = lanes.columns;
+  for (size_t w = 0; w < lanes->ways(); ++w)
+    place.ways.push_back(make_way(schema_.catalog().table(table), lanes->way(w)));
+}
+
+ChangePlace::Way ChangePlacement::make_way(const TableDefinition& table,
+                                           const std::vector<ColumnId>& columns) const {
+  const Catalog& catalog = schema_.catalog();
+  ChangePlace::Way way;
+  way.lanes_in_key = table.primary_key && contains_all(catalog.index(*table.primary_key).columns, columns);
+  way.keys_stay = true;
+  std::vector<ColumnId> moving = columns;
   for (const IndexId id : table.indexes) {
     const IndexDefinition& index = catalog.index(id);
-    if (!index.unique || contains_all(index.columns, lanes.columns)) continue;
-    place.keys_stay = false;
+    if (!index.unique || contains_all(index.columns, columns)) continue;
+    way.keys_stay = false;
     moving.insert(moving.end(), index.columns.begin(), index.columns.end());
   }
-  place.moving = bits_of(table.id, moving);
+  way.moving = bits_of(table.id, moving);
+  return way;
 }
 
 std::vector<std::byte> ChangePlacement::bits_of(TableId table, const std::vector<ColumnId>& columns) const {
@@ -101,20 +109,21 @@ bool ChangePlacement::has_part(const ChangePlace& place, const LoggedChange& cha
   return std::ranges::any_of(changed, [](std::byte bits) { return bits != std::byte{0}; });
 }
 
-bool ChangePlacement::lane_values(const ChangePlace& place, const LoggedChange& change, std::byte* image,
-                                  std::vector<Value>& values) const {
+bool ChangePlacement::lane_values(const ChangePlace& place, size_t number, const LoggedChange& change,
+                                  std::byte* image, std::vector<Value>& values) const {
+  const ChangePlace::Way& way = place.ways[number];
   const RowChange& row = change.row;
   const bool is_moving =
-      is_update(change) ? have_common_bits(change.changed.bytes(), place.moving) : !place.keys_stay;
+      is_update(change) ? have_common_bits(change.changed.bytes(), way.moving) : !way.keys_stay;
   const bool is_whole = row.action == ChangeAction::kInsert || row.action == ChangeAction::kUpdate;
-  if (is_moving || (!is_whole && !place.lanes_in_key)) return false;
-  const bool is_row = place.lanes_in_key ? codec_.decode_key(row.table, row.columns, image)
-                                         : codec_.decode_row(row.table, row.action, row.columns, image);
+  if (is_moving || (!is_whole && !way.lanes_in_key)) return false;
+  const bool is_row = way.lanes_in_key ? codec_.decode_key(row.table, row.columns, image)
+                                       : codec_.decode_row(row.table, row.action, row.columns, image);
   // Bytes that are no row are refused by who replays them, wherever that is.
   if (!is_row) return false;
   values.clear();
   const RowLayout& layout = schema_.layout(row.table);
-  for (const ColumnId column : place.lanes->columns) values.push_back(layout.get(image, column));
+  for (const ColumnId column : place.lanes->way(number)) values.push_back(layout.get(image, column));
   return true;
 }
 

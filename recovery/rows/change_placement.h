@@ -28,11 +28,16 @@ namespace mneme {
 
 // The part of a table's changes that a block replays.
 struct ChangePlace {
+  // One of LaneTable's ways to cut.
+  struct Way {
+    std::vector<std::byte> moving;  // of ChangeCodec::rest: an update of these concerns other lanes, too
+    bool lanes_in_key = false;      // the lane columns are of the primary key
+    bool keys_stay = false;         // the lane columns are of each unique key
+  };
   const LaneTable* lanes = nullptr;
+  size_t table_number = 0;         // in the block's lane tables
   std::vector<std::byte> columns;  // of ChangeCodec::rest, what it owns; empty: all, and the rows' existence
-  std::vector<std::byte> moving;   // of ChangeCodec::rest: an update of these concerns other lanes, too
-  bool lanes_in_key = false;       // the lane columns are of the primary key
-  bool keys_stay = false;          // the lane columns are of each unique key
+  std::vector<Way> ways;
 
   // nullptr: all columns.
   std::optional<ColumnBits> among() const {
@@ -59,13 +64,15 @@ class ChangePlacement {
   }
   // Whether the block that has this place has anything to do.
   static bool has_part(const ChangePlace& place, const LoggedChange& change);
-  // The values of the lane columns; they point into `image`, a row's for scratch. False: the change concerns
+  // The values of the way's columns; they point into `image`, a row's for scratch. False: the change concerns
   // all lanes.
-  bool lane_values(const ChangePlace& place, const LoggedChange& change, std::byte* image,
+  bool lane_values(const ChangePlace& place, size_t way, const LoggedChange& change, std::byte* image,
                    std::vector<Value>& values) const;
 
  private:
-  void add_place(uint32_t block, const LaneTable& lanes, std::vector<std::byte> columns);
+  void add_place(uint32_t block, std::span<const LaneTable> tables, TableId table,
+                 std::vector<std::byte> columns);
+  ChangePlace::Way make_way(const TableDefinition& table, const std::vector<ColumnId>& columns) const;
   std::vector<std::byte> bits_of(TableId table, const std::vector<ColumnId>& columns) const;
 
   const Schema& schema_;

@@ -1,0 +1,204 @@
+#include "recovery/calls/lane_planner.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "logging/record/record_content.h"
+
+namespace mneme {
+namespace {
+
+constexpr double kLoopTurns = 10;
+constexpr double kLanesAShare = 4;
+constexpr size_t kSampledCalls = 128;  // of a batch
+// After so many batches a batch counts half, and a block's sample, too.
+constexpr double kBatchFade = 0.9;
+constexpr double kSampleFade = 0.8;
+// Fewer observed pieces tell nothing.
+constexpr double kFewestObserved = 16;
+// To locate a piece's rows, and to run it in a short lane, in operations.
+constexpr double kLaneCost = 0.7;
+// A lane that waits for a piece, or is woken by one, in operations.
+constexpr double kMeetingCost = 6;
+// A placement stays until another is so much better: a change drains the block once.
+constexpr double kWorthAChange = 0.9;
+
+double work_of(std::span<const ir::Statement> statements) {
+  double work = 0;
+  for (const ir::Statement& statement : statements) {
+    const double inside = work_of(statement.body) + work_of(statement.else_body);
+    switch (statement.kind) {
+      case ir::StatementKind::kForRange:
+      case ir::StatementKind::kForQuery:
+      case ir::StatementKind::kWhile:
+        work += kLoopTurns * inside;
+        break;
+      default:
+        work += inside;
+    }
+    // What is recalled was another slice's work.
+    const bool performs = statement.mode == ir::OperationMode::kPerform ||
+                          statement.mode == ir::OperationMode::kPerformAndRecord;
+    if (statement.operation.valid() && performs) ++work;
+  }
+  return work;
+}
+
+}  // namespace
+
+void LaneSample::add(const LaneSample& other) {
+  pieces += other.pieces;
+  wide += other.wide;
+  extra_lanes += other.extra_lanes;
+  for (size_t l = 0; l < in_lane.size(); ++l) in_lane[l] += other.in_lane[l];
+}
+
+void LaneSample::fade(double factor) {
+  pieces *= factor;
+  wide *= factor;
+  extra_lanes *= factor;
+  for (float& pieces_there : in_lane) pieces_there *= static_cast<float>(factor);
+}
+
+double LaneSample::fullest_share() const {
+  const double narrow = pieces - wide;
+  return narrow <= 0 ? 0 : std::min(1.0, std::ranges::max(in_lane) / narrow);
+}
+
+LanePlanner::LanePlanner(const DependencyGraph& graph, std::vector<BlockMaps> maps,
+                         const ReplayOptions& options)
+    : options_(options),
+      threads_(options.lanes_for_threads > 0 ? options.lanes_for_threads : options.threads),
+      calls_(graph.procedures.size(), 0),
+      blocks_(maps.size()) {
+  CHECK(maps.size() == graph.blocks.size() + 1);
+  for (size_t b = 0; b < maps.size(); ++b) {
+    Block& block = blocks_[b];
+    block.maps = maps[b];
+    block.work.assign(graph.procedures.size(), 0);
+    block.pieces.assign(graph.procedures.size(), 0);
+    block.samples.resize(maps[b].maps);
+    block.placement.map = maps[b].first < maps[b].maps ? maps[b].first : 0;
+    if (b == graph.blocks.size()) break;
+    for (const BlockMember& member : graph.blocks[b].members) {
+      const Slice& slice = graph.local(member.procedure).slices[member.slice.value];
+      block.work[member.procedure.value] += work_of(slice.body);
+      if (slice.is_replayed())
+        block.pieces[member.procedure.value] = slice.iterations_independent ? kLoopTurns : 1;
+    }
+  }
+}
+
+uint32_t LanePlanner::most_lanes(uint32_t block) const {
+  const BlockMaps& maps = blocks_[block].maps;
+  if (maps.maps == 0 && !maps.is_free) return 1;
+  if (options_.lanes_per_block > 0) return options_.lanes_per_block;
+  return options_.level == ReplayLevel::kStatic || threads_ == 1 ? 1 : kMostLanes;
+}
+
+// A call begins with its procedure's number (call_codec.h). Whether the rest is one is found out when it is
+// replayed.
+void LanePlanner::count_calls(std::span<const RecordView> records) {
+  for (double& calls : calls_) calls *= kBatchFade;
+  const size_t stride = std::max<size_t>(1, records.size() / kSampledCalls);
+  for (size_t i = 0; i < records.size(); i += stride) {
+    const std::optional<ByteSpan> call = call_of(records[i].kind, records[i].payload);
+    if (!call) continue;
+    const uint64_t procedure = ByteReader(*call).get_varint();
+    if (procedure < calls_.size()) ++calls_[procedure];
+  }
+}
+
+void LanePlanner::plan(std::span<const RecordView> records, std::vector<LanePlacement>& placements) {
+  placements.assign(blocks_.size(), {});
+  const bool adapts = options_.lanes_per_block == 0 && options_.level == ReplayLevel::kPipelined;
+  if (adapts) count_calls(records);
+  std::lock_guard lock(mutex_);
+  Estimate estimate;
+
+  for (const Block& block : blocks_) {
+    for (size_t p = 0; p < calls_.size(); ++p) estimate.work += calls_[p] * block.work[p];
+  }
+  for (uint32_t b = 0; b < blocks_.size(); ++b) {
+    Block& block = blocks_[b];
+    LanePlacement& placement = placements[b];
+    placement.map = block.placement.map;
+    const uint32_t most = most_lanes(b);
+    if (most == 1) continue;
+    const bool is_rest = b + 1 == blocks_.size();
+    if (!adapts || is_rest || block.maps.is_free) {
+      placement.lanes = most;
+      continue;
+    }
+    estimate.block_work = estimate.block_pieces = 0;
+    for (size_t p = 0; p < calls_.size(); ++p) {
+      estimate.block_work += calls_[p] * block.work[p];
+      estimate.block_pieces += calls_[p] * block.pieces[p];
+    }
+    block.placement = choose(block, estimate);
+    placement = block.placement;
+  }
+}
+
+uint32_t LanePlanner::wanted_lanes(double share) const {
+  const double threads_worth = share * threads_;
+  if (threads_worth <= 1) return 1;
+  return std::bit_ceil(std::min(kMostLanes, static_cast<uint32_t>(std::ceil(kLanesAShare * threads_worth))));
+}
+
+LanePlacement LanePlanner::choose(const Block& block, const Estimate& estimate) const {
+  LanePlacement best = block.placement;
+  if (estimate.work == 0) return best;
+  const uint32_t wanted = wanted_lanes(estimate.block_work / estimate.work);
+  if (wanted == 1) return {.map = best.map, .lanes = 1};
+  best.lanes = std::min(best.lanes, wanted);
+  best.is_observed = true;
+  double best_time = time_of(block, estimate, best) * kWorthAChange;
+  for (const uint32_t lanes : {1u, wanted, wanted / 4}) {
+    for (uint32_t map = 0; map < block.maps.maps; ++map) {
+      const LanePlacement placement{.map = map, .lanes = std::max(lanes, 1u), .is_observed = true};
+      if (placement.number() == best.number()) continue;
+      const double time = time_of(block, estimate, placement);
+      if (time >= best_time) continue;
+      best = placement;
+      best_time = time;
+    }
+  }
+  return best;
+}
+
+// In parts of the time that one thread takes for all blocks.
+double LanePlanner::time_of(const Block& block, const Estimate& estimate, LanePlacement placement) const {
+  const double share = estimate.block_work / estimate.work;
+  if (placement.lanes == 1) return std::max(share, 1.0 / threads_);
+  const LaneSample& sample = block.samples[placement.map];
+  double wide = 0;
+  double extra_lanes = 0;
+  double fullest = 0;
+  if (sample.pieces >= kFewestObserved) {
+    wide = sample.wide / sample.pieces;
+    extra_lanes = sample.extra_lanes / sample.pieces;
+    fullest = sample.fullest_share();
+  } else if (placement.map != block.maps.first) {
+    return 1;  // not before it has been observed
+  }
+  const double meetings = extra_lanes + wide * (placement.lanes - 1);
+  const double operations = estimate.block_work / estimate.block_pieces;
+  const double work = share * (1 + (kLaneCost + kMeetingCost * meetings) / operations);
+  const double longest = work * (wide + (1 - wide) * std::max(fullest, 1.0 / placement.lanes));
+  return std::max(longest, (1 - share + work) / threads_);
+}
+
+void LanePlanner::observe(uint32_t block, std::span<const LaneSample> samples) {
+  std::lock_guard lock(mutex_);
+  for (size_t m = 0; m < samples.size(); ++m) {
+    LaneSample& sum = blocks_[block].samples[m];
+    sum.fade(kSampleFade);
+    sum.add(samples[m]);
+  }
+}
+
+}  // namespace mneme

@@ -1,0 +1,107 @@
+// LanePlanner: into how many lanes a replay cuts each block of a batch, and by which columns.
+//
+// Why         Lanes cost: to know a piece's lanes, the rows that its call will touch must be located, a loop
+//             falls into as many pieces as it meets lanes, the look-ups of a short lane overlap little, and a
+//             piece of several lanes is waited for by all of them. A block needs more than one lane only
+//             where one thread could not keep up with it while the others run the other blocks, of this batch
+//             and of the next ones: where its share of the work, times the threads, is more than one
+//             thread's.
+// Flow        plan(batch) counts the batch's calls -> the shares of the blocks' work, over the last batches
+//             -> for each block the placement that is estimated to end first -> PieceDispatch fills the
+//             block's lanes by it, and locates every 16th transaction by the other placements, too ->
+//             observe() -> the next plan(). Logs change: what is observed of old batches fades.
+// Estimate    A block's work: the operations that its slices replay, those in loops counted kLoopTurns times.
+//             With one lane a batch takes as long as the larger of the block's share and the threads' part of
+//             all. With lanes the block's work is more, by locating and by waits for pieces of several lanes,
+//             and it takes as long as the fullest lane, or the threads' part of all. Ties go to one lane.
+// Units       lanes: 1, or a power of two that leaves kLanesAShare lanes for each thread's worth of work, so
+//             that long ones and short ones even out.
+// Threads     plan(): one call at a time, in order of batches. observe(): any, beside it.
+// Source      PACMAN (SIGMOD 2017), section 4.4, gives cores to blocks by their shares of the work; lanes are
+//             ours.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "recovery/log/replay.h"
+
+namespace mneme {
+
+inline constexpr uint32_t kMostLanes = 64;
+
+// How one batch's pieces of a block find their lanes.
+struct LanePlacement {
+  uint32_t map = 0;    // which of the block's lane maps (PieceDispatch::maps)
+  uint32_t lanes = 1;  // 1: nothing is located
+  // Whether a sample of the transactions is to be located by all maps.
+  bool is_observed = false;
+
+  // Equal for placements that put each row into the same lane.
+  uint32_t number() const { return lanes == 1 ? 0 : map * 2 * kMostLanes + lanes; }
+};
+
+// What a sample of a block's pieces was found to touch, by one of its lane maps cut into kMostLanes.
+struct LaneSample {
+  double pieces = 0;
+  double wide = 0;         // of these, pieces of all lanes
+  double extra_lanes = 0;  // of the others, beyond one for each
+  std::array<float, kMostLanes> in_lane = {};
+
+  void add(const LaneSample& other);
+  void fade(double factor);
+  // Of the pieces that are not wide, as many as stand in the fullest lane.
+  double fullest_share() const;
+};
+
+class LanePlanner {
+ public:
+  // What a block offers. By one that orders nothing pieces go to any lane: it has no map.
+  struct BlockMaps {
+    uint32_t maps = 0;
+    bool is_free = false;
+    // The map that may serve before it has been observed: every access fixes its columns. None: `maps`.
+    uint32_t first = 0;
+  };
+  // `maps`: one for each of the graph's blocks, and one for the rows that no procedure touches, which are cut as
+  // the options say.
+  LanePlanner(const DependencyGraph& graph, std::vector<BlockMaps> maps, const ReplayOptions& options);
+
+  // A placement for each block. `records`: the batch's.
+  void plan(std::span<const RecordView> records, std::vector<LanePlacement>& placements);
+  // `samples`: one for each map of the block.
+  void observe(uint32_t block, std::span<const LaneSample> samples);
+
+  // How many lanes a block can come to have.
+  uint32_t most_lanes(uint32_t block) const;
+
+ private:
+  struct Block {
+    BlockMaps maps;
+    std::vector<double> work;         // by procedure: one call's, in operations
+    std::vector<double> pieces;       // by procedure: one call's, where there are lanes
+    std::vector<LaneSample> samples;  // by map
+    LanePlacement placement;
+  };
+  struct Estimate {
+    double work = 0;        // of a batch, in operations, of all blocks
+    double block_work = 0;  // of the block
+    double block_pieces = 0;
+  };
+
+  void count_calls(std::span<const RecordView> records);
+  LanePlacement choose(const Block& block, const Estimate& estimate) const;
+  double time_of(const Block& block, const Estimate& estimate, LanePlacement placement) const;
+  uint32_t wanted_lanes(double share) const;
+
+  const ReplayOptions options_;
+  const uint32_t threads_;
+  std::vector<double> calls_;  // by procedure, in the last batches
+  std::mutex mutex_;           // of what observe() and plan() share: the samples
+  std::vector<Block> blocks_;
+};
+
+}  // namespace mneme
