@@ -289,7 +289,7 @@ class Analyzer {
       slice.located = plans[i]->located();
       slice.iterations_independent = plans[i]->iterations_independent();
       for (std::vector<OperationId>& part : plans[i]->parts()) {
-        std::vector<ir::Statement> body = SlicePlan(analysis(local.procedure), part).body(recorded);
+        ir::MarkedBody body = SlicePlan(analysis(local.procedure), part).body(recorded);
         slice.parts.push_back({std::move(part), std::move(body)});
       }
     }
@@ -310,11 +310,11 @@ const LaneTable* Block::lane_table(TableId table) const {
 
 namespace {
 
-const ir::Statement* marked_loop(const std::vector<ir::Statement>& body) {
-  for (const ir::Statement& statement : body) {
-    if (statement.iterations_apart) return &statement;
-    if (const ir::Statement* loop = marked_loop(statement.body)) return loop;
-    if (const ir::Statement* loop = marked_loop(statement.else_body)) return loop;
+const ir::Statement* marked_loop(ir::BodyView body) {
+  for (const ir::Statement& statement : body.statements) {
+    if (body.marks.of(statement).iterations_apart) return &statement;
+    if (const ir::Statement* loop = marked_loop(body.inner(statement.body))) return loop;
+    if (const ir::Statement* loop = marked_loop(body.inner(statement.else_body))) return loop;
   }
   return nullptr;
 }

@@ -21,6 +21,7 @@
 #include "engine/schema/catalog.h"
 #include "procedures/binder/program.h"
 #include "procedures/ir/ir.h"
+#include "procedures/ir/marked_body.h"
 
 namespace mneme {
 
@@ -63,7 +64,7 @@ struct SliceEdge {
 // A part of a slice that nothing flows to or from within the slice.
 struct SlicePart {
   std::vector<OperationId> replayed;
-  std::vector<ir::Statement> body;  // as Slice::body, of these operations alone
+  ir::MarkedBody body;  // as Slice::body, of these operations alone
 };
 
 struct Slice {
@@ -78,15 +79,14 @@ struct Slice {
   std::vector<OperationId> replayed;
   bool is_replayed() const { return !replayed.empty(); }
 
-  // The body that replay runs against LocalGraph::replay; ir::OperationMode says how it treats each
-  // operation.
-  std::vector<ir::Statement> body;
-  // Dispatch runs it to learn the lanes: operations of the slice are kLocate statements, one for each access
-  // to a table whose rows are spread over lanes, with one argument for each of LocatedAccess::columns (an
+  // The body that replay runs against LocalGraph::replay; its marks say how it treats each operation.
+  ir::MarkedBody body;
+  // Dispatch runs it to learn the lanes: operations of the slice are marked kLocate, one for each access
+  // to a table whose rows are spread over lanes, with one value of the lane key for each of LocatedAccess::columns (an
   // access with the same key as the one before is left out). It recalls from ancestor blocks only. Where it depends
   // on the slice's own reads whether an access happens, the access is reported as if it did. A run that
   // reports nothing may go to any lane.
-  std::vector<ir::Statement> locate_body;
+  ir::MarkedBody locate_body;
   std::vector<LocatedAccess> located;  // in program order
   // All replayed operations lie in one outermost FOR loop, marked in `body` and `locate_body`, and each of
   // its iterations can run apart from the others. Iterations that the locate body does not report have

@@ -221,36 +221,41 @@ void SlicePlan::keep_known_controls(StatementId at) {
   }
 }
 
-std::vector<Statement> SlicePlan::body(const std::set<OperationId>& recorded) const {
-  return body_of(analysis_.body(), recorded);
+ir::MarkedBody SlicePlan::body(const std::set<OperationId>& recorded) const {
+  ir::MarkedBody body;
+  add_kept(analysis_.body(), recorded, body, body.statements);
+  return body;
 }
 
-std::vector<Statement> SlicePlan::body_of(const std::vector<Statement>& list,
-                                          const std::set<OperationId>& recorded) const {
-  std::vector<Statement> body;
+void SlicePlan::add_kept(const std::vector<Statement>& list, const std::set<OperationId>& recorded,
+                         ir::MarkedBody& body, std::vector<Statement>& out) const {
   for (const Statement& statement : list) {
     const StatementId id = table_.id_of(statement);
     if (!kept_[id.value]) continue;
-    Statement& copy = body.emplace_back(statement);
-    copy.body = body_of(statement.body, recorded);
-    copy.else_body = body_of(statement.else_body, recorded);
-    copy.iterations_apart = id == independent_loop_;
-    if (is_foreign(id)) {
-      copy.mode = OperationMode::kRecall;
-    } else if (is_own(id) && recorded.contains(statement.operation)) {
-      copy.mode = OperationMode::kPerformAndRecord;
+    Statement copy = statement;
+    copy.body.clear();
+    copy.else_body.clear();
+    add_kept(statement.body, recorded, body, copy.body);
+    add_kept(statement.else_body, recorded, body, copy.else_body);
+    if (id == independent_loop_ || has_operation(statement)) {
+      const bool records = is_own(id) && recorded.contains(statement.operation);
+      body.mark(copy, {.mode = is_foreign(id) ? OperationMode::kRecall
+                               : records      ? OperationMode::kPerformAndRecord
+                                              : OperationMode::kPerform,
+                       .iterations_apart = id == independent_loop_});
     }
+    out.push_back(std::move(copy));
   }
+}
+
+ir::MarkedBody SlicePlan::locate_body() const {
+  ir::MarkedBody body;
+  add_locates(analysis_.body(), body, body.statements);
   return body;
 }
 
-std::vector<Statement> SlicePlan::locate_body() const {
-  std::vector<Statement> body;
-  add_locates(analysis_.body(), body);
-  return body;
-}
-
-void SlicePlan::add_locates(const std::vector<Statement>& list, std::vector<Statement>& out) const {
+void SlicePlan::add_locates(const std::vector<Statement>& list, ir::MarkedBody& body,
+                            std::vector<Statement>& out) const {
   for (const Statement& statement : list) {
     const StatementId id = table_.id_of(statement);
     if (kept_to_locate_[id.value]) {
@@ -258,46 +263,48 @@ void SlicePlan::add_locates(const std::vector<Statement>& list, std::vector<Stat
       Statement copy = statement;
       copy.body.clear();
       copy.else_body.clear();
-      add_locates(statement.body, copy.body);
-      add_locates(statement.else_body, copy.else_body);
-      copy.iterations_apart = id == independent_loop_;
-      if (has_operation(statement)) copy.mode = OperationMode::kRecall;
+      add_locates(statement.body, body, copy.body);
+      add_locates(statement.else_body, body, copy.else_body);
+      if (id == independent_loop_ || has_operation(statement)) {
+        body.mark(copy, {.mode = has_operation(statement) ? OperationMode::kRecall : OperationMode::kPerform,
+                         .iterations_apart = id == independent_loop_});
+      }
       out.push_back(std::move(copy));
     } else {
-      add_locates_at(id, out);
-      add_locates(statement.body, out);
-      add_locates(statement.else_body, out);
+      add_locates_at(id, body, out);
+      add_locates(statement.body, body, out);
+      add_locates(statement.else_body, body, out);
     }
   }
 }
 
-void SlicePlan::add_locates_at(StatementId at, std::vector<Statement>& out) const {
+void SlicePlan::add_locates_at(StatementId at, ir::MarkedBody& body, std::vector<Statement>& out) const {
   for (const LocateSite& site : sites_) {
     if (site.at != at) continue;
+    // A read and then a write of one row, as most procedures have it, need not be reported twice.
+    if (!out.empty() && repeats(out.back(), ir::StatementMarks(body.marks).of(out.back()), site)) continue;
     Statement locate;
     locate.kind = StatementKind::kOperation;
-    locate.mode = OperationMode::kLocate;
     locate.where = table_.statement(at).where;
     locate.operation = site.access.operation;
-    locate.access = site.access.access;
-    locate.args = site.key;
-    // A read and then a write of one row, as most procedures have it, need not be reported twice.
-    if (out.empty() || !repeats(out.back(), site)) out.push_back(std::move(locate));
+    body.mark(locate, {.mode = OperationMode::kLocate, .access = site.access.access, .lane_key = site.key});
+    out.push_back(std::move(locate));
   }
 }
 
-bool SlicePlan::repeats(const Statement& locate, const LocateSite& site) const {
-  if (locate.mode != OperationMode::kLocate) return false;
+bool SlicePlan::repeats(const Statement& statement, const ir::StatementMark& mark,
+                        const LocateSite& site) const {
+  if (mark.mode != OperationMode::kLocate) return false;
   const auto former = std::ranges::find_if(sites_, [&](const LocateSite& other) {
-    return other.access.operation == locate.operation && other.access.access == locate.access;
+    return other.access.operation == statement.operation && other.access.access == mark.access;
   });
   const auto part_of = [&](OperationId operation) {
     return part_of_[static_cast<size_t>(std::ranges::lower_bound(replayed_, operation) - replayed_.begin())];
   };
-  return part_of(locate.operation) == part_of(site.access.operation) &&
+  return part_of(statement.operation) == part_of(site.access.operation) &&
          former->access.table == site.access.table && former->access.columns == site.access.columns &&
          former->access.is_wide == site.access.is_wide &&
-         std::ranges::equal(locate.args, site.key, same_expression);
+         std::ranges::equal(mark.lane_key, site.key, same_expression);
 }
 
 std::vector<LocatedAccess> SlicePlan::located() const {

@@ -43,8 +43,8 @@ class SlicePlan {
   const std::set<std::pair<OperationId, VariableId>>& used_outputs() const { return used_outputs_; }
 
   // `recorded`: the operations that other slices recall.
-  std::vector<ir::Statement> body(const std::set<OperationId>& recorded) const;
-  std::vector<ir::Statement> locate_body() const;
+  ir::MarkedBody body(const std::set<OperationId>& recorded) const;
+  ir::MarkedBody locate_body() const;
   std::vector<LocatedAccess> located() const;
   // Once located: what Slice::parts says.
   std::vector<std::vector<OperationId>> parts() const;
@@ -61,11 +61,13 @@ class SlicePlan {
   bool is_known(const ir::Expr& expr, StatementId at) const;
   bool runs_surely(StatementId at) const;
   void keep_known_controls(StatementId at);
-  std::vector<ir::Statement> body_of(const std::vector<ir::Statement>& list,
-                                     const std::set<OperationId>& recorded) const;
-  void add_locates(const std::vector<ir::Statement>& list, std::vector<ir::Statement>& out) const;
-  void add_locates_at(StatementId at, std::vector<ir::Statement>& out) const;
-  bool repeats(const ir::Statement& locate, const LocateSite& site) const;
+  // These append to `out`, a list of statements in `body`.
+  void add_kept(const std::vector<ir::Statement>& list, const std::set<OperationId>& recorded,
+                ir::MarkedBody& body, std::vector<ir::Statement>& out) const;
+  void add_locates(const std::vector<ir::Statement>& list, ir::MarkedBody& body,
+                   std::vector<ir::Statement>& out) const;
+  void add_locates_at(StatementId at, ir::MarkedBody& body, std::vector<ir::Statement>& out) const;
+  bool repeats(const ir::Statement& statement, const ir::StatementMark& mark, const LocateSite& site) const;
   void find_parts();
   bool in_one_loop(OperationId a, OperationId b) const;
   bool have_common_key(OperationId a, OperationId b) const;

@@ -224,12 +224,12 @@ BoundQuery bind_query_deep(const Program& program, const syntax::Operation& oper
   OperationBinder binder(program.catalog, query.strings, ordered, names, query.procedure);
   ir::Statement loop;
   loop.kind = ir::StatementKind::kForQuery;
-  loop.mode = ir::OperationMode::kPerformAndRecord;
   loop.where = operation.where;
   loop.operation = binder.bind(operation, OperationBinder::Use::kUser, {});
   if (std::optional<ir::Expr> raising = binder.take_raising())
-    query.procedure.body.push_back(make_raising(std::move(*raising)));
-  query.procedure.body.push_back(std::move(loop));
+    query.body.statements.push_back(make_raising(std::move(*raising)));
+  query.body.mark(loop, {.mode = ir::OperationMode::kPerformAndRecord});
+  query.body.statements.push_back(std::move(loop));
   ir::Operation& bound = query.procedure.operations[0];
   expect_no_order_of_hash_tables(program.catalog, bound);
   const std::vector<std::string> output_names = binder.output_names();

@@ -18,6 +18,7 @@
 #include "engine/schema/catalog.h"
 #include "procedures/binder/program.h"
 #include "procedures/ir/ir.h"
+#include "procedures/ir/marked_body.h"
 #include "procedures/ir/sql_error.h"
 #include "procedures/parser/syntax.h"
 
@@ -29,7 +30,8 @@ struct ResultColumn {
 };
 
 struct BoundQuery {
-  ir::Procedure procedure;
+  ir::Procedure procedure;          // has no body of its own
+  ir::MarkedBody body;              // keeps the rows that it finds
   std::deque<std::string> strings;  // what text constants point into
   std::vector<ResultColumn> columns;
 };

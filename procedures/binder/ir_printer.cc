@@ -60,8 +60,8 @@ std::string_view mode_name(ir::OperationMode mode) {
 
 class Printer {
  public:
-  Printer(const Catalog& catalog, const ir::Procedure& procedure)
-      : catalog_(catalog), procedure_(procedure) {}
+  Printer(const Catalog& catalog, const ir::Procedure& procedure, ir::StatementMarks marks = {})
+      : catalog_(catalog), procedure_(procedure), marks_(marks) {}
 
   void body(std::span<const Statement> statements, size_t indent) {
     for (const Statement& each : statements) statement(each, indent);
@@ -209,7 +209,7 @@ class Printer {
                         statement.step ? " by " + print(*statement.step) : "", found()),
             statement, indent);
       case StatementKind::kForQuery:
-        line(indent, fmt::format("{}for each row of{}", mode_name(statement.mode), found()));
+        line(indent, fmt::format("{}for each row of{}", mode_name(marks_.of(statement).mode), found()));
         perform(statement, indent + 2 * kStep);
         return body(statement.body, indent + kStep);
       case StatementKind::kWhile:
@@ -234,7 +234,8 @@ class Printer {
   void perform(const Statement& statement, size_t indent) {
     const Operation& operation = procedure_.operations[statement.operation.value];
     const ExpressionPrinter print(catalog_, procedure_, &operation);
-    switch (statement.mode) {
+    const ir::StatementMark& mark = marks_.of(statement);
+    switch (mark.mode) {
       case ir::OperationMode::kPerform:
         return this->operation(operation, indent);
       case ir::OperationMode::kPerformAndRecord:
@@ -248,14 +249,15 @@ class Printer {
       }
       case ir::OperationMode::kLocate:
         return line(indent, fmt::format("locate #{} {} by ({})", operation.id.value,
-                                        catalog_.table(operation.access[statement.access].table).name,
-                                        join(statement.args, print)));
+                                        catalog_.table(operation.access[mark.access].table).name,
+                                        join(mark.lane_key, print)));
     }
     CHECK(false && "no such mode");
   }
 
   const Catalog& catalog_;
   const ir::Procedure& procedure_;
+  const ir::StatementMarks marks_;
   std::string text_;
 };
 
@@ -296,10 +298,10 @@ std::string print_procedure(const Catalog& catalog, const ir::Procedure& procedu
   return text + body.take();
 }
 
-std::string print_body(const Program& program, const ir::Procedure& procedure,
-                       std::span<const Statement> body, size_t indent) {
-  Printer printer(program.catalog, procedure);
-  printer.body(body, indent);
+std::string print_body(const Program& program, const ir::Procedure& procedure, ir::BodyView body,
+                       size_t indent) {
+  Printer printer(program.catalog, procedure, body.marks);
+  printer.body(body.statements, indent);
   return printer.take();
 }
 

@@ -13,16 +13,17 @@
 
 #include "procedures/binder/program.h"
 #include "procedures/ir/ir.h"
+#include "procedures/ir/marked_body.h"
 
 namespace mneme {
 
 std::string print_catalog(const Catalog& catalog);
 std::string print_procedure(const Catalog& catalog, const ir::Procedure& procedure);
 
-// Statements with their modes: the body of a procedure or of a slice of it. `indent`: of the first level, in
+// Statements as they are marked: the body of a procedure or of a slice of it. `indent`: of the first level, in
 // blanks.
-std::string print_body(const Program& program, const ir::Procedure& procedure,
-                       std::span<const ir::Statement> body, size_t indent = 0);
+std::string print_body(const Program& program, const ir::Procedure& procedure, ir::BodyView body,
+                       size_t indent = 0);
 
 std::string print_operation(const Program& program, const ir::Procedure& procedure,
                             const ir::Operation& operation, size_t indent = 0);

@@ -112,9 +112,9 @@ TEST(Program, PrintsWhatASliceDoesAboutItsOperations) {
   const auto program = compiled(test_procedure(
       "SELECT branch INTO v FROM account WHERE id = p_id; UPDATE account SET branch = v WHERE id = p_id;"));
   const ir::Procedure& procedure = program->procedures[0];
-  std::vector<ir::Statement> slice(procedure.body.begin() + 1, procedure.body.end());
-  slice[0].mode = ir::OperationMode::kRecall;
-  slice[1].mode = ir::OperationMode::kPerformAndRecord;
+  ir::MarkedBody slice{{procedure.body.begin() + 1, procedure.body.end()}, {}};
+  slice.mark(slice.statements[0], {.mode = ir::OperationMode::kRecall});
+  slice.mark(slice.statements[1], {.mode = ir::OperationMode::kPerformAndRecord});
   EXPECT_EQ(print_body(*program, procedure, slice),
             "recall #0 into v\n"
             "record\n"
@@ -122,9 +122,9 @@ TEST(Program, PrintsWhatASliceDoesAboutItsOperations) {
             "      reads account(id)\n"
             "      writes account(branch)\n"
             "      set branch := v\n");
-  slice[1].mode = ir::OperationMode::kLocate;
-  slice[1].args.push_back(procedure.operations[1].access[0].path.equalities[0].values[0]);
-  slice.erase(slice.begin());
+  const ir::Expr& key = procedure.operations[1].access[0].path.equalities[0].values[0];
+  slice.mark(slice.statements[1], {.mode = ir::OperationMode::kLocate, .lane_key = {key}});
+  slice.statements.erase(slice.statements.begin());
   EXPECT_EQ(print_body(*program, procedure, slice), "locate #1 account by (p_id)\n");
 }
 

@@ -54,12 +54,13 @@ class Interpreter::Machine {
   // Runs a loop's body once, as iteration `iteration`. False: the loop is over, and `flow` how it leaves off.
   bool run_iteration(const Statement& loop, uint32_t iteration, Flow& flow);
   bool runs_iteration(const Statement& loop, uint32_t iteration) const {
-    return !loop.iterations_apart || !request_.only_iteration || *request_.only_iteration == iteration;
+    return !request_.only_iteration || *request_.only_iteration == iteration ||
+           !mark_of(loop).iterations_apart;
   }
 
   // An operation in no loop belongs to iteration 0.
   uint32_t current_iteration() const { return loop_depth_ == 0 ? 0 : iteration_; }
-  void locate(const Statement& statement, Flow& flow);
+  Flow locate(const Statement& statement);
   Recording::Recorded recall(const Operation& operation);
   void record(const Operation& operation, const ResultRows& rows);
   uint32_t next_execution(const Operation& operation);
@@ -68,6 +69,9 @@ class Interpreter::Machine {
   void set_outputs(const Operation& operation, const Value* row);
   void set_found(VariableId found, bool value) {
     if (found.valid()) state_.frame.set(found, Value::of_bool(value));
+  }
+  const ir::StatementMark& mark_of(const Statement& statement) const {
+    return request_.body.marks.of(statement);
   }
   const Operation& operation_of(const Statement& statement) const {
     return request_.procedure->operations[statement.operation.value];
@@ -97,7 +101,7 @@ Outcome Interpreter::Machine::run(const RunRequest& request) {
   set_found(request.procedure->found, false);
   loop_depth_ = 0;
   iteration_ = 0;
-  run_block(request.body);
+  run_block(request.body.statements);
   return state_.outcome;
 }
 
@@ -251,12 +255,13 @@ Flow Interpreter::Machine::run_for_range(const Statement& statement) {
 }
 
 Flow Interpreter::Machine::run_for_query(const Statement& statement) {
-  CHECK(statement.mode != OperationMode::kLocate);
+  const OperationMode mode = mark_of(statement).mode;
+  CHECK(mode != OperationMode::kLocate);
   const Operation& operation = operation_of(statement);
   ResultRows rows{0, 0, static_cast<uint32_t>(operation.outputs.size())};
   std::span<const Value> recalled;
-  const bool recalls = statement.mode == OperationMode::kRecall;
-  const bool records = statement.mode == OperationMode::kPerformAndRecord;
+  const bool recalls = mode == OperationMode::kRecall;
+  const bool records = mode == OperationMode::kPerformAndRecord;
   if (recalls) {
     const Recording::Recorded recorded = recall(operation);
     rows.count = recorded.rows;
@@ -320,26 +325,23 @@ Flow Interpreter::Machine::run_raise(const Statement& statement) {
 
 Flow Interpreter::Machine::run_operation(const Statement& statement) {
   const Operation& operation = operation_of(statement);
-  Flow flow = Flow::kNext;
-  if (statement.mode == OperationMode::kLocate) {
-    locate(statement, flow);
-    return flow;
-  }
-  if (statement.mode == OperationMode::kRecall) {
+  const OperationMode mode = mark_of(statement).mode;
+  if (mode == OperationMode::kLocate) return locate(statement);
+  if (mode == OperationMode::kRecall) {
     const Recording::Recorded recorded = recall(operation);
     set_outputs(operation, recorded.rows > 0 ? recorded.values.data() : nullptr);
     set_found(operation.found, recorded.rows > 0);
-    return flow;
+    return Flow::kNext;
   }
   ResultRows rows;
   if (!operations_.perform(operation, OperationRunner::Wanted::kInto, rows)) return Flow::kFailed;
   if (!check_into(operation, rows.count)) return Flow::kFailed;
   if (rows.count > 0 && !operations_.cast_row(operation, rows, 0)) return Flow::kFailed;
-  if (statement.mode == OperationMode::kPerformAndRecord) record(operation, rows);
+  if (mode == OperationMode::kPerformAndRecord) record(operation, rows);
   set_outputs(operation, rows.count > 0 ? operations_.values(rows).data() : nullptr);
   set_found(operation.found, rows.count > 0);
   operations_.pop(rows);
-  return flow;
+  return Flow::kNext;
 }
 
 bool Interpreter::Machine::check_into(const Operation& operation, uint32_t count) {
@@ -359,15 +361,14 @@ void Interpreter::Machine::set_outputs(const Operation& operation, const Value* 
   }
 }
 
-void Interpreter::Machine::locate(const Statement& statement, Flow& flow) {
-  const std::span<Value> key = state_.arena.make_array<Value>(statement.args.size());
+Flow Interpreter::Machine::locate(const Statement& statement) {
+  const ir::StatementMark& mark = mark_of(statement);
+  const std::span<Value> key = state_.arena.make_array<Value>(mark.lane_key.size());
   for (size_t i = 0; i < key.size(); ++i) {
-    if (!state_.value_of(statement.args[i], statement.where, key[i])) {
-      flow = Flow::kFailed;
-      return;
-    }
+    if (!state_.value_of(mark.lane_key[i], statement.where, key[i])) return Flow::kFailed;
   }
-  request_.locate->locate(statement.operation, statement.access, current_iteration(), key);
+  request_.locate->locate(statement.operation, mark.access, current_iteration(), key);
+  return Flow::kNext;
 }
 
 // Executions of an operation within one iteration of the outermost loop count from 0.

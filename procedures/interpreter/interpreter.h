@@ -23,6 +23,7 @@
 #include "procedures/interpreter/native_abi.h"
 #include "procedures/interpreter/recording.h"
 #include "procedures/ir/ir.h"
+#include "procedures/ir/marked_body.h"
 
 namespace mneme {
 
@@ -41,7 +42,7 @@ struct Outcome {
   bool completed() const { return kind == Kind::kCompleted; }
 };
 
-// Told by statements of mode kLocate which lane keys the rows of an operation's access have.
+// Told by statements that are marked kLocate which lane keys the rows of an operation's access have.
 class LocateSink {
  public:
   virtual ~LocateSink() = default;
@@ -55,7 +56,7 @@ class LocateSink {
 // One run: what, with which arguments, on what.
 struct RunRequest {
   const ir::Procedure* procedure = nullptr;
-  std::span<const ir::Statement> body;  // the procedure's own, or a slice's
+  ir::BodyView body;                    // the procedure's own, or a slice's
   NativeRunFunction native = nullptr;   // the machine code of `body`: run in its place
   bool prefetch = true;                 // native code fetches rows ahead, where it knows which
   std::span<const Argument> arguments;  // one a parameter, then the hidden ones; checked (call_codec.h)

@@ -23,6 +23,7 @@
 #include "procedures/interpreter/recording.h"
 #include "procedures/interpreter/row_peeks.h"
 #include "procedures/ir/ir.h"
+#include "procedures/ir/marked_body.h"
 #include "procedures/ir/sql_error.h"
 
 namespace mneme {
@@ -73,11 +74,12 @@ struct NativeFunctions {
 struct NativeUnit {
   std::string name;  // an identifier, unique among the units compiled together
   const ir::Procedure* procedure = nullptr;
-  std::span<const ir::Statement> body;
+  ir::BodyView body;
 
   // A procedure, not a slice of one.
   bool is_whole() const {
-    return body.data() == procedure->body.data() && body.size() == procedure->body.size();
+    return body.statements.data() == procedure->body.data() &&
+           body.statements.size() == procedure->body.size();
   }
 };
 

@@ -70,15 +70,18 @@ class SliceRun : public testing::Test {
   SliceRun() {
     // The loop of either slice: what reads prices, and what adds to the sums.
     CHECK(sell_.body.size() == 1 && sell_.body[0].body.size() == 2);
-    reads_ = writes_ = locates_ = sell_.body;
-    reads_[0].body[0].mode = OperationMode::kPerformAndRecord;
-    reads_[0].body.pop_back();
-    writes_[0].iterations_apart = true;
-    writes_[0].body[0].mode = OperationMode::kRecall;
-    Statement& locate = locates_[0].body[1];
-    locate.mode = OperationMode::kLocate;
-    locate.args = sell_.operations[locate.operation.value].access[0].path.equalities[0].values;
-    locates_[0].body.erase(locates_[0].body.begin());
+    reads_.statements = writes_.statements = locates_.statements = sell_.body;
+    Statement& reads = reads_.statements[0];
+    reads_.mark(reads.body[0], {.mode = OperationMode::kPerformAndRecord});
+    reads.body.pop_back();
+    Statement& writes = writes_.statements[0];
+    writes_.mark(writes, {.iterations_apart = true});
+    writes_.mark(writes.body[0], {.mode = OperationMode::kRecall});
+    Statement& locates = locates_.statements[0];
+    const ir::Operation& added = sell_.operations[locates.body[1].operation.value];
+    locates_.mark(locates.body[1],
+                  {.mode = OperationMode::kLocate, .lane_key = added.access[0].path.equalities[0].values});
+    locates.body.erase(locates.body.begin());
 
     for (int64_t item = 1; item <= 3; ++item) {
       const Value price[] = {Value::of_int(item), Value::of_int(item * 10)};
@@ -88,7 +91,7 @@ class SliceRun : public testing::Test {
     }
   }
 
-  Outcome run(std::span<const Statement> body, std::optional<uint32_t> only_iteration = std::nullopt) {
+  Outcome run(ir::BodyView body, std::optional<uint32_t> only_iteration = std::nullopt) {
     RunRequest request = RunRequest::of(sell_, arguments_, rows_);
     request.body = body;
     request.recording = &recording_;
@@ -105,7 +108,7 @@ class SliceRun : public testing::Test {
   Interpreter interpreter_{schema_};
   MapRecording recording_;
   KeyList located_;
-  std::vector<Statement> reads_, writes_, locates_;
+  ir::MarkedBody reads_, writes_, locates_;
 
   const std::vector<Value> items_ = {Value::of_int(3), Value::of_int(1), Value::of_int(3)};
   const std::vector<Argument> arguments_ = {Argument::of_array(items_), Argument::of(Value::of_int(2))};

@@ -290,26 +290,11 @@ enum class StatementKind : uint8_t {
   kOperation,  // operation
 };
 
-// How a statement of kind kOperation or kForQuery treats its operation. A bound procedure performs all of
-// them; the analyzer's slices perform some and recall others (analyzer/).
-enum class OperationMode : uint8_t {
-  kPerform,           // on the rows; outputs go to the variables
-  kPerformAndRecord,  // and outputs are kept for later slices of the same transaction
-  kRecall,            // not performed: the outputs that an earlier slice recorded go to the variables
-  // not performed: the rows' lanes are reported, for dispatch at replay: `args` are the lane key
-  kLocate,
-  // of the operation's access `access`, one statement an access
-};
-
 struct Statement {
   StatementKind kind = StatementKind::kAssign;
-  OperationMode mode = OperationMode::kPerform;
   bool reverse = false;
-  // In a slice, the outermost FOR loop that holds all operations it performs, where no iteration needs
-  // another: a run may be asked for one iteration of this loop alone.
-  bool iterations_apart = false;
   uint32_t loop_depth = 0;
-  uint32_t access = 0;  // kLocate: which of the operation's table accesses
+  uint32_t mark = 0;  // what is said of it beside the IR (marked_body.h); 0: nothing
   SourceLocation where;
   VariableId variable;
   VariableId source_array;
@@ -319,9 +304,8 @@ struct Statement {
   std::optional<Expr> step;
   OperationId operation;
   const char* sqlstate = sqlstate::kRaise;  // kRaise
-  std::string message;  // kRaise: the format, with % for each argument and %% for a percent sign
-  // kRaise: the message's arguments; kLocate: the values of the lane columns, in their order
-  std::vector<Expr> args;
+  std::string message;     // kRaise: the format, with % for each argument and %% for a percent sign
+  std::vector<Expr> args;  // kRaise: the message's arguments
   NodeList<Statement> body;
   NodeList<Statement> else_body;
 };

@@ -100,9 +100,9 @@ std::string emit_results(UnitScope& scope) {
 }
 
 std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
-  UnitScope scope(schema, *unit.procedure);
+  UnitScope scope(schema, unit);
   StatementEmitter statements(scope);
-  statements.emit_block(unit.body);
+  statements.emit_block(unit.body.statements);
   const std::string body = scope.text.joined();
   const std::string results = unit.is_whole() ? emit_results(scope) : "";
 

@@ -54,7 +54,7 @@ bool reads_row_text(const ir::Expr& expr);
 
 // The meaning of names in a unit: its variables, the rows at hand.
 struct UnitScope {
-  UnitScope(const Schema& s, const ir::Procedure& p);
+  UnitScope(const Schema& s, const NativeUnit& unit);
 
   const std::string& variable(VariableId id) {
     used[id.value] = true;
@@ -63,6 +63,7 @@ struct UnitScope {
 
   const Schema& schema;
   const ir::Procedure& procedure;
+  const ir::StatementMarks marks;
   FunctionText text;
   std::vector<std::string> variables;  // in C++, by VariableId
   std::vector<bool> used;

@@ -18,8 +18,9 @@ using ir::StatementKind;
 void LookupWalk::emit_operation(const Statement& statement) {
   const Operation& operation = scope_.procedure.operations[statement.operation.value];
   const ir::TableAccess& access = operation.access[0];
-  if (statement.mode == ir::OperationMode::kRecall) return emit_recall(statement);
-  if (statement.mode == ir::OperationMode::kLocate) return;
+  const ir::OperationMode mode = scope_.marks.of(statement).mode;
+  if (mode == ir::OperationMode::kRecall) return emit_recall(statement);
+  if (mode == ir::OperationMode::kLocate) return;
   if (operation.kind == ir::OperationKind::kInsert) {
     emit_insert(operation);
     return forget({&statement, 1});

@@ -68,8 +68,8 @@ bool has_key_words(const Expr& expr) {
 
 LookupWalk::LookupWalk(const Schema& schema, const NativeUnit& unit, uint32_t round,
                        const LookupRounds* rounds)
-    : scope_(schema, *unit.procedure),
-      body_(unit.body),
+    : scope_(schema, unit),
+      body_(unit.body.statements),
       text_(scope_.text),
       expressions_(scope_),
       access_(scope_),
@@ -366,7 +366,7 @@ void LookupWalk::emit_for_range(const Statement& statement) {
     text_.line("int64_t left = static_cast<int64_t>(lookups.size());");
     text_.line("int64_t {} = {};", number, from.value);
     text_.line("uint32_t {}_at = 0;", number);
-    if (statement.iterations_apart) {
+    if (scope_.marks.of(statement).iterations_apart) {
       text_.open("if (request.only_iteration)");
       text_.line("{0}_at = *request.only_iteration;", number);
       text_.line("{0} {1} {0}_at * {2};", number, statement.reverse ? "-=" : "+=", step.value);

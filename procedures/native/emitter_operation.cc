@@ -16,10 +16,11 @@ std::string OperationEmitter::table_literal(const Operation& operation) const {
 
 void OperationEmitter::emit(const Statement& statement, const std::string& iteration) {
   const Operation& operation = scope_.procedure.operations[statement.operation.value];
-  if (statement.mode == OperationMode::kLocate) return locate(statement, iteration);
+  const OperationMode mode = scope_.marks.of(statement).mode;
+  if (mode == OperationMode::kLocate) return locate(statement, iteration);
   text_.open();
-  declare_outputs(operation, statement.mode == OperationMode::kRecall);
-  if (statement.mode == OperationMode::kRecall) {
+  declare_outputs(operation, mode == OperationMode::kRecall);
+  if (mode == OperationMode::kRecall) {
     recall(statement, iteration);
   } else {
     text_.line("uint32_t count = 0;");
@@ -37,7 +38,7 @@ void OperationEmitter::emit(const Statement& statement, const std::string& itera
     }
     check_into(operation);
     cast_outputs(operation);
-    if (statement.mode == OperationMode::kPerformAndRecord) record(operation, iteration);
+    if (mode == OperationMode::kPerformAndRecord) record(operation, iteration);
   }
   set_outputs(operation);
   set_found(operation, "count > 0");
@@ -172,11 +173,12 @@ void OperationEmitter::recall(const Statement& statement, const std::string& ite
 }
 
 void OperationEmitter::locate(const Statement& statement, const std::string& iteration) {
+  const ir::StatementMark& mark = scope_.marks.of(statement);
   std::string key;
-  for (const ir::Expr& arg : statement.args)
-    key += (key.empty() ? "" : ", ") + boxed(expressions_.emit(arg), arg.type);
+  for (const ir::Expr& value : mark.lane_key)
+    key += (key.empty() ? "" : ", ") + boxed(expressions_.emit(value), value.type);
   text_.line("run.locate->locate(OperationId{{{}}}, {}, {}, std::initializer_list<Value>{{{}}});",
-             statement.operation.value, statement.access, iteration, key);
+             statement.operation.value, mark.access, iteration, key);
 }
 
 // ---- changes ----

@@ -281,10 +281,10 @@ bool reads_row_text(const Expr& expr) {
   return reads;
 }
 
-UnitScope::UnitScope(const Schema& s, const ir::Procedure& p)
-    : schema(s), procedure(p), used(p.variables.size()) {
-  for (size_t i = 0; i < p.variables.size(); ++i) {
-    std::string name = identifier_of(p.variables[i].name);
+UnitScope::UnitScope(const Schema& s, const NativeUnit& unit)
+    : schema(s), procedure(*unit.procedure), marks(unit.body.marks), used(procedure.variables.size()) {
+  for (size_t i = 0; i < procedure.variables.size(); ++i) {
+    std::string name = identifier_of(procedure.variables[i].name);
     // No other names begin like v_count.
     if (name.size() < 3 || name[1] != '_') name = "v_" + name;
     if (std::ranges::find(variables, name) != variables.end()) name += fmt::format("_{}", i);

@@ -203,7 +203,8 @@ std::string OperationEmitter::emit_loop(const Statement& statement, const std::s
   const std::string number = text_.new_name("i");
   std::string results;
   std::string begin = "0";
-  const bool recalls = statement.mode == OperationMode::kRecall;
+  const ir::StatementMark& mark = scope_.marks.of(statement);
+  const bool recalls = mark.mode == OperationMode::kRecall;
   if (recalls) {
     results = text_.new_name("recorded");
     text_.line(
@@ -218,7 +219,7 @@ std::string OperationEmitter::emit_loop(const Statement& statement, const std::s
     results = collect_results(operation, cut, begin, end);
     text_.line("const int64_t {} = static_cast<int64_t>({} - {});", count, end, begin);
   }
-  if (statement.mode == OperationMode::kPerformAndRecord) {
+  if (mark.mode == OperationMode::kPerformAndRecord) {
     text_.open();
     text_.line("ArenaVector<Value> recorded(*run.arena);");
     text_.open("for (int64_t row = 0; row < {}; ++row)", count);
@@ -240,7 +241,7 @@ std::string OperationEmitter::emit_loop(const Statement& statement, const std::s
   for (const ir::Output& output : operation.outputs)
     no_row += fmt::format(" {} = {{}};", scope_.variable(output.into));
   if (!no_row.empty()) text_.line("if ({} == 0) {{{} }}", count, no_row);
-  if (statement.iterations_apart) {
+  if (mark.iterations_apart) {
     text_.line("const Iterations apart{} = iterations_apart(run, {});", number, count);
     text_.open("for (int64_t {0} = apart{0}.begin; {0} < apart{0}.end; ++{0})", number);
   } else {
@@ -255,7 +256,7 @@ std::string OperationEmitter::emit_loop(const Statement& statement, const std::s
                  unboxed(rep, fmt::format("{}.values[{} * {} + {}]", results, number, width, i)));
     } else if (!operation.outputs[i].cast_when_taken) {
       text_.line("{} = {}[{} + {}].output{};", variable, results, begin, number, i);
-    } else if (statement.mode == OperationMode::kPerformAndRecord) {
+    } else if (mark.mode == OperationMode::kPerformAndRecord) {
       text_.line("{} = {}[{} + {}].cast{};", variable, results, begin, number, i);
     } else {
       const std::string found = fmt::format("{}[{} + {}].output{}", results, begin, number, i);

@@ -21,10 +21,11 @@ void StatementEmitter::comment(const Statement& statement) {
   // A comment that ends in a backslash would continue in the next line.
   std::ranges::replace(sql, '\\', '/');
   std::ranges::replace(sql, '\n', ' ');
-  const char* mode = statement.mode == ir::OperationMode::kRecall   ? "recalled: "
-                     : statement.mode == ir::OperationMode::kLocate ? "located: "
-                                                                    : "";
-  text_.line("// line {}: {}{}", statement.where.line, mode, sql);
+  const ir::OperationMode mode = scope_.marks.of(statement).mode;
+  const char* treated = mode == ir::OperationMode::kRecall   ? "recalled: "
+                        : mode == ir::OperationMode::kLocate ? "located: "
+                                                             : "";
+  text_.line("// line {}: {}{}", statement.where.line, treated, sql);
 }
 
 void StatementEmitter::emit_block(std::span<const Statement> statements) {
@@ -68,7 +69,7 @@ void StatementEmitter::emit(const Statement& statement) {
     case StatementKind::kRaise:
       return emit_raise(statement);
     case StatementKind::kOperation:
-      if (statement.mode != ir::OperationMode::kLocate) {
+      if (scope_.marks.of(statement).mode != ir::OperationMode::kLocate) {
         scope_.where = place_literal(scope_.procedure.operations[statement.operation.value].where);
       }
       return operations_.emit(statement, iteration());
@@ -155,7 +156,7 @@ void StatementEmitter::emit_for_range(const Statement& statement) {
   text_.line("const int64_t {0} = {1} < {2} ? 0 : ({1} - {2}) / {3} + 1;", count, high, low, step);
   const std::string number = text_.new_name("i");
   begin_loop(statement, number);
-  if (statement.iterations_apart) {
+  if (scope_.marks.of(statement).iterations_apart) {
     text_.line("const Iterations apart{} = iterations_apart(run, {});", number, count);
     text_.open("for (int64_t {0} = apart{0}.begin; {0} < apart{0}.end; ++{0})", number);
   } else {

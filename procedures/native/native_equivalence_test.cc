@@ -93,29 +93,31 @@ class Notes final : public Recording, public LocateSink {
 // ---- slices by hand ----
 
 // Gives every operation a mode; what has no key of its own to locate is recalled.
-void set_modes(std::vector<Statement>& statements, const ir::Procedure& procedure, bool outermost,
-               OperationMode of_selects, OperationMode of_changes) {
+void set_modes(std::vector<Statement>& statements, ir::MarkedBody& body, const ir::Procedure& procedure,
+               bool outermost, OperationMode of_selects, OperationMode of_changes) {
   for (Statement& statement : statements) {
+    ir::StatementMark mark;
     if (statement.operation.valid()) {
       const ir::Operation& operation = procedure.operations[statement.operation.value];
-      statement.mode = operation.kind == ir::OperationKind::kSelect ? of_selects : of_changes;
-      if (statement.mode == OperationMode::kLocate) {
+      mark.mode = operation.kind == ir::OperationKind::kSelect ? of_selects : of_changes;
+      if (mark.mode == OperationMode::kLocate) {
         for (const ir::AccessPath::Equality& equality : operation.access[0].path.equalities) {
           if (equality.array.valid() || equality.values.size() != 1) break;
-          statement.args.push_back(equality.values[0]);
+          mark.lane_key.push_back(equality.values[0]);
         }
-        if (statement.args.empty() || statement.kind == StatementKind::kForQuery) {
-          statement.args.clear();
-          statement.mode = OperationMode::kRecall;
+        if (mark.lane_key.empty() || statement.kind == StatementKind::kForQuery) {
+          mark.lane_key.clear();
+          mark.mode = OperationMode::kRecall;
         }
       }
     }
     const bool loop =
         statement.kind == StatementKind::kForRange || statement.kind == StatementKind::kForQuery;
-    statement.iterations_apart = loop && outermost;
+    mark.iterations_apart = loop && outermost;
+    body.mark(statement, std::move(mark));
     const bool inside = loop || statement.kind == StatementKind::kWhile;
-    set_modes(statement.body, procedure, outermost && !inside, of_selects, of_changes);
-    set_modes(statement.else_body, procedure, outermost, of_selects, of_changes);
+    set_modes(statement.body, body, procedure, outermost && !inside, of_selects, of_changes);
+    set_modes(statement.else_body, body, procedure, outermost, of_selects, of_changes);
   }
 }
 
@@ -201,7 +203,7 @@ class Equivalence {
   std::vector<std::string> procedures_sql_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Schema> schema_;
-  std::vector<std::array<std::vector<Statement>, kUnitsEach - 1>> slices_;
+  std::vector<std::array<ir::MarkedBody, kUnitsEach - 1>> slices_;
   std::optional<NativeCode> code_;
   Arena arena_;
   uint64_t completed_ = 0;
@@ -230,9 +232,9 @@ void Equivalence::compile_units() {
     auto& slices = slices_[procedure.id.value];
     units.push_back({procedure.name, &procedure, procedure.body});
     for (size_t i = 0; i < slices.size(); ++i) {
-      slices[i] = procedure.body;
+      slices[i].statements = procedure.body;
       const OperationMode record = OperationMode::kPerformAndRecord;
-      set_modes(slices[i], procedure, true,
+      set_modes(slices[i].statements, slices[i], procedure, true,
                 i == 0   ? record
                 : i == 1 ? OperationMode::kRecall
                          : OperationMode::kLocate,
@@ -296,7 +298,7 @@ std::string Equivalence::outcome_of(const RunRequest& request, Interpreter& inte
   std::string text = fmt::format("{} {} \"{}\" at {}:{};", static_cast<int>(outcome.kind), outcome.sqlstate,
                                  outcome.message, outcome.where.line, outcome.where.column);
   if (!outcome.completed()) return text;
-  if (request.body.data() != request.procedure->body.data()) return text;
+  if (request.body.statements.data() != request.procedure->body.data()) return text;
   size_t next = 0;
   for (const ir::Parameter& parameter : request.procedure->parameters) {
     if (!parameter.inout) continue;

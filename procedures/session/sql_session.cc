@@ -181,6 +181,7 @@ StatementResult SqlSession::run_query(const syntax::Operation& operation) {
   const std::vector<Argument> arguments = hidden_arguments(query.procedure);
   RowCollector collector(query);
   RunRequest request = RunRequest::of(query.procedure, arguments, transaction_);
+  request.body = query.body;
   request.recording = &collector;
   StatementResult result;
   for (uint32_t attempts = 1;; ++attempts) {

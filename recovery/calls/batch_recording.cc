@@ -16,11 +16,12 @@ constexpr uint32_t kNotRecorded = std::numeric_limits<uint32_t>::max();
 // As many as an order has lines.
 constexpr uint32_t kFirstIterations = 16;
 
-void collect(std::span<const ir::Statement> body, ir::OperationMode mode, std::vector<OperationId>& into) {
-  for (const ir::Statement& statement : body) {
-    if (statement.operation.valid() && statement.mode == mode) into.push_back(statement.operation);
-    collect(statement.body, mode, into);
-    collect(statement.else_body, mode, into);
+void collect(ir::BodyView body, ir::OperationMode mode, std::vector<OperationId>& into) {
+  for (const ir::Statement& statement : body.statements) {
+    const bool is_in_mode = body.marks.of(statement).mode == mode;
+    if (statement.operation.valid() && is_in_mode) into.push_back(statement.operation);
+    collect(body.inner(statement.body), mode, into);
+    collect(body.inner(statement.else_body), mode, into);
   }
 }
 

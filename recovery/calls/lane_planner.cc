@@ -26,10 +26,10 @@ constexpr double kMeetingCost = 6;
 // A placement stays until another is so much better: a change drains the block once.
 constexpr double kWorthAChange = 0.9;
 
-double work_of(std::span<const ir::Statement> statements) {
+double work_of(ir::BodyView body) {
   double work = 0;
-  for (const ir::Statement& statement : statements) {
-    const double inside = work_of(statement.body) + work_of(statement.else_body);
+  for (const ir::Statement& statement : body.statements) {
+    const double inside = work_of(body.inner(statement.body)) + work_of(body.inner(statement.else_body));
     switch (statement.kind) {
       case ir::StatementKind::kForRange:
       case ir::StatementKind::kForQuery:
@@ -40,8 +40,8 @@ double work_of(std::span<const ir::Statement> statements) {
         work += inside;
     }
     // What is recalled was another slice's work.
-    const bool performs = statement.mode == ir::OperationMode::kPerform ||
-                          statement.mode == ir::OperationMode::kPerformAndRecord;
+    const ir::OperationMode mode = body.marks.of(statement).mode;
+    const bool performs = mode == ir::OperationMode::kPerform || mode == ir::OperationMode::kPerformAndRecord;
     if (statement.operation.valid() && performs) ++work;
   }
   return work;

@@ -329,7 +329,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
 
     RunRequest request;
     request.procedure = &slice.local->replay;
-    request.body = part.slice_part ? slice.parts[*part.slice_part].body : slice.slice->body;
+    request.body = part.slice_part ? slice.parts[*part.slice_part].body : ir::BodyView(slice.slice->body);
     request.native = part.slice_part ? slice.parts[*part.slice_part].run_native : slice.run_native;
     request.arguments = call.arguments;
     request.rows = &thread.rows;

@@ -58,7 +58,7 @@ struct SliceReplay {
   std::vector<OperationId> recalled;
   // Of Slice::parts.
   struct Part {
-    std::span<const ir::Statement> body;
+    ir::BodyView body;
     NativeRunFunction run_native = nullptr;
     NativeLookupFunction lookups = nullptr;
     bool records = false;
