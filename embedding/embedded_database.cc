@@ -260,10 +260,10 @@ Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::stri
     return invalid_argument("a database without connections is of no use: allow one or more");
   Result<std::string> directory = absolute(name);
   if (!directory) return directory.error();
-  if (!options.log.remote.key_file.empty()) {
-    Result<std::string> key_file = absolute(options.log.remote.key_file);
+  if (!options.log.device_options.remote.key_file.empty()) {
+    Result<std::string> key_file = absolute(options.log.device_options.remote.key_file);
     if (!key_file) return key_file.error();
-    options.log.remote.key_file = *std::move(key_file);
+    options.log.device_options.remote.key_file = *std::move(key_file);
   }
   options.log.workers = options.connections;
   std::vector<std::string> notices;

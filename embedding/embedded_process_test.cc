@@ -175,7 +175,7 @@ TEST_F(EmbeddedDatabaseTest, ARelativeDirectoryIsOneOfTheWorkingDirectoryOfItsOp
   std::filesystem::current_path(directory_ + "/here");
   {
     DurableLogOptions log;
-    log.segment_bytes = size_t{1} << 20;
+    log.segments.bytes = size_t{1} << 20;
     log.ring_bytes = size_t{1} << 20;
     auto opened = EmbeddedDatabase::open("bank", {.execution = Execution::kInterpreted, .log = log});
     std::filesystem::current_path(directory_ + "/there");
@@ -239,12 +239,12 @@ TEST_F(EmbeddedDatabaseTest, AChildOfForkHasNotGotTheDatabase) {
 // Over each kind of log whose files are locked.
 TEST_F(EmbeddedDatabaseTest, AChildOfForkThatLivesOnDoesNotKeepTheDirectory) {
   std::vector<DurableLogOptions> logs(4);
-  logs[1].io.method = IoMethod::kThreads;
+  logs[1].device_options.io.method = IoMethod::kThreads;
   logs[2].layout = LogLayout::kEpoch;
   logs[3].device = LogDeviceKind::kNvm;
   for (DurableLogOptions& log : logs) {
     std::filesystem::remove_all(directory_);
-    log.segment_bytes = size_t{4} << 20;
+    log.segments.bytes = size_t{4} << 20;
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     auto database = open({.log = log});

@@ -93,7 +93,8 @@ struct CrashCommand {
           "passed: "
           "leave --checkpoint-every out");
     }
-    for (const auto* directories : {&log_options_.directories, &log_options_.stream_directories}) {
+    for (const auto* directories :
+         {&log_options_.device_options.directories, &log_options_.stream_directories}) {
       for (const std::string& each : *directories) {
         if (each.starts_with('/')) {
           return invalid_argument(

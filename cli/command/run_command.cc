@@ -126,7 +126,7 @@ struct RunCommand {
     log_options.workers = threads;
     RETURN_IF_ERROR(checkpoints.choose(command, log_options));
     RETURN_IF_ERROR(device.choose(command, log_options));
-    log_options.remote.tell = [this](const std::string& sentence) { output.notice(sentence); };
+    log_options.device_options.remote.tell = [this](const std::string& sentence) { output.notice(sentence); };
     if (traits_of(log_options.device).is_bounded) RETURN_IF_ERROR(checkpoints.take_when_full(log_options));
     durability_ = options.commit == CommitMode::kAsync ? "nothing" : durability_of(log_options);
     log_buffer_name_ = buffer_name(log_options);
@@ -165,7 +165,7 @@ struct RunCommand {
 
   static std::string durability_of(const DurableLogOptions& log) {
     if (log.streams.commit == StreamCommit::kNone) return "nothing";
-    return promise_of(log.device, log.remote);
+    return promise_of(log.device, log.device_options.remote);
   }
 
   Result<void> measure(const Workload& workload, const Program& program, Database& database,

@@ -36,7 +36,7 @@ struct ServeCommand {
     RETURN_IF_ERROR(checkpoints.choose(command, options));
     RETURN_IF_ERROR(device.choose(command, options));
     if (traits_of(options.device).is_bounded) RETURN_IF_ERROR(checkpoints.take_when_full(options));
-    options.lossy_seed = device_seed;
+    options.device_options.lossy_seed = device_seed;
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
     const Result<Concurrency> kept_apart = concurrency.get();

@@ -82,10 +82,11 @@ class BareBuffer : public Target {
 
 // Segments that the bytes fit in, of each stripe.
 uint32_t segments_for(const LogBenchOptions& options) {
-  const size_t stripes = traits_of(options.log.device).is_striped ? options.log.directories.size() : 1;
+  const size_t stripes =
+      traits_of(options.log.device).is_striped ? options.log.device_options.directories.size() : 1;
   // Each write pads its last block, by half a block on average; a tenth covers units of 64 KiB and more.
   const double bytes = 1.1 * static_cast<double>(options.bytes) / static_cast<double>(stripes);
-  return 2 + static_cast<uint32_t>(bytes / static_cast<double>(options.log.segment_bytes));
+  return 2 + static_cast<uint32_t>(bytes / static_cast<double>(options.log.segments.bytes));
 }
 
 class WholeLog : public Target {
@@ -102,7 +103,7 @@ class WholeLog : public Target {
     if (!contents) return contents.error();
     RETURN_IF_ERROR(begin_incarnation(**manifest, *contents));
     DurableLogOptions log = options.log;
-    if (options.bytes > 0) log.segments_ahead = segments_for(options);
+    if (options.bytes > 0) log.segments.ahead = segments_for(options);
     log.workers = options.threads;
     log.buffer = options.buffer;
     log.tuning = options.tuning;

@@ -219,20 +219,21 @@ Result<void> LogDeviceSettings::choose(const CLI::App& command, DurableLogOption
   log.device = *kind;
   const LogDeviceTraits& device = traits_of(*kind);
   if (device.has_servers) {
-    log.remote = remote_;
+    log.device_options.remote = remote_;
     if (device.has_log_servers) {
       const auto servers = log_server_addresses(remote_.servers);
       if (!servers) return servers.error();
-      log.remote.servers = text_of(*servers);
+      log.device_options.remote.servers = text_of(*servers);
     }
-    log.remote.silence = std::chrono::seconds(patience_seconds_);
+    log.device_options.remote.silence = std::chrono::seconds(patience_seconds_);
     // The manifest names it for later commands, wherever those are started.
-    if (!remote_.key_file.empty()) log.remote.key_file = std::filesystem::absolute(remote_.key_file).string();
+    if (!remote_.key_file.empty())
+      log.device_options.remote.key_file = std::filesystem::absolute(remote_.key_file).string();
   }
-  log.directories = directories_.empty() ? kDefaultStripes : directories_;
+  log.device_options.directories = directories_.empty() ? kDefaultStripes : directories_;
   if (!directories_.empty()) log.stream_directories = directories_;
-  log.io = *chosen;
-  log.device_latency = *least;
+  log.device_options.io = *chosen;
+  log.device_options.latency = *least;
   const Result<std::chrono::microseconds> interval = flush_interval();
   if (!interval) return interval.error();
   log.group.interval = *interval;

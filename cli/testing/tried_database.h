@@ -116,9 +116,9 @@ struct Layout {
 inline DurableLogOptions small(DurableLogOptions log) {
   log.helpers = 1;
   log.largest_payload_bytes = 1024;
-  log.segment_bytes = size_t{32} << 10;
+  log.segments.bytes = size_t{32} << 10;
   log.ring_bytes = size_t{16} << 10;
-  log.device_latency = std::chrono::nanoseconds(0);
+  log.device_options.latency = std::chrono::nanoseconds(0);
   return log;
 }
 

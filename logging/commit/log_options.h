@@ -12,9 +12,8 @@
 #include "logging/commit/epoch_options.h"
 #include "logging/commit/group_commit.h"
 #include "logging/commit/stream_options.h"
-#include "logging/device/io_options.h"
+#include "logging/device/device_options.h"
 #include "logging/device/log_device_kind.h"
-#include "logging/device/remote_options.h"
 #include "logging/directory/log_layout.h"
 #include "logging/record/record_format.h"
 
@@ -26,6 +25,12 @@ namespace mneme {
 // theirs (docs/performance.md). A thread that waits for one record is not held up by either
 // (GroupCommit::waiters_hurry).
 inline constexpr std::chrono::microseconds kChosenInterval{-1};
+
+// The files of a log.
+struct SegmentOptions {
+  size_t bytes = size_t{32} << 20;  // of a file; raised where the largest record needs more
+  uint32_t ahead = 1;               // ready when the log is open; later one is
+};
 
 struct DurableLogOptions {
   // Threads that append
@@ -52,16 +57,8 @@ struct DurableLogOptions {
 
   // Device
   LogDeviceKind device = LogDeviceKind::kFile;
-  IoOptions io{};
-  std::vector<std::string> directories{};  // of the striped device, as DeviceOptions says
-  // Injected: no flush takes less. Without it as the device has it: none, but of emulated persistent memory.
-  std::optional<std::chrono::nanoseconds> device_latency{};
-  uint64_t lossy_seed = 1;  // of the lossy devices
-  RemoteLogOptions remote{};
-
-  // Files
-  size_t segment_bytes = size_t{32} << 20;
-  uint32_t segments_ahead = 1;  // ready when open() returns; later one is
+  DeviceOptions device_options{};
+  SegmentOptions segments{};
 
   // Flush
   GroupCommit group{.interval = kChosenInterval};

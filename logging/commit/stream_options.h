@@ -51,7 +51,7 @@ struct StreamOptions {
   RecordSplitter split{};                // of kPage: set by the owner that knows what records hold
   std::optional<StreamCommit> commit{};  // of persistent memory alone; nothing: there kPassive
   // Injected, to streams in turns: no flush of theirs takes less. Empty: as all
-  // (DurableLogOptions::device_latency).
+  // (DeviceOptions::latency).
   std::vector<std::chrono::nanoseconds> latencies{};
 };
 

@@ -167,10 +167,11 @@ Result<OpenedDevice> open_log_device(LogDeviceKind kind, ManifestFile& manifest,
   CHECK(options.io.unit_bytes > 0);
   const StreamPosition begin = file.begin;
   auto opened = kOpeners[static_cast<size_t>(kind)]({kind, manifest, std::move(file), options});
-  if (!opened.ok() || options.latency.count() == 0) return opened;
+  const std::chrono::nanoseconds latency = options.latency.value_or(std::chrono::nanoseconds(0));
+  if (!opened.ok() || latency.count() == 0) return opened;
   opened->device = std::make_unique<DelayedDevice>(
       std::move(opened->device),
-      DelayedDeviceOptions{.begin = begin, .latency = options.latency, .depth = options.io.depth});
+      DelayedDeviceOptions{.begin = begin, .latency = latency, .depth = options.io.depth});
   return opened;
 }
 

@@ -3,14 +3,13 @@
 // If this machine lacks something (io_uring, direct I/O), a sentence in `notices` says so for the user.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "logging/device/device_options.h"
 #include "logging/device/file_device.h"
-#include "logging/device/io_options.h"
 #include "logging/device/log_device.h"
 #include "logging/device/log_device_kind.h"
 #include "logging/device/remote_options.h"
@@ -24,16 +23,6 @@ std::string promise_of(LogDeviceKind kind, const RemoteLogOptions& remote);
 struct OpenedDevice {
   std::unique_ptr<LogDevice> device;
   std::vector<std::string> notices;  // a sentence each
-};
-
-struct DeviceOptions {
-  IoOptions io{};
-  // Where the striped device writes: two or more, absolute or inside the data directory, where it makes
-  // missing ones.
-  std::vector<std::string> directories{};
-  uint64_t lossy_seed = 1;              // chooses what the lossy devices tear and reorder
-  std::chrono::nanoseconds latency{0};  // injected: no flush takes less
-  RemoteLogOptions remote{};
 };
 
 // The queue that a file of the log is written through.

@@ -77,7 +77,7 @@ DurableLogOptions eight_streams(LogDeviceKind device) {
 // Runs a child, kills it, and returns what it reported. Between `first` and what is lost it counts on.
 std::vector<Report> run_and_kill(const std::string& directory, DurableLogOptions options, uint64_t seed,
                                  uint64_t first) {
-  options.lossy_seed = seed;
+  options.device_options.lossy_seed = seed;
   return test::run_and_kill<Report>(seed,
                                     [&](int reports) { run_child(directory, options, first, reports); });
 }

@@ -98,11 +98,11 @@ Result<void> DistributedLog::open_rings(SegmentNumbers& numbers) {
   const std::vector<std::chrono::nanoseconds>& latencies = options_.streams.latencies;
   for (uint32_t stream = 0; stream < reporters_.size(); ++stream) {
     PersistentMemoryOptions memory;
-    memory.latency = latencies.empty() ? options_.device_latency.value_or(kNvmLatency)
+    memory.latency = latencies.empty() ? options_.device_options.latency.value_or(kNvmLatency)
                                        : latencies[stream % latencies.size()];
     memory.volatile_cache = traits_of(options_.device).loses_cache;
     memory.durable_cache = options_.streams.commit == StreamCommit::kDurableCache;
-    memory.seed = options_.lossy_seed + stream;
+    memory.seed = options_.device_options.lossy_seed + stream;
     auto ring = NvmRing::make(manifest_, numbers.next(), stream, directory_of(stream),
                               ring_bytes_for(of_stream), memory);
     if (!ring.ok()) return ring.error();
@@ -153,8 +153,8 @@ Result<void> DistributedLog::open_streams() {
   std::vector<std::unique_ptr<DurableLog>> opened;
   for (uint32_t stream = 0; stream < count; ++stream) {
     const std::vector<std::chrono::nanoseconds>& latencies = options_.streams.latencies;
-    if (!latencies.empty()) options.device_latency = latencies[stream % latencies.size()];
-    options.lossy_seed = options_.lossy_seed + stream;
+    if (!latencies.empty()) options.device_options.latency = latencies[stream % latencies.size()];
+    options.device_options.lossy_seed = options_.device_options.lossy_seed + stream;
     StreamPlace place;
     place.stream = stream;
     place.directory = directory_of(stream);

@@ -15,7 +15,6 @@ constexpr std::chrono::microseconds kOwnProcessorInterval{250};
 constexpr std::chrono::microseconds kSharedProcessorInterval{2000};
 // After which a ring in persistent memory is destaged, however little is in it.
 constexpr std::chrono::microseconds kDestageInterval = std::chrono::hours(1);
-constexpr std::chrono::nanoseconds kNoLatency{0};
 // Between two looks for room in a log of bounded size.
 constexpr std::chrono::microseconds kRoomInterval{200};
 
@@ -35,7 +34,8 @@ GroupCommit chosen_group(const DurableLogOptions& options, size_t ring_bytes) {
   GroupCommit group = options.group;
   if (group.interval == kChosenInterval) group.interval = chosen_interval(options.workers);
   // A whole unit need not gather longer, and workers must not wait for space meanwhile.
-  group.bytes = std::min(group.bytes == 0 ? options.io.unit_bytes : group.bytes, ring_bytes / 4);
+  group.bytes =
+      std::min(group.bytes == 0 ? options.device_options.io.unit_bytes : group.bytes, ring_bytes / 4);
   return group;
 }
 
@@ -94,8 +94,8 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, con
   file.begin = buffer.begin;
   file.largest_record_bytes = buffer.largest_record_bytes;
   // A header page, and blocks enough for the largest record.
-  file.segment_bytes = std::max(options.segment_bytes, 2 * buffer.largest_record_bytes + (size_t{16} << 10));
-  file.segments_ahead = options.segments_ahead;
+  file.segment_bytes = std::max(options.segments.bytes, 2 * buffer.largest_record_bytes + (size_t{16} << 10));
+  file.segments_ahead = options.segments.ahead;
   if (place != nullptr) {
     file.logger = place->stream;
     file.numbers = place->numbers;
@@ -108,14 +108,9 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, con
     file.segment_bytes = std::max(file.segment_bytes, 2 * buffer.ring_bytes);
   }
 
-  auto device =
-      open_log_device(options.device, manifest, file,
-                      {.io = options.io,
-                       .directories = options.directories,
-                       .lossy_seed = options.lossy_seed,
-                       // In persistent memory the memory has it.
-                       .latency = ring == nullptr ? options.device_latency.value_or(kNoLatency) : kNoLatency,
-                       .remote = options.remote});
+  DeviceOptions of_device = options.device_options;
+  if (ring != nullptr) of_device.latency.reset();  // the memory has it
+  auto device = open_log_device(options.device, manifest, file, of_device);
   if (!device.ok()) return device.error();
   const bool notes_close = place == nullptr && traits_of(options.device).notes_close;
   DurableLogOptions chosen = options;

@@ -36,7 +36,7 @@ TEST(DurableLog, ReadsBackWhatWasAppendedOverSegments) {
 DurableLogOptions striped_log(const std::string& outside) {
   DurableLogOptions options = small_log();
   options.device = LogDeviceKind::kStriped;
-  options.directories = {"here", outside, "there"};
+  options.device_options.directories = {"here", outside, "there"};
   return options;
 }
 
@@ -101,7 +101,7 @@ TEST(DurableLog, EveryWayOfWritingIsReadBack) {
       for (const bool registered : {false, true}) {
         TemporaryDirectory directory;
         DurableLogOptions options = small_log();
-        options.io = {method, sync, registered, /*depth=*/3, /*unit_bytes=*/2 * kBlockBytes};
+        options.device_options.io = {method, sync, registered, /*depth=*/3, /*unit_bytes=*/2 * kBlockBytes};
         {
           OpenLog opened = open_for_work(directory.path(), options);
           for (uint64_t i = 0; i < 300; ++i) append(*opened.log, kWorker, payload_of(i, i * 7));

@@ -118,8 +118,8 @@ TEST_F(LogSteps, NamesThatMayBeLostAreNotTakenForBroughtHome) {
   const test::ServerProcess server;
   DurableLogOptions remote = test::small_log();
   remote.device = LogDeviceKind::kRemote;
-  remote.remote.servers = server.address().text();
-  remote.remote.files = 200;  // nobody takes checkpoints
+  remote.device_options.remote.servers = server.address().text();
+  remote.device_options.remote.files = 200;  // nobody takes checkpoints
   {
     auto opened = must(test::open_remote(directory_.path(), remote));
     ASSERT_TRUE(append_durably(*opened.log, 0, 2000));

@@ -21,9 +21,9 @@ uint32_t logger_count(const DurableLogOptions& options) {
 }
 
 DeviceOptions device_options(const DurableLogOptions& options, uint64_t salt) {
-  return {.io = options.io,
-          .lossy_seed = options.lossy_seed + salt,
-          .latency = options.device_latency.value_or(std::chrono::nanoseconds(0))};
+  DeviceOptions device = options.device_options;
+  device.lossy_seed += salt;
+  return device;
 }
 
 // Which logger a worker belongs to: neighbours share one, and helpers have the last worker's.
@@ -88,8 +88,8 @@ Result<std::unique_ptr<EpochLog>> EpochLog::open(ManifestFile& manifest, const D
   }
   FileDeviceOptions file;
   file.largest_record_bytes = kRecordHeaderBytes + options.largest_payload_bytes;
-  file.segment_bytes = std::max(options.segment_bytes, 2 * file.largest_record_bytes + (size_t{16} << 10));
-  file.segments_ahead = options.segments_ahead;
+  file.segment_bytes = std::max(options.segments.bytes, 2 * file.largest_record_bytes + (size_t{16} << 10));
+  file.segments_ahead = options.segments.ahead;
   file.numbers = std::make_shared<SegmentNumbers>(current);
   std::vector<OpenedDevice> devices;
   for (uint32_t logger = 0; logger < loggers; ++logger) {

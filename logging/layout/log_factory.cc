@@ -35,11 +35,11 @@ Result<std::unique_ptr<DirectoryLog>> open_directory_log(ManifestFile& manifest,
   NvmLogOptions nvm;
   nvm.workers = options.appenders();
   nvm.largest_payload_bytes = options.largest_payload_bytes;
-  nvm.segment_bytes = options.segment_bytes;
-  nvm.segments_ahead = options.segments_ahead;
-  nvm.memory = {.latency = options.device_latency.value_or(kNvmLatency),
+  nvm.segment_bytes = options.segments.bytes;
+  nvm.segments_ahead = options.segments.ahead;
+  nvm.memory = {.latency = options.device_options.latency.value_or(kNvmLatency),
                 .volatile_cache = device.loses_cache,
-                .seed = options.lossy_seed};
+                .seed = options.device_options.lossy_seed};
   nvm.hardens = device.hardens;
   return as_directory_log(NvmLog::open(manifest, nvm));
 }

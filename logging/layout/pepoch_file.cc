@@ -193,7 +193,7 @@ Result<std::unique_ptr<PepochFile>> PepochFile::open(const ManifestFile& manifes
 }
 
 PepochFile::PepochFile(OpenedQueue queue, File file, const Manifest& manifest, const DeviceOptions& options)
-    : latency_(options.latency),
+    : latency_(options.latency.value_or(std::chrono::nanoseconds(0))),
       durability_(queue.durability),
       notices_(std::move(queue.notices)),
       bytes_(kSlotBytes),

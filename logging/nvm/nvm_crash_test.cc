@@ -23,7 +23,7 @@ constexpr uint32_t kNvmWorkers = 3;
                                 int reports) {
   DurableLogOptions options = small_nvm_log(kNvmWorkers);
   options.device = device;
-  options.lossy_seed = life;
+  options.device_options.lossy_seed = life;
   OpenLog opened = open_for_work(directory, options);
   std::vector<std::thread> threads;
   for (uint32_t w = 0; w < kNvmWorkers; ++w) {

@@ -27,7 +27,7 @@ DurableLogOptions options_of(LogDeviceKind device, std::optional<StreamCommit> c
   options.streams.count = 2;
   options.streams.commit = commit;
   options.streams.latencies = {std::chrono::microseconds(0), std::chrono::microseconds(100)};
-  options.lossy_seed = life;
+  options.device_options.lossy_seed = life;
   return options;
 }
 

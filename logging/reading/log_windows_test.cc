@@ -115,7 +115,7 @@ TEST(LogWindows, OfStripes) {
   TemporaryDirectory outside;
   DurableLogOptions options = small_log();
   options.device = LogDeviceKind::kStriped;
-  options.directories = {"here", outside.path(), "there"};
+  options.device_options.directories = {"here", outside.path(), "there"};
   expect_equal_in_windows(options);
 }
 

@@ -93,7 +93,7 @@ TEST(RemoteLog, LiesBehindAUnixSocketToo) {
   std::thread thread([&] { EXPECT_TRUE(server->run().ok()); });
   {
     DurableLogOptions options = remote_log({});
-    options.remote.servers = server->address().text();
+    options.device_options.remote.servers = server->address().text();
     const std::string database = directory.path() + "/database";
     std::filesystem::create_directory(database);
     auto opened = must(open_remote(database, options));
@@ -128,7 +128,7 @@ TEST(RemoteLog, RefusesACopyWhoseSegmentsTheLogHasLetGoOf) {
   const Servers servers = start_servers(1);
   const TemporaryDirectory directory;
   DurableLogOptions options = remote_log(servers);
-  options.remote.files = 6;
+  options.device_options.remote.files = 6;
   auto opened = must(open_remote(directory.path(), options));
   uint64_t number = 0;
   for (; !opened.log->wants_checkpoint(); number += 10) {

@@ -55,7 +55,7 @@ TEST(RemoteLog, OneServerUnderTwoNamesIsRefused) {
   const Servers servers = start_servers(1);
   const TemporaryDirectory directory;
   DurableLogOptions options = remote_log(servers);
-  options.remote.servers += fmt::format(",localhost:{}", servers[0]->address().port);
+  options.device_options.remote.servers += fmt::format(",localhost:{}", servers[0]->address().port);
   const auto opened = open_remote(directory.path(), options);
   ASSERT_FALSE(opened.ok());
   EXPECT_NE(opened.error().message.find("are one, which counts once"), std::string::npos)
@@ -66,7 +66,7 @@ TEST(RemoteLog, MoreServersThanThreeAreRefused) {
   const TemporaryDirectory directory;
   DurableLogOptions options = test::small_log();
   options.device = LogDeviceKind::kRemote;
-  options.remote.servers = "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4";
+  options.device_options.remote.servers = "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4";
   const auto manifest = must(ManifestFile::create(directory.path(), test::new_manifest()));
   must(begin_incarnation(*manifest, LogContents{}));
   constexpr std::string_view kWords = "4 log servers: there are 3 at most";
@@ -197,7 +197,7 @@ TEST(RemoteLog, GoesOnWithAMajorityAndTakesServersBack) {
   const TemporaryDirectory directory;
   std::vector<std::string> told;
   DurableLogOptions options = remote_log(servers);
-  options.remote.tell = [&](const std::string& sentence) { told.push_back(sentence); };
+  options.device_options.remote.tell = [&](const std::string& sentence) { told.push_back(sentence); };
   auto opened = must(open_remote(directory.path(), options));
   ASSERT_TRUE(append_durably(*opened.log, 0, 500));
   uint64_t number = 500;
@@ -296,7 +296,7 @@ TEST(RemoteLog, ClaimsNothingWhereItCannotGoOn) {
   const TemporaryDirectory other;
   copy_directory(directory.path(), other.path());
   DurableLogOptions two_unknown = remote_log(servers);
-  two_unknown.remote.servers = servers[0]->address().text() + ",127.0.0.1:1,127.0.0.1:2";
+  two_unknown.device_options.remote.servers = servers[0]->address().text() + ",127.0.0.1:1,127.0.0.1:2";
   EXPECT_FALSE(claim_remote_log(other.path(), two_unknown).ok());
   EXPECT_TRUE(append_durably(*opened.log, 100, 200)) << opened.log->failure()->message;
 }
@@ -336,7 +336,7 @@ TEST(RemoteLog, GoesRoundBehindCheckpoints) {
   const Servers servers = start_servers(1);
   const TemporaryDirectory directory;
   DurableLogOptions options = remote_log(servers);
-  options.remote.files = 3;
+  options.device_options.remote.files = 3;
   auto opened = must(open_remote(directory.path(), options));
   std::atomic<uint64_t> durable{0};
   constexpr uint64_t kEnd = 12'000;
@@ -385,7 +385,7 @@ TEST(RemoteLog, TravelsInTls) {
   const Servers servers = start_servers(2, must(read_key_file(key_file)));
   DurableLogOptions options = remote_log(servers);
   EXPECT_FALSE(open_remote(directory.path(), options).ok()) << "no key";
-  options.remote.key_file = key_file;
+  options.device_options.remote.key_file = key_file;
   {
     auto opened = must(open_remote(directory.path(), options));
     ASSERT_TRUE(append_durably(*opened.log, 0, 1000));
@@ -420,7 +420,7 @@ TEST(RemoteLog, RandomKillsLoseNothing) {
     };
     DurableLogOptions options = remote_log(servers);
     // An opening waits for a hung server several times over, and the child may not be silent for long.
-    options.remote.patience = std::chrono::milliseconds(500);
+    options.device_options.remote.patience = std::chrono::milliseconds(500);
     const uint64_t acknowledged =
         run_killed_engine(directory->path(), options, begin, random(), 1 + random() % 40,
                           [&] { trouble = std::thread(make_trouble); });

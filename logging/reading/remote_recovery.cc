@@ -42,7 +42,7 @@ Result<std::unique_ptr<RemoteHolder>> former_holder(const Manifest& manifest,
 // Returns the holder of the next incarnation's log; nullptr: the directory itself.
 Result<std::unique_ptr<RemoteHolder>> next_holder(const DurableLogOptions& log) {
   if (!traits_of(log.device).has_servers) return std::unique_ptr<RemoteHolder>();
-  return make_remote_holder(log.device, log.remote);
+  return make_remote_holder(log.device, log.device_options.remote);
 }
 
 // Segments that were brought home by an opening that was killed may not have durable names yet, and their
@@ -71,7 +71,7 @@ Result<RemoteClaim> claim_remote_log(const std::string& directory, const Durable
   const std::vector<SegmentEntry> missing = segments_in_memories(directory, *manifest);
   std::unique_ptr<RemoteHolder> former;
   if (!missing.empty()) {
-    auto holder = former_holder(*manifest, log.remote.patience);
+    auto holder = former_holder(*manifest, log.device_options.remote.patience);
     if (!holder.ok()) return holder.error();
     former = std::move(*holder);
   }

@@ -65,7 +65,7 @@ class Engine {
     }
     DurableLogOptions log;
     log.device = LogDeviceKind::kRemote;
-    log.remote = remote;
+    log.device_options.remote = remote;
     const auto claim = claim_remote_log(directory, log);
     if (!claim.ok()) return claim.error();
     std::unique_ptr<Engine> engine(new Engine(directory, claim->term));

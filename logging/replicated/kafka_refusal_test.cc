@@ -117,7 +117,7 @@ TEST_F(KafkaRefusal, ABeginThatIsNoNumber) {
   const test::TemporaryDirectory directory;
   DurableLogOptions options = test::small_log();
   options.device = LogDeviceKind::kKafka;
-  options.remote = {.servers = brokers_.addresses(), .files = 200, .stream = "log"};
+  options.device_options.remote = {.servers = brokers_.addresses(), .files = 200, .stream = "log"};
   auto opened = must(test::open_remote(directory.path(), options));
   ASSERT_TRUE(test::append_durably(*opened.log, 0, 10));
   opened.log.reset();

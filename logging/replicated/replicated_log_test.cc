@@ -56,14 +56,15 @@ TEST(ReplicatedMessage, IsReadAsWrittenAndNoOtherwise) {
 DurableLogOptions nats_log(const NatsServers& servers, uint32_t replicas) {
   DurableLogOptions options = test::small_log();
   options.device = LogDeviceKind::kNats;
-  options.remote.servers = servers.addresses();
-  options.remote.replicas = replicas;
-  options.remote.files = 200;  // no checkpoints are taken
+  options.device_options.remote.servers = servers.addresses();
+  options.device_options.remote.replicas = replicas;
+  options.device_options.remote.files = 200;  // no checkpoints are taken
   return options;
 }
 
 ReplicatedLogOptions reading(const DurableLogOptions& options) {
-  return replicated_log_options(options.device, options.remote, test::new_manifest().database_id);
+  return replicated_log_options(options.device, options.device_options.remote,
+                                test::new_manifest().database_id);
 }
 
 // Each piece in its place, none twice, until the message at `end`; returns how many bytes each segment of the
@@ -166,7 +167,7 @@ TEST(NatsLog, LetsGoOfWhatACheckpointHasPassedAndRefusesOlderCopies) {
   const NatsServers servers(1);
   const TemporaryDirectory directory;
   DurableLogOptions options = nats_log(servers, 1);
-  options.remote.files = 4;
+  options.device_options.remote.files = 4;
   auto opened = must(open_remote(directory.path(), options));
   const TemporaryDirectory unaware;
   copy_directory(directory.path(), unaware.path());
@@ -214,7 +215,7 @@ TEST(NatsLog, RefusesWhatTheServersCannotKeep) {
   EXPECT_NE(three.error().message.find("--log-replicas"), std::string::npos) << three.error().message;
   DurableLogOptions options = nats_log(servers, 1);
   must(check_log_servers(options));
-  options.remote.stream = "shared";
+  options.device_options.remote.stream = "shared";
   {
     auto opened = must(open_remote(directory.path(), options));
     ASSERT_TRUE(append_durably(*opened.log, 0, 10));
@@ -232,7 +233,7 @@ TEST(NatsLog, SurvivesAHungServerAndIsSavedWhenTheOnlyCopyIsLost) {
   NatsServers servers(1);
   const TemporaryDirectory directory;
   DurableLogOptions options = nats_log(servers, 1);
-  options.remote.silence = milliseconds(10'000);
+  options.device_options.remote.silence = milliseconds(10'000);
   auto opened = must(open_remote(directory.path(), options));
   ASSERT_TRUE(append_durably(*opened.log, 0, 500));
   servers.freeze(0);
@@ -264,7 +265,7 @@ TEST(NatsLog, GoesOnWithAMajorityAndEndsInOrderWithoutOne) {
   NatsServers servers(3);
   const TemporaryDirectory directory;
   DurableLogOptions options = nats_log(servers, 3);
-  options.remote.stream = "three";
+  options.device_options.remote.stream = "three";
   std::optional opened = must(open_remote(directory.path(), options));
   ASSERT_TRUE(append_durably(*opened->log, 0, 500));
   const uint32_t leader = servers.leader("three");
@@ -274,7 +275,7 @@ TEST(NatsLog, GoesOnWithAMajorityAndEndsInOrderWithoutOne) {
   EXPECT_EQ(end_on(directory.path()), 1000u);
 
   opened.reset();
-  options.remote.silence = milliseconds(5000);
+  options.device_options.remote.silence = milliseconds(5000);
   opened.emplace(must(open_remote(directory.path(), options)));
   ASSERT_TRUE(append_durably(*opened->log, 1000, 1100));
   ReplicatedLogOptions impatient = reading(options);
@@ -300,9 +301,9 @@ constexpr int16_t kEndTransaction = 26;
 DurableLogOptions kafka_log(const KafkaBrokers& brokers) {
   DurableLogOptions options = test::small_log();
   options.device = LogDeviceKind::kKafka;
-  options.remote.servers = brokers.addresses();
-  options.remote.stream = "log";
-  options.remote.files = 200;
+  options.device_options.remote.servers = brokers.addresses();
+  options.device_options.remote.stream = "log";
+  options.device_options.remote.files = 200;
   return options;
 }
 
@@ -357,7 +358,7 @@ TEST(KafkaLog, TriesAgainWhatBrokersRefuseForNowAndIsSavedWhenTheyAreGone) {
   KafkaBrokers brokers("log");
   const TemporaryDirectory directory;
   DurableLogOptions options = kafka_log(brokers);
-  options.remote.silence = milliseconds(6000);
+  options.device_options.remote.silence = milliseconds(6000);
   auto opened = must(open_remote(directory.path(), options));
   ASSERT_TRUE(append_durably(*opened.log, 0, 100));
   for (const int16_t request : {kProduce, kEndTransaction}) {

@@ -14,9 +14,9 @@ inline DurableLogOptions small_nvm_log(uint32_t workers = 1) {
   DurableLogOptions options;
   options.workers = workers;
   options.device = LogDeviceKind::kNvm;
-  options.device_latency = std::chrono::nanoseconds(0);
+  options.device_options.latency = std::chrono::nanoseconds(0);
   options.largest_payload_bytes = 1024;
-  options.segment_bytes = 32 * 1024;
+  options.segments.bytes = 32 * 1024;
   return options;
 }
 

@@ -45,7 +45,7 @@ inline DurableLogOptions small_log(uint32_t workers = 1) {
   DurableLogOptions options;
   options.workers = workers;
   options.largest_payload_bytes = 16 * 1024;
-  options.segment_bytes = 128 * 1024;
+  options.segments.bytes = 128 * 1024;
   options.ring_bytes = 64 * 1024;
   options.group = {};
   return options;

@@ -26,9 +26,10 @@ inline Servers start_servers(size_t count, std::shared_ptr<const PreSharedKey> k
 inline DurableLogOptions remote_log(const Servers& servers) {
   DurableLogOptions options = small_log();
   options.device = LogDeviceKind::kRemote;
-  options.remote.files = 200;  // no checkpoints are taken
+  options.device_options.remote.files = 200;  // no checkpoints are taken
   for (const auto& server : servers) {
-    options.remote.servers += (options.remote.servers.empty() ? "" : ",") + server->address().text();
+    options.device_options.remote.servers +=
+        (options.device_options.remote.servers.empty() ? "" : ",") + server->address().text();
   }
   return options;
 }

@@ -34,7 +34,7 @@ inline Result<OpenLog> open_remote(const std::string& directory, const DurableLo
   const auto claim = claim_remote_log(directory, options);
   if (!claim.ok()) return claim.error();
   DurableLogOptions claimed = options;
-  claimed.remote.owner = claim->term.owner;
+  claimed.device_options.remote.owner = claim->term.owner;
   const auto log = read_log(directory, opened.manifest->current(), {});
   if (!log.ok()) return log.error();
   must(begin_incarnation(*opened.manifest, *log, claim->term.number));

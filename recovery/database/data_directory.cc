@@ -154,7 +154,7 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   const Result<RemoteClaim> claim = claim_remote_log(directory, log);
   if (!claim) return claim.error();
   DurableLogOptions claimed = log;
-  claimed.remote.owner = claim->term.owner;
+  claimed.device_options.remote.owner = claim->term.owner;
   const Result<bool> closed = close_to_others(directory);
   if (!closed) return closed.error();
   if (found->layout == LogLayout::kEpoch) RETURN_IF_ERROR(check_pepoch_is_own(directory));

@@ -392,8 +392,8 @@ class OnlineCheckpoint : public DataDirectory {
     log.helpers = 1;
     log.device = device;
     log.largest_payload_bytes = 16 * 1024;
-    log.segment_bytes = 96 * 1024;
-    if (device == LogDeviceKind::kStriped) log.directories = {"left", "right"};
+    log.segments.bytes = 96 * 1024;
+    if (device == LogDeviceKind::kStriped) log.device_options.directories = {"left", "right"};
     // The log holds locations: a transaction's changes lie in several streams.
     if (layout == LogLayout::kDistributed) log.streams.partition = StreamPartition::kPage;
     return log;

@@ -104,7 +104,7 @@ void add_log(LogLayout layout, bool is_nvm, std::vector<Bytes>& seeds) {
   for (uint64_t life = 0; life < 2; ++life) {
     DurableLogOptions options = is_nvm ? test::small_nvm_log(2) : test::small_log(2);
     options.layout = layout;
-    options.segment_bytes = size_t{16} << 10;
+    options.segments.bytes = size_t{16} << 10;
     options.largest_payload_bytes = 300;
     options.ring_bytes = 1;  // raised to what the workers' largest records need
     options.streams.count = 2;

@@ -317,7 +317,7 @@ std::vector<Bytes> replicated_seeds() {
     test::TemporaryDirectory directory;
     for (uint64_t life = 0; life < 2; ++life) {
       DurableLogOptions options = test::small_log();
-      options.segment_bytes = size_t{16} << 10;
+      options.segments.bytes = size_t{16} << 10;
       options.largest_payload_bytes = 2000;
       test::OpenLog opened = test::open_for_work(directory.path(), options);
       Lsn last;

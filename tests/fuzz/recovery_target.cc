@@ -84,7 +84,7 @@ std::vector<Bytes> recovery_seeds() {
     CreateOptions options;
     options.records = records;
     options.log = test::small_log();
-    options.log.segment_bytes = size_t{16} << 10;
+    options.log.segments.bytes = size_t{16} << 10;
     options.log.largest_payload_bytes = 1000;
     const auto load = [](Database& database) -> Result<void> {
       UnloggedWriter rows(database);

@@ -72,15 +72,15 @@ DurableLogOptions log_options(const Scenario& scenario) {
   if (options.layout != LogLayout::kEpoch) options.buffer = log_buffer_kinds()[scenario.buffer];
   options.largest_payload_bytes = size_t{4} << 10;
   options.ring_bytes = size_t{64} << 10;
-  options.segment_bytes = size_t{24} << 10;  // so that there are many
-  options.io.method = IoMethod::kThreads;
-  options.io.unit_bytes = size_t{8} << 10;
+  options.segments.bytes = size_t{24} << 10;  // so that there are many
+  options.device_options.io.method = IoMethod::kThreads;
+  options.device_options.io.unit_bytes = size_t{8} << 10;
   if (scenario.device == 0) return options;
   options.device = LogDeviceKind::kRemote;
   options.layout = LogLayout::kStream;
-  options.remote.servers = server_addresses_of(scenario.servers);
+  options.device_options.remote.servers = server_addresses_of(scenario.servers);
   options.ring_bytes = size_t{16} << 10;  // a segment has room for two
-  if (scenario.checkpoints == 0) options.remote.files = 1000;
+  if (scenario.checkpoints == 0) options.device_options.remote.files = 1000;
   return options;
 }
 
