@@ -124,7 +124,7 @@ inline DurableLogOptions small(DurableLogOptions log) {
 
 inline std::vector<Layout> layouts() {
   DurableLogOptions striped{.device = LogDeviceKind::kStriped};
-  striped.directories = {"stripe-1", "stripe-2"};
+  striped.device_options.directories = {"stripe-1", "stripe-2"};
   DurableLogOptions epoch{.layout = LogLayout::kEpoch};
   epoch.epoch.loggers = 2;
   epoch.workers = 2;

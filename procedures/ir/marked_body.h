@@ -33,8 +33,8 @@ struct StatementMark {
   // The outermost FOR loop that holds all operations that the body performs, where no iteration needs
   // another: a run may be asked for one iteration of this loop alone.
   bool iterations_apart = false;
-  uint32_t access = 0;         // kLocate: which of the operation's table accesses; one statement an access
-  std::vector<Expr> lane_key;  // kLocate: the values of the lane columns, in their order
+  uint32_t access = 0;           // kLocate: which of the operation's table accesses; one statement an access
+  std::vector<Expr> lane_key{};  // kLocate: the values of the lane columns, in their order
 };
 
 // A table of marks that is owned elsewhere.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/schema/schema.h"
+#include "procedures/interpreter/native_abi.h"
 #include "procedures/ir/ir.h"
 #include "procedures/native/emitter_text.h"
 

@@ -86,7 +86,7 @@ class StandbyFixture : public testing::TestWithParam<RecordContent> {
   static DurableLogOptions small_log() {
     DurableLogOptions log;
     log.largest_payload_bytes = 16 * 1024;
-    log.segment_bytes = 96 * 1024;
+    log.segments.bytes = 96 * 1024;
     log.helpers = 1;
     return log;
   }
