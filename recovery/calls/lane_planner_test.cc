@@ -90,17 +90,18 @@ TEST_F(LanePlannerTest, BlocksThatShareTheWorkHaveOneLaneEach) {
 
 TEST_F(LanePlannerTest, LanesGrowWithTheShareAndTheThreads) {
   const auto of = [&](uint32_t threads) { return lanes({300, 100, 0}, options_of(threads)); };
-  EXPECT_EQ(of(2)[block_of(0)], 8u);  // 1.5 threads' work, four lanes for each
-  EXPECT_EQ(of(2)[block_of(1)], 1u);
+  EXPECT_EQ(of(2)[block_of(0)], 1u);   // 1.5 threads' work: locating rows would cost what lanes gain
+  EXPECT_EQ(of(4)[block_of(0)], 16u);  // 3 threads' work, four lanes for each
+  EXPECT_EQ(of(4)[block_of(1)], 1u);
   EXPECT_EQ(of(8)[block_of(0)], 32u);
   EXPECT_GE(of(8)[block_of(1)], 8u);
   EXPECT_EQ(of(1000)[block_of(0)], 64u);
 }
 
 TEST_F(LanePlannerTest, ALoopCountsAsMoreThanOneTurn) {
-  const std::vector<uint32_t> of = lanes({100, 0, 100}, options_of(2));
+  const std::vector<uint32_t> of = lanes({100, 0, 100}, options_of(4));
   EXPECT_EQ(of[block_of(0)], 1u);
-  EXPECT_EQ(of[block_of(2)], 8u);
+  EXPECT_EQ(of[block_of(2)], 16u);
 }
 
 TEST_F(LanePlannerTest, LanesAreAsAskedFor) {
@@ -119,12 +120,12 @@ TEST_F(LanePlannerTest, StaticReplayHasOneLaneAndSynchronousReplayMany) {
 }
 
 TEST_F(LanePlannerTest, LanesFollowTheLog) {
-  LanePlanner follows = planner(options_of(2));
+  LanePlanner follows = planner(options_of(4));
   for (int batch = 0; batch < 30; ++batch) EXPECT_EQ(plan(follows, {100, 0, 0})[block_of(1)].lanes, 1u);
   std::vector<LanePlacement> placements;
   for (int batch = 0; batch < 20; ++batch) placements = plan(follows, {0, 100, 0});
   EXPECT_EQ(placements[block_of(0)].lanes, 1u);
-  EXPECT_EQ(placements[block_of(1)].lanes, 8u);
+  EXPECT_GT(placements[block_of(1)].lanes, 1u);
 }
 
 TEST_F(LanePlannerTest, AMapWithWideAccessesServesOnceItIsObserved) {

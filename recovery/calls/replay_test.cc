@@ -135,8 +135,11 @@ TEST(ReplayErrors, ARecordThatHoldsNoCallIsRefusedWithItsLsn) {
 // No block has its slices: its rows come as changes.
 TEST(ReplayErrors, ACallThatIsLoggedByItsRowsIsRefused) {
   const auto program = *compile(
-      "CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));\nCREATE TABLE heap (id INT);\n"
-      "CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ DECLARE x INT; BEGIN SELECT id INTO x FROM heap LIMIT 1;\n"
+      "CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));\nCREATE TABLE heap (id INT NOT "
+      "NULL);\n"
+      "CREATE INDEX heap_by_id ON heap (id);\n"
+      "CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ DECLARE x INT; BEGIN SELECT id INTO x FROM heap WHERE id "
+      "> 0 LIMIT 1;\n"
       "UPDATE a SET v = x WHERE id = 1; END $$;",
       "test.sql");
   ASSERT_TRUE(program->procedures[0].is_logged_by_rows());
