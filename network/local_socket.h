@@ -52,7 +52,7 @@ class LocalSocket {
 };
 
 // A connected socket. A server is trusted with a log if this process's own user or root runs it; by root also
-// if the user runs it who owns the directory that its socket lies in.
+// if it is run by the owner of the directory that its socket lies in.
 Result<int> connect_local(const std::string& path, std::chrono::milliseconds patience);
 
 }  // namespace mneme

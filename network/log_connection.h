@@ -1,5 +1,5 @@
-// LogConnection: an engine's side of one connection to a log server, as long as nothing else goes on: who
-// calls waits.
+// LogConnection: an engine's side of one connection to a log server, as long as nothing else goes on: each
+// call waits.
 //
 // Flow        open(): connect, handshake, HELLO -> WELCOME -> list(), read() ...; or release(): what an agent
 //             goes on with

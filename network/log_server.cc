@@ -142,7 +142,7 @@ Result<void> LogServer::run() {
   }
   size_t unsaved = 0;
   for (auto& [database_id, log] : logs_) unsaved += log.is_saved || save(database_id, log) ? 0 : 1;
-  // Answers to who asked for the end of all this.
+  // Answers the connection that asked for the end of all this.
   events.clear();
   loop_->wait(std::chrono::milliseconds(1), events);
   if (unsaved == 0) return {};

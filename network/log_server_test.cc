@@ -208,7 +208,7 @@ TEST(LogServer, APromisedTermOutlastsTheServer) {
   EXPECT_FALSE(connect(server, hello(LogRole::kWriter, {6, 11})).ok());
 }
 
-// A log may be large, and who claims a term waits: the promise alone is written.
+// A log may be large, and a claim of a term waits: the promise alone is written.
 TEST(LogServer, APromiseLeavesTheSavedLogAsItIs) {
   ServerProcess server;
   {

@@ -58,7 +58,7 @@ class LogStore {
   uint64_t bytes() const { return bytes_; }
   FilesMessage list() const;
 
-  // Makes the term the highest, and its owner the one who may write. An older one, or another owner's, is
+  // Makes the term the highest, and its owner the only writer. An older one, or another owner's, is
   // refused.
   Refusal claim(const LogTerm& term);
   // `most_bytes`: that all files together may take. One that is there already, of the same term and size,
@@ -72,7 +72,7 @@ class LogStore {
   bool has_content() const;
   // The owner says that the log of its term is here, whole.
   Refusal set_whole(const LogTerm& by);
-  // Whether it is still the one who may write.
+  // Whether it is still the only writer.
   Refusal check_owner(const LogTerm& by) const;
   // The bytes there; fewer where the file ends.
   std::optional<ByteSpan> read(const ReadMessage& read) const;

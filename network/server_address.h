@@ -54,7 +54,7 @@ Result<int> connect_to(const ServerAddress& address, std::chrono::milliseconds p
 // The other end of an accepted socket.
 struct Peer {
   std::string text;  // for people
-  // what those have in common who come from one place: the user, the host, or an IPv6 network of 64 bits
+  // what peers from one place have in common: the user, the host, or an IPv6 network of 64 bits
   std::string origin;
   std::optional<uid_t> user{};  // of a Unix socket's
 };

@@ -1,5 +1,5 @@
-// SocketLoop: several sockets' bytes, moved by one thread: what arrives, what is sent, and who comes and
-// goes.
+// SocketLoop: several sockets' bytes, moved by one thread: what arrives, what is sent, and which peers come and
+// go.
 //
 // Flow        listen(), add() ... send() ... wait() -> events
 // Invariants  bytes that send() was given leave in its order. After a kClosed event, close() or abort(), a
@@ -41,7 +41,7 @@ struct SocketEvent {
 inline constexpr size_t kFirstReceiveBytes = size_t{16} << 10;
 inline constexpr size_t kMostReceiveBytes = size_t{256} << 10;
 inline constexpr std::chrono::milliseconds kAcceptPause{100};
-// So many wait() accepts at most, so that those who come don't keep it from those who are there.
+// So many wait() accepts at most, so that new peers don't keep it from the present ones.
 inline constexpr size_t kMostAcceptedAtOnce = 64;
 
 // Whether accept() failed for the want of something that this machine may have again later.
@@ -53,7 +53,7 @@ class SocketLoop {
  public:
   virtual ~SocketLoop() = default;
 
-  // Takes the descriptor, of a socket that listens: who connects there is accepted.
+  // Takes the descriptor, of a socket that listens: peers that connect there are accepted.
   virtual void listen(int descriptor) = 0;
   // Takes the descriptor, of a connected socket.
   virtual SocketId add(int descriptor) = 0;

@@ -211,7 +211,7 @@ void UringLoop::end_accept(int status, std::vector<SocketEvent>& events) {
     events.push_back({.kind = SocketEvent::Kind::kNotAccepted, .socket = {}, .error_number = -status});
     accepts_from_ns_ = monotonic_ns() + static_cast<uint64_t>(std::chrono::nanoseconds(kAcceptPause).count());
   }
-  if (status < 0) return;  // who came gave up; others are accepted
+  if (status < 0) return;  // the peer gave up; others are accepted
   prepare_socket(status);
   events.push_back({SocketEvent::Kind::kAccepted, add(status)});
 }

@@ -1,5 +1,5 @@
 // A log server for tests to kill, with few words: mneme_test_log_server DIRECTORY PORT uring|poll
-// MEMORY_BYTES [KEY_FILE] It prints its port once it serves, and ends with who started it.
+// MEMORY_BYTES [KEY_FILE] It prints its port once it serves, and ends with the process that started it.
 #include <fmt/format.h>
 #include <sys/prctl.h>
 

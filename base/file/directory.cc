@@ -90,7 +90,7 @@ int make_private_directory(const std::string& path) {
 }
 
 Result<void> make_directories(const std::string& path) {
-  // One thread at a time: who finds a directory that another has just made must not take it for durable
+  // One thread at a time: a thread that finds a directory that another has just made must not take it for durable
   // before that one's sync.
   static std::mutex mutex;
   const std::lock_guard guard(mutex);

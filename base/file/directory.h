@@ -6,7 +6,7 @@
 //             threads' changes with it: what it leaves behind no later sync is known to cover, though it
 //             succeed (Rebello and others, Can Applications Recover from fsync Failures?, ATC 2020). So a
 //             sync fails, too, where another of the directory has failed since the construction, by this
-//             class in this process. Who tries again makes the changes anew.
+//             class in this process. A caller that tries again makes the changes anew.
 // Threads     any; those that sync one directory do so one after the other. The argument: a failure is
 //             counted before the next sync begins, so one that succeeds after it finds the count changed,
 //             unless its changes were begun, and so made, after the failure.

@@ -30,7 +30,7 @@ std::string reason_text(int error_number);
 // "cannot WHAT PATH: REASON".
 Error file_error(std::string_view what, const std::string& path, int error_number);
 
-// The same open file under a number past those of the standard streams; -1 stays. Who began the process may
+// The same open file under a number past those of the standard streams; -1 stays. The process's parent may
 // have closed some of those, and the system gives their numbers to the next files: what anybody prints would
 // be written there.
 int keep_off_standard_streams(int descriptor);

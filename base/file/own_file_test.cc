@@ -1,6 +1,6 @@
 // Goal: what a database writes belongs to its owner alone, and no link or other user's file stands in for one
 // of its files. Method: links, second names, pipes and umasks; another user's files where the test runs as
-// root, who alone can make them.
+// root, which alone can make them.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

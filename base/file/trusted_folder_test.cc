@@ -1,6 +1,6 @@
 // Goal: a folder or file is trusted where nobody but root and the effective user could have put its content,
 // and refused otherwise. Method: modes, links and pipes in a temporary folder; other users' files where the
-// test runs as root, who alone can make them.
+// test runs as root, which alone can make them.
 #include "base/file/trusted_folder.h"
 
 #include <fcntl.h>

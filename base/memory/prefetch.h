@@ -26,7 +26,7 @@ inline void prefetch_lines(const void* from, size_t bytes) {
     prefetch_line(reinterpret_cast<const void*>(at));
 }
 
-// That many lines from the one that holds the byte: without a branch, for who would not save any by counting
+// That many lines from the one that holds the byte: without a branch, for callers that would save none by counting
 // bytes.
 template <size_t kLines>
 inline void prefetch_first_lines(const void* from) {

@@ -28,7 +28,7 @@ void stop_serving(int) {
 }
 
 // Writes a line at once, also into a file or a pipe: the process that started the server waits for it. Where
-// nobody listens any more, the disk is full, or a pipe that nobody reads, the server goes on without: logs
+// no process listens any more, the disk is full, or a pipe that no process reads, the server goes on without: logs
 // are worth more than its words.
 void tell(const std::string& sentence) {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};

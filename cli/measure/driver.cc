@@ -199,7 +199,7 @@ class Throughput {
   void look(uint64_t now_ns, uint64_t committed) {
     if (now_ns < next_ns_) return;
     // A late look is divided by the time that it took, and followed by one that is earlier. Seconds that
-    // nobody looked at have the average of all.
+    // no probe looked at have the average of all.
     const double rate = static_cast<double>(committed - last_) * 1e9 / static_cast<double>(now_ns - last_ns_);
     const uint64_t seconds = 1 + (now_ns - next_ns_) / kSecond;
     per_second_.insert(per_second_.end(), seconds, rate);

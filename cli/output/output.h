@@ -37,7 +37,7 @@ class Output {
 // the error: "the result".
 Result<void> write_user_file(std::string_view what, const std::string& path, std::string_view text);
 
-// Whether all that was written to standard output has arrived there, by whatever way. A pipe that nobody
+// Whether all that was written to standard output has arrived there, by whatever way. A pipe that no process
 // reads any more is no error.
 Result<void> check_standard_output();
 

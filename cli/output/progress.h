@@ -58,7 +58,7 @@ class Progress {
 
   // Ends the stage before. `work`: "recover"; `name`: what of it, or nothing. `total` 0: not known. `unit` in
   // the plural. `ask`, where given, is called for each line, in place of update(): by the thread of this
-  // class's own, or who ends the stage.
+  // class's own, or the thread's that ends the stage.
   void stage(std::string_view work, std::string_view name, uint64_t total, std::string_view unit,
              Ask ask = {});
 

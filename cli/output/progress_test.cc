@@ -1,5 +1,5 @@
 // Goal: long work reports how far it is: by lines for people, by objects for scripts, and by
-// nothing at all where nobody asked. Method: stages of known length; standard error is kept and read.
+// nothing at all where it was not asked for. Method: stages of known length; standard error is kept and read.
 #include "cli/output/progress.h"
 
 #include <gtest/gtest.h>

@@ -471,7 +471,7 @@ class HashIndex final : public Index {
         rows.push_back(block.row(shape_, i));
       }
     }
-    // The new bucket first: who sees the old one's new depth goes on to the new one, and must find its depth
+    // The new bucket first: a reader that sees the old one's new depth goes on to the new one, and must find its depth
     // there.
     to.set_link(0, Bucket(nullptr), depth + 1);
     from.set_link(0, Bucket(nullptr), depth + 1);

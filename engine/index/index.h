@@ -98,7 +98,7 @@ struct IndexProbe {
 };
 
 // Where one owner's last insert went, in case the next key goes there as well, as an order's lines do. Kept
-// by who inserts, filled by the index: while the node has this version, keys from `low` up to `high` belong
+// by the inserting caller, filled by the index: while the node has this version, keys from `low` up to `high` belong
 // there.
 struct InsertHint {
   NodeWord* node = nullptr;

@@ -1,4 +1,4 @@
-// Goal: both kinds of index are ordered maps to those who use them, their versions notice every change, and
+// Goal: both kinds of index are ordered maps to their callers, their versions notice every change, and
 // their structure stays whole. Method: random operations on an index and on a std::map side by side.
 #include "engine/index/index.h"
 

@@ -5,7 +5,7 @@
 // Orders      all loads acquire, all stores release. A reader that has loaded a word written under a lock
 //             sees the lock, or what came after it, when it then loads the version again: no fences (Leis et
 //             al., "The ART of Practical Synchronization", 2016, section 3, with fences replaced).
-// Waiting     unlocked_version(): for the lock's owner, who holds it for one change.
+// Waiting     unlocked_version(): for the lock's owner, which holds it for one change.
 #pragma once
 
 #include <cstdint>

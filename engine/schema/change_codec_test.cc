@@ -76,7 +76,7 @@ TEST_F(ChangeRecordTest, HoldsWhatWasInsertedUpdatedAndErased) {
   EXPECT_EQ(committed(),
             (std::vector<Changed>{{ChangeAction::kUpdate, 1, 51}, {ChangeAction::kErase, 2, 0}}));
 
-  // A tombstone comes to life again: for who reads the log that is an insert.
+  // A tombstone comes to life again: to a reader of the log that is an insert.
   begin();
   ASSERT_EQ(t_.insert(x, 2, 11, 200, 7), AccessStatus::kOk);
   EXPECT_EQ(committed(), (std::vector<Changed>{{ChangeAction::kInsert, 2, 7}}));

@@ -2,7 +2,7 @@
 //
 // Flow        worker: append() -> (the row's word is released).  checkpointer: drain(), again and again.
 // Invariants  versions come out in the order in which they were appended, each once. What was appended before
-//             the worker released a row's word is seen by who drains after reading that word. Images lie in
+//             the worker released a row's word is seen by the drainer after it has read that word. Images lie in
 //             chunks of some hundred KiB, which are used again once they have been drained: the list takes no
 //             more memory than what waits to be drained.
 // Threads     append: the worker. drain: one thread at a time. reset: while no thread does either.
@@ -43,9 +43,9 @@ class KeptChunk {
 
   const size_t capacity_;
   const std::unique_ptr<std::byte[]> bytes_;
-  // Raised by the worker (release: the bytes below come first), read by who drains (acquire).
+  // Raised by the worker (release: the bytes below come first), read by the drainer (acquire).
   std::atomic<size_t> filled_{0};
-  // Set once by the worker, when nothing more comes into this chunk (release), read by who drains (acquire).
+  // Set once by the worker, when nothing more comes into this chunk (release), read by the drainer (acquire).
   std::atomic<KeptChunk*> next_{nullptr};
 };
 
@@ -94,11 +94,11 @@ class KeptVersions {
   };
 
   KeptChunkPool& pool_;
-  // The first chunk. Set by the worker when there is none (release: the chunk's content), read by who drains
-  // (acquire), whose it is from then on.
+  // The first chunk. Set by the worker when there is none (release: the chunk's content), read by the drainer
+  // (acquire), which owns it from then on.
   std::atomic<KeptChunk*> first_{nullptr};
   KeptChunk* filling_ = nullptr;   // the worker's
-  KeptChunk* draining_ = nullptr;  // of who drains, like the next
+  KeptChunk* draining_ = nullptr;  // the drainer's, like the next
   size_t drained_bytes_ = 0;       // of that chunk
 };
 

@@ -85,7 +85,7 @@ class Table {
 
  private:
   static constexpr uint64_t kRunSlots = 64;
-  // restored_end() goes up by so many: seldom, as all who restore read it.
+  // restored_end() goes up by so many: seldom, as all that restore read it.
   static constexpr uint64_t kRestoredSlots = 16 * kRunSlots;
   static constexpr size_t kChunkHeaderBytes = kCacheLineBytes;
   // Chunks are found through two levels, so that an empty table costs 2 KiB and a full one holds 128 GiB.

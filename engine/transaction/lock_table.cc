@@ -49,7 +49,7 @@ class alignas(kCacheLineBytes) LockTable::Bucket {
     return verdict;
   }
 
-  // `changed` has just been granted or given up: those whom it rules out look again.
+  // `changed` has just been granted or given up: the waiters that it rules out look again.
   void wake_ruled_out(const RowLock& changed) const {
     for (const RowLock* other = first_; other != nullptr; other = other->next) {
       if (other->row == changed.row && rules_out(changed.mode, other->wanted)) other->waiter->wake();

@@ -3,16 +3,16 @@
 //
 // Flow        acquire(), as often as a transaction meets a row -> release() of all of them once it has ended
 //             (row_locks.h)
-// Rule        Who asks for a lock that a holder rules out waits if it is older than every such holder; else
-//             it dies: the call says no, the transaction is undone, releases what it holds and is run again,
+// Rule        A transaction that asks for a lock that a holder rules out waits if it is older than every
+//             such holder; else it dies: the call says no, the transaction is undone, releases what it holds and is run again,
 //             as old as it was. It also dies where an older one waits for a lock that rules out its own.
-// Deadlock    Who waits is older than all whom it waits for. That stays so: a lock that is granted while
-//             others wait for the row, to one older than they, makes them look again, and then they die.
-//             Nobody waits for one who waits as such. So waits-for goes from older to younger only, and has
-//             no cycle.
+// Deadlock    A waiter is older than every transaction that it waits for. That stays so: a lock that is
+//             granted while others wait for the row, to one older than they, makes them look again, and then
+//             they die. No transaction waits for a waiter as such. So waits-for goes from older to younger
+//             only, and has no cycle.
 // Starvation  An age is kept until the transaction has committed, and a waiter lets no younger one pass whose
-//             lock rules out its own. So the oldest of all never dies, and gets every lock when those who
-//             hold it have ended.
+//             lock rules out its own. So the oldest of all never dies, and gets every lock when its
+//             holders have ended.
 // Layout      Buckets by row address, one cache line each: a latch, and a list of the locks that are held or
 //             waited for. The entries lie in their owners' memory. Not in row headers: a word there would
 //             cost each row of the optimistic default 8 bytes, and holders' ages need more than a word. Not

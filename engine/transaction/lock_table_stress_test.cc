@@ -36,7 +36,7 @@ std::vector<Step> random_steps(std::mt19937_64& random) {
   return steps;
 }
 
-// False: it died. What a step does to a number depends on what it reads, so that writers who overlap lose
+// False: it died. What a step does to a number depends on what it reads, so that writers that overlap lose
 // something.
 bool attempt(const std::vector<Step>& steps, RowLocks& locks, CommitLog& log, Shelf& shelf,
              std::mt19937_64& random) {

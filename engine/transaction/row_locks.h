@@ -16,8 +16,8 @@
 //             written stays locked until it is durable. The lock is then the row's own word, which holds its
 //             last writer's LSN: while that is not durable the row is locked on that writer's behalf, and
 //             lock() waits for the device. So a worker leaves its transactions' locks behind and runs the
-//             next ones, no list of them is kept, and they vanish as the durable LSN rises. Who waits for
-//             such a lock is not in anybody's circle: the writer has ended, and waits for nothing. Shared
+//             next ones, no list of them is kept, and they vanish as the durable LSN rises. A waiter for
+//             such a lock is in no circle: the writer has ended, and waits for nothing. Shared
 //             locks go at once in either case, as in strict two-phase locking: no transaction can conclude
 //             anything from them that is not durable.
 // Invariants  locks are taken until the LSN is drawn, and none is released before.

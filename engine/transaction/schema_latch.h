@@ -14,7 +14,7 @@
 // Threads     a slot has one user at a time: a worker's session, or one of the log's helpers
 //             (DurableLogOptions). Changes: any thread. A slot knows the thread that used it last, so that a
 //             thread never waits for a transaction that only this thread could end.
-// Waiting     enter() waits until a change has ended, a Change for the one before it, stop() for all who are
+// Waiting     enter() waits until a change has ended, a Change for the one before it, stop() for all that are
 //             inside, but no longer than its caller says for those of the workers.
 // Errors      what would wait for the waiting thread itself is refused: Entered, Stopped.
 #pragma once
@@ -69,7 +69,7 @@ class SchemaLatch {
   void set_closed(bool closed);
 
   std::mutex changing_;
-  std::mutex mutex_;  // orders is_closed_ with those who wait for it
+  std::mutex mutex_;  // orders is_closed_ with its waiters
   std::condition_variable opened_;
   // Written by a Change (release: what it did comes before its end), read by enter() (acquire), see
   // Soundness.

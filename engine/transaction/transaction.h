@@ -35,8 +35,8 @@
 //       a deleted row is unlinked changes the node's version too.
 //   another key: an entry whose row has another key in its index by now (indexed_table.h) counts as absent,
 //       and the row is validated.
-// Under two-phase locking rows need less: who comes second in a conflict over a row gets its lock when the
-// first has released it, after reserving. A transaction that wrote nothing takes no LSN. All that it read
+// Under two-phase locking rows need less: the second transaction in a conflict over a row gets its lock when
+// the first has released it, after reserving. A transaction that wrote nothing takes no LSN. All that it read
 // stands when it validates, so it has a place between the highest LSN that it read and the first that
 // overwrites any of it: had the writer W of something it read reserved after an overwriter O of something
 // else, O's lock would have been visible to W's reservation, so to W's reader, and to its validation. It may
@@ -91,7 +91,7 @@ class Transaction final : public RowAccess {
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override;
   AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) override;
   AccessStatus erase(TableId table, RowRef& row) override;
-  // All stages at once. Who can do something else between them uses a Prefetcher of its own.
+  // All stages at once. A caller that can do something else between them uses a Prefetcher of its own.
   void prefetch(std::span<const RowLookup> lookups) override;
   // The next round of what was fetched since the transaction began; prefetcher() has what was found.
   void prefetch_more(std::span<const RowLookup> lookups);

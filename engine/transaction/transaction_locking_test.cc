@@ -1,4 +1,4 @@
-// Goal: under two-phase locking, nobody sees or overwrites what a running transaction has written, nor,
+// Goal: under two-phase locking, no transaction sees or overwrites what a running transaction has written, nor,
 // without early lock release, what is not durable yet. Method: transactions interleaved by hand on one
 // thread; each that meets a lock is the younger one, and dies.
 #include <gmock/gmock.h>

@@ -176,7 +176,7 @@ TEST(DistributedLog, RefusesWhatItCannotDo) {
   EXPECT_NE(refusal(other).find("65 streams"), std::string::npos);
 }
 
-// A stream that nobody writes to holds nobody up, and one that is slow only those past its own records.
+// A stream without writers holds up no transaction, and a slow one only those past its own records.
 TEST(DistributedLog, AnIdleStreamHoldsNobodyUp) {
   TemporaryDirectory directory;
   DurableLogOptions options = distributed_log(2, 2);
@@ -216,7 +216,7 @@ TEST(DistributedLog, WhatLiesBelowACheckpointIsRemovedAndNothingElse) {
   EXPECT_GT(removed, 8u);
 }
 
-// With all that a stream held gone below a checkpoint, nobody can tell where it ended: its archived segments
+// With all that a stream held gone below a checkpoint, nothing tells where it ended: its archived segments
 // are read whole.
 TEST(DistributedLog, AStreamThatACheckpointHasRemovedIsThereAgainWithItsArchive) {
   TemporaryDirectory directory;
@@ -392,7 +392,7 @@ TEST_F(CutDistributedLog, EndsAtTheFirstHoleOverAllStreams) {
     options.group.interval = std::chrono::hours(1);
     OpenLog opened = open_for_work(directory_.path(), options);
     lsns_ = append_all(*opened.log, 4, 0, 901);
-    // Nobody waits for these: they gather until the end, and go out in each stream's last flush. Nothing
+    // No thread waits for these: they gather until the end, and go out in each stream's last flush. Nothing
     // after it tells that they were durable.
     for (uint64_t i = 901; i < 940; ++i) {
       lsns_.push_back(

@@ -60,7 +60,7 @@ TEST_P(DurableLogStress, EveryRecordIsThereOnceAndWhereItWasTold) {
   EXPECT_EQ(log.end, expected);
 }
 
-// Closing right after the last record: nobody waited for it, and it must be there all the same.
+// Closing right after the last record: no thread waited for it, and it must be there all the same.
 TEST(DurableLogClose, KeepsWhatWasFilledJustBefore) {
   TemporaryDirectory directory;
   for (uint64_t life = 0; life < 50; ++life) {

@@ -119,7 +119,7 @@ TEST_F(LogSteps, NamesThatMayBeLostAreNotTakenForBroughtHome) {
   DurableLogOptions remote = test::small_log();
   remote.device = LogDeviceKind::kRemote;
   remote.device_options.remote.servers = server.address().text();
-  remote.device_options.remote.files = 200;  // nobody takes checkpoints
+  remote.device_options.remote.files = 200;  // no checkpoints are taken
   {
     auto opened = must(test::open_remote(directory_.path(), remote));
     ASSERT_TRUE(append_durably(*opened.log, 0, 2000));
@@ -132,7 +132,7 @@ TEST_F(LogSteps, NamesThatMayBeLostAreNotTakenForBroughtHome) {
   EXPECT_TRUE(std::filesystem::is_empty(path(kRemoteFolder)));
   must(claim_remote_log(directory_.path(), remote));
   EXPECT_EQ(test::end_on(directory_.path()), 2000u);
-  // And whoever finds them at home makes sure of their names, as who brought them may have been killed before
+  // And an engine that finds them at home makes sure of their names, as the one that brought them may have been killed before
   // that.
   const DurableSteps steps;
   must(claim_remote_log(directory_.path(), remote));

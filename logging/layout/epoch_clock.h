@@ -3,7 +3,7 @@
 // Invariants  an epoch ends only if a record was drawn in it: an idle log stays where it is, and its loggers
 //             asleep.
 // Threads     a thread of its own. counter, hurry, await_past, wake: any.
-// Waiting     await_past(): a logger, for the next epoch. hurry() ends the current epoch now: who waits for
+// Waiting     await_past(): a logger, for the next epoch. hurry() ends the current epoch now: a waiter for
 //             one record, or for space, doesn't wait for the rest of it.
 #pragma once
 

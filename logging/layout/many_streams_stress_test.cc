@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-// Closing right after the last record: nobody waited for it, and it must be there all the same.
+// Closing right after the last record: no thread waited for it, and it must be there all the same.
 class ManyStreamsClose : public ::testing::TestWithParam<LogLayout> {};
 INSTANTIATE_TEST_SUITE_P(Layouts, ManyStreamsClose,
                          ::testing::Values(LogLayout::kEpoch, LogLayout::kDistributed),

@@ -17,7 +17,7 @@
 //             covers each of them.
 // Threads     draw, ends_in, published, settled: the worker they name. gathers, rose, may_sleep: the stream's
 //             flusher. The rest: any.
-// Waiting     await(). A mutex is held for the scan of workers and streams, by flushers and by who begins to
+// Waiting     await(). A mutex is held for the scan of workers and streams, by flushers and by threads that begin to
 //             wait.
 // Source      Aether, sections 7.2 to 7.4; the lowest of all clocks is what the daemon of passive group
 //             commit looks for ("Scalable Logging through Emerging Non-Volatile Memory", section 4.1), by
@@ -68,7 +68,7 @@ class StreamHorizon final : public CommitHorizon {
   bool has_failed() const override { return failed_.load(std::memory_order_acquire); }
 
  private:
-  // The worker's alone to write (release, before its bound is cleared), read by who scans (acquire).
+  // The worker's alone to write (release, before its bound is cleared), read by scans (acquire).
   struct Published {
     Atomic<uint32_t> last_stream{0};  // whose flusher must not overlook that the bound is cleared
     // By stream: the end of the worker's last record there.
@@ -92,8 +92,8 @@ class StreamHorizon final : public CommitHorizon {
   SequenceCounter counter_;
   BoundSet<Published> bounds_;  // by worker
 
-  // Written by who evaluates (release: the records below are durable before anybody hears of it); read by all
-  // (acquire).
+  // Written by an evaluation (release: the records below are durable before any thread hears of it); read by
+  // all (acquire).
   CachePadded<std::atomic<uint64_t>> durable_;
   std::atomic<bool> failed_{false};  // written by fail() (release), read by waiters (acquire)
   EventCount risen_;                 // durable_ or failed_ changed

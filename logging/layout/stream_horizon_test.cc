@@ -1,5 +1,5 @@
 // Goal: durable() is the lowest clock of the streams: it passes no record that is not durable in its stream,
-// be that one slow, or its record not published yet; and it waits for nobody who has nothing on the way.
+// be that one slow, or its record not published yet; and it waits for no worker that has nothing on the way.
 // Method: each step of workers and flushers by hand, in the orders that matter.
 #include "logging/layout/stream_horizon.h"
 

@@ -4,13 +4,13 @@
 //
 // Invariants  a record is durable once its stores have left the store buffer, and x86 doesn't reorder stores;
 //             so one that is settled is. Which all are, below which number, tells a scan of the workers'
-//             bounds (bound_set.h), by whoever asks: rows are unlocked before their record is stored,
+//             bounds (bound_set.h), by the asking thread: rows are unlocked before their record is stored,
 //             so a transaction has to wait for lower numbers whose workers are storing them just now, here
 //             too.
 // Threads     as CommitHorizon says.
 // Waiting     await(), for a worker that is storing its record: a microsecond, unless it is taken off its
 //             processor.
-// Price       who asks reads a line a worker.
+// Price       a thread that asks reads a line a worker.
 // Source      Wang, Johnson: "Scalable Logging through Emerging Non-Volatile Memory" (VLDB'14), section 4.2.
 #pragma once
 
@@ -42,7 +42,7 @@ class DurableCacheHorizon final : public CommitHorizon {
  private:
   SequenceCounter counter_;
   BoundSet<> bounds_;  // of each worker's drawn record that is not stored yet
-  // The highest that a scan has found: bounds may be late, and old ones low. Raised by who scans (release),
+  // The highest that a scan has found: bounds may be late, and old ones low. Raised by a scan (release),
   // read by all (acquire).
   mutable CachePadded<std::atomic<uint64_t>> durable_;
   std::atomic<bool> failed_{false};  // written by fail() (release), read by all (acquire)

@@ -52,7 +52,7 @@ TEST_P(NvmLogStress, ACrashTakesOnlyWhatWasNotFilled) {
   std::vector<Records> written(kNvmWorkers);
   std::vector<Lsn> reserved(kStopped);
   {
-    // Nobody stops while others still need many segments: they would wait for him.
+    // No worker stops while others still need many segments: they would wait for it.
     std::barrier almost_done(kNvmWorkers);
     std::vector<std::jthread> threads;
     for (uint32_t w = 0; w < kNvmWorkers; ++w) {

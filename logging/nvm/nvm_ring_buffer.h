@@ -1,7 +1,7 @@
 // NvmRingBuffer: a stream's log buffer whose ring is persistent memory (nvm_ring.h): the watermark buffer's
 // order, over whole lines.
 //
-// Invariants  the flusher, who destages, sees only what is durable: streaming stores may be late, so that
+// Invariants  the flusher, which destages, sees only what is durable: streaming stores may be late, so that
 //             what is published is not yet there for other processors to read. So a prefix counts once the
 //             horizon has passed all numbers that were drawn when it was found. Records stay until they are
 //             destaged (LogFlusherOptions::keeps_until_durable).
@@ -16,7 +16,7 @@
 
 namespace mneme {
 
-// Told of stores that are not durable yet: who fences them has to know (passive_group_commit.h).
+// Told of stores that are not durable yet: the thread that fences them has to know (passive_group_commit.h).
 class StoreObserver {
  public:
   virtual ~StoreObserver() = default;

@@ -64,7 +64,7 @@ class NvmRingTest : public ::testing::Test {
     }
     return found;
   }
-  void close() { ring_.reset(); }  // who reads waits until nobody writes
+  void close() { ring_.reset(); }  // a reader waits until there is no writer
 
   TemporaryDirectory directory_;
   std::unique_ptr<ManifestFile> manifest_;

@@ -292,7 +292,7 @@ void PassiveGroupCommit::signal_stragglers() {
   }
 }
 
-// Its thread has ended, outside of a record. Who takes over waits until this is done.
+// Its thread has ended, outside of a record. The worker that takes over waits until this is done.
 void PassiveGroupCommit::clean_for_ended(Slot& slot) const {
   if (!is_dirty(slot.dgsn.load(std::memory_order_acquire)) || slot.in_record.load(std::memory_order_relaxed))
     return;

@@ -74,7 +74,7 @@ struct PassiveGroupCommitOptions {
   uint32_t appenders = 1;
   std::chrono::microseconds period = kPassivePeriod;
   bool hardens = true;  // false: the fence is left out; a crash test must fail on it
-  // false: who has fenced its own record takes it for durable, without a daemon; likewise
+  // false: a worker that has fenced its own record takes it for durable, without a daemon; likewise
   bool groups = true;
   // Told by the daemon of each rise of durable(), before anybody else.
   std::function<void(Lsn)> rises{};
@@ -125,7 +125,7 @@ class PassiveGroupCommit final : public CommitHorizon, public StoreObserver {
     std::atomic<uint32_t> undrained{0};
     std::array<Stretch, kMostUndrained> stretches{};
     // Set by the daemon before it sends a signal, cleared by the handler when it is done (release; acquire),
-    // by the daemon where it could not be sent, or by who finds the thread that it was sent to ended.
+    // by the daemon where it could not be sent, or by the thread that finds its receiver ended.
     std::atomic<bool> is_signalled{false};
     std::atomic<pid_t> signalled_thread{0};  // written by the daemon before is_signalled
     const PassiveGroupCommit* whose = nullptr;

@@ -21,7 +21,7 @@ class DistributedLogReader {
 
   Result<LogContents> read() {
     log_.streams = LogContents::Streams();
-    if (manifest_.incarnations.empty()) return std::move(log_);  // nobody has worked here yet
+    if (manifest_.incarnations.empty()) return std::move(log_);  // no engine has worked here yet
     RETURN_IF_ERROR(segments_.find({}, std::nullopt));
     RETURN_IF_ERROR(segments_.load());
     find_durable();

@@ -23,7 +23,7 @@ class EpochLogReader {
 
   Result<LogContents> read() {
     log_.streams = LogContents::Streams();
-    if (manifest_.incarnations.empty()) return std::move(log_);  // nobody has worked here yet
+    if (manifest_.incarnations.empty()) return std::move(log_);  // no engine has worked here yet
     log_.end = last().begin;
     RETURN_IF_ERROR(find_end());
     log_.durable_seen = log_.end;

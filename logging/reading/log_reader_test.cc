@@ -199,7 +199,7 @@ TEST_F(LogReader, AFlippedBitAnywhereInADurableBlockIsDamage) {
   }
 }
 
-// Whatever length a record claims then, or whom it seems to belong to: the file is named that it lies in.
+// Whatever length a record claims then, or whatever it seems to belong to: the file is named that it lies in.
 TEST_F(LogReader, AFlippedBitInAnyRecordsHeaderIsDamageOfItsFile) {
   write_records(200);
   const LogContents log = must(read_directory(directory_.path()));
@@ -365,7 +365,7 @@ TEST_F(LogReader, ForeignFilesAndSegmentsOutOfPlaceAreDamage) {
 TEST_F(LogReader, BlocksPastTheRecoveredEndAreNeverReadAgain) {
   write_records(10);
   const LogContents log = must(read_directory(directory_.path()));
-  // The crash: the last record was durable for nobody, and is torn. Keep the intact bytes to bring them back
+  // The crash: the last record was durable for no reader, and is torn. Keep the intact bytes to bring them back
   // later.
   const LogContents::Place place = log.place_of(lsns_[9]);
   const std::string intact = content(place.file);

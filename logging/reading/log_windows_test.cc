@@ -152,7 +152,7 @@ TEST(LogWindows, AFileThatChangesMeanwhileIsDamaged) {
   EXPECT_THAT(changed.error().message, testing::HasSubstr(place.file + " at byte"));
 }
 
-// By somebody who makes its checksums right.
+// By a writer that makes its checksums right.
 TEST(LogWindows, ARecordThatIsNoneMeanwhileIsMissed) {
   TemporaryDirectory directory;
   write_log(directory.path(), small_log());

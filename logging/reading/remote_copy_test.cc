@@ -60,7 +60,7 @@ void expect_too_old(const std::string& directory, const Servers& servers) {
 }
 
 // A copy of the directory doesn't know the segments that were begun after it was made: it must not pass for
-// the database. There is none above it: 0 would be one that nobody claimed.
+// the database. There is none above it: 0 would be one that no engine claimed.
 TEST(RemoteLog, TheLastTermOfAllIsFollowedByNone) {
   const auto servers = start_servers(1);
   const TemporaryDirectory directory;

@@ -19,7 +19,7 @@
 namespace mneme::test {
 
 // A port that stands for another. While the link is cut nothing comes through: what is sent waits for it to
-// be mended, hang-ups too, and who connects is sent away.
+// be mended, hang-ups too, and connections are sent away.
 class Link {
  public:
   explicit Link(const ServerAddress& to)

@@ -491,7 +491,7 @@ std::string repeated(std::string_view text, size_t times) {
   return all;
 }
 
-// Else whoever reads the tree would run out of stack.
+// Else a reader of the tree would run out of stack.
 TEST(Refusal, WhatNestsTooDeep) {
   constexpr size_t kTooDeep = 5000;
   const auto within = [](std::string_view open, std::string_view middle, std::string_view close,

@@ -4,7 +4,7 @@
 //             returns an operand: two C++ expressions without effect, the value and whether it is NULL.
 // Invariants  evaluation has the interpreter's order, and goes no further than the interpreter's: what may
 //             fail stands behind the condition under which it is evaluated. an operand may be used until a
-//             variable or a row's image is written; who needs it longer keeps it.
+//             variable or a row's image is written; a caller that needs it longer keeps it.
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 //
 // Invariants  NULL follows three-valued logic; AND, OR, CASE and coalesce evaluate no more than they need,
 //             from the left. text in a result lies in a row's image, a variable, the Program's constants or
-//             the arena: who keeps it longer than the row copies it.
+//             the arena: a caller that keeps it longer than the row copies it.
 // Errors      evaluate() returns false with the reason in `error`: overflow, division by zero, text that is
 //             no number.
 // Threads     one owner of a context; expressions are shared. Nothing is allocated but in the arena.

@@ -166,7 +166,7 @@ TEST(AdHocReplayBarriers, StandWhereStatementsChangeWhatProceduresOnlyRead) {
   }
 }
 
-// Rows of a table of which the graph holds the columns still may get other values where nobody looks, in the
+// Rows of a table of which the graph holds the columns still may get other values where no piece looks, in the
 // lanes.
 TEST(AdHocReplayBarriers, DoNotStandWhereNobodyReads) {
   ReplayFixture fixture(kRatesSql);

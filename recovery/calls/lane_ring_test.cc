@@ -1,5 +1,5 @@
 // Goal: a few keys have lanes of their own, many are spread evenly, and equal keys share a lane.
-// Method: keys as workloads have them, and as nobody would wish them; lanes are counted.
+// Method: keys as workloads have them, and as no user would wish them; lanes are counted.
 #include "recovery/calls/lane_ring.h"
 
 #include <gtest/gtest.h>

@@ -84,7 +84,7 @@ class LaneScheduler::Run::Activity {
   virtual void proceed(ReplayThreadId thread) = 0;
   void enter() { run_.enter(*this); }
 
-  // Since when it may run. Written by who spawns it and read by the task, the hand-over between them.
+  // Since when it may run. Written by its spawner and read by the task, the hand-over between them.
   ScheduleRecorder::Ready ready;
 
  protected:
@@ -114,7 +114,7 @@ class LaneScheduler::Run::Handover {
   mutable Activity* activity_;
 };
 
-// One lane of one block. At most one task runs it at a time: its owner, who alone touches batch_ and
+// One lane of one block. At most one task runs it at a time: its owner, which alone touches batch_ and
 // position_.
 class LaneScheduler::Run::Lane final : public Activity {
  public:
@@ -143,7 +143,7 @@ class LaneScheduler::Run::Lane final : public Activity {
   uint64_t batch_ = 0;
   uint32_t position_ = 0;  // the next piece of batch_ in this lane
 
-  // How many published batches have pieces here that have not all run. Written by who publishes (add) and by
+  // How many published batches have pieces here that have not all run. Written by the publisher (add) and by
   // the owner (subtract), acq_rel: the task that makes it 1 owns the lane and must see what the last owner
   // left; an owner that finds more must see the lists that were published.
   alignas(kCacheLineBytes) std::atomic<uint32_t> batches_pending_ = 0;
@@ -234,7 +234,7 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
   // unpublished_ has reached zero, and all batches before have been run. As waits_; the one that reaches zero
   // publishes.
   std::atomic<uint32_t> turn_ = 0;
-  // Lanes that have not run their lists, and who publishes them. Subtracted by each (acq_rel): the last one
+  // Lanes that have not run their lists, and the publisher. Subtracted by each (acq_rel): the last one
   // finishes the block's batch on behalf of all and must have seen what they did.
   std::atomic<uint32_t> lanes_left_ = 0;
 };
@@ -266,7 +266,7 @@ class LaneScheduler::Run::Admission final : public Activity {
   // Handed on from load to load.
   uint64_t next_batch_ = 0;
   bool is_alone_ = false;
-  // Batches that may be loaded now. Written by retirements (add) and by loads (subtract), acq_rel: whoever
+  // Batches that may be loaded now. Written by retirements (add) and by loads (subtract), acq_rel: the one that
   // makes it 1 begins the next load and must see what the last one left, and that the slot is free. A load
   // that must be alone takes all permits but one beforehand, so that it falls below 1, and only the last
   // retirement makes it 1.

@@ -129,7 +129,7 @@ class CheckingExecutor final : public PieceExecutor {
   uint32_t prepare(uint32_t block, uint64_t batch, std::span<const Piece> pieces,
                    ReplayThreadId thread) override {
     EXPECT_FALSE(pieces.empty());
-    // As the pieces would find them: whoever shares a lane with one of these has run, or comes later.
+    // As the pieces would find them: a piece that shares a lane with one of these has run, or comes later.
     for (const Piece& piece : pieces) {
       EXPECT_EQ(piece.part, PiecePart::iteration(7));
       EXPECT_TRUE(predecessors_have_run(block, batch, piece.transaction));

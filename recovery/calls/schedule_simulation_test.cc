@@ -57,7 +57,7 @@ TEST(ScheduleSimulation, SpreadsWhatIsReady) {
   EXPECT_EQ(simulate(graph.done(), 8).busy_share(), 820.0 / (120 * 8));
 }
 
-// Three lanes of two steps each on two cores: whoever began a lane goes on with it.
+// Three lanes of two steps each on two cores: the core that began a lane goes on with it.
 TEST(ScheduleSimulation, GoesOnWithALane) {
   Graph graph;
   const uint32_t fill = graph.add(Kind::kFill, 1);

@@ -469,7 +469,7 @@ TEST_F(OnlineCheckpoint, ACrashAtAnyStepLeavesAGoodOne) {
       EXPECT_EQ(checkpoint_file() != before, step >= static_cast<uint32_t>(CheckpointStep::kCurrent));
       expect_state(digest, records);
     }
-    // Without an archive nobody needs those before the last checkpoint but one.
+    // Without an archive nothing needs those before the last checkpoint but one.
     const size_t lives = read_manifest(directory_)->incarnations.size();
     if (archives) {
       EXPECT_GE(lives, kCheckpointSteps);

@@ -16,7 +16,7 @@ namespace mneme {
 
 class EarliestError {
  public:
-  // False, so that who fails can return it.
+  // False, so that a failing thread can return it.
   bool keep(Lsn lsn, Error error) {
     const std::lock_guard lock(mutex_);
     if (!is_at_or_before(lsn)) {
@@ -33,7 +33,7 @@ class EarliestError {
  private:
   static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 
-  // The error's. Written under mutex_ by who fails, read by all, who then stop or pass over what comes behind
+  // The error's. Written under mutex_ by a failing thread, read by all, which then stop or pass over what comes behind
   // it: relaxed, because no other data depends on it; a thread that reads it late does some work in vain.
   std::atomic<uint64_t> lsn_{kNone};
   std::mutex mutex_;

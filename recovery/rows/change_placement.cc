@@ -119,7 +119,7 @@ bool ChangePlacement::lane_values(const ChangePlace& place, size_t number, const
   if (is_moving || (!is_whole && !way.lanes_in_key)) return false;
   const bool is_row = way.lanes_in_key ? codec_.decode_key(row.table, row.columns, image)
                                        : codec_.decode_row(row.table, row.action, row.columns, image);
-  // Bytes that are no row are refused by who replays them, wherever that is.
+  // Bytes that are no row are refused by the thread that replays them, wherever that is.
   if (!is_row) return false;
   values.clear();
   const RowLayout& layout = schema_.layout(row.table);

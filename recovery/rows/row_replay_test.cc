@@ -167,7 +167,7 @@ std::vector<size_t> records_with(const Catalog& catalog, std::span<const RecordV
   return found;
 }
 
-// A record whose first change is an insert, told as an update, and one the other way round. Who takes images
+// A record whose first change is an insert, told as an update, and one the other way round. A replayer that takes images
 // in any order cannot tell.
 TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
   ReplayFixture fixture(kBankSql);
@@ -184,7 +184,7 @@ TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
                     "is already there", kRowByRow, retold_as(ChangeAction::kInsert));
 }
 
-// One whose version has another LSN than the record behind it says: who goes by locations is told which one
+// One whose version has another LSN than the record behind it says: a replayer that goes by locations is told which one
 // it follows.
 TEST(RowReplayErrors, ARowOfAnotherVersionStopsReplay) {
   ReplayFixture fixture(kBankSql);

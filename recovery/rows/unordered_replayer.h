@@ -3,7 +3,7 @@
 // Flow        each thread takes a batch of records, the next or the last that no thread has, and installs its
 //             rows; at the end tombstones are swept.
 // Invariants  rows are latched while they change, and the last writer wins by LSN (newest_installer.h), so it
-//             does not matter who replays what, and when.
+//             does not matter which thread replays what, and when.
 // Errors      as replay.h says.
 // Source      Zheng et al. (SiloR, OSDI'14), section 5; PACMAN (SIGMOD 2017), section 6.2, LLR, which
 //             PACMAN's own schemes are compared with. So it is as there: one change after the other, nothing

@@ -1,5 +1,5 @@
 // Goal: receiving, replaying, taking checkpoints and looking at the lag go on side by side. Method: one
-// thread publishes a primary's log in small pieces, with pauses and times in which nobody answers; a standby
+// thread publishes a primary's log in small pieces, with pauses and times without answers; a standby
 // follows, with checkpoints one after the other; a third thread looks at its lag, which must never go
 // backwards. Promoted, the standby must be where serial replay of the whole log ends.
 #include <atomic>

@@ -1,5 +1,5 @@
 // Goal: a standby's database is at any time what serial replay makes of the log so far; it goes on after any
-// end of its own; promoted, it is the database, and nobody else's. Method: an engine runs random calls,
+// end of its own; promoted, it is the database, and no other engine's. Method: an engine runs random calls,
 // ad-hoc transactions among them, and changes its schema, in several lives; its log, cut into random pieces
 // between blocks, comes to a standby in random rounds. After each round the digest must be that of an oracle
 // that replays the same records one after the other. Standbys are ended and opened again anywhere, with
@@ -89,7 +89,7 @@ TEST_P(StandbyTest, GoesOnAfterAnyEnd) {
       durable = follower->durable();
     }
     lost += lose_blocks(durable);
-    // As it is it can be recovered, by whoever only looks.
+    // As it is it can be recovered, by a command that only looks.
     RecoverOptions look;
     look.scheme = &default_scheme(GetParam(), TupleImage::kFull);
     const RecoveredDatabase recovered = must(recover(directory_, look));

@@ -301,7 +301,7 @@ void hold_replicated(ByteSpan input) {
     for (const RecordView& each : records->records) taken.push_back(each.lsn);
     CHECK((*received)->sync().ok());
   }
-  received = failed("it has been closed");  // who reads the directory waits for that
+  received = failed("it has been closed");  // readers of the directory wait for that
   const auto log = test::read_directory(folder, {.patience = std::chrono::milliseconds(0)});
   CHECK(log.ok());
   CHECK(std::ranges::includes(log->records, taken, {}, &RecordView::lsn));

@@ -4,11 +4,11 @@
 // Each item carries a version number, which every write of it raises by one and returns. So the order of an
 // item's versions is in the data, and nothing that the engine says of its own order (LSNs, row words) is
 // needed. The dependencies follow (Adya):
-//     write-write   who wrote version v        before  who wrote v + 1
-//     write-read    who wrote version v        before  who read it
-//     read-write    who read version v         before  who wrote v + 1
+//     write-write   the writer of version v    before  the writer of v + 1
+//     write-read    the writer of version v    before  its readers
+//     read-write    the readers of version v   before  the writer of v + 1
 // The history is serializable if they form no cycle. Besides, no version may be written twice (a lost
-// update), nor be read though nobody who committed wrote it, nor be read by others though its writer replaced
+// update), nor be read though no committed transaction wrote it, nor be read by others though its writer replaced
 // it itself.
 //
 // Threads  one owner.

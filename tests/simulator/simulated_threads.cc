@@ -425,7 +425,7 @@ int sched_yield() {
 
 int clock_gettime(clockid_t clock, timespec* time) {
   if (!is_simulated() || !is_virtual(clock)) return REAL(clock_gettime)(clock, time);
-  // A step, for there are those who look at the clock until it is time.
+  // A step, for some callers look at the clock until it is time.
   simulation->step();
   *time = time_of(simulation->now_ns() + offset_of(clock));
   return 0;

@@ -7,12 +7,12 @@
 //             pauses, clocks) is defined anew in simulated_threads.cc, which the program links: the engine's
 //             code is as it is shipped. From a thread that is not simulated the calls go on to the library.
 // Invariants  one simulated thread runs. What it does is a function of the seed and of the files that it
-//             finds: who is next is drawn, time passes by steps alone, and std::random_device draws from the
+//             finds: the next thread is drawn, time passes by steps alone, and std::random_device draws from the
 //             seed. (The processor's own counter of ticks goes on; the engine measures with it, and decides
 //             nothing by it.)
-// Machines    a thread belongs to one, 0 where nobody says otherwise: all the threads of one can stand still
+// Machines    a thread belongs to one, 0 unless it was given another: all the threads of one can stand still
 //             for a while, or for ever.
-// Steps       each such call is one, and may be where another thread goes on; between two of them nobody else
+// Steps       each such call is one, and may be where another thread goes on; between two of them no other thread
 //             runs. What may happen there is the business of the interleaving tests and of ThreadSanitizer.
 #pragma once
 
@@ -48,7 +48,7 @@ void pass(uint64_t ns);             // others may run meanwhile
 void crash_within(uint64_t steps);  // of the next so many, at one that is drawn
 uint64_t now_ns();
 inline constexpr uint64_t kMillisecond = 1'000'000;
-// Until somebody wakes who waits for it; false: the time has come before.
+// Waits for wake_all(what); false: the time has come before.
 bool wait_for(const void* what, uint64_t until_ns);
 void wake_all(const void* what);
 

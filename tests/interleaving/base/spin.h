@@ -1,4 +1,4 @@
-// Stands in for base/spin.h in the interleaving test: who spins waits until another thread has written
+// Stands in for base/spin.h in the interleaving test: a spinning thread waits until another thread has written
 // something.
 #pragma once
 
