@@ -7,8 +7,9 @@
 //             procedure's slices. A slice's body performs its own replayed operations, recalls outputs of
 //             slices in ancestor blocks, and computes all between them anew: it runs by itself, with
 //             variables of its own. Every row that a slice reads or writes in a table that its block writes
-//             lies in a lane that its locate body reports, or the access is wide (LocatedAccess). A column to which slices of several blocks add is
-//             added to atomically (SharedColumn), and no replayed operation does anything else to it.
+//             lies in a lane that its locate body reports, or the access is wide (LocatedAccess). A column to
+//             which slices of several blocks add is added to atomically (SharedColumn), and no replayed
+//             operation does anything else to it.
 // Threads     constant once made. The Program must outlive it: text constants point into its string pool.
 // Source      PACMAN (SIGMOD 2017), sections 4.1 and 4.3, Algorithms 1 and 2.
 #pragma once
@@ -82,10 +83,10 @@ struct Slice {
   // The body that replay runs against LocalGraph::replay; its marks say how it treats each operation.
   ir::MarkedBody body;
   // Dispatch runs it to learn the lanes: operations of the slice are marked kLocate, one for each access
-  // to a table whose rows are spread over lanes, with one value of the lane key for each of LocatedAccess::columns (an
-  // access with the same key as the one before is left out). It recalls from ancestor blocks only. Where it depends
-  // on the slice's own reads whether an access happens, the access is reported as if it did. A run that
-  // reports nothing may go to any lane.
+  // to a table whose rows are spread over lanes, with one value of the lane key for each of
+  // LocatedAccess::columns (an access with the same key as the one before is left out). It recalls from
+  // ancestor blocks only. Where it depends on the slice's own reads whether an access happens, the access is
+  // reported as if it did. A run that reports nothing may go to any lane.
   ir::MarkedBody locate_body;
   std::vector<LocatedAccess> located;  // in program order
   // All replayed operations lie in one outermost FOR loop, marked in `body` and `locate_body`, and each of

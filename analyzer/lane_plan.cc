@@ -33,8 +33,8 @@ bool is_moved_by(const IndexDefinition& index, const ir::Operation& operation) {
   return std::ranges::any_of(index.columns, [&](ColumnId column) { return assigned.contains(column); });
 }
 
-// Whether the rows that the access touches lie in other lanes than the way's columns say, or their unique keys may
-// go to rows that do.
+// Whether the rows that the access touches lie in other lanes than the way's columns say, or their unique
+// keys may go to rows that do.
 bool is_wide(const Catalog& catalog, const AccessSite& site, const std::vector<ColumnId>& way) {
   const bool knows_all =
       std::ranges::all_of(way, [&](ColumnId column) { return site.keys.contains(column); });

@@ -2,12 +2,12 @@
 //
 // A column qualifies if each access of the block to the table fixes its value before the block runs, so that
 // all that touches a row meets in the row's lane. Finer ways to cut are by columns that only some accesses
-// fix. The others are wide then: each stands in all lanes of the block, at its place in commit order, so it is
-// ordered against all that touches its rows. A range UPDATE that is rarely called, or never, so costs what its
-// calls cost.
-// Invariants  no access that is not wide assigns a lane column: a row stays in its lane. rows that have had the
-//             same unique key at different times have had the same lane, or what gave the key up is wide, so
-//             that one leaves before the other comes.
+// fix. The others are wide then: each stands in all lanes of the block, at its place in commit order, so it
+// is ordered against all that touches its rows. A range UPDATE that is rarely called, or never, so costs what
+// its calls cost.
+// Invariants  no access that is not wide assigns a lane column: a row stays in its lane. rows that have had
+//             the same unique key at different times have had the same lane, or what gave the key up is wide,
+//             so that one leaves before the other comes.
 // Source      PACMAN (SIGMOD 2017), section 4.3.1: key spaces.
 #pragma once
 

@@ -24,8 +24,8 @@ CREATE TABLE f (f1 NUMERIC(6,2) NOT NULL, v INT, PRIMARY KEY (f1));
 struct LaneCase {
   const char* name;
   const char* body;
-  // "table(columns)" of each table written, "table(columns|finer columns)" where there are other ways, "table(*)"
-  // for any lane
+  // "table(columns)" of each table written, "table(columns|finer columns)" where there are other ways,
+  // "table(*)" for any lane
   const char* lanes;
 };
 
@@ -111,8 +111,8 @@ constexpr LaneCase kLaneCases[] = {
 INSTANTIATE_TEST_SUITE_P(Table, Lanes, testing::ValuesIn(kLaneCases),
                          [](const testing::TestParamInfo<LaneCase>& info) { return info.param.name; });
 
-// By the first way no access is wide, and by a finer one those that do not fix its columns, move rows between its
-// lanes, or give up a unique key that a row of another lane may take.
+// By the first way no access is wide, and by a finer one those that do not fix its columns, move rows between
+// its lanes, or give up a unique key that a row of another lane may take.
 TEST(LaneWays, WideAccessesAreThoseThatTheWayDoesNotServe) {
   const auto wide = [](const std::string& body) {
     const auto program = compile_or_die(std::string(kLaneSchema) +

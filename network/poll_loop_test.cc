@@ -23,7 +23,8 @@ TEST(PollLoop, TellsThatNoMoreFilesMayBeOpen) {
 
 class SocketLoopOn : public testing::TestWithParam<SocketMethod> {};
 
-// A connection that can't be accepted is there all the time: a loop that tries without a pause does nothing else.
+// A connection that can't be accepted is there all the time: a loop that tries without a pause does nothing
+// else.
 TEST_P(SocketLoopOn, PausesWhereNothingCanBeAccepted) {
   const auto loop = open_socket_loop(GetParam()).value().loop;
   const ListeningSocket listening = listen_on({"127.0.0.1", 0}).value();

@@ -1,5 +1,5 @@
-// SocketLoop: several sockets' bytes, moved by one thread: what arrives, what is sent, and which peers come and
-// go.
+// SocketLoop: several sockets' bytes, moved by one thread: what arrives, what is sent, and which peers come
+// and go.
 //
 // Flow        listen(), add() ... send() ... wait() -> events
 // Invariants  bytes that send() was given leave in its order. After a kClosed event, close() or abort(), a

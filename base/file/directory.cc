@@ -90,8 +90,8 @@ int make_private_directory(const std::string& path) {
 }
 
 Result<void> make_directories(const std::string& path) {
-  // One thread at a time: a thread that finds a directory that another has just made must not take it for durable
-  // before that one's sync.
+  // One thread at a time: a thread that finds a directory that another has just made must not take it for
+  // durable before that one's sync.
   static std::mutex mutex;
   const std::lock_guard guard(mutex);
   namespace fs = std::filesystem;

@@ -26,8 +26,8 @@ inline void prefetch_lines(const void* from, size_t bytes) {
     prefetch_line(reinterpret_cast<const void*>(at));
 }
 
-// That many lines from the one that holds the byte: without a branch, for callers that would save none by counting
-// bytes.
+// That many lines from the one that holds the byte: without a branch, for callers that would save none by
+// counting bytes.
 template <size_t kLines>
 inline void prefetch_first_lines(const void* from) {
   for (size_t line = 0; line < kLines; ++line)

@@ -28,8 +28,8 @@ void stop_serving(int) {
 }
 
 // Writes a line at once, also into a file or a pipe: the process that started the server waits for it. Where
-// no process listens any more, the disk is full, or a pipe that no process reads, the server goes on without: logs
-// are worth more than its words.
+// no process listens any more, the disk is full, or a pipe that no process reads, the server goes on without:
+// logs are worth more than its words.
 void tell(const std::string& sentence) {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
   if (::poll(&output, 1, 0) == 0) return;

@@ -471,8 +471,8 @@ class HashIndex final : public Index {
         rows.push_back(block.row(shape_, i));
       }
     }
-    // The new bucket first: a reader that sees the old one's new depth goes on to the new one, and must find its depth
-    // there.
+    // The new bucket first: a reader that sees the old one's new depth goes on to the new one, and must find
+    // its depth there.
     to.set_link(0, Bucket(nullptr), depth + 1);
     from.set_link(0, Bucket(nullptr), depth + 1);
     for (size_t i = 0; i < keys.size(); ++i) {

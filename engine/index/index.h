@@ -98,8 +98,8 @@ struct IndexProbe {
 };
 
 // Where one owner's last insert went, in case the next key goes there as well, as an order's lines do. Kept
-// by the inserting caller, filled by the index: while the node has this version, keys from `low` up to `high` belong
-// there.
+// by the inserting caller, filled by the index: while the node has this version, keys from `low` up to `high`
+// belong there.
 struct InsertHint {
   NodeWord* node = nullptr;
   uint64_t version = 0;

@@ -112,7 +112,8 @@ class Row {
     });
   }
 
-  // Direct access, for callers that have the row to themselves: loaders, replay, digests of a database at rest.
+  // Direct access, for callers that have the row to themselves: loaders, replay, digests of a database at
+  // rest.
   std::byte* image() { return reinterpret_cast<std::byte*>(this) + sizeof(Row); }
   const std::byte* image() const { return reinterpret_cast<const std::byte*>(this) + sizeof(Row); }
 

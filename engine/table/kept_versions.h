@@ -2,9 +2,9 @@
 //
 // Flow        worker: append() -> (the row's word is released).  checkpointer: drain(), again and again.
 // Invariants  versions come out in the order in which they were appended, each once. What was appended before
-//             the worker released a row's word is seen by the drainer after it has read that word. Images lie in
-//             chunks of some hundred KiB, which are used again once they have been drained: the list takes no
-//             more memory than what waits to be drained.
+//             the worker released a row's word is seen by the drainer after it has read that word. Images lie
+//             in chunks of some hundred KiB, which are used again once they have been drained: the list takes
+//             no more memory than what waits to be drained.
 // Threads     append: the worker. drain: one thread at a time. reset: while no thread does either.
 // Waiting     none, but for the pool's mutex, once a chunk.
 // Errors      no memory: append() returns false, and the version is lost; the checkpoint is then to be given

@@ -4,8 +4,9 @@
 // Flow        acquire(), as often as a transaction meets a row -> release() of all of them once it has ended
 //             (row_locks.h)
 // Rule        A transaction that asks for a lock that a holder rules out waits if it is older than every
-//             such holder; else it dies: the call says no, the transaction is undone, releases what it holds and is run again,
-//             as old as it was. It also dies where an older one waits for a lock that rules out its own.
+//             such holder; else it dies: the call says no, the transaction is undone, releases what it holds
+//             and is run again, as old as it was. It also dies where an older one waits for a lock that rules
+//             out its own.
 // Deadlock    A waiter is older than every transaction that it waits for. That stays so: a lock that is
 //             granted while others wait for the row, to one older than they, makes them look again, and then
 //             they die. No transaction waits for a waiter as such. So waits-for goes from older to younger

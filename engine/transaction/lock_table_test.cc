@@ -1,5 +1,5 @@
-// Goal: locks exclude what they should, and age alone decides which transaction waits and which dies. Method: a few
-// transactions of known ages ask for locks on one row; those that wait do so in threads of their own.
+// Goal: locks exclude what they should, and age alone decides which transaction waits and which dies. Method:
+// a few transactions of known ages ask for locks on one row; those that wait do so in threads of their own.
 #include "engine/transaction/lock_table.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Goal: a transaction that asks for parts of a row gets those parts of one version of it, whatever it asks for later, and
-// writes back only what it changed. Method: two transactions interleaved by hand on rows of 80 texts, each in
-// parts of its own.
+// Goal: a transaction that asks for parts of a row gets those parts of one version of it, whatever it asks
+// for later, and writes back only what it changed. Method: two transactions interleaved by hand on rows of 80
+// texts, each in parts of its own.
 #include <gtest/gtest.h>
 
 #include "engine/testing/wide_table.h"

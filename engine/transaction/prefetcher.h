@@ -2,10 +2,10 @@
 //
 // Flow        start(lookups) -> step() until done(): every step takes each look-up one stage further, from
 //             index node to index node and at last to the row's wanted lines, and never waits for what it
-//             asked for. A caller with other work at hand does some of it between two steps; the others take them one
-//             after the other, and still have a whole group's misses under way at once. A row that was found
-//             may tell what to look up next: peek() -> add(lookups), the group's next round -> step() and so
-//             on.
+//             asked for. A caller with other work at hand does some of it between two steps; the others take
+//             them one after the other, and still have a whole group's misses under way at once. A row that
+//             was found may tell what to look up next: peek() -> add(lookups), the group's next round ->
+//             step() and so on.
 // Source      Chen et al., "Improving Hash Join Performance through Prefetching" (ICDE'04): group
 //             prefetching.
 // Threads     one owner; beside any number of writers (Index::probe). No transaction need run.

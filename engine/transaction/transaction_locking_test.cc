@@ -1,5 +1,5 @@
-// Goal: under two-phase locking, no transaction sees or overwrites what a running transaction has written, nor,
-// without early lock release, what is not durable yet. Method: transactions interleaved by hand on one
+// Goal: under two-phase locking, no transaction sees or overwrites what a running transaction has written,
+// nor, without early lock release, what is not durable yet. Method: transactions interleaved by hand on one
 // thread; each that meets a lock is the younger one, and dies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Goal: what a scan finds is what is there, however often the same range was scanned before, and by whichever caller.
-// Method: scans of one range between changes of it by the scanning writer and by another, and inside one
-// another.
+// Goal: what a scan finds is what is there, however often the same range was scanned before, and by whichever
+// caller. Method: scans of one range between changes of it by the scanning writer and by another, and inside
+// one another.
 #include "engine/transaction/unlogged_writer.h"
 
 #include <gtest/gtest.h>

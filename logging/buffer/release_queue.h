@@ -3,8 +3,9 @@
 //
 // Flow        join() under the tail's lock -> fill -> delegate(): true, and leave;
 //             false: release the region, handoff(), and again for each delegated region that follows
-// Invariants  regions join in position order and leave in it. A region is released by the thread that holds the
-//             turn: its owner, or the thread that held it before. kTurn passes from a node to its successor.
+// Invariants  regions join in position order and leave in it. A region is released by the thread that holds
+//             the turn: its owner, or the thread that held it before. kTurn passes from a node to its
+//             successor.
 // Threads     join: the holder of the tail's lock. delegate: the region's owner. handoff: the holder of the
 //             turn.
 // Waiting     join() waits while kNodes regions are queued: with so many delegated to a stopped thread, the

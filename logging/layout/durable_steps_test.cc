@@ -132,8 +132,8 @@ TEST_F(LogSteps, NamesThatMayBeLostAreNotTakenForBroughtHome) {
   EXPECT_TRUE(std::filesystem::is_empty(path(kRemoteFolder)));
   must(claim_remote_log(directory_.path(), remote));
   EXPECT_EQ(test::end_on(directory_.path()), 2000u);
-  // And an engine that finds them at home makes sure of their names, as the one that brought them may have been killed before
-  // that.
+  // And an engine that finds them at home makes sure of their names, as the one that brought them may have
+  // been killed before that.
   const DurableSteps steps;
   must(claim_remote_log(directory_.path(), remote));
   EXPECT_THAT(steps.get(), ElementsAre(std::string("sync ") + kRemoteFolder));

@@ -17,8 +17,8 @@
 //             covers each of them.
 // Threads     draw, ends_in, published, settled: the worker they name. gathers, rose, may_sleep: the stream's
 //             flusher. The rest: any.
-// Waiting     await(). A mutex is held for the scan of workers and streams, by flushers and by threads that begin to
-//             wait.
+// Waiting     await(). A mutex is held for the scan of workers and streams, by flushers and by threads that
+//             begin to wait.
 // Source      Aether, sections 7.2 to 7.4; the lowest of all clocks is what the daemon of passive group
 //             commit looks for ("Scalable Logging through Emerging Non-Volatile Memory", section 4.1), by
 //             thread there.

@@ -1,6 +1,6 @@
-// Goal: durable() is the lowest number that a worker has not fenced; it waits for no worker that has nothing to
-// fence, and gets stragglers to say what they have. Method: each step of a worker by hand, in threads where
-// it matters whose they are; and the horizon that does without fences, by the same steps.
+// Goal: durable() is the lowest number that a worker has not fenced; it waits for no worker that has nothing
+// to fence, and gets stragglers to say what they have. Method: each step of a worker by hand, in threads
+// where it matters whose they are; and the horizon that does without fences, by the same steps.
 #include "logging/nvm/passive_group_commit.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,8 @@
 // durable by a fence and no system call.
 //
 // Flow        store_line() ... store_line() -> harden(): what this thread stored is durable. Or in steps, for
-//             a caller that makes several stores durable at once: store_line() ... delay() ... -> drain(), fence()
+//             a caller that makes several stores durable at once: store_line() ... delay() ... -> drain(),
+//             fence()
 // Stores      streaming ones go to memory past the caches, through the processor's write-combining buffers,
 //             which a fence, an interrupt or a context switch drains: as stores to memory that is mapped
 //             write-combining do (section 4.1). Where caches are durable, too, ordinary ones serve: they are

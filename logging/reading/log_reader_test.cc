@@ -365,8 +365,8 @@ TEST_F(LogReader, ForeignFilesAndSegmentsOutOfPlaceAreDamage) {
 TEST_F(LogReader, BlocksPastTheRecoveredEndAreNeverReadAgain) {
   write_records(10);
   const LogContents log = must(read_directory(directory_.path()));
-  // The crash: the last record was durable for no reader, and is torn. Keep the intact bytes to bring them back
-  // later.
+  // The crash: the last record was durable for no reader, and is torn. Keep the intact bytes to bring them
+  // back later.
   const LogContents::Place place = log.place_of(lsns_[9]);
   const std::string intact = content(place.file);
   lose_sector(place.file, place.offset + kPayload);

@@ -6,11 +6,11 @@
 //     record         as record_format.h says, but it begins on a line, and is followed by zeros up to the
 //                    next; its checksum is seeded
 //
-// Invariants  a line belongs to one record, so it has one writer, which writes it once and whole. A record lies
-//             in one segment: a skip record fills the rest of a segment behind its last record. Only a record
-//             of this place, this life and this database is taken for one: its LSN is its position, and its
-//             checksum begins with a number made of the database's id and the incarnation. So neither what
-//             another life left there, nor a payload that looks like a record, passes.
+// Invariants  a line belongs to one record, so it has one writer, which writes it once and whole. A record
+//             lies in one segment: a skip record fills the rest of a segment behind its last record. Only a
+//             record of this place, this life and this database is taken for one: its LSN is its position,
+//             and its checksum begins with a number made of the database's id and the incarnation. So neither
+//             what another life left there, nor a payload that looks like a record, passes.
 #pragma once
 
 #include <cstddef>

@@ -20,8 +20,8 @@ namespace mneme {
 std::string print_catalog(const Catalog& catalog);
 std::string print_procedure(const Catalog& catalog, const ir::Procedure& procedure);
 
-// Statements as they are marked: the body of a procedure or of a slice of it. `indent`: of the first level, in
-// blanks.
+// Statements as they are marked: the body of a procedure or of a slice of it. `indent`: of the first level,
+// in blanks.
 std::string print_body(const Program& program, const ir::Procedure& procedure, ir::BodyView body,
                        size_t indent = 0);
 

@@ -1,8 +1,8 @@
 // Goal: a change of the schema compiles what it changes alone, and what it makes is the schema that one file
 // of the definitions makes. Method: definitions are created, replaced and dropped one after the other.
 // Procedures that do not depend on a change must be the same objects as before, or copies with other numbers,
-// which share their texts: they have not been bound again. And compiling the source that is kept must give the
-// same program: hash, lines, index kinds.
+// which share their texts: they have not been bound again. And compiling the source that is kept must give
+// the same program: hash, lines, index kinds.
 #include "procedures/session/catalog_change.h"
 
 #include <gmock/gmock.h>

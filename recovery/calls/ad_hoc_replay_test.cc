@@ -166,8 +166,8 @@ TEST(AdHocReplayBarriers, StandWhereStatementsChangeWhatProceduresOnlyRead) {
   }
 }
 
-// Rows of a table of which the graph holds the columns still may get other values where no piece looks, in the
-// lanes.
+// Rows of a table of which the graph holds the columns still may get other values where no piece looks, in
+// the lanes.
 TEST(AdHocReplayBarriers, DoNotStandWhereNobodyReads) {
   ReplayFixture fixture(kRatesSql);
   const Catalog& catalog = fixture.program().catalog;

@@ -66,8 +66,8 @@ class LanePlanner {
     // The map that may serve before it has been observed: every access fixes its columns. None: `maps`.
     uint32_t first = 0;
   };
-  // `maps`: one for each of the graph's blocks, and one for the rows that no procedure touches, which are cut as
-  // the options say.
+  // `maps`: one for each of the graph's blocks, and one for the rows that no procedure touches, which are cut
+  // as the options say.
   LanePlanner(const DependencyGraph& graph, std::vector<BlockMaps> maps, const ReplayOptions& options);
 
   // A placement for each block. `records`: the batch's.

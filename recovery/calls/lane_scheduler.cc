@@ -266,9 +266,9 @@ class LaneScheduler::Run::Admission final : public Activity {
   // Handed on from load to load.
   uint64_t next_batch_ = 0;
   bool is_alone_ = false;
-  // Batches that may be loaded now. Written by retirements (add) and by loads (subtract), acq_rel: the one that
-  // makes it 1 begins the next load and must see what the last one left, and that the slot is free. A load
-  // that must be alone takes all permits but one beforehand, so that it falls below 1, and only the last
+  // Batches that may be loaded now. Written by retirements (add) and by loads (subtract), acq_rel: the one
+  // that makes it 1 begins the next load and must see what the last one left, and that the slot is free. A
+  // load that must be alone takes all permits but one beforehand, so that it falls below 1, and only the last
   // retirement makes it 1.
   std::atomic<int32_t> permits_;
 };

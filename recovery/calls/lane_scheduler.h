@@ -32,9 +32,9 @@
 // Publication all hand-overs are acq_rel counters of ours: a lane's list (Lane::batches_pending_), a
 // rendezvous
 //             (PieceSet::Entry::lanes_to_come), a block's batch (PieceSet::lanes_left_, ::waits_,
-//             ::unpublished_, ::unfinished_, ::turn_), a batch (Slot::waits). oneTBB only chooses the thread; the one word that it
-//             carries is stored and loaded with release and acquire (Handover), so nothing rests on the
-//             synchronization inside its queues.
+//             ::unpublished_, ::unfinished_, ::turn_), a batch (Slot::waits). oneTBB only chooses the thread;
+//             the one word that it carries is stored and loaded with release and acquire (Handover), so
+//             nothing rests on the synchronization inside its queues.
 // Threads     run() is called once, by one thread, which works as thread 0 .. threads-1 like the others.
 // Waiting     none inside a task: a task that cannot go on returns, and the event that it needs spawns it
 //             again.

@@ -1,7 +1,7 @@
 // Piece: what a lane holds: a part of one of a batch's transactions, which runs as a unit.
 //
-// Cases       a part is of a call: its slice in the block, whole, or one iteration of the slice's loop, or one
-//             of Slice::parts; or it is one changed row of an ad-hoc transaction, by its number among the
+// Cases       a part is of a call: its slice in the block, whole, or one iteration of the slice's loop, or
+//             one of Slice::parts; or it is one changed row of an ad-hoc transaction, by its number among the
 //             changes. visit() tells them apart, and no code outside this file sees how they are kept.
 // Memory      8 bytes, because lanes' lists hold millions of pieces; a std::variant would take 16.
 // Threads     a value.

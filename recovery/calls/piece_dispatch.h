@@ -4,11 +4,11 @@
 //             and reports the keys of the rows that it will touch -> a lane a key -> one piece for the slice,
 //             or one an iteration -> for each ad-hoc change that the block has a part in: one piece, where
 //             change_placement.h says
-// Placements  which of the tables' lane ways are taken, and how many lanes there are, may differ from batch to
-//             batch (lane_planner.h). A lane map takes one way of each of the block's tables.
+// Placements  which of the tables' lane ways are taken, and how many lanes there are, may differ from batch
+//             to batch (lane_planner.h). A lane map takes one way of each of the block's tables.
 // Invariants  within a placement a row's lane depends on its values in the way's columns alone, so all pieces
-//             that touch the row share a lane, or are wide and stand in all of them. Tables whose lane columns
-//             hold the same values (a warehouse, a district) share lanes.
+//             that touch the row share a lane, or are wide and stand in all of them. Tables whose lane
+//             columns hold the same values (a warehouse, a district) share lanes.
 // Threads     constant once made; each thread brings its own PieceLocator.
 // Source      PACMAN (SIGMOD 2017), sections 4.3.1 and 4.5.
 #pragma once
@@ -85,8 +85,8 @@ class PieceLocator final : private LocateSink {
                    BatchRecording& recording, ReplayThreadId thread, LaneFill& lanes);
   // The same for the changes of an ad-hoc transaction.
   void dispatch(std::span<const LoggedChange> changes, uint32_t transaction, LaneFill& lanes);
-  // Finds out where the transaction's piece would stand by each map, and appends nothing. What it would raise is
-  // left to the piece.
+  // Finds out where the transaction's piece would stand by each map, and appends nothing. What it would raise
+  // is left to the piece.
   void sample(const SliceReplay& slice, const Call& call, uint32_t transaction, BatchRecording& recording,
               ReplayThreadId thread);
   // What was sampled since begin(), by map.
@@ -131,8 +131,8 @@ class PieceLocator final : private LocateSink {
 
 class PieceDispatch {
  public:
-  // `options`: whose placements will come (lane_planner.h), and the machine code of the graph's SliceUnits, or
-  // none.
+  // `options`: whose placements will come (lane_planner.h), and the machine code of the graph's SliceUnits,
+  // or none.
   PieceDispatch(const DependencyGraph& graph, const Schema& schema, const ReplayOptions& options);
 
   // Chooses each batch's placements.

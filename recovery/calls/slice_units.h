@@ -1,5 +1,5 @@
-// SliceUnits: the code that parallel replay runs, as units to compile: the body, the locate body and the parts'
-// bodies of each slice that is replayed.
+// SliceUnits: the code that parallel replay runs, as units to compile: the body, the locate body and the
+// parts' bodies of each slice that is replayed.
 //
 // Invariants  the order depends on the graph alone, so an object that was compiled earlier fits.
 // Threads     constant once made; the graph must outlive it.

@@ -1,6 +1,6 @@
 // Goal: a session goes on over changes of the schema that others make, and none is made while its transaction
-// runs. Method: two sessions on one database; a change must wait for a block to end, and stop no session where it
-// is refused; later sessions see what it made. What the log says of it all is recovered.
+// runs. Method: two sessions on one database; a change must wait for a block to end, and stop no session
+// where it is refused; later sessions see what it made. What the log says of it all is recovered.
 #include "recovery/database/live_session.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Goal: a checkpoint holds what was there at its LSN, whatever is written at any step of it; it is made
-// current only once the log below it is durable; and it begins only once no reader can tell the one before it of
-// a row any more. Method: one row, or a log, is changed at a step that the checkpointer tells of; what the
+// current only once the log below it is durable; and it begins only once no reader can tell the one before it
+// of a row any more. Method: one row, or a log, is changed at a step that the checkpointer tells of; what the
 // checkpoint holds is loaded.
 #include <gtest/gtest.h>
 

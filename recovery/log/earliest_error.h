@@ -33,8 +33,9 @@ class EarliestError {
  private:
   static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 
-  // The error's. Written under mutex_ by a failing thread, read by all, which then stop or pass over what comes behind
-  // it: relaxed, because no other data depends on it; a thread that reads it late does some work in vain.
+  // The error's. Written under mutex_ by a failing thread, read by all, which then stop or pass over what
+  // comes behind it: relaxed, because no other data depends on it; a thread that reads it late does some work
+  // in vain.
   std::atomic<uint64_t> lsn_{kNone};
   std::mutex mutex_;
   std::optional<Error> error_;  // guarded by mutex_ while threads run

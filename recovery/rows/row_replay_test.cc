@@ -167,8 +167,8 @@ std::vector<size_t> records_with(const Catalog& catalog, std::span<const RecordV
   return found;
 }
 
-// A record whose first change is an insert, told as an update, and one the other way round. A replayer that takes images
-// in any order cannot tell.
+// A record whose first change is an insert, told as an update, and one the other way round. A replayer that
+// takes images in any order cannot tell.
 TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
   ReplayFixture fixture(kBankSql);
   fixture.run_forward(500, 1);
@@ -184,8 +184,8 @@ TEST(RowReplayErrors, ARowThatIsNotThereOrIsThereAlreadyStopsReplay) {
                     "is already there", kRowByRow, retold_as(ChangeAction::kInsert));
 }
 
-// One whose version has another LSN than the record behind it says: a replayer that goes by locations is told which one
-// it follows.
+// One whose version has another LSN than the record behind it says: a replayer that goes by locations is told
+// which one it follows.
 TEST(RowReplayErrors, ARowOfAnotherVersionStopsReplay) {
   ReplayFixture fixture(kBankSql);
   fixture.run_forward(500, 1);

@@ -8,8 +8,8 @@
 //     write-read    the writer of version v    before  its readers
 //     read-write    the readers of version v   before  the writer of v + 1
 // The history is serializable if they form no cycle. Besides, no version may be written twice (a lost
-// update), nor be read though no committed transaction wrote it, nor be read by others though its writer replaced
-// it itself.
+// update), nor be read though no committed transaction wrote it, nor be read by others though its writer
+// replaced it itself.
 //
 // Threads  one owner.
 // Source   Adya, Liskov, O'Neil: "Generalized Isolation Level Definitions" (ICDE 2000).

@@ -7,13 +7,14 @@
 //             pauses, clocks) is defined anew in simulated_threads.cc, which the program links: the engine's
 //             code is as it is shipped. From a thread that is not simulated the calls go on to the library.
 // Invariants  one simulated thread runs. What it does is a function of the seed and of the files that it
-//             finds: the next thread is drawn, time passes by steps alone, and std::random_device draws from the
-//             seed. (The processor's own counter of ticks goes on; the engine measures with it, and decides
-//             nothing by it.)
+//             finds: the next thread is drawn, time passes by steps alone, and std::random_device draws from
+//             the seed. (The processor's own counter of ticks goes on; the engine measures with it, and
+//             decides nothing by it.)
 // Machines    a thread belongs to one, 0 unless it was given another: all the threads of one can stand still
 //             for a while, or for ever.
-// Steps       each such call is one, and may be where another thread goes on; between two of them no other thread
-//             runs. What may happen there is the business of the interleaving tests and of ThreadSanitizer.
+// Steps       each such call is one, and may be where another thread goes on; between two of them no other
+//             thread runs. What may happen there is the business of the interleaving tests and of
+//             ThreadSanitizer.
 #pragma once
 
 #include <cstdint>

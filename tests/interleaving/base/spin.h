@@ -1,5 +1,5 @@
-// Stands in for base/spin.h in the interleaving test: a spinning thread waits until another thread has written
-// something.
+// Stands in for base/spin.h in the interleaving test: a spinning thread waits until another thread has
+// written something.
 #pragma once
 
 #include <cstdint>
