@@ -67,6 +67,7 @@ using NativeLookupRounds = std::array<NativeLookupFunction, Prefetcher::kMaxRoun
 struct NativeFunctions {
   NativeRunFunction run_on_transaction = nullptr;  // rows is a Transaction
   NativeRunFunction run_on_any = nullptr;          // rows is any RowAccess
+  NativeRunFunction run_on_replay = nullptr;       // rows is a ReplayAccess
   NativeLookupRounds lookups{};                    // of a slice there is one round, if any
 };
 
@@ -75,6 +76,8 @@ struct NativeUnit {
   std::string name;  // an identifier, unique among the units compiled together
   const ir::Procedure* procedure = nullptr;
   ir::BodyView body;
+  // Of a slice: it runs on a ReplayAccess, whose functions its code then holds. Else on any rows.
+  bool is_for_replay = false;
 
   // A procedure, not a slice of one.
   bool is_whole() const {

@@ -123,8 +123,11 @@ std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
 std::string functions_of(const NativeUnit& unit, const std::string& lookups) {
   const std::string on_transaction =
       unit.is_whole() ? fmt::format("run_on_transaction<&unit_{}<Transaction>>", unit.name) : "nullptr";
-  return fmt::format("    {{{}, run_on_any<&unit_{}<RowAccess>>, {{{}}}}},\n", on_transaction, unit.name,
-                     lookups);
+  const std::string on_any =
+      unit.is_for_replay ? "nullptr" : fmt::format("run_on_any<&unit_{}<RowAccess>>", unit.name);
+  const std::string on_replay =
+      unit.is_for_replay ? fmt::format("run_on_replay<&unit_{}<ReplayAccess>>", unit.name) : "nullptr";
+  return fmt::format("    {{{}, {}, {}, {{{}}}}},\n", on_transaction, on_any, on_replay, lookups);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 //             -ffp-contract=off; undefined symbols are the program's.
 // It exports  extern "C" const mneme::NativeFunctions mneme_native_units[], in the order of `units`, and
 //             extern "C" const uint32_t mneme_native_unit_count.
-// Invariants  the same program and units give the same text. A unit that is a procedure's own body has all
-//             three functions; a slice has run_on_any alone: replay runs slices, and never on a Transaction.
+// Invariants  the same program and units give the same text. A procedure's own body runs on a
+//             Transaction and on any rows; a slice on any rows, or on replay's alone (NativeUnit).
 #pragma once
 
 #include <span>

@@ -40,14 +40,14 @@ std::string text_of(size_t number) {
 struct Span {{ const void* data; unsigned long size; }};
 typedef bool (*Run)(void*);
 typedef unsigned long (*Lookups)(const void*, Span);
-struct Functions {{ Run run_on_transaction; Run run_on_any; Lookups lookups[4]; }};
+struct Functions {{ Run run_on_transaction; Run run_on_any; Run run_on_replay; Lookups lookups[4]; }};
 static bool complete(void*) {{ return true; }}
 static bool fail(void*) {{ return false; }}
 static unsigned long tell(const void*, Span) {{ return {}; }}
 extern "C" {{
 extern const Functions mneme_native_units[];
 extern const unsigned mneme_native_unit_count;
-const Functions mneme_native_units[] = {{{{&complete, &complete, {{&tell}}}}, {{&fail, &fail, {{}}}}}};
+const Functions mneme_native_units[] = {{{{&complete, &complete, nullptr, {{&tell}}}}, {{&fail, &fail, nullptr, {{}}}}}};
 const unsigned mneme_native_unit_count = 2;
 }}
 )",

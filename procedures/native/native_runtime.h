@@ -15,6 +15,7 @@
 #include "engine/schema/image_parts.h"
 #include "engine/schema/key_codec.h"
 #include "engine/schema/schema.h"
+#include "engine/transaction/replay_access.h"
 #include "engine/transaction/row_access.h"
 #include "engine/transaction/transaction.h"
 #include "procedures/interpreter/interpreter.h"
@@ -295,6 +296,12 @@ bool run_on_transaction(NativeRun& run) {
 template <bool (*kUnit)(RowAccess*, NativeRun&)>
 bool run_on_any(NativeRun& run) {
   return kUnit(run.rows, run);
+}
+
+// The same: a unit that only locates has no rows.
+template <bool (*kUnit)(ReplayAccess*, NativeRun&)>
+bool run_on_replay(NativeRun& run) {
+  return kUnit(static_cast<ReplayAccess*>(run.rows), run);
 }
 
 // ---- loops and recordings ----

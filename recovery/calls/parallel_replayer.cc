@@ -16,7 +16,7 @@
 #include "recovery/calls/lane_scheduler.h"
 #include "recovery/calls/piece_dispatch.h"
 #include "recovery/log/log_batch.h"
-#include "recovery/log/replay_access.h"
+#include "engine/transaction/replay_access.h"
 #include "recovery/rows/change_replayer.h"
 
 namespace mneme {

@@ -29,12 +29,12 @@ PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
       SliceReplay& replay = slices[member.procedure.value].emplace(prepare(block, local, slice));
       if (options.native.empty()) continue;
       const NativeFunctions& body = options.native[units.body_of(member.procedure, member.slice)];
-      replay.run_native = body.run_on_any;
+      replay.run_native = body.run_on_replay;
       replay.lookups = body.lookups[0];
-      replay.locate_native = options.native[units.locate_body_of(member.procedure, member.slice)].run_on_any;
+      replay.locate_native = options.native[units.locate_body_of(member.procedure, member.slice)].run_on_replay;
       for (size_t p = 0; p < replay.parts.size(); ++p) {
         const NativeFunctions& part = options.native[units.part_of(member.procedure, member.slice, p)];
-        replay.parts[p].run_native = part.run_on_any;
+        replay.parts[p].run_native = part.run_on_replay;
         replay.parts[p].lookups = part.lookups[0];
       }
     }

@@ -6,7 +6,7 @@
 
 #include "recovery/calls/call_replayer.h"
 #include "recovery/log/log_batch.h"
-#include "recovery/log/replay_access.h"
+#include "engine/transaction/replay_access.h"
 #include "recovery/rows/change_replayer.h"
 
 namespace mneme {

@@ -11,11 +11,11 @@ SliceUnits::SliceUnits(const DependencyGraph& graph) {
       places.push_back(units_.size());
       if (!slice.is_replayed()) continue;
       const std::string name = fmt::format("{}_slice_{}", local.replay.name, slice.id.value + 1);
-      units_.push_back({name, &local.replay, slice.body});
-      units_.push_back({name + "_lanes", &local.replay, slice.locate_body});
+      units_.push_back({name, &local.replay, slice.body, true});
+      units_.push_back({name + "_lanes", &local.replay, slice.locate_body, true});
       for (const SlicePart& part : slice.parts)
-        units_.push_back(
-            {fmt::format("{}_part_{}", name, 1 + (&part - slice.parts.data())), &local.replay, part.body});
+        units_.push_back({fmt::format("{}_part_{}", name, 1 + (&part - slice.parts.data())), &local.replay,
+                          part.body, true});
     }
   }
 }
