@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "base/cache_line.h"
+#include "engine/transaction/replay_access.h"
 #include "recovery/calls/barrier_finder.h"
 #include "recovery/calls/batch_recording.h"
 #include "recovery/calls/lane_planner.h"
 #include "recovery/calls/lane_scheduler.h"
 #include "recovery/calls/piece_dispatch.h"
 #include "recovery/log/log_batch.h"
-#include "engine/transaction/replay_access.h"
 #include "recovery/rows/change_replayer.h"
 
 namespace mneme {
@@ -24,6 +24,8 @@ namespace {
 
 constexpr uint32_t kLeastBatchesInFlight = 8;
 constexpr uint32_t kBatchesInFlightPerThread = 2;
+// Calls of a share that are asked for at once.
+constexpr size_t kMostAtOnce = 32;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -101,8 +103,9 @@ class ParallelReplayer::Replay final : public PieceExecutor {
                    ReplayThreadId thread_id) override {
     Thread& thread = thread_of(thread_id);
     Slot& slot = slot_of(batch);
-    if (pieces.size() > 1) prefetch(block, slot, pieces.subspan(thread.asked.among(block, slot, pieces)));
     thread.slot = &slot;
+    if (pieces.front().part.is_share()) return 1;
+    if (pieces.size() > 1) prefetch(block, slot, pieces.subspan(thread.asked.among(block, slot, pieces)));
     thread.lookups_begin.clear();
     thread.next_prepared = 0;
     const std::span<RowLookup> room(thread.lookups);
@@ -143,9 +146,10 @@ class ParallelReplayer::Replay final : public PieceExecutor {
 
   bool run(uint32_t block, uint64_t batch, Piece piece, ReplayThreadId thread_id) override {
     Thread& thread = thread_of(thread_id);
-    thread.rows.go_on_at(thread.lookups_begin[thread.next_prepared++]);
     Slot& slot = *thread.slot;
     DCHECK(&slot == &slot_of(batch));
+    if (piece.part.is_share()) return run_share(block, slot, thread_id);
+    thread.rows.go_on_at(thread.lookups_begin[thread.next_prepared++]);
     ++thread.pieces;
     return piece.part.visit(
         [&](CallPart part) { return run_slice(block, piece.transaction, part, thread_id); },
@@ -194,18 +198,43 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     size_t count = 0;
     Piece first;
   };
+  struct SharePiece {
+    const SliceReplay* slice = nullptr;
+    uint32_t transaction = 0;
+    size_t first_lookup = 0;
+  };
   struct Thread {
     Thread(Database& database, const PieceDispatch& dispatch)
         : rows(database),
           changes(database),
           interpreter(database.schema()),
-          locator(database.schema(), dispatch) {}
+          locator(database.schema(), dispatch) {
+      native = {.schema = &database.schema(),
+                .procedure = nullptr,
+                .arguments = {},
+                .rows = &rows,
+                .recording = &recording,
+                .locate = nullptr,
+                .only_iteration = std::nullopt,
+                .arena = &arena,
+                .outcome = &outcome,
+                .error = &error,
+                .prefetch = true,
+                .results = nullptr};
+    }
+    Thread(const Thread&) = delete;
+    Thread& operator=(const Thread&) = delete;
 
     ReplayAccess rows;
     ChangeReplayer changes;
     Interpreter interpreter;
     PieceLocator locator;
     TransactionRecording recording;
+    // Of the slices of a share, which are run without the interpreter.
+    Arena arena;
+    Outcome outcome;
+    SqlError error;
+    NativeRun native;
     Slot* slot = nullptr;  // of the pieces that are ready
     AskedPieces asked;
     // The look-ups of the pieces that are ready, and where each piece's look-ups begin.
@@ -338,6 +367,77 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     Outcome outcome = thread.interpreter.run(request);
     if (outcome.completed()) outcome = end_of_run(thread.rows.end_run());
     return outcome.completed() || fail(slot.batch, transaction, outcome);
+  }
+
+  // The slices of the batch's calls in a block of one lane, in commit order: as prepare() and run() have it
+  // for pieces, but with nothing done piece by piece that can be done once.
+  bool run_share(uint32_t block, Slot& slot, ReplayThreadId thread_id) {
+    Thread& thread = thread_of(thread_id);
+    thread.asked = {};
+    const LogBatch& batch = slot.batch;
+    const std::span<const std::optional<SliceReplay>> slices = dispatch_.slices(block);
+    std::array<SharePiece, kMostAtOnce> group;
+    for (uint32_t next = 0; next < batch.size();) {
+      size_t count = 0;
+      for (; next < batch.size() && count < group.size(); ++next) {
+        const std::optional<SliceReplay>& slice = slices[batch.call(next).procedure.value];
+        if (!slice) continue;
+        group[count++] = {&*slice, next};
+        batch.prefetch_arguments(next);
+        if (!slice->recalled.empty()) slot.recording.prefetch_operations(next);
+      }
+      for (const SharePiece& piece : std::span(group).first(count)) {
+        for (const OperationId operation : piece.slice->recalled)
+          slot.recording.prefetch_recorded(piece.transaction, operation);
+      }
+      for (std::span<SharePiece> left = std::span(group).first(count); !left.empty();) {
+        const size_t ready = name_lookups(slot, left, thread, thread_id);
+        for (const SharePiece& piece : left.first(ready)) {
+          thread.rows.go_on_at(piece.first_lookup);
+          if (!run_share_piece(block, slot, piece, thread, thread_id)) return false;
+        }
+        thread.pieces += ready;
+        left = left.subspan(ready);
+      }
+    }
+    return true;
+  }
+
+  // Looks up what the first of these pieces will ask for, and returns how many they are: at least one.
+  size_t name_lookups(Slot& slot, std::span<SharePiece> pieces, Thread& thread, ReplayThreadId thread_id) {
+    const std::span<RowLookup> room(thread.lookups);
+    LookupRequest request{.schema = &schema_, .recording = &thread.recording};
+    size_t count = 0;
+    size_t ready = 0;
+    for (; ready < pieces.size(); ++ready) {
+      SharePiece& piece = pieces[ready];
+      piece.first_lookup = count;
+      if (piece.slice->lookups == nullptr) continue;
+      if (!piece.slice->recalled.empty()) thread.recording.bind(slot.recording, piece.transaction, thread_id);
+      request.arguments = slot.batch.call(piece.transaction).arguments;
+      const size_t named = piece.slice->lookups(request, room.subspan(count));
+      // Perhaps it would have named more: it begins the next group.
+      if (count > 0 && count + named == room.size()) break;
+      count += named;
+    }
+    thread.rows.expect(room.first(count));
+    return ready;
+  }
+
+  bool run_share_piece(uint32_t block, Slot& slot, const SharePiece& piece, Thread& thread,
+                       ReplayThreadId thread_id) {
+    const SliceReplay& slice = *piece.slice;
+    if (slice.run_native == nullptr) return run_slice(block, piece.transaction, {}, thread_id);
+    if (slice.uses_recording()) thread.recording.bind(slot.recording, piece.transaction, thread_id);
+    thread.arena.reset();
+    thread.native.procedure = &slice.local->replay;
+    thread.native.arguments = slot.batch.call(piece.transaction).arguments;
+    if (slice.run_native(thread.native)) {
+      const AccessStatus inserted = thread.rows.end_run();
+      if (inserted == AccessStatus::kOk) return true;
+      thread.outcome = end_of_run(inserted);
+    }
+    return fail(slot.batch, piece.transaction, thread.outcome);
   }
 
   bool install(uint32_t block, const LogBatch& batch, uint32_t transaction, const LoggedChange& change,

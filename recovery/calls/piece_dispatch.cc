@@ -31,7 +31,8 @@ PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
       const NativeFunctions& body = options.native[units.body_of(member.procedure, member.slice)];
       replay.run_native = body.run_on_replay;
       replay.lookups = body.lookups[0];
-      replay.locate_native = options.native[units.locate_body_of(member.procedure, member.slice)].run_on_replay;
+      replay.locate_native =
+          options.native[units.locate_body_of(member.procedure, member.slice)].run_on_replay;
       for (size_t p = 0; p < replay.parts.size(); ++p) {
         const NativeFunctions& part = options.native[units.part_of(member.procedure, member.slice, p)];
         replay.parts[p].run_native = part.run_on_replay;
@@ -152,6 +153,15 @@ Outcome PieceDispatch::fill(uint32_t block, const LanePlacement& placement, cons
   locator.begin(block, placement);
   if (block == changes_.rest_block() && batch.ad_hoc_count() == 0) return {};
   lanes.place(placement.number(), placement.lanes);
+  if (placement.lanes == 1 && batch.ad_hoc_count() == 0) {
+    for (uint32_t t = 0; placement.is_observed && t < batch.size(); t += kObservedEach) {
+      const SliceReplay* slice = find(block, batch.call(t).procedure);
+      if (slice != nullptr) locator.sample(*slice, batch.call(t), t, recording, thread);
+    }
+    const uint32_t lane = 0;
+    lanes.append({0, PiecePart::share()}, {&lane, 1});
+    return {};
+  }
   const bool is_free = maps_[block].is_free;
   for (uint32_t t = 0; t < batch.size(); ++t) {
     if (batch.is_ad_hoc(t)) {

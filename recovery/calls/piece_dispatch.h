@@ -56,6 +56,7 @@ struct SliceReplay {
   NativeLookupFunction lookups = nullptr;  // of its body
   std::vector<OperationId> recorded;
   std::vector<OperationId> recalled;
+  bool uses_recording() const { return !recorded.empty() || !recalled.empty(); }
   // Of Slice::parts.
   struct Part {
     ir::BodyView body;
@@ -142,9 +143,11 @@ class PieceDispatch {
   std::span<const ScheduledBlock> blocks() const { return blocks_; }
   const ChangePlacement& changes() const { return changes_; }
 
-  // The procedure's slice in the block; nullptr where there is nothing to replay.
+  // By procedure: its slice in the block; none where there is nothing to replay.
+  std::span<const std::optional<SliceReplay>> slices(uint32_t block) const { return slices_[block]; }
   const SliceReplay* find(uint32_t block, ProcedureId procedure) const {
-    return slices_[block][procedure.value] ? &*slices_[block][procedure.value] : nullptr;
+    const std::optional<SliceReplay>& slice = slices(block)[procedure.value];
+    return slice ? &*slice : nullptr;
   }
 
   // Appends the pieces of the whole batch. `failed`: which transaction's locating raised, when that is the

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <utility>
 
+#include "engine/transaction/replay_access.h"
 #include "recovery/calls/call_replayer.h"
 #include "recovery/log/log_batch.h"
-#include "engine/transaction/replay_access.h"
 #include "recovery/rows/change_replayer.h"
 
 namespace mneme {
