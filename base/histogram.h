@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace mneme {
@@ -32,9 +33,10 @@ class Histogram {
   uint64_t max() const { return max_; }
   double mean() const { return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_); }
 
-  // The smallest bucket bound that at least the fraction q of all values lie at or below; 0 when empty.
+  // The smallest bucket bound that the fraction q of all values, to the nearest whole value, lie at or below;
+  // 0 when empty.
   uint64_t quantile(double q) const {
-    const auto wanted = static_cast<uint64_t>(q * static_cast<double>(count_) + 0.5);
+    const auto wanted = static_cast<uint64_t>(std::llround(q * static_cast<double>(count_)));
     uint64_t seen = 0;
     for (size_t i = 0; i < kBuckets; ++i) {
       seen += buckets_[i];

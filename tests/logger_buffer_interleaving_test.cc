@@ -172,7 +172,7 @@ template <typename Kind>
 Exploration explore_gathering(const Case& from, uint32_t deviations) {
   constexpr uint64_t kMost = 400'000;
   const Make make = [](uint32_t members) { return std::make_unique<Kind>(members); };
-  const Exploration exploration =
+  Exploration exploration =
       explore([&] { return std::make_unique<DrawAndGather>(make, from); }, deviations, kMost);
   std::printf("    %llu schedules%s\n", static_cast<unsigned long long>(exploration.schedules),
               exploration.complete ? ", all of them" : "");

@@ -112,7 +112,7 @@ Result<void> make_directories(const std::string& path) {
       if (reason != EEXIST || !fs::is_directory(each, error))
         return file_error("make the directory", each.string(), reason);
     }
-    const auto synced = changes.sync();
+    auto synced = changes.sync();
     if (synced.ok()) continue;
     // A later sync need not cover what this one has not. The next attempt makes the directory anew.
     ::rmdir(each.c_str());

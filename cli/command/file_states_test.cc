@@ -144,7 +144,7 @@ struct Findings {
 };
 
 std::string json_of(const fs::path& file) {
-  const std::string text = text_of(file);
+  std::string text = text_of(file);
   fs::remove(file);
   return text;
 }

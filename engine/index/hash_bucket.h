@@ -39,8 +39,12 @@ class HashBucket : public NodeLock<2> {
    private:
     template <typename Number>
     static constexpr Number known(Number told, Number Shape::*member) {
-      if constexpr (kWords == 0) return told;
-      return Shape(kWords).*member;
+      if constexpr (kWords == 0) {
+        return told;
+      } else {
+        constexpr Shape kShape(kWords);  // not computed where it is asked for, inlined or not
+        return kShape.*member;
+      }
     }
 
     uint32_t key_words_;

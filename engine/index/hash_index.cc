@@ -533,11 +533,16 @@ class HashIndex final : public Index {
 
 std::unique_ptr<Index> make_hash_index(uint32_t key_words, uint32_t hashed_words, HugePageSource& memory) {
   CHECK(key_words >= 1 && key_words <= kMaxKeyWords);
-  if (hashed_words == key_words && key_words == 1)
-    return std::make_unique<HashIndex<1>>(key_words, hashed_words, memory);
-  if (hashed_words == key_words && key_words == 2)
-    return std::make_unique<HashIndex<2>>(key_words, hashed_words, memory);
-  return std::make_unique<HashIndex<0>>(key_words, hashed_words, memory);
+  switch (hashed_words == key_words ? key_words : 0) {
+    case 1:
+      return std::make_unique<HashIndex<1>>(key_words, hashed_words, memory);
+    case 2:
+      return std::make_unique<HashIndex<2>>(key_words, hashed_words, memory);
+    case 3:
+      return std::make_unique<HashIndex<3>>(key_words, hashed_words, memory);
+    default:
+      return std::make_unique<HashIndex<0>>(key_words, hashed_words, memory);
+  }
 }
 
 }  // namespace mneme

@@ -11,17 +11,12 @@ namespace mneme {
 
 namespace {
 
-// Few words, so the calls that std::copy and std::equal become would take longer than the work.
+// Few words, so the call that std::copy becomes would take longer than the work.
 void copy_key(const IndexKey& from, IndexCursor::Key& to) {
   constexpr size_t kFew = 4;
   static_assert(kFew <= kMaxKeyWords);
   std::memcpy(to.data(), from.words.data(), kFew * sizeof(uint64_t));
   for (size_t i = kFew; i < from.word_count; ++i) to[i] = from.words[i];
-}
-bool begins_with(const IndexCursor::Key& key, const IndexKey& prefix) {
-  uint64_t difference = 0;
-  for (size_t i = 0; i < prefix.word_count; ++i) difference |= key[i] ^ prefix.words[i];
-  return difference == 0;
 }
 
 }  // namespace
@@ -66,7 +61,7 @@ void Prefetcher::step() {
   }
 }
 
-Row* Prefetcher::take(IndexId id, const IndexKey& key) {
+Row* Prefetcher::take_later(IndexId id, const IndexKey& key) {
   for (size_t round = 0; round < round_count_; ++round) {
     size_t tries = 0;
     for (size_t i = rounds_[round].next; i < rounds_[round].end && tries < kMaxTries; ++i) {

@@ -49,7 +49,17 @@ class Prefetcher {
   // again. A caller that asks for all of a round asks in its order; a row is returned once. The index may
   // have changed since, but the row is what it was as long as a transaction runs that was running when the
   // group was started.
-  Row* take(IndexId index, const IndexKey& key);
+  [[gnu::always_inline]] Row* take(IndexId index, const IndexKey& key) {
+    // Mostly the next one is asked for.
+    if (round_count_ == 1 && rounds_[0].next < rounds_[0].end) {
+      const Entry& next = entries_[rounds_[0].next];
+      if (next.rows != nullptr && next.id == index && begins_with(next.key, key)) {
+        ++rounds_[0].next;
+        return next.probe.is_exact ? next.probe.row : nullptr;
+      }
+    }
+    return take_later(index, key);
+  }
   // Copies `parts` of the row that the group's look-up number `at` found to their places in `image`; returns
   // false if none was found. A hint only: it does not check whether the row is locked, half written, or
   // deleted.
@@ -70,6 +80,14 @@ class Prefetcher {
     IndexProbe probe;
     IndexCursor::Key key;
   };
+
+  static bool begins_with(const IndexCursor::Key& key, const IndexKey& prefix) {
+    // Few words, so the call that std::equal becomes would take longer than the work.
+    uint64_t difference = 0;
+    for (size_t i = 0; i < prefix.word_count; ++i) difference |= key[i] ^ prefix.words[i];
+    return difference == 0;
+  }
+  Row* take_later(IndexId index, const IndexKey& key);
 
   // Branches not taken leave out a look-up or two.
   static constexpr size_t kMaxTries = 4;

@@ -12,6 +12,7 @@
 #include "base/testing/test_refusal.h"
 #include "logging/directory/segment_file.h"
 #include "logging/record/block_format.h"
+#include "logging/testing/test_log.h"
 
 namespace mneme {
 namespace {

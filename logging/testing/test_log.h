@@ -69,7 +69,7 @@ inline Lsn append(CommitLog& log, WorkerId worker, ByteSpan payload, RecordKind 
   return lsn;
 }
 
-inline Result<LogContents> read_directory(const std::string& directory, LogReadOptions options = {}) {
+inline Result<LogContents> read_directory(const std::string& directory, const LogReadOptions& options = {}) {
   auto manifest = read_manifest(directory);
   if (!manifest.ok()) return manifest.error();
   return read_log(directory, *manifest, options);

@@ -18,7 +18,7 @@ struct Graph {
   StepGraph graph;
   std::vector<std::vector<uint32_t>> after;
 
-  uint32_t add(Kind kind, double cost_ns, std::vector<uint32_t> before = {}, uint32_t block = 0) {
+  uint32_t add(Kind kind, double cost_ns, const std::vector<uint32_t>& before = {}, uint32_t block = 0) {
     const auto step = static_cast<uint32_t>(graph.steps.size());
     graph.steps.push_back({kind, block, static_cast<uint32_t>(before.size()), cost_ns});
     graph.blocks = std::max(graph.blocks, block + 1);

@@ -107,11 +107,12 @@ TEST(YcsbGenerator, CallsAreMixedAsTheCoreWorkloadsAre) {
     const auto generator =
         ycsb_of({.core_workload = core_workload, .records = 1'000, .field_bytes = 16})->generator({});
     std::array<int, 5> called{};
-    for (uint64_t position = 0; position < kYcsbCalls / 4; ++position) {
+    constexpr uint64_t kCalls = kYcsbCalls / 4;
+    for (uint64_t position = 0; position < kCalls; ++position) {
       ++called[generator->call(position).procedure.value];
     }
     for (size_t i = 0; i < shares.size(); ++i) {
-      EXPECT_NEAR(called[i], kYcsbCalls / 4 * shares[i], kYcsbCalls / 4 * 0.01) << core_workload << i;
+      EXPECT_NEAR(called[i], kCalls * shares[i], kCalls * 0.01) << core_workload << i;
     }
   }
 }
