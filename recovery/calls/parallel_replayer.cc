@@ -11,6 +11,7 @@
 
 #include "base/cache_line.h"
 #include "engine/transaction/replay_access.h"
+#include "procedures/interpreter/native_runner.h"
 #include "recovery/calls/barrier_finder.h"
 #include "recovery/calls/batch_recording.h"
 #include "recovery/calls/lane_planner.h"
@@ -208,33 +209,15 @@ class ParallelReplayer::Replay final : public PieceExecutor {
         : rows(database),
           changes(database),
           interpreter(database.schema()),
-          locator(database.schema(), dispatch) {
-      native = {.schema = &database.schema(),
-                .procedure = nullptr,
-                .arguments = {},
-                .rows = &rows,
-                .recording = &recording,
-                .locate = nullptr,
-                .only_iteration = std::nullopt,
-                .arena = &arena,
-                .outcome = &outcome,
-                .error = &error,
-                .prefetch = true,
-                .results = nullptr};
-    }
-    Thread(const Thread&) = delete;
-    Thread& operator=(const Thread&) = delete;
+          native(database.schema(), &rows, &recording, nullptr),
+          locator(database.schema(), dispatch) {}
 
     ReplayAccess rows;
     ChangeReplayer changes;
-    Interpreter interpreter;
-    PieceLocator locator;
     TransactionRecording recording;
-    // Of the slices of a share, which are run without the interpreter.
-    Arena arena;
-    Outcome outcome;
-    SqlError error;
-    NativeRun native;
+    Interpreter interpreter;
+    NativeRunner native;
+    PieceLocator locator;
     Slot* slot = nullptr;  // of the pieces that are ready
     AskedPieces asked;
     // The look-ups of the pieces that are ready, and where each piece's look-ups begin.
@@ -355,11 +338,13 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     const Call& call = slot.batch.call(transaction);
     const SliceReplay& slice = *dispatch_.find(block, call.procedure);
     thread.recording.bind(slot.recording, transaction, thread_id);
+    const NativeRunFunction native =
+        part.slice_part ? slice.parts[*part.slice_part].run_native : slice.run_native;
+    if (native != nullptr) return run_native(native, slice, slot.batch, transaction, part.iteration, thread);
 
     RunRequest request;
     request.procedure = &slice.local->replay;
     request.body = part.slice_part ? slice.parts[*part.slice_part].body : ir::BodyView(slice.slice->body);
-    request.native = part.slice_part ? slice.parts[*part.slice_part].run_native : slice.run_native;
     request.arguments = call.arguments;
     request.rows = &thread.rows;
     request.recording = &thread.recording;
@@ -367,6 +352,14 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     Outcome outcome = thread.interpreter.run(request);
     if (outcome.completed()) outcome = end_of_run(thread.rows.end_run());
     return outcome.completed() || fail(slot.batch, transaction, outcome);
+  }
+
+  bool run_native(NativeRunFunction unit, const SliceReplay& slice, const LogBatch& batch,
+                  uint32_t transaction, std::optional<uint32_t> only_iteration, Thread& thread) {
+    if (!thread.native.run(unit, slice.local->replay, batch.call(transaction).arguments, only_iteration))
+      return fail(batch, transaction, thread.native.outcome());
+    const AccessStatus inserted = thread.rows.end_run();
+    return inserted == AccessStatus::kOk || fail(batch, transaction, end_of_run(inserted));
   }
 
   // The slices of the batch's calls in a block of one lane, in commit order: as prepare() and run() have it
@@ -429,15 +422,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     const SliceReplay& slice = *piece.slice;
     if (slice.run_native == nullptr) return run_slice(block, piece.transaction, {}, thread_id);
     if (slice.uses_recording()) thread.recording.bind(slot.recording, piece.transaction, thread_id);
-    thread.arena.reset();
-    thread.native.procedure = &slice.local->replay;
-    thread.native.arguments = slot.batch.call(piece.transaction).arguments;
-    if (slice.run_native(thread.native)) {
-      const AccessStatus inserted = thread.rows.end_run();
-      if (inserted == AccessStatus::kOk) return true;
-      thread.outcome = end_of_run(inserted);
-    }
-    return fail(slot.batch, piece.transaction, thread.outcome);
+    return run_native(slice.run_native, slice, slot.batch, piece.transaction, std::nullopt, thread);
   }
 
   bool install(uint32_t block, const LogBatch& batch, uint32_t transaction, const LoggedChange& change,

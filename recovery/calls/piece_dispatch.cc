@@ -200,10 +200,13 @@ Outcome PieceLocator::run_locate_body(const SliceReplay& slice, const Call& call
                                       BatchRecording& recording, ReplayThreadId thread) {
   slice_ = &slice;
   recording_.bind(recording, transaction, thread);
+  if (slice.locate_native != nullptr) {
+    const bool located = native_.run(slice.locate_native, slice.local->replay, call.arguments);
+    return located ? Outcome() : native_.outcome();
+  }
   RunRequest request;
   request.procedure = &slice.local->replay;
   request.body = slice.slice->locate_body;
-  request.native = slice.locate_native;
   request.arguments = call.arguments;
   request.recording = &recording_;
   request.locate = this;

@@ -21,6 +21,7 @@
 
 #include "analyzer/dependency_graph.h"
 #include "procedures/interpreter/interpreter.h"
+#include "procedures/interpreter/native_runner.h"
 #include "recovery/calls/batch_recording.h"
 #include "recovery/calls/lane_planner.h"
 #include "recovery/calls/lane_ring.h"
@@ -77,7 +78,7 @@ class PieceDispatch;
 class PieceLocator final : private LocateSink {
  public:
   PieceLocator(const Schema& schema, const PieceDispatch& dispatch)
-      : dispatch_(dispatch), interpreter_(schema) {}
+      : dispatch_(dispatch), interpreter_(schema), native_(schema, nullptr, &recording_, this) {}
 
   // Until the next call pieces go to lanes as the placement says.
   void begin(uint32_t block, const LanePlacement& placement);
@@ -114,8 +115,9 @@ class PieceLocator final : private LocateSink {
   void append(Piece piece, std::span<const Located> located, LaneFill& lanes);
 
   const PieceDispatch& dispatch_;
-  Interpreter interpreter_;
   TransactionRecording recording_;
+  Interpreter interpreter_;
+  NativeRunner native_;
   const SliceReplay* slice_ = nullptr;
   uint32_t block_ = 0;
   LanePlacement placement_;
