@@ -64,7 +64,26 @@ class Analyzer {
     return ConflictRule(program_.catalog, options_, subjects);
   }
 
+  // Of whole procedures.
+  void form_one_block() {
+    for (const LocalGraph& local : graph_.procedures) {
+      const ir::Procedure& procedure = program_.procedure(local.procedure);
+      GlobalSlice whole{local.procedure, {}, {}};
+      for (const ir::Operation& operation : procedure.operations) whole.operations.push_back(operation.id);
+      if (whole.operations.empty()) continue;
+      Slice& slice = add_slice(whole);
+      if (!procedure.is_logged_by_call()) continue;
+      slice.block = BlockId(0);
+      graph_.blocks.resize(1);
+    }
+    for (Block& block : graph_.blocks) {
+      block.id = BlockId(0);
+      block.name = block_name(block.id);
+    }
+  }
+
   void form_slices(const ConflictRule& conflicts) {
+    if (options_.decompose == Decomposition::kWhole) return form_one_block();
     const ProcedureAnalyses* chopped = options_.decompose == Decomposition::kChopping ? &analyses_ : nullptr;
     std::vector<GlobalSlice> logged;
     for (LocalGraph& local : graph_.procedures) {

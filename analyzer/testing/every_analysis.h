@@ -10,7 +10,7 @@
 
 namespace mneme {
 
-// With each grain: one elision, or none or all; slices that are not coalesced; chopping.
+// With each grain: one elision, or none or all; slices that are not coalesced; chopping. And whole procedures.
 inline std::vector<AnalysisOptions> every_analysis() {
   std::vector<AnalysisOptions> all;
   for (const ConflictGrain grain : {ConflictGrain::kColumn, ConflictGrain::kTable}) {
@@ -22,6 +22,7 @@ inline std::vector<AnalysisOptions> every_analysis() {
     all.push_back({grain, {true, true, true}, Decomposition::kPacman, false});
     all.push_back({grain, {true, true, true}, Decomposition::kChopping, true});
   }
+  all.push_back({ConflictGrain::kColumn, {true, true, true}, Decomposition::kWhole, true});
   return all;
 }
 
@@ -30,7 +31,9 @@ inline std::string to_string(const AnalysisOptions& options) {
       "by {}, eliding{}{}{}{}{}", options.conflicts == ConflictGrain::kColumn ? "column" : "table",
       options.elide.unwritten ? " unwritten" : "", options.elide.insert_only ? " insert-only" : "",
       options.elide.increments ? " increments" : "",
-      options.decompose == Decomposition::kChopping ? ", chopping" : "",
+      options.decompose == Decomposition::kChopping ? ", chopping"
+      : options.decompose == Decomposition::kWhole  ? ", whole"
+                                                    : "",
       options.coalesce ? ", coalesced" : "");
 }
 

@@ -16,6 +16,14 @@ constexpr ElisionName kElisions[] = {{"unwritten", &Elisions::unwritten},
                                      {"insert-only", &Elisions::insert_only},
                                      {"increments", &Elisions::increments}};
 
+struct DecompositionName {
+  const char* name;
+  Decomposition kind;
+};
+constexpr DecompositionName kDecompositions[] = {{"pacman", Decomposition::kPacman},
+                                                 {"chopping", Decomposition::kChopping},
+                                                 {"whole", Decomposition::kWhole}};
+
 Result<Elisions> elisions(const std::string& list) {
   Elisions chosen{false, false, false};
   if (list == "none") return chosen;
@@ -45,8 +53,9 @@ Result<AnalysisOptions> AnalysisOption::get() const {
   if (conflicts != "column" && conflicts != "table") {
     return invalid_argument("--conflicts {}: there are column and table", conflicts);
   }
-  if (decompose != "pacman" && decompose != "chopping") {
-    return invalid_argument("--decompose {}: there are pacman and chopping", decompose);
+  const auto* const way = std::ranges::find(kDecompositions, decompose, &DecompositionName::name);
+  if (way == std::end(kDecompositions)) {
+    return invalid_argument("--decompose {}: there are pacman, chopping and whole", decompose);
   }
   if (coalesce != "default" && coalesce != "on" && coalesce != "off") {
     return invalid_argument("--coalesce {}: there are on and off", coalesce);
@@ -58,7 +67,7 @@ Result<AnalysisOptions> AnalysisOption::get() const {
     options.elide = *chosen;
   }
   if (coalesce != "default") options.coalesce = coalesce == "on";
-  options.decompose = decompose == "chopping" ? Decomposition::kChopping : Decomposition::kPacman;
+  options.decompose = way->kind;
   return options;
 }
 
@@ -69,7 +78,7 @@ void add_analysis(Json& object, const AnalysisOptions& options) {
     if (options.elide.*(elision.member)) names.push_back(elision.name);
   }
   object["elide"] = std::move(names);
-  object["decompose"] = options.decompose == Decomposition::kPacman ? "pacman" : "chopping";
+  object["decompose"] = std::ranges::find(kDecompositions, options.decompose, &DecompositionName::kind)->name;
   object["coalesce"] = options.coalesce ? "on" : "off";
 }
 

@@ -333,7 +333,8 @@ constexpr OptionRow kTable[] = {
      "given and the log has ad-hoc transactions, all but increments",
      kShown},
     {kAnalysis, "--decompose",
-     "clr-p: pacman: procedures are cut into slices; chopping: as far as transaction chopping allows, to "
+     "clr-p: pacman: procedures are cut into slices; chopping: as far as transaction chopping allows, and "
+     "whole: not at all, which is serial replay with look-ups ahead and without needless reads, both to "
      "compare",
      kShown},
     {kAnalysis, "--coalesce",

@@ -18,7 +18,7 @@ OPTIONS = (
     ("recover DB --scheme clr --replay static", "--replay is clr-p's"),
     ("recover DB --coalesce maybe", "--coalesce maybe: there are on and off"),
     ("recover DB --conflicts row", "--conflicts row: there are column and table"),
-    ("recover DB --decompose much", "--decompose much: there are pacman and chopping"),
+    ("recover DB --decompose much", "--decompose much: there are pacman, chopping and whole"),
     ("recover DB --progress loud", "loud is no style of progress"),
     ("run smallbank --data-dir NEW --prefetch maybe", "--prefetch maybe: there are on and off"),
     ("run smallbank --data-dir NEW --huge-pages off", "only with --log off"),
