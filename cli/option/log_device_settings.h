@@ -41,10 +41,10 @@ class LogDeviceSettings {
   uint64_t flush_bytes_ = 0;
   uint64_t flush_records_ = 0;
   std::vector<std::string> directories_;
+  IoOptions io_;  // before the two that are named after its values
   std::string io_method_;
   std::string io_sync_;
   std::string io_registered_ = "on";
-  IoOptions io_;
   RemoteLogOptions remote_;
   uint32_t patience_seconds_ = 30;
 };
