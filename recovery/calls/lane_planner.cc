@@ -19,8 +19,10 @@ constexpr double kBatchFade = 0.9;
 constexpr double kSampleFade = 0.8;
 // Fewer observed pieces tell nothing.
 constexpr double kFewestObserved = 16;
-// To locate a piece's rows, and to run it in a short lane, in operations.
-constexpr double kLaneCost = 0.7;
+// To read and decode a call, which any thread does, in operations.
+constexpr double kDecodeCost = 1;
+// To locate a piece's rows, and to run it by itself in a short lane, in operations.
+constexpr double kLaneCost = 1.3;
 // A lane that waits for a piece, or is woken by one, in operations.
 constexpr double kMeetingCost = 6;
 // A placement stays until another is so much better: a change drains the block once.
@@ -119,6 +121,7 @@ void LanePlanner::plan(std::span<const RecordView> records, std::vector<LanePlac
   std::lock_guard lock(mutex_);
   Estimate estimate;
 
+  for (const double calls : calls_) estimate.work += calls * kDecodeCost;
   for (const Block& block : blocks_) {
     for (size_t p = 0; p < calls_.size(); ++p) estimate.work += calls_[p] * block.work[p];
   }
@@ -129,7 +132,7 @@ void LanePlanner::plan(std::span<const RecordView> records, std::vector<LanePlac
     const uint32_t most = most_lanes(b);
     if (most == 1) continue;
     const bool is_rest = b + 1 == blocks_.size();
-    if (!adapts || is_rest || block.maps.is_free) {
+    if (!adapts || is_rest) {
       placement.lanes = most;
       continue;
     }
@@ -138,7 +141,7 @@ void LanePlanner::plan(std::span<const RecordView> records, std::vector<LanePlac
       estimate.block_work += calls_[p] * block.work[p];
       estimate.block_pieces += calls_[p] * block.pieces[p];
     }
-    block.placement = choose(block, estimate);
+    block.placement = block.maps.is_free ? choose_free(block, estimate, most) : choose(block, estimate);
     placement = block.placement;
   }
 }
@@ -147,6 +150,15 @@ uint32_t LanePlanner::wanted_lanes(double share) const {
   const double threads_worth = share * threads_;
   if (threads_worth <= 1) return 1;
   return std::bit_ceil(std::min(kMostLanes, static_cast<uint32_t>(std::ceil(kLanesAShare * threads_worth))));
+}
+
+// Any lane will do, and nothing is located: as many as there can be, or one.
+LanePlacement LanePlanner::choose_free(const Block& block, const Estimate& estimate, uint32_t most) const {
+  if (estimate.work == 0) return block.placement;
+  const double threads_worth = estimate.block_work / estimate.work * threads_;
+  const bool is_spread =
+      block.placement.lanes > 1 ? threads_worth > kWorthAChange : threads_worth * kWorthAChange > 1;
+  return {.lanes = is_spread ? most : 1};
 }
 
 LanePlacement LanePlanner::choose(const Block& block, const Estimate& estimate) const {

@@ -11,6 +11,7 @@
 //             block's lanes by it, and locates every 16th transaction by the other placements, too ->
 //             observe() -> the next plan(). Logs change: what is observed of old batches fades.
 // Estimate    A block's work: the operations that its slices replay, those in loops counted kLoopTurns times.
+//             A share is of the blocks' work and of decoding, which any thread does beside them.
 //             With one lane a batch takes as long as the larger of the block's share and the threads' part of
 //             all. With lanes the block's work is more, by locating and by waits for pieces of several lanes,
 //             and it takes as long as the fullest lane, or the threads' part of all. Ties go to one lane.
@@ -87,13 +88,14 @@ class LanePlanner {
     LanePlacement placement;
   };
   struct Estimate {
-    double work = 0;        // of a batch, in operations, of all blocks
+    double work = 0;        // of a batch, in operations, of all blocks and of decoding
     double block_work = 0;  // of the block
     double block_pieces = 0;
   };
 
   void count_calls(std::span<const RecordView> records);
   LanePlacement choose(const Block& block, const Estimate& estimate) const;
+  LanePlacement choose_free(const Block& block, const Estimate& estimate, uint32_t most) const;
   double time_of(const Block& block, const Estimate& estimate, LanePlacement placement) const;
   uint32_t wanted_lanes(double share) const;
 

@@ -90,18 +90,19 @@ TEST_F(LanePlannerTest, BlocksThatShareTheWorkHaveOneLaneEach) {
 
 TEST_F(LanePlannerTest, LanesGrowWithTheShareAndTheThreads) {
   const auto of = [&](uint32_t threads) { return lanes({300, 100, 0}, options_of(threads)); };
-  EXPECT_EQ(of(2)[block_of(0)], 1u);   // 1.5 threads' work: locating rows would cost what lanes gain
-  EXPECT_EQ(of(4)[block_of(0)], 16u);  // 3 threads' work, four lanes for each
-  EXPECT_EQ(of(4)[block_of(1)], 1u);
-  EXPECT_EQ(of(8)[block_of(0)], 32u);
-  EXPECT_GE(of(8)[block_of(1)], 8u);
+  // Half of the work is decoding, so that the first block has three eighths.
+  EXPECT_EQ(of(2)[block_of(0)], 1u);
+  EXPECT_EQ(of(4)[block_of(0)], 1u);   // 1.5 threads' work: locating rows would cost what lanes gain
+  EXPECT_EQ(of(8)[block_of(0)], 16u);  // 3 threads' work, four lanes for each
+  EXPECT_EQ(of(8)[block_of(1)], 1u);
+  EXPECT_GE(of(32)[block_of(1)], 8u);
   EXPECT_EQ(of(1000)[block_of(0)], 64u);
 }
 
 TEST_F(LanePlannerTest, ALoopCountsAsMoreThanOneTurn) {
-  const std::vector<uint32_t> of = lanes({100, 0, 100}, options_of(4));
+  const std::vector<uint32_t> of = lanes({100, 0, 100}, options_of(6));
   EXPECT_EQ(of[block_of(0)], 1u);
-  EXPECT_EQ(of[block_of(2)], 16u);
+  EXPECT_GE(of[block_of(2)], 8u);
 }
 
 TEST_F(LanePlannerTest, LanesAreAsAskedFor) {
@@ -111,7 +112,7 @@ TEST_F(LanePlannerTest, LanesAreAsAskedFor) {
   // Of the machine that is simulated, on one thread.
   ReplayOptions simulated = options_of(1);
   simulated.lanes_for_threads = 8;
-  EXPECT_EQ(lanes({100, 0, 0}, simulated)[block_of(0)], 32u);
+  EXPECT_EQ(lanes({100, 0, 0}, simulated)[block_of(0)], 16u);
 }
 
 TEST_F(LanePlannerTest, StaticReplayHasOneLaneAndSynchronousReplayMany) {
@@ -137,7 +138,7 @@ TEST_F(LanePlannerTest, AMapWithWideAccessesServesOnceItIsObserved) {
   const LaneSample narrow = sample_of(100);
   unknown.observe(block, {&narrow, 1});
   placement = plan(unknown, {100, 0, 0})[block];
-  EXPECT_EQ(placement.lanes, 16u);
+  EXPECT_EQ(placement.lanes, 8u);
   // And no longer, once most pieces are wide.
   LaneSample wide = sample_of(10);
   wide.pieces += 90;
@@ -155,6 +156,16 @@ TEST_F(LanePlannerTest, TheMapWithFewerMeetingsIsTaken) {
   const LanePlacement placement = plan(two, {100, 0, 0})[block];
   EXPECT_EQ(placement.map, 1u);
   EXPECT_GT(placement.lanes, 1u);
+}
+
+TEST_F(LanePlannerTest, ABlockThatOrdersNothingIsSpreadOnceAThreadCannotKeepUp) {
+  const auto lanes_of = [&](uint32_t threads) {
+    const LanePlanner::BlockMaps free{.maps = 0, .is_free = true, .first = 0};
+    LanePlanner made(graph_, std::vector(graph_.blocks.size() + 1, free), options_of(threads));
+    return plan(made, {100, 0, 0})[block_of(0)].lanes;
+  };
+  EXPECT_EQ(lanes_of(2), 1u);
+  EXPECT_EQ(lanes_of(4), kMostLanes);
 }
 
 TEST_F(LanePlannerTest, OneHotKeyHasOneLane) {
