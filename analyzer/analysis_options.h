@@ -18,8 +18,9 @@ enum class ConflictGrain : uint8_t {
 enum class Decomposition : uint8_t {
   kPacman,    // Algorithms 1 and 2
   kChopping,  // as fine as transaction chopping allows, the paper's comparison
-  // Not at all: a procedure is one slice, and all of them are one block. What is left of the analysis is which
-  // reads no write needs, and which rows can be looked up ahead: serial replay at its best, to compare with.
+  // Not at all: a procedure is one slice, and all of them are one block. What is left of the analysis is
+  // which reads no write needs, and which rows can be looked up ahead: serial replay at its best, to compare
+  // with.
   kWhole,
 };
 

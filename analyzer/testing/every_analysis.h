@@ -10,7 +10,8 @@
 
 namespace mneme {
 
-// With each grain: one elision, or none or all; slices that are not coalesced; chopping. And whole procedures.
+// With each grain: one elision, or none or all; slices that are not coalesced; chopping. And whole
+// procedures.
 inline std::vector<AnalysisOptions> every_analysis() {
   std::vector<AnalysisOptions> all;
   for (const ConflictGrain grain : {ConflictGrain::kColumn, ConflictGrain::kTable}) {

@@ -2,8 +2,8 @@
 //
 // Cases       a part is of a call: its slice in the block, whole, or one iteration of the slice's loop, or
 //             one of Slice::parts; or it is one changed row of an ad-hoc transaction, by its number among the
-//             changes. visit() tells them apart, and no code outside this file sees how they are kept. Where a
-//             block has one lane, one piece can stand for its whole share of a batch without ad-hoc
+//             changes. visit() tells them apart, and no code outside this file sees how they are kept. Where
+//             a block has one lane, one piece can stand for its whole share of a batch without ad-hoc
 //             transactions: the slices of all the batch's calls, one after the other.
 // Memory      8 bytes, because lanes' lists hold millions of pieces; a std::variant would take 16.
 // Threads     a value.
@@ -41,7 +41,8 @@ class PiecePart {
   static PiecePart share() { return PiecePart(kShare); }
   bool is_share() const { return bits_ == kShare; }
 
-  // Of a part that is no share. Returns what `of_call(CallPart part)` or `of_change(uint32_t number)` returns.
+  // Of a part that is no share. Returns what `of_call(CallPart part)` or `of_change(uint32_t number)`
+  // returns.
   template <typename OfCall, typename OfChange>
   auto visit(OfCall&& of_call, OfChange&& of_change) const {
     DCHECK(!is_share());
