@@ -121,6 +121,9 @@ struct LaneTable {
   // Other ways to cut, by more columns than these: some accesses are wide then. Which way pays depends on how
   // often each access is met, so replay chooses (lane_planner.h).
   std::vector<std::vector<ColumnId>> finer;
+  // Where `columns` are none: which statement costs the table each column that could cut it, and what would
+  // give it back, in words for listings.
+  std::vector<std::string> lost;
   // The block only inserts, into a table without a unique key: nothing orders the rows, any lane will do, and
   // locate bodies do not report them.
   bool any_lane = false;

@@ -1,5 +1,7 @@
 #include "analyzer/lane_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -70,6 +72,7 @@ class TableLanes {
     }
     for (IndexId index : table_.indexes) keep_unique_keys_together(catalog_.index(index), candidates);
     lanes.columns = way_of(candidates);
+    if (lanes.columns.empty()) lanes.lost = losses();
     add_finer(lanes);
     return lanes;
   }
@@ -107,6 +110,41 @@ class TableLanes {
       lanes.finer.push_back(most->first);
       most->second = 0;
     }
+  }
+
+  // For each column of the primary key, or without one each that some access fixes.
+  std::vector<std::string> losses() const {
+    std::set<ColumnId> known;
+    for (const AccessSite* site : sites_) {
+      for (const auto& [column, value] : site->keys) known.insert(column);
+    }
+    std::vector<ColumnId> wanted(known.begin(), known.end());
+    if (table_.primary_key) wanted = catalog_.index(*table_.primary_key).columns;
+    std::vector<std::string> losses;
+    for (const ColumnId column : wanted)
+      losses.push_back(fmt::format("{}: {}", table_.column(column).name, loss_of(column)));
+    return losses;
+  }
+
+  std::string loss_of(ColumnId column) const {
+    const std::string& name = table_.column(column).name;
+    for (const AccessSite* site : sites_) {
+      const uint32_t line = site->what->where.line;
+      if (assigned_columns(*site->what).contains(column)) return fmt::format("line {} assigns it", line);
+      if (site->keys.contains(column)) continue;
+      if (fixed_columns(catalog_, *site->what, site->access).contains(column)) {
+        return fmt::format(
+            "line {} takes its value from what the slice itself reads; a parameter would be known", line);
+      }
+      return fmt::format("line {} does not say which; WHERE {} = ... would, by an index that begins with it",
+                         line, name);
+    }
+    for (const IndexId id : table_.indexes) {
+      const IndexDefinition& index = catalog_.index(id);
+      if (index.unique && std::ranges::count(index.columns, column) == 0)
+        return fmt::format("unique keys of {}, which do without it, change hands", index.name);
+    }
+    return "its type has equal values that are not the same bits";
   }
 
   bool has_unique_index() const {

@@ -111,6 +111,38 @@ constexpr LaneCase kLaneCases[] = {
 INSTANTIATE_TEST_SUITE_P(Table, Lanes, testing::ValuesIn(kLaneCases),
                          [](const testing::TestParamInfo<LaneCase>& info) { return info.param.name; });
 
+// A table in one lane says for each column of its key which statement costs it.
+TEST(LaneLosses, AreNamedWithTheirLines) {
+  const auto lost = [](const std::string& body) {
+    const auto program =
+        compile_or_die(std::string(kLaneSchema) +
+                       "CREATE PROCEDURE t(p INT, q INT, m NUMERIC(8,4)) LANGUAGE plpgsql AS $$\n"
+                       "DECLARE x INT;\nBEGIN\n" +
+                       body + "\nEND; $$;");
+    const auto lines_before = std::ranges::count(std::string_view(kLaneSchema), '\n') + 3;
+    std::string text;
+    for (const Block& block : analyze(*program).blocks) {
+      for (const LaneTable& lanes : block.lanes) {
+        EXPECT_EQ(lanes.lost.empty(), !lanes.columns.empty());
+        for (const std::string& loss : lanes.lost) text += (text.empty() ? "" : "; ") + loss;
+      }
+    }
+    const size_t line = text.find("line ");
+    if (line == std::string::npos) return text;
+    const size_t end = text.find_first_not_of("0123456789", line + 5);
+    return text.substr(0, line) +
+           fmt::format("statement {}", std::stol(text.substr(line + 5)) - lines_before) + text.substr(end);
+  };
+  EXPECT_EQ(lost("UPDATE d SET n = 1 WHERE x1 = p AND x2 = q;"), "");
+  EXPECT_EQ(lost("UPDATE a SET v = p WHERE id = q;\nUPDATE a SET v = v * 2 WHERE id > p;"),
+            "id: statement 2 does not say which; WHERE id = ... would, by an index that begins with it");
+  EXPECT_EQ(lost("UPDATE a SET id = id + 1 WHERE id = p;"), "id: statement 1 assigns it");
+  EXPECT_EQ(lost("SELECT v INTO x FROM a WHERE id = p;\nUPDATE a SET v = 1 WHERE id = x;"),
+            "id: statement 2 takes its value from what the slice itself reads; a parameter would be known");
+  EXPECT_EQ(lost("DELETE FROM u WHERE id = p;\nINSERT INTO u VALUES (p, q);"),
+            "id: unique keys of u_by_k, which do without it, change hands");
+}
+
 // By the first way no access is wide, and by a finer one those that do not fix its columns, move rows between
 // its lanes, or give up a unique key that a row of another lane may take.
 TEST(LaneWays, WideAccessesAreThoseThatTheWayDoesNotServe) {

@@ -60,8 +60,8 @@ std::vector<std::string> wide_accesses(const Program& program, const DependencyG
   return accesses;
 }
 
-// "district by d_w_id, d_id", "history in any lane", "stats in one lane", "account in one lane, or by id with
-// interest (line 5) in all lanes".
+// "district by d_w_id, d_id", "history in any lane", "stats in one lane (id: line 3 assigns it)", "account in
+// one lane (...), or by id with interest (line 5) in all lanes".
 std::string lanes_of(const Program& program, const DependencyGraph& graph, const Block& block,
                      const LaneTable& lanes) {
   const TableDefinition& table = program.catalog.table(lanes.table);
@@ -69,6 +69,7 @@ std::string lanes_of(const Program& program, const DependencyGraph& graph, const
   std::string text = lanes.columns.empty() ? fmt::format("{} in one lane", table.name)
                                            : fmt::format("{} by {}", table.name,
                                                          fmt::join(names_of(table, lanes.columns), ", "));
+  if (!lanes.lost.empty()) text += fmt::format(" ({})", fmt::join(lanes.lost, "; "));
   for (size_t way = 1; way < lanes.ways(); ++way) {
     text += fmt::format(", or by {} with {} in all lanes", fmt::join(names_of(table, lanes.way(way)), ", "),
                         fmt::join(wide_accesses(program, graph, block, lanes.table, way), " and "));
@@ -281,6 +282,7 @@ nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& gr
         {{"name", table.name},
          {"written", lanes != nullptr},
          {"lane_columns", lanes == nullptr ? std::vector<std::string>() : names_of(table, lanes->columns)},
+         {"lost", lanes == nullptr ? std::vector<std::string>() : lanes->lost},
          {"finer", std::move(finer)},
          {"any_lane", lanes != nullptr && lanes->any_lane}});
   }

@@ -68,6 +68,9 @@ class ParallelReplayer::Replay final : public PieceExecutor {
       statistics_.pieces += std::exchange(thread.pieces, 0);
       statistics_.decode_seconds += std::exchange(thread.decode_seconds, 0);
       statistics_.dispatch_seconds += std::exchange(thread.dispatch_seconds, 0);
+      statistics_.lane_seconds.resize(thread.lane_seconds.size(), 0);
+      for (size_t b = 0; b < thread.lane_seconds.size(); ++b)
+        statistics_.lane_seconds[b] += std::exchange(thread.lane_seconds[b], 0);
       thread.asked = {};
     }
     return statistics_;
@@ -149,7 +152,12 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     Thread& thread = thread_of(thread_id);
     Slot& slot = *thread.slot;
     DCHECK(&slot == &slot_of(batch));
-    if (piece.part.is_share()) return run_share(block, slot, thread_id);
+    if (piece.part.is_share()) {
+      const auto begin = std::chrono::steady_clock::now();
+      const bool has_run = run_share(block, slot, thread_id);
+      thread.lane_seconds[block] += seconds_since(begin);
+      return has_run;
+    }
     thread.rows.go_on_at(thread.lookups_begin[thread.next_prepared++]);
     ++thread.pieces;
     return piece.part.visit(
@@ -210,7 +218,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
           changes(database),
           interpreter(database.schema()),
           native(database.schema(), &rows, &recording, nullptr),
-          locator(database.schema(), dispatch) {}
+          locator(database.schema(), dispatch),
+          lane_seconds(dispatch.blocks().size(), 0) {}
 
     ReplayAccess rows;
     ChangeReplayer changes;
@@ -227,6 +236,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     uint64_t pieces = 0;
     double decode_seconds = 0;
     double dispatch_seconds = 0;
+    std::vector<double> lane_seconds;  // by block
   };
 
   static const LoggedChange& change_of(const Slot& slot, const Piece& piece, uint32_t number) {

@@ -9,6 +9,7 @@
 
 #include "analyzer/dependency_graph.h"
 #include "recovery/calls/call_replayer.h"
+#include "recovery/calls/longest_lane.h"
 #include "recovery/calls/parallel_replayer.h"
 #include "recovery/calls/serial_replayer.h"
 #include "recovery/calls/slice_units.h"
@@ -67,8 +68,17 @@ class SlicedReplayer final : public CallReplayer {
     if (is_too_short_to_analyse(stretch)) return replay_short(stretch, progress);
     progress_ = &progress;
     if (replayer_ == nullptr) make_replayer();
+    const uint64_t begin_ns = monotonic_ns();
     auto statistics = replayer_->replay(stretch);
     progress_ = nullptr;
+    if (statistics && setting().options.threads > 1 && !has_told_) {
+      const double seconds = static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;
+      if (auto notice =
+              longest_lane_notice(*graph_, setting().program.catalog, statistics->lane_seconds, seconds)) {
+        setting().report.notices.push_back(*std::move(notice));
+        has_told_ = true;
+      }
+    }
     return statistics;
   }
 
@@ -93,6 +103,7 @@ class SlicedReplayer final : public CallReplayer {
 
   // Each needs those before it.
   bool allows_rows_ = false;  // the analysis
+  bool has_told_ = false;     // of the longest lane, of which one stretch tells
   std::unique_ptr<DependencyGraph> graph_;
   std::unique_ptr<SliceUnits> units_;
   CompiledUnits code_;

@@ -75,6 +75,8 @@ struct ReplayStatistics {
   // Summed over threads.
   double decode_seconds = 0;
   double dispatch_seconds = 0;
+  // By block, of calls that are replayed in parallel: how long it ran in its one lane.
+  std::vector<double> lane_seconds;
   // Where the threads' time went, of the schemes that the recorder does not follow; empty where it is not
   // measured.
   std::vector<ThreadTime> threads;
@@ -86,6 +88,8 @@ struct ReplayStatistics {
     pieces += other.pieces;
     decode_seconds += other.decode_seconds;
     dispatch_seconds += other.dispatch_seconds;
+    lane_seconds.resize(std::max(lane_seconds.size(), other.lane_seconds.size()));
+    for (size_t b = 0; b < other.lane_seconds.size(); ++b) lane_seconds[b] += other.lane_seconds[b];
     threads.resize(std::max(threads.size(), other.threads.size()));
     for (size_t t = 0; t < other.threads.size(); ++t) threads[t].add(other.threads[t]);
   }

@@ -1,0 +1,41 @@
+#include "recovery/calls/longest_lane.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace mneme {
+
+namespace {
+
+// Of the replay's time: with so much in one lane, more threads gain next to nothing.
+constexpr double kNearlyAll = 0.8;
+// A replay that is shorter is fast enough.
+constexpr double kLeastSeconds = 0.2;
+
+}  // namespace
+
+std::optional<std::string> longest_lane_notice(const DependencyGraph& graph, const Catalog& catalog,
+                                               std::span<const double> lane_seconds, double replay_seconds) {
+  if (replay_seconds < kLeastSeconds) return std::nullopt;
+  // The last is of the rows that no procedure touches.
+  const std::span<const double> of_graph =
+      lane_seconds.first(std::min(lane_seconds.size(), graph.blocks.size()));
+  const auto longest = std::ranges::max_element(of_graph);
+  if (longest == of_graph.end() || *longest < kNearlyAll * replay_seconds) return std::nullopt;
+  const Block& block = graph.blocks[static_cast<size_t>(longest - of_graph.begin())];
+  std::vector<std::string> reasons;
+  for (const LaneTable& lanes : block.lanes) {
+    if (!lanes.lost.empty())
+      reasons.push_back(fmt::format("{}: {}", catalog.table(lanes.table).name, fmt::join(lanes.lost, "; ")));
+  }
+  if (reasons.empty()) return std::nullopt;
+  return fmt::format(
+      "block {} ran in one lane for {:.1f} s of the replay's {:.1f} s, so more threads would not help; what "
+      "keeps its rows together: {}",
+      block.name, *longest, replay_seconds, fmt::join(reasons, "; "));
+}
+
+}  // namespace mneme
