@@ -78,7 +78,7 @@ BAD_COMMAND_LINES = [
     (("run", "smallbank", "--resume", "--log", "off"), "--resume"),
     (("slice", "tpcc", "--conflicts", "row"), "column and table"),
     (("slice", "tpcc", "--elide", "increments,all"), "lists of unwritten"),
-    (("slice", "tpcc", "--decompose", "dice"), "pacman and chopping"),
+    (("slice", "tpcc", "--decompose", "dice"), "pacman, chopping and whole"),
     (("recover",), "directory is required"),
     (("recover", ".", "--scheme", "magic"), "choose one of clr, clr-p, llr, llr-p"),
     (("recover", ".", "--replay", "magic"), "choose one of static, synchronous, pipelined"),
