@@ -64,7 +64,7 @@ class Analyzer {
     return ConflictRule(program_.catalog, options_, subjects);
   }
 
-  // Of whole procedures.
+  // Each procedure whole, as one slice.
   void form_one_block() {
     for (const LocalGraph& local : graph_.procedures) {
       const ir::Procedure& procedure = program_.procedure(local.procedure);

@@ -76,7 +76,7 @@ struct NativeUnit {
   std::string name;  // an identifier, unique among the units compiled together
   const ir::Procedure* procedure = nullptr;
   ir::BodyView body;
-  // Of a slice: it runs on a ReplayAccess, whose functions its code then holds. Else on any rows.
+  // A slice that runs on a ReplayAccess, whose functions its code then holds. Else it runs on any rows.
   bool is_for_replay = false;
 
   // A procedure, not a slice of one.

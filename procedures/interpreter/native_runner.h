@@ -45,7 +45,7 @@ class NativeRunner {
     run_.only_iteration = only_iteration;
     return unit(run_);
   }
-  // Of a run that did not complete.
+  // How a run ended that did not complete.
   const Outcome& outcome() const { return outcome_; }
 
  private:

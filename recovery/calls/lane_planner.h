@@ -54,7 +54,7 @@ struct LaneSample {
 
   void add(const LaneSample& other);
   void fade(double factor);
-  // Of the pieces that are not wide, as many as stand in the fullest lane.
+  // The fullest lane's part of the pieces that are not wide.
   double fullest_share() const;
 };
 

@@ -109,7 +109,7 @@ TEST_F(LanePlannerTest, LanesAreAsAskedFor) {
   ReplayOptions given = options_of(2);
   given.lanes_per_block = 8;
   EXPECT_EQ(lanes({100, 100, 0}, given), (std::vector<uint32_t>{8, 8, 8, 8}));
-  // Of the machine that is simulated, on one thread.
+  // The simulated machine counts, though one thread runs.
   ReplayOptions simulated = options_of(1);
   simulated.lanes_for_threads = 8;
   EXPECT_EQ(lanes({100, 0, 0}, simulated)[block_of(0)], 16u);

@@ -10,7 +10,7 @@ namespace mneme {
 
 namespace {
 
-// Of the replay's time: with so much in one lane, more threads gain next to nothing.
+// A part of the replay's time: with so much in one lane, more threads gain next to nothing.
 constexpr double kNearlyAll = 0.8;
 // A replay that is shorter is fast enough.
 constexpr double kLeastSeconds = 0.2;

@@ -41,7 +41,7 @@ class PiecePart {
   static PiecePart share() { return PiecePart(kShare); }
   bool is_share() const { return bits_ == kShare; }
 
-  // Of a part that is no share. Returns what `of_call(CallPart part)` or `of_change(uint32_t number)`
+  // The part is no share. Returns what `of_call(CallPart part)` or `of_change(uint32_t number)`
   // returns.
   template <typename OfCall, typename OfChange>
   auto visit(OfCall&& of_call, OfChange&& of_change) const {
