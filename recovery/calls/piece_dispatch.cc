@@ -306,7 +306,7 @@ bool PieceLocator::in_one_lane() const {
   return true;
 }
 
-// Of those that are sorted.
+// located_ is sorted by part.
 std::span<const PieceLocator::Located> PieceLocator::located_in(uint32_t part) const {
   const auto found = std::ranges::equal_range(located_, part, {}, &Located::part);
   return {found.begin(), found.end()};

@@ -58,7 +58,7 @@ struct SliceReplay {
   std::vector<OperationId> recorded;
   std::vector<OperationId> recalled;
   bool uses_recording() const { return !recorded.empty() || !recalled.empty(); }
-  // Of Slice::parts.
+  // How a part of Slice::parts is run.
   struct Part {
     ir::BodyView body;
     NativeRunFunction run_native = nullptr;
