@@ -126,6 +126,7 @@ Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_d
   return opened;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): others move the file's options out of theirs
 Result<OpenedDevice> open_file_device(LogDeviceRequest request) {
   auto& [kind, manifest, file, options] = request;
   if (traits_of(kind).is_striped) file.directories = options.directories;
@@ -150,6 +151,7 @@ Result<OpenedDevice> open_file_device(LogDeviceRequest request) {
   return opened;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): others move the file's options out of theirs
 Result<OpenedDevice> open_null_device(LogDeviceRequest request) {
   return OpenedDevice{.device = std::make_unique<NullDevice>(request.file.begin), .notices = {}};
 }

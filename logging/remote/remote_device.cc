@@ -79,6 +79,7 @@ void register_remote_device() {
   register_server_library(LogDeviceKind::kRemote, kLogServers);
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the type that all openers have
 Result<OpenedDevice> RemoteDevice::open(LogDeviceRequest request, const ServerOpener& open_servers) {
   auto& [kind, manifest, file, options] = request;
   const RemoteLogOptions& remote = options.remote;
