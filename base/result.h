@@ -96,7 +96,7 @@ class [[nodiscard]] Result<void> {
 }  // namespace mneme
 
 // Returns the error of a Result from the enclosing function, which returns a Result too.
-#define RETURN_IF_ERROR(expression)                                         \
-  do {                                                                      \
-    if (auto result_ = (expression); !result_.ok()) return result_.error(); \
+#define RETURN_IF_ERROR(expression)                                           \
+  do {                                                                        \
+    if (auto&& result_ = (expression); !result_.ok()) return result_.error(); \
   } while (false)

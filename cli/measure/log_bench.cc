@@ -5,6 +5,7 @@
 #include <barrier>
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -235,8 +236,9 @@ Result<std::unique_ptr<Target>> make_target(const LogBenchOptions& options) {
 Result<LogBenchReport> run_log_bench(const LogBenchOptions& options) {
   Result<std::unique_ptr<Target>> target = make_target(options);
   if (!target) return target.error();
-  const auto work_steps =
-      options.work_ns > 0 ? static_cast<uint64_t>(options.work_ns / ns_per_step() + 0.5) : uint64_t{0};
+  const auto work_steps = options.work_ns > 0
+                              ? static_cast<uint64_t>(std::llround(options.work_ns / ns_per_step()))
+                              : uint64_t{0};
 
   std::vector<std::unique_ptr<CachePadded<Inserter>>> inserters;
   for (uint32_t i = 0; i < options.threads; ++i) {
