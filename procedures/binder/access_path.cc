@@ -347,7 +347,7 @@ bool is_constant(const Catalog& catalog, std::span<const TableAccess> access, Pa
 
 std::vector<PathColumn> path_order(const Catalog& catalog, std::span<const TableAccess> access) {
   std::vector<PathColumn> order;
-  for (uint8_t source = 0; source < access.size(); ++source) {
+  for (uint8_t source = 0; source < static_cast<uint8_t>(access.size()); ++source) {
     const AccessPath& path = access[source].path;
     const IndexDefinition& index = catalog.index(path.index);
     const auto add = [&](const std::vector<ColumnId>& columns) {
@@ -371,7 +371,7 @@ bool finds_one_row(std::span<const TableAccess> access) {
 
 bool identifies_rows(const Catalog& catalog, std::span<const TableAccess> access,
                      std::span<const PathColumn> ordered) {
-  for (uint8_t source = 0; source < access.size(); ++source) {
+  for (uint8_t source = 0; source < static_cast<uint8_t>(access.size()); ++source) {
     if (access[source].path.kind == AccessPath::Kind::kPoint) continue;
     const auto known = [&](ColumnId column) {
       const PathColumn item{source, column};

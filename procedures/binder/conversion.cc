@@ -250,7 +250,8 @@ void widen_numbers(Expr& left, Expr& right, bool same_scale, ir::SourceLocation 
   const uint8_t most = std::max(scale(left.type), scale(right.type));
   const auto align = [&](Expr& expr) {
     if (expr.type.kind != TypeKind::kNumeric || (same_scale && expr.type.scale != most)) {
-      expr = convert(std::move(expr), numeric_type(same_scale ? most : scale(expr.type)));
+      const Type type = numeric_type(same_scale ? most : scale(expr.type));
+      expr = convert(std::move(expr), type);
     }
   };
   align(left);
@@ -462,7 +463,7 @@ void require_certain_text(const Expr& expr, std::string_view what) {
          what);
 }
 
-Type unify_results(std::vector<Expr*> results, std::string_view construct, bool& text_varies) {
+Type unify_results(const std::vector<Expr*>& results, std::string_view construct, bool& text_varies) {
   std::optional<Type> common;
   for (const Expr* result : results) {
     if (is_unknown(*result)) continue;

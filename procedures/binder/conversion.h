@@ -46,7 +46,7 @@ void unify_for_arithmetic(ir::Expr& left, ir::Expr& right, bool same_scale, ir::
 
 // Brings results of CASE, COALESCE, ... to one type, and returns it. `text_varies`: as the whole's
 // ir::Expr::text_varies.
-Type unify_results(std::vector<ir::Expr*> results, std::string_view construct, bool& text_varies);
+Type unify_results(const std::vector<ir::Expr*>& results, std::string_view construct, bool& text_varies);
 
 // The digits after the point that PostgreSQL gives a number, before it meets another: as many as its type
 // says here, unless they vary with the value (ir::Expr::text_varies).

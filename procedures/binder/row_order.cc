@@ -59,7 +59,7 @@ void set_row_order(const Catalog& catalog, ir::Operation& operation) {
   UserOrder order = simplify(catalog, operation);
   if (!identifies_rows(catalog, operation.access, order.columns)) {
     const bool descending = operation.order.empty() ? user_descends_last : operation.order.back().descending;
-    for (uint8_t source = 0; source < operation.access.size(); ++source) {
+    for (uint8_t source = 0; source < static_cast<uint8_t>(operation.access.size()); ++source) {
       const TableDefinition& table = catalog.table(operation.access[source].table);
       if (!table.primary_key) {
         operation.by_chance = fmt::format(
