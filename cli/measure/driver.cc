@@ -34,8 +34,7 @@ class DriverWorker {
  public:
   DriverWorker(const Workload& workload, const Program& program, Database& database, WorkerId id,
                const DriverOptions& options, Shared& shared)
-      : database_(database),
-        log_(database.log()),
+      : log_(database.log()),
         worker_(database.worker(id)),
         options_(options),
         shared_(shared),
@@ -172,7 +171,6 @@ class DriverWorker {
     committed_.store(committed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
-  Database& database_;
   CommitLog& log_;
   Worker& worker_;
   const DriverOptions& options_;

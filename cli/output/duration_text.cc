@@ -1,6 +1,7 @@
 #include "cli/output/duration_text.h"
 
 #include <charconv>
+#include <cmath>
 
 namespace mneme {
 
@@ -23,7 +24,7 @@ Result<std::chrono::nanoseconds> duration_of(std::string_view option, std::strin
     if (unit.empty() && number == 0) return std::chrono::nanoseconds(0);
     for (const Unit& each : kDurationUnits) {
       if (unit == each.name && number * each.nanoseconds <= kLongestNs) {
-        return std::chrono::nanoseconds(static_cast<int64_t>(number * each.nanoseconds + 0.5));
+        return std::chrono::nanoseconds(std::llround(number * each.nanoseconds));
       }
     }
   }
