@@ -472,10 +472,9 @@ bool is_any_given(const CLI::App& command, OptionGroup group) {
 }
 
 CLI::Option* OptionTaker::function(std::string_view name,
-                                   std::function<void(const std::string&)> sets) const {
+                                   const std::function<void(const std::string&)>& sets) const {
   const OptionRow& row = option_row(name);
-  return finish(
-      row, command_->add_option_function<std::string>(std::string(name), std::move(sets), row.help_text()));
+  return finish(row, command_->add_option_function<std::string>(std::string(name), sets, row.help_text()));
 }
 
 CLI::Option* OptionTaker::finish(const OptionRow& row, CLI::Option* option) {

@@ -76,7 +76,7 @@ class OptionTaker {
     }
   }
   // The same for an option whose text goes through a function.
-  CLI::Option* function(std::string_view name, std::function<void(const std::string&)> sets) const;
+  CLI::Option* function(std::string_view name, const std::function<void(const std::string&)>& sets) const;
 
  private:
   static CLI::Option* finish(const OptionRow& row, CLI::Option* option);

@@ -85,6 +85,7 @@ bool FileDevice::next_segment(size_t stripe) {
 }
 
 // The last holder of the segment, a chain or a stripe, takes it from the queue.
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it takes the caller's share
 void FileDevice::drop(std::shared_ptr<Segment> segment) {
   if (segment != nullptr && segment.use_count() == 1) queue_->detach(segment->queue_file);
 }
