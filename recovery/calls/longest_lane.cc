@@ -28,7 +28,8 @@ std::optional<std::string> longest_lane_notice(const DependencyGraph& graph, con
   const Block& block = graph.blocks[static_cast<size_t>(longest - of_graph.begin())];
   std::vector<std::string> reasons;
   for (const LaneTable& lanes : block.lanes) {
-    if (!lanes.lost.empty())
+    // With more threads a finer way may pay.
+    if (!lanes.lost.empty() && lanes.finer.empty())
       reasons.push_back(fmt::format("{}: {}", catalog.table(lanes.table).name, fmt::join(lanes.lost, "; ")));
   }
   if (reasons.empty()) return std::nullopt;
