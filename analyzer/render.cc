@@ -329,7 +329,12 @@ nlohmann::ordered_json render_json(const Program& program, const DependencyGraph
   Json procedures = Json::array();
   for (const LocalGraph& local : graph.procedures) procedures.push_back(json_of(program, graph, local));
   Json blocks = Json::array();
-  for (const Block& block : graph.blocks) blocks.push_back(json_of(program, graph, block));
+  size_t slices = 0;
+  for (const Block& block : graph.blocks) {
+    blocks.push_back(json_of(program, graph, block));
+    slices += block.members.size();
+  }
+  const size_t block_count = blocks.size();
   Json edges = Json::array();
   for (const BlockEdge& edge : graph.edges) {
     edges.push_back({{"from", graph.block(edge.from).name},
@@ -347,7 +352,9 @@ nlohmann::ordered_json render_json(const Program& program, const DependencyGraph
           {"blocks", std::move(blocks)},
           {"edges", std::move(edges)},
           {"insert_only_tables", std::move(insert_only)},
-          {"shared_columns", std::move(shared_columns)}};
+          {"shared_columns", std::move(shared_columns)},
+          {"block_count", block_count},
+          {"slice_count", slices}};
 }
 
 }  // namespace mneme

@@ -22,7 +22,7 @@ std::string render_text(const Program& program, const DependencyGraph& graph);
 std::string render_dot(const Program& program, const DependencyGraph& graph);
 
 // Returns {"procedures": [{"name", "logged", "logged_by_rows", "operations", "slices", "edges"}], "blocks",
-// "edges", "insert_only_tables", "shared_columns"}.
+// "edges", "insert_only_tables", "shared_columns", "block_count", "slice_count"}.
 nlohmann::ordered_json render_json(const Program& program, const DependencyGraph& graph);
 
 }  // namespace mneme

@@ -58,6 +58,10 @@ BEGIN UPDATE a SET v = v - p WHERE id = p; INSERT INTO h VALUES (p); END; $$;
   EXPECT_THAT(text, HasSubstr("  a.v is only added to: α and γ do so at the same time\n"));
   const nlohmann::ordered_json json = render_json(*program, graph);
   EXPECT_EQ(json["insert_only_tables"], nlohmann::ordered_json({"h"}));
+  EXPECT_EQ(json["block_count"], json["blocks"].size());
+  size_t slices = 0;
+  for (const auto& block : json["blocks"]) slices += block["slices"].size();
+  EXPECT_EQ(json["slice_count"], slices);
   EXPECT_EQ(json["shared_columns"][0]["column"], "a.v");
 }
 

@@ -27,7 +27,7 @@ TEST(Catalog, NamesAreThoseOfThePapers) {
       EXPECT_EQ(find_figure(name)->name, name);
     }
   };
-  expect("pacman", "figure", 11, 20);
+  expect("pacman", "figure", 11, 21);
   expect("pacman", "table", 1, 3);
   expect("eleda", "figure", 8, 21);
   expect("aether", "figure", 3, 6);

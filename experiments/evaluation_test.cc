@@ -26,7 +26,7 @@ Figure figure_of(std::vector<FigureClaim> claims) {
       .claims = std::move(claims)};
 }
 
-std::vector<Json> rounds(std::vector<double> rates) {
+std::vector<Json> rounds(const std::vector<double>& rates) {
   std::vector<Json> all;
   for (const double rate : rates) all.push_back({{"result", {{"rate", rate}}}});
   return all;

@@ -133,7 +133,10 @@ Figure figure_12() {
                       .panel = "latency",
                       .left = {"with checkpoints", "$last"},
                       .relation = kAbove,
-                      .right = {"with checkpoints", "$first"}}}};
+                      .right = {"with checkpoints", "$first"},
+                      .reason = "Latency here is mostly the interval for which a group gathers, and the "
+                                "checkpoint's writes beside it."}},
+          .in_tour = true};
 }
 
 Figure table_1() {
@@ -218,39 +221,47 @@ Figure table_2() {
     const auto run = [&](const std::string& log) {
       return kTpcc + " --duration $seconds --log " + log + options;
     };
-    const std::string rate = "1e-6 * log_bytes / seconds";
+    const std::string rate = "1e-6 * ( log_bytes + checkpoint_bytes ) / seconds";
     return std::vector<FigureSeries>{{.name = "PL", .command = run("physical"), .value = rate},
                                      {.name = "LL", .command = run("logical"), .value = rate},
                                      {.name = "CL", .command = run("command"), .value = rate}};
   };
-  return {.name = "pacman-table-2",
-          .paper = kPaper,
-          .title = "Bandwidth that the log takes",
-          .paper_says = {"With one SSD, logging rows writes 350 MB a second with checkpoints and 250 to 274 "
-                         "without; logging calls 250 and 34."},
-          .scaled =
-              "2 warehouses, runs of 0.7 seconds, one disk. The paper counts the checkpoint's bytes as well; "
-              "here it is the log's alone.",
-          .panels = {{.name = "without",
-                      .title = "Without checkpoints",
-                      .x = "disks",
-                      .xs = {"1"},
-                      .unit = "MB/s",
-                      .series = series(""),
-                      .paper = {{"PL", "1", 274}, {"LL", "1", 252}, {"CL", "1", 34}}},
-                     {.name = "with",
-                      .title = "With checkpoints",
-                      .x = "disks",
-                      .xs = {"1"},
-                      .unit = "MB/s",
-                      .series = series(" --checkpoint-every 0.3"),
-                      .paper = {{"PL", "1", 352}, {"LL", "1", 347}, {"CL", "1", 250}}}},
-          .claims = {{.says = "logging rows writes more than logging calls",
-                      .panel = "without",
-                      .left = {"LL"},
-                      .relation = kAbove,
-                      .times = 2,
-                      .right = {"CL"}}}};
+  return {
+      .name = "pacman-table-2",
+      .paper = kPaper,
+      .title = "Bandwidth that logs and checkpoints take",
+      .paper_says = {"With one SSD, logging rows writes 350 MB a second with checkpoints and 250 to 274 "
+                     "without; logging calls 250 and 34."},
+      .scaled =
+          "2 warehouses, runs of 0.7 seconds, one disk. The checkpoint's bytes are counted, too, as in the "
+          "paper: those of checkpoints that ended within the run.",
+      .panels = {{.name = "without",
+                  .title = "Without checkpoints",
+                  .x = "disks",
+                  .xs = {"1"},
+                  .unit = "MB/s",
+                  .series = series(""),
+                  .paper = {{"PL", "1", 274}, {"LL", "1", 252}, {"CL", "1", 34}}},
+                 {.name = "with",
+                  .title = "With checkpoints",
+                  .x = "disks",
+                  .xs = {"1"},
+                  .unit = "MB/s",
+                  .series = series(" --checkpoint-every 0.3"),
+                  .paper = {{"PL", "1", 352}, {"LL", "1", 347}, {"CL", "1", 250}}}},
+      .claims = {{.says = "logging rows writes more than logging calls",
+                  .panel = "without",
+                  .left = {"LL"},
+                  .relation = kAbove,
+                  .times = 2,
+                  .right = {"CL"}},
+                 {.says = "and so with checkpoints",
+                  .panel = "with",
+                  .left = {"LL"},
+                  .relation = kAbove,
+                  .right = {"CL"},
+                  .reason = "Only checkpoints that end within so short a run are counted."}},
+      .in_tour = true};
 }
 
 Figure table_3() {
@@ -291,7 +302,8 @@ Figure table_3() {
                   .left = {"CL"},
                   .relation = kBelow,
                   .right = {"PL"},
-                  .reason = "Both wait for the same flushes; only a disk that is full tells them apart."}}};
+                  .reason = "Both wait for the same flushes; only a disk that is full tells them apart."}},
+      .in_tour = true};
 }
 
 }  // namespace pacman

@@ -140,10 +140,11 @@ double expected_seconds(std::string_view command) {
   if (words.empty()) return 0;
   if (words[0] == "slice") return 0.05;
   if (words[0] == "logbench") return seconds_of("--duration", 1) + 0.1;
-  if (words[0] == "recover") return 2;
+  // A simulated replay follows two real ones.
+  if (words[0] == "recover") return option_of(words, "--simulate-cores").empty() ? 1.2 : 3;
   const bool is_large = words.size() > 1 && (words[1] == "tpcc" || words[1] == "ycsb");
   return seconds_of("--duration", seconds_of("--transactions", 0) / 50000) + seconds_of("--warmup", 0) +
-         (is_large ? 3 : 1);
+         (is_large ? 1.7 : 1);
 }
 
 double Plan::expected_seconds(uint32_t runs) const {

@@ -72,7 +72,7 @@ TEST(TpccGenerator, CallsAreMixedAsSpecified) {
 TEST(TpccGenerator, NewOrderIsAsSpecified) {
   const auto generator = tpcc_of(10, "new_order=100")->generator({});
   int64_t lines = 0, remote_lines = 0, rolled_back = 0;
-  for (uint64_t position = 0; position < kTpccCalls / 4; ++position) {
+  for (uint64_t position = 0; position < kTpccCalls / 4.0; ++position) {
     const Call& call = generator->call(position);
     ASSERT_EQ(call.arguments.size(), 19u);
     const int64_t warehouse = call.arguments[0].scalar.as_int();
@@ -91,7 +91,7 @@ TEST(TpccGenerator, NewOrderIsAsSpecified) {
     for (size_t line = 0; line + 1 < items.size(); ++line) EXPECT_LE(items[line].as_int(), 100'000);
     rolled_back += items.back().as_int() > 100'000;
   }
-  const double calls = kTpccCalls / 4;
+  const double calls = kTpccCalls / 4.0;
   EXPECT_NEAR(static_cast<double>(lines) / calls, 10.0, 0.1);
   EXPECT_NEAR(static_cast<double>(remote_lines) / static_cast<double>(lines), 0.01, 0.002);
   EXPECT_NEAR(static_cast<double>(rolled_back) / calls, 0.01, 0.003);
@@ -101,7 +101,7 @@ TEST(TpccGenerator, PaymentIsAsSpecified) {
   const auto generator = tpcc_of(10, "payment=100")->generator({});
   int remote = 0, by_name = 0;
   int64_t last_time = 0;
-  for (uint64_t position = 0; position < kTpccCalls / 4; ++position) {
+  for (uint64_t position = 0; position < kTpccCalls / 4.0; ++position) {
     const Call& call = generator->call(position);
     ASSERT_EQ(call.arguments.size(), 34u);
     const bool is_remote = call.arguments[2].scalar.as_int() != call.arguments[0].scalar.as_int();
@@ -116,8 +116,8 @@ TEST(TpccGenerator, PaymentIsAsSpecified) {
     EXPECT_GT(call.arguments[7].scalar.as_int(), last_time);
     last_time = call.arguments[7].scalar.as_int();
   }
-  EXPECT_NEAR(remote, kTpccCalls / 4 * 0.15, kTpccCalls / 4 * 0.01);
-  EXPECT_NEAR(by_name, kTpccCalls / 4 * 0.60, kTpccCalls / 4 * 0.012);
+  EXPECT_NEAR(remote, kTpccCalls / 4.0 * 0.15, kTpccCalls / 4.0 * 0.01);
+  EXPECT_NEAR(by_name, kTpccCalls / 4.0 * 0.60, kTpccCalls / 4.0 * 0.012);
 }
 
 TEST(TpccGenerator, WorkersServeAllWarehousesAndNoneTwice) {

@@ -232,7 +232,7 @@ TEST(Population, TatpIsAsDescribed) {
     ASSERT_EQ(sizes.size(), 4u);
     ASSERT_EQ(of_type.size(), 4u);
     for (int i = 1; i <= 4; ++i) {
-      EXPECT_NEAR(sizes[static_cast<size_t>(i)], kSubscribers / 4, kSubscribers / 40);
+      EXPECT_NEAR(sizes[static_cast<size_t>(i)], kSubscribers / 4.0, kSubscribers / 40.0);
       EXPECT_NEAR(of_type[i], kSubscribers * 0.625, kSubscribers * 0.02);
     }
   }
@@ -242,7 +242,7 @@ TEST(Population, TatpIsAsDescribed) {
   std::map<size_t, int> rules;
   for (const auto& [facility, starts] : start_times) ++rules[starts.size()];
   ASSERT_EQ(rules.size(), 4u);
-  for (size_t i = 0; i <= 3; ++i) EXPECT_NEAR(rules[i], count / 4, count / 40);
+  for (size_t i = 0; i <= 3; ++i) EXPECT_NEAR(rules[i], count / 4.0, count / 40.0);
 }
 
 TEST(Population, TpcbHasItsCardinalitiesAndNoMoneyYet) {

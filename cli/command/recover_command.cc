@@ -46,6 +46,7 @@ struct RecoverCommand {
   std::string trace;
   std::string trace_html;
   std::vector<uint32_t> simulate_cores;
+  double memory_bandwidth = 0;
   AnalysisOption analysis;
   ExecutionOption execution;
   Output output;
@@ -74,17 +75,24 @@ struct RecoverCommand {
     options.replay.threads = simulate_cores.empty() ? threads : 1;
     options.replay.batch_transactions = batch;
     options.replay.lanes_per_block = lanes;
-    if (!simulate_cores.empty()) {
-      stay_on_one_core();
-      options.replay.lanes_for_threads = std::ranges::max(simulate_cores);
-    }
-    std::unique_ptr<ScheduleRecorder> recorder = make_recorder();
-    options.replay.recorder = recorder.get();
     const Result<ProgressStyle> style = progress_style(progress_name);
     if (!style) return style.error();
     const bool is_off = output.quiet() && command.count("--progress") == 0;
     Progress progress(is_off ? ProgressStyle::kOff : *style);
     show_progress(options, progress);
+    MachineCosts machine;
+    SingleThread single_thread;
+    if (!simulate_cores.empty()) {
+      machine = measure_machine_costs();
+      if (memory_bandwidth > 0) machine.memory_bytes_per_ns = memory_bandwidth;
+      stay_on_one_core();
+      const Result<SingleThread> measured = measure_single_thread(options, progress);
+      if (!measured) return measured.error();
+      single_thread = *measured;
+      options.replay.planned_threads = std::ranges::max(simulate_cores);
+    }
+    std::unique_ptr<ScheduleRecorder> recorder = make_recorder();
+    options.replay.recorder = recorder.get();
 
     Result<RecoveredDatabase> recovered = recover(directory, options);
     progress.finish();
@@ -109,7 +117,8 @@ struct RecoverCommand {
             "stretches: {}",
             recorder->runs(), "recover a log that changes no schema");
       }
-      const SimulatedReplay simulated = simulate_replay(*recorder, report.replay.level, simulate_cores);
+      const SimulatedReplay simulated =
+          simulate_replay(*recorder, report, simulate_cores, machine, single_thread);
       output.text(simulation_text(simulated, report));
       json["simulation"] = simulation_json(simulated, report);
     }
@@ -117,6 +126,23 @@ struct RecoverCommand {
   }
 
  private:
+  // What a simulated replay is compared with.
+  Result<SingleThread> measure_single_thread(RecoverOptions options, Progress& progress) const {
+    SingleThread measured;
+    for (const bool is_whole : {false, true}) {
+      progress.say(is_whole ? "one thread, procedures whole" : "one thread, by slices");
+      if (is_whole) {
+        if (!options.analysis) options.analysis.emplace();
+        options.analysis->decompose = Decomposition::kWhole;
+      }
+      const Result<RecoveredDatabase> recovered = recover(directory, options);
+      if (!recovered) return recovered.error();
+      (is_whole ? measured.whole_seconds : measured.slices_seconds) = recovered->report.replay.seconds;
+    }
+    progress.say("one thread, step by step");
+    return measured;
+  }
+
   bool is_traced() const { return !trace.empty() || !trace_html.empty(); }
 
   // Recording costs time, so only what the options ask for is recorded.
@@ -156,6 +182,9 @@ struct RecoverCommand {
     }
     if (command.count("--simulate-cores") > 0 && command.count("--threads") > 0) {
       return invalid_argument("--simulate-cores measures a replay on one thread: leave --threads out");
+    }
+    if (command.count("--memory-bandwidth") > 0 && command.count("--simulate-cores") == 0) {
+      return invalid_argument("--memory-bandwidth is of a simulated machine: give --simulate-cores as well");
     }
     if (is_any_given(command, OptionGroup::kAnalysis) && !wanted.cuts_calls) {
       return invalid_argument(
@@ -204,6 +233,7 @@ void add_recover_command(CLI::App& program, Action& chosen) {
   take("--trace", command->trace);
   take("--trace-html", command->trace_html);
   take("--simulate-cores", command->simulate_cores);
+  take("--memory-bandwidth", command->memory_bandwidth);
   command->analysis.add_options(*app);
   command->execution.add_option(*app);
   add_output_options(*app, command->output);

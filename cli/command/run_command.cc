@@ -349,6 +349,7 @@ struct RunCommand {
         {"cc", concurrency.cc},
         {"elr", elr_},
         {"checkpoints", checkpoints_json(taken_, report.measured_from_ns)},
+        {"checkpoint_bytes", checkpoint_bytes(taken_)},
         {"seconds", report.seconds},
         {"processor_seconds", report.processor_seconds},
         {"committed", total.committed},

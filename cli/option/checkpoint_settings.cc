@@ -103,6 +103,12 @@ std::unique_ptr<CheckpointSchedule> CheckpointSettings::start(WorkingDatabase& d
   return std::make_unique<CheckpointSchedule>(database, std::move(options));
 }
 
+uint64_t checkpoint_bytes(const std::vector<TakenCheckpoint>& taken) {
+  uint64_t sum = 0;
+  for (const TakenCheckpoint& checkpoint : taken) sum += checkpoint.bytes;
+  return sum;
+}
+
 Json checkpoints_json(const std::vector<TakenCheckpoint>& taken, uint64_t measured_from_ns) {
   Json list = Json::array();
   for (const TakenCheckpoint& each : taken) {

@@ -52,6 +52,8 @@ class CheckpointSettings {
 };
 
 // The checkpoints of a run that was measured from `measured_from_ns` on.
+// Of all of them together.
+uint64_t checkpoint_bytes(const std::vector<TakenCheckpoint>& taken);
 Json checkpoints_json(const std::vector<TakenCheckpoint>& taken, uint64_t measured_from_ns);
 // A line of the run's text.
 std::string checkpoints_text(const std::vector<TakenCheckpoint>& taken);

@@ -297,6 +297,10 @@ constexpr OptionRow kTable[] = {
      "clr-p: measure the replay's steps on one thread, and report how long it would take on these numbers of "
      "cores: 2,8,40; lanes are cut for the largest",
      false, positive, false, ','},
+    {kReplay, "--memory-bandwidth",
+     "clr-p, with --simulate-cores: what the simulated machine's memory gives all of its cores, in GB/s; "
+     "default: what this machine's gives its own",
+     false, positive},
     {kReplay, "--progress",
      "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; json: JSON "
      "lines "

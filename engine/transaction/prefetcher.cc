@@ -56,7 +56,7 @@ void Prefetcher::step() {
       continue;
     }
     if (entry.probe.row != nullptr && entry.rows != nullptr)
-      prefetch_row(*entry.rows, entry.probe.row, entry.parts);
+      lines_asked_for_ += prefetch_row(*entry.rows, entry.probe.row, entry.parts);
     order_[i] = order_[--under_way_];
   }
 }
@@ -83,20 +83,26 @@ bool Prefetcher::peek(size_t at, ImageParts parts, std::byte* image) const {
   return true;
 }
 
-void prefetch_row(const Table& rows, const Row* row, ImageParts parts) {
+size_t prefetch_row(const Table& rows, const Row* row, ImageParts parts) {
   const auto* memory = reinterpret_cast<const std::byte*>(row);
   const size_t bytes = sizeof(Row) + 8 * rows.image_words();
   // Where rows begin on cache lines, a part is one.
   const bool aligned = reinterpret_cast<uintptr_t>(row) % kCacheLineBytes == 0;
   prefetch_line(memory);
+  size_t lines = 1;
   for (uint64_t rest = parts.bits(); rest != 0; rest &= rest - 1) {
     const auto part = static_cast<size_t>(std::countr_zero(rest));
     const size_t begin = part * ImageParts::kPartBytes;
-    if (begin >= bytes) return;
-    if (part == ImageParts::kMaxParts - 1) return prefetch_lines(memory + begin, bytes - begin);
+    if (begin >= bytes) break;
+    if (part == ImageParts::kMaxParts - 1) {
+      prefetch_lines(memory + begin, bytes - begin);
+      return lines + (bytes - begin + kCacheLineBytes - 1) / kCacheLineBytes;
+    }
     prefetch_line(memory + begin);
+    lines += begin > 0 ? 1 : 0;
     if (!aligned) prefetch_line(memory + std::min(begin + ImageParts::kPartBytes, bytes) - 1);
   }
+  return lines;
 }
 
 }  // namespace mneme

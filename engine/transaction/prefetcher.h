@@ -23,8 +23,8 @@ namespace mneme {
 class Database;
 class Table;
 
-// Asks for a row's word and the lines of the parts, and doesn't wait.
-void prefetch_row(const Table& rows, const Row* row, ImageParts parts);
+// Asks for a row's word and the lines of the parts, and doesn't wait. Returns how many lines these are.
+size_t prefetch_row(const Table& rows, const Row* row, ImageParts parts);
 
 class Prefetcher {
  public:
@@ -65,6 +65,8 @@ class Prefetcher {
   // deleted.
   bool peek(size_t at, ImageParts parts, std::byte* image) const;
   size_t size() const { return count_; }
+  // Of rows, of all groups so far.
+  uint64_t lines_asked_for() const { return lines_asked_for_; }
   // take() looks for the first round's rows from its look-up number `at` on: those before were not asked for.
   void go_on_at(size_t at) {
     if (round_count_ > 0) rounds_[0].next = at;
@@ -103,6 +105,7 @@ class Prefetcher {
   };
   std::array<Round, kMaxRounds> rounds_;
   size_t round_count_ = 0;
+  uint64_t lines_asked_for_ = 0;
 };
 
 }  // namespace mneme

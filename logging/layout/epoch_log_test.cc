@@ -137,7 +137,7 @@ TEST(EpochLog, RefusesWhatItCannotDo) {
   { OpenLog opened = open_for_work(directory.path(), options); }
   auto manifest = must(ManifestFile::open(directory.path()));
   must(begin_incarnation(*manifest, must(read_log(directory.path(), manifest->current(), {}))));
-  const auto refusal = [&](DurableLogOptions wanted) {
+  const auto refusal = [&](const DurableLogOptions& wanted) {
     const auto log = open_directory_log(*manifest, wanted);
     return log.ok() ? std::string("not refused") : log.error().message;
   };

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 
+#include "base/testing/test_refusal.h"
 #include "logging/reading/remote_recovery.h"
 #include "logging/testing/test_log_servers.h"
 #include "network/log_connection.h"

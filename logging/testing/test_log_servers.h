@@ -16,7 +16,7 @@ namespace mneme::test {
 
 using Servers = std::vector<std::unique_ptr<ServerProcess>>;
 
-inline Servers start_servers(size_t count, std::shared_ptr<const PreSharedKey> key = nullptr) {
+inline Servers start_servers(size_t count, const std::shared_ptr<const PreSharedKey>& key = nullptr) {
   Servers servers;
   for (size_t i = 0; i < count; ++i)
     servers.push_back(std::make_unique<ServerProcess>(SocketMethod::kUring, key));

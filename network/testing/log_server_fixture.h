@@ -95,8 +95,8 @@ class ServerThread {
 
 template <typename Server>
 inline Result<LogConnection> connect(const Server& server, const HelloMessage& greeting,
-                                     std::shared_ptr<const PreSharedKey> key = nullptr) {
-  return LogConnection::open(server.address(), std::move(key), greeting, kPatience);
+                                     const std::shared_ptr<const PreSharedKey>& key = nullptr) {
+  return LogConnection::open(server.address(), key, greeting, kPatience);
 }
 
 // A connection without a word.

@@ -25,7 +25,8 @@ namespace mneme::test {
 class ServerProcess {
  public:
   explicit ServerProcess(SocketMethod network = SocketMethod::kUring,
-                         std::shared_ptr<const PreSharedKey> key = nullptr, uint64_t memory_bytes = 1u << 30)
+                         const std::shared_ptr<const PreSharedKey>& key = nullptr,
+                         uint64_t memory_bytes = 1u << 30)
       : network_(network), memory_bytes_(memory_bytes) {
     // In memory where that is to be had: how long a disk syncs is no part of these tests.
     const std::filesystem::path memory = "/dev/shm";

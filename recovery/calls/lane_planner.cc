@@ -17,9 +17,10 @@ constexpr size_t kSampledCalls = 128;  // of a batch
 // After so many batches a batch counts half, and a block's sample, too.
 constexpr double kBatchFade = 0.9;
 constexpr double kSampleFade = 0.8;
+constexpr double kCostFade = 0.95;
 // Fewer observed pieces tell nothing.
 constexpr double kFewestObserved = 16;
-// To read and decode a call, which any thread does, in operations.
+// To read and decode a call, which any thread does, in operations, before it has been measured.
 constexpr double kDecodeCost = 1;
 // To locate a piece's rows, and to run it by itself in a short lane, in operations.
 constexpr double kLaneCost = 1.3;
@@ -73,7 +74,7 @@ double LaneSample::fullest_share() const {
 LanePlanner::LanePlanner(const DependencyGraph& graph, std::vector<BlockMaps> maps,
                          const ReplayOptions& options)
     : options_(options),
-      threads_(options.lanes_for_threads > 0 ? options.lanes_for_threads : options.threads),
+      threads_(options.planned_threads > 0 ? options.planned_threads : options.threads),
       calls_(graph.procedures.size(), 0),
       blocks_(maps.size()) {
   CHECK(maps.size() == graph.blocks.size() + 1);
@@ -121,9 +122,12 @@ void LanePlanner::plan(std::span<const RecordView> records, std::vector<LanePlac
   std::lock_guard lock(mutex_);
   Estimate estimate;
 
-  for (const double calls : calls_) estimate.work += calls * kDecodeCost;
+  estimate.operation = mean_operation();
+  const double decoding_a_call = decoding(estimate.operation);
+  for (const double calls : calls_) estimate.work += calls * decoding_a_call;
   for (const Block& block : blocks_) {
-    for (size_t p = 0; p < calls_.size(); ++p) estimate.work += calls_[p] * block.work[p];
+    const double operation = operation_in(block, estimate.operation);
+    for (size_t p = 0; p < calls_.size(); ++p) estimate.work += calls_[p] * block.work[p] * operation;
   }
   for (uint32_t b = 0; b < blocks_.size(); ++b) {
     Block& block = blocks_[b];
@@ -137,8 +141,9 @@ void LanePlanner::plan(std::span<const RecordView> records, std::vector<LanePlac
       continue;
     }
     estimate.block_work = estimate.block_pieces = 0;
+    const double operation = operation_in(block, estimate.operation);
     for (size_t p = 0; p < calls_.size(); ++p) {
-      estimate.block_work += calls_[p] * block.work[p];
+      estimate.block_work += calls_[p] * block.work[p] * operation;
       estimate.block_pieces += calls_[p] * block.pieces[p];
     }
     block.placement = block.maps.is_free ? choose_free(block, estimate, most) : choose(block, estimate);
@@ -198,10 +203,43 @@ double LanePlanner::time_of(const Block& block, const Estimate& estimate, LanePl
     return 1;  // not before it has been observed
   }
   const double meetings = extra_lanes + wide * (placement.lanes - 1);
-  const double operations = estimate.block_work / estimate.block_pieces;
-  const double work = share * (1 + (kLaneCost + kMeetingCost * meetings) / operations);
+  const double piece = estimate.block_work / estimate.block_pieces;
+  const double work = share * (1 + (kLaneCost + kMeetingCost * meetings) * estimate.operation / piece);
   const double longest = work * (wide + (1 - wide) * std::max(fullest, 1.0 / placement.lanes));
   return std::max(longest, (1 - share + work) / threads_);
+}
+
+void LanePlanner::Cost::add(double more_operations, double more_seconds) {
+  operations = kCostFade * operations + more_operations;
+  seconds = kCostFade * seconds + more_seconds;
+}
+
+double LanePlanner::mean_operation() const {
+  Cost sum;
+  for (const Block& block : blocks_) {
+    sum.operations += block.cost.operations;
+    sum.seconds += block.cost.seconds;
+  }
+  return sum.operations > 0 ? sum.seconds / sum.operations : 1;
+}
+
+double LanePlanner::operation_in(const Block& block, double mean) {
+  return block.cost.operations > 0 ? block.cost.seconds / block.cost.operations : mean;
+}
+
+double LanePlanner::decoding(double mean) const {
+  const bool is_known = decoding_.operations > 0 && mean != 1;
+  return is_known ? decoding_.seconds / decoding_.operations : kDecodeCost * mean;
+}
+
+void LanePlanner::observe_time(uint32_t block, double operations, double seconds) {
+  std::lock_guard lock(mutex_);
+  blocks_[block].cost.add(operations, seconds);
+}
+
+void LanePlanner::observe_decoding(size_t calls, double seconds) {
+  std::lock_guard lock(mutex_);
+  decoding_.add(static_cast<double>(calls), seconds);
 }
 
 void LanePlanner::observe(uint32_t block, std::span<const LaneSample> samples) {

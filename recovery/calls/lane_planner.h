@@ -10,14 +10,15 @@
 //             -> for each block the placement that is estimated to end first -> PieceDispatch fills the
 //             block's lanes by it, and locates every 16th transaction by the other placements, too ->
 //             observe() -> the next plan(). Logs change: what is observed of old batches fades.
-// Estimate    A block's work: the operations that its slices replay, those in loops counted kLoopTurns times.
-//             A share is of the blocks' work and of decoding, which any thread does beside them.
+// Estimate    A block's work: the operations that its slices replay, those in loops counted kLoopTurns times,
+//             by the time that one took in this block while it had one lane (observe_time()). A share is of
+//             the blocks' work and of decoding, which any thread does beside them.
 //             With one lane a batch takes as long as the larger of the block's share and the threads' part of
 //             all. With lanes the block's work is more, by locating and by waits for pieces of several lanes,
 //             and it takes as long as the fullest lane, or the threads' part of all. Ties go to one lane.
 // Units       lanes: 1, or a power of two that leaves kLanesAShare lanes for each thread's worth of work, so
 //             that long ones and short ones even out.
-// Threads     plan(): one call at a time, in order of batches. observe(): any, beside it.
+// Threads     plan(): one call at a time, in order of batches. observe*(): any, beside it.
 // Source      PACMAN (SIGMOD 2017), section 4.4, gives cores to blocks by their shares of the work; lanes are
 //             ours.
 #pragma once
@@ -76,24 +77,44 @@ class LanePlanner {
   // `samples`: one for each map of the block.
   void observe(uint32_t block, std::span<const LaneSample> samples);
 
+  // One lane ran so many operations, by work(), of the block's in so long.
+  void observe_time(uint32_t block, double operations, double seconds);
+  // A batch of so many calls was decoded in so long.
+  void observe_decoding(size_t calls, double seconds);
+
+  // One call's operations in the block.
+  double work(uint32_t block, ProcedureId procedure) const { return blocks_[block].work[procedure.value]; }
   // How many lanes a block can come to have.
   uint32_t most_lanes(uint32_t block) const;
 
  private:
+  // What was measured of late.
+  struct Cost {
+    double operations = 0;
+    double seconds = 0;
+
+    void add(double more_operations, double more_seconds);
+  };
   struct Block {
     BlockMaps maps;
     std::vector<double> work;         // by procedure: one call's, in operations
     std::vector<double> pieces;       // by procedure: one call's, where there are lanes
     std::vector<LaneSample> samples;  // by map
+    Cost cost;
     LanePlacement placement;
   };
   struct Estimate {
-    double work = 0;        // of a batch, in operations, of all blocks and of decoding
+    double work = 0;        // of a batch, of all blocks and of decoding
+    double operation = 1;   // an operation's work in the mean
     double block_work = 0;  // of the block
     double block_pieces = 0;
   };
 
   void count_calls(std::span<const RecordView> records);
+  // All with mutex_ held: an operation's work in the mean of all blocks, in this one, and decoding a call.
+  double mean_operation() const;
+  static double operation_in(const Block& block, double mean);
+  double decoding(double mean) const;
   LanePlacement choose(const Block& block, const Estimate& estimate) const;
   LanePlacement choose_free(const Block& block, const Estimate& estimate, uint32_t most) const;
   double time_of(const Block& block, const Estimate& estimate, LanePlacement placement) const;
@@ -102,8 +123,9 @@ class LanePlanner {
   const ReplayOptions options_;
   const uint32_t threads_;
   std::vector<double> calls_;  // by procedure, in the last batches
-  std::mutex mutex_;           // of what observe() and plan() share: the samples
+  std::mutex mutex_;           // of what observe*() and plan() share: samples and costs
   std::vector<Block> blocks_;
+  Cost decoding_;
 };
 
 }  // namespace mneme

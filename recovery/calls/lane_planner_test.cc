@@ -105,13 +105,30 @@ TEST_F(LanePlannerTest, ALoopCountsAsMoreThanOneTurn) {
   EXPECT_GE(of[block_of(2)], 8u);
 }
 
+// Both blocks have as many operations; those of the first take nine times as long.
+TEST_F(LanePlannerTest, ABlockWhoseOperationsTakeLongerHasMoreWork) {
+  LanePlanner measured = planner(options_of(3));
+  EXPECT_EQ(plan(measured, {100, 100, 0})[block_of(0)].lanes, 1u);
+  for (int batch = 0; batch < 10; ++batch) {
+    measured.observe_time(block_of(0), 100, 900e-6);
+    measured.observe_time(block_of(1), 100, 100e-6);
+    measured.observe_decoding(200, 100e-6);
+  }
+  const std::vector<LanePlacement> placements = plan(measured, {100, 100, 0});
+  EXPECT_GT(placements[block_of(0)].lanes, 1u);
+  EXPECT_EQ(placements[block_of(1)].lanes, 1u);
+  // What decoding takes, any thread takes: so the same block is less than one thread's share of all.
+  for (int batch = 0; batch < 200; ++batch) measured.observe_decoding(200, 3000e-6);
+  EXPECT_EQ(plan(measured, {100, 100, 0})[block_of(0)].lanes, 1u);
+}
+
 TEST_F(LanePlannerTest, LanesAreAsAskedFor) {
   ReplayOptions given = options_of(2);
   given.lanes_per_block = 8;
   EXPECT_EQ(lanes({100, 100, 0}, given), (std::vector<uint32_t>{8, 8, 8, 8}));
   // The simulated machine counts, though one thread runs.
   ReplayOptions simulated = options_of(1);
-  simulated.lanes_for_threads = 8;
+  simulated.planned_threads = 8;
   EXPECT_EQ(lanes({100, 0, 0}, simulated)[block_of(0)], 16u);
 }
 

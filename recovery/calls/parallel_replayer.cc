@@ -33,7 +33,8 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 ScheduleOptions schedule_options(const ReplayOptions& options) {
-  return {options.threads, batches_in_flight(options.level, options.threads), options.recorder};
+  const uint32_t planned = options.planned_threads > 0 ? options.planned_threads : options.threads;
+  return {options.threads, batches_in_flight(options.level, planned), options.recorder};
 }
 
 }  // namespace
@@ -66,6 +67,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     for (uint32_t t = 0; t < options_.threads; ++t) {
       Thread& thread = thread_of(ReplayThreadId{t});
       statistics_.pieces += std::exchange(thread.pieces, 0);
+      statistics_.row_lines +=
+          thread.rows.lines_asked_for() - std::exchange(thread.lines_told, thread.rows.lines_asked_for());
       statistics_.decode_seconds += std::exchange(thread.decode_seconds, 0);
       statistics_.dispatch_seconds += std::exchange(thread.dispatch_seconds, 0);
       statistics_.lane_seconds.resize(thread.lane_seconds.size(), 0);
@@ -85,8 +88,11 @@ class ParallelReplayer::Replay final : public PieceExecutor {
 
   bool decode(uint64_t batch, ReplayThreadId thread_id) override {
     const auto begin = std::chrono::steady_clock::now();
-    const bool decoded = decode(slot_of(batch));
-    thread_of(thread_id).decode_seconds += seconds_since(begin);
+    Slot& slot = slot_of(batch);
+    const bool decoded = decode(slot);
+    const double seconds = seconds_since(begin);
+    thread_of(thread_id).decode_seconds += seconds;
+    planner_.observe_decoding(slot.records.size(), seconds);
     return decoded;
   }
 
@@ -154,8 +160,11 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     DCHECK(&slot == &slot_of(batch));
     if (piece.part.is_share()) {
       const auto begin = std::chrono::steady_clock::now();
-      const bool has_run = run_share(block, slot, thread_id);
-      thread.lane_seconds[block] += seconds_since(begin);
+      double operations = 0;
+      const bool has_run = run_share(block, slot, thread_id, operations);
+      const double seconds = seconds_since(begin);
+      thread.lane_seconds[block] += seconds;
+      if (operations > 0) planner_.observe_time(block, operations, seconds);
       return has_run;
     }
     thread.rows.go_on_at(thread.lookups_begin[thread.next_prepared++]);
@@ -234,6 +243,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     std::vector<size_t> lookups_begin;
     size_t next_prepared = 0;
     uint64_t pieces = 0;
+    uint64_t lines_told = 0;  // of those asked for
     double decode_seconds = 0;
     double dispatch_seconds = 0;
     std::vector<double> lane_seconds;  // by block
@@ -373,8 +383,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
   }
 
   // The slices of the batch's calls in a block of one lane, in commit order: as prepare() and run() have it
-  // for pieces, but with nothing done piece by piece that can be done once.
-  bool run_share(uint32_t block, Slot& slot, ReplayThreadId thread_id) {
+  // for pieces, but with nothing done piece by piece that can be done once. `operations`: LanePlanner::work.
+  bool run_share(uint32_t block, Slot& slot, ReplayThreadId thread_id, double& operations) {
     Thread& thread = thread_of(thread_id);
     thread.asked = {};
     const LogBatch& batch = slot.batch;
@@ -386,6 +396,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
         const std::optional<SliceReplay>& slice = slices[batch.call(next).procedure.value];
         if (!slice) continue;
         group[count++] = {&*slice, next};
+        operations += slice->work;
         batch.prefetch_arguments(next);
         if (!slice->recalled.empty()) slot.recording.prefetch_operations(next);
       }

@@ -46,6 +46,9 @@ PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
   for (uint32_t b = 0; b < blocks_.size(); ++b) {
     blocks_[b].lane_count = planner.most_lanes(b);
     rings_.try_emplace(blocks_[b].lane_count, blocks_[b].lane_count);
+    for (uint32_t p = 0; p < slices_[b].size(); ++p) {
+      if (slices_[b][p]) slices_[b][p]->work = planner.work(b, ProcedureId{p});
+    }
   }
   for (uint32_t lanes = 1; lanes <= kMostLanes; lanes *= 2) rings_.try_emplace(lanes, lanes);
 }
@@ -193,7 +196,7 @@ void PieceLocator::begin(uint32_t block, const LanePlacement& placement) {
   placement_ = placement;
   ring_ = &dispatch_.ring(placement.lanes);
   samples_.assign(placement.is_observed ? dispatch_.maps_[block].maps.size() : 0, {});
-  sampled_lanes_.resize(std::max(sampled_lanes_.size(), samples_.size()));
+  sampled_.resize(std::max(sampled_.size(), samples_.size()));
 }
 
 Outcome PieceLocator::run_locate_body(const SliceReplay& slice, const Call& call, uint32_t transaction,
@@ -216,21 +219,34 @@ Outcome PieceLocator::run_locate_body(const SliceReplay& slice, const Call& call
 void PieceLocator::sample(const SliceReplay& slice, const Call& call, uint32_t transaction,
                           BatchRecording& recording, ReplayThreadId thread) {
   is_sampling_ = true;
-  for (std::vector<uint32_t>& lanes : sampled_lanes_) lanes.clear();
+  for (std::vector<Located>& located : sampled_) located.clear();
   (void)run_locate_body(slice, call, transaction, recording, thread);
   is_sampling_ = false;
-  for (size_t m = 0; m < samples_.size(); ++m) add_to_sample(samples_[m], sampled_lanes_[m]);
+  const bool falls_apart = slice.by_iteration || !slice.parts.empty();
+  for (size_t m = 0; m < samples_.size(); ++m) {
+    std::vector<Located>& located = sampled_[m];
+    if (!falls_apart || located.empty()) {
+      add_to_sample(samples_[m], located);
+      continue;
+    }
+    std::ranges::sort(located, {}, &Located::part);
+    for (auto rest = std::span<const Located>(located); !rest.empty();) {
+      const std::span<const Located> of_part = located_in(rest, rest.front().part);
+      add_to_sample(samples_[m], of_part);
+      rest = rest.subspan(of_part.size());
+    }
+  }
 }
 
-void PieceLocator::add_to_sample(LaneSample& sample, std::span<const uint32_t> lanes) {
+void PieceLocator::add_to_sample(LaneSample& sample, std::span<const Located> located) {
   ++sample.pieces;
-  if (std::ranges::count(lanes, kAllLanes) > 0) {
+  if (std::ranges::count(located, kAllLanes, &Located::lane) > 0) {
     ++sample.wide;
     return;
   }
   uint64_t seen = 0;
   static_assert(kMostLanes <= 64);
-  for (const uint32_t lane : lanes) {
+  for (const auto [part, lane] : located) {
     if (lane == kAnyLane || (seen >> lane & 1) != 0) continue;
     sample.extra_lanes += seen == 0 ? 0 : 1;
     seen |= uint64_t{1} << lane;
@@ -253,7 +269,7 @@ Outcome PieceLocator::dispatch(const SliceReplay& slice, const Call& call, uint3
   if (!slice.parts.empty() && !in_one_lane() && !in_all_lanes()) {
     std::ranges::sort(located_, {}, &Located::part);
     for (uint32_t part = 0; part < slice.parts.size(); ++part) {
-      const std::span<const Located> located = located_in(part);
+      const std::span<const Located> located = located_in(located_, part);
       if (!located.empty() || slice.parts[part].records || slice.parts[part].inserts_freely)
         append({transaction, PiecePart::slice_part(part)}, located, lanes);
     }
@@ -265,7 +281,7 @@ Outcome PieceLocator::dispatch(const SliceReplay& slice, const Call& call, uint3
       recording.reserve_iterations(transaction, operation, located_.back().part + 1, thread);
     }
     for (auto rest = std::span<const Located>(located_); !rest.empty();) {
-      const std::span<const Located> located = located_in(rest.front().part);
+      const std::span<const Located> located = located_in(rest, rest.front().part);
       append({transaction, PiecePart::iteration(rest.front().part)}, located, lanes);
       rest = rest.subspan(located.size());
     }
@@ -306,9 +322,10 @@ bool PieceLocator::in_one_lane() const {
   return true;
 }
 
-// located_ is sorted by part.
-std::span<const PieceLocator::Located> PieceLocator::located_in(uint32_t part) const {
-  const auto found = std::ranges::equal_range(located_, part, {}, &Located::part);
+// `located` is sorted by part.
+std::span<const PieceLocator::Located> PieceLocator::located_in(std::span<const Located> located,
+                                                                uint32_t part) {
+  const auto found = std::ranges::equal_range(located, part, {}, &Located::part);
   return {found.begin(), found.end()};
 }
 
@@ -332,13 +349,13 @@ void PieceLocator::locate(OperationId operation, uint32_t access, uint32_t itera
                           std::span<const Value> key) {
   const AccessLanes& lanes = slice_->lanes[operation.value][access];
   CHECK(lanes.table != nullptr);
+  const uint32_t part = slice_->parts.empty() ? iteration : slice_->part_of[operation.value];
   if (!is_sampling_) {
-    const uint32_t part = slice_->parts.empty() ? iteration : slice_->part_of[operation.value];
     located_.push_back({part, lane_of(lanes, placement_.map, *ring_, key)});
     return;
   }
   const LaneRing& ring = dispatch_.ring(kMostLanes);
-  for (size_t m = 0; m < samples_.size(); ++m) sampled_lanes_[m].push_back(lane_of(lanes, m, ring, key));
+  for (size_t m = 0; m < samples_.size(); ++m) sampled_[m].push_back({part, lane_of(lanes, m, ring, key)});
 }
 
 uint32_t PieceLocator::lane_of(const AccessLanes& lanes, size_t map, const LaneRing& ring,

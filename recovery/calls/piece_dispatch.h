@@ -48,6 +48,7 @@ struct AccessLanes {
 struct SliceReplay {
   const LocalGraph* local = nullptr;
   const Slice* slice = nullptr;
+  double work = 0;            // LanePlanner::work
   bool by_iteration = false;  // each iteration of its loop may be a piece
   bool inserts_freely =
       false;  // into tables whose rows go to any lane, which its locate body does not report
@@ -87,8 +88,8 @@ class PieceLocator final : private LocateSink {
                    BatchRecording& recording, ReplayThreadId thread, LaneFill& lanes);
   // The same for the changes of an ad-hoc transaction.
   void dispatch(std::span<const LoggedChange> changes, uint32_t transaction, LaneFill& lanes);
-  // Finds out where the transaction's piece would stand by each map, and appends nothing. What it would raise
-  // is left to the piece.
+  // Finds out where the transaction's pieces would stand by each map, and appends nothing. What it would
+  // raise is left to the piece.
   void sample(const SliceReplay& slice, const Call& call, uint32_t transaction, BatchRecording& recording,
               ReplayThreadId thread);
   // What was sampled since begin(), by map.
@@ -108,10 +109,10 @@ class PieceLocator final : private LocateSink {
   Outcome run_locate_body(const SliceReplay& slice, const Call& call, uint32_t transaction,
                           BatchRecording& recording, ReplayThreadId thread);
   uint32_t lane_of(const AccessLanes& access, size_t map, const LaneRing& ring, std::span<const Value> key);
-  void add_to_sample(LaneSample& sample, std::span<const uint32_t> lanes);
+  static void add_to_sample(LaneSample& sample, std::span<const Located> located);
   bool in_one_lane() const;
   bool in_all_lanes() const;
-  std::span<const Located> located_in(uint32_t part) const;
+  static std::span<const Located> located_in(std::span<const Located> located, uint32_t part);
   void append(Piece piece, std::span<const Located> located, LaneFill& lanes);
 
   const PieceDispatch& dispatch_;
@@ -123,8 +124,8 @@ class PieceLocator final : private LocateSink {
   LanePlacement placement_;
   const LaneRing* ring_ = nullptr;  // of as many lanes
   bool is_sampling_ = false;
-  std::vector<LaneSample> samples_;                   // by map
-  std::vector<std::vector<uint32_t>> sampled_lanes_;  // of one piece, by map
+  std::vector<LaneSample> samples_;            // by map
+  std::vector<std::vector<Located>> sampled_;  // of one transaction, by map
   std::vector<Value> way_key_;
   std::vector<Located> located_;
   std::vector<uint32_t> lanes_;

@@ -66,22 +66,26 @@ class Readiness {
 
 class Simulation {
  public:
-  Simulation(const StepGraph& graph, uint32_t cores) : graph_(graph), readiness_(graph), queues_(cores) {
+  Simulation(const StepGraph& graph, uint32_t cores, const SimulatedMachine& machine)
+      : graph_(graph), machine_(machine), readiness_(graph), queues_(cores) {
     for (uint32_t c = cores; c > 0; --c) idle_.push_back(c - 1);
   }
 
   SimulatedSchedule run() {
     queue_up(0, readiness_.first());
-    steal(0);
+    share_out(0);
     while (!ends_.empty()) {
       const End end = ends_.top();
       ends_.pop();
       schedule_.makespan_ns = end.at;
       go_on(end);
-      steal(end.at);
+      share_out(end.at);
     }
     CHECK(readiness_.ended() == graph_.steps.size());
     schedule_.cores = static_cast<uint32_t>(queues_.size());
+    if (machine_.memory_bytes_per_ns > 0)
+      schedule_.memory_ns = graph_.memory_bytes / machine_.memory_bytes_per_ns;
+    schedule_.makespan_ns = std::max(schedule_.makespan_ns, schedule_.memory_ns);
     return schedule_;
   }
 
@@ -114,12 +118,13 @@ class Simulation {
     queue_up(end.core, std::move(ready));
     std::deque<Queued>& own = queues_[end.core];
     if (of_lane != kNoSimulatedStep) {
-      begin(end.core, of_lane, end.at, false);
+      begin(end.core, of_lane, end.at, 0);
     } else if (!own.empty()) {
       const uint32_t step = own.back().step;
       own.pop_back();
       --queued_;
-      begin(end.core, step, end.at, true);
+      begin(end.core, step, end.at, graph_.task_ns);
+      ++schedule_.tasks;
     } else {
       idle_.push_back(end.core);
     }
@@ -135,7 +140,8 @@ class Simulation {
     queued_ += ready.size();
   }
 
-  void steal(double at) {
+  // To cores that have nothing to do.
+  void share_out(double at) {
     while (queued_ > 0 && !idle_.empty()) {
       const auto oldest = std::ranges::min_element(queues_, {}, [](const std::deque<Queued>& queue) {
         return queue.empty() ? std::numeric_limits<uint64_t>::max() : queue.front().number;
@@ -145,18 +151,21 @@ class Simulation {
       --queued_;
       const uint32_t core = idle_.back();
       idle_.pop_back();
-      begin(core, step, at, true);
+      const bool is_stolen = oldest != queues_.begin() + core;
+      begin(core, step, at, graph_.task_ns + (is_stolen ? machine_.steal_ns : 0));
+      ++schedule_.tasks;
+      schedule_.steals += is_stolen ? 1 : 0;
     }
   }
 
-  void begin(uint32_t core, uint32_t step, double at, bool is_task) {
-    const double cost = graph_.steps[step].cost_ns + (is_task ? graph_.task_ns : 0);
+  void begin(uint32_t core, uint32_t step, double at, double before_ns) {
+    const double cost = graph_.steps[step].cost_ns + before_ns;
     schedule_.busy_ns += cost;
-    schedule_.tasks += is_task ? 1 : 0;
     ends_.push({at + cost, next_begun_++, core, step});
   }
 
   const StepGraph& graph_;
+  const SimulatedMachine machine_;
   Readiness readiness_;
   std::vector<std::deque<Queued>> queues_;  // by core
   std::vector<uint32_t> idle_;
@@ -169,9 +178,9 @@ class Simulation {
 
 }  // namespace
 
-SimulatedSchedule simulate(const StepGraph& graph, uint32_t cores) {
+SimulatedSchedule simulate(const StepGraph& graph, uint32_t cores, const SimulatedMachine& machine) {
   CHECK(cores > 0);
-  return Simulation(graph, cores).run();
+  return Simulation(graph, cores, machine).run();
 }
 
 uint32_t LongestPath::limiting_block() const {

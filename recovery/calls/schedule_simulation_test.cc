@@ -68,6 +68,29 @@ TEST(ScheduleSimulation, GoesOnWithALane) {
   EXPECT_EQ(schedule.makespan_ns, 2 + 21 + 21);
 }
 
+// One core holds all that becomes ready: the other takes its first step from it, and pays.
+TEST(ScheduleSimulation, ChargesWhatIsTakenFromAnotherCore) {
+  Graph graph;
+  const uint32_t fill = graph.add(Kind::kFill, 10);
+  for (int i = 0; i < 2; ++i) graph.add(Kind::kPieces, 100, {fill});
+  graph.graph.task_ns = 1;
+  const SimulatedSchedule schedule = simulate(graph.done(), 2, {.steal_ns = 30});
+  EXPECT_EQ(schedule.tasks, 3u);
+  EXPECT_GE(schedule.steals, 1u);
+  EXPECT_EQ(schedule.busy_ns, 210 + 3 + 30.0 * static_cast<double>(schedule.steals));
+  EXPECT_EQ(simulate(graph.graph, 1, {.steal_ns = 30}).makespan_ns, 213);
+}
+
+TEST(ScheduleSimulation, IsNoFasterThanMemory) {
+  Graph graph;
+  for (int i = 0; i < 8; ++i) graph.add(Kind::kPieces, 100);
+  graph.done();
+  graph.graph.memory_bytes = 6000;
+  EXPECT_EQ(simulate(graph.graph, 8, {.memory_bytes_per_ns = 20}).makespan_ns, 300);
+  EXPECT_EQ(simulate(graph.graph, 8, {.memory_bytes_per_ns = 100}).makespan_ns, 100);
+  EXPECT_EQ(simulate(graph.graph, 8).makespan_ns, 100);
+}
+
 TEST(ScheduleSimulation, NamesWhatLimits) {
   Graph graph;
   const uint32_t load = graph.add(Kind::kLoad, 10);

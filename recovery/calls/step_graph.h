@@ -41,6 +41,7 @@ struct StepGraph {
   std::vector<uint32_t> successors;
   double task_ns =
       0;  // to take up a task: what passed from the end of one to the beginning of the next, in the mean
+  double memory_bytes = 0;  // that the steps draw from memory, at least
   uint32_t blocks = 0;
 
   std::span<const uint32_t> successors_of(uint32_t step) const {

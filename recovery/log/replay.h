@@ -45,9 +45,10 @@ struct ReplayOptions {
   ReplayLevel level = ReplayLevel::kPipelined;
   ReplayOrder order = ReplayOrder::kReverse;
   // CLR-P: into how many lanes a block is cut that has keys to cut it by. 0: into as many as its work demands
-  // (lane_planner.h), of so many threads; 0 again: of those that replay.
+  // (lane_planner.h).
   uint32_t lanes_per_block = 0;
-  uint32_t lanes_for_threads = 0;
+  // CLR-P: as if so many threads replayed there are lanes and batches in flight; 0: as for `threads`.
+  uint32_t planned_threads = 0;
   // Machine code to run: of the program's procedures, by id (CLR); of the graph's SliceUnits (CLR-P). Empty:
   // the interpreter runs all.
   std::span<const NativeFunctions> native;
@@ -75,6 +76,8 @@ struct ReplayStatistics {
   // Summed over threads.
   double decode_seconds = 0;
   double dispatch_seconds = 0;
+  // CLR-P: cache lines of rows that were asked for ahead of their use.
+  uint64_t row_lines = 0;
   // By block, of calls that are replayed in parallel: how long it ran in its one lane.
   std::vector<double> lane_seconds;
   // Where the threads' time went, of the schemes that the recorder does not follow; empty where it is not
@@ -86,6 +89,7 @@ struct ReplayStatistics {
     ad_hoc += other.ad_hoc;
     barriers += other.barriers;
     pieces += other.pieces;
+    row_lines += other.row_lines;
     decode_seconds += other.decode_seconds;
     dispatch_seconds += other.dispatch_seconds;
     lane_seconds.resize(std::max(lane_seconds.size(), other.lane_seconds.size()));

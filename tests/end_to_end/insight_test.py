@@ -65,11 +65,19 @@ class Insight(EndToEndTest):
         self.assertEqual(report["threads"], 1)
         work = simulated["work_seconds"]
         self.assertEqual([s["cores"] for s in simulated["schedules"]], [1, 2, 40])
+        self.assertEqual(simulated["bound"], "upper")
+        best = min(simulated["single_thread"].values())
         for schedule in simulated["schedules"]:
+            self.assertAlmostEqual(schedule["speedup"] * schedule["makespan_seconds"], best)
             self.assertGreaterEqual(schedule["makespan_seconds"], max(schedule["span_seconds"], work / schedule["cores"]) * 0.999)
         self.assertLessEqual(work, report["replay_seconds"])
         self.assertAlmostEqual(work, simulated["decode_seconds"] + sum(
             b["locate_seconds"] + b["pieces_seconds"] for b in simulated["blocks"]))
+        # Memory of a few bytes a second is what every number of cores waits for.
+        slow = self.report("recover", self.directory, *CLR_P, "--simulate-cores", "2,40", "--memory-bandwidth", "0.001")["simulation"]
+        for schedule in slow["schedules"]:
+            self.assertEqual(schedule["limited_by"], "memory")
+            self.assertAlmostEqual(schedule["makespan_seconds"], slow["memory_bytes"] / 1e6)
 
     def progress(self):
         result = self.succeed("recover", self.directory, *CLR_P, "--quiet", "--progress", "json")
@@ -92,6 +100,7 @@ class Insight(EndToEndTest):
             (["no style of progress"], ("--progress", "loud")),
             (["clr-p's"], ("--simulate-cores", "2", "--scheme", "clr")),
             (["leave --threads out"], ("--simulate-cores", "2", "--scheme", "clr-p", "--threads", "2")),
+            (["give --simulate-cores"], ("--memory-bandwidth", "20", "--scheme", "clr-p")),
         ):
             self.refuse(BAD_ARGUMENTS, words, "recover", self.directory, *options)
 

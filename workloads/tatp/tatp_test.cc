@@ -75,7 +75,7 @@ TEST(TatpGenerator, ArgumentsAreWithinTheirBoundsAndReachThem) {
   EXPECT_EQ(types.size(), 4u);
   EXPECT_EQ(types.begin()->first, 1);
   ASSERT_EQ(starts.size(), 3u);
-  for (const int64_t start : {0, 8, 16}) EXPECT_NEAR(starts[start], kTatpCalls / 3, kTatpCalls * 0.01);
+  for (const int64_t start : {0, 8, 16}) EXPECT_NEAR(starts[start], kTatpCalls / 3.0, kTatpCalls * 0.01);
   EXPECT_EQ(ends.size(), 24u);
   EXPECT_EQ(ends.begin()->first, 1);
 }

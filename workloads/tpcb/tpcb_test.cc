@@ -70,7 +70,7 @@ TEST(TpcbGenerator, CallsAreAsSpecified) {
   EXPECT_NEAR(remote, kTpcbCalls * 0.15, kTpcbCalls * 0.005);
   ASSERT_EQ(branches.size(), 4u);
   for (const auto& [branch, count] : branches)
-    EXPECT_NEAR(count, kTpcbCalls / 4, kTpcbCalls * 0.01) << branch;
+    EXPECT_NEAR(count, kTpcbCalls / 4.0, kTpcbCalls * 0.01) << branch;
   EXPECT_EQ(tellers.size(), 40u);
   EXPECT_EQ(accounts.begin()->first, 1);
   EXPECT_EQ(accounts.rbegin()->first, 4'000);
