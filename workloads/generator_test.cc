@@ -72,7 +72,7 @@ TEST(TpccGenerator, CallsAreMixedAsSpecified) {
 TEST(TpccGenerator, NewOrderIsAsSpecified) {
   const auto generator = tpcc_of(10, "new_order=100")->generator({});
   int64_t lines = 0, remote_lines = 0, rolled_back = 0;
-  for (uint64_t position = 0; position < kTpccCalls / 4.0; ++position) {
+  for (uint64_t position = 0; position < kTpccCalls / 4; ++position) {
     const Call& call = generator->call(position);
     ASSERT_EQ(call.arguments.size(), 19u);
     const int64_t warehouse = call.arguments[0].scalar.as_int();
@@ -101,7 +101,7 @@ TEST(TpccGenerator, PaymentIsAsSpecified) {
   const auto generator = tpcc_of(10, "payment=100")->generator({});
   int remote = 0, by_name = 0;
   int64_t last_time = 0;
-  for (uint64_t position = 0; position < kTpccCalls / 4.0; ++position) {
+  for (uint64_t position = 0; position < kTpccCalls / 4; ++position) {
     const Call& call = generator->call(position);
     ASSERT_EQ(call.arguments.size(), 34u);
     const bool is_remote = call.arguments[2].scalar.as_int() != call.arguments[0].scalar.as_int();

@@ -74,7 +74,8 @@ class Insight(EndToEndTest):
         self.assertAlmostEqual(work, simulated["decode_seconds"] + sum(
             b["locate_seconds"] + b["pieces_seconds"] for b in simulated["blocks"]))
         # Memory of a few bytes a second is what every number of cores waits for.
-        slow = self.report("recover", self.directory, *CLR_P, "--simulate-cores", "2,40", "--memory-bandwidth", "0.001")["simulation"]
+        slow = self.report("recover", self.directory, "--scheme", "clr-p", "--execution", "native", "--simulate-cores", "2,40",
+                           "--memory-bandwidth", "0.001")["simulation"]
         for schedule in slow["schedules"]:
             self.assertEqual(schedule["limited_by"], "memory")
             self.assertAlmostEqual(schedule["makespan_seconds"], slow["memory_bytes"] / 1e6)
