@@ -17,9 +17,9 @@ namespace mneme {
 
 namespace {
 
-constexpr size_t kZeroingBytes = size_t{1} << 20;  // of one write: the log's own wait behind it
+constexpr size_t kZeroingBytes = size_t{1} << 20;  // of one write, at most
 
-Result<void> fill_with_zeros(const File& file, size_t bytes) {
+Result<void> fill_with_zeros(const File& file, size_t bytes, const std::function<size_t()>& next_stretch) {
   // Asks for all the space first: a full disk is then known before anything is written.
   int status;
   do {
@@ -29,8 +29,13 @@ Result<void> fill_with_zeros(const File& file, size_t bytes) {
     return file_error(fmt::format("reserve {} bytes for", bytes), file.path(), status);
   }
   const AlignedBytes zeros(kHugePageBytes);  // more than a write takes, for the page's sake (aligned_bytes.h)
-  for (size_t at = 0; at < bytes; at += kZeroingBytes) {
-    RETURN_IF_ERROR(file.write_at(zeros.span().first(std::min(kZeroingBytes, bytes - at)), at));
+  for (size_t at = 0; at < bytes;) {
+    const size_t asked = next_stretch ? next_stretch() : kZeroingBytes;
+    if (asked == 0) return failed("{} was not finished", file.path());
+    const size_t stretch = std::min({asked, kZeroingBytes, bytes - at});
+    RETURN_IF_ERROR(file.write_at(zeros.span().first(stretch), at));
+    if (next_stretch) RETURN_IF_ERROR(file.sync_data());
+    at += stretch;
   }
   return {};
 }
@@ -65,7 +70,7 @@ Result<File> open_empty(const std::string& path, bool direct_io) {
 }
 
 Result<void> fill(const File& file, const SegmentHeader& header, const SegmentFileOptions& options) {
-  RETURN_IF_ERROR(fill_with_zeros(file, options.segment_bytes));
+  RETURN_IF_ERROR(fill_with_zeros(file, options.segment_bytes, options.next_stretch));
   RETURN_IF_ERROR(file.write_at(options.behind_header, kSegmentHeaderBytes));
   const AlignedBytes page(kBlockBytes);
   header.encode(page.data());

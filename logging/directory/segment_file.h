@@ -11,9 +11,13 @@
 // Why zeros, when fallocate would reserve the space at once: a write into space that was only reserved
 // changes the file's extents, and so its fdatasync commits to the file system's journal. Measured on ext4, 16
 // KiB writes, four in flight: 0.17 ms into zeros, 0.29 ms into reserved space, at nearly twice the rate.
+// Zeros that are written as fast as the device takes them make the log's own flushes wait behind them, tens
+// of milliseconds at worst. So who has time writes them in short stretches, each synced before the next
+// begins.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -34,6 +38,9 @@ struct SegmentFileOptions {
   bool is_destaged = false;          // from a ring in persistent memory (nvm_ring.h)
   // the first bytes there, durable before the segment is listed; not with direct_io
   ByteSpan behind_header{};
+  // How many bytes of zeros to write next, and to sync before it is asked again; it may wait before it
+  // answers. 0: to give up, with any error. None: all of them at once.
+  std::function<size_t()> next_stretch{};
 };
 
 // `header` says all but whose it is: database, catalog and incarnation are the manifest's, the logger and

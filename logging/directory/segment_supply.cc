@@ -1,8 +1,26 @@
 #include "logging/directory/segment_supply.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include "base/check.h"
 
 namespace mneme {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A stretch of zeros, and the pause before it.
+struct Stretch {
+  size_t bytes;
+  std::chrono::microseconds pause;
+};
+constexpr Stretch kAtOnce{size_t{1} << 20, 0us};
+constexpr Stretch kSoon{size_t{128} << 10, 500us};
+constexpr Stretch kAtLeisure{size_t{64} << 10, 3000us};
+
+}  // namespace
 
 SegmentSupply::SegmentSupply(ManifestFile& manifest, const SegmentSupplyOptions& options,
                              SegmentNumbers& numbers, std::function<void()> ready)
@@ -21,14 +39,18 @@ SegmentSupply::~SegmentSupply() {
 
 Result<void> SegmentSupply::wait_until_ready() {
   std::unique_lock guard(mutex_);
-  changed_.wait(guard, [this] { return prepared_.size() == options_.ahead || failure_.has_value(); });
+  changed_.wait(guard, [this] { return prepared_.size() >= options_.ahead || failure_.has_value(); });
   if (failure_) return *failure_;
   return {};
 }
 
 std::shared_ptr<Segment> SegmentSupply::try_take() {
   const std::lock_guard guard(mutex_);
-  if (prepared_.empty()) return nullptr;
+  if (prepared_.empty()) {
+    is_waited_for_ = true;
+    changed_.notify_all();
+    return nullptr;
+  }
   std::shared_ptr<Segment> taken = std::move(prepared_.front());
   prepared_.pop_front();
   changed_.notify_all();
@@ -42,9 +64,10 @@ std::optional<Error> SegmentSupply::failure() const {
 
 void SegmentSupply::run() {
   std::unique_lock guard(mutex_);
-  size_t wanted = options_.ahead;
+  size_t enough = options_.ahead;
+  const size_t spare = options_.make ? 1 : kSpareFiles;
   while (true) {
-    changed_.wait(guard, [&] { return closing_ || prepared_.size() < wanted; });
+    changed_.wait(guard, [&] { return closing_ || prepared_.size() < std::max(enough, spare); });
     if (closing_) return;
     guard.unlock();
     auto made = make_next();
@@ -54,13 +77,25 @@ void SegmentSupply::run() {
       prepared_.push_back(std::move(*made));
     else
       failure_ = made.error();
-    if (prepared_.size() == options_.ahead) wanted = 1;
+    if (prepared_.size() >= enough) {
+      enough = 1;
+      is_waited_for_ = false;
+    }
     changed_.notify_all();
     guard.unlock();
     ready_();
     guard.lock();
     if (failure_) return;
   }
+}
+
+size_t SegmentSupply::next_stretch() {
+  std::unique_lock guard(mutex_);
+  const auto is_urgent = [this] { return closing_ || is_waited_for_; };
+  const Stretch& stretch = prepared_.empty() ? kSoon : kAtLeisure;
+  if (!is_urgent()) changed_.wait_for(guard, stretch.pause, is_urgent);
+  if (closing_) return 0;
+  return is_waited_for_ ? kAtOnce.bytes : stretch.bytes;
 }
 
 bool SegmentSupply::is_closing() const {
@@ -75,7 +110,9 @@ Result<std::shared_ptr<Segment>> SegmentSupply::make_next() {
   segment->number = number;
   segment->incarnation = manifest_.current().incarnations.back().number;
   segment->blocks = static_cast<uint32_t>(options_.file.segment_bytes / kBlockBytes - 1);
-  auto file = make_segment(manifest_, {.number = segment->number}, options_.file);
+  SegmentFileOptions options = options_.file;
+  options.next_stretch = [this] { return next_stretch(); };
+  auto file = make_segment(manifest_, {.number = segment->number}, options);
   if (!file.ok()) return file.error();
   segment->file = std::move(*file);
   segment->path = segment->file.path();

@@ -1,8 +1,12 @@
-// Segment supply: prepares the log's next segment file, in one directory, while the current one fills.
+// Segment supply: prepares the log's next segment files, in one directory, while the current one fills.
 //
 // Flow        a thread of its own makes the file (segment_file.h) -> the file device takes it
-// Invariants  first `ahead` segments are made ready; later one is ready or being made at any time. Those of
-//             one log have different numbers, whichever supply makes them.
+// Pace        Zeros disturb the log's flushes, so they are written the more slowly the more time there is: at
+//             once while the log waits for the segment, or will be opened with it; in short stretches with
+//             pauses where the current segment has room; with longer pauses where another one is ready.
+// Invariants  first `ahead` segments are made ready; later kSpareFiles are ready or being made at any time,
+//             or one, where segments are no files. Those of one log have different numbers, whichever supply
+//             makes them.
 // Threads     try_take, failure: the file device's thread. `ready` is called on the supply's own.
 // Waiting     wait_until_ready() alone.
 // Errors      the disk is full, or the file can't be made: failure() says so, and no more segments come.
@@ -70,9 +74,12 @@ class SegmentSupply {
   std::optional<Error> failure() const;
 
  private:
+  static constexpr size_t kSpareFiles = 2;
+
   void run();
   Result<std::shared_ptr<Segment>> make_next();
   bool is_closing() const;
+  size_t next_stretch();
 
   ManifestFile& manifest_;
   const SegmentSupplyOptions options_;
@@ -83,6 +90,7 @@ class SegmentSupply {
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Segment>> prepared_;  // by number
   std::optional<Error> failure_;
+  bool is_waited_for_ = true;  // a segment is
   bool closing_ = false;
 
   std::thread thread_;
