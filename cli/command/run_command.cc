@@ -190,7 +190,10 @@ struct RunCommand {
     if (durable != nullptr) {
       const DirectoryLog& log = durable->working().log();
       counters = log.counters();
-      if (const auto group = log.group()) flush_interval_us_ = group->interval.count();
+      if (const auto group = log.group()) {
+        flush_interval_us_ = std::max<int64_t>(group->interval.count(),
+                                               static_cast<int64_t>(counters.flusher.interval_ns / 1000));
+      }
     }
     const State state{procedures.execution(),
                       digest_text(database, threads),

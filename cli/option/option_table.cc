@@ -253,9 +253,9 @@ constexpr OptionRow kTable[] = {
     {kLogDevice, "--flush-interval",
      "microseconds for which records gather for one flush, or between two looks of the daemon of passive "
      "group "
-     "commit; 0: greedy, the next flush begins when the last one ends; auto: 250 if the log has a processor "
-     "to "
-     "itself, 2000 if workers need them all, 100 for the daemon. A synchronous commit does not wait for it",
+     "commit; 0: greedy, the next flush begins when the last one ends; auto: four flushes' "
+     "length, from 250 to 2000, if the log has a processor to itself, 2000 if workers need them all, 100 for "
+     "the daemon. A synchronous commit does not wait for it",
      kShown},
     {kLogDevice, "--flush-bytes",
      "flush sooner when this many bytes have gathered; without it --io-unit; of a ring in persistent memory "

@@ -55,6 +55,7 @@ struct LogCounters {
     device.segment_waits += other.device.segment_waits;
     flusher.flush_ns.merge(other.flusher.flush_ns);
     flusher.processor_ns += other.flusher.processor_ns;
+    flusher.interval_ns = std::max(flusher.interval_ns, other.flusher.interval_ns);
   }
 };
 

@@ -22,6 +22,8 @@ struct GroupCommit {
   // Whether a thread that waits for one record to be durable has all sent at once. Not so: it waits for its
   // group.
   bool waiters_hurry = true;
+  // The interval is at least so many times what a flush took of late (flush_pace.h); 0: it stays what it is.
+  uint32_t rests = 0;
 };
 
 }  // namespace mneme

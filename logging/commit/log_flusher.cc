@@ -30,6 +30,7 @@ LogFlusher::LogFlusher(LogBuffer& buffer, LogDevice& device, const LogFlusherOpt
       device_(device),
       options_(options),
       taken_(options.begin),
+      pace_(options.group),
       durable_(options.begin.value),
       thread_([this] { run(); }) {
   CHECK(options.group.bytes > 0);
@@ -111,10 +112,13 @@ void LogFlusher::rise(StreamPosition durable_now) {
   const uint64_t now = monotonic_ns();
   const std::lock_guard guard(mutex_);
   while (!in_flight_.empty() && in_flight_.front().end <= durable_now) {
-    counters_.flush_ns.record(now - in_flight_.front().begin_ns);
+    const uint64_t took = now - in_flight_.front().begin_ns;
+    counters_.flush_ns.record(took);
+    pace_.flushed(nanoseconds(took));
     in_flight_.pop_front();
   }
   counters_.processor_ns = thread_processor_ns();
+  counters_.interval_ns = static_cast<uint64_t>(pace_.interval().count());
 }
 
 bool LogFlusher::group_is_full(StreamPosition prefix) const {
@@ -130,9 +134,10 @@ bool LogFlusher::group_is_full(StreamPosition prefix) const {
 nanoseconds LogFlusher::gathering_left(StreamPosition prefix) const {
   if (group_is_full(prefix)) return nanoseconds::zero();
   if (!in_flight_.empty()) return kLongest;
-  if (options_.group.interval.count() == 0 || last_send_ns_ == 0) return nanoseconds::zero();
+  const nanoseconds interval = pace_.interval();
+  if (interval.count() == 0 || last_send_ns_ == 0) return nanoseconds::zero();
   const nanoseconds since_last(monotonic_ns() - last_send_ns_);
-  return std::max<nanoseconds>(options_.group.interval - since_last, nanoseconds::zero());
+  return std::max(interval - since_last, nanoseconds::zero());
 }
 
 // Gives the device what it takes. False: it has no room until a flush ends or a segment is ready.

@@ -23,6 +23,7 @@
 #include "base/event_count.h"
 #include "base/histogram.h"
 #include "logging/buffer/log_buffer.h"
+#include "logging/commit/flush_pace.h"
 #include "logging/commit/flusher_observer.h"
 #include "logging/commit/group_commit.h"
 #include "logging/device/log_device.h"
@@ -40,6 +41,7 @@ struct LogFlusherOptions {
 struct FlusherCounters {
   Histogram flush_ns;         // of each append, from when the device took it until it was seen to be durable
   uint64_t processor_ns = 0;  // of the flusher's thread; what the system does for it elsewhere is not in it
+  uint64_t interval_ns = 0;   // between two sendings, at last
 };
 
 class LogFlusher {
@@ -111,6 +113,7 @@ class LogFlusher {
   uint64_t last_send_ns_ = 0;  // 0: none yet
   uint64_t came_at_last_send_ = 0;
   std::deque<Flush> in_flight_;  // in log order
+  FlushPace pace_;
 
   // Written by the thread (release: the records below are durable before a thread reads it); read by all
   // (acquire).

@@ -12,14 +12,17 @@ namespace mneme {
 namespace {
 
 constexpr std::chrono::microseconds kOwnProcessorInterval{250};
+constexpr uint32_t kOwnProcessorRests = 4;
 constexpr std::chrono::microseconds kSharedProcessorInterval{2000};
 // After which a ring in persistent memory is destaged, however little is in it.
 constexpr std::chrono::microseconds kDestageInterval = std::chrono::hours(1);
 // Between two looks for room in a log of bounded size.
 constexpr std::chrono::microseconds kRoomInterval{200};
 
-std::chrono::microseconds chosen_interval(uint32_t workers) {
-  return workers < std::thread::hardware_concurrency() ? kOwnProcessorInterval : kSharedProcessorInterval;
+void choose_interval(GroupCommit& group, uint32_t workers) {
+  const bool has_own_processor = workers < std::thread::hardware_concurrency();
+  group.interval = has_own_processor ? kOwnProcessorInterval : kSharedProcessorInterval;
+  group.rests = has_own_processor ? kOwnProcessorRests : 0;
 }
 
 // Workers wait for the room of destaged records only. So destaging is late, and in large pieces.
@@ -32,7 +35,7 @@ GroupCommit destaging_group(const DurableLogOptions& options, size_t ring_bytes)
 
 GroupCommit chosen_group(const DurableLogOptions& options, size_t ring_bytes) {
   GroupCommit group = options.group;
-  if (group.interval == kChosenInterval) group.interval = chosen_interval(options.workers);
+  if (group.interval == kChosenInterval) choose_interval(group, options.workers);
   // A whole unit need not gather longer, and workers must not wait for space meanwhile.
   group.bytes =
       std::min(group.bytes == 0 ? options.device_options.io.unit_bytes : group.bytes, ring_bytes / 4);
