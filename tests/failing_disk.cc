@@ -6,12 +6,14 @@
 // MNEME_DISK_CALL     the call that fails: fsync, fdatasync, pwrite or pwritev2
 // MNEME_DISK_ERROR    the errno that the call fails with. 0: a write falls short, by half or more
 // MNEME_DISK_FILES    the files and directories that it fails for: a shell pattern for the whole path
+// MNEME_DISK_SPARED_THREAD  calls of threads of this name are not counted, and don't fail
 // MNEME_DISK_SPARES   the number of such calls in a process that succeed before the one that fails
 // MNEME_DISK_TROUBLE  the path of a file. Calls are counted, and fail, only while it exists. For the call
 //                     that fails a line is appended to it: the call's name and the path
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <pthread.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -44,10 +46,17 @@ struct Disk {
   const std::string call = setting("MNEME_DISK_CALL");
   const int error = std::atoi(setting("MNEME_DISK_ERROR").c_str());
   const std::string files = setting("MNEME_DISK_FILES");
+  const std::string spared_thread = setting("MNEME_DISK_SPARED_THREAD");
   const int64_t spares = std::atoll(setting("MNEME_DISK_SPARES").c_str());
   const std::string trouble = setting("MNEME_DISK_TROUBLE");
   // The calls counted so far, by all threads. Relaxed: it only decides which call fails, and orders nothing.
   std::atomic<int64_t> counted{0};
+
+  bool is_spared() const {
+    char thread[16];
+    return !spared_thread.empty() && ::pthread_getname_np(::pthread_self(), thread, sizeof thread) == 0 &&
+           spared_thread == thread;
+  }
 
   bool is_about(int file, char (&path)[4096]) const {
     const std::string link = "/proc/self/fd/" + std::to_string(file);
@@ -59,7 +68,8 @@ struct Disk {
 
   bool fails(const char* name, int file) {
     char path[4096];
-    if (call != name || !is_about(file, path) || ::access(trouble.c_str(), F_OK) != 0) return false;
+    if (call != name || is_spared() || !is_about(file, path) || ::access(trouble.c_str(), F_OK) != 0)
+      return false;
     if (counted.fetch_add(1, std::memory_order_relaxed) != spares) return false;
     std::FILE* const told = std::fopen(trouble.c_str(), "a");
     if (told == nullptr || std::fprintf(told, "%s %s\n", name, path) < 0 || std::fclose(told) != 0)

@@ -191,8 +191,9 @@ struct RunCommand {
       const DirectoryLog& log = durable->working().log();
       counters = log.counters();
       if (const auto group = log.group()) {
-        flush_interval_us_ = std::max<int64_t>(group->interval.count(),
-                                               static_cast<int64_t>(counters.flusher.interval_ns / 1000));
+        const auto paced = static_cast<int64_t>(counters.flusher.interval_ns / 1000);
+        flush_interval_us_ =
+            group->rests > 0 ? std::max(paced, group->interval.count()) : group->interval.count();
       }
     }
     const State state{procedures.execution(),

@@ -1,5 +1,7 @@
 #include "logging/directory/segment_supply.h"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -63,6 +65,7 @@ std::optional<Error> SegmentSupply::failure() const {
 }
 
 void SegmentSupply::run() {
+  ::prctl(PR_SET_NAME, "segments");
   std::unique_lock guard(mutex_);
   size_t enough = options_.ahead;
   const size_t spare = options_.make ? 1 : kSpareFiles;
