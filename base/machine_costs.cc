@@ -41,7 +41,7 @@ std::vector<int> allowed_cores() {
   return cores;
 }
 
-// Where the system refuses, the thread runs where it is put.
+// Where the system refuses this, the thread runs wherever the system puts it.
 void stay_on(int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -50,6 +50,8 @@ void stay_on(int core) {
 }
 
 double handover_ns(int first, int second) {
+  // Whose turn it is: the first thread's where it is even. Each thread waits for its turn (acquire) and then
+  // gives it to the other (release), so only one of them writes at a time.
   alignas(kCacheLineBytes) std::atomic<uint32_t> turn = 0;
   const auto take_turns = [&](int core, uint32_t mine) {
     stay_on(core);
@@ -66,21 +68,24 @@ double handover_ns(int first, int second) {
   return ns_since(begin) / (2.0 * kHandovers);
 }
 
-// Memory that is there, each page of it.
+// Memory of which each page is mapped and written, if the system has so much.
 class Region {
  public:
   Region() {
     void* mapped = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    CHECK(mapped != MAP_FAILED);
+    if (mapped == MAP_FAILED) return;
     words_ = static_cast<uint64_t*>(mapped);
     for (size_t at = 0; at < kRegionBytes / sizeof(uint64_t); at += kCacheLineBytes / sizeof(uint64_t))
       words_[at] = at;
   }
-  ~Region() { munmap(words_, kRegionBytes); }
+  ~Region() {
+    if (is_there()) munmap(words_, kRegionBytes);
+  }
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
 
+  bool is_there() const { return words_ != nullptr; }
   // Reads `count` lines, none of whose places depends on what another one holds. Returns their sum, so that
   // they are read.
   uint64_t read_lines(uint64_t seed, uint32_t count) const {
@@ -95,21 +100,25 @@ class Region {
   }
 
  private:
-  uint64_t* words_;
+  uint64_t* words_ = nullptr;
 };
 
 double bytes_per_ns(const Region& region, std::span<const int> cores) {
+  // Added to by all threads, read after they have been joined. Relaxed: it only keeps the reads from being
+  // optimized away.
   std::atomic<uint64_t> sum = 0;
+  // Threads that have started; each adds itself and waits for all. Relaxed: nothing is handed over with it.
   std::atomic<size_t> ready = 0;
   std::vector<double> times(cores.size(), 0);
   std::vector<std::thread> threads;
   for (size_t c = 0; c < cores.size(); ++c) {
     threads.emplace_back([&, c] {
       stay_on(cores[c]);
-      ++ready;
-      for (uint32_t tries = 0; ready.load() < cores.size(); ++tries) spin_pause(tries);
+      ready.fetch_add(1, std::memory_order_relaxed);
+      for (uint32_t tries = 0; ready.load(std::memory_order_relaxed) < cores.size(); ++tries)
+        spin_pause(tries);
       const auto begin = std::chrono::steady_clock::now();
-      sum += region.read_lines(c + 1, kReads);
+      sum.fetch_add(region.read_lines(c + 1, kReads), std::memory_order_relaxed);
       times[c] = ns_since(begin);
     });
   }
@@ -129,7 +138,7 @@ MachineCosts measure_machine_costs() {
       costs.handover_ns = std::min(costs.handover_ns, handover_ns(cores[0], cores[1]));
   }
   const Region region;
-  for (int round = 0; round < kRounds; ++round)
+  for (int round = 0; region.is_there() && round < kRounds; ++round)
     costs.memory_bytes_per_ns = std::max(costs.memory_bytes_per_ns, bytes_per_ns(region, cores));
   return costs;
 }

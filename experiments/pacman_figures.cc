@@ -18,7 +18,7 @@ const std::string kFewCores =
     "taking work from another core and what its memory gives: an upper bound (docs/replay.md). ";
 const std::string kBound = ", simulated (upper bound)";
 
-// CLR with all that does not need slices: serial replay at its best.
+// Serial replay at its best: CLR with all improvements that need no slices.
 const std::string kAtItsBest = "CLR at its best";
 FigureSeries serial_at_its_best(const std::string& value) {
   return {.name = kAtItsBest,
@@ -218,7 +218,7 @@ FigurePanel totals(const std::string& workload, const std::string& title) {
   return panel;
 }
 
-// Each of the others is faster than CLR: one claim for each.
+// Adds a claim for each other scheme: that it is faster than CLR.
 void add_slowest(std::vector<FigureClaim>& claims, const std::string& workload, const std::string& title) {
   for (const char* other : {"PLR", "LLR", "LLR-P", "CLR-P"}) {
     claims.push_back({.says = "CLR is slower than " + std::string(other) + ", " + title,

@@ -126,7 +126,7 @@ struct RecoverCommand {
   }
 
  private:
-  // What a simulated replay is compared with.
+  // Replays the log on one thread in two ways. The simulated replay is compared with the faster one.
   Result<SingleThread> measure_single_thread(RecoverOptions options, Progress& progress) const {
     SingleThread measured;
     for (const bool is_whole : {false, true}) {

@@ -26,9 +26,14 @@ std::string label(const RecoveryReport& report, uint32_t block) {
   return block < report.analysis.blocks.size() ? report.analysis.blocks[block] : "decoding";
 }
 
-// Lines that go from core to core with a task that another core takes: its queue's end, the task, the lane or
-// the set of pieces that it works on, and its list.
+// A core that takes a task from another one fetches these lines from it: the queue's end, the task, the lane
+// or the set of pieces that the task works on, and its list.
 constexpr double kLinesOfATask = 4;
+
+std::string memory_text(const MachineCosts& machine) {
+  if (machine.memory_bytes_per_ns == 0) return "an unknown rate, taken for endless";
+  return fmt::format("{:.1f} GB/s", machine.memory_bytes_per_ns);
+}
 
 double speedup(const SimulatedReplay& simulated, const SimulatedSchedule& schedule) {
   return simulated.single_thread.best_seconds() * 1e9 / schedule.makespan_ns;
@@ -37,7 +42,7 @@ double speedup(const SimulatedReplay& simulated, const SimulatedSchedule& schedu
 // Where the work fills the cores for longer than the longest path, more cores would help, and else they would
 // not.
 std::string limit(const SimulatedReplay::OnCores& on, const RecoveryReport& report) {
-  if (on.schedule.makespan_ns <= on.schedule.memory_ns) return "memory";
+  if (on.schedule.memory_ns > 0 && on.schedule.makespan_ns <= on.schedule.memory_ns) return "memory";
   if (on.schedule.busy_ns / on.schedule.cores > on.path.total_ns) return "cores";
   return label(report, on.path.limiting_block());
 }
@@ -74,13 +79,11 @@ std::string simulation_text(const SimulatedReplay& simulated, const RecoveryRepo
   std::string text = fmt::format(
       "Replay simulated from {} measured steps, {:.0f} ns to take up a task, {:.0f} more to take it from "
       "another core\n"
-      "One thread really takes {} with slices and {} with procedures whole; {} from memory, which gives the "
-      "{} here {:.1f} GB/s\n",
+      "One thread really takes {} with slices and {} with procedures whole; {} from memory, which gives {}\n",
       thousands(simulated.graph.steps.size()), simulated.graph.task_ns,
       kLinesOfATask * simulated.machine.handover_ns, seconds_text(simulated.single_thread.slices_seconds),
       seconds_text(simulated.single_thread.whole_seconds),
-      bytes_text(static_cast<uint64_t>(simulated.graph.memory_bytes)),
-      counted(simulated.machine.cores, "core"), simulated.machine.memory_bytes_per_ns);
+      bytes_text(static_cast<uint64_t>(simulated.graph.memory_bytes)), memory_text(simulated.machine));
   std::vector<std::vector<std::string>> rows = {
       {"block", "work", "of it locating", fmt::format("on the longest path, {} cores", last.schedule.cores)}};
   for (uint32_t b = 0; b < work.size(); ++b) {
@@ -92,7 +95,8 @@ std::string simulation_text(const SimulatedReplay& simulated, const RecoveryRepo
   rows.push_back({"all", ms(simulated.graph.work_ns()), "", ms(last.path.total_ns)});
   text += table_text(rows);
 
-  text += "No machine does better than this: what cores take from each other's caches is not in it\n";
+  text +=
+      "Upper bounds of the speed: cores that take lines from each other's caches make a real replay slower\n";
   rows = {{"cores", "seconds, lower bound", "times the best one thread, upper bound", "busy",
            "transactions/s, upper bound", "longest path", "limited by"}};
   for (const SimulatedReplay::OnCores& on : simulated.on_cores) {

@@ -1,6 +1,6 @@
 // Prints how long a recovery would take on other numbers of cores, as text and as JSON
-// (recovery/calls/schedule_simulation.h): upper bounds of its speed, and beside them how long one thread
-// really takes where nothing is done for the sake of others.
+// (recovery/calls/schedule_simulation.h): upper bounds of its speed, beside what real replays on one
+// thread take.
 #pragma once
 
 #include <algorithm>

@@ -52,7 +52,7 @@ class CheckpointSettings {
 };
 
 // The checkpoints of a run that was measured from `measured_from_ns` on.
-// Of all of them together.
+// Returns the bytes that these checkpoints wrote together.
 uint64_t checkpoint_bytes(const std::vector<TakenCheckpoint>& taken);
 Json checkpoints_json(const std::vector<TakenCheckpoint>& taken, uint64_t measured_from_ns);
 // A line of the run's text.

@@ -65,7 +65,7 @@ class Prefetcher {
   // deleted.
   bool peek(size_t at, ImageParts parts, std::byte* image) const;
   size_t size() const { return count_; }
-  // Of rows, of all groups so far.
+  // Returns how many cache lines of rows all groups so far asked for.
   uint64_t lines_asked_for() const { return lines_asked_for_; }
   // take() looks for the first round's rows from its look-up number `at` on: those before were not asked for.
   void go_on_at(size_t at) {

@@ -33,7 +33,7 @@ class ReplayAccess final : public RowAccess {
     prefetcher_.start(database_, lookups);
     while (!prefetcher_.done()) prefetcher_.step();
   }
-  // Cache lines of rows, by all of expect() so far.
+  // Returns how many cache lines of rows expect() has asked for so far.
   uint64_t lines_asked_for() const { return prefetcher_.lines_asked_for(); }
   // Must be called when other code has taken a row of its lane out of an index.
   void forget_expected() { prefetcher_.forget(); }

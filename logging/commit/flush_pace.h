@@ -1,8 +1,8 @@
-// FlushPace: how long records gather for a flush, at least, where how long flushes take decides it.
+// FlushPace: derives from the length of the last flushes how long records gather for the next one, at least.
 //
 // Why         Each flush takes processor time, and devices that others share, a virtual disk above all,
-//             answer many small flushes with stalls of tens of milliseconds. Of how many a device takes well,
-//             how long one takes tells most: so each is followed by a rest of some flushes' length.
+//             answer many small flushes with stalls of tens of milliseconds. A device that takes long for one
+//             flush takes few of them well. So the flusher rests after each for some flushes' length.
 // Invariants  the interval is the group's, or longer, up to kLongest.
 // Threads     one owner.
 #pragma once
@@ -19,9 +19,10 @@ class FlushPace {
 
   explicit FlushPace(const GroupCommit& group) : group_(group) {}
 
-  // One flush took so long. A stall counts as no more than kLongest: it says little of the next flush.
+  // Notes that one flush took so long. A stall counts as no more than kLongest, because it says little of the
+  // next flush.
   void flushed(std::chrono::nanoseconds took);
-  // From one sending to the next.
+  // Returns how long the flusher waits, at least, from one sending to the next.
   std::chrono::nanoseconds interval() const;
 
  private:

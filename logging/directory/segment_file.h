@@ -12,8 +12,8 @@
 // changes the file's extents, and so its fdatasync commits to the file system's journal. Measured on ext4, 16
 // KiB writes, four in flight: 0.17 ms into zeros, 0.29 ms into reserved space, at nearly twice the rate.
 // Zeros that are written as fast as the device takes them make the log's own flushes wait behind them, tens
-// of milliseconds at worst. So who has time writes them in short stretches, each synced before the next
-// begins.
+// of milliseconds at worst. So a caller that has time lets them be written in short stretches, each synced
+// before the next begins.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ struct SegmentFileOptions {
   bool is_destaged = false;          // from a ring in persistent memory (nvm_ring.h)
   // the first bytes there, durable before the segment is listed; not with direct_io
   ByteSpan behind_header{};
-  // How many bytes of zeros to write next, and to sync before it is asked again; it may wait before it
-  // answers. 0: to give up, with any error. None: all of them at once.
+  // Says how many bytes of zeros are written and synced next; it may wait before it answers. Where it says 0,
+  // making the segment is given up, with an error. Without it all zeros are written at once.
   std::function<size_t()> next_stretch{};
 };
 

@@ -60,7 +60,7 @@ TEST_F(SegmentFiles, TheNextOnesAreReady) {
   SegmentSupply supply(*manifest_, {.file = {.segment_bytes = kSegmentFileBytes, .direct_io = false}},
                        numbers, [] {});
   must(supply.wait_until_ready());
-  // Nobody asks for them, and yet there come to be two; a third only once one was taken.
+  // There come to be two before any is asked for.
   while (manifest_->current().segments.size() < 2) std::this_thread::yield();
   std::vector<uint32_t> taken;
   while (taken.size() < 5) {

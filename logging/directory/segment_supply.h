@@ -90,7 +90,7 @@ class SegmentSupply {
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Segment>> prepared_;  // by number
   std::optional<Error> failure_;
-  bool is_waited_for_ = true;  // a segment is
+  bool is_waited_for_ = true;  // the log, or its opening, waits for a segment
   bool closing_ = false;
 
   std::thread thread_;

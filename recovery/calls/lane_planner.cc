@@ -20,7 +20,7 @@ constexpr double kSampleFade = 0.8;
 constexpr double kCostFade = 0.95;
 // Fewer observed pieces tell nothing.
 constexpr double kFewestObserved = 16;
-// To read and decode a call, which any thread does, in operations, before it has been measured.
+// What reading and decoding a call costs, in operations, until it has been measured. Any thread does it.
 constexpr double kDecodeCost = 1;
 // To locate a piece's rows, and to run it by itself in a short lane, in operations.
 constexpr double kLaneCost = 1.3;

@@ -77,18 +77,18 @@ class LanePlanner {
   // `samples`: one for each map of the block.
   void observe(uint32_t block, std::span<const LaneSample> samples);
 
-  // One lane ran so many operations, by work(), of the block's in so long.
+  // Notes that one lane ran so many of the block's operations, as work() counts them, in so long.
   void observe_time(uint32_t block, double operations, double seconds);
-  // A batch of so many calls was decoded in so long.
+  // Notes that a batch of so many calls was decoded in so long.
   void observe_decoding(size_t calls, double seconds);
 
-  // One call's operations in the block.
+  // Returns how many operations one call of the procedure has in the block.
   double work(uint32_t block, ProcedureId procedure) const { return blocks_[block].work[procedure.value]; }
   // How many lanes a block can come to have.
   uint32_t most_lanes(uint32_t block) const;
 
  private:
-  // What was measured of late.
+  // How many operations were measured of late, and how long they took.
   struct Cost {
     double operations = 0;
     double seconds = 0;

@@ -117,7 +117,7 @@ TEST_F(LanePlannerTest, ABlockWhoseOperationsTakeLongerHasMoreWork) {
   const std::vector<LanePlacement> placements = plan(measured, {100, 100, 0});
   EXPECT_GT(placements[block_of(0)].lanes, 1u);
   EXPECT_EQ(placements[block_of(1)].lanes, 1u);
-  // What decoding takes, any thread takes: so the same block is less than one thread's share of all.
+  // Any thread decodes. Once decoding takes most of the time, the block is less than one thread's share.
   for (int batch = 0; batch < 200; ++batch) measured.observe_decoding(200, 3000e-6);
   EXPECT_EQ(plan(measured, {100, 100, 0})[block_of(0)].lanes, 1u);
 }

@@ -24,7 +24,7 @@ CREATE PROCEDURE take_all() LANGUAGE plpgsql AS $$ BEGIN UPDATE stock SET n = n 
 
 class Sampling : public testing::Test {
  protected:
-  // Of one call by the block's first map that tells rows apart.
+  // Samples one call, and returns what was found by the block's first lane map.
   LaneSample sample(std::string_view procedure, std::vector<Argument> arguments) {
     const Call call{fixture_.program().find_procedure(procedure)->id, std::move(arguments)};
     ReplayOptions options;

@@ -140,7 +140,7 @@ class Simulation {
     queued_ += ready.size();
   }
 
-  // To cores that have nothing to do.
+  // Gives the oldest queued steps to the cores that have nothing to do.
   void share_out(double at) {
     while (queued_ > 0 && !idle_.empty()) {
       const auto oldest = std::ranges::min_element(queues_, {}, [](const std::deque<Queued>& queue) {
