@@ -1,11 +1,11 @@
 // Goal: what is measured of the machine is of the cores that the process may run on.
 // Method: measured as the test finds the machine, and once more on one core alone.
-#include "base/machine_costs.h"
-
 #include <gtest/gtest.h>
 #include <sched.h>
 
 #include <thread>
+
+#include "base/machine_costs.h"
 
 namespace mneme {
 namespace {
