@@ -91,6 +91,7 @@ struct EmbeddedDatabase::State {
   const EmbeddedOptions options;
   const uint64_t process = this_process();
   std::unique_ptr<WorkingDatabase> working;
+  RecoveryReport report;
 
   std::mutex mutex;                // guards what follows
   std::vector<bool> is_connected;  // by worker
@@ -114,7 +115,8 @@ struct Connection::Inside {
       : database(std::move(of)),
         worker(number),
         statements(std::make_unique<LiveSession>(*database->working, worker, hardware_threads(),
-                                                 database->options.lock_timeout)) {}
+                                                 database->options.lock_timeout,
+                                                 [this] { return database->present_code(); })) {}
   // The sessions end before their worker is another's.
   ~Inside() {
     if (database->is_in_child()) {
@@ -182,6 +184,10 @@ CallResult Connection::call(std::string_view procedure, std::span<const Argument
   const Working working(inside_.get());
   if (working.refusal != nullptr) return Inside::refuse(working.refusal, working.sqlstate);
   return inside_->call(procedure, arguments);
+}
+
+LiveSession& Connection::session() {
+  return *inside_->statements;
 }
 
 Connection::Inside::Calls& Connection::Inside::present_calls() {
@@ -268,6 +274,7 @@ Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::stri
   options.log.workers = options.connections;
   std::vector<std::string> notices;
   std::optional<WorkingDatabase> working;
+  RecoveryReport report;
   if (holds_database(*directory)) {
     RecoverOptions recover;
     recover.execution = options.execution;
@@ -275,6 +282,7 @@ Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::stri
     Result<OpenedDatabase> opened = open_for_work(*directory, recover, options.log);
     if (!opened) return opened.error();
     notices = opened->report.notices;
+    report = std::move(opened->report);
     working.emplace(std::move(opened->working));
   } else {
     Result<std::unique_ptr<Program>> program = compile("", "");
@@ -288,9 +296,15 @@ Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::stri
     working.emplace(std::move(created->working));
   }
   for (const std::string& notice : working->log().notices()) notices.push_back(notice);
+  working->database().set_concurrency(options.concurrency);
   auto state = std::make_shared<State>(*std::move(directory), std::move(options), *std::move(working));
+  state->report = std::move(report);
   for (const std::string& notice : notices) state->tell(notice);
   return std::unique_ptr<EmbeddedDatabase>(new EmbeddedDatabase(std::move(state)));
+}
+
+const RecoveryReport& EmbeddedDatabase::recovered() const {
+  return state_->report;
 }
 
 WorkingDatabase& EmbeddedDatabase::working() {

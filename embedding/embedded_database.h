@@ -45,6 +45,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/transaction/concurrency.h"
 #include "procedures/native/compiled_units.h"
 #include "procedures/session/session.h"
 #include "recovery/database/data_directory.h"
@@ -58,6 +59,7 @@ struct EmbeddedOptions {
   // The content of a new database's log; an existing database keeps its own.
   RecordContent records = RecordContent::kCommand;
   DurableLogOptions log = {};  // buffer, device, flushes; its `workers` are the connections
+  Concurrency concurrency = {};
   // Gets sentences for the user: what recovery found, why procedures are interpreted. Called by any thread,
   // one at a time. It may use neither the database nor its connections, and what it throws is dropped.
   std::function<void(const std::string&)> notice = {};
@@ -91,6 +93,10 @@ class Connection {
     return call(procedure, std::span(arguments.begin(), arguments.size()));
   }
 
+  // The statements themselves, for a server, which waits for nothing (live_session.h). Nothing checks then that
+  // one thread at a time uses the connection.
+  LiveSession& session();
+
  private:
   friend class EmbeddedDatabase;
   struct Inside;
@@ -113,6 +119,9 @@ class EmbeddedDatabase {
   // calls run. For programs that measure: before the first call of a version of the schema there is nothing
   // to wait for.
   Execution await_machine_code();
+
+  // The report of the recovery that opened it; empty of a new one.
+  const RecoveryReport& recovered() const;
 
   // For what connections don't offer: checkpoints, counters, digests. Not in a child of fork().
   WorkingDatabase& working();

@@ -21,9 +21,11 @@ MAY_INCLUDE = {
     "recovery": {"base", "logging", "engine", "procedures", "analyzer"},
     "workloads": {"base", "engine", "procedures"},
     "embedding": {"base", "logging", "engine", "procedures", "recovery"},
+    "server": {"base", "network", "logging", "engine", "procedures", "recovery", "embedding"},
     "experiments": {"base"},
     "bench": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads"},
-    "cli": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads", "experiments"},
+    "cli": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "embedding", "server", "workloads",
+            "experiments"},
 }
 # The rooms of a folder: each may include those before it. "" is the folder itself, for files that stand in no room.
 ROOMS = {
@@ -32,6 +34,7 @@ ROOMS = {
     "engine": ["schema", "index", "table", "transaction", "checkpoint"],
     "procedures": ["ir", "values", "parser", "binder", "interpreter", "native", "session"],
     "recovery": ["log", "rows", "calls", "database", "standby"],
+    "server": ["protocol", "session", "listener"],
     "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],
     "cli": ["output", "option", "measure", "crash", "command"],
 }

@@ -25,6 +25,7 @@ void add_native_command(CLI::App& program, Action& chosen);
 void add_logbench_command(CLI::App& program, Action& chosen);
 void add_sql_command(CLI::App& program, Action& chosen);
 void add_serve_command(CLI::App& program, Action& chosen);
+void add_crash_target_command(CLI::App& program, Action& chosen);
 void add_logd_command(CLI::App& program, Action& chosen);
 void add_follow_command(CLI::App& program, Action& chosen);
 void add_experiment_command(CLI::App& program, Action& chosen);

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <climits>
-#include <csignal>
 #include <memory>
 
 #include "cli/command/commands.h"
+#include "cli/command/stop_signals.h"
 #include "cli/option/option_table.h"
 #include "logging/directory/database_files.h"
 #include "network/log_connection.h"
@@ -37,14 +37,6 @@ void tell(const std::string& sentence) {
   (void)std::fwrite(line.data(), 1, line.size(), stdout);
   (void)std::fflush(stdout);
   std::clearerr(stdout);
-}
-
-// The end of a terminal ends the server in order, unless its parent ignores the signal, as nohup does.
-void handle_signals() {
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGTERM, stop_serving);
-  std::signal(SIGINT, stop_serving);
-  if (std::signal(SIGHUP, stop_serving) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 struct LogdCommand {
@@ -87,7 +79,7 @@ struct LogdCommand {
     auto server = LogServer::start(options);
     if (!server) return server.error();
     serving = server->get();
-    handle_signals();
+    stop_on_signals(stop_serving);
     tell(fmt::format("listening on {}{}", (*server)->address().text(), key == nullptr ? "" : ", with TLS"));
     return (*server)->run();
   }

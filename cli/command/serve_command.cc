@@ -1,71 +1,151 @@
-// mneme serve: opens a data directory and runs the calls that come over inherited sockets: the process that
-// `mneme crash` and `mneme demo` start in order to kill it.
+// mneme serve: a database behind PostgreSQL's protocol.
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 #include "cli/command/commands.h"
-#include "cli/crash/call_server.h"
+#include "cli/command/stop_signals.h"
 #include "cli/measure/workload_database.h"
 #include "cli/option/checkpoint_settings.h"
 #include "cli/option/concurrency_option.h"
+#include "cli/option/execution_option.h"
 #include "cli/option/log_buffer_settings.h"
 #include "cli/option/log_content_settings.h"
 #include "cli/option/log_device_settings.h"
 #include "cli/option/option_table.h"
+#include "cli/option/output_options.h"
+#include "cli/option/workload_settings.h"
 #include "cli/output/output.h"
+#include "cli/output/text.h"
+#include "embedding/embedded_database.h"
+#include "logging/directory/manifest.h"
+#include "server/listener/server.h"
 
 namespace mneme {
 namespace {
 
+constexpr const char* kServePlace = "127.0.0.1:5433";
+
+// The server that the signals stop.
+Server* database_server = nullptr;
+
+void stop_database_server(int) {
+  database_server->stop();
+}
+
 struct ServeCommand {
   std::string directory;
+  bool create = false;
+  std::string workload;
+  WorkloadSettings settings;
+  std::string listen;
+  std::string socket;
+  uint32_t connections = 256;
+  uint32_t blocks = 128;
+  uint32_t threads = default_threads();
+  std::string network = "uring";
+  LogContentSettings content;
   LogDeviceSettings device;
-  uint64_t device_seed = 1;
-  std::vector<int> channels;
-  ExecutionOption execution;
-  ConcurrencyOption concurrency;
   LogBufferSettings buffer;
   CheckpointSettings checkpoints;
-  LogContentSettings content;
+  ExecutionOption execution;
+  ConcurrencyOption concurrency;
+  Output output;
 
   Result<void> run(const CLI::App& command) {
-    DurableLogOptions options;
-    RETURN_IF_ERROR(buffer.choose(command, options));
-    options.workers = static_cast<uint32_t>(channels.size());
-    RETURN_IF_ERROR(checkpoints.choose(command, options));
-    RETURN_IF_ERROR(device.choose(command, options));
-    if (traits_of(options.device).is_bounded) RETURN_IF_ERROR(checkpoints.take_when_full(options));
-    options.device_options.lossy_seed = device_seed;
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
     const Result<Concurrency> kept_apart = concurrency.get();
     if (!kept_apart) return kept_apart.error();
-    Result<WorkloadDatabase> opened = WorkloadDatabase::open(directory, options, *wanted, /*quiet=*/true);
-    if (!opened) return opened.error();
-    WorkingDatabase& working = opened->working();
-    working.database().set_concurrency(*kept_apart);
-
-    const Output output;
-    const auto schedule = checkpoints.start(opened->working(), opened->recovered(), &output);
-    SessionOptions session{opened->procedures().functions()};
-    content.choose(session, device_seed);
-    std::mutex mutex;
-    std::optional<Error> first_error;
-    std::vector<std::thread> threads;
-    for (uint32_t i = 0; i < channels.size(); ++i) {
-      threads.emplace_back([&, i] {
-        CallServer server(working.program(), working.database(), WorkerId{i}, session,
-                          CallChannel(channels[i]));
-        if (Result<void> result = server.run(); !result) {
-          const std::lock_guard lock(mutex);
-          if (!first_error) first_error = result.error();
-        }
-      });
+    if (!workload.empty() && !create) {
+      return invalid_argument(
+          "--workload says what a new database begins with: say --create, too, or leave it out");
     }
-    for (std::thread& thread : threads) thread.join();
-    if (first_error) return *first_error;
+    if (command.count("--warehouses") > 0 && workload.empty())
+      return invalid_argument("--scale is of a workload: name it by --workload, or leave it out");
+    if (command.count("--log") > 0 && !create)
+      return invalid_argument(
+          "--log says what a new database's log is to hold: say --create, too, or leave it out");
+    if (content.is_off()) return invalid_argument("a server's database has a log: leave --log off out");
+    Result<ServerOptions> options = server_options(command);
+    if (!options) return options.error();
+
+    EmbeddedOptions opening;
+    opening.connections = seats_of(*options);
+    opening.execution = *wanted;
+    opening.concurrency = *kept_apart;
+    opening.notice = [this](const std::string& sentence) { output.notice(sentence); };
+    opening.lock_timeout = std::nullopt;
+    RETURN_IF_ERROR(buffer.choose(command, opening.log));
+    RETURN_IF_ERROR(checkpoints.choose(command, opening.log));
+    RETURN_IF_ERROR(device.choose(command, opening.log));
+    if (traits_of(opening.log.device).is_bounded) RETURN_IF_ERROR(checkpoints.take_when_full(opening.log));
+    RETURN_IF_ERROR(concurrency.check_device(command, opening.log));
+    const Result<LogContent> records = content.content();
+    if (!records) return records.error();
+    opening.records = records->records;
+    RETURN_IF_ERROR(make_database(opening.log, *records, *wanted));
+
+    Result<std::unique_ptr<EmbeddedDatabase>> database = EmbeddedDatabase::open(directory, opening);
+    if (!database) return database.error();
+    const auto schedule = checkpoints.start((*database)->working(), (*database)->recovered(), &output);
+    Result<std::unique_ptr<Server>> server = Server::start(**database, *options);
+    if (!server) return server.error();
+    database_server = server->get();
+    stop_on_signals(stop_database_server);
+    tell_ready(**server);
+    const Result<void> served = (*server)->run();
+    const Server::Counters counters = (*server)->counters();
+    RETURN_IF_ERROR(output.json(
+        {{"command", "serve"}, {"clients", counters.clients}, {"refused_clients", counters.refused}}));
+    return served;
+  }
+
+ private:
+  Result<ServerOptions> server_options(const CLI::App& command) const {
+    ServerOptions options;
+    if (!listen.empty() || socket.empty()) {
+      Result<ServerAddress> address = server_address(listen.empty() ? kServePlace : listen);
+      if (!address) return address.error();
+      if (address->is_local())
+        return invalid_argument("--listen is HOST:PORT; a Unix socket's directory is named by --socket");
+      options.listen = *address;
+    }
+    options.socket_directory = socket;
+    options.connections = connections;
+    options.blocks = command.count("--blocks") > 0 ? blocks : std::min(blocks, connections);
+    options.threads = threads;
+    options.network = network == "poll" ? SocketMethod::kPoll : SocketMethod::kUring;
+    options.tell = [this](const std::string& sentence) { output.notice(sentence); };
+    return options;
+  }
+
+  // Where a workload is wanted; an empty database EmbeddedDatabase makes.
+  Result<void> make_database(const DurableLogOptions& log, const LogContent& records, Execution wanted) {
+    if (holds_database(directory)) return {};
+    if (!create) {
+      return invalid_argument("{} holds no database: name another directory, or make one there with --create",
+                              directory);
+    }
+    if (workload.empty()) return {};
+    settings.choose(workload);
+    DurableLogOptions loading = log;
+    loading.workers = 1;
+    const Result<WorkloadDatabase> made =
+        WorkloadDatabase::create(directory, settings, records, loading, wanted, output.quiet());
+    if (!made) return made.error();
     return {};
+  }
+
+  // The first line, which programs that start a server wait for.
+  static void tell_ready(const Server& server) {
+    if (const std::optional<ServerAddress> address = server.address()) {
+      fmt::print("ready: {} {}\n", address->host, address->port);
+    } else {
+      fmt::print("ready: {}\n", server.socket_path());
+    }
+    std::fflush(stdout);
   }
 };
 
@@ -74,17 +154,25 @@ struct ServeCommand {
 void add_serve_command(CLI::App& program, Action& chosen) {
   auto command = std::make_shared<ServeCommand>();
   CLI::App* app =
-      program.add_subcommand("serve", "run the calls that come over inherited sockets (used by crash)");
+      program.add_subcommand("serve", "a server that PostgreSQL's clients drive: psql, pgbench, drivers");
   const OptionTaker take(*app);
   take("directory", command->directory);
-  command->device.add_options(*app);
-  take("--device-seed", command->device_seed);
+  take("--create", command->create);
+  take("--workload", command->workload);
+  take("--warehouses,--scale", command->settings.options.scale);
+  take("--log", command->content.log);
+  take("--listen", command->listen);
+  take("--socket", command->socket);
+  take("--connections", command->connections);
+  take("--blocks", command->blocks);
+  take("--threads", command->threads);
+  take("--network", command->network);
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
-  take("--channel", command->channels);
   command->buffer.add_options(*app);
+  command->device.add_options(*app);
   command->checkpoints.add_options(*app);
-  command->content.add_ad_hoc_option(*app);
+  add_output_options(*app, command->output);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

@@ -73,6 +73,7 @@ class Shell {
     Json object = result_json(result);
     object["statement"] = statement.text;
     results_.push_back(std::move(object));
+    if (!result.notice.empty()) say(fmt::format("NOTICE:  {}\n", result.notice));
     if (!result.warning.empty()) say(fmt::format("WARNING:  {}\n", result.warning));
     if (result.ok()) {
       output_.text(result_text(result));

@@ -64,7 +64,7 @@ std::vector<Pass> passes_for(const Manifest& manifest, const std::string& archiv
 
 Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& workload,
                                    const Program& program, Witness& witness) {
-  std::vector<std::string> serve{"serve",         setting.directory,
+  std::vector<std::string> serve{"crash-target",  setting.directory,
                                  "--device-seed", std::to_string(setting.device_seed),
                                  "--execution",   std::string(name_of(setting.execution)),
                                  "--adhoc",       std::to_string(setting.ad_hoc_percent)};

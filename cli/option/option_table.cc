@@ -81,6 +81,11 @@ constexpr OptionRow kTable[] = {
      positive},
 
     // Workloads
+    {kWorkload, "--workload",
+     "serve --create: the database begins with this workload's tables, procedures and rows: one of {}, or "
+     "FILE.sql; "
+     "default: empty",
+     false, nullptr, false, 0, listed_workloads},
     {kWorkload, "workload", "one of {}; or your own, FILE.sql with tables and procedures", false, nullptr,
      true, 0, listed_workloads},
     {kWorkload, "--calls",
@@ -372,11 +377,15 @@ constexpr OptionRow kTable[] = {
      "the flusher's bandwidth",
      false, positive},
     {kCommand, "--listen",
-     "HOST:PORT, of TCP, with --key or, on loopback, --no-key; port 0: one that is free. With one of those "
-     "two "
-     "alone 127.0.0.1:7433"},
+     "HOST:PORT, of TCP; port 0: one that is free; serve: on loopback, 127.0.0.1:5433 unless --socket is "
+     "given "
+     "alone; logd: with --key or, on loopback, --no-key; with one of those two alone 127.0.0.1:7433"},
+    {kCommand, "--connections", "clients at the same time", kShown, positive},
+    {kCommand, "--blocks", "transaction blocks that are open at the same time; clients beyond them wait",
+     kShown, positive},
     {kCommand, "--socket",
-     "PATH of a Unix socket, for this user's engines and root's, in a directory that no other user can "
+     "serve: a directory for the Unix socket .s.PGSQL.PORT, which no other user can write; logd: the PATH of "
+     "a Unix socket, for this user's engines and root's, in a directory that no other user can "
      "write; "
      "without any option of TCP, `socket` in the data directory"},
     {kCommand, "--key",
@@ -405,7 +414,10 @@ constexpr OptionRow kTable[] = {
     {kCommand, "--command", "statements to run"},
     {kCommand, "--keep-going",
      "continue after a statement that fails; without it a script ends there, with exit status 1"},
-    {kCommand, "--create", "make the database, without tables: the statements create them"},
+    {kCommand, "--create",
+     "make the database, if the directory holds none (sql: it must hold none): without tables, which "
+     "statements create, or with "
+     "--workload"},
     {kCommand, "name",
      "figures, as pacman-figure-16; list: all there are; report: write the report of what --output holds "
      "again"},

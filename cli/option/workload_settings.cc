@@ -107,14 +107,16 @@ bool read_own_attributes(const Attributes& attributes, const std::string& name, 
 
 }  // namespace
 
+void WorkloadSettings::choose(const std::string& text) {
+  name = text;
+  if (!is_own_workload(text)) return;
+  options.files.sql = text;
+  name = file_name(text);
+}
+
 void WorkloadSettings::add_options(CLI::App& command) {
   const OptionTaker take(command);
-  take.function("workload", [this](const std::string& text) {
-    name = text;
-    if (!is_own_workload(text)) return;
-    options.files.sql = text;
-    name = file_name(text);
-  });
+  take.function("workload", [this](const std::string& text) { choose(text); });
   take("--calls", options.files.calls);
   take("--rows", options.files.rows);
   take("--warehouses,--scale", options.scale);

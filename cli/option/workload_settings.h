@@ -17,6 +17,8 @@ struct WorkloadSettings {
   std::string name;  // of a user's own, its .sql file's
   WorkloadOptions options;
 
+  // The workload of this name, or the file of a user's own.
+  void choose(const std::string& text);
   // Options that shape the database and the calls: --warehouses, --scale, --seed, --mix, and those that only
   // some workloads have.
   void add_options(CLI::App& command);

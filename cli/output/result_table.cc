@@ -51,6 +51,7 @@ Json result_json(const StatementResult& result) {
   if (!result.ok()) return {{"sqlstate", result.sqlstate}, {"message", result.message}};
   Json object{{"tag", result.tag}};
   if (!result.warning.empty()) object["warning"] = result.warning;
+  if (!result.notice.empty()) object["notice"] = result.notice;
   if (result.columns.empty()) return object;
   object["columns"] = Json::array();
   for (const ResultColumn& column : result.columns) {

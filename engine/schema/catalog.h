@@ -31,6 +31,8 @@ struct Column {
   std::string name;
   Type type;
   bool nullable = true;
+  // The value of an INSERT that gives none, as SQL; empty: NULL. For the binder: the engine doesn't read it.
+  std::string initial = {};
 
   bool operator==(const Column&) const = default;
 };

@@ -34,13 +34,18 @@ void SchemaLatch::go_on(WorkerId slot) {
   inside_[slot.value]->store(this_thread(), std::memory_order_relaxed);
 }
 
-SchemaLatch::Entered SchemaLatch::enter(WorkerId slot) {
+bool SchemaLatch::try_enter(WorkerId slot) {
   std::atomic<uint32_t>& inside = *inside_[slot.value];
+  const uint32_t before = inside.exchange(this_thread(), std::memory_order_acq_rel);
+  DCHECK(before == 0);
+  if (!is_closed_.load(std::memory_order_acquire)) return true;
+  inside.store(0, std::memory_order_release);
+  return false;
+}
+
+SchemaLatch::Entered SchemaLatch::enter(WorkerId slot) {
   for (;;) {
-    const uint32_t before = inside.exchange(this_thread(), std::memory_order_acq_rel);
-    DCHECK(before == 0);
-    if (!is_closed_.load(std::memory_order_acquire)) return Entered::kInside;
-    inside.store(0, std::memory_order_release);
+    if (try_enter(slot)) return Entered::kInside;
     if (is_inside()) return Entered::kOwnBlock;
     std::unique_lock lock(mutex_);
     opened_.wait(lock, [this] { return !is_closed_.load(std::memory_order_acquire); });

@@ -56,12 +56,16 @@ class CallBinder {
   CallBinder(const Program& program, BoundCall& bound)
       : program_(program), bound_(bound), names_(program.catalog, bound.procedure) {}
 
+  void declare(std::span<const Type> parameters) { names_.declare_parameters(parameters); }
+
   void bind(const syntax::Command& call) {
     const ir::Procedure* callee = program_.find_procedure(call.name.text);
-    if (callee == nullptr) refuse(call.name.where, "procedure {} does not exist", call.name.text);
+    if (callee == nullptr)
+      refuse_as(sqlstate::kUndefinedFunction, call.name.where, "procedure {} does not exist", call.name.text);
     if (callee->parameters.size() != call.args.size()) {
-      refuse(call.name.where, "procedure {} takes {} arguments, and is given {}", callee->name,
-             callee->parameters.size(), call.args.size());
+      refuse_as(sqlstate::kUndefinedFunction, call.name.where,
+                "procedure {} takes {} arguments, and is given {}", callee->name, callee->parameters.size(),
+                call.args.size());
     }
     bound_.callee = callee->id;
     bound_.procedure.name = "arguments of " + callee->name;
@@ -74,8 +78,17 @@ class CallBinder {
     const ir::Variable& parameter = callee.variables[callee.parameters[n].variable.value];
     bound_.arrays.emplace_back();
     if (parameter.type.is_array) {
-      bound_.arrays.back() = array_text(expr);
+      bound_.arrays.back() = array(expr, parameter.type);
       return;
+    }
+    if (expr.kind == syntax::ExprKind::kParameter) {
+      const VariableId own = names_.parameter(expr);
+      if (names_.type_of(own).kind == TypeKind::kNull) {
+        Type type = parameter.type;
+        type.precision = 0;
+        type.length = 0;
+        names_.set_parameter_type(own, type);
+      }
     }
     // No name of the user's holds a blank.
     const syntax::Name name{fmt::format("argument {}", n + 1), expr.where};
@@ -192,16 +205,25 @@ class CallBinder {
            n + 1, callee.name, parameter.name, to_string(parameter.type), to_string(parameter.type));
   }
 
-  static std::optional<std::string> array_text(const syntax::Expr& expr) {
+  BoundCall::Array array(const syntax::Expr& expr, const Type& type) {
     switch (expr.kind) {
       case syntax::ExprKind::kNull:
-        return std::nullopt;
+        return {};
       case syntax::ExprKind::kEmptyArray:
-        return "{}";
+        return {.parameter = {}, .text = "{}"};
       case syntax::ExprKind::kString:
-        return expr.text;
+        return {.parameter = {}, .text = expr.text};
+      case syntax::ExprKind::kParameter: {
+        const VariableId own = names_.parameter(expr);
+        if (names_.type_of(own).kind == TypeKind::kNull) names_.set_parameter_type(own, type);
+        const Type& given = names_.type_of(own);
+        if (!given.is_array || given.kind != type.kind)
+          refuse(expr.where, "${} is of type {}, and a {} is wanted", expr.text, to_string(given),
+                 to_string(type));
+        return {.parameter = own.value, .text = {}};
+      }
       default:
-        refuse(expr.where, "an array is given as text, as '{{1,2,3}}'");
+        refuse(expr.where, "an array is given as text, as '{{1,2,3}}', or as a parameter");
     }
   }
 
@@ -214,43 +236,115 @@ class CallBinder {
 
 namespace {
 
-BoundQuery bind_query_deep(const Program& program, const syntax::Operation& operation) {
+constexpr const char* kIndeterminateType = "42P18";
+
+// What the binding of a statement has said of its parameters: the type of each is that of the first place
+// that names it.
+class LearnedTypes {
+ public:
+  explicit LearnedTypes(std::vector<Type>& types) : types_(types), places_(types.size()) {}
+
+  void look_at(const ir::Procedure& procedure, std::span<const ir::Statement> statements) {
+    for (const ir::Operation& operation : procedure.operations)
+      ir::for_each_expression(operation, [&](const ir::Expr& whole) { look_at(whole); });
+    for (const ir::Statement& statement : statements) {
+      if (statement.expr) look_at(*statement.expr);
+    }
+    // Of arrays, which are no values.
+    for (size_t i = 0; i < types_.size(); ++i) {
+      if (types_[i].kind == TypeKind::kNull) types_[i] = procedure.variables[i].type;
+    }
+    for (size_t i = 0; i < types_.size(); ++i) {
+      if (types_[i].kind != TypeKind::kNull) continue;
+      refuse_as(kIndeterminateType, procedure.where, "could not determine data type of parameter ${}", i + 1);
+    }
+  }
+
+ private:
+  void look_at(const ir::Expr& whole) {
+    ir::walk(whole, [&](const ir::Expr& part) {
+      if (part.kind != ir::ExprKind::kVariable || part.variable.value >= types_.size()) return;
+      const size_t number = part.variable.value;
+      const bool is_first = !places_[number] || std::pair(part.where.line, part.where.column) <
+                                                    std::pair(places_[number]->line, places_[number]->column);
+      if (part.type.kind == TypeKind::kNull || !is_first) return;
+      if (!places_[number] && types_[number].kind != TypeKind::kNull) return;  // it was given
+      places_[number] = part.where;
+      types_[number] = part.type;
+      types_[number].precision = 0;
+      types_[number].length = 0;
+    });
+  }
+
+  std::vector<Type>& types_;
+  std::vector<std::optional<ir::SourceLocation>> places_;
+};
+
+bool has_unknown(std::span<const Type> types) {
+  return std::ranges::any_of(types, [](const Type& type) { return type.kind == TypeKind::kNull; });
+}
+
+BoundQuery bind_query_deep(const Program& program, const syntax::Operation& operation,
+                           std::span<const Type> parameters) {
   BoundQuery query;
   query.procedure.name = "statement";
   query.procedure.where = operation.where;
   Names names(program.catalog, query.procedure);
+  names.declare_parameters(parameters);
   names.open_block();
   std::vector<IndexId> ordered;  // has no say in a catalog that is settled
   OperationBinder binder(program.catalog, query.strings, ordered, names, query.procedure);
-  ir::Statement loop;
-  loop.kind = ir::StatementKind::kForQuery;
-  loop.where = operation.where;
-  loop.operation = binder.bind(operation, OperationBinder::Use::kUser, {});
-  if (std::optional<ir::Expr> raising = binder.take_raising())
-    query.body.statements.push_back(make_raising(std::move(*raising)));
-  query.body.mark(loop, {.mode = ir::OperationMode::kPerformAndRecord});
-  query.body.statements.push_back(std::move(loop));
-  ir::Operation& bound = query.procedure.operations[0];
-  expect_no_order_of_hash_tables(program.catalog, bound);
+  const auto add = [&](const syntax::Operation& part) {
+    ir::Statement loop;
+    loop.kind = ir::StatementKind::kForQuery;
+    loop.where = part.where;
+    names.open_block();
+    loop.operation = binder.bind(part, OperationBinder::Use::kUser, {});
+    names.close_block();
+    if (std::optional<ir::Expr> raising = binder.take_raising())
+      query.body.statements.push_back(make_raising(std::move(*raising)));
+    query.body.mark(loop, {.mode = ir::OperationMode::kPerformAndRecord});
+    query.body.statements.push_back(std::move(loop));
+    expect_no_order_of_hash_tables(program.catalog, query.procedure.operations.back());
+  };
+  add(operation);
   const std::vector<std::string> output_names = binder.output_names();
+  const ir::Operation& bound = query.procedure.operations[0];
   for (size_t i = 0; i < bound.outputs.size(); ++i) {
     query.columns.push_back(
         {output_names[i].empty() ? "?column?" : output_names[i], bound.outputs[i].expr.type});
   }
+  for (const std::vector<syntax::Expr>& row : operation.more_rows) add(operation.with_row(row));
   return query;
+}
+
+BoundCall bind_call_deep(const Program& program, const syntax::Command& call,
+                         std::span<const Type> parameters) {
+  BoundCall bound;
+  CallBinder binder(program, bound);
+  binder.declare(parameters);
+  binder.bind(call);
+  return bound;
 }
 
 }  // namespace
 
-BoundQuery bind_query(const Program& program, const syntax::Operation& operation) {
-  return on_deep_stack([&] { return bind_query_deep(program, operation); });
+BoundQuery bind_query(const Program& program, const syntax::Operation& operation,
+                      std::vector<Type>& parameters) {
+  return on_deep_stack([&] {
+    BoundQuery bound = bind_query_deep(program, operation, parameters);
+    if (!has_unknown(parameters)) return bound;
+    LearnedTypes(parameters).look_at(bound.procedure, bound.body.statements);
+    return bind_query_deep(program, operation, parameters);
+  });
 }
 
-BoundCall bind_call(const Program& program, const syntax::Command& call) {
+BoundCall bind_call(const Program& program, const syntax::Command& call, std::vector<Type>& parameters) {
   return on_deep_stack([&] {
-    BoundCall bound;
-    CallBinder(program, bound).bind(call);
-    return bound;
+    BoundCall bound = bind_call_deep(program, call, parameters);
+    if (!has_unknown(parameters)) return bound;
+    LearnedTypes(parameters).look_at(bound.procedure, bound.procedure.body);
+    return bind_call_deep(program, call, parameters);
   });
 }
 

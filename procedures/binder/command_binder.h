@@ -1,11 +1,15 @@
 // Command binder: a session's SELECT, INSERT, UPDATE, DELETE or CALL to what the interpreter runs: an
-// anonymous procedure.
+// anonymous procedure, whose parameters are the statement's own, $1, $2 ...
 //
 // Flow        parse_command -> bind_query or bind_call -> sql_session.h
-// Invariants  a query is one FOR loop without a body over its operation, which records its rows
-//             (recording.h): whatever the operation, its rows are those of `columns`, and without columns
-//             only their count means something. a call's arguments are the INOUT parameters of a procedure
-//             that assigns them. nothing here asks for an index to be ordered, as the indexes are there
+// Parameters  one whose type is not given takes that of the place where the statement first names it, as in
+//             PostgreSQL: the statement is bound once to learn the types, and again with them. A numeric one
+//             has so many digits after the point as its type says; for a value of more of them the statement
+//             is bound again.
+// Invariants  a query is a FOR loop without a body over its operation, which records its rows (recording.h):
+//             whatever the operation, its rows are those of `columns`, and without columns only their count
+//             means something. An INSERT of several rows is as many loops. a call's arguments are the INOUT
+//             parameters, behind the statement's own, of a procedure that assigns them. nothing here asks for an index to be ordered, as the indexes are there
 //             already: what reads a range of a hash table gets its rows in no order, and sorts them where one
 //             is wanted.
 // Errors      as compile() has them: the construct, and what is accepted instead.
@@ -27,6 +31,8 @@ namespace mneme {
 struct ResultColumn {
   std::string name;
   Type type;
+
+  bool operator==(const ResultColumn&) const = default;
 };
 
 struct BoundQuery {
@@ -37,15 +43,23 @@ struct BoundQuery {
 };
 
 struct BoundCall {
+  // An array that is an argument: a parameter of the statement, or text as in '{1,2}'; neither: NULL.
+  struct Array {
+    std::optional<uint32_t> parameter;
+    std::optional<std::string> text;
+  };
+
   ProcedureId callee;
-  ir::Procedure procedure;  // has one INOUT parameter for each of the callee's that is no array
+  // Has, after the statement's parameters, one INOUT parameter for each of the callee's that is no array.
+  ir::Procedure procedure;
   std::deque<std::string> strings;
-  // By the callee's parameters. Of an array the text, as in '{1,2}'; nothing: NULL.
-  std::vector<std::optional<std::string>> arrays;
+  std::vector<Array> arrays;  // by the callee's parameters
 };
 
+// `parameters`: the types of the statement's, kNull where they are not given; they are all known afterwards.
 // Both throw SourceError.
-BoundQuery bind_query(const Program& program, const syntax::Operation& operation);
-BoundCall bind_call(const Program& program, const syntax::Command& call);
+BoundQuery bind_query(const Program& program, const syntax::Operation& operation,
+                      std::vector<Type>& parameters);
+BoundCall bind_call(const Program& program, const syntax::Command& call, std::vector<Type>& parameters);
 
 }  // namespace mneme

@@ -61,18 +61,18 @@ const std::map<std::string_view, std::string_view> kTypeAdvice = {
 
 void read_numeric(const syntax::TypeName& name, Type& type) {
   if (name.modifiers.empty()) {
-    refuse(name.where,
-           "numeric without precision is not supported: values have a fixed size; use numeric(p,s)");
+    refuse_as(sqlstate::kNotSupported, name.where,
+              "numeric without precision is not supported: values have a fixed size; use numeric(p,s)");
   }
   const uint32_t precision = name.modifiers[0];
   const uint32_t scale = name.modifiers.size() == 2 ? name.modifiers[1] : 0;
   if (precision == 0 || precision > kMaxNumericPrecision) {
-    refuse(name.where, "numeric({}) is not supported: a precision is from 1 to {}", precision,
-           kMaxNumericPrecision);
+    refuse_as(sqlstate::kNotSupported, name.where,
+              "numeric({}) is not supported: a precision is from 1 to {}", precision, kMaxNumericPrecision);
   }
   if (scale > precision) {
-    refuse(name.where, "numeric({},{}) is not supported: the scale is at most the precision", precision,
-           scale);
+    refuse_as(sqlstate::kNotSupported, name.where,
+              "numeric({},{}) is not supported: the scale is at most the precision", precision, scale);
   }
   type.precision = static_cast<uint8_t>(precision);
   type.scale = static_cast<uint8_t>(scale);
@@ -87,8 +87,8 @@ void read_string_type(const syntax::TypeName& name, Type& type) {
     return;
   }
   if (name.modifiers[0] == 0 || name.modifiers[0] > kMaxStringLength) {
-    refuse(name.where, "{}({}) is not supported: a length is from 1 to {}", name.base, name.modifiers[0],
-           kMaxStringLength);
+    refuse_as(sqlstate::kNotSupported, name.where, "{}({}) is not supported: a length is from 1 to {}",
+              name.base, name.modifiers[0], kMaxStringLength);
   }
   type.length = static_cast<uint16_t>(name.modifiers[0]);
 }
@@ -275,7 +275,8 @@ Type text_type() {
 }
 
 bool is_unknown(const Expr& expr) {
-  return expr.kind == ExprKind::kConstant && expr.type.kind == TypeKind::kNull;
+  return (expr.kind == ExprKind::kConstant || expr.kind == ExprKind::kVariable) &&
+         expr.type.kind == TypeKind::kNull;
 }
 
 Type read_plain_type(const syntax::TypeName& name) {
@@ -283,10 +284,11 @@ Type read_plain_type(const syntax::TypeName& name) {
   if (found == kTypeNames.end()) {
     const auto advice = kTypeAdvice.find(name.base);
     if (advice != kTypeAdvice.end()) {
-      refuse(name.where, "the type {} is not supported; {}", name.base, advice->second);
+      refuse_as(sqlstate::kNotSupported, name.where, "the type {} is not supported; {}", name.base,
+                advice->second);
     }
-    refuse(
-        name.where,
+    refuse_as(
+        sqlstate::kNotSupported, name.where,
         "the type {} is not supported; use smallint, int, bigint, numeric(p,s), double precision, char(n), "
         "varchar(n), text, boolean or timestamp",
         name.base);
@@ -300,8 +302,9 @@ Type read_plain_type(const syntax::TypeName& name) {
     read_string_type(name, type);
   } else if (type.kind == TypeKind::kTimestamp && !name.modifiers.empty()) {
     if (name.modifiers != std::vector<uint32_t>{6}) {
-      refuse(name.where, "timestamp({}) is not supported; use timestamp, which counts microseconds",
-             name.modifiers[0]);
+      refuse_as(sqlstate::kUndefinedObject, name.where,
+                "timestamp({}) is not supported; use timestamp, which counts microseconds",
+                name.modifiers[0]);
     }
   } else if (!name.modifiers.empty()) {
     refuse(name.where, "the type {} takes no length", name.base);
@@ -384,12 +387,13 @@ Expr convert_to_text(Expr expr) {
   if (is_unknown(expr)) return resolve_as_text(std::move(expr));
   if (expr.type.kind == TypeKind::kVarchar) return expr;
   if (expr.type.kind == TypeKind::kNumeric && expr.type.precision == 0) {
-    refuse(expr.where,
-           "the text of a computed numeric is not supported: how many zeros it ends in depends on how it "
-           "came about; "
-           "write CAST(... AS numeric(p,s)) first");
+    refuse_as(sqlstate::kNotSupported, expr.where,
+              "the text of a computed numeric is not supported: how many zeros it ends in depends on how it "
+              "came about; "
+              "write CAST(... AS numeric(p,s)) first");
   }
-  if (expr.type.kind == TypeKind::kNumeric) require_certain_text(expr, "this text");
+  if (expr.type.kind == TypeKind::kNumeric || expr.type.kind == TypeKind::kTimestamp)
+    require_certain_text(expr, "this text");
   return make_cast(std::move(expr), text_type(), false);
 }
 
@@ -429,9 +433,9 @@ void unify_for_arithmetic(Expr& left, Expr& right, bool same_scale, ir::SourceLo
   if (is_unknown(left)) left = resolve(std::move(left), as_the_other(right.type));
   if (is_unknown(right)) right = resolve(std::move(right), as_the_other(left.type));
   if (left.type.kind == TypeKind::kTimestamp || right.type.kind == TypeKind::kTimestamp) {
-    refuse(where,
-           "arithmetic on timestamps is not supported; compute the time before the call and pass it as an "
-           "argument");
+    refuse_as(sqlstate::kNotSupported, where,
+              "arithmetic on timestamps is not supported; compute the time before the call and pass it as an "
+              "argument");
   }
   widen_numbers(left, right, same_scale, where);
 }
@@ -450,6 +454,12 @@ bool has_most_digits(const Digits& left, const Digits& right, uint32_t scale) {
 
 void require_certain_text(const Expr& expr, std::string_view what) {
   if (!expr.text_varies) return;
+  if (expr.type.kind == TypeKind::kTimestamp) {
+    refuse_as(
+        sqlstate::kNotSupported, expr.where,
+        "PostgreSQL prints this time with its zone, which is not supported; use LOCALTIMESTAMP, the same "
+        "time without it");
+  }
   if (expr.type.kind == TypeKind::kChar) {
     refuse(expr.where,
            "with how many blanks PostgreSQL fills up {} depends on the value at hand; write CAST(... AS "

@@ -21,7 +21,7 @@ Type read_plain_type(const syntax::TypeName& name);
 Type numeric_type(uint32_t scale);
 Type text_type();
 
-// A literal whose type its context decides.
+// A literal, or a parameter of a statement, whose type its context decides.
 bool is_unknown(const ir::Expr& expr);
 
 // `expr` as it stands, with a cast where its representation or bound may differ from the target's. No rule is

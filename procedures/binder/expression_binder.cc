@@ -88,6 +88,10 @@ Expr ExpressionBinder::bind(const syntax::Expr& expr) {
       refuse(expr.where, "an empty array can only be assigned to an array variable");
     case syntax::ExprKind::kReference:
       return bind_reference(expr);
+    case syntax::ExprKind::kParameter:
+      return bind_parameter(expr);
+    case syntax::ExprKind::kDefault:
+      refuse(expr.where, "DEFAULT is not allowed in this context");
     case syntax::ExprKind::kUnary:
       return bind_unary(expr);
     case syntax::ExprKind::kBinary:
@@ -168,8 +172,9 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
   if (!expr.qualifier.empty()) {
     const Declared* record = names_.find(expr.qualifier);
     if (!record || !record->record) {
-      refuse(expr.where, "{} is no table of this statement and no record; there is no {}.{}", expr.qualifier,
-             expr.qualifier, name);
+      refuse_as(sqlstate::kUndefinedTable, expr.where,
+                "{} is no table of this statement and no record; there is no {}.{}", expr.qualifier,
+                expr.qualifier, name);
     }
     reference.variable = names_.field(*record->record, name, expr.where);
   } else if (const Declared* declared = names_.find(name)) {
@@ -177,22 +182,32 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
     reference.variable = declared->variable;
   } else if (name == "found") {
     reference.variable = names_.found();
-  } else if (name == "localtimestamp") {
+  } else if (name == "localtimestamp" || name == "current_timestamp") {
     reference.variable = names_.call_time();
   } else if (name.starts_with("current_") || name.starts_with("local")) {
-    refuse(expr.where, "{} is not supported: {}", name, kTimeAdvice);
+    refuse_as(sqlstate::kNotSupported, expr.where, "{} is not supported: {}", name, kTimeAdvice);
   } else if (sources_.empty()) {
-    refuse(expr.where, "there is no variable {}; declare it in DECLARE or as a parameter", name);
+    refuse_as(sqlstate::kUndefinedColumn, expr.where,
+              "there is no variable {}; declare it in DECLARE or as a parameter", name);
   } else {
-    refuse(expr.where, "there is no column and no variable {}", name);
+    refuse_as(sqlstate::kUndefinedColumn, expr.where, "there is no column and no variable {}", name);
   }
   reference.type = names_.type_of(reference.variable);
-  reference.text_varies = names_.text_varies(reference.variable);
+  reference.text_varies =
+      names_.text_varies(reference.variable) || (expr.qualifier.empty() && name == "current_timestamp");
   if (reference.type.is_array) {
     refuse(expr.where, "the array {} can't be used as a value; use {}[i], cardinality({}) or = ANY ({})",
            name, name, name, name);
   }
   return reference;
+}
+
+Expr ExpressionBinder::bind_parameter(const syntax::Expr& expr) {
+  Expr parameter = make(ExprKind::kVariable, Type{}, expr.where);
+  parameter.variable = names_.parameter(expr);
+  parameter.type = names_.type_of(parameter.variable);
+  if (parameter.type.is_array) refuse(expr.where, "an array is used as = ANY (${}) only", expr.text);
+  return parameter;
 }
 
 // A minus before a literal is a part of it in PostgreSQL: -2147483648 is an int, though 2147483648 is none.
@@ -282,10 +297,11 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   Type type = left.type;
   if (type.kind == TypeKind::kNumeric) {
     if (expr.op == Op::kDivide) {
-      refuse(expr.where,
-             "division of numeric is not supported: how many digits PostgreSQL keeps depends on the values; "
-             "cast one side "
-             "to double precision");
+      refuse_as(
+          sqlstate::kNotSupported, expr.where,
+          "division of numeric is not supported: how many digits PostgreSQL keeps depends on the values; "
+          "cast one side "
+          "to double precision");
     }
     const uint32_t scale = expr.op == Op::kMultiply ? left.type.scale + right.type.scale : left.type.scale;
     if (scale > kMaxNumericPrecision) {
@@ -343,11 +359,17 @@ Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
   }
   const Type target = names_.read_type(expr.type);
   if (target.is_array)
-    refuse(expr.where, "casts to arrays are not supported; declare a variable of type {}", to_string(target));
+    refuse_as(sqlstate::kNotSupported, expr.where,
+              "casts to arrays are not supported; declare a variable of type {}", to_string(target));
   return convert_explicitly(bind(expr.args[0]), target);
 }
 
 VariableId ExpressionBinder::bind_array(const syntax::Expr& expr, std::string_view construct) {
+  if (expr.kind == syntax::ExprKind::kParameter) {
+    const VariableId parameter = names_.parameter(expr);
+    if (names_.type_of(parameter).is_array) return parameter;
+    refuse(expr.where, "{} needs an array here, and ${} is none", construct, expr.text);
+  }
   const Declared* declared =
       expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty() ? names_.find(expr.text) : nullptr;
   if (!declared || !declared->variable.valid() || !names_.type_of(declared->variable).is_array) {
@@ -426,14 +448,24 @@ Expr ExpressionBinder::bind_in_list(const syntax::Expr& expr) {
 
 Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
   if (expr.op != Op::kEqual) {
-    refuse(expr.where, "ANY is supported with = only; use a FOR loop over the array");
+    refuse_as(sqlstate::kNotSupported, expr.where,
+              "ANY is supported with = only; use a FOR loop over the array");
   }
   Expr in = make(ExprKind::kInArray, kBoolean, expr.where);
+  Expr left = bind(expr.args[0]);
+  if (expr.args[1].kind == syntax::ExprKind::kParameter) {
+    const VariableId parameter = names_.parameter(expr.args[1]);
+    if (names_.type_of(parameter).kind == TypeKind::kNull && !is_unknown(left)) {
+      Type array = left.type;
+      array.length = array.precision = 0;
+      array.is_array = true;
+      names_.set_parameter_type(parameter, array);
+    }
+  }
   in.variable = bind_array(expr.args[1], "ANY");
   // The elements can't be cast, so the left side comes to them: their type must be as wide.
   Expr element = make(ExprKind::kArrayElement, names_.type_of(in.variable).element(), expr.where);
   const Type element_type = element.type;
-  Expr left = bind(expr.args[0]);
   unify_for_comparison(left, element, expr.where);
   const bool both_integers = left.type.is_integer() && element_type.is_integer();
   if (element.kind == ExprKind::kCast && !both_integers && !element_type.is_string()) {
@@ -457,6 +489,12 @@ bool is_aggregate(std::string_view function) {
          function == "avg";
 }
 
+// A transaction has one time, that at which it began.
+static bool is_call_time(const syntax::Expr& expr) {
+  return expr.args.empty() && !expr.star &&
+         (expr.text == "now" || expr.text == "transaction_timestamp" || expr.text == "statement_timestamp");
+}
+
 Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   if (is_aggregate(expr.text)) return bind_aggregate(expr);
   if (expr.star || expr.distinct) refuse(expr.where, "{}() takes neither * nor DISTINCT", expr.text);
@@ -466,6 +504,12 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
     call.function = ir::Function::kCardinality;
     call.variable = bind_array(expr.args[0], "cardinality()");
     return call;
+  }
+  if (is_call_time(expr)) {
+    Expr time = make(ExprKind::kVariable, Type{.kind = TypeKind::kTimestamp}, expr.where);
+    time.variable = names_.call_time();
+    time.text_varies = true;
+    return time;
   }
   check_function(expr.text, expr.where);
   std::vector<Expr> args;
@@ -479,8 +523,8 @@ Expr ExpressionBinder::bind_aggregate(const syntax::Expr& expr) {
            expr.text);
   }
   if (expr.text == "avg") {
-    refuse(expr.where,
-           "avg() is not supported: it divides; use sum() and count(), and divide as double precision");
+    refuse_as(sqlstate::kNotSupported, expr.where,
+              "avg() is not supported: it divides; use sum() and count(), and divide as double precision");
   }
   using Kind = ir::Aggregate::Kind;
   ir::Aggregate aggregate{Kind::kCountRows, expr.distinct, std::nullopt, Type{.kind = TypeKind::kBigInt}};

@@ -83,10 +83,7 @@ const std::map<std::string_view, Signature> kFunctions = {
 };
 
 const std::map<std::string_view, std::string_view> kAdvice = {
-    {"now", kTimeAdvice},
     {"clock_timestamp", kTimeAdvice},
-    {"statement_timestamp", kTimeAdvice},
-    {"transaction_timestamp", kTimeAdvice},
     {"timeofday", kTimeAdvice},
     {"random", "a replayed call must draw the same number; pass the random number as an argument"},
     {"setseed", "a replayed call must draw the same number; pass the random number as an argument"},
@@ -180,7 +177,8 @@ Expr bind_text_function(const Signature& signature, std::string_view name, std::
 void check_function(std::string_view name, ir::SourceLocation where) {
   if (kFunctions.contains(name)) return;
   const auto advice = kAdvice.find(name);
-  if (advice != kAdvice.end()) refuse(where, "{}() is not supported: {}", name, advice->second);
+  if (advice != kAdvice.end())
+    refuse_as(sqlstate::kNotSupported, where, "{}() is not supported: {}", name, advice->second);
   std::string accepted = "cardinality";
   for (const auto& [function, signature] : kFunctions) accepted += fmt::format(", {}", function);
   refuse(where, "there is no function {}() here; accepted are {}", name, accepted);
@@ -211,8 +209,9 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       const bool varied = args[0].text_varies || is_char_literal;
       unify_for_comparison(args[0], args[1], where);
       if (args[0].type.is_number() && !(args[0].type == type) && args[0].type.kind != TypeKind::kNumeric) {
-        refuse(where, "nullif() of {} and a wider type is not supported; cast the second argument",
-               to_string(type));
+        refuse_as(sqlstate::kNotSupported, where,
+                  "nullif() of {} and a wider type is not supported; cast the second argument",
+                  to_string(type));
       }
       const Type result = args[0].type;
       Expr call = make_call(signature.function, result, std::move(args), where);
@@ -248,8 +247,8 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
     case Shape::kDoubles:
       for (const Expr& arg : args) {
         if (arg.type.kind == TypeKind::kNumeric) {
-          refuse(
-              arg.where,
+          refuse_as(
+              sqlstate::kNotSupported, arg.where,
               "{}() of numeric is not supported: how many digits PostgreSQL keeps depends on the value; cast "
               "it to double precision",
               name);
@@ -262,12 +261,12 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
     case Shape::kConcat:
       for (Expr& arg : args) {
         if (arg.type.kind == TypeKind::kBoolean) {
-          refuse(arg.where,
-                 "concat() of a boolean is not supported; write CASE WHEN ... THEN 't' ELSE 'f' END");
+          refuse_as(sqlstate::kNotSupported, arg.where,
+                    "concat() of a boolean is not supported; write CASE WHEN ... THEN 't' ELSE 'f' END");
         }
         if (arg.type.kind == TypeKind::kChar) {
-          refuse(arg.where,
-                 "concat() of char(n) is not supported: it would keep the blanks that fill it; use ||");
+          refuse_as(sqlstate::kNotSupported, arg.where,
+                    "concat() of char(n) is not supported: it would keep the blanks that fill it; use ||");
         }
         arg = convert_to_text(std::move(arg));
       }

@@ -268,9 +268,10 @@ std::string print_catalog(const Catalog& catalog) {
   for (const TableDefinition& table : catalog.tables()) {
     text += fmt::format("table {}\n", table.name);
     for (const Column& column : table.columns) {
-      text += fmt::format("  {} {}{}{}\n", column.name, to_string(column.type),
+      text += fmt::format("  {} {}{}{}{}\n", column.name, to_string(column.type),
                           column.type.is_text ? fmt::format("({})", column.type.length) : "",
-                          column.nullable ? "" : " not null");
+                          column.nullable ? "" : " not null",
+                          column.initial.empty() ? "" : " default " + column.initial);
     }
     for (const IndexId id : table.indexes) {
       const IndexDefinition& index = catalog.index(id);

@@ -34,6 +34,21 @@ VariableId Names::declare(const syntax::Name& name, const Type& type, bool const
   return variable;
 }
 
+void Names::declare_parameters(std::span<const Type> types) {
+  for (const Type& type : types) {
+    // No name of the user's begins with $.
+    const VariableId variable = add_variable("$" + std::to_string(++statement_parameters_), type);
+    procedure_.parameters.push_back({variable, false});
+  }
+}
+
+VariableId Names::parameter(const syntax::Expr& expr) const {
+  const auto number = static_cast<size_t>(std::stoul(expr.text));
+  if (number > statement_parameters_)
+    refuse_as(sqlstate::kUndefinedParameter, expr.where, "there is no parameter ${}", expr.text);
+  return VariableId{static_cast<uint32_t>(number - 1)};
+}
+
 void Names::declare_record(const syntax::Name& name) {
   records_.push_back({name.text, std::nullopt});
   add(name, {.variable = {}, .record = &records_.back(), .constant = false, .parameter = false});
@@ -43,10 +58,12 @@ Type Names::read_type(const syntax::TypeName& name) const {
   if (name.table.empty()) return read_plain_type(name);
   const TableDefinition* table = catalog_.find_table(name.table.text);
   if (!table)
-    refuse(name.table.where, "there is no table {}; a file creates a table before it is used",
-           name.table.text);
+    refuse_as(sqlstate::kUndefinedTable, name.table.where,
+              "there is no table {}; a file creates a table before it is used", name.table.text);
   const auto column = table->find_column(name.column.text);
-  if (!column) refuse(name.column.where, "table {} has no column {}", table->name, name.column.text);
+  if (!column)
+    refuse_as(sqlstate::kUndefinedColumn, name.column.where, "table {} has no column {}", table->name,
+              name.column.text);
   return table->column(*column).type;
 }
 
@@ -130,12 +147,13 @@ std::optional<ir::Expr> find_column(std::span<const RowSource> sources, const st
     if (!qualifier.empty() && qualifier != source.name) continue;
     const auto column = source.table->find_column(text);
     if (!column) {
-      if (!qualifier.empty()) refuse(where, "{} has no column {}", qualifier, text);
+      if (!qualifier.empty())
+        refuse_as(sqlstate::kUndefinedColumn, where, "{} has no column {}", qualifier, text);
       continue;
     }
     if (result)
-      refuse(where, "both tables have a column {}; write {}.{} for the one you mean", text, source.name,
-             text);
+      refuse_as(sqlstate::kAmbiguousColumn, where,
+                "both tables have a column {}; write {}.{} for the one you mean", text, source.name, text);
     result.emplace();
     result->kind = ir::ExprKind::kColumn;
     result->source = source.source;

@@ -47,6 +47,15 @@ class Names {
 
   VariableId declare(const syntax::Name& name, const Type& type, bool constant, bool parameter);
   void declare_record(const syntax::Name& name);
+  // The parameters $1, $2 ... of a statement, of these types; kNull: of a type that its context decides.
+  // Before anything else is declared.
+  void declare_parameters(std::span<const Type> types);
+  // The variable of $n.
+  VariableId parameter(const syntax::Expr& expr) const;
+  // The context of a parameter without a type has said that it is of this one.
+  void set_parameter_type(VariableId variable, const Type& type) {
+    procedure_.variables[variable.value].type = type;
+  }
 
   // The type that a declaration writes, table.column%TYPE included.
   Type read_type(const syntax::TypeName& name) const;
@@ -90,6 +99,7 @@ class Names {
   std::vector<std::map<std::string, Declared>> blocks_;
   std::vector<VariableId> text_varies_;  // of records' fields
   std::deque<Record> records_;
+  size_t statement_parameters_ = 0;
   size_t expressions_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include "procedures/binder/row_order.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/parser.h"
 
 namespace mneme {
 
@@ -199,12 +200,12 @@ std::vector<std::string> OperationBinder::output_names() const {
 void OperationBinder::add_source(const syntax::TableReference& reference) {
   const TableDefinition* table = catalog_.find_table(reference.table.text);
   if (!table) {
-    refuse(reference.table.where, "there is no table {}; a file creates a table before it is used",
-           reference.table.text);
+    refuse_as(sqlstate::kUndefinedTable, reference.table.where,
+              "there is no table {}; a file creates a table before it is used", reference.table.text);
   }
   if (sources_.size() == 2) {
-    refuse(reference.table.where,
-           "a third table in one SELECT is not supported; join two, and use a FOR loop for more");
+    refuse_as(sqlstate::kNotSupported, reference.table.where,
+              "a third table in one SELECT is not supported; join two, and use a FOR loop for more");
   }
   const syntax::Name& name = reference.alias.empty() ? reference.table : reference.alias;
   for (const RowSource& source : sources_) {
@@ -248,7 +249,9 @@ void OperationBinder::bind_items(const std::vector<syntax::SelectItem>& items, E
             {column.name, *find_column({&source, 1}, source.name, column.name, item.expr.where)});
       }
     }
-    if (!any) refuse(item.expr.where, "{} is no table of this statement", item.qualifier.text);
+    if (!any)
+      refuse_as(sqlstate::kUndefinedTable, item.expr.where, "{} is no table of this statement",
+                item.qualifier.text);
   }
 }
 
@@ -263,7 +266,8 @@ static bool is_negated_number(const syntax::Expr& expr) {
 void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to) {
   for (const syntax::OrderItem& item : from.order) {
     if (item.expr.kind == syntax::ExprKind::kInteger) {
-      refuse(item.expr.where, "ORDER BY a position is not supported; write the column's name");
+      refuse_as(sqlstate::kNotSupported, item.expr.where,
+                "ORDER BY a position is not supported; write the column's name");
     }
     if (is_negated_number(item.expr)) {
       refuse(item.expr.where, "ORDER BY a constant orders nothing; write a column's name");
@@ -295,7 +299,8 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
     refuse(from.where, "PERFORM without FROM reads no table and calls nothing; leave it out");
   }
   if (from.tables.empty() && use == Use::kUser) {
-    refuse(from.where, "a SELECT without FROM reads no table, and is not supported; name a table");
+    refuse_as(sqlstate::kNotSupported, from.where,
+              "a SELECT without FROM reads no table, and is not supported; name a table");
   }
   if (from.tables.empty()) {
     refuse(from.where, "a SELECT without FROM reads no table; use variable := expression");
@@ -329,9 +334,9 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
     for (const Item& item : items_) {
       ir::walk(item.expr, [&](const Expr& part) {
         if (part.kind == ExprKind::kColumn) {
-          refuse(part.where,
-                 "a column beside an aggregate would need GROUP BY, which is not supported; select it by "
-                 "itself");
+          refuse_as(sqlstate::kNotSupported, part.where,
+                    "a column beside an aggregate would need GROUP BY, which is not supported; select it by "
+                    "itself");
         }
       });
     }
@@ -375,16 +380,21 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
 void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, const TableDefinition& table,
                                              ir::Operation& to) {
   std::vector<const syntax::Expr*> given(table.columns.size(), nullptr);
-  const size_t count = from.columns.empty() ? table.columns.size() : from.columns.size();
-  if (from.values.size() != count) {
+  // Without a list the values are those of the table's first columns.
+  const size_t count = from.columns.empty() ? from.values.size() : from.columns.size();
+  if (from.values.size() != count && !from.gives_defaults) {
     refuse(from.where, "INSERT names {} columns and gives {} values", count, from.values.size());
   }
-  for (size_t i = 0; i < count; ++i) {
+  if (count > table.columns.size()) {
+    refuse(from.values[table.columns.size()].where, "INSERT has more expressions than target columns");
+  }
+  for (size_t i = 0; i < count && !from.gives_defaults; ++i) {
     size_t at = i;
     if (!from.columns.empty()) {
       const auto column = table.find_column(from.columns[i].text);
       if (!column)
-        refuse(from.columns[i].where, "table {} has no column {}", table.name, from.columns[i].text);
+        refuse_as(sqlstate::kUndefinedColumn, from.columns[i].where, "table {} has no column {}", table.name,
+                  from.columns[i].text);
       at = column->value;
     }
     if (given[at]) refuse(from.columns[i].where, "column {} is named twice", from.columns[i].text);
@@ -393,13 +403,22 @@ void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, cons
   ExpressionBinder binder(names_, strings_);
   for (size_t i = 0; i < given.size(); ++i) {
     const Column& column = table.columns[i];
-    syntax::Expr missing;
-    missing.where = from.where;
-    if (!given[i] && !column.nullable) {
-      refuse(from.where, "INSERT gives no value for {}.{}, which is NOT NULL", table.name, column.name);
+    const bool is_given = given[i] != nullptr && given[i]->kind != syntax::ExprKind::kDefault;
+    if (!is_given && !column.nullable && column.initial.empty()) {
+      refuse_as(sqlstate::kNotNull, from.where, "INSERT gives no value for {}.{}, which is NOT NULL",
+                table.name, column.name);
     }
-    to.values.push_back(binder.bind_for(given[i] ? *given[i] : missing, column.type, column.name));
+    to.values.push_back(is_given ? binder.bind_for(*given[i], column.type, column.name)
+                                 : bind_initial(column, from.where));
   }
+}
+
+Expr OperationBinder::bind_initial(const Column& column, ir::SourceLocation where) {
+  ExpressionBinder binder(names_, strings_);
+  syntax::Expr value;  // NULL
+  if (!column.initial.empty()) value = parse_expression(column.initial);
+  value.where = where;
+  return binder.bind_for(value, column.type, column.name);
 }
 
 void OperationBinder::bind_insert(const syntax::Operation& from, ir::Operation& to) {
@@ -419,7 +438,9 @@ void OperationBinder::bind_update(const syntax::Operation& from, ir::Operation& 
   ExpressionBinder binder(names_, strings_, sources_);
   for (size_t i = 0; i < from.columns.size(); ++i) {
     const auto column = table.find_column(from.columns[i].text);
-    if (!column) refuse(from.columns[i].where, "table {} has no column {}", table.name, from.columns[i].text);
+    if (!column)
+      refuse_as(sqlstate::kUndefinedColumn, from.columns[i].where, "table {} has no column {}", table.name,
+                from.columns[i].text);
     if (std::ranges::find(to.columns_written, *column) != to.columns_written.end()) {
       refuse(from.columns[i].where, "column {} is set twice", from.columns[i].text);
     }

@@ -47,6 +47,7 @@ class OperationBinder {
   void bind_update(const syntax::Operation& from, ir::Operation& to);
   void bind_delete(const syntax::Operation& from, ir::Operation& to);
   void bind_columns_of_insert(const syntax::Operation& from, const TableDefinition& table, ir::Operation& to);
+  ir::Expr bind_initial(const Column& column, ir::SourceLocation where);
 
   void add_source(const syntax::TableReference& reference);
   std::vector<ir::Expr> bind_conditions(const syntax::Operation& from);

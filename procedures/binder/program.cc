@@ -24,14 +24,21 @@ std::shared_ptr<BoundProcedure> bind_procedure(const syntax::Procedure& procedur
   return bound;
 }
 
+bool is_relation(const Catalog& catalog, const std::string& name) {
+  return catalog.find_table(name) != nullptr ||
+         std::ranges::find(catalog.indexes(), name, &IndexDefinition::name) != catalog.indexes().end();
+}
+
 void bind_definition(const syntax::Definition& definition, Program& program) {
+  if (definition.if_not_exists() && is_relation(program.catalog, definition.name().text)) return;
   if (definition.table) bind_table(*definition.table, program.catalog);
   if (definition.index) bind_index(*definition.index, program.catalog);
   if (!definition.procedure) return;
   const syntax::Name& name = definition.procedure->name;
   if (program.find_procedure(name.text)) {
-    refuse(name.where, "there is a procedure {} already: overloading is not supported; choose another name",
-           name.text);
+    refuse_as(sqlstate::kNotSupported, name.where,
+              "there is a procedure {} already: overloading is not supported; choose another name",
+              name.text);
   }
   const ProcedureId id{static_cast<uint32_t>(program.procedures.size())};
   auto bound = bind_procedure(*definition.procedure, program.catalog, id);

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "procedures/binder/conversion.h"
+#include "procedures/binder/expression_binder.h"
+#include "procedures/binder/names.h"
 #include "procedures/ir/source_error.h"
 
 namespace mneme {
@@ -31,20 +35,32 @@ Column bind_column(const syntax::ColumnDefinition& definition) {
            "a column can't be an array: rows have a fixed size; use a table of its own");
   }
   if (type.kind == TypeKind::kVarchar && !type.is_text && type.length == 0) {
-    refuse(definition.type.where,
-           "varchar without a length is not supported in a table: rows have a fixed size; use "
-           "varchar(n)");
+    refuse_as(sqlstate::kNotSupported, definition.type.where,
+              "varchar without a length is not supported in a table: rows have a fixed size; use "
+              "varchar(n)");
   }
-  return {definition.name.text, type, !definition.not_null};
+  return {definition.name.text, type, !definition.not_null, definition.initial_text};
+}
+
+// A DEFAULT is a constant, or the time of the statement. It is bound here for its faults, and again wherever
+// an INSERT gives no value.
+void check_initial(const Catalog& catalog, const syntax::Expr& initial, const Column& column) {
+  ir::Procedure procedure;
+  std::deque<std::string> strings;
+  Names names(catalog, procedure);
+  names.open_block();
+  ExpressionBinder binder(names, strings);
+  binder.bind_for(initial, column.type, column.name);
 }
 
 // CHECK (char_length(column) <= n), which gives a text column its size.
 void bind_check(const syntax::Expr& check, std::vector<Column>& columns) {
   const auto complain = [&]() {
-    refuse(check.where,
-           "this CHECK is not supported: only CHECK (char_length(column) <= n) on a text column is; check in "
-           "the "
-           "procedures what must hold");
+    refuse_as(
+        sqlstate::kNotSupported, check.where,
+        "this CHECK is not supported: only CHECK (char_length(column) <= n) on a text column is; check in "
+        "the "
+        "procedures what must hold");
   };
   if (check.kind != syntax::ExprKind::kBinary || check.op != ir::Op::kLessEqual) complain();
   const syntax::Expr& call = check.args[0];
@@ -66,7 +82,8 @@ std::vector<ColumnId> bind_key(const std::vector<syntax::Name>& names, const std
   std::vector<ColumnId> key;
   for (const syntax::Name& name : names) {
     const auto column = std::ranges::find(columns, name.text, &Column::name);
-    if (column == columns.end()) refuse(name.where, "the table has no column {}", name.text);
+    if (column == columns.end())
+      refuse_as(sqlstate::kUndefinedColumn, name.where, "the table has no column {}", name.text);
     key.push_back(ColumnId{static_cast<uint32_t>(column - columns.begin())});
   }
   return key;
@@ -84,15 +101,18 @@ std::string constraint_name(const syntax::Table& table, const syntax::UniqueCons
 
 void bind_table(const syntax::Table& table, Catalog& catalog) {
   std::vector<Column> columns;
-  for (const syntax::ColumnDefinition& definition : table.columns) columns.push_back(bind_column(definition));
+  for (const syntax::ColumnDefinition& definition : table.columns) {
+    columns.push_back(bind_column(definition));
+    if (definition.initial) check_initial(catalog, *definition.initial, columns.back());
+  }
   for (const syntax::Expr& check : table.checks) bind_check(check, columns);
   for (size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].type.is_text && columns[i].type.length == 0) {
-      refuse(table.columns[i].type.where,
-             "text without a bound is not supported in a table: rows have a fixed size; add CHECK "
-             "(char_length({}) <= n), "
-             "or use varchar(n)",
-             columns[i].name);
+      refuse_as(sqlstate::kNotSupported, table.columns[i].type.where,
+                "text without a bound is not supported in a table: rows have a fixed size; add CHECK "
+                "(char_length({}) <= n), "
+                "or use varchar(n)",
+                columns[i].name);
     }
   }
   std::vector<ColumnId> primary_key;
@@ -107,13 +127,28 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
   }
 }
 
+// As PostgreSQL names an index that its statement doesn't.
+std::string index_name(const syntax::Index& index, const Catalog& catalog) {
+  if (!index.name.empty()) return index.name.text;
+  std::string base = index.table.text;
+  for (const syntax::Name& column : index.columns) base += "_" + column.text;
+  base += "_idx";
+  const auto is_taken = [&](const std::string& name) {
+    return catalog.find_table(name) != nullptr ||
+           std::ranges::find(catalog.indexes(), name, &IndexDefinition::name) != catalog.indexes().end();
+  };
+  std::string name = base;
+  for (int number = 1; is_taken(name); ++number) name = base + std::to_string(number);
+  return name;
+}
+
 void bind_index(const syntax::Index& index, Catalog& catalog) {
   const TableDefinition* table = catalog.find_table(index.table.text);
   if (!table)
-    refuse(index.table.where, "there is no table {}; a file creates a table before its indexes",
-           index.table.text);
-  const Result<IndexId> added =
-      catalog.add_index(index.name.text, table->id, bind_key(index.columns, table->columns), index.unique);
+    refuse_as(sqlstate::kUndefinedTable, index.table.where,
+              "there is no table {}; a file creates a table before its indexes", index.table.text);
+  const Result<IndexId> added = catalog.add_index(index_name(index, catalog), table->id,
+                                                  bind_key(index.columns, table->columns), index.unique);
   if (!added.ok()) refuse(index.name.where, "{}", added.error().message);
 }
 

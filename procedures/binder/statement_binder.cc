@@ -371,11 +371,20 @@ OperationId ProcedureBinder::bind_operation_into(const syntax::Operation& operat
 
 void ProcedureBinder::bind_operation(const syntax::Statement& statement, Statements& out) {
   const bool perform = statement.kind == syntax::StatementKind::kPerform;
-  Statement operation = make_statement(StatementKind::kOperation, statement.where);
-  operation.operation = bind_operation_into(
-      *statement.operation, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto,
-      statement.operation->into, out);
-  out.push_back(std::move(operation));
+  const auto add = [&](const syntax::Operation& from) {
+    Statement operation = make_statement(StatementKind::kOperation, statement.where);
+    operation.operation = bind_operation_into(
+        from, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto, from.into, out);
+    out.push_back(std::move(operation));
+  };
+  add(*statement.operation);
+  for (const std::vector<syntax::Expr>& row : statement.operation->more_rows) {
+    if (!statement.operation->into.empty()) {
+      refuse_as(sqlstate::kNotSupported, statement.where,
+                "RETURNING INTO takes one row, and this INSERT makes several; write an INSERT for each");
+    }
+    add(statement.operation->with_row(row));
+  }
 }
 
 // The procedure reads FOUND somewhere: every statement that sets it says so.

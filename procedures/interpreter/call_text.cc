@@ -93,17 +93,6 @@ Error not_an_array(std::string_view text) {
   return invalid_argument("malformed array literal: \"{}\"; an array is written as {{1,2,3}}", text);
 }
 
-// Counts a number's digits after the point, as it is written: 2 for 1.50, 1 for 15e-1.
-uint8_t digits_after_point(std::string_view text) {
-  const size_t point = text.find('.');
-  const size_t e = std::min(text.find_first_of("eE"), text.size());
-  int64_t digits = point < e ? static_cast<int64_t>(e - point - 1) : 0;
-  if (e < text.size())
-    digits -=
-        std::clamp<int64_t>(std::strtol(std::string(text.substr(e + 1)).c_str(), nullptr, 10), -100, 100);
-  return static_cast<uint8_t>(std::clamp<int64_t>(digits, 0, kMaxNumericPrecision));
-}
-
 Result<Value> parse_scalar(const Type& type, std::string_view text, Arena& arena) {
   Type own = type;
   own.precision = 0;

@@ -10,17 +10,32 @@ definition : createTable | createIndex | createProcedure ;
 // One statement of an SQL session
 
 command
-  : (select | insert | update | deleteRows | callProcedure | definition | drop | transactionControl) SEMICOLON? EOF ;
+  : (select | insert | update | deleteRows | callProcedure | definition | drop | truncate | alterTable | transactionControl)
+    SEMICOLON? EOF ;
 
 callProcedure : CALL name LPAREN (expression (COMMA expression)*)? RPAREN ;
 
-drop : DROP (TABLE | INDEX | PROCEDURE) name ;
+drop : DROP (TABLE | INDEX | PROCEDURE) (IF EXISTS)? name (COMMA name)* (CASCADE | RESTRICT)? ;
 
-transactionControl : (BEGIN | COMMIT | END | ROLLBACK) (TRANSACTION | WORK)? | START TRANSACTION ;
+truncate : TRUNCATE TABLE? ONLY? name (COMMA name)* (CASCADE | RESTRICT)? ;
+
+alterTable : ALTER TABLE (IF EXISTS)? ONLY? name ADD tableConstraint ;
+
+transactionControl
+  : (BEGIN (TRANSACTION | WORK)? | START TRANSACTION) transactionMode*
+  | (COMMIT | END | ROLLBACK | ABORT) (TRANSACTION | WORK)? ;
+
+// ISOLATION LEVEL SERIALIZABLE, READ ONLY, NOT DEFERRABLE, ...: none of these words is reserved, but for ONLY and NOT.
+transactionMode : IDENTIFIER | ONLY | NOT | COMMA ;
+
+wholeExpression : expression EOF ;
 
 // Tables and indexes
 
-createTable : CREATE TABLE name LPAREN tableElement (COMMA tableElement)* RPAREN ;
+createTable
+  : CREATE TABLE (IF NOT EXISTS)? name LPAREN tableElement (COMMA tableElement)* RPAREN storage? ;
+
+storage : WITH LPAREN name EQUAL (INTEGER | STRING | name) (COMMA name EQUAL (INTEGER | STRING | name))* RPAREN ;
 
 tableElement : tableConstraint | column ;
 
@@ -33,6 +48,7 @@ columnConstraint
   | (CONSTRAINT name)? UNIQUE        # uniqueColumn
   | (CONSTRAINT name)? check         # checkColumn
   | COLLATE QUOTED_IDENTIFIER        # collation
+  | DEFAULT concatenation            # defaultValue
   ;
 
 tableConstraint
@@ -45,7 +61,7 @@ check : CHECK_ LPAREN expression RPAREN ;
 
 nameList : LPAREN name (COMMA name)* RPAREN ;
 
-createIndex : CREATE UNIQUE? INDEX name ON name LPAREN indexColumn (COMMA indexColumn)* RPAREN ;
+createIndex : CREATE UNIQUE? INDEX ((IF NOT EXISTS)? name)? ON name LPAREN indexColumn (COMMA indexColumn)* RPAREN ;
 
 indexColumn : name ASC? ;
 
@@ -105,8 +121,8 @@ labelName
   : name
   | AND | ANY | ARRAY | AS | ASC | BETWEEN | CAST | CHARACTER | CHECK_ | COLLATE | CONSTRAINT | CONTINUE | CREATE | DEFAULT
   | DELETE_ | DESC | DISTINCT | DOUBLE_ | ELSEIF | ELSIF | EXCEPTION | EXIT | FALSE_ | INNER | INOUT | INSERT | IS | JOIN | LIMIT
-  | OFFSET | ON | ORDER | OUT_ | PERFORM | PRECISION | PRIMARY | RAISE | RETURN | RETURNING | SELECT | SET | TABLE | TRUE_ | UNIQUE
-  | UPDATE | VALUES | WHERE | WITHOUT ;
+  | OFFSET | ON | ONLY | ORDER | OUT_ | PERFORM | PRECISION | PRIMARY | RAISE | RETURN | RETURNING | SELECT | SET | TABLE | TRUE_ | UNIQUE
+  | UPDATE | VALUES | WHERE | WITH | WITHOUT ;
 
 caseBranch : WHEN expression (COMMA expression)* THEN statements ;
 
@@ -136,7 +152,11 @@ forUpdate : FOR UPDATE ;
 
 into : INTO STRICT? target (COMMA target)* ;
 
-insert : INSERT INTO name nameList? VALUES LPAREN expression (COMMA expression)* RPAREN returning? ;
+insert : INSERT INTO name nameList? (VALUES insertRow (COMMA insertRow)* | DEFAULT VALUES) returning? ;
+
+insertRow : LPAREN insertValue (COMMA insertValue)* RPAREN ;
+
+insertValue : DEFAULT | expression ;
 
 update : UPDATE name (AS? name)? SET setItem (COMMA setItem)* (WHERE expression)? returning? ;
 
@@ -181,6 +201,7 @@ primary
   | CASE subject=expression? whenBranch+ (ELSE otherwise=expression)? END                     # caseExpression
   | CAST LPAREN expression AS typeName RPAREN                                                 # castExpression
   | TIMESTAMP STRING                                                                          # timestampLiteral
+  | PARAMETER                                                                                 # parameterValue
   | ARRAY LBRACKET RBRACKET                                                                   # emptyArray
   | name LPAREN concatenation IN_ concatenation RPAREN                                        # positionCall
   | name LPAREN expression FROM expression (FOR expression)? RPAREN                           # substringCall
@@ -194,5 +215,5 @@ whenBranch : WHEN expression THEN expression ;
 // Words that PostgreSQL does not reserve may be names too.
 name
   : IDENTIFIER | QUOTED_IDENTIFIER
-  | CALL | COMMIT | CONSTANT | DROP | INDEX | KEY | LANGUAGE | PROCEDURE | REPLACE | REVERSE | ROLLBACK | START | TIME
-  | TIMESTAMP | TRANSACTION | VARYING | WORK | ZONE ;
+  | ABORT | ADD | ALTER | CALL | CASCADE | COMMIT | CONSTANT | DROP | EXISTS | INDEX | KEY | LANGUAGE | PROCEDURE | REPLACE
+  | RESTRICT | REVERSE | ROLLBACK | START | TIME | TIMESTAMP | TRANSACTION | TRUNCATE | VARYING | WORK | ZONE ;

@@ -55,7 +55,11 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::ROLLBACK,    MnemeLexer::START,
                                  MnemeLexer::TIME,        MnemeLexer::TIMESTAMP,
                                  MnemeLexer::TRANSACTION, MnemeLexer::VARYING,
-                                 MnemeLexer::WORK,        MnemeLexer::ZONE};
+                                 MnemeLexer::WORK,        MnemeLexer::ZONE,
+                                 MnemeLexer::ABORT,       MnemeLexer::ADD,
+                                 MnemeLexer::ALTER,       MnemeLexer::CASCADE,
+                                 MnemeLexer::EXISTS,      MnemeLexer::RESTRICT,
+                                 MnemeLexer::TRUNCATE};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 
@@ -113,7 +117,7 @@ class ErrorListener : public antlr4::BaseErrorListener {
                                             .before = around.words_before});
     if (!advice.text.empty()) {
       antlr4::Token* about = advice.at < 0 ? offending : around.tokens_before[static_cast<size_t>(advice.at)];
-      throw SourceError{location(about), std::string(advice.text)};
+      throw SourceError{location(about), std::string(advice.text), sqlstate::kNotSupported};
     }
     const auto where = location(offending);
     if (reserved_as_name) {
@@ -294,208 +298,6 @@ class NestingCheck {
   size_t before_ = MnemeLexer::SEMICOLON;
 };
 
-class FileReader {
- public:
-  FileReader(std::string_view source, antlr4::CommonTokenStream& tokens) : source_(source), tokens_(tokens) {}
-
-  syntax::File read(MnemeParser::FileContext* context) {
-    syntax::File file;
-    for (auto* item : context->definition()) file.push_back(definition(item));
-    return file;
-  }
-
-  syntax::Command read(MnemeParser::CommandContext* context) {
-    syntax::Command command;
-    command.where = location(context);
-    command.operation = read_operation(context, tokens_);
-    if (auto* call = context->callProcedure()) {
-      command.kind = syntax::Command::Kind::kCall;
-      command.name = read_name(call->name());
-      for (auto* argument : call->expression()) command.args.push_back(read_expression(argument));
-    } else if (context->definition()) {
-      command.kind = syntax::Command::Kind::kCreate;
-      command.definition = definition(context->definition());
-    } else if (auto* drop = context->drop()) {
-      command.kind = syntax::Command::Kind::kDrop;
-      command.name = read_name(drop->name());
-      command.dropped = drop->TABLE()   ? syntax::DefinitionKind::kTable
-                        : drop->INDEX() ? syntax::DefinitionKind::kIndex
-                                        : syntax::DefinitionKind::kProcedure;
-    } else if (auto* control = context->transactionControl()) {
-      const bool begins = control->BEGIN() || control->START();
-      command.kind = begins                ? syntax::Command::Kind::kBegin
-                     : control->ROLLBACK() ? syntax::Command::Kind::kRollBack
-                                           : syntax::Command::Kind::kCommit;
-    }
-    return command;
-  }
-
- private:
-  syntax::Definition definition(MnemeParser::DefinitionContext* context) {
-    syntax::Definition definition;
-    if (context->createTable()) definition.table = table(context->createTable());
-    if (context->createIndex()) definition.index = index(context->createIndex());
-    if (context->createProcedure()) definition.procedure = procedure(context->createProcedure());
-    // The parser's text has a character for each byte of the source.
-    const size_t begin = context->getStart()->getStartIndex();
-    definition.text = source_.substr(begin, context->getStop()->getStopIndex() + 1 - begin);
-    return definition;
-  }
-
-  static std::vector<syntax::Name> names(MnemeParser::NameListContext* context) {
-    std::vector<syntax::Name> result;
-    for (auto* name : context->name()) result.push_back(read_name(name));
-    return result;
-  }
-
-  template <typename Context>
-  static syntax::UniqueConstraint constraint(Context* context, MnemeParser::NameContext* name,
-                                             std::vector<syntax::Name> columns) {
-    return {name ? read_name(name) : syntax::Name(), std::move(columns), location(context)};
-  }
-
-  static void set_primary_key(syntax::Table& table, syntax::UniqueConstraint key) {
-    if (table.primary_key)
-      refuse(key.where, "table {} has a second PRIMARY KEY; one is accepted", table.name.text);
-    table.primary_key = std::move(key);
-  }
-
-  static void column(MnemeParser::ColumnContext* context, syntax::Table& table) {
-    syntax::ColumnDefinition column{read_name(context->name()), read_type(context->typeName()), false};
-    bool is_nullable = false;
-    bool has_collation = false;
-    for (auto* item : context->columnConstraint()) {
-      if (dynamic_cast<MnemeParser::NotNullContext*>(item)) {
-        column.not_null = true;
-      } else if (dynamic_cast<MnemeParser::NullableContext*>(item)) {
-        is_nullable = true;
-      } else if (auto* key = dynamic_cast<MnemeParser::PrimaryKeyContext*>(item)) {
-        set_primary_key(table, constraint(key, key->name(), {column.name}));
-      } else if (auto* unique = dynamic_cast<MnemeParser::UniqueColumnContext*>(item)) {
-        table.unique.push_back(constraint(unique, unique->name(), {column.name}));
-      } else if (auto* check = dynamic_cast<MnemeParser::CheckColumnContext*>(item)) {
-        table.checks.push_back(read_expression(check->check()->expression()));
-      } else if (auto* collation = dynamic_cast<MnemeParser::CollationContext*>(item)) {
-        if (collation->QUOTED_IDENTIFIER()->getText() != "\"C\"") {
-          refuse(location(collation),
-                 "COLLATE {} is not supported: strings compare by their bytes; use COLLATE \"C\" or none",
-                 collation->QUOTED_IDENTIFIER()->getText());
-        }
-        static constexpr std::array<std::string_view, 3> kStrings = {"char", "varchar", "text"};
-        if (std::ranges::find(kStrings, column.type.base) == kStrings.end()) {
-          refuse(location(collation), "COLLATE is for strings, and column {} is none; leave it out",
-                 column.name.text);
-        }
-        if (has_collation)
-          refuse(location(collation), "column {} has a second COLLATE; leave it out", column.name.text);
-        has_collation = true;
-      }
-      if (is_nullable && column.not_null) {
-        refuse(location(item), "column {} is declared both NULL and NOT NULL; leave one out",
-               column.name.text);
-      }
-    }
-    table.columns.push_back(std::move(column));
-  }
-
-  static syntax::Table table(MnemeParser::CreateTableContext* context) {
-    syntax::Table table;
-    table.name = read_name(context->name());
-    for (auto* element : context->tableElement()) {
-      if (element->column()) {
-        column(element->column(), table);
-        continue;
-      }
-      auto* item = element->tableConstraint();
-      if (auto* key = dynamic_cast<MnemeParser::TablePrimaryKeyContext*>(item)) {
-        set_primary_key(table, constraint(key, key->name(), names(key->nameList())));
-      } else if (auto* unique = dynamic_cast<MnemeParser::TableUniqueContext*>(item)) {
-        table.unique.push_back(constraint(unique, unique->name(), names(unique->nameList())));
-      } else if (auto* check = dynamic_cast<MnemeParser::TableCheckContext*>(item)) {
-        table.checks.push_back(read_expression(check->check()->expression()));
-      }
-    }
-    return table;
-  }
-
-  static syntax::Index index(MnemeParser::CreateIndexContext* context) {
-    syntax::Index index{
-        read_name(context->name(0)), read_name(context->name(1)), {}, context->UNIQUE() != nullptr};
-    for (auto* column : context->indexColumn()) index.columns.push_back(read_name(column->name()));
-    return index;
-  }
-
-  syntax::Procedure procedure(MnemeParser::CreateProcedureContext* context) {
-    syntax::Procedure procedure;
-    procedure.name = read_name(context->name());
-    procedure.replaces = context->REPLACE() != nullptr;
-    if (is_reserved_for_procedures(procedure.name.text)) {
-      refuse(procedure.name.where, "PostgreSQL does not take {} for a procedure's name; choose another",
-             procedure.name.text);
-    }
-    for (auto* item : context->parameter()) {
-      procedure.parameters.push_back(
-          {read_name(item->name()), item->INOUT() != nullptr, read_type(item->typeName())});
-    }
-    bool has_language = false;
-    bool has_body = false;
-    for (auto* clause : context->procedureClause()) {
-      if (auto* language = dynamic_cast<MnemeParser::LanguageClauseContext*>(clause)) {
-        if (has_language)
-          refuse(location(language), "procedure {} says its LANGUAGE twice; leave one out",
-                 procedure.name.text);
-        language_is_plpgsql(language);
-        has_language = true;
-      } else if (auto* body = dynamic_cast<MnemeParser::BodyClauseContext*>(clause)) {
-        if (has_body) refuse(location(body), "procedure {} has a second body", procedure.name.text);
-        check_dollar_quotes(body);
-        procedure.body = read_block(body->block(), tokens_);
-        has_body = true;
-      }
-    }
-    if (!has_language)
-      refuse(procedure.name.where, "procedure {} does not say LANGUAGE plpgsql", procedure.name.text);
-    if (!has_body)
-      refuse(procedure.name.where, "procedure {} has no body; write AS $$ BEGIN ... END $$",
-             procedure.name.text);
-    return procedure;
-  }
-
-  static void language_is_plpgsql(MnemeParser::LanguageClauseContext* context) {
-    const std::string language =
-        context->STRING() ? read_string(context->STRING()) : lower(context->name()->getText());
-    if (language != "plpgsql") {
-      refuse(location(context), "LANGUAGE {} is not supported; procedures are written in plpgsql", language);
-    }
-  }
-
-  // PostgreSQL ends the body at the first repetition of its opening quote, be it in a string, a comment or a
-  // name.
-  void check_dollar_quotes(MnemeParser::BodyClauseContext* context) {
-    antlr4::Token* open = context->DOLLAR_QUOTE(0)->getSymbol();
-    antlr4::Token* close = context->DOLLAR_QUOTE(1)->getSymbol();
-    const std::string quote = open->getText();
-    for (size_t i = open->getTokenIndex() + 1; i < close->getTokenIndex(); ++i) {
-      if (tokens_.get(i)->getText().find(quote) != std::string::npos) {
-        refuse(location(tokens_.get(i)),
-               "{} appears inside the body that it quotes; use another quote, as $body$", quote);
-      }
-    }
-    if (close->getText() != quote) {
-      refuse(location(close), "the body opens with {} and closes with {}; both quotes are the same", quote,
-             close->getText());
-    }
-    antlr4::Token* before = tokens_.get(open->getTokenIndex() - 1);
-    if (before->getType() == MnemeLexer::AS) {
-      refuse(location(before), "PostgreSQL reads \"{}{}\" as a name; put a blank between", before->getText(),
-             quote);
-    }
-  }
-
-  const std::string_view source_;
-  antlr4::CommonTokenStream& tokens_;
-};
-
 // A text as ANTLR parsed it, for as long as its tree is read.
 class ParsedText {
  public:
@@ -550,14 +352,21 @@ syntax::File parse(std::string_view source, size_t lines_before) {
   return on_deep_stack([&] {
     ParsedText text(source, "the file ends in the middle of a definition", /*is_command=*/false,
                     lines_before);
-    return FileReader(source, text.tokens()).read(text.parser().file());
+    return read_file(text.parser().file(), source, text.tokens());
+  });
+}
+
+syntax::Expr parse_expression(std::string_view source) {
+  return on_deep_stack([&] {
+    ParsedText text(source, "the expression ends too early", /*is_command=*/true);
+    return read_expression(text.parser().wholeExpression()->expression());
   });
 }
 
 syntax::Command parse_command(std::string_view source) {
   return on_deep_stack([&] {
     ParsedText text(source, "the statement ends too early", /*is_command=*/true);
-    return FileReader(source, text.tokens()).read(text.parser().command());
+    return read_command(text.parser().command(), source, text.tokens());
   });
 }
 

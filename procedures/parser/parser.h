@@ -17,6 +17,9 @@ inline syntax::File parse_catalog(std::string_view source) {
   return source.find_first_not_of(" \t\r\n") == source.npos ? syntax::File() : parse(source);
 }
 
+// An expression by itself, as a column's DEFAULT.
+syntax::Expr parse_expression(std::string_view source);
+
 // One statement of an SQL session, with or without its semicolon.
 syntax::Command parse_command(std::string_view source);
 

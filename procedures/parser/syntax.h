@@ -42,6 +42,8 @@ enum class ExprKind {
   kTimestamp,   // TIMESTAMP 'text'
   kEmptyArray,  // ARRAY[]
   kReference,   // text, or qualifier.text
+  kParameter,   // $n: text: the digits
+  kDefault,     // DEFAULT, as a value of INSERT
   kUnary,       // op args[0]; kAdd: + args[0]
   kBinary,      // args[0] op args[1]
   kCase,        // condition, result, ..., else (`has_else`); after the subject where `has_subject`
@@ -92,6 +94,8 @@ struct ColumnDefinition {
   Name name;
   TypeName type;
   bool not_null = false;
+  std::optional<Expr> initial = std::nullopt;  // DEFAULT
+  std::string initial_text = {};               // as written
 };
 
 struct UniqueConstraint {
@@ -102,6 +106,7 @@ struct UniqueConstraint {
 
 struct Table {
   Name name;
+  bool if_not_exists = false;
   std::vector<ColumnDefinition> columns;
   std::optional<UniqueConstraint> primary_key;
   std::vector<UniqueConstraint> unique;
@@ -109,10 +114,19 @@ struct Table {
 };
 
 struct Index {
-  Name name;
+  Name name;  // empty: PostgreSQL's rule names it
   Name table;
   std::vector<Name> columns;
   bool unique = false;
+  bool if_not_exists = false;
+};
+
+// ALTER TABLE ... ADD: one of the two.
+struct Alteration {
+  Name table;
+  bool if_exists = false;
+  std::optional<UniqueConstraint> primary_key;
+  std::optional<UniqueConstraint> unique;
 };
 
 // A variable, record or record's field that a value goes to.
@@ -151,8 +165,19 @@ struct Operation {
   std::optional<Expr> limit;
   std::optional<Expr> offset;
   std::optional<SourceLocation> for_update;
-  std::vector<Name> columns;  // insert: as listed (none: all); update: SET's left sides
-  std::vector<Expr> values;   // insert: VALUES; update: SET's right sides
+  std::vector<Name> columns;    // insert: as listed (none: all); update: SET's left sides
+  std::vector<Expr> values;     // insert: VALUES' first row; update: SET's right sides
+  bool gives_defaults = false;  // insert: DEFAULT VALUES
+  // insert: the rows of VALUES after the first. Each is an insert of its own.
+  std::vector<std::vector<Expr>> more_rows;
+
+  // The insert of one of them.
+  Operation with_row(const std::vector<Expr>& row) const {
+    Operation one = *this;
+    one.values = row;
+    one.more_rows.clear();
+    return one;
+  }
 };
 
 struct Statement;
@@ -234,6 +259,8 @@ struct Definition {
   std::string text;  // as written, without the semicolon
 
   const Name& name() const { return table ? table->name : index ? index->name : procedure->name; }
+  // There may be one of this name already: then nothing is to be done.
+  bool if_not_exists() const { return table ? table->if_not_exists : index && index->if_not_exists; }
 };
 
 using File = std::vector<Definition>;
@@ -242,17 +269,24 @@ enum class DefinitionKind { kTable, kIndex, kProcedure };
 
 // One statement of an SQL session.
 struct Command {
-  enum class Kind { kOperation, kCall, kCreate, kDrop, kBegin, kCommit, kRollBack };
+  enum class Kind { kOperation, kCall, kCreate, kDrop, kTruncate, kAlter, kBegin, kCommit, kRollBack };
 
   Kind kind = Kind::kOperation;
   SourceLocation where;
   std::optional<Operation> operation;
   std::optional<Definition> definition;             // kCreate
-  Name name;                                        // kCall: the procedure; kDrop: what is dropped
+  std::optional<Alteration> alteration;             // kAlter
+  Name name;                                        // kCall: the procedure
   std::vector<Expr> args;                           // kCall
   DefinitionKind dropped = DefinitionKind::kTable;  // kDrop
+  std::vector<Name> names;                          // kDrop, kTruncate
+  bool if_exists = false;                           // kDrop
+  bool read_only = false;                           // kBegin
+  uint32_t parameters = 0;                          // the highest n of a $n
 
-  bool changes_schema() const { return kind == Kind::kCreate || kind == Kind::kDrop; }
+  bool changes_schema() const {
+    return kind == Kind::kCreate || kind == Kind::kDrop || kind == Kind::kTruncate || kind == Kind::kAlter;
+  }
 };
 
 }  // namespace mneme::syntax

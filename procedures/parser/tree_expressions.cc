@@ -119,6 +119,11 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
     expr.text = read_string(timestamp->STRING());
     return expr;
   }
+  if (auto* parameter = dynamic_cast<MnemeParser::ParameterValueContext*>(context)) {
+    Expr expr = make_syntax(ExprKind::kParameter, where);
+    expr.text = parameter->getText().substr(1);
+    return expr;
+  }
   if (dynamic_cast<MnemeParser::EmptyArrayContext*>(context))
     return make_syntax(ExprKind::kEmptyArray, where);
   if (auto* position = dynamic_cast<MnemeParser::PositionCallContext*>(context)) {
@@ -135,8 +140,8 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
   }
   if (auto* substring = dynamic_cast<MnemeParser::SubstringCallContext*>(context)) {
     if (lowered(substring->name()->getText()) != "substring") {
-      refuse(
-          where,
+      refuse_as(
+          sqlstate::kNotSupported, where,
           "FROM inside the arguments of {}() is not supported; only substring(a FROM b FOR c) is written so",
           substring->name()->getText());
     }
@@ -310,9 +315,10 @@ std::string plain_name(antlr4::ParserRuleContext* context, antlr4::tree::Termina
   } else {
     text = text.substr(1, text.size() - 2);
     if (!is_plain_name(text)) {
-      refuse(location(context),
-             "the quoted name \"{}\" is not supported: names are lower-case letters, digits and _; rename it",
-             text);
+      refuse_as(
+          sqlstate::kNotSupported, location(context),
+          "the quoted name \"{}\" is not supported: names are lower-case letters, digits and _; rename it",
+          text);
     }
   }
   if (text.size() > 63) {
@@ -389,6 +395,10 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
   }
   type.is_array = plain->LBRACKET() != nullptr;
   return type;
+}
+
+Expr read_default(MnemeParser::DefaultValueContext* context) {
+  return read_concatenation(context->concatenation());
 }
 
 Expr read_expression(MnemeParser::ExpressionContext* context) {

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "procedures/parser/syntax.h"
 
@@ -30,10 +31,16 @@ syntax::Name read_label(MnemeParser::LabelNameContext* context);
 std::string read_string(antlr4::tree::TerminalNode* literal);
 syntax::TypeName read_type(MnemeParser::TypeNameContext* context);
 syntax::Expr read_expression(MnemeParser::ExpressionContext* context);
+// The value of a column's DEFAULT.
+syntax::Expr read_default(MnemeParser::DefaultValueContext* context);
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens);
 // The SELECT, INSERT, UPDATE or DELETE of a session, whose rows go to the user; nothing where the command is
 // another.
 std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,
                                                 antlr4::TokenStream& tokens);
+syntax::File read_file(MnemeParser::FileContext* context, std::string_view source,
+                       antlr4::CommonTokenStream& tokens);
+syntax::Command read_command(MnemeParser::CommandContext* context, std::string_view source,
+                             antlr4::CommonTokenStream& tokens);
 
 }  // namespace mneme

@@ -90,8 +90,8 @@ syntax::Operation StatementReader::begin(ir::OperationKind kind, antlr4::ParserR
 
 syntax::Target StatementReader::target(MnemeParser::TargetContext* context) {
   if (context->expression()) {
-    refuse(location(context),
-           "assigning to an array's element is not supported; build the array with array_append()");
+    refuse_as(sqlstate::kNotSupported, location(context),
+              "assigning to an array's element is not supported; build the array with array_append()");
   }
   syntax::Target target{read_name(context->name(0)), {}};
   if (context->name().size() == 2) target.field = read_name(context->name(1));
@@ -177,7 +177,23 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   if (context->nameList()) {
     for (auto* column : context->nameList()->name()) operation.columns.push_back(read_name(column));
   }
-  for (auto* value : context->expression()) operation.values.push_back(read_expression(value));
+  for (auto* row : context->insertRow()) {
+    std::vector<syntax::Expr> values;
+    for (auto* value : row->insertValue()) {
+      syntax::Expr expr;
+      expr.kind = syntax::ExprKind::kDefault;
+      expr.where = location(value);
+      values.push_back(value->expression() ? read_expression(value->expression()) : std::move(expr));
+    }
+    if (row == context->insertRow().front()) {
+      operation.values = std::move(values);
+    } else {
+      if (values.size() != operation.values.size())
+        refuse(location(row), "VALUES lists must all be the same length");
+      operation.more_rows.push_back(std::move(values));
+    }
+  }
+  if (context->DEFAULT()) operation.gives_defaults = true;
   read_returning(context->returning(), operation);
   return operation;
 }
@@ -366,7 +382,8 @@ syntax::Block StatementReader::block(MnemeParser::BlockContext* context) {
     result.declarations.push_back(std::move(declaration));
   }
   if (context->name()) {
-    refuse(location(context->name()), "a label after END of a block is not supported; leave it out");
+    refuse_as(sqlstate::kNotSupported, location(context->name()),
+              "a label after END of a block is not supported; leave it out");
   }
   result.statements = statements(context->statement());
   return result;

@@ -73,16 +73,24 @@ class Change {
         program_(rewritten_ ? *rewritten_ : program),
         command_(command) {}
 
+  // Nothing: there is nothing to change.
   std::unique_ptr<Program> make() {
-    return command_.kind == syntax::Command::Kind::kCreate ? create(*command_.definition)
-                                                           : drop(command_.name.text);
+    if (command_.kind == syntax::Command::Kind::kCreate) return create(*command_.definition);
+    if (command_.kind == syntax::Command::Kind::kDrop) return drop_all();
+    refuse_change(sqlstate::kNotSupported, "{} is not supported", tag_of_change(command_));
   }
+  const std::string& notice() const { return notice_; }
 
  private:
   using Kind = SourcePiece::Kind;
   using Pieces = std::vector<std::shared_ptr<const SourcePiece>>;
 
-  std::unique_ptr<Program> create(const Definition& made) {
+  std::unique_ptr<Program> create(const Definition& given) {
+    if (given.if_not_exists() && is_relation(given.name().text)) {
+      notice_ = fmt::format("relation \"{}\" already exists, skipping", given.name().text);
+      return nullptr;
+    }
+    const Definition& made = given.index && given.index->name.empty() ? named(given) : given;
     if (made.procedure) {
       const ir::Procedure* former = program_.find_procedure(made.procedure->name.text);
       return former == nullptr ? with_one_more(made) : replace(*former, made);
@@ -103,6 +111,22 @@ class Change {
     return changed(std::move(catalog), pieces_of(source), users);
   }
 
+  // An index keeps the name that it was given first, whatever others come and go.
+  const Definition& named(const Definition& given) {
+    const syntax::Index& index = *given.index;
+    const Catalog& catalog = program_.catalog;
+    std::string text = fmt::format("CREATE {}INDEX {} ON {} (", index.unique ? "UNIQUE " : "",
+                                   index_name(index, catalog), index.table.text);
+    for (const syntax::Name& column : index.columns)
+      text += (column.text == index.columns.front().text ? "" : ", ") + column.text;
+    named_ = std::move(parse(text + ")").front());
+    return *named_;
+  }
+
+  bool is_relation(const std::string& name) const {
+    return program_.catalog.find_table(name) != nullptr || find_index(program_.catalog, name) != nullptr;
+  }
+
   // The change adds a definition that leaves the meaning of all others as it is. Their number then costs
   // nothing.
   std::unique_ptr<Program> with_one_more(const Definition& made) const {
@@ -115,7 +139,7 @@ class Change {
 
   void check_relation(const Definition& made) const {
     const std::string& name = made.name().text;
-    if (program_.catalog.find_table(name) != nullptr || find_index(program_.catalog, name) != nullptr) {
+    if (is_relation(name)) {
       refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", name);
     }
     if (made.index && program_.catalog.find_table(made.index->table.text) == nullptr) {
@@ -137,6 +161,41 @@ class Change {
     std::unique_ptr<Program> program = changed(program_.catalog, std::move(pieces), binds);
     check_parameters(*program);
     return program;
+  }
+
+  // One after the other, each from the program that the one before has left.
+  std::unique_ptr<Program> drop_all() {
+    std::unique_ptr<Program> program;
+    for (const syntax::Name& name : command_.names) {
+      const Program& present = program ? *program : program_;
+      if (command_.if_exists && !exists(present, name.text)) {
+        if (!notice_.empty()) notice_ += "\n";
+        notice_ += fmt::format("{} \"{}\" does not exist, skipping", word_of(command_.dropped), name.text);
+        continue;
+      }
+      syntax::Command one;
+      one.kind = syntax::Command::Kind::kDrop;
+      one.dropped = command_.dropped;
+      one.names = {name};
+      program = command_.names.size() == 1 ? drop(name.text) : Change(present, one).drop(name.text);
+    }
+    return program;
+  }
+
+  bool exists(const Program& program, const std::string& name) const {
+    switch (command_.dropped) {
+      case DefinitionKind::kTable:
+        return program.catalog.find_table(name) != nullptr;
+      case DefinitionKind::kIndex:
+        return find_index(program.catalog, name) != nullptr;
+      case DefinitionKind::kProcedure:
+        break;
+    }
+    return program.find_procedure(name) != nullptr;
+  }
+
+  static std::string_view word_of(DefinitionKind kind) {
+    return kind == DefinitionKind::kTable ? "table" : kind == DefinitionKind::kIndex ? "index" : "procedure";
   }
 
   std::unique_ptr<Program> drop(const std::string& name) {
@@ -267,11 +326,10 @@ class Change {
   [[noreturn]] void refuse_uncompiled(const SourceError& error) const {
     if (command_.kind == syntax::Command::Kind::kDrop) {
       refuse_change(sqlstate_of_catalog::kNeededByOthers,
-                    "cannot drop {} because other objects depend on it: without it, {}", command_.name.text,
-                    error.message);
+                    "cannot drop {} because other objects depend on it: without it, {}",
+                    command_.names.front().text, error.message);
     }
-    refuse_change(error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError, "line {}:{}: {}",
-                  error.where.line, error.where.column, error.message);
+    throw Refusal{failure_of(error)};
   }
 
   // Callers, and what is written in a log before, know the procedure by them.
@@ -295,6 +353,8 @@ class Change {
   const std::unique_ptr<Program> rewritten_;
   const Program& program_;
   const syntax::Command& command_;
+  std::optional<Definition> named_;
+  std::string notice_;
 };
 
 }  // namespace
@@ -303,14 +363,19 @@ ChangedProgram changed_program(const Program& program, const syntax::Command& co
   CHECK(command.changes_schema());
   ChangedProgram changed;
   try {
-    changed.program = Change(program, command).make();
+    Change change(program, command);
+    changed.program = change.make();
+    changed.told.tag = tag_of_change(command);
+    changed.told.notice = change.notice();
   } catch (const Refusal& refusal) {
-    changed.failure = refusal.failure;
+    changed.told = refusal.failure;
   }
   return changed;
 }
 
 std::string tag_of_change(const syntax::Command& command) {
+  if (command.kind == syntax::Command::Kind::kTruncate) return "TRUNCATE TABLE";
+  if (command.kind == syntax::Command::Kind::kAlter) return "ALTER TABLE";
   const bool creates = command.kind == syntax::Command::Kind::kCreate;
   std::string tag = creates ? "CREATE " : "DROP ";
   switch (creates ? kind_of(*command.definition) : command.dropped) {

@@ -24,11 +24,13 @@
 namespace mneme {
 
 struct ChangedProgram {
-  std::unique_ptr<Program> program;  // none: `failure` says why
-  StatementResult failure;
+  std::unique_ptr<Program> program;  // none: it was refused, or there is nothing to change
+  // Where there is no program: why, as a failure; or the success of a change that changes nothing, as CREATE
+  // TABLE IF NOT EXISTS of a table that there is. Where there is one: its notice.
+  StatementResult told;
 };
 
-// `command`: a CREATE or DROP.
+// `command`: a change of the schema.
 ChangedProgram changed_program(const Program& program, const syntax::Command& command);
 
 // Returns the tag that PostgreSQL prints after the command: CREATE TABLE, DROP INDEX, ...

@@ -26,7 +26,7 @@ class CatalogChangeTest : public testing::Test {
     const ParsedStatement parsed = parse_statement(text);
     if (!parsed.command) return parsed.failure.sqlstate;
     ChangedProgram changed = changed_program(*program_, *parsed.command);
-    if (changed.program == nullptr) return changed.failure.sqlstate + ": " + changed.failure.message;
+    if (changed.program == nullptr) return changed.told.sqlstate + ": " + changed.told.message;
     before_ = std::move(program_);
     program_ = std::move(changed.program);
     return tag_of_change(*parsed.command);
@@ -193,7 +193,7 @@ TEST_F(CatalogChangeTest, TellsAPlaceInTheStatement) {
   EXPECT_EQ(change(procedure("first")), "CREATE PROCEDURE");
   EXPECT_THAT(
       change("CREATE PROCEDURE second() LANGUAGE plpgsql AS $$ BEGIN\n\n  PERFORM 1 FROM nothing; END $$"),
-      StartsWith("42601: line 3:"));
+      StartsWith("42P01: line 3:"));
   EXPECT_EQ(change("CREATE TABLE t (id INT)"), "42P07: relation \"t\" already exists");
   EXPECT_THAT(change("CREATE INDEX i ON nothing (v)"), StartsWith("42P01"));
   EXPECT_THAT(change(procedure("first")), StartsWith("42723"));

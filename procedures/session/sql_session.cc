@@ -6,7 +6,6 @@
 
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/interpreter/call_text.h"
-#include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
 #include "procedures/values/timestamp.h"
 #include "procedures/values/value_text.h"
@@ -17,33 +16,30 @@ namespace {
 
 constexpr uint32_t kMostAttempts = 10'000;
 
-StatementResult refused(const SourceError& error) {
-  return StatementResult::failure(
-      error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError,
-      fmt::format("line {}:{}: {}", error.where.line, error.where.column, error.message));
-}
-
 StatementResult conflict() {
   return StatementResult::failure(sqlstate::kSerializationFailure,
                                   "could not serialize access due to concurrent update");
 }
 
-// The rows of a query, in text, as the interpreter records them: all at once.
-class RowCollector final : public Recording {
+// Hands the rows that the interpreter records to a sink.
+class RecordedRows final : public Recording {
  public:
-  explicit RowCollector(const BoundQuery& query) : query_(query) {}
+  RecordedRows(std::span<const ResultColumn> columns, ResultSink& rows)
+      : columns_(columns), row_(columns.size()), rows_(rows) {}
 
+  // Before an attempt.
+  void begin() {
+    rows_.begin(columns_);
+    count_ = 0;
+  }
   void record(OperationId, uint32_t, uint32_t rows, std::span<const Value> values) override {
-    count_ = rows;
-    rows_.clear();
-    const size_t width = query_.columns.size();
+    count_ += rows;
+    const size_t width = row_.size();
     if (width == 0) return;
     for (uint32_t row = 0; row < rows; ++row) {
-      auto& texts = rows_.emplace_back();
-      for (size_t column = 0; column < width; ++column) {
-        texts.push_back(
-            print_argument(query_.columns[column].type, Argument::of(values[row * width + column])));
-      }
+      for (size_t column = 0; column < width; ++column)
+        row_[column] = Argument::of(values[row * width + column]);
+      rows_.add(row_);
     }
   }
   Recorded recall(OperationId, uint32_t, uint32_t) override {
@@ -53,13 +49,46 @@ class RowCollector final : public Recording {
   std::optional<Recorded> find(OperationId, uint32_t, uint32_t) override { return std::nullopt; }
 
   uint32_t count() const { return count_; }
-  std::vector<std::vector<std::optional<std::string>>> take() { return std::move(rows_); }
 
  private:
-  const BoundQuery& query_;
+  const std::span<const ResultColumn> columns_;
+  std::vector<Argument> row_;
+  ResultSink& rows_;
   uint32_t count_ = 0;
-  std::vector<std::vector<std::optional<std::string>>> rows_;
 };
+
+// The rows of a result in PostgreSQL's text.
+class TextRows final : public ResultSink {
+ public:
+  explicit TextRows(StatementResult& result) : result_(result) {}
+
+  void begin(std::span<const ResultColumn> columns) override {
+    columns_ = columns;
+    result_.rows.clear();
+  }
+  void add(std::span<const Argument> row) override {
+    auto& texts = result_.rows.emplace_back();
+    for (size_t i = 0; i < row.size(); ++i) texts.push_back(print_argument(columns_[i].type, row[i]));
+  }
+
+ private:
+  std::span<const ResultColumn> columns_;
+  StatementResult& result_;
+};
+
+std::string_view name_of(ir::OperationKind kind) {
+  switch (kind) {
+    case ir::OperationKind::kSelect:
+      return "SELECT FOR UPDATE";
+    case ir::OperationKind::kInsert:
+      return "INSERT";
+    case ir::OperationKind::kUpdate:
+      return "UPDATE";
+    case ir::OperationKind::kDelete:
+      break;
+  }
+  return "DELETE";
+}
 
 std::string tag_of(ir::OperationKind kind, uint32_t rows) {
   switch (kind) {
@@ -78,11 +107,19 @@ std::string tag_of(ir::OperationKind kind, uint32_t rows) {
 
 }  // namespace
 
+StatementResult failure_of(const SourceError& error) {
+  StatementResult result = StatementResult::failure(
+      error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError,
+      fmt::format("line {}:{}: {}", error.where.line, error.where.column, error.message));
+  result.where = error.where;
+  return result;
+}
+
 ParsedStatement parse_statement(std::string_view text) {
   try {
     return {parse_command(text), {}};
   } catch (const SourceError& error) {
-    return {std::nullopt, refused(error)};
+    return {std::nullopt, failure_of(error)};
   }
 }
 
@@ -94,10 +131,10 @@ SqlSession::SqlSession(const Program& program, Database& database, WorkerId work
       transaction_(database, database.worker(worker)),
       interpreter_(database.schema()) {}
 
-StatementResult SqlSession::run(const syntax::Command& command) {
-  CHECK(!command.changes_schema());
+template <typename Work>
+StatementResult SqlSession::ending_where_it_throws(Work&& work) {
   try {
-    return run_any(command);
+    return work();
   } catch (...) {
     // No memory, most likely. A transaction that is never ended would keep the rows that it claimed.
     transaction_.abort();
@@ -106,31 +143,89 @@ StatementResult SqlSession::run(const syntax::Command& command) {
   }
 }
 
-StatementResult SqlSession::run_any(const syntax::Command& command) {
-  if (command.kind == syntax::Command::Kind::kCommit) return end_block(true);
-  if (command.kind == syntax::Command::Kind::kRollBack) return end_block(false);
-  if (block_ == Block::kFailed) {
-    return StatementResult::failure(
-        sqlstate::kFailedTransaction,
-        "current transaction is aborted, commands ignored until end of transaction block");
+StatementResult SqlSession::run(const syntax::Command& command) {
+  CHECK(!command.changes_schema());
+  return ending_where_it_throws([&] { return run_text(command); });
+}
+
+StatementResult SqlSession::run_text(const syntax::Command& command) {
+  using Kind = syntax::Command::Kind;
+  if (command.kind != Kind::kOperation && command.kind != Kind::kCall) return durable(control(command));
+  if (block_ == Block::kFailed) return in_failed_block();
+  if (command.parameters > 0) {
+    fail_block();
+    return StatementResult::failure(sqlstate::kUndefinedParameter, "there is no parameter $1");
   }
-  StatementResult result;
+  std::optional<BoundStatement> bound;
   try {
-    switch (command.kind) {
-      case syntax::Command::Kind::kBegin:
-        return begin_block();
-      case syntax::Command::Kind::kOperation:
-        result = run_query(*command.operation);
-        break;
-      default:
-        result = run_call(command);
-        break;
-    }
+    // The command outlives what is bound to it.
+    bound.emplace(program_, std::shared_ptr<const syntax::Command>(std::shared_ptr<void>(), &command));
   } catch (const SourceError& error) {
-    result = refused(error);
+    fail_block();
+    return failure_of(error);
+  }
+  StatementResult texts;
+  TextRows rows(texts);
+  StatementResult result = durable(execute(*bound, {}, rows));
+  if (!result.ok()) return result;
+  result.columns.assign(bound->columns().begin(), bound->columns().end());
+  result.rows = std::move(texts.rows);
+  return result;
+}
+
+StatementResult SqlSession::execute(const BoundStatement& statement, std::span<const Argument> parameters,
+                                    ResultSink& rows) {
+  CHECK(parameters.size() == statement.parameters().size());
+  return ending_where_it_throws([&] { return run_bound(statement, parameters, rows); });
+}
+
+StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span<const Argument> parameters,
+                                      ResultSink& rows) {
+  if (block_ == Block::kFailed) return in_failed_block();
+  StatementResult result;
+  if (const BoundQuery* query = statement.query(); query != nullptr) {
+    const ir::OperationKind kind = statement.command().operation->kind;
+    if (is_read_only_ && !statement.is_read()) {
+      result = StatementResult::failure(
+          sqlstate::kReadOnlyTransaction,
+          fmt::format("cannot execute {} in a read-only transaction", name_of(kind)));
+    } else {
+      result = run_query(*query, kind, parameters, rows);
+    }
+  } else if (is_read_only_ && program_.procedure(statement.call()->callee).writes) {
+    result =
+        StatementResult::failure(sqlstate::kReadOnlyTransaction,
+                                 "cannot execute CALL of a procedure that writes in a read-only transaction");
+  } else {
+    rows.begin(statement.columns());
+    result = run_call(*statement.call(), parameters, rows);
   }
   if (!result.ok()) fail_block();
   return result;
+}
+
+StatementResult SqlSession::control(const syntax::Command& command) {
+  switch (command.kind) {
+    case syntax::Command::Kind::kCommit:
+      return end_block(true);
+    case syntax::Command::Kind::kRollBack:
+      return end_block(false);
+    default:
+      break;
+  }
+  CHECK(command.kind == syntax::Command::Kind::kBegin);
+  return block_ == Block::kFailed ? in_failed_block() : begin_block(command.read_only);
+}
+
+StatementResult SqlSession::in_failed_block() {
+  return StatementResult::failure(
+      sqlstate::kFailedTransaction,
+      "current transaction is aborted, commands ignored until end of transaction block");
+}
+
+StatementResult SqlSession::durable(StatementResult result) {
+  if (!result.lsn || database_.log().wait_durable(*result.lsn)) return result;
+  return log_failure();
 }
 
 void SqlSession::fail_block() {
@@ -139,12 +234,13 @@ void SqlSession::fail_block() {
   block_ = Block::kFailed;
 }
 
-StatementResult SqlSession::begin_block() {
+StatementResult SqlSession::begin_block(bool read_only) {
   StatementResult result;
   result.tag = "BEGIN";
   if (block_ == Block::kNone) {
     transaction_.begin();
     block_ = Block::kOpen;
+    is_read_only_ = read_only;
   } else {
     result.warning = "there is already a transaction in progress";
   }
@@ -154,6 +250,7 @@ StatementResult SqlSession::begin_block() {
 StatementResult SqlSession::end_block(bool commit_it) {
   StatementResult result;
   const Block block = std::exchange(block_, Block::kNone);
+  is_read_only_ = false;
   if (block == Block::kNone) {
     result.tag = commit_it ? "COMMIT" : "ROLLBACK";
     result.warning = "there is no transaction in progress";
@@ -176,18 +273,20 @@ StatementResult SqlSession::end_block(bool commit_it) {
   return result;
 }
 
-StatementResult SqlSession::run_query(const syntax::Operation& operation) {
-  const BoundQuery query = bind_query(program_, operation);
-  const std::vector<Argument> arguments = hidden_arguments(query.procedure);
-  RowCollector collector(query);
+StatementResult SqlSession::run_query(const BoundQuery& query, ir::OperationKind kind,
+                                      std::span<const Argument> parameters, ResultSink& rows) {
+  std::vector<Argument> arguments(parameters.begin(), parameters.end());
+  for (const Argument& hidden : hidden_arguments(query.procedure)) arguments.push_back(hidden);
+  RecordedRows recorded(query.columns, rows);
   RunRequest request = RunRequest::of(query.procedure, arguments, transaction_);
   request.body = query.body;
-  request.recording = &collector;
+  request.recording = &recorded;
   StatementResult result;
   for (uint32_t attempts = 1;; ++attempts) {
     if (block_ == Block::kNone) {
       attempts == 1 ? transaction_.begin() : transaction_.begin_again();
     }
+    recorded.begin();
     Ran ran = run_body(request, result);
     if (ran == Ran::kCompleted && block_ == Block::kNone) ran = commit(result);
     if (ran == Ran::kFailed) return result;
@@ -195,9 +294,7 @@ StatementResult SqlSession::run_query(const syntax::Operation& operation) {
     if (block_ != Block::kNone || attempts == kMostAttempts) return conflict();
     std::this_thread::yield();
   }
-  result.tag = tag_of(operation.kind, collector.count());
-  result.columns = query.columns;
-  result.rows = collector.take();
+  result.tag = tag_of(kind, recorded.count());
   return result;
 }
 
@@ -211,8 +308,7 @@ SqlSession::Ran SqlSession::run_body(const RunRequest& request, StatementResult&
       return Ran::kConflict;
     case Outcome::Kind::kRaised:
       failure = StatementResult::failure(outcome.sqlstate, std::string(outcome.message));
-      // The values that raised may have been read from an inconsistent state: then the error does not count.
-      return transaction_.roll_back().status == CommitStatus::kConflict ? Ran::kConflict : Ran::kFailed;
+      return roll_back(failure);
     case Outcome::Kind::kOutOfMemory:
       break;
   }
@@ -222,18 +318,28 @@ SqlSession::Ran SqlSession::run_body(const RunRequest& request, StatementResult&
   return Ran::kFailed;
 }
 
-SqlSession::Ran SqlSession::commit(StatementResult& failure) {
+SqlSession::Ran SqlSession::roll_back(StatementResult& failure) {
+  // The values that raised may have been read from an inconsistent state: then the error does not count.
+  const CommitOutcome ended = transaction_.roll_back();
+  if (ended.status == CommitStatus::kConflict) return Ran::kConflict;
+  if (ended.status == CommitStatus::kLogFailed) failure = log_failure();
+  failure.lsn = ended.lsn;
+  return Ran::kFailed;
+}
+
+SqlSession::Ran SqlSession::commit(StatementResult& result) {
   const CommitOutcome committed = transaction_.commit_ad_hoc();
   switch (committed.status) {
     case CommitStatus::kCommitted:
-      return is_durable(committed.lsn, failure) ? Ran::kCompleted : Ran::kFailed;
+      result.lsn = committed.lsn;
+      return Ran::kCompleted;
     case CommitStatus::kConflict:
       return Ran::kConflict;
     case CommitStatus::kLogFailed:
-      failure = log_failure();
+      result = log_failure();
       return Ran::kFailed;
     case CommitStatus::kTooLarge:
-      failure = StatementResult::failure(
+      result = StatementResult::failure(
           sqlstate::kProgramLimit,
           fmt::format(
               "the rows that were changed take more than the {} bytes that a log record holds; change fewer "
@@ -243,18 +349,11 @@ SqlSession::Ran SqlSession::commit(StatementResult& failure) {
     case CommitStatus::kUnnamed:
       break;
   }
-  failure = StatementResult::failure(sqlstate::kNotInPrerequisiteState,
-                                     "a row of a table that has no primary key was changed, and the log "
-                                     "names rows by it; INSERT is all that such a "
-                                     "table takes");
+  result = StatementResult::failure(sqlstate::kNotInPrerequisiteState,
+                                    "a row of a table that has no primary key was changed, and the log "
+                                    "names rows by it; INSERT is all that such a "
+                                    "table takes");
   return Ran::kFailed;
-}
-
-// No result is returned before it is durable, even if this statement only read what others wrote.
-bool SqlSession::is_durable(Lsn lsn, StatementResult& failure) {
-  if (database_.log().wait_durable(lsn)) return true;
-  failure = log_failure();
-  return false;
 }
 
 StatementResult SqlSession::log_failure() const {
@@ -268,10 +367,11 @@ std::vector<Argument> SqlSession::hidden_arguments(const ir::Procedure& procedur
   return {Argument::of(Value::of_int(current_timestamp()))};
 }
 
-StatementResult SqlSession::run_call(const syntax::Command& command) {
-  const BoundCall bound = bind_call(program_, command);
+StatementResult SqlSession::run_call(const BoundCall& bound, std::span<const Argument> parameters,
+                                     ResultSink& rows) {
   const ir::Procedure& callee = program_.procedure(bound.callee);
-  std::vector<Argument> arguments(bound.procedure.parameters.size());
+  std::vector<Argument> arguments(parameters.begin(), parameters.end());
+  arguments.resize(bound.procedure.parameters.size());
   for (const Argument& hidden : hidden_arguments(bound.procedure)) arguments.push_back(hidden);
   RunRequest request;
   request.procedure = &bound.procedure;
@@ -291,7 +391,8 @@ StatementResult SqlSession::run_call(const syntax::Command& command) {
       if (type.is_string() && !value.is_null()) value = Value::of_text(arena_.copy(value.as_text()));
       const Type& own =
           bound.procedure
-              .variables[bound.procedure.parameters[call.arguments.size() - skipped].variable.value]
+              .variables[bound.procedure.parameters[parameters.size() + call.arguments.size() - skipped]
+                             .variable.value]
               .type;
       if (const std::string fault = fit_argument(own, type, value); !fault.empty()) {
         return StatementResult::failure(
@@ -303,27 +404,42 @@ StatementResult SqlSession::run_call(const syntax::Command& command) {
       continue;
     }
     ++skipped;
-    if (!bound.arrays[i]) {
+    if (bound.arrays[i].parameter) {
+      call.arguments.push_back(parameters[*bound.arrays[i].parameter]);
+    } else if (!bound.arrays[i].text) {
       call.arguments.emplace_back();
     } else {
-      const Result<Argument> array = parse_argument(type, *bound.arrays[i], arena_);
+      const Result<Argument> array = parse_argument(type, *bound.arrays[i].text, arena_);
       if (!array) return StatementResult::failure(sqlstate::kInvalidText, array.error().message);
       call.arguments.push_back(*array);
     }
   }
-  return block_ == Block::kNone ? call_alone(call) : call_in_block(call);
+  return block_ == Block::kNone ? call_alone(call, rows) : call_in_block(call, rows);
 }
 
-StatementResult SqlSession::call_alone(const Call& call) {
+namespace {
+
+StatementResult called(std::span<const Argument> results, ResultSink& rows) {
+  if (!results.empty()) rows.add(results);
+  StatementResult told;
+  told.tag = "CALL";
+  return told;
+}
+
+}  // namespace
+
+StatementResult SqlSession::call_alone(const Call& call, ResultSink& rows) {
   const CallResult done = calls_.run(call);
-  StatementResult failure;
+  StatementResult result;
   switch (done.status) {
     case CallResult::Status::kCommitted:
-      if (!is_durable(done.lsn, failure)) return failure;
-      return results_of(program_.procedure(call.procedure), done.results);
+      result = called(done.results, rows);
+      result.lsn = done.lsn;
+      return result;
     case CallResult::Status::kRolledBack:
-      if (!is_durable(done.lsn, failure)) return failure;
-      return StatementResult::failure(std::string(done.sqlstate), std::string(done.message));
+      result = StatementResult::failure(std::string(done.sqlstate), std::string(done.message));
+      result.lsn = done.lsn;
+      return result;
     case CallResult::Status::kRefused:
       return StatementResult::failure(
           done.sqlstate.empty() ? sqlstate::kNotInPrerequisiteState : std::string(done.sqlstate),
@@ -338,7 +454,7 @@ StatementResult SqlSession::call_alone(const Call& call) {
   return log_failure();
 }
 
-StatementResult SqlSession::call_in_block(const Call& clients) {
+StatementResult SqlSession::call_in_block(const Call& clients, ResultSink& rows) {
   const ir::Procedure& procedure = program_.procedure(clients.procedure);
   Call call = clients;
   for (const Argument& hidden : hidden_arguments(procedure)) call.arguments.push_back(hidden);
@@ -349,27 +465,13 @@ StatementResult SqlSession::call_in_block(const Call& clients) {
   StatementResult failure;
   switch (run_body(RunRequest::of(procedure, call.arguments, transaction_), failure)) {
     case Ran::kCompleted:
-      return results_of(procedure, interpreter_.results());
+      return called(interpreter_.results(), rows);
     case Ran::kConflict:
       return conflict();
     case Ran::kFailed:
       break;
   }
   return failure;
-}
-
-StatementResult SqlSession::results_of(const ir::Procedure& procedure,
-                                       std::span<const Argument> results) const {
-  StatementResult told;
-  told.tag = "CALL";
-  for (const ir::Parameter& parameter : procedure.parameters) {
-    if (!parameter.inout) continue;
-    const ir::Variable& variable = procedure.variables[parameter.variable.value];
-    if (told.rows.empty()) told.rows.emplace_back();
-    told.rows[0].push_back(print_argument(variable.type, results[told.columns.size()]));
-    told.columns.push_back({variable.name, variable.type});
-  }
-  return told;
 }
 
 }  // namespace mneme

@@ -1,9 +1,10 @@
 // SqlSession: a user's statements, one at a time, each a transaction of its own or part of a BEGIN block.
 //
-// Flow        parse_command -> run(): bind -> interpret on a Transaction -> commit, as an ad-hoc transaction
-//             (its record holds the rows that it changed) -> wait until it is durable -> tell CALL outside of
-//             a block is a Session's call, and logged as the database's log has calls.
-// Invariants  a result that run() returns is durable. A statement that failed outside of a block has changed
+// Flow        parse_command -> run(): bind -> execute(): interpret on a Transaction -> commit, as an ad-hoc
+//             transaction (its record holds the rows that it changed) -> wait until it is durable -> tell
+//             CALL outside of a block is a Session's call, and logged as the database's log has calls.
+// Invariants  a result that run() returns is durable; one that execute() returns is not to be told before its
+//             LSN is. A statement that failed outside of a block has changed
 //             nothing; in a block it fails the block: all others but COMMIT and ROLLBACK are refused, and
 //             both roll back, as in PostgreSQL. after a conflict a statement outside of a block is run again;
 //             a block, whose user has seen what it read, fails with PostgreSQL's serialization failure.
@@ -23,7 +24,10 @@
 #include "procedures/binder/command_binder.h"
 #include "procedures/binder/program.h"
 #include "procedures/interpreter/interpreter.h"
+#include "procedures/ir/source_error.h"
 #include "procedures/parser/syntax.h"
+#include "procedures/session/bound_statement.h"
+#include "procedures/session/result_sink.h"
 #include "procedures/session/session.h"
 
 namespace mneme {
@@ -33,8 +37,13 @@ struct StatementResult {
   std::vector<ResultColumn> columns;  // of a SELECT, RETURNING, or a CALL with INOUT parameters
   std::vector<std::vector<std::optional<std::string>>> rows;  // in PostgreSQL's text; nothing: NULL
   std::string warning;                                        // a sentence, or empty
+  std::string notice = {};                                    // lines, or empty
   std::string sqlstate;                                       // of a failure
   std::string message;
+  // Of the failure in the statement's text, where it has one: "line 1:8: " begins the message then.
+  ir::SourceLocation where = {};
+  // The client may be told once this is durable; nothing: at once. Of a result that run() returns it is.
+  std::optional<Lsn> lsn = std::nullopt;
 
   bool ok() const { return sqlstate.empty(); }
   static StatementResult failure(std::string sqlstate, std::string message) {
@@ -46,8 +55,8 @@ struct StatementResult {
 };
 
 namespace sqlstate {
-inline constexpr const char* kSyntaxError = "42601";
 inline constexpr const char* kActiveTransaction = "25001";
+inline constexpr const char* kReadOnlyTransaction = "25006";
 inline constexpr const char* kFailedTransaction = "25P02";
 inline constexpr const char* kSerializationFailure = "40001";
 inline constexpr const char* kDeadlock = "40P01";
@@ -63,6 +72,8 @@ struct ParsedStatement {
   StatementResult failure;
 };
 ParsedStatement parse_statement(std::string_view text);
+// A SourceError as the result of its statement.
+StatementResult failure_of(const SourceError& error);
 
 class SqlSession {
  public:
@@ -75,6 +86,16 @@ class SqlSession {
   // Anything but a change of the schema. Where it throws, as for want of memory, the transaction has ended:
   // nothing was changed, or the statement is committed. A block has failed then.
   StatementResult run(const syntax::Command& command);
+  // The same for a statement that is bound, with a value for each of its parameters, of the parameter's type.
+  // Its rows go to the sink; it does not wait until the result is durable.
+  StatementResult execute(const BoundStatement& statement, std::span<const Argument> parameters,
+                          ResultSink& rows);
+  // BEGIN, COMMIT and ROLLBACK, without waiting.
+  StatementResult control(const syntax::Command& command);
+  // Of any other statement in a block that has failed.
+  static StatementResult in_failed_block();
+  // The log makes the result durable, or says why it can't.
+  StatementResult durable(StatementResult result);
   // For a statement that could not even be parsed: it fails the block as well.
   void fail_block();
 
@@ -82,23 +103,28 @@ class SqlSession {
   Block block() const { return block_; }
 
  private:
-  StatementResult run_any(const syntax::Command& command);
-  StatementResult run_query(const syntax::Operation& operation);
-  StatementResult run_call(const syntax::Command& command);
-  StatementResult call_alone(const Call& call);
-  StatementResult call_in_block(const Call& call);
-  StatementResult begin_block();
+  template <typename Work>
+  StatementResult ending_where_it_throws(Work&& work);
+  StatementResult run_text(const syntax::Command& command);
+  StatementResult run_bound(const BoundStatement& statement, std::span<const Argument> parameters,
+                            ResultSink& rows);
+  StatementResult run_query(const BoundQuery& query, ir::OperationKind kind,
+                            std::span<const Argument> parameters, ResultSink& rows);
+  StatementResult run_call(const BoundCall& bound, std::span<const Argument> parameters, ResultSink& rows);
+  StatementResult call_alone(const Call& call, ResultSink& rows);
+  StatementResult call_in_block(const Call& call, ResultSink& rows);
+  StatementResult begin_block(bool read_only);
   StatementResult end_block(bool commit);
 
   // kFailed: `failure` says why. After anything but kCompleted the transaction has ended.
   enum class Ran { kCompleted, kConflict, kFailed };
   // Runs the body in the open transaction.
   Ran run_body(const RunRequest& request, StatementResult& failure);
-  Ran commit(StatementResult& failure);
-  bool is_durable(Lsn lsn, StatementResult& failure);
+  // Of the transaction whose statement raised.
+  Ran roll_back(StatementResult& failure);
+  Ran commit(StatementResult& result);
   StatementResult log_failure() const;
   std::vector<Argument> hidden_arguments(const ir::Procedure& procedure) const;
-  StatementResult results_of(const ir::Procedure& procedure, std::span<const Argument> results) const;
 
   const Program& program_;
   Database& database_;
@@ -107,6 +133,7 @@ class SqlSession {
   Interpreter interpreter_;
   Arena arena_;  // a call's arguments
   Block block_ = Block::kNone;
+  bool is_read_only_ = false;  // the block
 };
 
 }  // namespace mneme

@@ -105,7 +105,7 @@ TEST_F(SqlSessionTest, RefusalsSpeakOfTheSession) {
 TEST_F(SqlSessionTest, LiteralsTakeTheTypesOfWhatTheyMeet) {
   EXPECT_EQ(sql("INSERT INTO account VALUES (1, 1, nullif('   ', CAST('a' AS CHAR)), 0)"), "INSERT 0 1");
   EXPECT_EQ(sql("SELECT length(name) FROM account WHERE id = 1"), "length\n0");
-  EXPECT_EQ(sql("SELECT power('1e-400', 2.5) FROM account").substr(0, 5), "42601");
+  EXPECT_EQ(sql("SELECT power('1e-400', 2.5) FROM account").substr(0, 5), "0A000");
   EXPECT_EQ(sql("SELECT ceiling(- - -9223372036854775808) % 1 FROM account").substr(0, 5), "42601");
 }
 
@@ -121,7 +121,6 @@ TEST_F(SqlSessionTest, SelectsByAnyIndexAndWithoutOne) {
             "count|max|min|sum\n5|5|1|150.00");
   EXPECT_EQ(sql("SELECT id + 1, id AS same, id FROM account WHERE id = 1"), "?column?|same|id\n2|1|1");
   EXPECT_EQ(sql("SELECT a.id, e.amount FROM account a JOIN entry e ON e.account = a.id"), "id|amount");
-  EXPECT_EQ(sql("INSERT INTO entry VALUES (2, 1, 5), (2, 2, 5)").substr(0, 5), "42601");
   EXPECT_EQ(sql("INSERT INTO entry VALUES (2, 1, 5)"), "INSERT 0 1");
   EXPECT_EQ(sql("SELECT a.id, e.amount FROM account a JOIN entry e ON e.account = a.id"),
             "id|amount\n2|5.00");
@@ -156,13 +155,13 @@ TEST_F(SqlSessionTest, FailuresHavePostgresCodesAndChangeNothing) {
   fill();
   EXPECT_EQ(sql("INSERT INTO account VALUES (1, 1, 'x', 1)"),
             "23505: duplicate key value violates unique constraint \"account_pkey\"");
-  EXPECT_EQ(sql("UPDATE account SET balance = balance / 0 + id / 0").substr(0, 5), "42601");
+  EXPECT_EQ(sql("UPDATE account SET balance = balance / 0 + id / 0").substr(0, 5), "0A000");
   EXPECT_EQ(sql("UPDATE account SET branch = 1 / (id - 3)"), "22012: division by zero");
   EXPECT_EQ(sql("SELECT count(*) FROM account WHERE branch = 1"), "count\n3");
   EXPECT_EQ(sql("INSERT INTO account VALUES (7, NULL, 'x', 1)").substr(0, 5), "23502");
   EXPECT_EQ(sql("SELECT 1"),
-            "42601: line 1:1: a SELECT without FROM reads no table, and is not supported; name a table");
-  EXPECT_EQ(sql("SELECT nothing FROM account").substr(0, 5), "42601");
+            "0A000: line 1:1: a SELECT without FROM reads no table, and is not supported; name a table");
+  EXPECT_EQ(sql("SELECT nothing FROM account").substr(0, 5), "42703");
   EXPECT_EQ(sql("SELECT - -2147483648 FROM account WHERE id = 1"), "?column?\n2147483648");
   // A literal is read before anything runs, and fails as a cast does.
   EXPECT_EQ(sql("SELECT id FROM account WHERE id = 'x'"),
@@ -171,7 +170,7 @@ TEST_F(SqlSessionTest, FailuresHavePostgresCodesAndChangeNothing) {
   EXPECT_EQ(sql("SELECT TIMESTAMP '2020-02-30' FROM account").substr(0, 5), "22008");
   EXPECT_EQ(sql("SELECT id FROM account WHERE name = CAST('maybe' AS BOOLEAN)::TEXT").substr(0, 5), "22P02");
   EXPECT_THAT(sql("SELECT id INTO x FROM account"), testing::HasSubstr("INTO fills a procedure's variables"));
-  EXPECT_THAT(sql("FETCH x"), testing::HasSubstr("42601"));
+  EXPECT_THAT(sql("FETCH x"), testing::HasSubstr("0A000"));
   EXPECT_THAT(sql("SELECT id FROM"), testing::HasSubstr("the statement ends too early"));
 }
 
@@ -233,8 +232,8 @@ TEST_F(SqlSessionTest, CallsAloneAndInBlocks) {
   fill();
   EXPECT_EQ(sql("CALL deposit(1, 2.5, NULL)"), "r_balance\n52.50");
   EXPECT_EQ(sql("CALL deposit(1, -1, NULL)"), "P0001: no");
-  EXPECT_EQ(sql("CALL deposit(1)"), "42601: line 1:6: procedure deposit takes 3 arguments, and is given 1");
-  EXPECT_EQ(sql("CALL nothing()"), "42601: line 1:6: procedure nothing does not exist");
+  EXPECT_EQ(sql("CALL deposit(1)"), "42883: line 1:6: procedure deposit takes 3 arguments, and is given 1");
+  EXPECT_EQ(sql("CALL nothing()"), "42883: line 1:6: procedure nothing does not exist");
   EXPECT_THAT(sql("CALL deposit(1.5, 2, NULL)"),
               testing::HasSubstr("argument 1 of procedure deposit is of type"));
   EXPECT_EQ(sql("CALL count_of('{1,NULL,3}', 'x' || 'y', 0, NULL)"), "r_count|r_ids\n3|{1,NULL,3}");

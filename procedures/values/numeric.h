@@ -44,6 +44,10 @@ inline bool fits_numeric(const Type& type, int128 value) {
 
 void print_numeric(int128 value, unsigned scale, fmt::memory_buffer& out);
 
+// The digits after the point of a number in text, "1e-3" having three; up to 38 of them. Of what is no number
+// it says nothing.
+uint8_t digits_after_point(std::string_view text);
+
 enum class NumericSyntax { kOk, kInvalid, kTooLarge };
 // [+-] digits [. digits] [e [+-] digits], without blanks, rounded to `scale`.
 NumericSyntax parse_numeric(std::string_view text, unsigned scale, int128& value);

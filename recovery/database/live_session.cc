@@ -2,13 +2,41 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "procedures/ir/source_error.h"
 #include "recovery/database/schema_change.h"
 
 namespace mneme {
 
+struct LiveSession::Leave {  // also where an exception ends the statement
+  LiveSession& session;
+  ~Leave() { session.leave(); }
+};
+
+namespace {
+
+// Whether a client that was told of the one may go on with the other.
+bool is_alike(const BoundStatement& one, const BoundStatement& other) {
+  const auto same_kind = [](const Type& a, const Type& b) {
+    return a.kind == b.kind && a.is_array == b.is_array;
+  };
+  const auto same_column = [&](const ResultColumn& a, const ResultColumn& b) {
+    return a.name == b.name && same_kind(a.type, b.type);
+  };
+  return std::ranges::equal(one.columns(), other.columns(), same_column) &&
+         std::ranges::equal(one.parameters(), other.parameters(), same_kind);
+}
+
+}  // namespace
+
 LiveSession::LiveSession(WorkingDatabase& working, WorkerId worker, uint32_t change_threads,
-                         std::optional<std::chrono::milliseconds> lock_timeout)
-    : working_(working), worker_(worker), change_threads_(change_threads), lock_timeout_(lock_timeout) {}
+                         std::optional<std::chrono::milliseconds> lock_timeout, ProcedureCode code)
+    : working_(working),
+      worker_(worker),
+      change_threads_(change_threads),
+      lock_timeout_(lock_timeout),
+      code_(std::move(code)) {}
 
 LiveSession::~LiveSession() {
   session_.reset();
@@ -23,10 +51,33 @@ bool LiveSession::enter() {
   }
   if (working_.schema_latch().enter(worker_) != SchemaLatch::Entered::kInside) return false;
   is_inside_ = true;
-  if (session_ && version_ == working_.schema_version()) return true;
-  session_ = std::make_unique<SqlSession>(working_.program(), working_.database(), worker_);
-  version_ = working_.schema_version();
+  follow_schema();
   return true;
+}
+
+bool LiveSession::try_enter() {
+  if (is_inside_) {
+    working_.schema_latch().go_on(worker_);
+    return true;
+  }
+  if (!working_.schema_latch().try_enter(worker_)) return false;
+  is_inside_ = true;
+  follow_schema();
+  return true;
+}
+
+void LiveSession::follow_schema() {
+  const bool is_present = session_ && version_ == working_.schema_version();
+  if (is_present && !(is_interim_ && units_->result() != nullptr)) return;
+  // In this order: the session of a schema that is gone must not outlive what it refers to.
+  session_.reset();
+  if (code_) units_ = code_();
+  const CompiledUnits* const ready = units_ ? units_->result() : nullptr;
+  is_interim_ = units_ != nullptr && ready == nullptr;
+  SessionOptions options;
+  if (ready != nullptr) options.native = ready->functions();
+  session_ = std::make_unique<SqlSession>(working_.program(), working_.database(), worker_, options);
+  version_ = working_.schema_version();
 }
 
 void LiveSession::leave() {
@@ -38,10 +89,7 @@ void LiveSession::leave() {
 StatementResult LiveSession::run(const std::string& text) {
   const ParsedStatement parsed = parse_statement(text);
   if (parsed.command && parsed.command->changes_schema()) return change(*parsed.command, text);
-  struct Leave {  // also where an exception ends the statement
-    LiveSession& session;
-    ~Leave() { session.leave(); }
-  } leave{*this};
+  const Leave leave{*this};
   if (!enter()) {
     return StatementResult::failure(sqlstate::kDeadlock,
                                     "a change of the schema waits for the transaction block that this thread "
@@ -56,6 +104,55 @@ StatementResult LiveSession::run(const std::string& text) {
     result = parsed.failure;
   }
   return result;
+}
+
+StatementResult LiveSession::bind(PreparedStatement& statement) {
+  if (statement.bound_ != nullptr && statement.version_ == version_) return {};
+  if (block() == SqlSession::Block::kFailed) return session_->in_failed_block();
+  try {
+    auto bound = std::make_unique<BoundStatement>(working_.program(), statement.command_, statement.given_);
+    if (statement.bound_ != nullptr && !is_alike(*bound, *statement.bound_)) {
+      session_->fail_block();
+      return StatementResult::failure(sqlstate::kNotSupported, "cached plan must not change result type");
+    }
+    statement.bound_ = std::move(bound);
+    statement.version_ = version_;
+    return {};
+  } catch (const SourceError& error) {
+    session_->fail_block();
+    return failure_of(error);
+  }
+}
+
+std::optional<StatementResult> LiveSession::prepare(PreparedStatement& statement) {
+  using Kind = syntax::Command::Kind;
+  const Kind kind = statement.command().kind;
+  if (kind != Kind::kOperation && kind != Kind::kCall) return StatementResult();
+  if (!try_enter()) return std::nullopt;
+  const Leave leave{*this};
+  return bind(statement);
+}
+
+std::optional<StatementResult> LiveSession::execute(PreparedStatement& statement,
+                                                    std::span<const Argument> parameters,
+                                                    std::span<const uint8_t> scales, ResultSink& rows) {
+  if (!try_enter()) return std::nullopt;
+  const Leave leave{*this};
+  StatementResult bound = bind(statement);
+  if (!bound.ok()) return bound;
+  try {
+    statement.bound_->fit_digits(working_.program(), scales);
+  } catch (const SourceError& error) {
+    session_->fail_block();
+    return failure_of(error);
+  }
+  return session_->execute(*statement.bound_, parameters, rows);
+}
+
+std::optional<StatementResult> LiveSession::control(const syntax::Command& command) {
+  if (!try_enter()) return std::nullopt;
+  const Leave leave{*this};
+  return session_->control(command);
 }
 
 StatementResult LiveSession::change(const syntax::Command& command, const std::string& text) {

@@ -1,54 +1,110 @@
 // LiveSession: runs a user's statements on a database at work, while this user or others change its schema.
 //
-// Flow        run(): parse -> CREATE and DROP: change_schema() -> anything else: enter the schema's latch ->
+// Flow        run(): parse -> CREATE, DROP ...: change_schema() -> anything else: enter the schema's latch ->
 //             the session, made anew if the schema has changed -> leave
+//             prepare(), execute(): the same for a PreparedStatement, which is bound again once the schema
+//             has changed
 // Invariants  a transaction, a BEGIN block too, sees one schema from its beginning to its end: a change waits
 //             for it.
 // Threads     the worker's. Any number on one database, each with a worker of its own.
-// Waiting     as SqlSession; before a transaction for a change of the schema that is being made, and for a
-//             change until all other sessions' transactions have ended.
+// Waiting     run(): as SqlSession; before a transaction for a change of the schema that is being made, and
+//             for a change until all other sessions' transactions have ended. prepare(), execute(), control():
+//             for nothing. Where a change of the schema keeps them out they return nothing, and their caller
+//             asks again; and a result has the LSN that its caller waits for.
 // Errors      as SqlSession's and change_schema's. Where a change of the schema waits for a block that this
-//             thread has open in another session, a statement here would wait for ever, and fails.
+//             thread has open in another session, run() would wait for ever, and fails.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "procedures/native/background_units.h"
 #include "procedures/session/sql_session.h"
 #include "recovery/database/data_directory.h"
 
 namespace mneme {
 
+// A statement to be run often, by any session of the database, one at a time.
+class PreparedStatement {
+ public:
+  // `given`: the types of its first parameters; kNull where the context is to decide.
+  PreparedStatement(std::shared_ptr<const syntax::Command> command, std::vector<Type> given)
+      : command_(std::move(command)), given_(std::move(given)) {}
+
+  const syntax::Command& command() const { return *command_; }
+  // Nothing before prepare(), and for statements that are not bound: BEGIN, CREATE ...
+  const BoundStatement* bound() const { return bound_.get(); }
+
+ private:
+  friend class LiveSession;
+
+  std::shared_ptr<const syntax::Command> command_;
+  std::vector<Type> given_;
+  std::unique_ptr<BoundStatement> bound_;  // to the schema of `version_`
+  uint64_t version_ = 0;
+};
+
+// The procedures' machine code for the present schema. The caller is inside the schema's latch.
+using ProcedureCode = std::function<std::shared_ptr<BackgroundUnits>()>;
+
 class LiveSession {
  public:
   // `change_threads`: that put rows into new tables. `lock_timeout`: how long a change of the schema waits
   // for other sessions' transactions; nullopt: until they have ended.
+  // `code`: without it calls are interpreted.
   LiveSession(WorkingDatabase& working, WorkerId worker, uint32_t change_threads,
-              std::optional<std::chrono::milliseconds> lock_timeout = {});
+              std::optional<std::chrono::milliseconds> lock_timeout = {}, ProcedureCode code = {});
   // Rolls a block back.
   ~LiveSession();
   LiveSession(const LiveSession&) = delete;
   LiveSession& operator=(const LiveSession&) = delete;
 
   StatementResult run(const std::string& text);
+
+  // Binds it to the present schema, unless it is: bound() has its types and columns then. A success, or why it
+  // can't be. A statement that has once been described to a client keeps its columns, or is refused.
+  std::optional<StatementResult> prepare(PreparedStatement& statement);
+  // An operation or a CALL, with the values of its parameters; prepares it first. `scales`: as
+  // BoundStatement::fit_digits has them; empty: every value has its parameter's type.
+  std::optional<StatementResult> execute(PreparedStatement& statement, std::span<const Argument> parameters,
+                                         std::span<const uint8_t> scales, ResultSink& rows);
+  // BEGIN, COMMIT and ROLLBACK.
+  std::optional<StatementResult> control(const syntax::Command& command);
+  // For a statement that failed before it ran.
+  void fail_block() {
+    if (session_) session_->fail_block();
+  }
+
   SqlSession::Block block() const { return session_ ? session_->block() : SqlSession::Block::kNone; }
 
  private:
   StatementResult change(const syntax::Command& command, const std::string& text);
   bool enter();
+  bool try_enter();
+  // Inside the latch.
+  void follow_schema();
+  StatementResult bind(PreparedStatement& statement);
   void leave();
+  struct Leave;
 
   WorkingDatabase& working_;
   const WorkerId worker_;
   const uint32_t change_threads_;
   const std::optional<std::chrono::milliseconds> lock_timeout_;
+  const ProcedureCode code_;
   bool is_inside_ = false;
   // The session is for this version of the schema. Once the schema has changed, it is at rest, and refers to
   // tables that are gone.
   uint64_t version_ = 0;
+  std::shared_ptr<BackgroundUnits> units_;  // outlive the session that runs them
+  bool is_interim_ = false;                 // calls are interpreted until the machine code is there
   std::unique_ptr<SqlSession> session_;
 };
 

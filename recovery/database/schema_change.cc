@@ -69,11 +69,13 @@ Result<std::unique_ptr<Program>> program_after(const Program& program, const Rec
   }
   ChangedProgram changed = changed_program(program, *parsed.command);
   if (changed.program == nullptr) {
+    // One that changes nothing is not logged.
+    const std::string why = changed.told.ok() ? "it changes nothing" : changed.told.message;
     return damaged(
         "the log's change of the schema at LSN {} does not fit the catalog that it changes: {}; nothing on "
         "disk was "
         "changed",
-        record.lsn.value, changed.failure.message);
+        record.lsn.value, why);
   }
   return std::move(changed.program);
 }
@@ -89,7 +91,7 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
   if (working.schema_latch().is_inside()) return own_block(command);
   SchemaLatch::Change change(working.schema_latch());
   ChangedProgram changed = changed_program(working.program(), command);
-  if (changed.program == nullptr) return changed.failure;
+  if (changed.program == nullptr) return changed.told;
 
   switch (change.stop(lock_timeout)) {
     case SchemaLatch::Change::Stopped::kStopped:
@@ -127,9 +129,7 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
 
   if (tables) database.take(std::move(*tables));
   working.replace(std::move(changed.program));
-  StatementResult done;
-  done.tag = tag_of_change(command);
-  return done;
+  return changed.told;
 }
 
 }  // namespace mneme

@@ -165,7 +165,7 @@ TEST_P(SchemaChangeTest, WhatIsRefusedChangesNothing) {
   const Lsn end = working.log().durable();
   const std::pair<const char*, const char*> refusals[] = {
       {"CREATE TABLE extra (id INT)", "42P07"},
-      {"CREATE TABLE t (id NOTHING)", "42601"},
+      {"CREATE TABLE t (id NOTHING)", "42704"},
       {"CREATE INDEX extra ON extra (id)", "42P07"},
       {"CREATE INDEX i ON nothing (id)", "42P01"},
       {"CREATE UNIQUE INDEX i ON saving (s_balance)", "23505"},

@@ -120,7 +120,7 @@ Answer TwoDatabases::in_mneme(const std::string& text) {
   } else if (parsed.command->changes_schema()) {
     CHECK(!memory_);
     ChangedProgram changed = changed_program(*program_, *parsed.command);
-    result = changed.failure;
+    result = changed.told;
     if (changed.program) {
       program_ = std::move(changed.program);
       result.tag = tag_of_change(*parsed.command);

@@ -1,0 +1,325 @@
+// A file's definitions, and the commands of a session that are no database operations.
+#include <algorithm>
+#include <array>
+
+#include "base/ascii.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/reserved_words.h"
+#include "procedures/parser/tree_reader.h"
+
+namespace mneme {
+namespace {
+
+constexpr uint32_t kMostParameters = 65'535;  // as many as the protocol of PostgreSQL counts
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), ascii_lower);
+  return text;
+}
+
+class DefinitionReader {
+ public:
+  DefinitionReader(std::string_view source, antlr4::CommonTokenStream& tokens)
+      : source_(source), tokens_(tokens) {}
+
+  syntax::File read(MnemeParser::FileContext* context) {
+    syntax::File file;
+    for (auto* item : context->definition()) file.push_back(definition(item));
+    return file;
+  }
+
+  syntax::Command read(MnemeParser::CommandContext* context) {
+    syntax::Command command;
+    command.where = location(context);
+    command.parameters = count_parameters();
+    command.operation = read_operation(context, tokens_);
+    if (auto* call = context->callProcedure()) {
+      command.kind = syntax::Command::Kind::kCall;
+      command.name = read_name(call->name());
+      for (auto* argument : call->expression()) command.args.push_back(read_expression(argument));
+    } else if (context->definition()) {
+      command.kind = syntax::Command::Kind::kCreate;
+      command.definition = definition(context->definition());
+    } else if (auto* drop = context->drop()) {
+      command.kind = syntax::Command::Kind::kDrop;
+      for (auto* name : drop->name()) command.names.push_back(read_name(name));
+      command.if_exists = drop->EXISTS() != nullptr;
+      command.dropped = drop->TABLE()   ? syntax::DefinitionKind::kTable
+                        : drop->INDEX() ? syntax::DefinitionKind::kIndex
+                                        : syntax::DefinitionKind::kProcedure;
+    } else if (auto* truncate = context->truncate()) {
+      command.kind = syntax::Command::Kind::kTruncate;
+      for (auto* name : truncate->name()) command.names.push_back(read_name(name));
+    } else if (auto* alter = context->alterTable()) {
+      command.kind = syntax::Command::Kind::kAlter;
+      command.alteration = alteration(alter);
+    } else if (auto* control = context->transactionControl()) {
+      const bool begins = control->BEGIN() || control->START();
+      command.read_only = read_modes(control->transactionMode());
+      command.kind = begins                ? syntax::Command::Kind::kBegin
+                     : control->ROLLBACK() ? syntax::Command::Kind::kRollBack
+                                           : syntax::Command::Kind::kCommit;
+    }
+    return command;
+  }
+
+ private:
+  uint32_t count_parameters() const {
+    uint32_t most = 0;
+    for (antlr4::Token* token : tokens_.getTokens()) {
+      if (token->getType() != MnemeLexer::PARAMETER) continue;
+      const std::string digits = token->getText().substr(1);
+      if (digits.size() > 5 || std::stoul(digits) > kMostParameters || std::stoul(digits) == 0) {
+        refuse_as(sqlstate::kUndefinedParameter, location(token),
+                  "there is no parameter ${}: they are numbered from 1 to {}", digits, kMostParameters);
+      }
+      most = std::max(most, static_cast<uint32_t>(std::stoul(digits)));
+    }
+    return most;
+  }
+
+  syntax::Definition definition(MnemeParser::DefinitionContext* context) {
+    syntax::Definition definition;
+    if (context->createTable()) definition.table = table(context->createTable());
+    if (context->createIndex()) definition.index = index(context->createIndex());
+    if (context->createProcedure()) definition.procedure = procedure(context->createProcedure());
+    // The parser's text has a character for each byte of the source.
+    const size_t begin = context->getStart()->getStartIndex();
+    definition.text = source_.substr(begin, context->getStop()->getStopIndex() + 1 - begin);
+    return definition;
+  }
+
+  static std::vector<syntax::Name> names(MnemeParser::NameListContext* context) {
+    std::vector<syntax::Name> result;
+    for (auto* name : context->name()) result.push_back(read_name(name));
+    return result;
+  }
+
+  template <typename Context>
+  static syntax::UniqueConstraint constraint(Context* context, MnemeParser::NameContext* name,
+                                             std::vector<syntax::Name> columns) {
+    return {name ? read_name(name) : syntax::Name(), std::move(columns), location(context)};
+  }
+
+  // The modes of a block. Every isolation level is accepted, as what runs is serializable, and so at least as
+  // strict. Returns whether the last one says READ ONLY.
+  static bool read_modes(const std::vector<MnemeParser::TransactionModeContext*>& modes) {
+    std::string text;
+    for (auto* mode : modes) text += lower_case(mode->getText()) + " ";
+    static constexpr std::array<std::string_view, 8> kModes = {"isolation level serializable ",
+                                                               "isolation level repeatable read ",
+                                                               "isolation level read committed ",
+                                                               "isolation level read uncommitted ",
+                                                               "read write ",
+                                                               "read only ",
+                                                               "not deferrable ",
+                                                               "deferrable "};
+    bool read_only = false;
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const auto found =
+          std::ranges::find_if(kModes, [&](std::string_view mode) { return rest.starts_with(mode); });
+      if (found == kModes.end()) {
+        refuse(location(modes.front()),
+               "\"{}\" is no mode of a transaction; there are ISOLATION LEVEL ..., READ ONLY and READ WRITE",
+               rest.substr(0, rest.size() - 1));
+      }
+      if (found->starts_with("read")) read_only = *found == "read only ";
+      rest.remove_prefix(found->size());
+      if (rest.starts_with(", ")) rest.remove_prefix(2);
+    }
+    return read_only;
+  }
+
+  static syntax::Alteration alteration(MnemeParser::AlterTableContext* context) {
+    syntax::Alteration made;
+    made.table = read_name(context->name());
+    made.if_exists = context->EXISTS() != nullptr;
+    auto* item = context->tableConstraint();
+    if (auto* key = dynamic_cast<MnemeParser::TablePrimaryKeyContext*>(item)) {
+      made.primary_key = constraint(key, key->name(), names(key->nameList()));
+    } else if (auto* unique = dynamic_cast<MnemeParser::TableUniqueContext*>(item)) {
+      made.unique = constraint(unique, unique->name(), names(unique->nameList()));
+    } else {
+      refuse(location(item), "ALTER TABLE adds PRIMARY KEY and UNIQUE; a CHECK is written in CREATE TABLE");
+    }
+    return made;
+  }
+
+  static void set_primary_key(syntax::Table& table, syntax::UniqueConstraint key) {
+    if (table.primary_key)
+      refuse(key.where, "table {} has a second PRIMARY KEY; one is accepted", table.name.text);
+    table.primary_key = std::move(key);
+  }
+
+  void column(MnemeParser::ColumnContext* context, syntax::Table& table) const {
+    syntax::ColumnDefinition column{read_name(context->name()), read_type(context->typeName())};
+    bool is_nullable = false;
+    bool has_collation = false;
+    for (auto* item : context->columnConstraint()) {
+      if (dynamic_cast<MnemeParser::NotNullContext*>(item)) {
+        column.not_null = true;
+      } else if (dynamic_cast<MnemeParser::NullableContext*>(item)) {
+        is_nullable = true;
+      } else if (auto* key = dynamic_cast<MnemeParser::PrimaryKeyContext*>(item)) {
+        set_primary_key(table, constraint(key, key->name(), {column.name}));
+      } else if (auto* unique = dynamic_cast<MnemeParser::UniqueColumnContext*>(item)) {
+        table.unique.push_back(constraint(unique, unique->name(), {column.name}));
+      } else if (auto* check = dynamic_cast<MnemeParser::CheckColumnContext*>(item)) {
+        table.checks.push_back(read_expression(check->check()->expression()));
+      } else if (auto* initial = dynamic_cast<MnemeParser::DefaultValueContext*>(item)) {
+        if (column.initial)
+          refuse(location(initial), "column {} has a second DEFAULT; leave one out", column.name.text);
+        column.initial = read_default(initial);
+        const size_t begin = initial->concatenation()->getStart()->getStartIndex();
+        column.initial_text =
+            source_.substr(begin, initial->concatenation()->getStop()->getStopIndex() + 1 - begin);
+      } else if (auto* collation = dynamic_cast<MnemeParser::CollationContext*>(item)) {
+        if (collation->QUOTED_IDENTIFIER()->getText() != "\"C\"") {
+          refuse_as(sqlstate::kNotSupported, location(collation),
+                    "COLLATE {} is not supported: strings compare by their bytes; use COLLATE \"C\" or none",
+                    collation->QUOTED_IDENTIFIER()->getText());
+        }
+        static constexpr std::array<std::string_view, 3> kStrings = {"char", "varchar", "text"};
+        if (std::ranges::find(kStrings, column.type.base) == kStrings.end()) {
+          refuse(location(collation), "COLLATE is for strings, and column {} is none; leave it out",
+                 column.name.text);
+        }
+        if (has_collation)
+          refuse(location(collation), "column {} has a second COLLATE; leave it out", column.name.text);
+        has_collation = true;
+      }
+      if (is_nullable && column.not_null) {
+        refuse(location(item), "column {} is declared both NULL and NOT NULL; leave one out",
+               column.name.text);
+      }
+    }
+    table.columns.push_back(std::move(column));
+  }
+
+  syntax::Table table(MnemeParser::CreateTableContext* context) const {
+    syntax::Table table;
+    table.name = read_name(context->name());
+    table.if_not_exists = context->EXISTS() != nullptr;
+    if (context->storage()) check_storage(context->storage());
+    for (auto* element : context->tableElement()) {
+      if (element->column()) {
+        column(element->column(), table);
+        continue;
+      }
+      auto* item = element->tableConstraint();
+      if (auto* key = dynamic_cast<MnemeParser::TablePrimaryKeyContext*>(item)) {
+        set_primary_key(table, constraint(key, key->name(), names(key->nameList())));
+      } else if (auto* unique = dynamic_cast<MnemeParser::TableUniqueContext*>(item)) {
+        table.unique.push_back(constraint(unique, unique->name(), names(unique->nameList())));
+      } else if (auto* check = dynamic_cast<MnemeParser::TableCheckContext*>(item)) {
+        table.checks.push_back(read_expression(check->check()->expression()));
+      }
+    }
+    return table;
+  }
+
+  // How full PostgreSQL packs its pages means nothing to rows in memory.
+  static void check_storage(MnemeParser::StorageContext* context) {
+    const std::string name = lower_case(context->name(0)->getText());
+    if (context->EQUAL().size() == 1 && name == "fillfactor") return;
+    refuse_as(
+        sqlstate::kNotSupported, location(context),
+        "storage parameters are not supported, but for fillfactor, which says nothing here; leave WITH out");
+  }
+
+  static syntax::Index index(MnemeParser::CreateIndexContext* context) {
+    syntax::Index index;
+    if (context->name().size() == 2) index.name = read_name(context->name(0));
+    index.table = read_name(context->name().back());
+    index.unique = context->UNIQUE() != nullptr;
+    index.if_not_exists = context->EXISTS() != nullptr;
+    for (auto* column : context->indexColumn()) index.columns.push_back(read_name(column->name()));
+    return index;
+  }
+
+  syntax::Procedure procedure(MnemeParser::CreateProcedureContext* context) {
+    syntax::Procedure procedure;
+    procedure.name = read_name(context->name());
+    procedure.replaces = context->REPLACE() != nullptr;
+    if (is_reserved_for_procedures(procedure.name.text)) {
+      refuse(procedure.name.where, "PostgreSQL does not take {} for a procedure's name; choose another",
+             procedure.name.text);
+    }
+    for (auto* item : context->parameter()) {
+      procedure.parameters.push_back(
+          {read_name(item->name()), item->INOUT() != nullptr, read_type(item->typeName())});
+    }
+    bool has_language = false;
+    bool has_body = false;
+    for (auto* clause : context->procedureClause()) {
+      if (auto* language = dynamic_cast<MnemeParser::LanguageClauseContext*>(clause)) {
+        if (has_language)
+          refuse(location(language), "procedure {} says its LANGUAGE twice; leave one out",
+                 procedure.name.text);
+        language_is_plpgsql(language);
+        has_language = true;
+      } else if (auto* body = dynamic_cast<MnemeParser::BodyClauseContext*>(clause)) {
+        if (has_body) refuse(location(body), "procedure {} has a second body", procedure.name.text);
+        check_dollar_quotes(body);
+        procedure.body = read_block(body->block(), tokens_);
+        has_body = true;
+      }
+    }
+    if (!has_language)
+      refuse(procedure.name.where, "procedure {} does not say LANGUAGE plpgsql", procedure.name.text);
+    if (!has_body)
+      refuse(procedure.name.where, "procedure {} has no body; write AS $$ BEGIN ... END $$",
+             procedure.name.text);
+    return procedure;
+  }
+
+  static void language_is_plpgsql(MnemeParser::LanguageClauseContext* context) {
+    const std::string language =
+        context->STRING() ? read_string(context->STRING()) : lower_case(context->name()->getText());
+    if (language != "plpgsql") {
+      refuse_as(sqlstate::kNotSupported, location(context),
+                "LANGUAGE {} is not supported; procedures are written in plpgsql", language);
+    }
+  }
+
+  // PostgreSQL ends the body at the first repetition of its opening quote, be it in a string, a comment or a
+  // name.
+  void check_dollar_quotes(MnemeParser::BodyClauseContext* context) {
+    antlr4::Token* open = context->DOLLAR_QUOTE(0)->getSymbol();
+    antlr4::Token* close = context->DOLLAR_QUOTE(1)->getSymbol();
+    const std::string quote = open->getText();
+    for (size_t i = open->getTokenIndex() + 1; i < close->getTokenIndex(); ++i) {
+      if (tokens_.get(i)->getText().find(quote) != std::string::npos) {
+        refuse(location(tokens_.get(i)),
+               "{} appears inside the body that it quotes; use another quote, as $body$", quote);
+      }
+    }
+    if (close->getText() != quote) {
+      refuse(location(close), "the body opens with {} and closes with {}; both quotes are the same", quote,
+             close->getText());
+    }
+    antlr4::Token* before = tokens_.get(open->getTokenIndex() - 1);
+    if (before->getType() == MnemeLexer::AS) {
+      refuse(location(before), "PostgreSQL reads \"{}{}\" as a name; put a blank between", before->getText(),
+             quote);
+    }
+  }
+
+  const std::string_view source_;
+  antlr4::CommonTokenStream& tokens_;
+};
+
+}  // namespace
+
+syntax::File read_file(MnemeParser::FileContext* context, std::string_view source,
+                       antlr4::CommonTokenStream& tokens) {
+  return DefinitionReader(source, tokens).read(context);
+}
+
+syntax::Command read_command(MnemeParser::CommandContext* context, std::string_view source,
+                             antlr4::CommonTokenStream& tokens) {
+  return DefinitionReader(source, tokens).read(context);
+}
+
+}  // namespace mneme

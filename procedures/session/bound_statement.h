@@ -1,0 +1,60 @@
+// BoundStatement: a session's SELECT, INSERT, UPDATE, DELETE or CALL, bound to a program once and run as
+// often as one likes, each time with other values for its parameters $1, $2 ...
+//
+// Flow        parse_command -> BoundStatement -> SqlSession::execute()
+// Invariants  it refers to the program that it was bound to, and is of no use once the schema has changed.
+//             every parameter's type is known.
+// Threads     run by one session at a time, as a numeric parameter may have to be given more digits
+//             (fit_digits); by any of the database's sessions.
+// Errors      the constructor and fit_digits() throw SourceError.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "procedures/binder/command_binder.h"
+#include "procedures/binder/program.h"
+#include "procedures/interpreter/call.h"
+#include "procedures/parser/syntax.h"
+
+namespace mneme {
+
+class BoundStatement {
+ public:
+  // `command`: an operation or a CALL. `given`: the types of its first parameters; kNull where the context
+  // is to decide.
+  BoundStatement(const Program& program, std::shared_ptr<const syntax::Command> command,
+                 std::span<const Type> given = {});
+
+  const syntax::Command& command() const { return *command_; }
+  std::span<const Type> parameters() const { return parameters_; }
+  // Of the rows that it gives: none where it gives only a count.
+  std::span<const ResultColumn> columns() const { return columns_; }
+  // An operation that changes nothing.
+  bool is_read() const {
+    return query_ && command_->operation->kind == ir::OperationKind::kSelect &&
+           !command_->operation->for_update;
+  }
+
+  // Nothing: it is the other kind.
+  const BoundQuery* query() const { return query_ ? &*query_ : nullptr; }
+  const BoundCall* call() const { return call_ ? &*call_ : nullptr; }
+
+  // Binds again where a number has more digits after the point than its parameter's type: `scales` are the
+  // values' by parameter, 0 for what is no numeric.
+  void fit_digits(const Program& program, std::span<const uint8_t> scales);
+
+ private:
+  void bind(const Program& program);
+
+  std::shared_ptr<const syntax::Command> command_;
+  std::vector<Type> parameters_;
+  std::vector<ResultColumn> columns_;
+  std::optional<BoundQuery> query_;
+  std::optional<BoundCall> call_;
+};
+
+}  // namespace mneme

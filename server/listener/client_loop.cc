@@ -1,0 +1,253 @@
+#include "server/listener/client_loop.h"
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "server/protocol/sqlstates.h"
+
+namespace mneme {
+namespace {
+
+constexpr std::chrono::milliseconds kRetryInterval{1};
+constexpr std::chrono::milliseconds kLookInterval{250};
+constexpr uint64_t kNanosecondsAMillisecond = 1'000'000;
+// What a client may leave unread before no more of its messages are handled.
+constexpr size_t kMostUnsentBytes = size_t{64} << 20;
+
+}  // namespace
+
+void ClientLoop::adopt(int descriptor, uint32_t id, uint32_t secret, std::string refusal) {
+  {
+    const std::lock_guard lock(mutex_);
+    adopted_.push_back({descriptor, id, secret, std::move(refusal)});
+  }
+  wake();
+}
+
+void ClientLoop::come_back(SocketId client, ClientSession::Step step) {
+  {
+    const std::lock_guard lock(mutex_);
+    back_.push_back({client, step});
+  }
+  wake();
+}
+
+void ClientLoop::cancel(uint32_t id, uint32_t secret) {
+  {
+    const std::lock_guard lock(mutex_);
+    cancelled_.emplace_back(id, secret);
+  }
+  wake();
+}
+
+void ClientLoop::stop(Stop how) {
+  stop_.store(how, std::memory_order_relaxed);
+  wake();
+}
+
+void ClientLoop::take_messages() {
+  std::vector<Adopted> adopted;
+  std::vector<Back> back;
+  std::vector<std::pair<uint32_t, uint32_t>> cancelled;
+  {
+    const std::lock_guard lock(mutex_);
+    adopted.swap(adopted_);
+    back.swap(back_);
+    cancelled.swap(cancelled_);
+  }
+  for (Adopted& each : adopted) {
+    if (stops_) {
+      ::close(each.descriptor);
+      server_.gone();
+      continue;
+    }
+    auto client = std::make_unique<Client>(*server_.host, each.id, each.secret, std::move(each.refusal));
+    client->since_ns = client->heard_ns = client->sent_ns = monotonic_ns();
+    clients_.emplace(sockets_->add(each.descriptor), std::move(client));
+  }
+  for (const Back& each : back) {
+    const auto found = clients_.find(each.client);
+    Client& client = *found->second;
+    client.is_away = false;
+    active_.insert(each.client);
+    if (client.is_gone) continue;
+    client.session.receive(client.arrived);
+    client.arrived.clear();
+    settle(each.client, client, each.step);
+    if (each.step == ClientSession::Step::kWaits) advance(each.client, client);
+  }
+  for (const auto& [id, secret] : cancelled) {
+    for (auto& [socket, client] : clients_) {
+      if (client->id == id && client->session.knows(secret)) client->session.cancel();
+    }
+  }
+}
+
+void ClientLoop::take(const SocketEvent& event) {
+  const auto found = clients_.find(event.socket);
+  if (found == clients_.end()) return;
+  Client& client = *found->second;
+  if (event.kind == SocketEvent::Kind::kClosed) {
+    client.is_gone = true;
+    client.session.cancel();
+    active_.insert(event.socket);
+    return;
+  }
+  if (event.kind != SocketEvent::Kind::kReceived) return;
+  client.heard_ns = monotonic_ns();
+  if (client.is_away) {
+    client.arrived.insert(client.arrived.end(), event.bytes.begin(), event.bytes.end());
+    return;
+  }
+  if (client.ends) return;
+  client.session.receive(event.bytes);
+  advance(event.socket, client);
+}
+
+void ClientLoop::advance(SocketId id, Client& client) {
+  if (client.is_away || client.ends) return;
+  if (sockets_->unsent_bytes(id) > kMostUnsentBytes) {  // until the client has read some of it
+    client.retries = true;
+    active_.insert(id);
+    return;
+  }
+  settle(id, client, client.session.advance(ClientSession::Waiting::kNever));
+}
+
+void ClientLoop::settle(SocketId id, Client& client, ClientSession::Step step) {
+  active_.insert(id);
+  client.retries = step == ClientSession::Step::kRetry;
+  client.ends |= step == ClientSession::Step::kEnds;
+  if (step != ClientSession::Step::kWork) return;
+  client.is_away = true;
+  server_.help(*this, id, client.session);
+}
+
+bool ClientLoop::send(SocketId id, Client& client, Lsn durable) {
+  if (client.is_away) return false;
+  if (client.is_gone) {
+    remove(id);
+    return false;
+  }
+  ReplyQueue& replies = client.session.replies();
+  if (drops_held_) replies.drop_held();
+  if (replies.bytes() > 0) {
+    std::vector<std::byte> leaving = replies.take(durable);
+    if (!leaving.empty()) sockets_->send(id, std::move(leaving));
+  }
+  if (const std::optional<Lsn> gate = replies.gate(); gate) {
+    server_.wait_for(number_, *gate);
+    return true;
+  }
+  if (!client.ends) return client.retries;
+  if (sockets_->unsent_bytes(id) > 0) return true;
+  sockets_->close(id);
+  remove(id);
+  return false;
+}
+
+void ClientLoop::send_all() {
+  const Lsn durable = server_.log->durable();
+  has_retries_ = false;
+  for (auto at = active_.begin(); at != active_.end();) {
+    const SocketId id = *at++;
+    const auto found = clients_.find(id);
+    if (found == clients_.end() || !send(id, *found->second, durable)) {
+      active_.erase(id);
+      continue;
+    }
+    has_retries_ |= found->second->retries || found->second->ends;
+  }
+}
+
+void ClientLoop::end_all(std::string_view sqlstate, std::string_view message) {
+  for (auto& [id, client] : clients_) {
+    client->session.cancel();
+    if (client->is_away || client->ends) continue;
+    client->session.end(sqlstate, message);
+    client->ends = true;
+    active_.insert(id);
+  }
+}
+
+void ClientLoop::look_after(uint64_t now) {
+  for (auto& [id, client] : clients_) {
+    if (client->is_away || client->is_gone) continue;
+    const auto is_over = [now](uint64_t since, std::chrono::milliseconds patience) {
+      return now - since > static_cast<uint64_t>(patience.count()) * kNanosecondsAMillisecond;
+    };
+    const uint64_t sent = sockets_->sent_bytes(id);
+    if (sent != client->sent_bytes || sockets_->unsent_bytes(id) == 0) {
+      client->sent_bytes = sent;
+      client->sent_ns = now;
+    }
+    if (is_over(client->sent_ns, server_.options->read_patience)) {
+      sockets_->abort(id);
+      client->is_gone = true;
+      active_.insert(id);
+    } else if (client->ends) {
+      continue;
+    } else if (!client->session.has_started() &&
+               is_over(client->since_ns, server_.options->startup_patience)) {
+      client->session.end(sqlstate::kProtocolViolation, "canceling authentication due to timeout");
+      client->ends = true;
+      active_.insert(id);
+    } else if (const uint64_t limit = client->session.idle_in_block_ms();
+               limit > 0 && client->session.in_block() &&
+               is_over(client->heard_ns, std::chrono::milliseconds(limit))) {
+      client->session.end(sqlstate::kIdleInBlock,
+                          "terminating connection due to idle-in-transaction timeout");
+      client->ends = true;
+      active_.insert(id);
+    }
+  }
+}
+
+void ClientLoop::remove(SocketId id) {
+  clients_.erase(id);
+  server_.gone();
+}
+
+std::chrono::nanoseconds ClientLoop::longest_wait() const {
+  return has_retries_ ? std::chrono::nanoseconds(kRetryInterval) : std::chrono::nanoseconds(kLookInterval);
+}
+
+void ClientLoop::run() {
+  std::vector<SocketEvent> events;
+  for (;;) {
+    events.clear();
+    sockets_->wait(longest_wait(), events);
+    take_messages();
+    for (const SocketEvent& event : events) take(event);
+    if (has_retries_) {
+      for (const SocketId id : std::vector<SocketId>(active_.begin(), active_.end())) {
+        const auto found = clients_.find(id);
+        if (found != clients_.end() && found->second->retries) advance(id, *found->second);
+      }
+    }
+    if (has_failed_.load(std::memory_order_relaxed) && !drops_held_) {
+      drops_held_ = true;
+      end_all(sqlstate::kIoError, "the log has failed: what was not acknowledged may be lost");
+    }
+    if (const Stop how = stop_.load(std::memory_order_relaxed); how != Stop::kNo) {
+      stops_ = true;
+      end_all(sqlstate::kAdminShutdown, "terminating connection due to administrator command");
+      if (how == Stop::kNow) {
+        for (auto& [id, client] : clients_) {
+          if (!client->is_gone) sockets_->abort(id);
+          client->is_gone = true;
+          active_.insert(id);
+        }
+      }
+    }
+    const uint64_t now = monotonic_ns();
+    if (now - looked_ns_ > static_cast<uint64_t>(std::chrono::nanoseconds(kLookInterval).count())) {
+      looked_ns_ = now;
+      look_after(now);
+    }
+    send_all();
+    if (stops_ && clients_.empty()) return;
+  }
+}
+
+}  // namespace mneme

@@ -1,0 +1,121 @@
+// ClientLoop: the clients of one thread: their bytes, and their sessions, which it advances.
+//
+// Flow        adopt() (any thread) -> run(): wait for bytes, wakes, work that helpers have done -> advance the
+//             sessions that something has happened to -> send what may leave
+// Invariants  a session is the loop's, or, while it is away, a helper's.
+// Threads     run: one. adopt, come_back, wake, stop, cancel: any.
+// Waiting     in the socket loop alone.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "network/socket_loop.h"
+#include "server/listener/durability_watch.h"
+#include "server/listener/server.h"
+#include "server/session/client_session.h"
+
+namespace mneme {
+
+class ClientLoop {
+ public:
+  // What the loop asks of its server. All are called on the loop's thread.
+  struct Server {
+    SessionHost* host = nullptr;
+    CommitLog* log = nullptr;
+    // Has a helper advance the session; come_back() follows.
+    std::function<void(ClientLoop& loop, SocketId client, ClientSession& session)> help;
+    std::function<void(size_t loop, Lsn lsn)> wait_for;
+    std::function<void()> gone;  // a client
+    const ServerOptions* options = nullptr;
+  };
+  ClientLoop(size_t number, std::unique_ptr<SocketLoop> sockets, Server server)
+      : number_(number), sockets_(std::move(sockets)), server_(std::move(server)) {}
+
+  // Takes a connected socket. `refusal`: not empty: what its client is to be told.
+  void adopt(int descriptor, uint32_t id, uint32_t secret, std::string refusal);
+  // A helper has advanced the session as far as it gets.
+  void come_back(SocketId client, ClientSession::Step step);
+  void cancel(uint32_t id, uint32_t secret);
+  void wake() { sockets_->wake(); }
+  enum class Stop : uint8_t { kNo, kGently, kNow };
+  void stop(Stop how);
+  void fail() {
+    has_failed_.store(true, std::memory_order_relaxed);
+    wake();
+  }
+
+  void run();
+
+ private:
+  struct Client {
+    Client(SessionHost& host, uint32_t number, uint32_t secret, std::string refusal)
+        : id(number), session(host, number, secret, std::move(refusal)) {}
+
+    const uint32_t id;
+    ClientSession session;
+    bool is_away = false;            // at a helper's
+    bool is_gone = false;            // its socket, while it was away
+    std::vector<std::byte> arrived;  // meanwhile
+    bool retries = false;
+    bool ends = false;
+    uint64_t since_ns = 0;
+    uint64_t heard_ns = 0;    // its last bytes
+    uint64_t sent_bytes = 0;  // that had left at sent_ns
+    uint64_t sent_ns = 0;
+  };
+  struct Adopted {
+    int descriptor;
+    uint32_t id;
+    uint32_t secret;
+    std::string refusal;
+  };
+  struct Back {
+    SocketId client;
+    ClientSession::Step step;
+  };
+
+  void take_messages();
+  void take(const SocketEvent& event);
+  void advance(SocketId id, Client& client);
+  void settle(SocketId id, Client& client, ClientSession::Step step);
+  // Sends what may leave. False: the client is not active any more.
+  bool send(SocketId id, Client& client, Lsn durable);
+  void send_all();
+  void end_all(std::string_view sqlstate, std::string_view message);
+  void look_after(uint64_t now);
+  void remove(SocketId id);
+  std::chrono::nanoseconds longest_wait() const;
+
+  const size_t number_;
+  const std::unique_ptr<SocketLoop> sockets_;
+  const Server server_;
+  std::map<SocketId, std::unique_ptr<Client>> clients_;
+  // Those that have something to send, that hold a reply back, or that are to be advanced again or to end. The
+  // others cost a round of the loop nothing.
+  std::set<SocketId> active_;
+  bool has_retries_ = false;
+  uint64_t looked_ns_ = 0;
+  bool stops_ = false;
+  bool drops_held_ = false;
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<Adopted> adopted_;
+  std::vector<Back> back_;
+  std::vector<std::pair<uint32_t, uint32_t>> cancelled_;
+  // Written by any thread (relaxed: the wake that follows orders it well enough), read by run().
+  std::atomic<Stop> stop_{Stop::kNo};
+  std::atomic<bool> has_failed_{false};
+};
+
+}  // namespace mneme

@@ -1,0 +1,71 @@
+#include "server/protocol/type_oids.h"
+
+#include <algorithm>
+#include <array>
+
+namespace mneme {
+namespace {
+
+struct TypeNumbers {
+  TypeKind kind;
+  bool is_text;
+  uint32_t oid;
+  uint32_t array_oid;
+  int16_t length;
+};
+
+constexpr std::array kTypes = {
+    TypeNumbers{TypeKind::kBoolean, false, 16, 1000, 1},
+    TypeNumbers{TypeKind::kBigInt, false, 20, 1016, 8},
+    TypeNumbers{TypeKind::kSmallInt, false, 21, 1005, 2},
+    TypeNumbers{TypeKind::kInt, false, 23, 1007, 4},
+    TypeNumbers{TypeKind::kVarchar, true, 25, 1009, -1},
+    TypeNumbers{TypeKind::kDouble, false, 701, 1022, 8},
+    TypeNumbers{TypeKind::kChar, false, 1042, 1014, -1},
+    TypeNumbers{TypeKind::kVarchar, false, 1043, 1015, -1},
+    TypeNumbers{TypeKind::kTimestamp, false, 1114, 1115, 8},
+    TypeNumbers{TypeKind::kNumeric, false, 1700, 1231, -1},
+};
+
+// name, date, timestamptz, unknown: values of ours, as text.
+constexpr std::array<uint32_t, 5> kDecidedByContext = {0, 19, 1082, 1184, 705};
+
+const TypeNumbers& numbers_of(const Type& type) {
+  const auto found = std::ranges::find_if(kTypes, [&](const TypeNumbers& each) {
+    return each.kind == type.kind && (type.kind != TypeKind::kVarchar || each.is_text == type.is_text);
+  });
+  // A NULL without a type is text to PostgreSQL.
+  return found == kTypes.end() ? kTypes[4] : *found;
+}
+
+}  // namespace
+
+uint32_t oid_of(const Type& type) {
+  return type.is_array ? numbers_of(type).array_oid : numbers_of(type).oid;
+}
+
+int16_t length_of(const Type& type) {
+  return type.is_array ? int16_t{-1} : numbers_of(type).length;
+}
+
+int32_t modifier_of(const Type& type) {
+  if (type.is_string() && type.length != 0 && !type.is_text) return type.length + 4;
+  if (type.kind == TypeKind::kNumeric && type.precision != 0)
+    return ((type.precision << 16) | type.scale) + 4;
+  return -1;
+}
+
+std::optional<Type> type_of_oid(uint32_t oid) {
+  if (std::ranges::find(kDecidedByContext, oid) != kDecidedByContext.end()) return Type();
+  for (const TypeNumbers& each : kTypes) {
+    if (each.oid != oid && each.array_oid != oid) continue;
+    Type type;
+    type.kind = each.kind;
+    type.is_text = each.is_text;
+    type.is_array = each.array_oid == oid;
+    return type;
+  }
+  return std::nullopt;
+}
+
+}  // namespace mneme

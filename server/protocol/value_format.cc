@@ -1,0 +1,253 @@
+#include "server/protocol/value_format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string_view>
+
+#include "procedures/interpreter/call_text.h"
+#include "procedures/values/numeric.h"
+#include "procedures/values/value_text.h"
+#include "server/protocol/sqlstates.h"
+#include "server/protocol/type_oids.h"
+
+namespace mneme {
+namespace {
+
+constexpr uint16_t kNegative = 0x4000;
+constexpr int kBase = 10'000;
+constexpr int kBaseDigits = 4;
+
+void write_numeric(int128 value, uint32_t scale, MessageWriter& out) {
+  const bool is_negative = value < 0;
+  auto rest = static_cast<unsigned __int128>(is_negative ? -value : value);
+  // The last group of four is filled up with zeros.
+  const uint32_t groups_after = (scale + kBaseDigits - 1) / kBaseDigits;
+  uint32_t padding = groups_after * kBaseDigits - scale;
+  std::array<uint16_t, 12> groups{};  // the last one first: 38 digits, and the padding
+  size_t count = 0;
+  for (bool is_first = true; rest != 0 || (is_first && padding > 0); is_first = false) {
+    int divisor = kBase;
+    int factor = 1;
+    if (is_first) {
+      for (uint32_t i = 0; i < padding; ++i) {
+        divisor /= 10;
+        factor *= 10;
+      }
+    }
+    groups[count++] = static_cast<uint16_t>(static_cast<int>(rest % static_cast<unsigned>(divisor)) * factor);
+    rest /= static_cast<unsigned>(divisor);
+  }
+  const int weight = static_cast<int>(count) - static_cast<int>(groups_after) - 1;
+  size_t skipped = 0;  // groups of zeros at the end
+  while (skipped < count && groups[skipped] == 0) ++skipped;
+  out.i16(static_cast<int64_t>(count - skipped));
+  out.i16(count == skipped ? 0 : weight);
+  out.i16(is_negative ? kNegative : 0);
+  out.i16(scale);
+  for (size_t i = count; i > skipped; --i) out.i16(groups[i - 1]);
+}
+
+// All digits after the point, of which 38 are possible in all.
+bool read_numeric(WireReader& in, uint8_t least_scale, int128& value, uint8_t& scale) {
+  const int count = in.i16();
+  const int weight = in.i16();
+  const uint16_t sign = in.u16();
+  const int dscale = in.i16();
+  if (in.bad() || count < 0 || count > 64 || (sign != 0 && sign != kNegative) || dscale < 0) return false;
+  scale = std::max(least_scale, static_cast<uint8_t>(std::min<int>(dscale, kMaxNumericPrecision)));
+  value = 0;
+  // The digit groups are at 10,000 to the power of weight, weight - 1, ...
+  for (int i = 0; i < count; ++i) {
+    const int group = in.i16();
+    if (in.bad() || group < 0 || group >= kBase) return false;
+    const int exponent = (weight - i) * kBaseDigits + scale;  // of the group, in units of the value
+    if (group == 0) continue;
+    int128 part = group;
+    if (exponent >= 0) {
+      if (exponent > kMaxNumericPrecision || !rescale(part, 0, static_cast<unsigned>(exponent), part))
+        return false;
+    } else {
+      if (exponent < -kBaseDigits) continue;
+      part /= power_of_ten(static_cast<unsigned>(-exponent));  // digits that dscale says are not there
+    }
+    value += part;
+    if (!has_digits(value, kMaxNumericPrecision)) return false;
+  }
+  if (sign == kNegative) value = -value;
+  return true;
+}
+
+void write_scalar(const Type& type, const Value& value, ValueFormat format, MessageWriter& out) {
+  const size_t length = out.begin_length();
+  if (format == ValueFormat::kText || type.is_string()) {
+    fmt::memory_buffer text;
+    print_value(type, value, text);
+    out.raw({text.data(), text.size()});
+  } else {
+    switch (type.kind) {
+      case TypeKind::kBoolean:
+        out.u8(value.as_bool() ? 1 : 0);
+        break;
+      case TypeKind::kSmallInt:
+        out.i16(value.as_int());
+        break;
+      case TypeKind::kInt:
+        out.i32(value.as_int());
+        break;
+      case TypeKind::kDouble:
+        out.i64(std::bit_cast<int64_t>(value.as_double()));
+        break;
+      case TypeKind::kNumeric:
+        write_numeric(value.as_numeric(), type.scale, out);
+        break;
+      default:
+        out.i64(value.as_int());
+        break;
+    }
+  }
+  out.end_length(length);
+}
+
+bool wrong_binary(const Type& type, Arena& arena, SqlError& error) {
+  return fail(error, arena, sqlstate::kInvalidBinary, "incorrect binary data format for a value of type {}",
+              type_name(type));
+}
+
+bool check_text(std::string_view text, Arena& arena, SqlError& error) {
+  const auto bad = std::ranges::find_if(text, [](char c) { return c <= 0; });
+  if (bad == text.end()) return true;
+  return fail(error, arena, sqlstate::kNotInRepertoire,
+              "the byte 0x{:02x} is no character of ASCII, and strings hold those alone",
+              static_cast<unsigned char>(*bad));
+}
+
+bool read_binary(const Type& type, ByteSpan bytes, Arena& arena, Value& value, uint8_t& scale,
+                 SqlError& error) {
+  WireReader in(bytes);
+  switch (type.kind) {
+    case TypeKind::kBoolean:
+      value = Value::of_bool(in.u8() != 0);
+      break;
+    case TypeKind::kSmallInt:
+      value = Value::of_int(in.i16());
+      break;
+    case TypeKind::kInt:
+      value = Value::of_int(in.i32());
+      break;
+    case TypeKind::kBigInt:
+    case TypeKind::kTimestamp:
+      value = Value::of_int(in.i64());
+      break;
+    case TypeKind::kDouble:
+      value = Value::of_double(std::bit_cast<double>(in.i64()));
+      break;
+    case TypeKind::kNumeric: {
+      int128 number = 0;
+      if (!read_numeric(in, type.scale, number, scale)) return wrong_binary(type, arena, error);
+      value = Value::of_numeric(number);
+      break;
+    }
+    default:
+      CHECK(false && "strings are read as text");
+  }
+  return in.is_done() || wrong_binary(type, arena, error);
+}
+
+bool read_scalar(const Type& type, ByteSpan bytes, ValueFormat format, Arena& arena, Value& value,
+                 uint8_t& scale, SqlError& error) {
+  scale = type.scale;
+  if (format == ValueFormat::kBinary && !type.is_string())
+    return read_binary(type, bytes, arena, value, scale, error);
+  const std::string_view text = as_text(bytes);
+  if (!check_text(text, arena, error)) return false;
+  Type own = type;
+  if (type.kind == TypeKind::kNumeric) {
+    own.precision = 0;
+    own.scale = scale = std::max(type.scale, digits_after_point(text));
+  }
+  return parse_value(own, text, arena, value, error);
+}
+
+constexpr int kMostElements = 1 << 20;
+
+bool read_binary_array(const Type& type, ByteSpan bytes, Arena& arena, Argument& value, SqlError& error) {
+  WireReader in(bytes);
+  const int32_t dimensions = in.i32();
+  in.i32();  // whether there are NULLs: the lengths say so
+  in.i32();  // the elements' type
+  if (in.bad() || dimensions < 0 || dimensions > 1) return wrong_binary(type, arena, error);
+  int32_t count = 0;
+  if (dimensions == 1) {
+    count = in.i32();
+    in.i32();  // the lower bound
+  }
+  if (count < 0 || count > kMostElements || static_cast<size_t>(count) * 4 > in.remaining())
+    return wrong_binary(type, arena, error);
+  const std::span<Value> elements = arena.make_array<Value>(static_cast<size_t>(count));
+  for (Value& element : elements) {
+    const int32_t length = in.i32();
+    element = Value::null();
+    if (length == -1) continue;
+    const ByteSpan part = in.bytes(static_cast<uint32_t>(length));
+    if (in.bad()) return wrong_binary(type, arena, error);
+    uint8_t scale = 0;
+    if (!read_scalar(type.element(), part, ValueFormat::kBinary, arena, element, scale, error)) return false;
+    if (type.kind == TypeKind::kNumeric && scale > type.scale) return wrong_binary(type, arena, error);
+  }
+  value = Argument::of_array(elements);
+  return in.is_done() || wrong_binary(type, arena, error);
+}
+
+void write_binary_array(const Type& type, std::span<const Value> elements, MessageWriter& out) {
+  const size_t length = out.begin_length();
+  const bool has_null = std::ranges::any_of(elements, &Value::is_null);
+  out.i32(elements.empty() ? 0 : 1);
+  out.i32(has_null ? 1 : 0);
+  out.i32(oid_of(type.element()));
+  if (!elements.empty()) {
+    out.i32(static_cast<int64_t>(elements.size()));
+    out.i32(1);
+  }
+  for (const Value& element : elements) {
+    if (element.is_null()) {
+      out.i32(-1);
+    } else {
+      write_scalar(type.element(), element, ValueFormat::kBinary, out);
+    }
+  }
+  out.end_length(length);
+}
+
+}  // namespace
+
+void write_value(const Type& type, const Argument& value, ValueFormat format, MessageWriter& out) {
+  if (type.is_array ? value.null_array : value.scalar.is_null()) return out.i32(-1);
+  if (!type.is_array) return write_scalar(type, value.scalar, format, out);
+  if (format == ValueFormat::kBinary) return write_binary_array(type, value.array, out);
+  const size_t length = out.begin_length();
+  out.raw(*print_argument(type, value));
+  out.end_length(length);
+}
+
+bool read_value(const Type& type, ByteSpan bytes, ValueFormat format, Arena& arena, Argument& value,
+                uint8_t& scale, SqlError& error) {
+  scale = type.scale;
+  if (!type.is_array) {
+    Value scalar;
+    if (!read_scalar(type, bytes, format, arena, scalar, scale, error)) return false;
+    value = Argument::of(scalar);
+    return true;
+  }
+  if (format == ValueFormat::kBinary) return read_binary_array(type, bytes, arena, value, error);
+  const std::string_view text = as_text(bytes);
+  if (!check_text(text, arena, error)) return false;
+  const Result<Argument> array = parse_argument(type, text, arena);
+  if (!array) return fail(error, arena, sqlstate::kInvalidText, "{}", array.error().message);
+  value = *array;
+  return true;
+}
+
+}  // namespace mneme

@@ -1,0 +1,257 @@
+// COPY of a client: rows from it into a table, and out of one to it.
+#include <fmt/format.h>
+
+#include "procedures/interpreter/call_text.h"
+#include "server/protocol/sqlstates.h"
+#include "server/session/client_session.h"
+
+namespace mneme {
+
+namespace {
+
+// COPY into a table is one transaction to PostgreSQL. A record of the log has room for so many rows at most;
+// so those of a longer COPY are committed a batch at a time.
+constexpr size_t kBatchBytes = size_t{96} << 10;
+
+// Rows as lines of COPY.
+class CopyRows final : public ResultSink {
+ public:
+  CopyRows(const CopyStatement& copy, std::vector<std::byte>& bytes)
+      : copy_(copy), out_(bytes), begin_(out_.mark()) {}
+
+  void begin(std::span<const ResultColumn> columns) override {
+    columns_ = columns;
+    out_.take_back(begin_);
+    count_ = 0;
+  }
+  void add(std::span<const Argument> row) override {
+    texts_.clear();
+    for (size_t i = 0; i < row.size(); ++i) texts_.push_back(print_argument(columns_[i].type, row[i]));
+    line_.clear();
+    write_copy_row(copy_, texts_, line_);
+    out_.begin('d');
+    out_.raw(line_);
+    out_.end();
+    ++count_;
+  }
+  size_t count() const { return count_; }
+
+ private:
+  const CopyStatement& copy_;
+  std::span<const ResultColumn> columns_;
+  MessageWriter out_;
+  const size_t begin_;
+  std::vector<std::optional<std::string>> texts_;
+  std::string line_;
+  size_t count_ = 0;
+};
+
+std::string column_list(const CopyStatement& copy) {
+  std::string list;
+  for (const std::string& column : copy.columns)
+    list += (list.empty() ? "" : ", ") + fmt::format("\"{}\"", column);
+  return list;
+}
+
+void write_copy_response(char type, size_t columns, MessageWriter& out) {
+  out.begin(type);
+  out.u8(0);  // text
+  out.i16(static_cast<int64_t>(columns));
+  for (size_t i = 0; i < columns; ++i) out.i16(0);
+  out.end();
+}
+
+Result<std::shared_ptr<const syntax::Command>> command_of(const std::string& text, StatementResult& failure) {
+  ParsedStatement parsed = parse_statement(text);
+  if (parsed.command) return std::make_shared<const syntax::Command>(*std::move(parsed.command));
+  failure = std::move(parsed.failure);
+  failure.where = {};
+  return invalid_argument("{}", failure.message);
+}
+
+}  // namespace
+
+ClientSession::Ran ClientSession::copy_out(const CopyStatement& statement) {
+  if (waiting_ == Waiting::kNever) return {Done::kWork};
+  if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
+  StatementResult failure;
+  const std::string list = statement.columns.empty() ? "*" : column_list(statement);
+  const auto command = command_of(fmt::format("SELECT {} FROM {}", list, statement.table), failure);
+  if (!command) return {Done::kYes, std::move(failure)};
+  PreparedStatement select(*command, {});
+  if (!seat_.take()) return {Done::kRetry};
+  std::optional<StatementResult> prepared = seat_.session().prepare(select);
+  if (!prepared) return {Done::kRetry};
+  if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
+  const auto columns = select.bound()->columns();
+  std::vector<std::byte> lines;
+  if (statement.has_header) {
+    std::vector<std::optional<std::string>> names;
+    for (const ResultColumn& column : columns) names.emplace_back(column.name);
+    std::string line;
+    write_copy_row(statement, names, line);
+    MessageWriter header(lines);
+    header.begin('d');
+    header.raw(line);
+    header.end();
+  }
+  CopyRows rows(statement, lines);
+  std::optional<StatementResult> result = seat_.session().execute(select, {}, {}, rows);
+  if (!result) return {Done::kRetry};
+  if (!result->ok()) return {Done::kYes, *std::move(result)};
+  const size_t mark = replies_.mark();
+  MessageWriter writer = out();
+  write_copy_response('H', columns.size(), writer);
+  writer.bytes(lines);
+  write_bare('c', writer);
+  write_command_complete(fmt::format("COPY {}", rows.count()), writer);
+  if (result->lsn) replies_.hold(mark, *result->lsn);
+  return {Done::kYes, *std::move(result)};
+}
+
+ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, bool is_extended) {
+  if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
+  if (!seat_.take()) return {Done::kRetry};
+  StatementResult failure;
+  // How many columns there are says a SELECT of them; then an INSERT of as many values is made.
+  const std::string list = statement.columns.empty() ? "*" : column_list(statement);
+  const auto probe = command_of(fmt::format("SELECT {} FROM {}", list, statement.table), failure);
+  if (!probe) return {Done::kYes, std::move(failure)};
+  PreparedStatement columns(*probe, {});
+  std::optional<StatementResult> prepared = seat_.session().prepare(columns);
+  if (!prepared) return {Done::kRetry};
+  if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
+  const size_t width = columns.bound()->columns().size();
+  std::string values;
+  for (size_t i = 1; i <= width; ++i) values += (i == 1 ? "$" : ", $") + std::to_string(i);
+  const std::string names = statement.columns.empty() ? "" : "(" + column_list(statement) + ") ";
+  const auto insert =
+      command_of(fmt::format("INSERT INTO {} {}VALUES ({})", statement.table, names, values), failure);
+  if (!insert) return {Done::kYes, std::move(failure)};
+  CopyIn copy{.statement = statement,
+              .reader = CopyReader(statement),
+              .insert = std::make_unique<PreparedStatement>(*insert, std::vector<Type>()),
+              .width = width};
+  prepared = seat_.session().prepare(*copy.insert);
+  if (!prepared) return {Done::kRetry};
+  if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
+  copy.batches = seat_.block() == SqlSession::Block::kNone;
+  copy.is_extended = is_extended;
+  copy_in_.emplace(std::move(copy));
+  MessageWriter writer = out();
+  write_copy_response('G', width, writer);
+  return {};
+}
+
+ClientSession::Done ClientSession::fail_copy(const StatementResult& failure) {
+  if (seat_.is_taken()) {
+    seat_.session().fail_block();
+    if (copy_in_->batches && seat_.block() != SqlSession::Block::kNone) {
+      syntax::Command roll_back;
+      roll_back.kind = syntax::Command::Kind::kRollBack;
+      control(roll_back);
+    }
+  }
+  StatementResult told = failure;
+  if (copy_in_->reader.line() > 0)
+    told.message += fmt::format(" (COPY {}, line {})", copy_in_->statement.table, copy_in_->reader.line());
+  const uint64_t kept = copy_in_->rows - copy_in_->rows_in_batch;
+  if (copy_in_->batches && kept > 0)
+    told.message += fmt::format("; the first {} rows are in the table", kept);
+  report(told);
+  const bool is_extended = copy_in_->is_extended;
+  copy_in_.reset();
+  if (is_extended) {
+    skips_to_sync_ = true;
+  } else if (query_) {
+    query_->next = query_->parts.size();
+  }
+  return Done::kYes;
+}
+
+ClientSession::Done ClientSession::copy_data(ByteSpan bytes) {
+  if (!seat_.take()) return Done::kRetry;
+  copy_in_->reader.add(as_text(bytes));
+  return copy_rows();
+}
+
+ClientSession::Done ClientSession::copy_rows() {
+  Arena arena{4096};
+  std::vector<Argument> values(copy_in_->width);
+  std::vector<uint8_t> scales(copy_in_->width);
+  struct NoRows final : ResultSink {
+    void begin(std::span<const ResultColumn>) override {}
+    void add(std::span<const Argument>) override {}
+  } none;
+  for (;;) {
+    const Result<bool> next = copy_in_->reader.next();
+    if (!next) return fail_copy(StatementResult::failure(sqlstate::kBadCopyFormat, next.error().message));
+    if (!*next) return Done::kYes;
+    const auto fields = copy_in_->reader.fields();
+    const std::span<const Type> types = copy_in_->insert->bound()->parameters();
+    if (fields.size() > types.size())
+      return fail_copy(
+          StatementResult::failure(sqlstate::kBadCopyFormat, "extra data after last expected column"));
+    if (fields.size() < types.size())
+      return fail_copy(StatementResult::failure(sqlstate::kBadCopyFormat, "missing data for column"));
+    arena.reset();
+    size_t bytes = 0;
+    for (size_t i = 0; i < fields.size(); ++i) {
+      values[i] = {};
+      scales[i] = types[i].scale;
+      if (!fields[i]) continue;
+      bytes += fields[i]->size();
+      SqlError error;
+      if (!read_value(types[i], as_bytes(*fields[i]), ValueFormat::kText, arena, values[i], scales[i], error))
+        return fail_copy(StatementResult::failure(error.sqlstate, std::string(error.message)));
+    }
+    if (copy_in_->batches && seat_.block() == SqlSession::Block::kNone) {
+      syntax::Command begin;
+      begin.kind = syntax::Command::Kind::kBegin;
+      const Ran begun = control(begin);
+      if (begun.done != Done::kYes)
+        return fail_copy(
+            StatementResult::failure(sqlstate::kSerializationFailure, "a change of the schema came between"));
+    }
+    const std::optional<StatementResult> inserted =
+        seat_.session().execute(*copy_in_->insert, values, scales, none);
+    if (!inserted || !inserted->ok()) return fail_copy(*inserted);
+    ++copy_in_->rows;
+    copy_in_->rows_in_batch += 1;
+    copy_in_->batch_bytes += bytes + 32;
+    if (copy_in_->batches && copy_in_->batch_bytes >= kBatchBytes) {
+      const Done committed = commit_copy_batch();
+      if (committed != Done::kYes || !copy_in_) return committed;
+    }
+  }
+}
+
+ClientSession::Done ClientSession::commit_copy_batch() {
+  if (seat_.block() == SqlSession::Block::kNone) return Done::kYes;
+  syntax::Command commit;
+  commit.kind = syntax::Command::Kind::kCommit;
+  const Ran done = control(commit);
+  if (done.done != Done::kYes) return done.done;
+  if (!done.result.ok()) return fail_copy(done.result);
+  copy_in_->rows_in_batch = 0;
+  copy_in_->batch_bytes = 0;
+  copy_in_->lsn = done.result.lsn;
+  return Done::kYes;
+}
+
+ClientSession::Done ClientSession::end_copy() {
+  if (!seat_.take()) return Done::kRetry;
+  copy_in_->reader.finish();
+  Done done = copy_rows();
+  if (done != Done::kYes || !copy_in_) return done;
+  if (copy_in_->batches) done = commit_copy_batch();
+  if (done != Done::kYes || !copy_in_) return done;
+  const size_t mark = replies_.mark();
+  MessageWriter writer = out();
+  write_command_complete(fmt::format("COPY {}", copy_in_->rows), writer);
+  if (copy_in_->lsn) replies_.hold(mark, *copy_in_->lsn);
+  copy_in_.reset();
+  return Done::kYes;
+}
+
+}  // namespace mneme

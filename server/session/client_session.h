@@ -1,0 +1,198 @@
+// ClientSession: one client's conversation in PostgreSQL's protocol: its messages in, replies out.
+//
+// Flow        receive() -> advance(), as long as that asks for it -> replies(), which leave once they are
+//             durable
+//             advance(): startup -> messages: a Query, or Parse, Bind, Describe, Execute ... up to Sync -> statements ->
+//             the seat's LiveSession -> rows and tags
+// Statements  a CALL, or a statement by itself, is a transaction of its own. Several in one Query, or between
+//             two Syncs, are one, unless they have BEGIN and COMMIT of their own: an implicit block, as in
+//             PostgreSQL. A change of the schema is a transaction by itself in either case, and ends the
+//             implicit block before it.
+// Invariants  messages are handled in their order, and a request's once its last one is there (frames.h). After an error everything up to
+//             the next Sync is skipped. Nothing that the client learns can be taken back by a crash (reply_queue.h).
+//             It keeps its seat while a block is open, and else only inside advance().
+// Threads     one at a time, which may be another each time.
+// Waiting     advance(kNever): for nothing; what could take long it leaves to advance(kAllowed).
+// Errors      of the client's: ErrorResponse. Of the protocol: FATAL, and the end.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/memory/arena.h"
+#include "server/protocol/backend_messages.h"
+#include "server/protocol/frames.h"
+#include "server/session/client_statement.h"
+#include "server/session/copy_text.h"
+#include "server/session/reply_queue.h"
+#include "server/session/session_host.h"
+#include "server/session/settings.h"
+
+namespace mneme {
+
+class ClientSession {
+ public:
+  // `refusal`: not empty: why the server takes no more clients.
+  ClientSession(SessionHost& host, uint32_t id, uint32_t secret, std::string refusal = {});
+  ClientSession(const ClientSession&) = delete;
+  ClientSession& operator=(const ClientSession&) = delete;
+
+  void receive(ByteSpan bytes) { frames_.receive(bytes); }
+
+  enum class Step : uint8_t {
+    kWaits,  // for the client
+    kRetry,  // for a seat, or for a change of the schema: call again soon
+    kWork,   // what comes next may take long: advance(kAllowed), on a thread that has time
+    kEnds,   // close the connection once the replies have left
+  };
+  enum class Waiting : uint8_t { kNever, kAllowed };
+  Step advance(Waiting waiting);
+
+  ReplyQueue& replies() { return replies_; }
+  // The connection ends for a reason that is not the client's: it is told, and its block is rolled back.
+  void end(std::string_view sqlstate, std::string_view message);
+  // Any thread: the statement that runs, or waits, is to fail.
+  void cancel() { is_cancelled_.store(true, std::memory_order_relaxed); }
+
+  bool has_started() const { return stage_ == Stage::kOpen; }
+  bool in_block() const { return seat_.block() != SqlSession::Block::kNone; }
+  bool knows(uint32_t secret) const { return secret == secret_; }
+  // How long a block may be idle, in milliseconds; 0: for ever.
+  uint64_t idle_in_block_ms() const;
+
+ private:
+  enum class Stage : uint8_t { kStartup, kOpen, kEnded };
+
+  // A statement that Parse has named.
+  struct Named {
+    ClientStatement statement;
+    std::unique_ptr<PreparedStatement> prepared;  // of SQL
+    std::vector<ResultColumn> columns;            // of what is not SQL
+  };
+  struct Portal {
+    std::shared_ptr<Named> named;
+    Arena arena{512};  // of the parameters
+    std::vector<Argument> parameters;
+    std::vector<uint8_t> scales;
+    std::vector<ValueFormat> formats;
+    bool has_run = false;
+    std::string tag;
+    std::vector<std::byte> rows;  // that a limited Execute has left
+    size_t at = 0;
+  };
+  struct Query {
+    struct Part {
+      std::string text;
+      size_t offset = 0;  // in the query's text
+      std::shared_ptr<Named> named{};
+    };
+    std::vector<Part> parts;
+    size_t next = 0;
+  };
+  struct CopyIn {
+    CopyStatement statement;
+    CopyReader reader;
+    std::unique_ptr<PreparedStatement> insert;
+    size_t width;
+    uint64_t rows = 0;
+    size_t rows_in_batch = 0;
+    size_t batch_bytes = 0;
+    bool batches = false;  // its rows are committed in batches, no block being open
+    bool is_extended = false;
+    std::optional<Lsn> lsn{};
+  };
+
+  // What became of a message, a statement.
+  enum class Done : uint8_t { kYes, kFailed, kRetry, kWork };
+  // A result, or, with kRetry and kWork, none.
+  struct Ran {
+    Done done = Done::kYes;
+    StatementResult result{};
+  };
+
+  MessageWriter out() { return replies_.writer(); }
+  Step start_session(ByteSpan body);
+  // The statements of a client's text.
+  static std::vector<Query::Part> split(std::string_view text);
+  Step refuse(std::string_view sqlstate, std::string_view message);
+  Done handle(const Frame& frame);
+
+  Done run_query();
+  Done run_part(Query::Part& part);
+  void end_query();
+
+  Done parse(ByteSpan body);
+  Done bind(ByteSpan body);
+  Done describe(ByteSpan body);
+  Done execute(ByteSpan body);
+  Done run_portal(Portal& portal);
+  void hand_out(Portal& portal, int32_t most);
+  Done close(ByteSpan body);
+  Done sync();
+  Done protocol_error(std::string_view message);
+
+  Result<std::shared_ptr<Named>> name_statement(std::string_view text, std::vector<Type> given,
+                                                StatementResult& failure);
+  // Binds an SQL statement, so that its types and columns are known.
+  Ran prepare(Named& named);
+  std::span<const ResultColumn> columns_of(const Named& named) const;
+  std::span<const Type> parameters_of(const Named& named) const;
+
+  // `alone`: it is all of its request, so it may be a transaction by itself.
+  Ran run(Named& named, std::span<const Argument> parameters, std::span<const uint8_t> scales,
+          ResultSink& rows, bool alone);
+  Ran run_sql(Named& named, std::span<const Argument> parameters, std::span<const uint8_t> scales,
+              ResultSink& rows, bool alone);
+  Ran control(const syntax::Command& command);
+  Ran change_schema(const ClientStatement& statement);
+  StatementResult run_set(const SetStatement& statement, ResultSink& rows);
+  StatementResult discard(const DiscardStatement& statement);
+  Ran begin_implicit_block();
+  // Ends it: the statements in it are committed.
+  Ran end_implicit_block();
+  void after_block(bool is_committed);
+
+  Ran begin_copy_in(const CopyStatement& statement, bool is_extended);
+  Ran copy_out(const CopyStatement& statement);
+  Done copy_data(ByteSpan bytes);
+  Done end_copy();
+  Done copy_rows();
+  Done commit_copy_batch();
+  Done fail_copy(const StatementResult& failure);
+
+  // Reports a failure; `offset`, `text`: of the statement in the query that the client sent.
+  void report(const StatementResult& failure, std::string_view text = {}, size_t offset = 0);
+  void report_notices(const StatementResult& result);
+  void report_settings();
+  void write_ready(char state);
+  char state() const;
+  bool take_cancel() { return is_cancelled_.exchange(false, std::memory_order_relaxed); }
+
+  SessionHost& host_;
+  const uint32_t id_;
+  const uint32_t secret_;
+  const std::string refusal_;
+  Stage stage_ = Stage::kStartup;
+  Waiting waiting_ = Waiting::kNever;  // of the advance() that runs
+  FrameReader frames_;
+  ReplyQueue replies_;
+  Settings settings_;
+  Seat seat_;
+  bool is_implicit_ = false;  // the block that is open
+  bool skips_to_sync_ = false;
+  // Set by cancel() on any thread, taken by this session's (relaxed: it hands nothing over).
+  std::atomic<bool> is_cancelled_{false};
+  std::optional<Query> query_;
+  std::optional<CopyIn> copy_in_;
+  std::map<std::string, std::shared_ptr<Named>, std::less<>> statements_;
+  std::map<std::string, std::unique_ptr<Portal>, std::less<>> portals_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,290 @@
+// Goal: a client's messages are answered as PostgreSQL 15 answers them: types, order, codes and states.
+// Method: a session on a database of its own, without sockets; scripts of messages, and their replies as lines.
+#include "server/session/client_session.h"
+
+#include <gmock/gmock.h>
+
+#include "base/testing/test_directory.h"
+#include "server/testing/frontend.h"
+
+namespace mneme {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class OneSeat final : public SessionHost {
+ public:
+  explicit OneSeat(EmbeddedDatabase& database) {
+    for (int i = 0; i < 2; ++i) seats_.push_back(std::make_unique<Connection>(*database.connect()));
+  }
+  std::unique_ptr<Connection> take_seat() override {
+    if (seats_.empty()) return nullptr;
+    std::unique_ptr<Connection> seat = std::move(seats_.back());
+    seats_.pop_back();
+    return seat;
+  }
+  void give_back(std::unique_ptr<Connection> seat) override { seats_.push_back(std::move(seat)); }
+  void cancel(uint32_t session, uint32_t) override { cancelled = session; }
+  size_t free() const { return seats_.size(); }
+
+  uint32_t cancelled = 0;
+
+ private:
+  std::vector<std::unique_ptr<Connection>> seats_;
+};
+
+class ClientSessionTest : public testing::Test {
+ protected:
+  ClientSessionTest()
+      : database_(*EmbeddedDatabase::open(directory_.path(),
+                                          {.connections = 2, .execution = Execution::kInterpreted})),
+        host_(*database_),
+        session_(host_, 7, 99) {}
+
+  // All replies to the messages, once they are durable.
+  std::vector<std::string> told(Frontend& messages) { return told(session_, messages); }
+  std::vector<std::string> told(ClientSession& session, Frontend& messages) {
+    session.receive(messages.take());
+    for (int tries = 0; tries < 100; ++tries) {
+      const ClientSession::Step step = session.advance(ClientSession::Waiting::kAllowed);
+      if (step != ClientSession::Step::kRetry) break;
+    }
+    if (const auto gate = session.replies().gate()) {
+      EXPECT_TRUE(database_->working().log().wait_durable(*gate));
+    }
+    Replies replies;
+    replies.add(session.replies().take(Lsn{UINT64_MAX}));
+    return replies.take();
+  }
+  std::vector<std::string> told(std::string_view query) { return told(Frontend().query(query)); }
+
+  void start() {
+    told(Frontend().startup());
+    told("CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(10), price NUMERIC(8,2) NOT NULL DEFAULT 1.5)");
+    told("INSERT INTO item VALUES (1, 'one', 1), (2, 'two', 2), (3, NULL, DEFAULT)");
+  }
+
+  test::TemporaryDirectory directory_;
+  std::unique_ptr<EmbeddedDatabase> database_;
+  OneSeat host_;
+  ClientSession session_;
+};
+
+TEST_F(ClientSessionTest, StartsAsClientsExpect) {
+  session_.receive(as_bytes(std::string_view("\0\0\0\x08\x04\xd2\x16\x2f", 8)));  // SSLRequest
+  EXPECT_EQ(session_.advance(ClientSession::Waiting::kNever), ClientSession::Step::kWaits);
+  EXPECT_EQ(as_text(session_.replies().take(Lsn{})), "N");
+  const std::vector<std::string> lines = told(Frontend().startup());
+  EXPECT_EQ(lines.front(), "R");
+  EXPECT_THAT(lines,
+              testing::IsSupersetOf({"S server_version", "S client_encoding", "S TimeZone", "S DateStyle",
+                                     "S integer_datetimes", "S standard_conforming_strings", "K"}));
+  EXPECT_EQ(lines.back(), "Z I");
+}
+
+TEST_F(ClientSessionTest, ACancelRequestReachesTheHost) {
+  std::vector<std::byte> bytes;
+  MessageWriter out(bytes);
+  out.i32(16);
+  out.i32(80877102);
+  out.i32(42);
+  out.i32(1);
+  session_.receive(bytes);
+  EXPECT_EQ(session_.advance(ClientSession::Waiting::kNever), ClientSession::Step::kEnds);
+  EXPECT_EQ(host_.cancelled, 42U);
+}
+
+TEST_F(ClientSessionTest, GarbageEndsItsConnectionAlone) {
+  EXPECT_THAT(told(Frontend().raw(std::string_view("\xff\xff\xff\xff", 4))), ElementsAre("E 08P01"));
+  ClientSession other(host_, 8, 1);
+  EXPECT_EQ(told(other, Frontend().startup()).back(), "Z I");
+  EXPECT_THAT(told(other, Frontend().raw(std::string_view("!\x00\x00\x00\x04", 5))), ElementsAre("E 08P01"));
+  EXPECT_EQ(host_.free(), 2U);
+}
+
+TEST_F(ClientSessionTest, SimpleQueries) {
+  start();
+  EXPECT_THAT(told("SELECT id, name FROM item WHERE id < 3"),
+              ElementsAre("T id:23,name:1043", "D 1|one", "D 2|two", "C SELECT 2", "Z I"));
+  EXPECT_THAT(told("SELECT price FROM item WHERE id = 3"),
+              ElementsAre("T price:1700", "D 1.50", "C SELECT 1", "Z I"));
+  EXPECT_THAT(told(""), ElementsAre("I", "Z I"));
+  EXPECT_THAT(told(" SELECT id FROM nowhere"), ElementsAre("E 42P01 at 17", "Z I"));
+  EXPECT_THAT(told("SELEC"), ElementsAre(HasSubstr("E 42601"), "Z I"));
+  EXPECT_THAT(told("INSERT INTO item VALUES (1, 'x', 1)"), ElementsAre("E 23505", "Z I"));
+  EXPECT_THAT(told("DELETE FROM item WHERE id = 1 RETURNING name"),
+              ElementsAre("T name:1043", "D one", "C DELETE 1", "Z I"));
+}
+
+TEST_F(ClientSessionTest, SeveralStatementsInAQueryAreOneTransaction) {
+  start();
+  EXPECT_THAT(told("DELETE FROM item WHERE id = 1; INSERT INTO item VALUES (2, 'x', 1); DELETE FROM item"),
+              ElementsAre("C DELETE 1", "E 23505", "Z I"));
+  EXPECT_THAT(told("SELECT count(*) FROM item"), testing::Contains("D 3"));
+  EXPECT_THAT(told("DELETE FROM item WHERE id = 1; DELETE FROM item WHERE id = 2"),
+              ElementsAre("C DELETE 1", "C DELETE 1", "Z I"));
+  EXPECT_THAT(told("SELECT count(*) FROM item"), testing::Contains("D 1"));
+  EXPECT_EQ(host_.free(), 2U);
+}
+
+TEST_F(ClientSessionTest, BlocksHoldTheirSeatAndFail) {
+  start();
+  EXPECT_THAT(told("BEGIN"), ElementsAre("C BEGIN", "Z T"));
+  EXPECT_EQ(host_.free(), 1U);
+  EXPECT_THAT(told("UPDATE item SET price = 9"), ElementsAre("C UPDATE 3", "Z T"));
+  EXPECT_THAT(told("INSERT INTO item VALUES (1, 'x', 1)"), ElementsAre("E 23505", "Z E"));
+  EXPECT_THAT(told("SELECT id FROM item"), ElementsAre("E 25P02", "Z E"));
+  EXPECT_THAT(told("COMMIT"), ElementsAre("C ROLLBACK", "Z I"));
+  EXPECT_EQ(host_.free(), 2U);
+  EXPECT_THAT(told("SELECT id FROM item WHERE price = 9"), ElementsAre("T id:23", "C SELECT 0", "Z I"));
+  EXPECT_THAT(told("COMMIT"), ElementsAre("N 25001", "C COMMIT", "Z I"));
+  EXPECT_THAT(told("BEGIN READ ONLY"), ElementsAre("C BEGIN", "Z T"));
+  EXPECT_THAT(told("DELETE FROM item"), ElementsAre("E 25006", "Z E"));
+  EXPECT_THAT(told("ROLLBACK"), ElementsAre("C ROLLBACK", "Z I"));
+}
+
+TEST_F(ClientSessionTest, ABlockThatIsLeftIsRolledBack) {
+  start();
+  {
+    ClientSession other(host_, 8, 1);
+    told(other, Frontend().startup());
+    told(other, Frontend().query("BEGIN; DELETE FROM item"));
+    EXPECT_EQ(host_.free(), 1U);
+    EXPECT_EQ(other.advance(ClientSession::Waiting::kNever), ClientSession::Step::kWaits);
+    told(other, Frontend().bare('X'));
+  }
+  EXPECT_EQ(host_.free(), 2U);
+  EXPECT_THAT(told("SELECT count(*) FROM item"), testing::Contains("D 3"));
+}
+
+TEST_F(ClientSessionTest, ParametersTakeTheirTypesFromTheContext) {
+  start();
+  EXPECT_THAT(told(Frontend()
+                       .parse("SELECT name FROM item WHERE id = $1 AND price > $2 AND name = $3")
+                       .describe('S')
+                       .bind({"2", "1.999", "two"})
+                       .execute()
+                       .sync()),
+              ElementsAre("1", "t 23 1700 1043", "T name:1043", "2", "D two", "C SELECT 1", "Z I"));
+  // A number keeps its digits until it is assigned.
+  EXPECT_THAT(told(Frontend()
+                       .parse("UPDATE item SET price = price + $1 WHERE id = $2")
+                       .bind({"0.004", "1"})
+                       .execute()
+                       .sync()),
+              ElementsAre("1", "2", "C UPDATE 1", "Z I"));
+  EXPECT_THAT(told("SELECT price FROM item WHERE id = 1"), testing::Contains("D 1.00"));
+  EXPECT_THAT(
+      told(Frontend().parse("SELECT id FROM item WHERE price = $1").bind({"1.0000"}).execute().sync()),
+      ElementsAre("1", "2", "D 1", "C SELECT 1", "Z I"));
+  EXPECT_THAT(
+      told(Frontend().parse("SELECT id FROM item WHERE id = ANY ($1)").bind({"{3,1}"}).execute().sync()),
+      ElementsAre("1", "2", "D 1", "D 3", "C SELECT 2", "Z I"));
+  EXPECT_THAT(told(Frontend().parse("SELECT id FROM item WHERE id = $1").bind({"x"}).execute().sync()),
+              ElementsAre("1", "E 22P02", "Z I"));
+  EXPECT_THAT(told(Frontend().parse("SELECT id FROM item WHERE id = $2").sync()),
+              ElementsAre("E 42P18 at 1", "Z I"));
+}
+
+TEST_F(ClientSessionTest, RowsComeInPortions) {
+  start();
+  EXPECT_THAT(told(Frontend().parse("SELECT id FROM item").bind().execute(2).execute(2).execute(2).sync()),
+              ElementsAre("1", "2", "D 1", "D 2", "s", "D 3", "C SELECT 1", "C SELECT 0", "Z I"));
+}
+
+TEST_F(ClientSessionTest, AfterAnErrorAllIsSkippedToSync) {
+  start();
+  EXPECT_THAT(told(Frontend()
+                       .parse("INSERT INTO item VALUES ($1, $2, 1)", "add")
+                       .bind({"10", "ten"}, "add")
+                       .execute()
+                       .bind({"1", "one"}, "add")
+                       .execute()
+                       .bind({"11", "eleven"}, "add")
+                       .execute()
+                       .sync()),
+              ElementsAre("1", "2", "C INSERT 0 1", "2", "E 23505", "Z I"));
+  // All of it was one transaction.
+  EXPECT_THAT(told("SELECT count(*) FROM item"), testing::Contains("D 3"));
+  EXPECT_THAT(
+      told(Frontend().bind({"10", "ten"}, "add").execute().bind({"11", "eleven"}, "add").execute().sync()),
+      ElementsAre("2", "C INSERT 0 1", "2", "C INSERT 0 1", "Z I"));
+  EXPECT_THAT(told(Frontend().close('S', "add").bind({"12", "x"}, "add").sync()),
+              ElementsAre("3", "E 26000", "Z I"));
+}
+
+TEST_F(ClientSessionTest, NothingIsHandledBeforeTheRequestIsWhole) {
+  start();
+  EXPECT_THAT(told(Frontend().parse("SELECT id FROM item WHERE id = 1").bind().execute()), IsEmpty());
+  EXPECT_THAT(told(Frontend().sync()), ElementsAre("1", "2", "D 1", "C SELECT 1", "Z I"));
+}
+
+TEST_F(ClientSessionTest, CallsTakeParametersAndGiveResults) {
+  start();
+  told(
+      "CREATE PROCEDURE raise_price(p_id INT, p_by NUMERIC(8,2), INOUT r NUMERIC(8,2)) LANGUAGE plpgsql AS "
+      "$$\n"
+      "BEGIN UPDATE item SET price = price + p_by WHERE id = p_id RETURNING price INTO r; END $$");
+  EXPECT_THAT(told("CALL raise_price(1, 0.25, NULL)"), ElementsAre("T r:1700", "D 1.25", "C CALL", "Z I"));
+  EXPECT_THAT(told(Frontend()
+                       .parse("CALL raise_price($1, $2, $3)")
+                       .describe('S')
+                       .bind({"1", "1", std::nullopt})
+                       .execute()
+                       .sync()),
+              ElementsAre("1", "t 23 1700 1700", "T r:1700", "2", "D 2.25", "C CALL", "Z I"));
+  EXPECT_THAT(told("CALL nothing()"), ElementsAre("E 42883 at 6", "Z I"));
+}
+
+TEST_F(ClientSessionTest, APreparedStatementFollowsTheSchema) {
+  start();
+  told(Frontend().parse("SELECT id FROM item WHERE name = $1", "by_name").sync());
+  told("CREATE INDEX ON item (name)");
+  EXPECT_THAT(told(Frontend().bind({"two"}, "by_name").execute().sync()),
+              ElementsAre("2", "D 2", "C SELECT 1", "Z I"));
+  told("DROP TABLE item");
+  EXPECT_THAT(told(Frontend().bind({"two"}, "by_name").execute().sync()),
+              ElementsAre("2", "E 42P01 at 16", "Z I"));
+}
+
+TEST_F(ClientSessionTest, CopiesInAndOut) {
+  start();
+  EXPECT_THAT(told("COPY item FROM STDIN"), ElementsAre("G"));
+  EXPECT_THAT(told(Frontend().copy_data("4\tfo").copy_data("ur\t4.00\n5\t\\N\t5.25\n").bare('c')),
+              ElementsAre("C COPY 2", "Z I"));
+  EXPECT_THAT(told("COPY item (id, name) TO STDOUT (FORMAT csv, HEADER)"),
+              ElementsAre("H", "d id,name\n", "d 1,one\n", "d 2,two\n", "d 3,\n", "d 4,four\n", "d 5,\n", "c",
+                          "C COPY 5", "Z I"));
+  EXPECT_THAT(told("COPY item FROM STDIN"), ElementsAre("G"));
+  EXPECT_THAT(told(Frontend().copy_data("6\tx\n")), ElementsAre("E 22P04", "Z I"));
+  EXPECT_THAT(told(Frontend().copy_data("7\ty\t1\n").bare('c')), IsEmpty());
+  EXPECT_THAT(told("SELECT count(*) FROM item"), testing::Contains("D 5"));
+  EXPECT_EQ(host_.free(), 2U);
+}
+
+TEST_F(ClientSessionTest, SettingsAreTakenBackWithTheirBlock) {
+  told(Frontend().startup());
+  EXPECT_THAT(told("SET application_name = 'a'"), ElementsAre("C SET", "S application_name", "Z I"));
+  EXPECT_THAT(told("BEGIN; SET application_name = 'b'"), testing::Contains("S application_name"));
+  told("ROLLBACK");
+  EXPECT_THAT(told("SHOW application_name"), ElementsAre("T application_name:25", "D a", "C SHOW", "Z I"));
+  EXPECT_THAT(told("SET client_encoding = 'LATIN1'"), ElementsAre("E 22023", "Z I"));
+  EXPECT_THAT(told("SET no_such_thing = 1"), ElementsAre("E 42704", "Z I"));
+  EXPECT_THAT(told("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
+              ElementsAre("C SET", "Z I"));
+  EXPECT_THAT(told("SHOW TRANSACTION ISOLATION LEVEL"), testing::Contains("D serializable"));
+}
+
+TEST_F(ClientSessionTest, AReplyWaitsForItsRecord) {
+  start();
+  session_.receive(Frontend().query("DELETE FROM item WHERE id = 1").take());
+  session_.advance(ClientSession::Waiting::kNever);
+  ASSERT_TRUE(session_.replies().gate());
+  EXPECT_TRUE(session_.replies().take(*session_.replies().gate()).empty());
+  EXPECT_FALSE(session_.replies().take(Lsn{session_.replies().gate()->value + 1}).empty());
+}
+
+}  // namespace
+}  // namespace mneme

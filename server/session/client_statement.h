@@ -1,0 +1,71 @@
+// ClientStatement: a statement that a client has sent, as the session handles it.
+//
+// Flow        read_statement(): the first word says whether it is one of the session's own (SET, SHOW, COPY,
+//             DEALLOCATE ...), else it is SQL's (procedures/parser)
+// Not here    what the statement does (client_session.h).
+// Errors      a failure in PostgreSQL's words, as parse_statement() has it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "procedures/session/sql_session.h"
+
+namespace mneme {
+
+struct SetStatement {
+  enum class Kind { kSet, kReset, kShow };
+  Kind kind = Kind::kSet;
+  std::string name;                  // "all": every one
+  std::optional<std::string> value;  // nothing: DEFAULT
+  bool is_local = false;
+};
+
+struct DiscardStatement {
+  bool all = false;  // DISCARD ALL, or DEALLOCATE ALL
+  bool is_deallocate = false;
+  std::string name;  // of the prepared statement
+};
+
+struct CopyStatement {
+  bool is_in = false;
+  bool is_csv = false;
+  bool has_header = false;
+  char delimiter = '\t';
+  char quote = '"';
+  char escape = '"';
+  std::string null_text = "\\N";
+  std::string table;
+  std::vector<std::string> columns;  // none: all
+};
+
+// One that has nothing to do here: VACUUM, ANALYZE, LISTEN ...
+struct IdleStatement {
+  std::string tag;
+};
+
+struct ClientStatement {
+  std::string text;
+  std::variant<std::monostate, std::shared_ptr<const syntax::Command>, SetStatement, DiscardStatement,
+               CopyStatement, IdleStatement>
+      what;  // monostate: empty
+
+  bool is_empty() const { return std::holds_alternative<std::monostate>(what); }
+  const syntax::Command* command() const {
+    const auto* command = std::get_if<std::shared_ptr<const syntax::Command>>(&what);
+    return command == nullptr ? nullptr : command->get();
+  }
+  bool changes_schema() const { return command() != nullptr && command()->changes_schema(); }
+};
+
+struct ReadStatement {
+  std::optional<ClientStatement> statement;
+  StatementResult failure;
+};
+ReadStatement read_statement(std::string_view text);
+
+}  // namespace mneme

@@ -1,0 +1,168 @@
+// The statements of a client: SQL's, and the session's own.
+#include <fmt/format.h>
+
+#include "server/protocol/sqlstates.h"
+#include "server/session/client_session.h"
+
+namespace mneme {
+
+namespace {
+
+StatementResult tagged(std::string tag) {
+  StatementResult result;
+  result.tag = std::move(tag);
+  return result;
+}
+
+}  // namespace
+
+ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> parameters,
+                                      std::span<const uint8_t> scales, ResultSink& rows, bool alone) {
+  if (named.prepared != nullptr) return run_sql(named, parameters, scales, rows, alone);
+  if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
+  const ClientStatement& statement = named.statement;
+  rows.begin(named.columns);
+  if (const auto* set = std::get_if<SetStatement>(&statement.what)) return {Done::kYes, run_set(*set, rows)};
+  if (const auto* what = std::get_if<DiscardStatement>(&statement.what)) return {Done::kYes, discard(*what)};
+  if (const auto* idle = std::get_if<IdleStatement>(&statement.what)) return {Done::kYes, tagged(idle->tag)};
+  return {};
+}
+
+ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument> parameters,
+                                          std::span<const uint8_t> scales, ResultSink& rows, bool alone) {
+  const syntax::Command& command = named.prepared->command();
+  if (command.changes_schema()) return change_schema(named.statement);
+  using Kind = syntax::Command::Kind;
+  if (command.kind != Kind::kOperation && command.kind != Kind::kCall) return control(command);
+  if (!alone) {
+    Ran begun = begin_implicit_block();
+    if (begun.done != Done::kYes || !begun.result.ok()) return begun;
+  }
+  if (!seat_.take()) return {Done::kRetry};
+  std::optional<StatementResult> result = seat_.session().execute(*named.prepared, parameters, scales, rows);
+  if (!result) return {Done::kRetry};
+  return {Done::kYes, *std::move(result)};
+}
+
+ClientSession::Ran ClientSession::control(const syntax::Command& command) {
+  using Kind = syntax::Command::Kind;
+  if (!seat_.take()) return {Done::kRetry};
+  const SqlSession::Block before = seat_.block();
+  if (command.kind == Kind::kBegin && is_implicit_) {
+    is_implicit_ = false;  // it is the client's from here on
+    return {Done::kYes, tagged("BEGIN")};
+  }
+  syntax::Command wanted;
+  wanted.kind = command.kind;
+  wanted.read_only = command.read_only ||
+                     (command.kind == Kind::kBegin && settings_.get("default_transaction_read_only") == "on");
+  std::optional<StatementResult> result = seat_.session().control(wanted);
+  if (!result) return {Done::kRetry};
+  if (is_implicit_) {
+    result->warning = "there is no transaction in progress";
+    is_implicit_ = false;
+  }
+  const SqlSession::Block after = seat_.block();
+  if (before == SqlSession::Block::kNone && after == SqlSession::Block::kOpen) settings_.begin_block();
+  if (before != SqlSession::Block::kNone && after == SqlSession::Block::kNone)
+    after_block(result->ok() && result->tag == "COMMIT");
+  return {Done::kYes, *std::move(result)};
+}
+
+void ClientSession::after_block(bool is_committed) {
+  settings_.end_block(is_committed);
+  portals_.clear();
+}
+
+ClientSession::Ran ClientSession::begin_implicit_block() {
+  if (seat_.block() != SqlSession::Block::kNone) return {};
+  syntax::Command begin;
+  begin.kind = syntax::Command::Kind::kBegin;
+  Ran begun = control(begin);
+  is_implicit_ = begun.done == Done::kYes && begun.result.ok();
+  return begun;
+}
+
+ClientSession::Ran ClientSession::end_implicit_block() {
+  syntax::Command commit;
+  commit.kind = syntax::Command::Kind::kCommit;
+  is_implicit_ = false;
+  Ran ended = control(commit);
+  if (ended.done != Done::kYes) is_implicit_ = true;
+  return ended;
+}
+
+ClientSession::Ran ClientSession::change_schema(const ClientStatement& statement) {
+  if (waiting_ == Waiting::kNever) return {Done::kWork};
+  if (is_implicit_) {
+    Ran ended = end_implicit_block();
+    if (ended.done != Done::kYes || !ended.result.ok()) return ended;
+  }
+  if (!seat_.take()) return {Done::kRetry};
+  return {Done::kYes, seat_.session().run(statement.text)};
+}
+
+StatementResult ClientSession::run_set(const SetStatement& statement, ResultSink& rows) {
+  using Kind = SetStatement::Kind;
+  const auto add = [&](std::initializer_list<std::string_view> texts) {
+    std::vector<Argument> row;
+    for (const std::string_view text : texts) row.push_back(Argument::of(Value::of_text(text)));
+    rows.add(row);
+  };
+  if (statement.kind == Kind::kShow) {
+    if (statement.name == "all") {
+      for (const Settings::Shown& shown : settings_.all()) add({shown.name, shown.value, ""});
+      return tagged("SHOW");
+    }
+    const std::optional<std::string> value = settings_.get(statement.name);
+    if (!value) {
+      return StatementResult::failure(
+          sqlstate::kUndefinedObject,
+          fmt::format("unrecognized configuration parameter \"{}\"", statement.name));
+    }
+    add({*value});
+    return tagged("SHOW");
+  }
+  if (statement.kind == Kind::kReset && statement.name == "all") {
+    settings_.reset_all();
+    return tagged("RESET");
+  }
+  StatementResult done = statement.kind == Kind::kReset || !statement.value
+                             ? settings_.reset(statement.name, statement.is_local)
+                             : settings_.set(statement.name, *statement.value, statement.is_local);
+  if (done.ok()) done.tag = statement.kind == Kind::kReset ? "RESET" : "SET";
+  if (done.ok() && statement.is_local && !in_block())
+    done.warning = "SET LOCAL can only be used in transaction blocks";
+  if (!done.ok() && seat_.is_taken()) seat_.session().fail_block();
+  return done;
+}
+
+StatementResult ClientSession::discard(const DiscardStatement& statement) {
+  if (statement.is_deallocate) {
+    if (statement.all) {
+      statements_.clear();
+      return tagged("DEALLOCATE ALL");
+    }
+    const auto found = statements_.find(statement.name);
+    if (found == statements_.end()) {
+      if (seat_.is_taken()) seat_.session().fail_block();
+      return StatementResult::failure(
+          sqlstate::kUndefinedStatement,
+          fmt::format("prepared statement \"{}\" does not exist", statement.name));
+    }
+    statements_.erase(found);
+    return tagged("DEALLOCATE");
+  }
+  if (in_block() && statement.all) {
+    seat_.session().fail_block();
+    return StatementResult::failure(sqlstate::kActiveTransaction,
+                                    "DISCARD ALL cannot run inside a transaction block");
+  }
+  if (statement.all) {
+    statements_.clear();
+    settings_.reset_all();
+  }
+  return tagged(statement.all ? "DISCARD ALL" : "DISCARD");
+}
+
+}  // namespace mneme

@@ -1,0 +1,236 @@
+#include "server/session/copy_text.h"
+
+#include "base/ascii.h"
+
+namespace mneme {
+namespace {
+
+char unescaped_letter(char c) {
+  switch (c) {
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'v':
+      return '\v';
+    default:
+      return c;
+  }
+}
+
+int digit_of(char c) {
+  if (is_ascii_digit(c)) return c - '0';
+  const char low = ascii_lower(c);
+  return low >= 'a' && low <= 'f' ? low - 'a' + 10 : 99;
+}
+
+// The character of an escape like \101 or \x41; `at` stands behind the backslash, and is moved behind it.
+char read_escape(std::string_view text, size_t& at) {
+  const char c = text[at++];
+  const int base = c == 'x' ? 16 : 8;
+  const size_t most = c == 'x' ? at + 2 : at + 2;
+  int value = c == 'x' ? -1 : digit_of(c);
+  if (c != 'x' && value >= base) return unescaped_letter(c);
+  for (; at < text.size() && at < most && digit_of(text[at]) < base; ++at)
+    value = (value < 0 ? 0 : value) * base + digit_of(text[at]);
+  return value < 0 ? 'x' : static_cast<char>(value);
+}
+
+}  // namespace
+
+void CopyReader::add(std::string_view bytes) {
+  if (at_ > 0) bytes_.erase(0, at_);
+  at_ = 0;
+  fields_.clear();
+  bytes_.append(bytes);
+}
+
+std::optional<size_t> CopyReader::row_end() const {
+  if (!copy_.is_csv) {
+    // A backslash before the line's end makes that a part of the field.
+    for (size_t from = at_;;) {
+      const size_t end = bytes_.find('\n', from);
+      if (end == bytes_.npos) break;
+      size_t slashes = 0;
+      while (end - slashes > at_ && bytes_[end - slashes - 1] == '\\') ++slashes;
+      if (slashes % 2 == 0) return end;
+      from = end + 1;
+    }
+  } else {
+    bool is_quoted = false;
+    for (size_t i = at_; i < bytes_.size(); ++i) {
+      const char c = bytes_[i];
+      if (is_quoted && c == copy_.escape && copy_.escape != copy_.quote) {
+        ++i;
+      } else if (c == copy_.quote) {
+        is_quoted = !is_quoted;
+      } else if (c == '\n' && !is_quoted) {
+        return i;
+      }
+    }
+  }
+  if (is_finished_ && at_ < bytes_.size()) return bytes_.size();
+  return std::nullopt;
+}
+
+Result<bool> CopyReader::next() {
+  for (;;) {
+    const std::optional<size_t> end = has_ended_ ? std::nullopt : row_end();
+    if (!end) return false;
+    std::string_view row = std::string_view(bytes_).substr(at_, *end - at_);
+    at_ = std::min(*end + 1, bytes_.size());
+    ++line_;
+    if (row.ends_with('\r')) row.remove_suffix(1);
+    if (skips_header_) {
+      skips_header_ = false;
+      continue;
+    }
+    if (row == "\\.") {
+      has_ended_ = true;
+      return false;
+    }
+    fields_.clear();
+    unescaped_.clear();
+    unescaped_.reserve(row.size());
+    if (const Result<void> cut = copy_.is_csv ? cut_csv(row) : cut_text(row); !cut) return cut.error();
+    return true;
+  }
+}
+
+Result<void> CopyReader::cut_text(std::string_view row) {
+  for (size_t at = 0;;) {
+    size_t end = at;
+    bool has_escapes = false;
+    while (end < row.size() && row[end] != copy_.delimiter) {
+      if (row[end] == '\\') {
+        has_escapes = true;
+        ++end;
+      }
+      ++end;
+    }
+    end = std::min(end, row.size());
+    const std::string_view field = row.substr(at, end - at);
+    if (field == copy_.null_text) {
+      fields_.emplace_back();
+    } else if (!has_escapes) {
+      fields_.emplace_back(field);
+    } else {
+      const size_t begin = unescaped_.size();
+      for (size_t i = 0; i < field.size();) {
+        char c = field[i++];
+        if (c == '\\' && i < field.size()) c = read_escape(field, i);
+        unescaped_.push_back(c);
+      }
+      fields_.emplace_back(std::string_view(unescaped_).substr(begin));
+    }
+    if (end == row.size()) return {};
+    at = end + 1;
+  }
+}
+
+Result<void> CopyReader::cut_csv(std::string_view row) {
+  for (size_t at = 0;;) {
+    const size_t begin = unescaped_.size();
+    bool was_quoted = false;
+    bool is_quoted = false;
+    for (; at < row.size(); ++at) {
+      const char c = row[at];
+      if (is_quoted) {
+        const bool is_escape = c == copy_.escape && at + 1 < row.size() &&
+                               (row[at + 1] == copy_.quote || row[at + 1] == copy_.escape);
+        if (is_escape) {
+          unescaped_.push_back(row[++at]);
+        } else if (c == copy_.quote) {
+          is_quoted = false;
+        } else {
+          unescaped_.push_back(c);
+        }
+      } else if (c == copy_.quote) {
+        is_quoted = was_quoted = true;
+      } else if (c == copy_.delimiter) {
+        break;
+      } else {
+        unescaped_.push_back(c);
+      }
+    }
+    if (is_quoted) return invalid_argument("unterminated CSV quoted field");
+    const std::string_view field = std::string_view(unescaped_).substr(begin);
+    if (!was_quoted && field == copy_.null_text) {
+      fields_.emplace_back();
+    } else {
+      fields_.emplace_back(field);
+    }
+    if (at >= row.size()) return {};
+    ++at;
+    if (at == row.size()) {  // an empty field at the end
+      if (copy_.null_text.empty()) {
+        fields_.emplace_back();
+      } else {
+        fields_.emplace_back(std::string_view());
+      }
+      return {};
+    }
+  }
+}
+
+void write_copy_row(const CopyStatement& copy, std::span<const std::optional<std::string>> row,
+                    std::string& out) {
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (i > 0) out.push_back(copy.delimiter);
+    if (!row[i]) {
+      out += copy.null_text;
+      continue;
+    }
+    const std::string& field = *row[i];
+    if (copy.is_csv) {
+      const bool quotes =
+          field == copy.null_text || field == "\\." ||
+          field.find_first_of(std::string{copy.delimiter, copy.quote, '\n', '\r'}) != field.npos;
+      if (!quotes) {
+        out += field;
+        continue;
+      }
+      out.push_back(copy.quote);
+      for (const char c : field) {
+        if (c == copy.quote || c == copy.escape) out.push_back(copy.escape);
+        out.push_back(c);
+      }
+      out.push_back(copy.quote);
+      continue;
+    }
+    for (const char c : field) {
+      switch (c) {
+        case '\n':
+          out += "\\n";
+          break;
+        case '\r':
+          out += "\\r";
+          break;
+        case '\t':
+          out += "\\t";
+          break;
+        case '\b':
+          out += "\\b";
+          break;
+        case '\f':
+          out += "\\f";
+          break;
+        case '\v':
+          out += "\\v";
+          break;
+        default:
+          if (c == '\\' || c == copy.delimiter) out.push_back('\\');
+          out.push_back(c);
+      }
+    }
+  }
+  out.push_back('\n');
+}
+
+}  // namespace mneme

@@ -1,0 +1,59 @@
+// Copy text: rows as COPY reads and writes them, in PostgreSQL's text format and as CSV.
+//
+// Flow        COPY FROM: CopyReader: add() what has arrived -> next() row by row -> finish()
+//             COPY TO: write_copy_row()
+// Shapes      a field is NULL, or text without its quotes and escapes.
+// Memory      what of the last row has arrived.
+// Errors      next() and finish(): a quote that never ends, a row with too many fields: a sentence and its line.
+// Threads     one owner.
+// Source      PostgreSQL 15's documentation of COPY.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "server/session/client_statement.h"
+
+namespace mneme {
+
+class CopyReader {
+ public:
+  explicit CopyReader(const CopyStatement& copy) : copy_(copy), skips_header_(copy.has_header) {}
+
+  void add(std::string_view bytes);
+  // No more bytes come: what is left is the last row.
+  void finish() { is_finished_ = true; }
+  // True: fields() has the next row. False: it is not whole yet, or there is none.
+  Result<bool> next();
+  // Until the next call of next() or add().
+  std::span<const std::optional<std::string_view>> fields() const { return fields_; }
+  size_t line() const { return line_; }
+
+ private:
+  // The end of the row that begins at at_, its line's end not included; nothing: not whole.
+  std::optional<size_t> row_end() const;
+  Result<void> cut_text(std::string_view row);
+  Result<void> cut_csv(std::string_view row);
+
+  const CopyStatement copy_;
+  std::string bytes_;
+  size_t at_ = 0;
+  size_t line_ = 0;
+  bool is_finished_ = false;
+  bool has_ended_ = false;  // by \.
+  bool skips_header_;
+  std::vector<std::optional<std::string_view>> fields_;
+  // What fields with escapes mean. They are views of it, so it has room for the whole row from the beginning.
+  std::string unescaped_;
+};
+
+// Appends a row, with its line's end.
+void write_copy_row(const CopyStatement& copy, std::span<const std::optional<std::string>> row,
+                    std::string& out);
+
+}  // namespace mneme

@@ -1,0 +1,62 @@
+// SessionHost: what the sessions of one server share.
+//
+// Threads  any.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/check.h"
+#include "embedding/embedded_database.h"
+
+namespace mneme {
+
+class SessionHost {
+ public:
+  virtual ~SessionHost() = default;
+
+  // A connection to the database, to run statements on; nullptr: all are in use just now. There are fewer
+  // of them than clients: a session has one while it runs something or has a block open.
+  virtual std::unique_ptr<Connection> take_seat() = 0;
+  virtual void give_back(std::unique_ptr<Connection> seat) = 0;
+  // A client wants the statement that the session runs to end.
+  virtual void cancel(uint32_t session, uint32_t secret) = 0;
+};
+
+// A seat that is given back at the end.
+class Seat {
+ public:
+  explicit Seat(SessionHost& host) : host_(host) {}
+  ~Seat() { give_back(); }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+  // Returns whether there is one, and takes one if there wasn't.
+  bool take() {
+    if (connection_ == nullptr) connection_ = host_.take_seat();
+    return connection_ != nullptr;
+  }
+  // Rolls an open block back.
+  void give_back() {
+    if (connection_ == nullptr) return;
+    if (block() != SqlSession::Block::kNone) {
+      syntax::Command roll_back;
+      roll_back.kind = syntax::Command::Kind::kRollBack;
+      const bool is_inside = session().control(roll_back).has_value();
+      CHECK(is_inside);  // its block holds changes of the schema off
+    }
+    host_.give_back(std::move(connection_));
+  }
+  bool is_taken() const { return connection_ != nullptr; }
+  LiveSession& session() { return connection_->session(); }
+  SqlSession::Block block() const {
+    return connection_ == nullptr ? SqlSession::Block::kNone : connection_->session().block();
+  }
+
+ private:
+  SessionHost& host_;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,188 @@
+#include "server/session/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/ascii.h"
+#include "server/protocol/sqlstates.h"
+
+namespace mneme {
+namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), ascii_lower);
+  return lower;
+}
+
+}  // namespace
+
+struct Settings::Parameter {
+  std::string_view name;  // as PostgreSQL writes it
+  std::string_view initial;
+  // In lower case, with commas between; "*": any; "": it can't be changed.
+  std::string_view accepted;
+  bool is_reported = false;
+};
+
+const std::vector<Settings::Parameter>& Settings::parameters() {
+  // Boolean ones take on, off and their like.
+  static constexpr std::string_view kBool = "on,off,true,false,yes,no,1,0";
+  static constexpr std::string_view kOn = "on,true,yes,1";
+  static constexpr std::string_view kOff = "off,false,no,0";
+  static constexpr std::string_view kLevels =
+      "serializable,repeatable read,read committed,read uncommitted,default";
+  static const std::vector<Parameter> all = {
+      {"application_name", "", "*", true},
+      {"array_nulls", "on", kOn},
+      {"backslash_quote", "safe_encoding", "safe_encoding"},
+      {"bytea_output", "hex", "hex"},
+      {"client_encoding", "UTF8", "utf8,utf-8,unicode,'utf8',sql_ascii", true},
+      {"client_min_messages", "notice", "*"},
+      {"DateStyle", "ISO, MDY", "iso,iso, mdy,iso,mdy,iso, dmy,iso,dmy,iso, ymd,iso,ymd", true},
+      {"default_transaction_deferrable", "off", kOff},
+      {"default_transaction_isolation", "serializable", kLevels},
+      {"default_transaction_read_only", "off", kOff, true},
+      {"extra_float_digits", "1", "1,2,3"},
+      {"idle_in_transaction_session_timeout", "0", "*"},
+      {"in_hot_standby", "off", "", true},
+      {"integer_datetimes", "on", "", true},
+      {"IntervalStyle", "postgres", "postgres", true},
+      {"is_superuser", "on", "", true},
+      {"lock_timeout", "0", "0"},
+      {"max_identifier_length", "63", ""},
+      {"max_index_keys", "32", ""},
+      {"row_security", "off", kOff},
+      {"search_path", "\"$user\", public", "*"},
+      {"server_encoding", "UTF8", "", true},
+      {"server_version", "15.0 (Mneme " MNEME_VERSION ")", "", true},
+      {"server_version_num", "150000", ""},
+      {"session_authorization", "", "", true},
+      {"standard_conforming_strings", "on", kOn, true},
+      {"statement_timeout", "0", "0"},
+      {"synchronize_seqscans", "on", kBool},
+      {"TimeZone", "UTC", "*", true},
+      {"transaction_deferrable", "off", kOff},
+      {"transaction_isolation", "serializable", kLevels},
+      {"transaction_read_only", "off", kOff},
+      {"transaction_timeout", "0", "0"},
+      {"xmloption", "content", "content,document"},
+  };
+  return all;
+}
+
+const Settings::Parameter* Settings::find(std::string_view name) {
+  const auto found = std::ranges::find_if(
+      parameters(), [&](const Parameter& each) { return lower_case(each.name) == lower_case(name); });
+  return found == parameters().end() ? nullptr : &*found;
+}
+
+Settings::Settings() {
+  for (const Parameter& parameter : parameters())
+    values_.emplace(lower_case(parameter.name), std::string(parameter.initial));
+  defaults_ = values_;
+}
+
+std::optional<std::string> Settings::get(std::string_view name) const {
+  const auto found = values_.find(lower_case(name));
+  return found == values_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<Settings::Shown> Settings::all() const {
+  std::vector<Shown> shown;
+  for (const auto& [name, value] : values_) {
+    const Parameter* parameter = find(name);
+    shown.push_back({parameter != nullptr ? std::string(parameter->name) : name, value});
+  }
+  return shown;
+}
+
+StatementResult Settings::set(std::string_view name, const std::string& value, bool is_local) {
+  const std::string key = lower_case(name);
+  const Parameter* parameter = find(key);
+  if (parameter == nullptr && key.find('.') == key.npos) {
+    return StatementResult::failure(sqlstate::kUndefinedObject,
+                                    fmt::format("unrecognized configuration parameter \"{}\"", name));
+  }
+  if (parameter != nullptr && parameter->accepted.empty())
+    return StatementResult::failure(sqlstate::kCantChangeParameter,
+                                    fmt::format("parameter \"{}\" cannot be changed", parameter->name));
+  std::string stored = value;
+  if (parameter != nullptr && parameter->accepted != "*") {
+    const std::string wanted = "," + lower_case(value) + ",";
+    const std::string accepted = "," + std::string(parameter->accepted) + ",";
+    if (accepted.find(wanted) == accepted.npos) {
+      return StatementResult::failure(
+          sqlstate::kInvalidParameter,
+          fmt::format("invalid value for parameter \"{}\": \"{}\"; accepted here: {}", parameter->name, value,
+                      parameter->accepted));
+    }
+    // What runs is serializable, whatever is asked for; a style of dates prints as ISO.
+    if (key == "client_encoding") stored = "UTF8";
+    if (key == "datestyle")
+      stored = lower_case(value).find("dmy") != std::string::npos ? "ISO, DMY" : "ISO, MDY";
+    if (parameter->initial == "on" || parameter->initial == "off") {
+      const std::string low = lower_case(value);
+      stored = low == "on" || low == "true" || low == "yes" || low == "1" ? "on" : "off";
+    }
+  }
+  values_[key] = stored;
+  if (!is_local && before_block_) after_block_[key] = stored;
+  StatementResult done;
+  done.tag = "SET";
+  return done;
+}
+
+StatementResult Settings::reset(std::string_view name, bool is_local) {
+  const auto found = defaults_.find(lower_case(name));
+  StatementResult done =
+      found == defaults_.end()
+          ? StatementResult::failure(sqlstate::kUndefinedObject,
+                                     fmt::format("unrecognized configuration parameter \"{}\"", name))
+          : set(name, found->second, is_local);
+  if (done.ok()) done.tag = "RESET";
+  return done;
+}
+
+void Settings::reset_all() {
+  values_ = defaults_;
+  if (before_block_) after_block_ = defaults_;
+}
+
+StatementResult Settings::start_with(std::string_view name, const std::string& value) {
+  if (name == "session_authorization" || name == "is_superuser") {
+    values_[std::string(name)] = defaults_[std::string(name)] = value;
+    return {};
+  }
+  StatementResult done = set(name, value, false);
+  if (done.ok()) defaults_[lower_case(name)] = values_[lower_case(name)];
+  return done;
+}
+
+void Settings::end_block(bool is_committed) {
+  if (!before_block_) return;
+  values_ = *std::move(before_block_);
+  before_block_.reset();
+  if (is_committed) {
+    for (const auto& [name, value] : after_block_) values_[name] = value;
+  }
+  after_block_.clear();
+}
+
+std::vector<Settings::Shown> Settings::take_reports() {
+  std::vector<Shown> reports;
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.is_reported) continue;
+    const std::string key = lower_case(parameter.name);
+    const std::string& value = values_[key];
+    const auto former = reported_.find(key);
+    if (former != reported_.end() && former->second == value) continue;
+    reported_[key] = value;
+    reports.push_back({std::string(parameter.name), value});
+  }
+  return reports;
+}
+
+}  // namespace mneme

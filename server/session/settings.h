@@ -1,0 +1,60 @@
+// Settings: what a client SETs and SHOWs: PostgreSQL's run-time parameters, as far as they mean something here.
+//
+// Rule        a parameter that PostgreSQL has is known under its name, and takes the values under which this
+//             server does what PostgreSQL would do; others are refused. Names with a point are the client's
+//             own, as in PostgreSQL.
+// Blocks      a change in a BEGIN block is taken back if the block is rolled back; SET LOCAL ends with the block.
+// Threads     one owner.
+// Errors      PostgreSQL's: 42704 for a name that is none, 22023 for a value that can't be, 55P02 for a
+//             parameter that can't be changed.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "procedures/session/sql_session.h"
+
+namespace mneme {
+
+class Settings {
+ public:
+  Settings();
+
+  // nullopt: there is no such parameter.
+  std::optional<std::string> get(std::string_view name) const;
+  struct Shown {
+    std::string name;
+    std::string value;
+  };
+  std::vector<Shown> all() const;
+  // A success, or why not. `is_local`: until the block ends.
+  StatementResult set(std::string_view name, const std::string& value, bool is_local);
+  StatementResult reset(std::string_view name, bool is_local);
+  void reset_all();
+
+  // The client's startup packet: the values that RESET goes back to.
+  StatementResult start_with(std::string_view name, const std::string& value);
+
+  void begin_block() { before_block_ = values_; }
+  void end_block(bool is_committed);
+
+  // Parameters that the client is told about, whose value has changed since the last call, or all at the first.
+  std::vector<Shown> take_reports();
+
+ private:
+  struct Parameter;
+  static const Parameter* find(std::string_view name);
+  static const std::vector<Parameter>& parameters();
+
+  using Values = std::map<std::string, std::string, std::less<>>;
+  Values values_;  // by lower-case name
+  Values defaults_;
+  std::optional<Values> before_block_;
+  Values after_block_;  // what SET without LOCAL has set in the block
+  Values reported_;
+};
+
+}  // namespace mneme
