@@ -133,6 +133,29 @@ IndexId Catalog::append_index(std::string name, TableId table, std::vector<Colum
   return id;
 }
 
+Result<IndexId> Catalog::add_primary_key(TableId id, std::vector<ColumnId> columns) {
+  const std::string key_name = table(id).name + "_pkey";
+  if (name_taken(key_name)) {
+    return invalid_argument("\"{}\", the name of table {}'s primary key, exists already", key_name,
+                            table(id).name);
+  }
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    for (const ColumnId column : columns) changed.columns[column.value].nullable = false;
+    ++changed.times_remade;
+  });
+  RETURN_IF_ERROR(check_key(table(id), key_name, columns, true));
+  const IndexId key = append_index(key_name, id, std::move(columns), true);
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    changed.primary_key = key;
+    std::ranges::rotate(changed.indexes, changed.indexes.end() - 1);
+  });
+  return key;
+}
+
+void Catalog::empty(TableId id) {
+  tables_.change(id.value, [](TableDefinition& changed) { ++changed.times_emptied; });
+}
+
 void Catalog::mark_ordered(IndexId index, bool ordered) {
   if (indexes_[index.value].ordered == ordered) return;
   indexes_.change(index.value, [&](IndexDefinition& changed) { changed.ordered = ordered; });

@@ -56,6 +56,9 @@ struct TableDefinition {
   std::vector<Column> columns;
   std::optional<IndexId> primary_key;
   std::vector<IndexId> indexes;  // all of them, the primary key's first
+  // Raised where the table goes on without its rows; and where it goes on with them, laid out anew.
+  uint32_t times_emptied = 0;
+  uint32_t times_remade = 0;
 
   bool operator==(const TableDefinition&) const = default;
 
@@ -74,6 +77,9 @@ class Catalog {
   // rows.
   Result<IndexId> add_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique);
   void mark_ordered(IndexId index, bool ordered = true);
+  // The table's columns become NOT NULL, and its rows are laid out anew.
+  Result<IndexId> add_primary_key(TableId table, std::vector<ColumnId> columns);
+  void empty(TableId table);
 
   // The catalog without a table and its indexes, or without an index that is no primary key's. What comes
   // behind gets lower ids.

@@ -1,6 +1,7 @@
 #include "engine/transaction/database.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "engine/table/version_keeper.h"
@@ -56,7 +57,11 @@ Database::Prepared Database::prepare(Catalog changed) {
     if (is_same(id)) continue;
     Prepared::Part& part = prepared.parts_.emplace_back();
     part.changed.id = id;
-    if (const TableDefinition* former = before.find_table(after.table(id).name)) {
+    const TableDefinition* former = before.find_table(after.table(id).name);
+    const bool is_emptied = former != nullptr && former->times_emptied != after.table(id).times_emptied;
+    const bool is_remade = former != nullptr && former->times_remade != after.table(id).times_remade;
+    if (is_remade && !is_emptied) part.remade = tables_[former->id.value].get();
+    if (former != nullptr && !is_emptied && !is_remade) {
       part.changed.former = former->id;
       part.stays = tables_[former->id.value].get();
       part.shape = part.stays->shape_in(prepared.meaning_->schema, id, memory_);
@@ -67,9 +72,48 @@ Database::Prepared Database::prepare(Catalog changed) {
   return prepared;
 }
 
+Database::Prepared::Copied Database::Prepared::copy_rows(bool restores) {
+  for (Part& part : parts_) {
+    if (part.remade == nullptr) continue;
+    const TableDefinition& definition = part.made->definition();
+    const RowLayout& from = part.remade->layout();
+    const RowLayout& to = part.made->layout();
+    const Table& rows = part.remade->rows();
+    Table& copies = part.made->rows();
+    SlotCache cache;
+    Copied copied{.table = definition.name};
+    uint64_t slot = 0;
+    rows.for_each_live(0, rows.slot_end(), [&](const Row* row) {
+      if (copied.status != Copied::Status::kDone) return;
+      Row* const copy = restores ? copies.restore(slot++) : copies.allocate(cache);
+      if (copy == nullptr) {
+        copied.status = Copied::Status::kNoMemory;
+        return;
+      }
+      std::memset(copy->image(), 0, to.image_bytes());
+      for (uint32_t c = 0; c < definition.columns.size(); ++c) {
+        const Value value = from.get(row->image(), ColumnId{c});
+        if (value.is_null() && !definition.columns[c].nullable) {
+          copied.status = Copied::Status::kNull;
+          copied.column = definition.columns[c].name;
+          return;
+        }
+        to.set(copy->image(), ColumnId{c}, value);
+      }
+      copy->set_word(row->word());
+    });
+    copies.give_back(cache);
+    if (copied.status != Copied::Status::kDone) return copied;
+  }
+  return {};
+}
+
 std::vector<Database::Prepared::NewIndex> Database::Prepared::new_indexes() const {
   std::vector<NewIndex> made;
   for (const Part& part : parts_) {
+    if (part.remade != nullptr) {
+      for (const TableIndex& index : part.made->indexes()) made.push_back({*part.made, index});
+    }
     if (part.stays == nullptr) continue;
     for (const TableIndex& index : part.shape->indexes) {
       if (index.index != nullptr) made.push_back({*part.stays, index});

@@ -62,21 +62,31 @@ class Database {
 
   // Holds the tables and indexes that another catalog has and this database lacks. A table stays if both have
   // one of its name: it must have the same columns and primary key, and keeps its rows and the indexes that
-  // both have.
+  // both have. One that was emptied since is made anew; so is one that was remade, which gets the rows.
   class Prepared {
    public:
     struct NewIndex {
       const IndexedTable& table;  // with rows
       const TableIndex& index;    // without entries
     };
-    // Returns the new indexes of tables that stay. The caller fills them before take().
+    // Copies rows into the tables that were remade, before their indexes are filled. `restores`: indexes
+    // are built, and free slots found, later (Table::restore). Fails on a NULL in a column that is NOT NULL
+    // now, and for want of memory.
+    struct Copied {
+      enum class Status : uint8_t { kDone, kNull, kNoMemory } status = Status::kDone;
+      std::string table{};
+      std::string column{};  // kNull
+    };
+    Copied copy_rows(bool restores);
+    // Returns the new indexes of tables that stay or were remade. The caller fills them before take().
     std::vector<NewIndex> new_indexes() const;
 
    private:
     friend class Database;
     struct Part {
       TableChanges::Changed changed;
-      IndexedTable* stays = nullptr;  // and gets the shape
+      IndexedTable* stays = nullptr;   // and gets the shape
+      IndexedTable* remade = nullptr;  // whose rows `made` gets
       std::optional<IndexedTable::Shape> shape;
       std::unique_ptr<IndexedTable> made;  // where no table stays
     };

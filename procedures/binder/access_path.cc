@@ -128,7 +128,8 @@ class PathFinder {
     for (const IndexId index : catalog_.table(table).indexes) {
       Candidate candidate = along(catalog_.index(index), restrictions);
       const bool is_primary_key = catalog_.table(table).primary_key == index;
-      if (candidate.score == 0 && !is_primary_key) continue;
+      const bool lists_rows = is_primary_key || catalog_.index(index).columns.empty();
+      if (candidate.score == 0 && !lists_rows) continue;
       if (single_table && delivers_order(candidate)) candidate.score += 2;
       if (is_primary_key) candidate.score += 1;
       if (candidate.score > best.score) best = std::move(candidate);

@@ -285,11 +285,11 @@ bool has_unknown(std::span<const Type> types) {
 }
 
 BoundQuery bind_query_deep(const Program& program, const syntax::Operation& operation,
-                           std::span<const Type> parameters) {
+                           std::span<const Type> parameters, const SessionValues* session) {
   BoundQuery query;
   query.procedure.name = "statement";
   query.procedure.where = operation.where;
-  Names names(program.catalog, query.procedure);
+  Names names(program.catalog, query.procedure, session);
   names.declare_parameters(parameters);
   names.open_block();
   std::vector<IndexId> ordered;  // has no say in a catalog that is settled
@@ -330,12 +330,12 @@ BoundCall bind_call_deep(const Program& program, const syntax::Command& call,
 }  // namespace
 
 BoundQuery bind_query(const Program& program, const syntax::Operation& operation,
-                      std::vector<Type>& parameters) {
+                      std::vector<Type>& parameters, const SessionValues* session) {
   return on_deep_stack([&] {
-    BoundQuery bound = bind_query_deep(program, operation, parameters);
+    BoundQuery bound = bind_query_deep(program, operation, parameters, session);
     if (!has_unknown(parameters)) return bound;
     LearnedTypes(parameters).look_at(bound.procedure, bound.body.statements);
-    return bind_query_deep(program, operation, parameters);
+    return bind_query_deep(program, operation, parameters, session);
   });
 }
 

@@ -21,6 +21,7 @@
 
 #include "engine/schema/catalog.h"
 #include "procedures/binder/program.h"
+#include "procedures/binder/session_values.h"
 #include "procedures/ir/ir.h"
 #include "procedures/ir/marked_body.h"
 #include "procedures/ir/sql_error.h"
@@ -58,8 +59,9 @@ struct BoundCall {
 
 // `parameters`: the types of the statement's, kNull where they are not given; they are all known afterwards.
 // Both throw SourceError.
+// `session`: of the client, where there is one.
 BoundQuery bind_query(const Program& program, const syntax::Operation& operation,
-                      std::vector<Type>& parameters);
+                      std::vector<Type>& parameters, const SessionValues* session = nullptr);
 BoundCall bind_call(const Program& program, const syntax::Command& call, std::vector<Type>& parameters);
 
 }  // namespace mneme

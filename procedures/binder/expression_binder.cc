@@ -168,6 +168,9 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
   }
   if (column) return *std::move(column);
 
+  if (expr.qualifier.empty() && names_.find(name) == nullptr) {
+    if (std::optional<Expr> value = bind_session_value(expr)) return *std::move(value);
+  }
   Expr reference = make(ExprKind::kVariable, Type{}, expr.where);
   if (!expr.qualifier.empty()) {
     const Declared* record = names_.find(expr.qualifier);
@@ -200,6 +203,15 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
            name, name, name, name);
   }
   return reference;
+}
+
+std::optional<Expr> ExpressionBinder::bind_session_value(const syntax::Expr& expr) {
+  const SessionValue* value = names_.session_value(expr.text);
+  if (value == nullptr) return std::nullopt;
+  Expr literal = make(ExprKind::kConstant, Type{}, expr.where);
+  strings_.push_back(value->text);
+  literal.constant = Value::of_text(strings_.back());
+  return convert_explicitly(std::move(literal), value->type);
 }
 
 Expr ExpressionBinder::bind_parameter(const syntax::Expr& expr) {
@@ -504,6 +516,9 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
     call.function = ir::Function::kCardinality;
     call.variable = bind_array(expr.args[0], "cardinality()");
     return call;
+  }
+  if (expr.args.empty() && !expr.star) {
+    if (std::optional<Expr> value = bind_session_value(expr)) return *std::move(value);
   }
   if (is_call_time(expr)) {
     Expr time = make(ExprKind::kVariable, Type{.kind = TypeKind::kTimestamp}, expr.where);

@@ -128,6 +128,12 @@ bool Names::text_varies(VariableId variable) const {
   return std::ranges::find(text_varies_, variable) != text_varies_.end();
 }
 
+const SessionValue* Names::session_value(const std::string& function) const {
+  if (session_ == nullptr) return nullptr;
+  const auto found = session_->find(function);
+  return found == session_->end() ? nullptr : &found->second;
+}
+
 VariableId Names::found() {
   if (!procedure_.found.valid()) procedure_.found = add_variable("found", Type{.kind = TypeKind::kBoolean});
   return procedure_.found;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/schema/catalog.h"
+#include "procedures/binder/session_values.h"
 #include "procedures/ir/ir.h"
 #include "procedures/parser/syntax.h"
 
@@ -40,7 +41,9 @@ struct Declared {
 
 class Names {
  public:
-  Names(const Catalog& catalog, ir::Procedure& procedure) : catalog_(catalog), procedure_(procedure) {}
+  // `session`: nothing: no session's statement.
+  Names(const Catalog& catalog, ir::Procedure& procedure, const SessionValues* session = nullptr)
+      : catalog_(catalog), procedure_(procedure), session_(session) {}
 
   void open_block() { blocks_.emplace_back(); }
   void close_block() { blocks_.pop_back(); }
@@ -75,6 +78,9 @@ class Names {
   // LOCALTIMESTAMP, which then is a hidden argument of every call.
   VariableId call_time();
 
+  // Nothing: there is no such function.
+  const SessionValue* session_value(const std::string& function) const;
+
   // Called for each part of an expression as it is bound. BETWEEN, IN and CASE have what they compare bound
   // once for each comparison, so that a short text can mean an expression of any size: too large a one is
   // refused.
@@ -96,6 +102,7 @@ class Names {
 
   const Catalog& catalog_;
   ir::Procedure& procedure_;
+  const SessionValues* const session_;
   std::vector<std::map<std::string, Declared>> blocks_;
   std::vector<VariableId> text_varies_;  // of records' fields
   std::deque<Record> records_;

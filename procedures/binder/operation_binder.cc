@@ -294,14 +294,23 @@ void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder
   }
 }
 
+void OperationBinder::bind_select_of_no_table(const syntax::Operation& from, ir::Operation& to) {
+  if (!from.conditions.empty() || !from.order.empty() || from.limit || from.offset || from.for_update) {
+    refuse_as(
+        sqlstate::kNotSupported, from.where,
+        "a SELECT without FROM gives one row, and conditions, an order and limits on it are not supported");
+  }
+  ExpressionBinder binder(names_, strings_, sources_);
+  bind_items(from.items, binder);
+  for (Item& item : items_) to.outputs.push_back({std::move(item.expr), {}});
+  to.order_is_path_order = true;
+}
+
 void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Operation& to) {
   if (from.tables.empty() && use == Use::kPerform) {
     refuse(from.where, "PERFORM without FROM reads no table and calls nothing; leave it out");
   }
-  if (from.tables.empty() && use == Use::kUser) {
-    refuse_as(sqlstate::kNotSupported, from.where,
-              "a SELECT without FROM reads no table, and is not supported; name a table");
-  }
+  if (from.tables.empty() && use == Use::kUser) return bind_select_of_no_table(from, to);
   if (from.tables.empty()) {
     refuse(from.where, "a SELECT without FROM reads no table; use variable := expression");
   }

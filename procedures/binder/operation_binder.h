@@ -43,6 +43,7 @@ class OperationBinder {
 
  private:
   void bind_select(const syntax::Operation& from, Use use, ir::Operation& to);
+  void bind_select_of_no_table(const syntax::Operation& from, ir::Operation& to);
   void bind_insert(const syntax::Operation& from, ir::Operation& to);
   void bind_update(const syntax::Operation& from, ir::Operation& to);
   void bind_delete(const syntax::Operation& from, ir::Operation& to);

@@ -33,6 +33,7 @@ void bind_definition(const syntax::Definition& definition, Program& program) {
   if (definition.if_not_exists() && is_relation(program.catalog, definition.name().text)) return;
   if (definition.table) bind_table(*definition.table, program.catalog);
   if (definition.index) bind_index(*definition.index, program.catalog);
+  if (definition.alteration) bind_alteration(*definition.alteration, program.catalog);
   if (!definition.procedure) return;
   const syntax::Name& name = definition.procedure->name;
   if (program.find_procedure(name.text)) {
@@ -78,9 +79,13 @@ void SourceText::add_file(std::string text) {
 void SourceText::add(const syntax::Definition& definition) {
   using Kind = SourcePiece::Kind;
   SourcePiece piece;
-  piece.kind = definition.table ? Kind::kTable : definition.index ? Kind::kIndex : Kind::kProcedure;
+  piece.kind = definition.table        ? Kind::kTable
+               : definition.index      ? Kind::kIndex
+               : definition.alteration ? Kind::kAlteration
+                                       : Kind::kProcedure;
   piece.name = definition.name().text;
   if (definition.index) piece.table = definition.index->table.text;
+  if (definition.alteration) piece.table = definition.alteration->table.text;
   piece.text = definition.text + ";\n\n";
   piece.lines = static_cast<size_t>(std::ranges::count(piece.text, '\n'));
   add(std::make_shared<const SourcePiece>(std::move(piece)));

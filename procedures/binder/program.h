@@ -87,11 +87,11 @@ class Procedures {
 
 // A part of a program's source.
 struct SourcePiece {
-  enum class Kind { kFile, kTable, kIndex, kProcedure };
+  enum class Kind { kFile, kTable, kIndex, kAlteration, kProcedure };
 
   Kind kind = Kind::kFile;
   std::string name;   // of what is defined; kFile: as a user wrote it, with definitions of any kind
-  std::string table;  // kIndex: whose
+  std::string table;  // kIndex, kAlteration: whose
   std::string text;
   size_t lines = 0;  // ends of lines
 };

@@ -17,6 +17,7 @@ namespace mneme {
 namespace {
 
 constexpr size_t kLongestText = 32767;
+constexpr const char* kInvalidTable = "42P16";
 constexpr std::array<std::string_view, 6> kSystemColumns = {"tableoid", "ctid", "xmin",
                                                             "cmin",     "xmax", "cmax"};
 
@@ -89,10 +90,9 @@ std::vector<ColumnId> bind_key(const std::vector<syntax::Name>& names, const std
   return key;
 }
 
-// As PostgreSQL names an index that a constraint makes.
-std::string constraint_name(const syntax::Table& table, const syntax::UniqueConstraint& constraint) {
+// As PostgreSQL names an index that a constraint of the table `name` makes.
+std::string constraint_name(std::string name, const syntax::UniqueConstraint& constraint) {
   if (!constraint.name.empty()) return constraint.name.text;
-  std::string name = table.name.text;
   for (const syntax::Name& column : constraint.columns) name += "_" + column.text;
   return name + "_key";
 }
@@ -121,10 +121,34 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
   const Result<TableId> added = catalog.add_table(table.name.text, columns, primary_key);
   if (!added.ok()) refuse(table.name.where, "{}", added.error().message);
   for (const syntax::UniqueConstraint& constraint : table.unique) {
-    const Result<IndexId> index = catalog.add_index(constraint_name(table, constraint), *added,
+    const Result<IndexId> index = catalog.add_index(constraint_name(table.name.text, constraint), *added,
                                                     bind_key(constraint.columns, columns), true);
     if (!index.ok()) refuse(constraint.where, "{}", index.error().message);
   }
+}
+
+void bind_alteration(const syntax::Alteration& alteration, Catalog& catalog) {
+  const TableDefinition* table = catalog.find_table(alteration.table.text);
+  if (table == nullptr) {
+    if (alteration.if_exists) return;
+    refuse_as(sqlstate::kUndefinedTable, alteration.table.where,
+              "there is no table {}; a file creates a table before it changes it", alteration.table.text);
+  }
+  const syntax::UniqueConstraint& constraint =
+      alteration.primary_key ? *alteration.primary_key : *alteration.unique;
+  std::vector<ColumnId> key = bind_key(constraint.columns, table->columns);
+  if (alteration.unique) {
+    const Result<IndexId> added =
+        catalog.add_index(constraint_name(table->name, constraint), table->id, std::move(key), true);
+    if (!added) refuse(constraint.where, "{}", added.error().message);
+    return;
+  }
+  if (table->primary_key) {
+    refuse_as(kInvalidTable, constraint.where, "multiple primary keys for table \"{}\" are not allowed",
+              table->name);
+  }
+  const Result<IndexId> added = catalog.add_primary_key(table->id, std::move(key));
+  if (!added) refuse(constraint.where, "{}", added.error().message);
 }
 
 // As PostgreSQL names an index that its statement doesn't.

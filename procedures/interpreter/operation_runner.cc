@@ -30,6 +30,10 @@ bool OperationRunner::perform(const Operation& operation, Wanted wanted, ResultR
 }
 
 bool OperationRunner::visit_rows(const Operation& operation, FunctionRef<bool()> visit) {
+  if (operation.access.empty()) {  // a SELECT without FROM: one row
+    visit();
+    return state_.outcome.completed();
+  }
   RowFinder outer(state_, operation, 0);
   if (operation.access.size() == 1) {
     return outer.visit_all(operation.path_backward, [&](const RowRef&) { return visit(); });

@@ -5,21 +5,28 @@ options { tokenVocab = MnemeLexer; }
 
 file : definition (SEMICOLON definition)* SEMICOLON? EOF ;
 
-definition : createTable | createIndex | createProcedure ;
+definition : createTable | createIndex | createProcedure | alterTable ;
 
 // One statement of an SQL session
 
 command
-  : (select | insert | update | deleteRows | callProcedure | definition | drop | truncate | alterTable | transactionControl)
+  : (select | insert | update | deleteRows | callProcedure | definition | drop | truncate | transactionControl)
     SEMICOLON? EOF ;
 
-callProcedure : CALL name LPAREN (expression (COMMA expression)*)? RPAREN ;
+callProcedure : CALL relation LPAREN (expression (COMMA expression)*)? RPAREN ;
 
-drop : DROP (TABLE | INDEX | PROCEDURE) (IF EXISTS)? name (COMMA name)* (CASCADE | RESTRICT)? ;
+drop
+  : DROP (TABLE | INDEX | PROCEDURE) (IF EXISTS)? relation parameterTypes? (COMMA relation parameterTypes?)*
+    (CASCADE | RESTRICT)? ;
 
-truncate : TRUNCATE TABLE? ONLY? name (COMMA name)* (CASCADE | RESTRICT)? ;
+// A procedure's name alone tells which is meant.
+parameterTypes : LPAREN (parameterType (COMMA parameterType)*)? RPAREN ;
 
-alterTable : ALTER TABLE (IF EXISTS)? ONLY? name ADD tableConstraint ;
+parameterType : (IN_ | INOUT)? name? typeName ;
+
+truncate : TRUNCATE TABLE? ONLY? relation (COMMA ONLY? relation)* (CASCADE | RESTRICT)? ;
+
+alterTable : ALTER TABLE (IF EXISTS)? ONLY? relation ADD tableConstraint ;
 
 transactionControl
   : (BEGIN (TRANSACTION | WORK)? | START TRANSACTION) transactionMode*
@@ -33,7 +40,7 @@ wholeExpression : expression EOF ;
 // Tables and indexes
 
 createTable
-  : CREATE TABLE (IF NOT EXISTS)? name LPAREN tableElement (COMMA tableElement)* RPAREN storage? ;
+  : CREATE TABLE (IF NOT EXISTS)? relation LPAREN tableElement (COMMA tableElement)* RPAREN storage? ;
 
 storage : WITH LPAREN name EQUAL (INTEGER | STRING | name) (COMMA name EQUAL (INTEGER | STRING | name))* RPAREN ;
 
@@ -61,7 +68,13 @@ check : CHECK_ LPAREN expression RPAREN ;
 
 nameList : LPAREN name (COMMA name)* RPAREN ;
 
-createIndex : CREATE UNIQUE? INDEX ((IF NOT EXISTS)? name)? ON name LPAREN indexColumn (COMMA indexColumn)* RPAREN ;
+// A table, index or procedure, perhaps with its schema, of which there is one: public.
+relation : (name DOT)? name ;
+
+// Without columns it is a list of the table's rows, for a table without a primary key: ours alone.
+createIndex
+  : CREATE UNIQUE? INDEX ((IF NOT EXISTS)? name)? ON ONLY? relation (USING name)?
+    LPAREN (indexColumn (COMMA indexColumn)*)? RPAREN ;
 
 indexColumn : name ASC? ;
 
@@ -138,7 +151,7 @@ selectRest
 
 selectItem : STAR | name DOT STAR | expression (AS name)? ;
 
-fromItem : name (AS? name)? ;
+fromItem : relation (AS? name)? ;
 
 fromRest : COMMA fromItem | INNER? JOIN fromItem ON expression ;
 
@@ -152,17 +165,17 @@ forUpdate : FOR UPDATE ;
 
 into : INTO STRICT? target (COMMA target)* ;
 
-insert : INSERT INTO name nameList? (VALUES insertRow (COMMA insertRow)* | DEFAULT VALUES) returning? ;
+insert : INSERT INTO relation nameList? (VALUES insertRow (COMMA insertRow)* | DEFAULT VALUES) returning? ;
 
 insertRow : LPAREN insertValue (COMMA insertValue)* RPAREN ;
 
 insertValue : DEFAULT | expression ;
 
-update : UPDATE name (AS? name)? SET setItem (COMMA setItem)* (WHERE expression)? returning? ;
+update : UPDATE relation (AS? name)? SET setItem (COMMA setItem)* (WHERE expression)? returning? ;
 
 setItem : name EQUAL expression ;
 
-deleteRows : DELETE_ FROM name (AS? name)? (WHERE expression)? returning? ;
+deleteRows : DELETE_ FROM relation (AS? name)? (WHERE expression)? returning? ;
 
 returning : RETURNING selectItem (COMMA selectItem)* into? ;
 
@@ -205,7 +218,7 @@ primary
   | ARRAY LBRACKET RBRACKET                                                                   # emptyArray
   | name LPAREN concatenation IN_ concatenation RPAREN                                        # positionCall
   | name LPAREN expression FROM expression (FOR expression)? RPAREN                           # substringCall
-  | name LPAREN (STAR | DISTINCT? expression (COMMA expression)*)? RPAREN                     # call
+  | (name DOT)? name LPAREN (STAR | DISTINCT? expression (COMMA expression)*)? RPAREN         # call
   | name (DOT name)?                                                                          # reference
   | LPAREN expression RPAREN                                                                  # parenthesis
   ;

@@ -130,7 +130,8 @@ constexpr auto kNoProcedures = std::to_array<std::string_view>(
 static_assert(std::ranges::is_sorted(kNoProcedures));
 
 constexpr auto kWithoutParentheses = std::to_array<std::string_view>(
-    {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"});
+    {"current_catalog", "current_date", "current_role", "current_schema", "current_time", "current_timestamp",
+     "current_user", "localtime", "localtimestamp", "session_user", "user"});
 
 constexpr auto kReservedInPlpgsql = std::to_array<std::string_view>(
     {"all",  "begin",   "by",     "case", "declare", "else",  "end",  "execute",

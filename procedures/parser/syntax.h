@@ -256,9 +256,13 @@ struct Definition {
   std::optional<Table> table;
   std::optional<Index> index;
   std::optional<Procedure> procedure;
+  std::optional<Alteration> alteration = std::nullopt;
   std::string text;  // as written, without the semicolon
 
-  const Name& name() const { return table ? table->name : index ? index->name : procedure->name; }
+  const Name& name() const {
+    if (alteration) return alteration->table;
+    return table ? table->name : index ? index->name : procedure->name;
+  }
   // There may be one of this name already: then nothing is to be done.
   bool if_not_exists() const { return table ? table->if_not_exists : index && index->if_not_exists; }
 };
@@ -274,8 +278,7 @@ struct Command {
   Kind kind = Kind::kOperation;
   SourceLocation where;
   std::optional<Operation> operation;
-  std::optional<Definition> definition;             // kCreate
-  std::optional<Alteration> alteration;             // kAlter
+  std::optional<Definition> definition;             // kCreate, kAlter
   Name name;                                        // kCall: the procedure
   std::vector<Expr> args;                           // kCall
   DefinitionKind dropped = DefinitionKind::kTable;  // kDrop

@@ -35,24 +35,22 @@ class DefinitionReader {
     command.operation = read_operation(context, tokens_);
     if (auto* call = context->callProcedure()) {
       command.kind = syntax::Command::Kind::kCall;
-      command.name = read_name(call->name());
+      command.name = read_relation(call->relation());
       for (auto* argument : call->expression()) command.args.push_back(read_expression(argument));
     } else if (context->definition()) {
-      command.kind = syntax::Command::Kind::kCreate;
       command.definition = definition(context->definition());
+      command.kind =
+          command.definition->alteration ? syntax::Command::Kind::kAlter : syntax::Command::Kind::kCreate;
     } else if (auto* drop = context->drop()) {
       command.kind = syntax::Command::Kind::kDrop;
-      for (auto* name : drop->name()) command.names.push_back(read_name(name));
+      for (auto* name : drop->relation()) command.names.push_back(read_relation(name));
       command.if_exists = drop->EXISTS() != nullptr;
       command.dropped = drop->TABLE()   ? syntax::DefinitionKind::kTable
                         : drop->INDEX() ? syntax::DefinitionKind::kIndex
                                         : syntax::DefinitionKind::kProcedure;
     } else if (auto* truncate = context->truncate()) {
       command.kind = syntax::Command::Kind::kTruncate;
-      for (auto* name : truncate->name()) command.names.push_back(read_name(name));
-    } else if (auto* alter = context->alterTable()) {
-      command.kind = syntax::Command::Kind::kAlter;
-      command.alteration = alteration(alter);
+      for (auto* name : truncate->relation()) command.names.push_back(read_relation(name));
     } else if (auto* control = context->transactionControl()) {
       const bool begins = control->BEGIN() || control->START();
       command.read_only = read_modes(control->transactionMode());
@@ -82,6 +80,7 @@ class DefinitionReader {
     syntax::Definition definition;
     if (context->createTable()) definition.table = table(context->createTable());
     if (context->createIndex()) definition.index = index(context->createIndex());
+    if (context->alterTable()) definition.alteration = alteration(context->alterTable());
     if (context->createProcedure()) definition.procedure = procedure(context->createProcedure());
     // The parser's text has a character for each byte of the source.
     const size_t begin = context->getStart()->getStartIndex();
@@ -133,7 +132,7 @@ class DefinitionReader {
 
   static syntax::Alteration alteration(MnemeParser::AlterTableContext* context) {
     syntax::Alteration made;
-    made.table = read_name(context->name());
+    made.table = read_relation(context->relation());
     made.if_exists = context->EXISTS() != nullptr;
     auto* item = context->tableConstraint();
     if (auto* key = dynamic_cast<MnemeParser::TablePrimaryKeyContext*>(item)) {
@@ -199,7 +198,7 @@ class DefinitionReader {
 
   syntax::Table table(MnemeParser::CreateTableContext* context) const {
     syntax::Table table;
-    table.name = read_name(context->name());
+    table.name = read_relation(context->relation());
     table.if_not_exists = context->EXISTS() != nullptr;
     if (context->storage()) check_storage(context->storage());
     for (auto* element : context->tableElement()) {
@@ -228,10 +227,22 @@ class DefinitionReader {
         "storage parameters are not supported, but for fillfactor, which says nothing here; leave WITH out");
   }
 
+  static void check_method(MnemeParser::NameContext* context) {
+    const std::string method = lower_case(context->getText());
+    if (method == "btree" || method == "hash") return;
+    refuse_as(sqlstate::kUndefinedObject, location(context),
+              "access method \"{}\" does not exist; an index is a hash table or a B+tree, as its statements "
+              "need it",
+              method);
+  }
+
   static syntax::Index index(MnemeParser::CreateIndexContext* context) {
     syntax::Index index;
-    if (context->name().size() == 2) index.name = read_name(context->name(0));
-    index.table = read_name(context->name().back());
+    // An index's name comes before its table's, its method's after.
+    const bool has_name = context->name().size() == (context->USING() ? 2 : 1);
+    if (has_name) index.name = read_name(context->name(0));
+    index.table = read_relation(context->relation());
+    if (context->USING()) check_method(context->name().back());
     index.unique = context->UNIQUE() != nullptr;
     index.if_not_exists = context->EXISTS() != nullptr;
     for (auto* column : context->indexColumn()) index.columns.push_back(read_name(column->name()));

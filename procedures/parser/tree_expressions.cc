@@ -93,7 +93,11 @@ Expr read_concatenation(MnemeParser::ConcatenationContext* context);
 
 Expr read_call(MnemeParser::CallContext* context) {
   Expr expr = make_syntax(ExprKind::kCall, location(context));
-  expr.text = lowered(context->name()->getText());
+  expr.text = lowered(context->name().back()->getText());
+  if (context->name().size() == 2 && lowered(context->name(0)->getText()) != "pg_catalog") {
+    refuse_as(sqlstate::kUndefinedFunction, location(context), "function {}.{} does not exist",
+              context->name(0)->getText(), expr.text);
+  }
   expr.star = context->STAR() != nullptr;
   expr.distinct = context->DISTINCT() != nullptr;
   for (auto* arg : context->expression()) expr.args.push_back(read_expression(arg));
@@ -340,6 +344,17 @@ syntax::Name read_name(MnemeParser::NameContext* context) {
            text);
   }
   return {text, where};
+}
+
+syntax::Name read_relation(MnemeParser::RelationContext* context) {
+  if (context->name().size() == 1) return read_name(context->name(0));
+  const std::string schema = plain_name(context->name(0), context->name(0)->QUOTED_IDENTIFIER());
+  const syntax::Name name = read_name(context->name(1));
+  if (schema != "public") {
+    refuse_as(sqlstate::kUndefinedTable, location(context), "relation \"{}.{}\" does not exist", schema,
+              name.text);
+  }
+  return name;
 }
 
 syntax::Name read_label(MnemeParser::LabelNameContext* context) {

@@ -146,8 +146,8 @@ syntax::Operation StatementReader::select_rest(MnemeParser::SelectRestContext* c
   for (auto* into : context->into()) read_into(into, operation);
   for (auto* item : context->selectItem()) operation.items.push_back(select_item(item));
   const auto table = [](MnemeParser::FromItemContext* item) {
-    syntax::TableReference reference{read_name(item->name(0)), {}};
-    if (item->name().size() == 2) reference.alias = read_name(item->name(1));
+    syntax::TableReference reference{read_relation(item->relation()), {}};
+    if (item->name()) reference.alias = read_name(item->name());
     return reference;
   };
   if (context->fromItem()) operation.tables.push_back(table(context->fromItem()));
@@ -173,7 +173,7 @@ syntax::Operation StatementReader::select_rest(MnemeParser::SelectRestContext* c
 
 syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kInsert, context);
-  operation.tables.push_back({read_name(context->name()), {}});
+  operation.tables.push_back({read_relation(context->relation()), {}});
   if (context->nameList()) {
     for (auto* column : context->nameList()->name()) operation.columns.push_back(read_name(column));
   }
@@ -200,8 +200,8 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
 
 syntax::Operation StatementReader::update(MnemeParser::UpdateContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kUpdate, context);
-  operation.tables.push_back({read_name(context->name(0)), {}});
-  if (context->name().size() == 2) operation.tables[0].alias = read_name(context->name(1));
+  operation.tables.push_back({read_relation(context->relation()), {}});
+  if (context->name()) operation.tables[0].alias = read_name(context->name());
   for (auto* item : context->setItem()) {
     operation.columns.push_back(read_name(item->name()));
     operation.values.push_back(read_expression(item->expression()));
@@ -213,8 +213,8 @@ syntax::Operation StatementReader::update(MnemeParser::UpdateContext* context) {
 
 syntax::Operation StatementReader::delete_rows(MnemeParser::DeleteRowsContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kDelete, context);
-  operation.tables.push_back({read_name(context->name(0)), {}});
-  if (context->name().size() == 2) operation.tables[0].alias = read_name(context->name(1));
+  operation.tables.push_back({read_relation(context->relation()), {}});
+  if (context->name()) operation.tables[0].alias = read_name(context->name());
   if (context->expression()) operation.conditions.push_back(read_expression(context->expression()));
   read_returning(context->returning(), operation);
   return operation;

@@ -8,15 +8,15 @@
 namespace mneme {
 
 BoundStatement::BoundStatement(const Program& program, std::shared_ptr<const syntax::Command> command,
-                               std::span<const Type> given)
-    : command_(std::move(command)), parameters_(given.begin(), given.end()) {
+                               std::span<const Type> given, std::shared_ptr<const SessionValues> session)
+    : command_(std::move(command)), session_(std::move(session)), parameters_(given.begin(), given.end()) {
   parameters_.resize(std::max<size_t>(command_->parameters, parameters_.size()));
   bind(program);
 }
 
 void BoundStatement::bind(const Program& program) {
   if (command_->kind == syntax::Command::Kind::kOperation) {
-    query_ = bind_query(program, *command_->operation, parameters_);
+    query_ = bind_query(program, *command_->operation, parameters_, session_.get());
     columns_ = query_->columns;
     return;
   }

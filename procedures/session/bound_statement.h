@@ -25,9 +25,9 @@ namespace mneme {
 class BoundStatement {
  public:
   // `command`: an operation or a CALL. `given`: the types of its first parameters; kNull where the context
-  // is to decide.
+  // is to decide. `session`: of the client.
   BoundStatement(const Program& program, std::shared_ptr<const syntax::Command> command,
-                 std::span<const Type> given = {});
+                 std::span<const Type> given = {}, std::shared_ptr<const SessionValues> session = nullptr);
 
   const syntax::Command& command() const { return *command_; }
   std::span<const Type> parameters() const { return parameters_; }
@@ -51,6 +51,7 @@ class BoundStatement {
   void bind(const Program& program);
 
   std::shared_ptr<const syntax::Command> command_;
+  std::shared_ptr<const SessionValues> session_;
   std::vector<Type> parameters_;
   std::vector<ResultColumn> columns_;
   std::optional<BoundQuery> query_;

@@ -19,9 +19,6 @@ using syntax::DefinitionKind;
 namespace sqlstate_of_catalog {
 constexpr const char* kDuplicateTable = "42P07";
 constexpr const char* kDuplicateProcedure = "42723";
-constexpr const char* kUndefinedTable = "42P01";
-constexpr const char* kUndefinedObject = "42704";
-constexpr const char* kUndefinedProcedure = "42883";
 constexpr const char* kOtherParameters = "42P13";
 constexpr const char* kNeededByOthers = "2BP01";
 }  // namespace sqlstate_of_catalog
@@ -77,13 +74,57 @@ class Change {
   std::unique_ptr<Program> make() {
     if (command_.kind == syntax::Command::Kind::kCreate) return create(*command_.definition);
     if (command_.kind == syntax::Command::Kind::kDrop) return drop_all();
-    refuse_change(sqlstate::kNotSupported, "{} is not supported", tag_of_change(command_));
+    if (command_.kind == syntax::Command::Kind::kAlter) return alter(*command_.definition);
+    return truncate();
   }
   const std::string& notice() const { return notice_; }
 
  private:
   using Kind = SourcePiece::Kind;
   using Pieces = std::vector<std::shared_ptr<const SourcePiece>>;
+
+  std::unique_ptr<Program> truncate() {
+    auto program = std::make_unique<Program>(program_);
+    for (const syntax::Name& name : command_.names) {
+      const TableDefinition* table = program_.catalog.find_table(name.text);
+      if (table == nullptr)
+        refuse_change(sqlstate::kUndefinedTable, "relation \"{}\" does not exist", name.text);
+      program->catalog.empty(table->id);
+    }
+    return program;
+  }
+
+  std::unique_ptr<Program> alter(const Definition& made) {
+    const TableDefinition* table = program_.catalog.find_table(made.alteration->table.text);
+    if (table == nullptr && made.alteration->if_exists) {
+      notice_ = fmt::format("relation \"{}\" does not exist, skipping", made.alteration->table.text);
+      return nullptr;
+    }
+    if (table == nullptr) {
+      refuse_change(sqlstate::kUndefinedTable, "relation \"{}\" does not exist", made.alteration->table.text);
+    }
+    const std::vector<char> users = users_of(table->id);
+    Catalog catalog = program_.catalog;
+    try {
+      bind_alteration(*parse(made.text).front().alteration, catalog);
+    } catch (const SourceError& error) {
+      refuse_uncompiled(error);
+    }
+    SourceText source = program_.source;
+    source.add(made);
+    Pieces pieces = pieces_of(source);
+    if (made.alteration->primary_key) {
+      // It lists the rows from here on.
+      const std::vector<IndexId> indexes = catalog.table(table->id).indexes;
+      const auto list =
+          std::ranges::find_if(indexes, [&](IndexId index) { return catalog.index(index).columns.empty(); });
+      if (list != indexes.end()) {
+        pieces.erase(find(pieces, Kind::kIndex, catalog.index(*list).name));
+        catalog = catalog.without(*list);
+      }
+    }
+    return changed(std::move(catalog), std::move(pieces), users);
+  }
 
   std::unique_ptr<Program> create(const Definition& given) {
     if (given.if_not_exists() && is_relation(given.name().text)) {
@@ -96,7 +137,7 @@ class Change {
       return former == nullptr ? with_one_more(made) : replace(*former, made);
     }
     check_relation(made);
-    if (made.table) return with_one_more(made);
+    if (made.table) return create_table(made);
     // A procedure may reach its rows by the index.
     const std::vector<char> users = users_of(program_.catalog.find_table(made.index->table.text)->id);
     if (std::ranges::find(users, 1) == users.end()) return with_one_more(made);
@@ -109,6 +150,18 @@ class Change {
     SourceText source = program_.source;
     source.add(made);
     return changed(std::move(catalog), pieces_of(source), users);
+  }
+
+  // So that a table without a primary key can be read as a whole, an index lists its rows. A file's tables have
+  // none that it doesn't ask for: what is only inserted into does without.
+  std::unique_ptr<Program> create_table(const Definition& made) {
+    std::unique_ptr<Program> program = with_one_more(made);
+    const syntax::Table& table = *made.table;
+    if (table.primary_key) return program;
+    const std::string list = table.name.text + "_rows";
+    if (program->catalog.find_table(list) != nullptr || find_index(program->catalog, list) != nullptr)
+      refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", list);
+    return with_definition(*program, fmt::format("CREATE INDEX {} ON {} ()", list, table.name.text));
   }
 
   // An index keeps the name that it was given first, whatever others come and go.
@@ -143,8 +196,7 @@ class Change {
       refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", name);
     }
     if (made.index && program_.catalog.find_table(made.index->table.text) == nullptr) {
-      refuse_change(sqlstate_of_catalog::kUndefinedTable, "relation \"{}\" does not exist",
-                    made.index->table.text);
+      refuse_change(sqlstate::kUndefinedTable, "relation \"{}\" does not exist", made.index->table.text);
     }
   }
 
@@ -209,8 +261,7 @@ class Change {
     }
     const ir::Procedure* procedure = program_.find_procedure(name);
     if (procedure == nullptr) {
-      refuse_change(sqlstate_of_catalog::kUndefinedProcedure, "could not find a procedure named \"{}\"",
-                    name);
+      refuse_change(sqlstate::kUndefinedFunction, "could not find a procedure named \"{}\"", name);
     }
     Pieces pieces = pieces_of(program_.source);
     pieces.erase(find(pieces, Kind::kProcedure, name));
@@ -221,7 +272,7 @@ class Change {
   std::unique_ptr<Program> drop_table(const std::string& name) {
     const TableDefinition* table = program_.catalog.find_table(name);
     if (table == nullptr) {
-      refuse_change(sqlstate_of_catalog::kUndefinedTable, "table \"{}\" does not exist", name);
+      refuse_change(sqlstate::kUndefinedTable, "table \"{}\" does not exist", name);
     }
     const std::vector<char> users = users_of(table->id);
     if (const auto user = std::ranges::find(users, 1); user != users.end()) {
@@ -232,14 +283,14 @@ class Change {
     Pieces pieces = pieces_of(program_.source);
     pieces.erase(find(pieces, Kind::kTable, name));
     std::erase_if(pieces,
-                  [&](const auto& piece) { return piece->kind == Kind::kIndex && piece->table == name; });
+                  [&](const auto& piece) { return piece->kind != Kind::kProcedure && piece->table == name; });
     return changed(program_.catalog.without(table->id), std::move(pieces), users);
   }
 
   std::unique_ptr<Program> drop_index(const std::string& name) {
     const IndexDefinition* index = find_index(program_.catalog, name);
     if (index == nullptr) {
-      refuse_change(sqlstate_of_catalog::kUndefinedObject, "index \"{}\" does not exist", name);
+      refuse_change(sqlstate::kUndefinedObject, "index \"{}\" does not exist", name);
     }
     Pieces pieces = pieces_of(program_.source);
     const auto found = find(pieces, Kind::kIndex, name);

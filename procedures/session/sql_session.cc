@@ -182,6 +182,9 @@ StatementResult SqlSession::execute(const BoundStatement& statement, std::span<c
 StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span<const Argument> parameters,
                                       ResultSink& rows) {
   if (block_ == Block::kFailed) return in_failed_block();
+  has_touched_rows_ = true;
+  has_read_rows_ |=
+      statement.query() == nullptr || statement.command().operation->kind != ir::OperationKind::kInsert;
   StatementResult result;
   if (const BoundQuery* query = statement.query(); query != nullptr) {
     const ir::OperationKind kind = statement.command().operation->kind;
@@ -241,6 +244,7 @@ StatementResult SqlSession::begin_block(bool read_only) {
     transaction_.begin();
     block_ = Block::kOpen;
     is_read_only_ = read_only;
+    has_touched_rows_ = has_read_rows_ = false;
   } else {
     result.warning = "there is already a transaction in progress";
   }

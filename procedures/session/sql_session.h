@@ -101,6 +101,12 @@ class SqlSession {
 
   enum class Block { kNone, kOpen, kFailed };
   Block block() const { return block_; }
+  // Whether a statement of the block has looked at rows. While none has, the block may begin anew.
+  bool has_touched_rows() const { return has_touched_rows_; }
+  // Whether one has read some: all but INSERT do. While none has, the block may be committed in parts, and only
+  // ROLLBACK can tell.
+  bool has_read_rows() const { return has_read_rows_; }
+  bool is_read_only() const { return is_read_only_; }
 
  private:
   template <typename Work>
@@ -134,6 +140,8 @@ class SqlSession {
   Arena arena_;  // a call's arguments
   Block block_ = Block::kNone;
   bool is_read_only_ = false;  // the block
+  bool has_touched_rows_ = false;
+  bool has_read_rows_ = false;
 };
 
 }  // namespace mneme

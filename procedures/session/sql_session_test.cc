@@ -159,8 +159,10 @@ TEST_F(SqlSessionTest, FailuresHavePostgresCodesAndChangeNothing) {
   EXPECT_EQ(sql("UPDATE account SET branch = 1 / (id - 3)"), "22012: division by zero");
   EXPECT_EQ(sql("SELECT count(*) FROM account WHERE branch = 1"), "count\n3");
   EXPECT_EQ(sql("INSERT INTO account VALUES (7, NULL, 'x', 1)").substr(0, 5), "23502");
-  EXPECT_EQ(sql("SELECT 1"),
-            "0A000: line 1:1: a SELECT without FROM reads no table, and is not supported; name a table");
+  EXPECT_EQ(sql("SELECT 1 WHERE true"),
+            "0A000: line 1:1: a SELECT without FROM gives one row, and conditions, an order and limits on it "
+            "are not "
+            "supported");
   EXPECT_EQ(sql("SELECT nothing FROM account").substr(0, 5), "42703");
   EXPECT_EQ(sql("SELECT - -2147483648 FROM account WHERE id = 1"), "?column?\n2147483648");
   // A literal is read before anything runs, and fails as a cast does.

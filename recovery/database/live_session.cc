@@ -110,7 +110,8 @@ StatementResult LiveSession::bind(PreparedStatement& statement) {
   if (statement.bound_ != nullptr && statement.version_ == version_) return {};
   if (block() == SqlSession::Block::kFailed) return session_->in_failed_block();
   try {
-    auto bound = std::make_unique<BoundStatement>(working_.program(), statement.command_, statement.given_);
+    auto bound = std::make_unique<BoundStatement>(working_.program(), statement.command_, statement.given_,
+                                                  statement.session_);
     if (statement.bound_ != nullptr && !is_alike(*bound, *statement.bound_)) {
       session_->fail_block();
       return StatementResult::failure(sqlstate::kNotSupported, "cached plan must not change result type");
@@ -158,10 +159,38 @@ std::optional<StatementResult> LiveSession::control(const syntax::Command& comma
 StatementResult LiveSession::change(const syntax::Command& command, const std::string& text) {
   if (block() == SqlSession::Block::kNone)
     return change_schema(working_, command, text, change_threads_, lock_timeout_);
-  session_->fail_block();
-  return StatementResult::failure(
-      sqlstate::kActiveTransaction,
-      fmt::format("{} cannot run inside a transaction block", tag_of_change(command)));
+  if (block() == SqlSession::Block::kFailed) return SqlSession::in_failed_block();
+  if (session_->has_touched_rows()) {
+    session_->fail_block();
+    return StatementResult::failure(
+        sqlstate::kActiveTransaction,
+        fmt::format("{} cannot run inside a transaction block behind statements on rows: commit them first",
+                    tag_of_change(command)));
+  }
+  return change_in_block(command, text);
+}
+
+// The block has done nothing yet: another one takes its place, behind the change.
+StatementResult LiveSession::change_in_block(const syntax::Command& command, const std::string& text) {
+  syntax::Command again;
+  again.kind = syntax::Command::Kind::kBegin;
+  again.read_only = session_->is_read_only();
+  syntax::Command end;
+  end.kind = syntax::Command::Kind::kRollBack;
+  session_->control(end);
+  leave();
+  StatementResult result = change_schema(working_, command, text, change_threads_, lock_timeout_);
+  if (!enter()) {
+    return StatementResult::failure(
+        sqlstate::kDeadlock, "another change of the schema waits for a block of this thread: try again");
+  }
+  session_->control(again);
+  if (!result.ok()) {
+    session_->fail_block();
+  } else {
+    result.warning = fmt::format("{} takes effect at once: ROLLBACK does not undo it", result.tag);
+  }
+  return result;
 }
 
 }  // namespace mneme

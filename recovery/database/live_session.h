@@ -35,8 +35,10 @@ namespace mneme {
 class PreparedStatement {
  public:
   // `given`: the types of its first parameters; kNull where the context is to decide.
-  PreparedStatement(std::shared_ptr<const syntax::Command> command, std::vector<Type> given)
-      : command_(std::move(command)), given_(std::move(given)) {}
+  // `session`: what its functions say of the client.
+  PreparedStatement(std::shared_ptr<const syntax::Command> command, std::vector<Type> given,
+                    std::shared_ptr<const SessionValues> session = nullptr)
+      : command_(std::move(command)), given_(std::move(given)), session_(std::move(session)) {}
 
   const syntax::Command& command() const { return *command_; }
   // Nothing before prepare(), and for statements that are not bound: BEGIN, CREATE ...
@@ -47,6 +49,7 @@ class PreparedStatement {
 
   std::shared_ptr<const syntax::Command> command_;
   std::vector<Type> given_;
+  std::shared_ptr<const SessionValues> session_;
   std::unique_ptr<BoundStatement> bound_;  // to the schema of `version_`
   uint64_t version_ = 0;
 };
@@ -77,6 +80,7 @@ class LiveSession {
                                          std::span<const uint8_t> scales, ResultSink& rows);
   // BEGIN, COMMIT and ROLLBACK.
   std::optional<StatementResult> control(const syntax::Command& command);
+  bool has_read_rows() const { return session_ && session_->has_read_rows(); }
   // For a statement that failed before it ran.
   void fail_block() {
     if (session_) session_->fail_block();
@@ -86,6 +90,7 @@ class LiveSession {
 
  private:
   StatementResult change(const syntax::Command& command, const std::string& text);
+  StatementResult change_in_block(const syntax::Command& command, const std::string& text);
   bool enter();
   bool try_enter();
   // Inside the latch.

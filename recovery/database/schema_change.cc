@@ -52,6 +52,12 @@ bool same_tables(const Catalog& a, const Catalog& b) {
 Result<void> change_tables(Database& database, const Catalog& catalog, bool with_indexes, uint32_t threads) {
   if (same_tables(database.catalog(), catalog)) return {};
   Database::Prepared prepared = database.prepare(catalog);
+  const Database::Prepared::Copied copied = prepared.copy_rows(!with_indexes);
+  if (copied.status != Database::Prepared::Copied::Status::kDone) {
+    return failed(
+        "there is no memory, or no value, for a row of table {} that its change of the schema lays out anew",
+        copied.table);
+  }
   if (with_indexes) {
     for (const auto& [table, index] : prepared.new_indexes())
       RETURN_IF_ERROR(build_index(table, index, threads));
@@ -109,6 +115,17 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
   std::optional<Database::Prepared> tables;
   if (!same_tables(database.catalog(), changed.program->catalog)) {
     tables = database.prepare(changed.program->catalog);
+    using Copied = Database::Prepared::Copied;
+    const Copied copied = tables->copy_rows(false);
+    if (copied.status == Copied::Status::kNull) {
+      return StatementResult::failure(
+          sqlstate::kNotNull,
+          fmt::format("column \"{}\" of relation \"{}\" contains null values", copied.column, copied.table));
+    }
+    if (copied.status == Copied::Status::kNoMemory) {
+      return StatementResult::failure(sqlstate::kOutOfMemory,
+                                      "the database is full: there is no room for the table's rows");
+    }
     for (const auto& [table, index] : tables->new_indexes()) {
       if (has_duplicates(table, index)) {
         return StatementResult::failure(

@@ -135,7 +135,8 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
   prepared = seat_.session().prepare(*copy.insert);
   if (!prepared) return {Done::kRetry};
   if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
-  copy.batches = seat_.block() == SqlSession::Block::kNone;
+  copy.opens_block = seat_.block() == SqlSession::Block::kNone;
+  copy.batches = copy.opens_block || !seat_.session().has_read_rows();
   copy.is_extended = is_extended;
   copy_in_.emplace(std::move(copy));
   MessageWriter writer = out();
@@ -146,11 +147,7 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
 ClientSession::Done ClientSession::fail_copy(const StatementResult& failure) {
   if (seat_.is_taken()) {
     seat_.session().fail_block();
-    if (copy_in_->batches && seat_.block() != SqlSession::Block::kNone) {
-      syntax::Command roll_back;
-      roll_back.kind = syntax::Command::Kind::kRollBack;
-      control(roll_back);
-    }
+    if (copy_in_->opens_block) seat_.give_back();  // rolls it back
   }
   StatementResult told = failure;
   if (copy_in_->reader.line() > 0)
@@ -205,13 +202,9 @@ ClientSession::Done ClientSession::copy_rows() {
       if (!read_value(types[i], as_bytes(*fields[i]), ValueFormat::kText, arena, values[i], scales[i], error))
         return fail_copy(StatementResult::failure(error.sqlstate, std::string(error.message)));
     }
-    if (copy_in_->batches && seat_.block() == SqlSession::Block::kNone) {
-      syntax::Command begin;
-      begin.kind = syntax::Command::Kind::kBegin;
-      const Ran begun = control(begin);
-      if (begun.done != Done::kYes)
-        return fail_copy(
-            StatementResult::failure(sqlstate::kSerializationFailure, "a change of the schema came between"));
+    if (copy_in_->opens_block && seat_.block() == SqlSession::Block::kNone && !begin_copy_batch()) {
+      return fail_copy(
+          StatementResult::failure(sqlstate::kSerializationFailure, "a change of the schema came between"));
     }
     const std::optional<StatementResult> inserted =
         seat_.session().execute(*copy_in_->insert, values, scales, none);
@@ -230,13 +223,24 @@ ClientSession::Done ClientSession::commit_copy_batch() {
   if (seat_.block() == SqlSession::Block::kNone) return Done::kYes;
   syntax::Command commit;
   commit.kind = syntax::Command::Kind::kCommit;
-  const Ran done = control(commit);
-  if (done.done != Done::kYes) return done.done;
-  if (!done.result.ok()) return fail_copy(done.result);
+  // The block keeps changes of the schema off, so there is a result.
+  const StatementResult done = *seat_.session().control(commit);
+  if (!done.ok()) return fail_copy(done);
   copy_in_->rows_in_batch = 0;
   copy_in_->batch_bytes = 0;
-  copy_in_->lsn = done.result.lsn;
+  copy_in_->has_committed = true;
+  copy_in_->lsn = done.lsn;
+  if (!copy_in_->opens_block && !begin_copy_batch()) {
+    return fail_copy(
+        StatementResult::failure(sqlstate::kSerializationFailure, "a change of the schema came between"));
+  }
   return Done::kYes;
+}
+
+bool ClientSession::begin_copy_batch() {
+  syntax::Command begin;
+  begin.kind = syntax::Command::Kind::kBegin;
+  return seat_.session().control(begin).has_value();
 }
 
 ClientSession::Done ClientSession::end_copy() {
@@ -244,10 +248,15 @@ ClientSession::Done ClientSession::end_copy() {
   copy_in_->reader.finish();
   Done done = copy_rows();
   if (done != Done::kYes || !copy_in_) return done;
-  if (copy_in_->batches) done = commit_copy_batch();
+  if (copy_in_->opens_block) done = commit_copy_batch();
   if (done != Done::kYes || !copy_in_) return done;
   const size_t mark = replies_.mark();
   MessageWriter writer = out();
+  if (!copy_in_->opens_block && copy_in_->has_committed) {
+    StatementResult told;
+    told.warning = "a COPY of many rows is committed in parts: ROLLBACK does not undo those";
+    report_notices(told);
+  }
   write_command_complete(fmt::format("COPY {}", copy_in_->rows), writer);
   if (copy_in_->lsn) replies_.hold(mark, *copy_in_->lsn);
   copy_in_.reset();

@@ -35,6 +35,24 @@ uint32_t position_of(ir::SourceLocation where, std::string_view text, size_t off
 
 }  // namespace
 
+namespace {
+
+std::shared_ptr<const SessionValues> session_values(const std::string& user, const std::string& database,
+                                                    uint32_t id) {
+  const Type text{.kind = TypeKind::kVarchar, .is_text = true};
+  const Type integer{.kind = TypeKind::kInt};
+  SessionValues values;
+  values["version"] = {text, "PostgreSQL 15.0 (Mneme " MNEME_VERSION ")"};
+  values["current_database"] = values["current_catalog"] = {text, database};
+  for (const char* name : {"current_user", "session_user", "current_role", "user"})
+    values[name] = {text, user};
+  values["current_schema"] = {text, "public"};
+  values["pg_backend_pid"] = {integer, std::to_string(id)};
+  return std::make_shared<const SessionValues>(std::move(values));
+}
+
+}  // namespace
+
 ClientSession::ClientSession(SessionHost& host, uint32_t id, uint32_t secret, std::string refusal)
     : host_(host), id_(id), secret_(secret), refusal_(std::move(refusal)), seat_(host) {}
 
@@ -191,6 +209,7 @@ ClientSession::Step ClientSession::start_session(ByteSpan body) {
     return refuse(sqlstate::kInvalidAuthorization, "no PostgreSQL user name specified in startup packet");
   if (!refusal_.empty()) return refuse(sqlstate::kTooManyConnections, refusal_);
   settings_.start_with("session_authorization", user);
+  values_ = session_values(user, database.empty() ? user : database, id_);
   MessageWriter writer = out();
   if ((code & 0xffff) != 0 || !unknown.empty()) {
     writer.begin('v');  // NegotiateProtocolVersion
@@ -432,7 +451,7 @@ Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std:
   named->statement = *std::move(read.statement);
   if (const syntax::Command* command = named->statement.command(); command != nullptr) {
     named->prepared = std::make_unique<PreparedStatement>(
-        std::get<std::shared_ptr<const syntax::Command>>(named->statement.what), std::move(given));
+        std::get<std::shared_ptr<const syntax::Command>>(named->statement.what), std::move(given), values_);
   } else if (const auto* set = std::get_if<SetStatement>(&named->statement.what);
              set != nullptr && set->kind == SetStatement::Kind::kShow) {
     if (set->name == "all") {
@@ -493,8 +512,7 @@ ClientSession::Done ClientSession::parse(ByteSpan body) {
   const Query::Part part = parts.empty() ? Query::Part() : parts[0];
   std::shared_ptr<Named> named;
   if (failure.ok()) {
-    Result<std::shared_ptr<Named>> made =
-        name_statement(part.text, std::move(given), failure);
+    Result<std::shared_ptr<Named>> made = name_statement(part.text, std::move(given), failure);
     if (made) {
       named = *std::move(made);
       Ran prepared = prepare(*named);
@@ -537,7 +555,7 @@ ClientSession::Done ClientSession::bind(ByteSpan body) {
                 name.empty() ? "unnamed prepared statement does not exist"
                              : fmt::format("prepared statement \"{}\" does not exist", name));
   }
-  auto portal = std::make_unique<Portal>();
+  auto portal = std::make_shared<Portal>();
   portal->named = found->second;
   const std::span<const Type> types = parameters_of(*portal->named);
   const int count = in.i16();
@@ -629,7 +647,9 @@ ClientSession::Done ClientSession::execute(ByteSpan body) {
                                     fmt::format("portal \"{}\" does not exist", name)));
     return Done::kFailed;
   }
-  Portal& portal = *found->second;
+  const std::shared_ptr<Portal> kept =
+      found->second;  // a COMMIT ends the portals of its block, this one among them
+  Portal& portal = *kept;
   if (!portal.has_run) {
     const Done done = run_portal(portal);
     if (done != Done::kYes || copy_in_) return done;

@@ -104,7 +104,9 @@ class ClientSession {
     uint64_t rows = 0;
     size_t rows_in_batch = 0;
     size_t batch_bytes = 0;
-    bool batches = false;  // its rows are committed in batches, no block being open
+    bool opens_block = false;    // there is none: it is a transaction by itself, or several
+    bool batches = false;        // rows are committed in batches, as the transaction has read none
+    bool has_committed = false;  // one
     bool is_extended = false;
     std::optional<Lsn> lsn{};
   };
@@ -165,6 +167,7 @@ class ClientSession {
   Done end_copy();
   Done copy_rows();
   Done commit_copy_batch();
+  bool begin_copy_batch();
   Done fail_copy(const StatementResult& failure);
 
   // Reports a failure; `offset`, `text`: of the statement in the query that the client sent.
@@ -184,6 +187,7 @@ class ClientSession {
   FrameReader frames_;
   ReplyQueue replies_;
   Settings settings_;
+  std::shared_ptr<const SessionValues> values_;  // what functions say of it
   Seat seat_;
   bool is_implicit_ = false;  // the block that is open
   bool skips_to_sync_ = false;
@@ -192,7 +196,7 @@ class ClientSession {
   std::optional<Query> query_;
   std::optional<CopyIn> copy_in_;
   std::map<std::string, std::shared_ptr<Named>, std::less<>> statements_;
-  std::map<std::string, std::unique_ptr<Portal>, std::less<>> portals_;
+  std::map<std::string, std::shared_ptr<Portal>, std::less<>> portals_;
 };
 
 }  // namespace mneme

@@ -188,6 +188,52 @@ TEST_F(ClientSessionTest, ParametersTakeTheirTypesFromTheContext) {
               ElementsAre("E 42P18 at 1", "Z I"));
 }
 
+TEST_F(ClientSessionTest, BlocksByExtendedQuery) {
+  start();
+  EXPECT_THAT(
+      told(Frontend().parse("BEGIN").bind().execute().parse("DELETE FROM item").bind().execute().sync()),
+      ElementsAre("1", "2", "C BEGIN", "1", "2", "C DELETE 3", "Z T"));
+  EXPECT_THAT(told(Frontend().parse("COMMIT", "end").bind({}, "end", "p").execute(0, "p").sync()),
+              ElementsAre("1", "2", "C COMMIT", "Z I"));
+  EXPECT_THAT(told(Frontend().execute(0, "p").sync()), ElementsAre("E 34000", "Z I"));
+  EXPECT_THAT(told("SELECT count(*) FROM item"), testing::Contains("D 0"));
+}
+
+TEST_F(ClientSessionTest, ChangesOfTheSchemaInBlocks) {
+  start();
+  EXPECT_THAT(told("BEGIN"), ElementsAre("C BEGIN", "Z T"));
+  EXPECT_THAT(told("CREATE TABLE kept (n INT)"), ElementsAre("N 25001", "C CREATE TABLE", "Z T"));
+  EXPECT_THAT(told("INSERT INTO kept VALUES (1)"), ElementsAre("C INSERT 0 1", "Z T"));
+  EXPECT_THAT(told("DROP TABLE kept"), ElementsAre("E 25001", "Z E"));
+  EXPECT_THAT(told("ROLLBACK"), ElementsAre("C ROLLBACK", "Z I"));
+  EXPECT_THAT(told("SELECT n FROM kept"), ElementsAre("T n:23", "C SELECT 0", "Z I"));
+}
+
+TEST_F(ClientSessionTest, TablesAreEmptiedAndGetKeys) {
+  start();
+  told("CREATE TABLE plain (a INT, b INT)");
+  told("INSERT INTO plain VALUES (1, 10), (2, 20), (3, NULL)");
+  EXPECT_THAT(told("UPDATE plain SET b = 0"), ElementsAre("E 55000", "Z I"));
+  EXPECT_THAT(told("ALTER TABLE plain ADD PRIMARY KEY (b)"), ElementsAre("E 23502", "Z I"));
+  EXPECT_THAT(told("ALTER TABLE plain ADD PRIMARY KEY (a)"), ElementsAre("C ALTER TABLE", "Z I"));
+  EXPECT_THAT(told("ALTER TABLE plain ADD PRIMARY KEY (a)"), ElementsAre(HasSubstr("E 42P16"), "Z I"));
+  EXPECT_THAT(told("UPDATE plain SET b = 30 WHERE a = 3"), ElementsAre("C UPDATE 1", "Z I"));
+  EXPECT_THAT(told("SELECT a, b FROM plain"),
+              ElementsAre("T a:23,b:23", "D 1|10", "D 2|20", "D 3|30", "C SELECT 3", "Z I"));
+  EXPECT_THAT(told("TRUNCATE plain, item"), ElementsAre("C TRUNCATE TABLE", "Z I"));
+  EXPECT_THAT(told("SELECT count(*) FROM plain"), testing::Contains("D 0"));
+  EXPECT_THAT(told("INSERT INTO plain VALUES (1, 1)"), ElementsAre("C INSERT 0 1", "Z I"));
+}
+
+TEST_F(ClientSessionTest, FunctionsOfTheSession) {
+  start();
+  EXPECT_THAT(told("SELECT 1 AS one, current_user, pg_catalog.current_schema(), pg_backend_pid()"),
+              ElementsAre("T one:23,current_user:25,current_schema:25,pg_backend_pid:23",
+                          "D 1|tester|public|7", "C SELECT 1", "Z I"));
+  EXPECT_THAT(told("SELECT id FROM public.item WHERE id = 1"), testing::Contains("D 1"));
+  EXPECT_THAT(told("SELECT id FROM other.item"), ElementsAre("E 42P01 at 16", "Z I"));
+}
+
 TEST_F(ClientSessionTest, RowsComeInPortions) {
   start();
   EXPECT_THAT(told(Frontend().parse("SELECT id FROM item").bind().execute(2).execute(2).execute(2).sync()),

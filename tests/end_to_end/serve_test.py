@@ -1,0 +1,161 @@
+"""Goal: PostgreSQL's own clients, unmodified, drive `mneme serve`: they load, query, measure; and what a client was told is there after the
+server was killed, whatever scheme recovers it.
+
+Method: psql and pgbench against a server on a port that the system chose. Clients insert number after number, and write down each that was
+acknowledged, until the server is killed in the middle; it is started again on the directory, and has them all, each client's without a gap.
+"""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from program import BAD_ARGUMENTS, BINARY, LONGEST_COMMAND_SECONDS, EndToEndTest
+
+POSTGRES = pathlib.Path("/usr/lib/postgresql/15/bin")
+
+SCHEMA = """
+CREATE TABLE account (id INT PRIMARY KEY, owner VARCHAR(20), balance NUMERIC(12,2) NOT NULL DEFAULT 10, opened TIMESTAMP DEFAULT now());
+CREATE TABLE told (client INT, number INT, PRIMARY KEY (client, number));
+CREATE PROCEDURE deposit(p_id INT, p_amount NUMERIC(12,2), INOUT r_balance NUMERIC(12,2)) LANGUAGE plpgsql AS $$
+BEGIN UPDATE account SET balance = balance + p_amount WHERE id = p_id RETURNING balance INTO r_balance; END $$;
+COPY account (id, owner) FROM STDIN (FORMAT csv);
+1,ann
+2,"b, c"
+3,
+\\.
+"""
+
+
+class Server:
+    """A running `mneme serve`."""
+
+    def __init__(self, directory, *options):
+        self.process = subprocess.Popen(
+            [BINARY, "serve", str(directory), "--listen", "127.0.0.1:0", "--threads", "2", "--blocks", "16", *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        ready = self.process.stdout.readline().split()
+        if ready[:1] != ["ready:"]:
+            raise AssertionError(self.process.communicate()[1])
+        self.environment = {**os.environ, "PGHOST": ready[1], "PGPORT": ready[2], "PGUSER": "tester", "PGDATABASE": "bank",
+                            "PGCONNECT_TIMEOUT": "60"}
+
+    def client(self, name, *arguments, **popen):
+        return subprocess.run([str(POSTGRES / name), *map(str, arguments)], capture_output=True, text=True, env=self.environment,
+                              timeout=LONGEST_COMMAND_SECONDS, check=False, **popen)
+
+    def close(self):
+        if self.process.returncode is None:
+            self.process.kill()
+            self.process.communicate()
+
+    def end(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        output = self.process.communicate(timeout=LONGEST_COMMAND_SECONDS)
+        return self.process.returncode, output
+
+
+class Serve(EndToEndTest):
+    def serve(self, *options, name="db"):
+        server = Server(self.folder / name, *options)
+        self.addCleanup(server.close)
+        return server
+
+    def psql(self, server, text, *options):
+        result = server.client("psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", *options, input=text)
+        self.assertEqual(result.returncode, 0, self.told(result))
+        return result.stdout.splitlines()
+
+    def pgbench(self, server, *options):
+        result = server.client("pgbench", *options)
+        self.assertEqual(result.returncode, 0, self.told(result))
+        return result.stdout + result.stderr
+
+    def test_psql_loads_queries_and_is_told_of_errors(self):
+        server = self.serve("--create")
+        self.psql(server, SCHEMA)
+        self.assertEqual(self.psql(server, "SELECT id, owner, balance FROM account ORDER BY id; CALL deposit(2, 2.5, NULL);"),
+                         ["1|ann|10.00", "2|b, c|10.00", "3||10.00", "12.50"])
+        self.assertEqual(self.psql(server, "BEGIN; DELETE FROM account; ROLLBACK; SELECT count(*) FROM account;"), ["3"])
+        self.assertEqual(self.psql(server, "COPY account (id, owner) TO STDOUT;"), ["1\tann", "2\tb, c", "3\t\\N"])
+        self.assertEqual(self.psql(server, "", "-c", "SELECT owner FROM account WHERE id = 1"), ["ann"])
+        result = server.client("psql", "-X", "-c", "SELECT owner\nFROM acount", "-v", "VERBOSITY=verbose")
+        self.assertIn("ERROR:  42P01", result.stderr)
+        self.assertIn("LINE 2: FROM acount", result.stderr)
+        status, output = server.end()
+        self.assertEqual(status, 0, output)
+        # What was done is the directory's.
+        again = self.serve()
+        self.assertEqual(self.psql(again, "SELECT balance FROM account WHERE id = 2"), ["12.50"])
+
+    def test_pgbench_loads_and_runs(self):
+        server = self.serve("--create")
+        self.pgbench(server, "-i", "-q")
+        for mode in ("simple", "extended", "prepared"):
+            output = self.pgbench(server, "-n", "-M", mode, "-c", "4", "-t", "20", "--max-tries", "1000")
+            self.assertIn("number of transactions actually processed: 80/80", output)
+        self.pgbench(server, "-n", "-S", "-M", "prepared", "-c", "4", "-t", "50")
+        counts = self.psql(server, "SELECT count(*) FROM pgbench_history; SELECT count(*) FROM pgbench_accounts;")
+        self.assertEqual(counts, ["240", "100000"])
+        sums = self.psql(server, "SELECT sum(bbalance) FROM pgbench_branches; SELECT sum(delta) FROM pgbench_history; "
+                                 "SELECT sum(abalance) FROM pgbench_accounts;")
+        self.assertEqual(len(set(sums)), 1, sums)
+        # The changes of the schema among the rows are replayed in their place.
+        server.end(signal.SIGKILL)
+        self.recover_alike(self.folder / "db")
+
+    def test_a_workloads_calls_by_pgbench(self):
+        server = self.serve("--create", "--workload", "smallbank", "--scale", "1")
+        script = self.folder / "call.sql"
+        name = self.psql(server, "SELECT a_name FROM account LIMIT 1")[0]
+        script.write_text(f"\\set amount random(1, 100)\nCALL deposit_checking('{name}', :amount);\n")
+        for mode in ("simple", "prepared"):
+            result = server.client("pgbench", "-n", "-M", mode, "-f", script, "-c", "2", "-t", "20")
+            self.assertIn("transactions actually processed: 40/40", result.stdout, self.told(result))
+
+    def test_what_was_acknowledged_outlives_a_kill(self):
+        server = self.serve("--create")
+        self.psql(server, SCHEMA)
+        clients = []
+        for client in range(4):
+            statements = "".join(f"INSERT INTO told VALUES ({client}, {number});\n\\echo {number}\n" for number in range(20_000))
+            source = self.folder / f"client{client}.sql"
+            source.write_text(statements)
+            output = (self.folder / f"client{client}.out").open("w")
+            self.addCleanup(output.close)
+            clients.append(subprocess.Popen([str(POSTGRES / "psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", str(source)],
+                                            stdout=output, stderr=subprocess.DEVNULL, env=server.environment))
+        deadline = time.monotonic() + LONGEST_COMMAND_SECONDS
+        while min((self.folder / f"client{client}.out").stat().st_size for client in range(4)) < 200:
+            self.assertLess(time.monotonic(), deadline, "the clients get nothing done")
+            time.sleep(0.01)
+        server.end(signal.SIGKILL)
+        for client in clients:
+            client.wait(timeout=LONGEST_COMMAND_SECONDS)
+        again = self.serve()
+        for client in range(4):
+            acknowledged = len((self.folder / f"client{client}.out").read_text().splitlines())
+            rows = [int(row) for row in self.psql(again, f"SELECT number FROM told WHERE client = {client} ORDER BY number")]
+            self.assertIn(len(rows), (acknowledged, acknowledged + 1))
+            self.assertEqual(rows, list(range(len(rows))))
+
+    def test_what_cannot_be_served_is_refused(self):
+        directory = self.folder / "none"
+        self.refuse(BAD_ARGUMENTS, ["holds no database", "--create"], "serve", directory)
+        self.refuse(BAD_ARGUMENTS, ["reachable from other machines"], "serve", directory, "--create", "--listen", "0.0.0.0:0")
+        self.refuse(BAD_ARGUMENTS, ["--workload", "--create"], "serve", directory, "--workload", "tpcc")
+        server = self.serve("--create", "--connections", "1")
+        with subprocess.Popen([str(POSTGRES / "psql"), "-X", "-q"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              env=server.environment) as first:
+            first.stdin.write("SELECT 1;\n")
+            first.stdin.flush()
+            first.stdout.readline()
+            second = server.client("psql", "-X", "-c", "SELECT 1")
+            self.assertIn("too many clients", second.stderr)
+            first.stdin.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
