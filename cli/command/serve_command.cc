@@ -75,6 +75,7 @@ struct ServeCommand {
     opening.connections = seats_of(*options);
     opening.execution = *wanted;
     opening.concurrency = *kept_apart;
+    options->statements_wait = kept_apart->control == ConcurrencyControl::kTwoPhaseLocking;
     opening.notice = [this](const std::string& sentence) { output.notice(sentence); };
     opening.lock_timeout = std::nullopt;
     RETURN_IF_ERROR(buffer.choose(command, opening.log));

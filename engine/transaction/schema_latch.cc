@@ -12,6 +12,9 @@ namespace {
 // A transaction takes microseconds; a block whose user thinks takes longer than any interval.
 constexpr std::chrono::microseconds kInsidePollInterval{50};
 
+// Of a transaction that rests.
+constexpr uint32_t kNoThread = UINT32_MAX;
+
 // Never 0, and never that of another thread, be it one that has ended.
 uint32_t this_thread() {
   static std::atomic<uint32_t> last{0};  // relaxed: a number of its own is all that it gives
@@ -41,6 +44,11 @@ bool SchemaLatch::try_enter(WorkerId slot) {
   if (!is_closed_.load(std::memory_order_acquire)) return true;
   inside.store(0, std::memory_order_release);
   return false;
+}
+
+void SchemaLatch::rest(WorkerId slot) {
+  DCHECK(inside_[slot.value]->load(std::memory_order_relaxed) != 0);
+  inside_[slot.value]->store(kNoThread, std::memory_order_relaxed);
 }
 
 SchemaLatch::Entered SchemaLatch::enter(WorkerId slot) {

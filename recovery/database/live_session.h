@@ -81,6 +81,10 @@ class LiveSession {
   // BEGIN, COMMIT and ROLLBACK.
   std::optional<StatementResult> control(const syntax::Command& command);
   bool has_read_rows() const { return session_ && session_->has_read_rows(); }
+  // Between two statements: the next one may come on another thread.
+  void rest() {
+    if (is_inside_) working_.schema_latch().rest(worker_);
+  }
   // For a statement that failed before it ran.
   void fail_block() {
     if (session_) session_->fail_block();

@@ -45,6 +45,7 @@ class Server::State final : public SessionHost {
 
   std::unique_ptr<Connection> take_seat() override { return seats_.take(); }
   void give_back(std::unique_ptr<Connection> seat) override { seats_.give_back(std::move(seat)); }
+  bool statements_wait() const override { return options_.statements_wait; }
   void cancel(uint32_t session, uint32_t secret) override {
     for (const auto& loop : loops_) loop->cancel(session, secret);
   }
@@ -206,7 +207,8 @@ Result<void> Server::State::run() {
         [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof one);
       });
   std::vector<std::jthread> helpers;
-  for (size_t i = 0; i < kHelpers; ++i)
+  const size_t helper_count = options_.statements_wait ? seats_of(options_) : kHelpers;
+  for (size_t i = 0; i < helper_count; ++i)
     helpers.emplace_back([this](const std::stop_token& stop) { help(stop); });
   std::vector<std::thread> threads;
   for (const auto& loop : loops_) threads.emplace_back([&loop] { loop->run(); });

@@ -39,6 +39,9 @@ struct ServerOptions {
   uint32_t connections = 256;
   uint32_t threads = 1;
   uint32_t blocks = 128;  // open at the same time
+  // The database's transactions lock rows (--cc 2pl): every statement may wait for another client's block. So all of
+  // them run on helpers' threads, of which there is then one a seat: no client waits for a thread that another keeps.
+  bool statements_wait = false;
   SocketMethod network = SocketMethod::kUring;
   std::chrono::milliseconds startup_patience{10'000};
   std::chrono::milliseconds read_patience{60'000};  // for a client to read any of what waits for it

@@ -94,15 +94,20 @@ std::string set_amount(int account, const std::string& change) {
   return "UPDATE account SET amount = amount " + change + " WHERE id = " + std::to_string(account);
 }
 
-class ServerStress : public testing::Test {
+// The parameter: whether transactions lock rows, and wait.
+class ServerStress : public testing::TestWithParam<bool> {
  protected:
   void open() {
     ServerOptions options;
     options.socket_directory = sockets_.path();
     options.threads = 2;
     options.blocks = kClients + 2;
+    options.statements_wait = GetParam();
+    Concurrency concurrency;
+    if (GetParam()) concurrency.control = ConcurrencyControl::kTwoPhaseLocking;
     auto database = EmbeddedDatabase::open(
-        directory_.path() + "/db", {.connections = seats_of(options), .execution = Execution::kInterpreted});
+        directory_.path() + "/db",
+        {.connections = seats_of(options), .execution = Execution::kInterpreted, .concurrency = concurrency});
     ASSERT_TRUE(database.ok()) << database.error().message;
     database_ = *std::move(database);
     auto server = Server::start(*database_, options);
@@ -141,7 +146,7 @@ void transfer(Client& client, int number, int64_t& acknowledged) {
   }
 }
 
-TEST_F(ServerStress, ClientsGoodAndBad) {
+TEST_P(ServerStress, ClientsGoodAndBad) {
   open();
   {
     Client first(path());
@@ -201,7 +206,7 @@ TEST_F(ServerStress, ClientsGoodAndBad) {
   close();
 }
 
-TEST_F(ServerStress, TooManyClientsAndBlocks) {
+TEST_P(ServerStress, TooManyClientsAndBlocks) {
   open();
   Client first(path());
   ASSERT_TRUE(first.run("CREATE TABLE account (id INT PRIMARY KEY, amount INT NOT NULL)"));
@@ -216,9 +221,11 @@ TEST_F(ServerStress, TooManyClientsAndBlocks) {
   waits.send(Frontend().query("SELECT count(*) FROM account"));
   blocks.pop_back();
   EXPECT_EQ(waits.wait_ready().back(), "Z I");
-  // A second stop() ends clients at once.
   close();
 }
+
+INSTANTIATE_TEST_SUITE_P(Protocols, ServerStress, testing::Bool(),
+                         [](const auto& info) { return std::string(info.param ? "Locking" : "Optimistic"); });
 
 }  // namespace
 }  // namespace mneme

@@ -15,19 +15,19 @@ void FrameReader::receive(ByteSpan arrived) {
   bytes_.insert(bytes_.end(), arrived.begin(), arrived.end());
 }
 
-Result<std::optional<Frame>> FrameReader::next() {
+Result<std::optional<ClientMessage>> FrameReader::next() {
   const size_t header = has_types_ ? 5 : 4;
   const ByteSpan rest = ByteSpan(bytes_).subspan(at_);
-  if (rest.size() < header) return std::optional<Frame>();
+  if (rest.size() < header) return std::optional<ClientMessage>();
   const auto length = from_big_endian<uint32_t>(rest.data() + (header - 4));
   if (length < 4 || length > most_bytes_)
     return invalid_argument("a message says that it has {} bytes, and at most {} are accepted", length,
                             most_bytes_);
   const size_t whole = header - 4 + length;
-  if (rest.size() < whole) return std::optional<Frame>();
+  if (rest.size() < whole) return std::optional<ClientMessage>();
   next_bytes_ = whole;
   return std::optional(
-      Frame{has_types_ ? static_cast<char>(rest[0]) : '\0', rest.subspan(header, length - 4)});
+      ClientMessage{has_types_ ? static_cast<char>(rest[0]) : '\0', rest.subspan(header, length - 4)});
 }
 
 void FrameReader::take() {

@@ -23,7 +23,7 @@ namespace mneme {
 inline constexpr size_t kMostMessageBytes = size_t{64} << 20;
 inline constexpr size_t kMostStartupBytes = 10'000;
 
-struct Frame {
+struct ClientMessage {
   char type = 0;  // 0: a startup packet
   ByteSpan body;  // until the next receive() or take()
 };
@@ -33,7 +33,7 @@ class FrameReader {
   void receive(ByteSpan arrived);
 
   // The next message, which stays the next one until take(). Nothing: it is not whole yet.
-  Result<std::optional<Frame>> next();
+  Result<std::optional<ClientMessage>> next();
   void take();
 
   // The client has sent its startup packet: messages with a type follow. And: it is who it says.

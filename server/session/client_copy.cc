@@ -167,6 +167,7 @@ ClientSession::Done ClientSession::fail_copy(const StatementResult& failure) {
 }
 
 ClientSession::Done ClientSession::copy_data(ByteSpan bytes) {
+  if (waiting_ == Waiting::kNever && host_.statements_wait()) return Done::kWork;
   if (!seat_.take()) return Done::kRetry;
   copy_in_->reader.add(as_text(bytes));
   return copy_rows();

@@ -94,7 +94,11 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
   struct GiveBack {
     Seat& seat;
     ~GiveBack() {
-      if (seat.block() == SqlSession::Block::kNone) seat.give_back();
+      if (seat.block() == SqlSession::Block::kNone) {
+        seat.give_back();
+      } else {
+        seat.session().rest();
+      }
     }
   } give_back{seat_};
   for (;;) {
@@ -104,7 +108,7 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
       done = run_query();
     } else {
       if (!frames_.has_request()) return Step::kWaits;
-      const Result<std::optional<Frame>> next = frames_.next();
+      const Result<std::optional<ClientMessage>> next = frames_.next();
       if (!next) return refuse(sqlstate::kProtocolViolation, next.error().message);
       if (!*next) return Step::kWaits;
       if (stage_ == Stage::kStartup) {
@@ -292,7 +296,7 @@ ClientSession::Done ClientSession::protocol_error(std::string_view message) {
   return Done::kFailed;
 }
 
-ClientSession::Done ClientSession::handle(const Frame& frame) {
+ClientSession::Done ClientSession::handle(const ClientMessage& frame) {
   if (copy_in_) {
     switch (frame.type) {
       case 'd':

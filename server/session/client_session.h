@@ -124,7 +124,7 @@ class ClientSession {
   // The statements of a client's text.
   static std::vector<Query::Part> split(std::string_view text);
   Step refuse(std::string_view sqlstate, std::string_view message);
-  Done handle(const Frame& frame);
+  Done handle(const ClientMessage& frame);
 
   Done run_query();
   Done run_part(Query::Part& part);

@@ -34,6 +34,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   if (command.changes_schema()) return change_schema(named.statement);
   using Kind = syntax::Command::Kind;
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall) return control(command);
+  if (waiting_ == Waiting::kNever && host_.statements_wait()) return {Done::kWork};
   if (!alone) {
     Ran begun = begin_implicit_block();
     if (begun.done != Done::kYes || !begun.result.ok()) return begun;

@@ -113,6 +113,9 @@ class Replies {
     return lines;
   }
 
+  // Nothing is left of a message that hasn't come.
+  bool is_whole() const { return bytes_.empty(); }
+
  private:
   static std::string line_of(char type, ByteSpan body) {
     WireReader in(body);

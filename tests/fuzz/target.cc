@@ -9,9 +9,10 @@ namespace mneme::fuzz {
 
 std::span<const Target> all_targets() {
   static const std::array kAll = {
-      kSqlTarget,        kStatementsTarget, kArgumentsTarget, kManifestTarget,   kLogTarget,
-      kCheckpointTarget, kCallTarget,       kChangesTarget,   kRecoveryTarget,   kMessagesTarget,
-      kLogServerTarget,  kLogAnswersTarget, kSavedLogTarget,  kReplicatedTarget, kNativeTarget,
+      kSqlTarget,      kStatementsTarget, kArgumentsTarget, kManifestTarget,
+      kLogTarget,      kCheckpointTarget, kCallTarget,      kChangesTarget,
+      kRecoveryTarget, kMessagesTarget,   kLogServerTarget, kLogAnswersTarget,
+      kSavedLogTarget, kReplicatedTarget, kNativeTarget,    kServerClientTarget,
   };
   return kAll;
 }

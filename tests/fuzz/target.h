@@ -66,5 +66,6 @@ extern const Target kLogAnswersTarget;
 extern const Target kSavedLogTarget;
 extern const Target kReplicatedTarget;
 extern const Target kNativeTarget;
+extern const Target kServerClientTarget;
 
 }  // namespace mneme::fuzz
