@@ -93,8 +93,8 @@ class Connection {
     return call(procedure, std::span(arguments.begin(), arguments.size()));
   }
 
-  // The statements themselves, for a server, which waits for nothing (live_session.h). Nothing checks then that
-  // one thread at a time uses the connection.
+  // The statements themselves, for a server, which waits for nothing (live_session.h). Nothing checks then
+  // that one thread at a time uses the connection.
   LiveSession& session();
 
  private:

@@ -1,5 +1,5 @@
-// mneme crash-target: opens a data directory and runs the calls that come over inherited sockets: the process that
-// `mneme crash` and `mneme demo` start in order to kill it.
+// mneme crash-target: opens a data directory and runs the calls that come over inherited sockets: the process
+// that `mneme crash` and `mneme demo` start in order to kill it.
 #include <memory>
 #include <mutex>
 #include <thread>

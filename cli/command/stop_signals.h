@@ -5,8 +5,8 @@
 
 namespace mneme {
 
-// SIGTERM, SIGINT and the end of a terminal call the handler, unless the parent ignores the last, as nohup does.
-// A client that goes away ends nothing.
+// SIGTERM, SIGINT and the end of a terminal call the handler, unless the parent ignores the last, as nohup
+// does. A client that goes away ends nothing.
 inline void stop_on_signals(void (*handler)(int)) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGTERM, handler);

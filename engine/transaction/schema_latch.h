@@ -13,7 +13,8 @@
 //             stays, as during `mneme run`, sessions do without the latch.
 // Threads     a slot has one user at a time: a worker's session, or one of the log's helpers
 //             (DurableLogOptions). Changes: any thread. A slot knows the thread that used it last, unless the
-//             transaction rests, so that a thread never waits for a transaction that only this thread could end.
+//             transaction rests, so that a thread never waits for a transaction that only this thread could
+//             end.
 // Waiting     enter() waits until a change has ended, a Change for the one before it, stop() for all that are
 //             inside, but no longer than its caller says for those of the workers.
 // Errors      what would wait for the waiting thread itself is refused: Entered, Stopped.
@@ -45,7 +46,8 @@ class SchemaLatch {
   [[nodiscard]] bool try_enter(WorkerId slot);
   // The transaction in the slot, which is entered, goes on, on this thread.
   void go_on(WorkerId slot);
-  // The transaction in the slot rests, and goes on on any thread: this one is not inside for its sake any more.
+  // The transaction in the slot rests, and goes on on any thread: this one is not inside for its sake any
+  // more.
   void rest(WorkerId slot);
   void leave(WorkerId slot);
 
@@ -79,9 +81,9 @@ class SchemaLatch {
   // Soundness.
   alignas(kCacheLineBytes) std::atomic<bool> is_closed_{false};
   const uint32_t workers_;
-  // The thread that is inside; 0: none. Exchanged by its user's enter() (acq_rel), stored by go_on() and rest()
-  // (relaxed: it stays other than 0), by leave() (release: the transaction ends before), looked at by stop()
-  // with a read-modify-write (acq_rel), see Soundness.
+  // The thread that is inside; 0: none. Exchanged by its user's enter() (acq_rel), stored by go_on() and
+  // rest() (relaxed: it stays other than 0), by leave() (release: the transaction ends before), looked at by
+  // stop() with a read-modify-write (acq_rel), see Soundness.
   std::vector<CachePadded<std::atomic<uint32_t>>> inside_;
 };
 

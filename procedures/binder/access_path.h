@@ -3,8 +3,9 @@
 // Rule        all columns of a unique index fixed by single values -> a point. else the index with the most
 //             leading columns fixed, then with a bound on the next; between equals the one that already
 //             delivers the wanted order, then the primary key, then the one declared first. no column fixed
-//             or bounded: the primary key as a whole, or the index that lists the table's rows. of two joined tables the inner one must be reached by a
-//             fixed key column; of both ways to join, the one with the tighter paths.
+//             or bounded: the primary key as a whole, or the index that lists the table's rows. of two joined
+//             tables the inner one must be reached by a fixed key column; of both ways to join, the one with
+//             the tighter paths.
 // Invariants  what a path fixes or bounds is not in the filter. A comparison that an index's own order does
 //             not answer exactly (an int column with a numeric, a numeric with more digits than the column's)
 //             stays in the filter.

@@ -9,9 +9,9 @@
 // Invariants  a query is a FOR loop without a body over its operation, which records its rows (recording.h):
 //             whatever the operation, its rows are those of `columns`, and without columns only their count
 //             means something. An INSERT of several rows is as many loops. a call's arguments are the INOUT
-//             parameters, behind the statement's own, of a procedure that assigns them. nothing here asks for an index to be ordered, as the indexes are there
-//             already: what reads a range of a hash table gets its rows in no order, and sorts them where one
-//             is wanted.
+//             parameters, behind the statement's own, of a procedure that assigns them. nothing here asks for
+//             an index to be ordered, as the indexes are there already: what reads a range of a hash table
+//             gets its rows in no order, and sorts them where one is wanted.
 // Errors      as compile() has them: the construct, and what is accepted instead.
 #pragma once
 

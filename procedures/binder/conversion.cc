@@ -288,7 +288,7 @@ Type read_plain_type(const syntax::TypeName& name) {
                 advice->second);
     }
     refuse_as(
-        sqlstate::kNotSupported, name.where,
+        sqlstate::kUndefinedObject, name.where,
         "the type {} is not supported; use smallint, int, bigint, numeric(p,s), double precision, char(n), "
         "varchar(n), text, boolean or timestamp",
         name.base);
@@ -302,7 +302,7 @@ Type read_plain_type(const syntax::TypeName& name) {
     read_string_type(name, type);
   } else if (type.kind == TypeKind::kTimestamp && !name.modifiers.empty()) {
     if (name.modifiers != std::vector<uint32_t>{6}) {
-      refuse_as(sqlstate::kUndefinedObject, name.where,
+      refuse_as(sqlstate::kNotSupported, name.where,
                 "timestamp({}) is not supported; use timestamp, which counts microseconds",
                 name.modifiers[0]);
     }

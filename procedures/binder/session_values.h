@@ -1,4 +1,5 @@
-// Session values: what a client's session says of itself, by the functions that ask for it: version(), current_user ...
+// Session values: what a client's session says of itself, by the functions that ask for it: version(),
+// current_user ...
 #pragma once
 
 #include <functional>

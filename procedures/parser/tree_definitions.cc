@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kMostParameters = 65'535;  // as many as the protocol of PostgreSQL counts
 
-std::string lower_case(std::string text) {
+std::string definition_word(std::string text) {
   std::ranges::transform(text, text.begin(), ascii_lower);
   return text;
 }
@@ -104,7 +104,7 @@ class DefinitionReader {
   // strict. Returns whether the last one says READ ONLY.
   static bool read_modes(const std::vector<MnemeParser::TransactionModeContext*>& modes) {
     std::string text;
-    for (auto* mode : modes) text += lower_case(mode->getText()) + " ";
+    for (auto* mode : modes) text += definition_word(mode->getText()) + " ";
     static constexpr std::array<std::string_view, 8> kModes = {"isolation level serializable ",
                                                                "isolation level repeatable read ",
                                                                "isolation level read committed ",
@@ -220,7 +220,7 @@ class DefinitionReader {
 
   // How full PostgreSQL packs its pages means nothing to rows in memory.
   static void check_storage(MnemeParser::StorageContext* context) {
-    const std::string name = lower_case(context->name(0)->getText());
+    const std::string name = definition_word(context->name(0)->getText());
     if (context->EQUAL().size() == 1 && name == "fillfactor") return;
     refuse_as(
         sqlstate::kNotSupported, location(context),
@@ -228,7 +228,7 @@ class DefinitionReader {
   }
 
   static void check_method(MnemeParser::NameContext* context) {
-    const std::string method = lower_case(context->getText());
+    const std::string method = definition_word(context->getText());
     if (method == "btree" || method == "hash") return;
     refuse_as(sqlstate::kUndefinedObject, location(context),
               "access method \"{}\" does not exist; an index is a hash table or a B+tree, as its statements "
@@ -287,7 +287,7 @@ class DefinitionReader {
 
   static void language_is_plpgsql(MnemeParser::LanguageClauseContext* context) {
     const std::string language =
-        context->STRING() ? read_string(context->STRING()) : lower_case(context->name()->getText());
+        context->STRING() ? read_string(context->STRING()) : definition_word(context->name()->getText());
     if (language != "plpgsql") {
       refuse_as(sqlstate::kNotSupported, location(context),
                 "LANGUAGE {} is not supported; procedures are written in plpgsql", language);

@@ -152,8 +152,8 @@ class Change {
     return changed(std::move(catalog), pieces_of(source), users);
   }
 
-  // So that a table without a primary key can be read as a whole, an index lists its rows. A file's tables have
-  // none that it doesn't ask for: what is only inserted into does without.
+  // So that a table without a primary key can be read as a whole, an index lists its rows. A file's tables
+  // have none that it doesn't ask for: what is only inserted into does without.
   std::unique_ptr<Program> create_table(const Definition& made) {
     std::unique_ptr<Program> program = with_one_more(made);
     const syntax::Table& table = *made.table;

@@ -76,7 +76,7 @@ class TextRows final : public ResultSink {
   StatementResult& result_;
 };
 
-std::string_view name_of(ir::OperationKind kind) {
+std::string_view statement_word(ir::OperationKind kind) {
   switch (kind) {
     case ir::OperationKind::kSelect:
       return "SELECT FOR UPDATE";
@@ -191,7 +191,7 @@ StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span
     if (is_read_only_ && !statement.is_read()) {
       result = StatementResult::failure(
           sqlstate::kReadOnlyTransaction,
-          fmt::format("cannot execute {} in a read-only transaction", name_of(kind)));
+          fmt::format("cannot execute {} in a read-only transaction", statement_word(kind)));
     } else {
       result = run_query(*query, kind, parameters, rows);
     }

@@ -103,8 +103,8 @@ class SqlSession {
   Block block() const { return block_; }
   // Whether a statement of the block has looked at rows. While none has, the block may begin anew.
   bool has_touched_rows() const { return has_touched_rows_; }
-  // Whether one has read some: all but INSERT do. While none has, the block may be committed in parts, and only
-  // ROLLBACK can tell.
+  // Whether one has read some: all but INSERT do. While none has, the block may be committed in parts, and
+  // only ROLLBACK can tell.
   bool has_read_rows() const { return has_read_rows_; }
   bool is_read_only() const { return is_read_only_; }
 

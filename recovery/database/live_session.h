@@ -8,9 +8,9 @@
 //             for it.
 // Threads     the worker's. Any number on one database, each with a worker of its own.
 // Waiting     run(): as SqlSession; before a transaction for a change of the schema that is being made, and
-//             for a change until all other sessions' transactions have ended. prepare(), execute(), control():
-//             for nothing. Where a change of the schema keeps them out they return nothing, and their caller
-//             asks again; and a result has the LSN that its caller waits for.
+//             for a change until all other sessions' transactions have ended. prepare(), execute(),
+//             control(): for nothing. Where a change of the schema keeps them out they return nothing, and
+//             their caller asks again; and a result has the LSN that its caller waits for.
 // Errors      as SqlSession's and change_schema's. Where a change of the schema waits for a block that this
 //             thread has open in another session, run() would wait for ever, and fails.
 #pragma once
@@ -71,8 +71,8 @@ class LiveSession {
 
   StatementResult run(const std::string& text);
 
-  // Binds it to the present schema, unless it is: bound() has its types and columns then. A success, or why it
-  // can't be. A statement that has once been described to a client keeps its columns, or is refused.
+  // Binds it to the present schema, unless it is: bound() has its types and columns then. A success, or why
+  // it can't be. A statement that has once been described to a client keeps its columns, or is refused.
   std::optional<StatementResult> prepare(PreparedStatement& statement);
   // An operation or a CALL, with the values of its parameters; prepares it first. `scales`: as
   // BoundStatement::fit_digits has them; empty: every value has its parameter's type.

@@ -70,8 +70,9 @@ Result<std::unique_ptr<Program>> program_after(const Program& program, const Rec
   const std::string text(reinterpret_cast<const char*>(record.payload.data()), record.payload.size());
   const ParsedStatement parsed = parse_statement(text);
   if (!parsed.command || !parsed.command->changes_schema()) {
-    return damaged("the log's schema record at LSN {} holds no CREATE or DROP; nothing on disk was changed",
-                   record.lsn.value);
+    return damaged(
+        "the log's schema record at LSN {} holds no change of the schema; nothing on disk was changed",
+        record.lsn.value);
   }
   ChangedProgram changed = changed_program(program, *parsed.command);
   if (changed.program == nullptr) {

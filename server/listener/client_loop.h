@@ -1,7 +1,7 @@
 // ClientLoop: the clients of one thread: their bytes, and their sessions, which it advances.
 //
-// Flow        adopt() (any thread) -> run(): wait for bytes, wakes, work that helpers have done -> advance the
-//             sessions that something has happened to -> send what may leave
+// Flow        adopt() (any thread) -> run(): wait for bytes, wakes, work that helpers have done -> advance
+//             the sessions that something has happened to -> send what may leave
 // Invariants  a session is the loop's, or, while it is away, a helper's.
 // Threads     run: one. adopt, come_back, wake, stop, cancel: any.
 // Waiting     in the socket loop alone.
@@ -100,8 +100,8 @@ class ClientLoop {
   const std::unique_ptr<SocketLoop> sockets_;
   const Server server_;
   std::map<SocketId, std::unique_ptr<Client>> clients_;
-  // Those that have something to send, that hold a reply back, or that are to be advanced again or to end. The
-  // others cost a round of the loop nothing.
+  // Those that have something to send, that hold a reply back, or that are to be advanced again or to end.
+  // The others cost a round of the loop nothing.
   std::set<SocketId> active_;
   bool has_retries_ = false;
   uint64_t looked_ns_ = 0;

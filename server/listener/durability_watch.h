@@ -1,7 +1,10 @@
-// DurabilityWatch: wakes event loops once what they wait for is durable, so that they needn't wait for the log.
+// DurabilityWatch: wakes event loops once what they wait for is durable, so that they needn't wait for the
+// log.
 //
-// Flow        a loop: wait_for(its number, the LSN) -> the watch's thread waits for the lowest LSN of all -> wake(loop)
-// Invariants  a loop that was woken looks at the log's durable LSN itself, and asks again if that isn't enough.
+// Flow        a loop: wait_for(its number, the LSN) -> the watch's thread waits for the lowest LSN of all ->
+//             wake(loop)
+// Invariants  a loop that was woken looks at the log's durable LSN itself, and asks again if that isn't
+//             enough.
 // Threads     one of its own. wait_for: the loop's. Construction and destruction: one.
 // Errors      the log has failed: failed() is called once, on the watch's thread.
 #pragma once

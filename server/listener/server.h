@@ -1,18 +1,20 @@
 // Server: a database behind PostgreSQL's protocol: it listens, and serves each client that connects.
 //
-// Flow        start() -> run(): an accepting thread deals sockets to the loops -> a loop's thread moves its clients'
-//             bytes (network/socket_loop.h) and advances their sessions -> replies leave once they are durable
+// Flow        start() -> run(): an accepting thread deals sockets to the loops -> a loop's thread moves its
+//             clients' bytes (network/socket_loop.h) and advances their sessions -> replies leave once they
+//             are durable
 //             stop(): calls that run end, open blocks are rolled back, clients are told (57P01)
-// Durability  no thread waits for the log on a client's behalf. A loop says which LSN its oldest held reply waits for;
-//             one thread waits for the lowest of them, and wakes the loops whose replies may leave.
-// Long work   what may take long, as a change of the schema that waits for others' transactions, goes to the helpers'
-//             threads, so that a loop's other clients go on.
+// Durability  no thread waits for the log on a client's behalf. A loop says which LSN its oldest held reply
+//             waits for; one thread waits for the lowest of them, and wakes the loops whose replies may
+//             leave.
+// Long work   what may take long, as a change of the schema that waits for others' transactions, goes to the
+//             helpers' threads, so that a loop's other clients go on.
 // Seats       a session runs on one of so many connections of the database (session_host.h): one a loop and a
 //             helper, and one an open block. A client that finds none waits.
-// Bounds      clients, strangers (clients that have not started), how long they may take, what may wait to be sent to a client,
-//             how long it may leave it there, blocks, how long one may be idle.
-// Access      TCP on loopback, and a Unix socket in a directory that is this user's alone. Every process of this
-//             machine may connect to the first.
+// Bounds      clients; how long one may take to start; what a result may take, what may wait to be sent to a
+//             client, and how long it may leave it there; blocks, and how long one may be idle.
+// Access      TCP on loopback, and a Unix socket in a directory that is this user's alone. Every process of
+//             this machine may connect to the first.
 // Threads     run(): its caller's, with those that it starts. stop(): any, and signal handlers.
 // Errors      start(): the address, the socket's directory. run(): the log has failed.
 #pragma once
@@ -39,8 +41,9 @@ struct ServerOptions {
   uint32_t connections = 256;
   uint32_t threads = 1;
   uint32_t blocks = 128;  // open at the same time
-  // The database's transactions lock rows (--cc 2pl): every statement may wait for another client's block. So all of
-  // them run on helpers' threads, of which there is then one a seat: no client waits for a thread that another keeps.
+  // The database's transactions lock rows (--cc 2pl): every statement may wait for another client's block. So
+  // all of them run on helpers' threads, of which there is then one a seat: no client waits for a thread that
+  // another keeps.
   bool statements_wait = false;
   SocketMethod network = SocketMethod::kUring;
   std::chrono::milliseconds startup_patience{10'000};

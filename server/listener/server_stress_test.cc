@@ -1,8 +1,10 @@
-// Goal: many clients on few threads, some of them bad, do each other no harm, and nothing acknowledged is lost.
-// Method: a server on a Unix socket with two loops. Clients on threads of their own move amounts between accounts, in
-// blocks that run again after a conflict, and count what was acknowledged; others change the schema, leave in the
-// middle of a block, send garbage, or read nothing of what they ask for. At the end the sum is what it was, each
-// client's counter is what it was told, and the database says the same after it is opened again.
+// Goal: many clients on few threads, some of them bad, do each other no harm, and nothing acknowledged is
+// lost.
+// Method: a server on a Unix socket with two loops. Clients on threads of their own move amounts
+// between accounts, in blocks that run again after a conflict, and count what was acknowledged; others change
+// the schema, leave in the middle of a block, send garbage, or read nothing of what they ask for. At the end
+// the sum is what it was, each client's counter is what it was told, and the database says the same after it
+// is opened again.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>

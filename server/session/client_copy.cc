@@ -4,6 +4,7 @@
 #include "procedures/interpreter/call_text.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
+#include "server/session/row_writer.h"
 
 namespace mneme {
 
@@ -22,9 +23,14 @@ class CopyRows final : public ResultSink {
   void begin(std::span<const ResultColumn> columns) override {
     columns_ = columns;
     out_.take_back(begin_);
+    is_too_large_ = false;
     count_ = 0;
   }
   void add(std::span<const Argument> row) override {
+    if (out_.mark() - begin_ > kMostResultBytes) {
+      is_too_large_ = true;
+      return;
+    }
     texts_.clear();
     for (size_t i = 0; i < row.size(); ++i) texts_.push_back(print_argument(columns_[i].type, row[i]));
     line_.clear();
@@ -35,6 +41,7 @@ class CopyRows final : public ResultSink {
     ++count_;
   }
   size_t count() const { return count_; }
+  bool is_too_large() const { return is_too_large_; }
 
  private:
   const CopyStatement& copy_;
@@ -44,6 +51,7 @@ class CopyRows final : public ResultSink {
   std::vector<std::optional<std::string>> texts_;
   std::string line_;
   size_t count_ = 0;
+  bool is_too_large_ = false;
 };
 
 std::string column_list(const CopyStatement& copy) {
@@ -98,6 +106,7 @@ ClientSession::Ran ClientSession::copy_out(const CopyStatement& statement) {
   CopyRows rows(statement, lines);
   std::optional<StatementResult> result = seat_.session().execute(select, {}, {}, rows);
   if (!result) return {Done::kRetry};
+  if (rows.is_too_large()) return {Done::kYes, too_large()};
   if (!result->ok()) return {Done::kYes, *std::move(result)};
   const size_t mark = replies_.mark();
   MessageWriter writer = out();

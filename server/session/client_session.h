@@ -2,15 +2,16 @@
 //
 // Flow        receive() -> advance(), as long as that asks for it -> replies(), which leave once they are
 //             durable
-//             advance(): startup -> messages: a Query, or Parse, Bind, Describe, Execute ... up to Sync -> statements ->
-//             the seat's LiveSession -> rows and tags
+//             advance(): startup -> messages: a Query, or Parse, Bind, Describe, Execute ... up to Sync ->
+//             statements -> the seat's LiveSession -> rows and tags
 // Statements  a CALL, or a statement by itself, is a transaction of its own. Several in one Query, or between
 //             two Syncs, are one, unless they have BEGIN and COMMIT of their own: an implicit block, as in
 //             PostgreSQL. A change of the schema is a transaction by itself in either case, and ends the
 //             implicit block before it.
-// Invariants  messages are handled in their order, and a request's once its last one is there (frames.h). After an error everything up to
-//             the next Sync is skipped. Nothing that the client learns can be taken back by a crash (reply_queue.h).
-//             It keeps its seat while a block is open, and else only inside advance().
+// Invariants  messages are handled in their order, and a request's once its last one is there (frames.h).
+//             After an error everything up to the next Sync is skipped. Nothing that the client learns can be
+//             taken back by a crash (reply_queue.h). It keeps its seat while a block is open, and else only
+//             inside advance().
 // Threads     one at a time, which may be another each time.
 // Waiting     advance(kNever): for nothing; what could take long it leaves to advance(kAllowed).
 // Errors      of the client's: ErrorResponse. Of the protocol: FATAL, and the end.
@@ -93,6 +94,8 @@ class ClientSession {
       size_t offset = 0;  // in the query's text
       std::shared_ptr<Named> named{};
     };
+    explicit Query(std::vector<Part> statements) : parts(std::move(statements)) {}
+
     std::vector<Part> parts;
     size_t next = 0;
   };
@@ -139,6 +142,8 @@ class ClientSession {
   Done close(ByteSpan body);
   Done sync();
   Done protocol_error(std::string_view message);
+  // A result that the server doesn't keep for its client.
+  StatementResult too_large();
 
   Result<std::shared_ptr<Named>> name_statement(std::string_view text, std::vector<Type> given,
                                                 StatementResult& failure);

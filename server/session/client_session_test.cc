@@ -1,5 +1,6 @@
 // Goal: a client's messages are answered as PostgreSQL 15 answers them: types, order, codes and states.
-// Method: a session on a database of its own, without sockets; scripts of messages, and their replies as lines.
+// Method: a session on a database of its own, without sockets; scripts of messages, and their replies as
+// lines.
 #include "server/session/client_session.h"
 
 #include <gmock/gmock.h>

@@ -4,7 +4,8 @@
 //             COPY TO: write_copy_row()
 // Shapes      a field is NULL, or text without its quotes and escapes.
 // Memory      what of the last row has arrived.
-// Errors      next() and finish(): a quote that never ends, a row with too many fields: a sentence and its line.
+// Errors      next() and finish(): a quote that never ends, a row with too many fields: a sentence and its
+//             line.
 // Threads     one owner.
 // Source      PostgreSQL 15's documentation of COPY.
 #pragma once

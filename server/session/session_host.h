@@ -20,8 +20,8 @@ class SessionHost {
   // of them than clients: a session has one while it runs something or has a block open.
   virtual std::unique_ptr<Connection> take_seat() = 0;
   virtual void give_back(std::unique_ptr<Connection> seat) = 0;
-  // Whether a statement may wait for others' locks (two-phase locking): all of them are then for threads that have
-  // time.
+  // Whether a statement may wait for others' locks (two-phase locking): all of them are then for threads that
+  // have time.
   virtual bool statements_wait() const { return false; }
   // A client wants the statement that the session runs to end.
   virtual void cancel(uint32_t session, uint32_t secret) = 0;

@@ -1,9 +1,11 @@
-// Settings: what a client SETs and SHOWs: PostgreSQL's run-time parameters, as far as they mean something here.
+// Settings: what a client SETs and SHOWs: PostgreSQL's run-time parameters, as far as they mean something
+// here.
 //
 // Rule        a parameter that PostgreSQL has is known under its name, and takes the values under which this
 //             server does what PostgreSQL would do; others are refused. Names with a point are the client's
 //             own, as in PostgreSQL.
-// Blocks      a change in a BEGIN block is taken back if the block is rolled back; SET LOCAL ends with the block.
+// Blocks      a change in a BEGIN block is taken back if the block is rolled back; SET LOCAL ends with the
+//             block.
 // Threads     one owner.
 // Errors      PostgreSQL's: 42704 for a name that is none, 22023 for a value that can't be, 55P02 for a
 //             parameter that can't be changed.
@@ -41,7 +43,8 @@ class Settings {
   void begin_block() { before_block_ = values_; }
   void end_block(bool is_committed);
 
-  // Parameters that the client is told about, whose value has changed since the last call, or all at the first.
+  // Parameters that the client is told about, whose value has changed since the last call, or all at the
+  // first.
   std::vector<Shown> take_reports();
 
  private:

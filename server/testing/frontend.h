@@ -96,7 +96,8 @@ class Frontend {
   std::vector<std::byte> bytes_;
 };
 
-// Each whole reply as a line: "D 1|alice", "C INSERT 0 1", "E 23505", "Z I", "T id:23,name:1043". What is no whole reply stays.
+// Each whole reply as a line: "D 1|alice", "C INSERT 0 1", "E 23505", "Z I", "T id:23,name:1043". What is no
+// whole reply stays.
 class Replies {
  public:
   void add(ByteSpan bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }

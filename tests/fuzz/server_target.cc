@@ -1,5 +1,5 @@
-// A client's bytes to a server: any bytes, in any pieces, are answered by whole messages, or end the connection; and its seat comes
-// back.
+// A client's bytes to a server: any bytes, in any pieces, are answered by whole messages, or end the
+// connection; and its seat comes back.
 #include <algorithm>
 #include <filesystem>
 #include <memory>

@@ -1,0 +1,319 @@
+// Extended query: Parse, Bind, Describe, Execute, Close, Sync.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "server/protocol/sqlstates.h"
+#include "server/protocol/type_oids.h"
+#include "server/session/client_session.h"
+#include "server/session/row_writer.h"
+
+namespace mneme {
+
+Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std::string_view text,
+                                                                            std::vector<Type> given,
+                                                                            StatementResult& failure) {
+  ReadStatement read = read_statement(text);
+  if (!read.statement) {
+    failure = std::move(read.failure);
+    return invalid_argument("{}", failure.message);
+  }
+  auto named = std::make_shared<Named>();
+  named->statement = *std::move(read.statement);
+  if (const syntax::Command* command = named->statement.command(); command != nullptr) {
+    named->prepared = std::make_unique<PreparedStatement>(
+        std::get<std::shared_ptr<const syntax::Command>>(named->statement.what), std::move(given), values_);
+  } else if (const auto* set = std::get_if<SetStatement>(&named->statement.what);
+             set != nullptr && set->kind == SetStatement::Kind::kShow) {
+    if (set->name == "all") {
+      named->columns = {{"name", {.kind = TypeKind::kVarchar, .is_text = true}},
+                        {"setting", {.kind = TypeKind::kVarchar, .is_text = true}},
+                        {"description", {.kind = TypeKind::kVarchar, .is_text = true}}};
+    } else {
+      named->columns = {{set->name, {.kind = TypeKind::kVarchar, .is_text = true}}};
+    }
+  }
+  return named;
+}
+
+std::span<const ResultColumn> ClientSession::columns_of(const Named& named) const {
+  if (named.prepared == nullptr) return named.columns;
+  return named.prepared->bound() == nullptr ? std::span<const ResultColumn>()
+                                            : named.prepared->bound()->columns();
+}
+
+std::span<const Type> ClientSession::parameters_of(const Named& named) const {
+  if (named.prepared == nullptr || named.prepared->bound() == nullptr) return {};
+  return named.prepared->bound()->parameters();
+}
+
+ClientSession::Ran ClientSession::prepare(Named& named) {
+  if (named.prepared == nullptr) return {};
+  if (!seat_.take()) return {Done::kRetry};
+  std::optional<StatementResult> prepared = seat_.session().prepare(*named.prepared);
+  if (!prepared) return {Done::kRetry};
+  return {Done::kYes, *std::move(prepared)};
+}
+
+ClientSession::Done ClientSession::parse(ByteSpan body) {
+  WireReader in(body);
+  const std::string name(in.text());
+  const std::string_view text = in.text();
+  const int count = in.i16();
+  std::vector<Type> given;
+  for (int i = 0; i < count; ++i) {
+    const std::optional<Type> type = type_of_oid(in.u32());
+    if (!type && !in.bad()) {
+      report(StatementResult::failure(sqlstate::kNotSupported,
+                                      fmt::format("the type of parameter ${} is not supported", i + 1)));
+      return Done::kFailed;
+    }
+    given.push_back(type.value_or(Type()));
+  }
+  if (!in.is_done()) return protocol_error("invalid message format");
+  const std::vector<Query::Part> parts = split(text);
+  StatementResult failure;
+  if (parts.size() > 1) {
+    failure = StatementResult::failure(sqlstate::kSyntaxError,
+                                       "cannot insert multiple commands into a prepared statement");
+  } else if (!name.empty() && statements_.contains(name)) {
+    failure = StatementResult::failure(sqlstate::kDuplicateStatement,
+                                       fmt::format("prepared statement \"{}\" already exists", name));
+  }
+  const Query::Part part = parts.empty() ? Query::Part() : parts[0];
+  std::shared_ptr<Named> named;
+  if (failure.ok()) {
+    Result<std::shared_ptr<Named>> made = name_statement(part.text, std::move(given), failure);
+    if (made) {
+      named = *std::move(made);
+      Ran prepared = prepare(*named);
+      if (prepared.done != Done::kYes) return prepared.done;
+      failure = std::move(prepared.result);
+    }
+  }
+  if (!failure.ok()) {
+    if (seat_.is_taken()) seat_.session().fail_block();
+    report(failure, part.text, part.offset);
+    return Done::kFailed;
+  }
+  statements_[name] = std::move(named);
+  MessageWriter writer = out();
+  write_bare('1', writer);
+  return Done::kYes;
+}
+
+ClientSession::Done ClientSession::bind(ByteSpan body) {
+  WireReader in(body);
+  const std::string portal_name(in.text());
+  const std::string_view name = in.text();
+  const auto read_formats = [&] {
+    std::vector<ValueFormat> formats;
+    const int count = in.i16();
+    for (int i = 0; i < count; ++i)
+      formats.push_back(in.i16() == 1 ? ValueFormat::kBinary : ValueFormat::kText);
+    return formats;
+  };
+  const std::vector<ValueFormat> formats = read_formats();
+  const auto fail = [&](std::string_view sqlstate, std::string message) {
+    if (seat_.is_taken()) seat_.session().fail_block();
+    report(StatementResult::failure(std::string(sqlstate), std::move(message)));
+    return Done::kFailed;
+  };
+  const auto found = statements_.find(name);
+  if (found == statements_.end()) {
+    if (in.bad()) return protocol_error("invalid message format");
+    return fail(sqlstate::kUndefinedStatement,
+                name.empty() ? "unnamed prepared statement does not exist"
+                             : fmt::format("prepared statement \"{}\" does not exist", name));
+  }
+  auto portal = std::make_shared<Portal>();
+  portal->named = found->second;
+  const std::span<const Type> types = parameters_of(*portal->named);
+  const int count = in.i16();
+  if (!in.bad() && static_cast<size_t>(count) != types.size()) {
+    return fail(sqlstate::kProtocolViolation,
+                fmt::format("bind message supplies {} parameters, but prepared statement \"{}\" requires {}",
+                            count, name, types.size()));
+  }
+  if (formats.size() > 1 && formats.size() != types.size()) {
+    return fail(
+        sqlstate::kProtocolViolation,
+        fmt::format("bind message has {} parameter formats but {} parameters", formats.size(), types.size()));
+  }
+  for (size_t i = 0; i < types.size(); ++i) {
+    const int32_t length = in.i32();
+    Argument& value = portal->parameters.emplace_back();
+    uint8_t& scale = portal->scales.emplace_back(types[i].scale);
+    if (length == -1) continue;
+    const ByteSpan bytes = in.bytes(static_cast<uint32_t>(length));
+    if (in.bad()) break;
+    SqlError error;
+    if (!read_value(types[i], bytes, format_of(formats, i), portal->arena, value, scale, error))
+      return fail(error.sqlstate, std::string(error.message));
+  }
+  portal->formats = read_formats();
+  if (!in.is_done()) return protocol_error("invalid message format");
+  const auto columns = columns_of(*portal->named);
+  if (portal->formats.size() > 1 && portal->formats.size() != columns.size()) {
+    return fail(sqlstate::kProtocolViolation,
+                fmt::format("bind message has {} result formats but query has {} columns",
+                            portal->formats.size(), columns.size()));
+  }
+  if (!portal_name.empty() && portals_.contains(portal_name))
+    return fail(sqlstate::kDuplicateCursor, fmt::format("cursor \"{}\" already exists", portal_name));
+  portals_[portal_name] = std::move(portal);
+  MessageWriter writer = out();
+  write_bare('2', writer);
+  return Done::kYes;
+}
+
+ClientSession::Done ClientSession::describe(ByteSpan body) {
+  WireReader in(body);
+  const char kind = static_cast<char>(in.u8());
+  const std::string_view name = in.text();
+  if (!in.is_done() || (kind != 'S' && kind != 'P')) return protocol_error("invalid DESCRIBE message");
+  MessageWriter writer = out();
+  const auto describe_rows = [&](Named& named, std::span<const ValueFormat> formats) {
+    const auto columns = columns_of(named);
+    if (columns.empty()) {
+      write_bare('n', writer);
+    } else {
+      write_row_description(columns, formats, writer);
+    }
+    return Done::kYes;
+  };
+  if (kind == 'S') {
+    const auto found = statements_.find(name);
+    if (found != statements_.end()) {
+      // The schema may have changed since.
+      Ran prepared = prepare(*found->second);
+      if (prepared.done != Done::kYes) return prepared.done;
+      if (!prepared.result.ok()) {
+        report(prepared.result, found->second->statement.text);
+        return Done::kFailed;
+      }
+      write_parameter_description(parameters_of(*found->second), writer);
+      return describe_rows(*found->second, {});
+    }
+    report(StatementResult::failure(sqlstate::kUndefinedStatement,
+                                    fmt::format("prepared statement \"{}\" does not exist", name)));
+    return Done::kFailed;
+  }
+  const auto found = portals_.find(name);
+  if (found != portals_.end()) return describe_rows(*found->second->named, found->second->formats);
+  report(StatementResult::failure(sqlstate::kUndefinedCursor,
+                                  fmt::format("portal \"{}\" does not exist", name)));
+  return Done::kFailed;
+}
+
+ClientSession::Done ClientSession::execute(ByteSpan body) {
+  WireReader in(body);
+  const std::string_view name = in.text();
+  const int32_t most = in.i32();
+  if (!in.is_done()) return protocol_error("invalid message format");
+  const auto found = portals_.find(name);
+  if (found == portals_.end()) {
+    if (seat_.is_taken()) seat_.session().fail_block();
+    report(StatementResult::failure(sqlstate::kUndefinedCursor,
+                                    fmt::format("portal \"{}\" does not exist", name)));
+    return Done::kFailed;
+  }
+  const std::shared_ptr<Portal> kept =
+      found->second;  // a COMMIT ends the portals of its block, this one among them
+  Portal& portal = *kept;
+  if (!portal.has_run) {
+    const Done done = run_portal(portal);
+    if (done != Done::kYes || copy_in_) return done;
+  }
+  hand_out(portal, most);
+  return Done::kYes;
+}
+
+ClientSession::Done ClientSession::run_portal(Portal& portal) {
+  Named& named = *portal.named;
+  if (named.statement.is_empty()) {
+    MessageWriter writer = out();
+    write_bare('I', writer);
+    portal.has_run = true;
+    return Done::kYes;
+  }
+  const FrameReader::Request request = frames_.request();
+  const bool alone = request.executes == 1 && request.has_sync;
+  const size_t mark = replies_.mark();
+  Ran ran;
+  if (const auto* copy = std::get_if<CopyStatement>(&named.statement.what); copy != nullptr) {
+    ran = copy->is_in ? begin_copy_in(*copy, true) : copy_out(*copy);
+    if (ran.done == Done::kYes && ran.result.ok()) return portal.has_run = true, Done::kYes;
+  } else {
+    RowWriter sink(portal.formats, portal.rows);
+    ran = run(named, portal.parameters, portal.scales, sink, alone);
+    if (sink.is_too_large()) ran.result = too_large();
+  }
+  if (ran.done != Done::kYes) {
+    portal.rows.clear();
+    return ran.done;
+  }
+  if (!ran.result.ok()) {
+    report(ran.result, named.statement.text);
+    return Done::kFailed;
+  }
+  portal.has_run = true;
+  portal.tag = ran.result.tag;
+  report_notices(ran.result);
+  if (ran.result.lsn) replies_.hold(mark, *ran.result.lsn);
+  return Done::kYes;
+}
+
+void ClientSession::hand_out(Portal& portal, int32_t most) {
+  if (portal.named->statement.is_empty() ||
+      std::holds_alternative<CopyStatement>(portal.named->statement.what))
+    return;
+  const ByteSpan rest = ByteSpan(portal.rows).subspan(portal.at);
+  size_t count = 0;
+  size_t end = 0;
+  while (end < rest.size() && (most <= 0 || count < static_cast<size_t>(most))) {
+    end += 1 + from_big_endian<uint32_t>(rest.data() + end + 1);
+    ++count;
+  }
+  MessageWriter writer = out();
+  writer.bytes(rest.first(end));
+  portal.at += end;
+  const bool is_limited = most > 0 && count == static_cast<size_t>(most);
+  if (is_limited && portal.at < portal.rows.size()) return write_bare('s', writer);
+  // Of a SELECT the tag counts what this Execute has given, as PostgreSQL has it.
+  const bool is_select = portal.tag.starts_with("SELECT");
+  write_command_complete(is_select ? fmt::format("SELECT {}", count) : portal.tag, writer);
+}
+
+ClientSession::Done ClientSession::close(ByteSpan body) {
+  WireReader in(body);
+  const char kind = static_cast<char>(in.u8());
+  const std::string_view name = in.text();
+  if (!in.is_done() || (kind != 'S' && kind != 'P')) return protocol_error("invalid CLOSE message");
+  if (kind == 'S') {
+    if (const auto found = statements_.find(name); found != statements_.end()) statements_.erase(found);
+  } else if (const auto found = portals_.find(name); found != portals_.end()) {
+    portals_.erase(found);
+  }
+  MessageWriter writer = out();
+  write_bare('3', writer);
+  return Done::kYes;
+}
+
+ClientSession::Done ClientSession::sync() {
+  if (is_implicit_) {
+    const size_t mark = replies_.mark();
+    const Ran ended = end_implicit_block();
+    if (ended.done != Done::kYes) return ended.done;
+    if (!ended.result.ok()) report(ended.result);
+    if (ended.result.lsn) replies_.hold(mark, *ended.result.lsn);
+  }
+  skips_to_sync_ = false;
+  if (seat_.block() == SqlSession::Block::kNone) portals_.clear();
+  report_settings();
+  write_ready(state());
+  return Done::kYes;
+}
+
+}  // namespace mneme

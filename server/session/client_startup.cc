@@ -1,0 +1,132 @@
+// The beginning of a client's session: its startup packet.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "server/protocol/sqlstates.h"
+#include "server/session/client_session.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr uint32_t kProtocol3 = 3;
+constexpr uint32_t kCancelRequest = 80877102;
+constexpr uint32_t kSslRequest = 80877103;
+constexpr uint32_t kGssEncryptionRequest = 80877104;
+
+std::shared_ptr<const SessionValues> session_values(const std::string& user, const std::string& database,
+                                                    uint32_t id) {
+  const Type text{.kind = TypeKind::kVarchar, .is_text = true};
+  const Type integer{.kind = TypeKind::kInt};
+  SessionValues values;
+  values["version"] = {text, "PostgreSQL 15.0 (Mneme " MNEME_VERSION ")"};
+  values["current_database"] = values["current_catalog"] = {text, database};
+  for (const char* name : {"current_user", "session_user", "current_role", "user"})
+    values[name] = {text, user};
+  values["current_schema"] = {text, "public"};
+  values["pg_backend_pid"] = {integer, std::to_string(id)};
+  return std::make_shared<const SessionValues>(std::move(values));
+}
+
+}  // namespace
+
+ClientSession::Step ClientSession::start_session(ByteSpan body) {
+  WireReader in(body);
+  const uint32_t code = in.u32();
+  if (code == kSslRequest || code == kGssEncryptionRequest) {
+    out().u8('N');
+    return Step::kWaits;
+  }
+  if (code == kCancelRequest) {
+    const uint32_t session = in.u32();
+    const uint32_t secret = in.u32();
+    if (in.is_done()) host_.cancel(session, secret);
+    stage_ = Stage::kEnded;
+    return Step::kEnds;
+  }
+  if (code >> 16 != kProtocol3) {
+    return refuse(
+        sqlstate::kNotSupported,
+        fmt::format("unsupported frontend protocol {}.{}: server supports 3.0", code >> 16, code & 0xffff));
+  }
+  std::string user;
+  std::string database;
+  std::vector<std::string> unknown;  // options of the protocol
+  while (in.remaining() > 1) {
+    const std::string_view name = in.text();
+    const std::string value(in.text());
+    if (in.bad()) break;
+    if (name == "user") {
+      user = value;
+    } else if (name == "database") {
+      database = value;
+    } else if (name == "replication") {
+      if (value != "false" && value != "off" && value != "no" && value != "0")
+        return refuse(sqlstate::kNotSupported, "replication connections are not supported");
+    } else if (name.starts_with("_pq_.")) {
+      unknown.emplace_back(name);
+    } else if (name == "options") {
+      // -c name=value, or --name=value; blanks between, which a backslash makes part of the value.
+      std::vector<std::string> words(1);
+      for (size_t i = 0; i < value.size(); ++i) {
+        if (value[i] == '\\' && i + 1 < value.size()) {
+          words.back().push_back(value[++i]);
+        } else if (value[i] == ' ') {
+          words.emplace_back();
+        } else {
+          words.back().push_back(value[i]);
+        }
+      }
+      for (size_t i = 0; i < words.size(); ++i) {
+        std::string word = words[i];
+        if (word.empty()) continue;
+        if (word == "-c" && i + 1 < words.size()) {
+          word = words[++i];
+        } else if (word.starts_with("-c") || word.starts_with("--")) {
+          word.erase(0, 2);
+        }
+        const size_t equal = word.find('=');
+        if (equal == word.npos)
+          return refuse(sqlstate::kProtocolViolation,
+                        fmt::format("invalid command-line argument for server process: {}", word));
+        const StatementResult set = settings_.start_with(word.substr(0, equal), word.substr(equal + 1));
+        if (!set.ok()) return refuse(set.sqlstate, set.message);
+      }
+    } else {
+      const StatementResult set = settings_.start_with(name, value);
+      if (!set.ok()) return refuse(set.sqlstate, set.message);
+    }
+  }
+  if (in.bad() || in.u8() != 0 || !in.is_done())
+    return refuse(sqlstate::kProtocolViolation,
+                  "invalid startup packet layout: expected terminator as last byte");
+  if (user.empty())
+    return refuse(sqlstate::kInvalidAuthorization, "no PostgreSQL user name specified in startup packet");
+  if (!refusal_.empty()) return refuse(sqlstate::kTooManyConnections, refusal_);
+  settings_.start_with("session_authorization", user);
+  values_ = session_values(user, database.empty() ? user : database, id_);
+  MessageWriter writer = out();
+  if ((code & 0xffff) != 0 || !unknown.empty()) {
+    writer.begin('v');  // NegotiateProtocolVersion
+    writer.i32(kProtocol3 << 16);
+    writer.i32(static_cast<int64_t>(unknown.size()));
+    for (const std::string& name : unknown) writer.text(name);
+    writer.end();
+  }
+  writer.begin('R');  // AuthenticationOk
+  writer.i32(0);
+  writer.end();
+  report_settings();
+  writer.begin('K');
+  writer.i32(id_);
+  writer.i32(secret_);
+  writer.end();
+  write_ready('I');
+  stage_ = Stage::kOpen;
+  frames_.expect_messages();
+  frames_.trust();
+  return Step::kWaits;
+}
+
+}  // namespace mneme
