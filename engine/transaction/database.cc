@@ -83,7 +83,8 @@ Database::Prepared::Copied Database::Prepared::copy_rows(bool restores) {
     SlotCache cache;
     Copied copied{.table = definition.name};
     uint64_t slot = 0;
-    rows.for_each_live(0, rows.slot_end(), [&](const Row* row) {
+    const uint64_t end = restores ? rows.restored_end() : rows.slot_end();
+    rows.for_each_live(0, end, [&](const Row* row) {
       if (copied.status != Copied::Status::kDone) return;
       Row* const copy = restores ? copies.restore(slot++) : copies.allocate(cache);
       if (copy == nullptr) {

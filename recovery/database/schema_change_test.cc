@@ -173,13 +173,15 @@ TEST_P(SchemaChangeTest, EachSchemeFollowsTablesThatAreEmptiedOrGetAKey) {
     must_change(working, "CREATE INDEX plain_by_b ON plain (b)");
     insert(0, 100);
     EXPECT_EQ(session.run("SELECT count(*) FROM plain").rows[0][0], "100");
-    EXPECT_EQ(session.run("UPDATE plain SET b = 1").sqlstate, "55000");
+    // A log that says where rows lie needs no key to name them.
+    if (GetParam() != RecordContent::kPhysical)
+      EXPECT_EQ(session.run("UPDATE plain SET b = 1").sqlstate, "55000");
     must_change(working, "ALTER TABLE plain ADD PRIMARY KEY (a)");
     calls(working, 2);
     run("UPDATE plain SET c = 'x', b = 20 WHERE b = 3");
     run("DELETE FROM plain WHERE a = 50");
     insert(100, 120);
-    must_change(working, "ALTER TABLE plain ADD UNIQUE (a, b)");
+    must_change(working, "ALTER TABLE plain ADD UNIQUE (a)");
     must_change(working, "TRUNCATE TABLE plain");
     insert(40, 60);
     run("UPDATE plain SET a = a + 1000 WHERE a < 50");

@@ -226,6 +226,14 @@ TEST_P(ServerStress, TooManyClientsAndBlocks) {
   close();
 }
 
+TEST_P(ServerStress, NoPlaceToListenIsRefused) {
+  auto database = EmbeddedDatabase::open(directory_.path() + "/db", {.execution = Execution::kInterpreted});
+  ASSERT_TRUE(database.ok());
+  const auto server = Server::start(**database, {});
+  ASSERT_FALSE(server.ok());
+  EXPECT_NE(server.error().message.find("name one of them"), std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(Protocols, ServerStress, testing::Bool(),
                          [](const auto& info) { return std::string(info.param ? "Locking" : "Optimistic"); });
 

@@ -146,6 +146,10 @@ class Serve(EndToEndTest):
         self.refuse(BAD_ARGUMENTS, ["holds no database", "--create"], "serve", directory)
         self.refuse(BAD_ARGUMENTS, ["reachable from other machines"], "serve", directory, "--create", "--listen", "0.0.0.0:0")
         self.refuse(BAD_ARGUMENTS, ["--workload", "--create"], "serve", directory, "--workload", "tpcc")
+        self.refuse(BAD_ARGUMENTS, ["--scale", "--workload"], "serve", directory, "--create", "--scale", "2")
+        self.refuse(BAD_ARGUMENTS, ["--log", "--create"], "serve", directory, "--log", "logical")
+        self.refuse(BAD_ARGUMENTS, ["--log off"], "serve", directory, "--create", "--log", "off")
+        self.refuse(BAD_ARGUMENTS, ["HOST:PORT", "--socket"], "serve", directory, "--create", "--listen", "unix:/tmp/x")
         server = self.serve("--create", "--connections", "1")
         with subprocess.Popen([str(POSTGRES / "psql"), "-X", "-q"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                               env=server.environment) as first:
