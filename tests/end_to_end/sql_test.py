@@ -188,7 +188,7 @@ class Sql(EndToEndTest):
             "42P13",
             "DROP PROCEDURE deposit first",
         )
-        self.refuse_statement(directory, "BEGIN; DROP PROCEDURE deposit", "25001", "transaction block")
+        self.refuse_statement(directory, "BEGIN; SELECT count(*) FROM account; DROP PROCEDURE deposit", "25001", "transaction block")
         self.sql(directory, "--command", "CALL open_account(1, 1); CALL open_account(2, 1)")
         self.refuse_statement(
             directory, "CREATE UNIQUE INDEX one ON account (branch)", "23505", 'could not create unique index "one"'
@@ -202,7 +202,7 @@ class Sql(EndToEndTest):
         script.write_text(SCHEMA + "CALL open_account(1, 2);\n/* a ; */\nSELECT nothing FROM account;\nCALL open_account(2, 2);\n")
         result = mneme("sql", directory, "--create", "--file", script)
         self.assertEqual(result.returncode, FAILED, self.told(result))
-        self.assertIn(f"{script}:9: ERROR:  42601: ", result.stderr)
+        self.assertIn(f"{script}:9: ERROR:  42703: ", result.stderr)
         self.assertEqual(result.stdout, "CREATE TABLE\nCREATE PROCEDURE\nCREATE PROCEDURE\nCALL\n")
         self.assertEqual(self.rows(directory, "SELECT id FROM account"), [["1"]])
 
