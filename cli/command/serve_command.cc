@@ -45,6 +45,8 @@ struct ServeCommand {
   uint32_t blocks = 128;
   uint32_t threads = default_threads();
   std::string network = "uring";
+  std::string auth = "trust";
+  std::string users;
   LogContentSettings content;
   LogDeviceSettings device;
   LogBufferSettings buffer;
@@ -119,6 +121,14 @@ struct ServeCommand {
     options.threads = threads;
     options.network = network == "poll" ? SocketMethod::kPoll : SocketMethod::kUring;
     options.tell = [this](const std::string& sentence) { output.notice(sentence); };
+    if ((auth == "scram") != !users.empty()) {
+      return invalid_argument(
+          "--auth scram asks clients for a password, and --users FILE has them: say both");
+    }
+    if (users.empty()) return options;
+    Result<Users> read = Users::read(users);
+    if (!read) return read.error();
+    options.users = std::make_shared<const Users>(*std::move(read));
     return options;
   }
 
@@ -168,6 +178,8 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   take("--blocks", command->blocks);
   take("--threads", command->threads);
   take("--network", command->network);
+  take("--auth", command->auth);
+  take("--users", command->users);
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
   command->buffer.add_options(*app);

@@ -380,6 +380,14 @@ constexpr OptionRow kTable[] = {
      "HOST:PORT, of TCP; port 0: one that is free; serve: on loopback, 127.0.0.1:5433 unless --socket is "
      "given "
      "alone; logd: with --key or, on loopback, --no-key; with one of those two alone 127.0.0.1:7433"},
+    {kCommand, "--auth", "trust: clients are who they say; scram: they show it by a password (SCRAM-SHA-256)",
+     kShown,
+     +[]() -> CLI::Validator {
+       return CLI::IsMember({"trust", "scram"});
+     }},
+    {kCommand, "--users",
+     "a file with a line a user, NAME SECRET: the password, or a verifier as PostgreSQL keeps it "
+     "(SCRAM-SHA-256$...)"},
     {kCommand, "--connections", "clients at the same time", kShown, positive},
     {kCommand, "--blocks", "transaction blocks that are open at the same time; clients beyond them wait",
      kShown, positive},

@@ -46,6 +46,7 @@ class Server::State final : public SessionHost {
   std::unique_ptr<Connection> take_seat() override { return seats_.take(); }
   void give_back(std::unique_ptr<Connection> seat) override { seats_.give_back(std::move(seat)); }
   bool statements_wait() const override { return options_.statements_wait; }
+  const Users* users() const override { return options_.users.get(); }
   void cancel(uint32_t session, uint32_t secret) override {
     for (const auto& loop : loops_) loop->cancel(session, secret);
   }
@@ -91,9 +92,8 @@ Result<void> Server::State::start() {
     if (!loopback) return loopback.error();
     if (!*loopback) {
       return invalid_argument(
-          "{} is reachable from other machines, and clients are not authenticated: listen on 127.0.0.1 or a "
-          "Unix "
-          "socket",
+          "{} is reachable from other machines, and what clients send is not enciphered: listen on 127.0.0.1 "
+          "or a Unix socket",
           options_.listen->text());
     }
     Result<ListeningSocket> listening = listen_on(*options_.listen);

@@ -10,6 +10,7 @@ inline constexpr const char* kBadCopyFormat = "22P04";
 inline constexpr const char* kIdleInBlock = "25P03";
 inline constexpr const char* kUndefinedStatement = "26000";
 inline constexpr const char* kInvalidAuthorization = "28000";
+inline constexpr const char* kInvalidPassword = "28P01";
 inline constexpr const char* kUndefinedCursor = "34000";
 inline constexpr const char* kDuplicateCursor = "42P03";
 inline constexpr const char* kDuplicateStatement = "42P05";

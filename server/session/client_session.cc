@@ -91,6 +91,12 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
         if (step == Step::kEnds) return step;
         continue;
       }
+      if (stage_ == Stage::kAuthentication) {
+        const Step step = authenticate(**next);
+        frames_.take();
+        if (step == Step::kEnds) return step;
+        continue;
+      }
       done = handle(**next);
       if (done == Done::kYes || done == Done::kFailed) frames_.take();
     }

@@ -69,7 +69,7 @@ class ClientSession {
   uint64_t idle_in_block_ms() const;
 
  private:
-  enum class Stage : uint8_t { kStartup, kOpen, kEnded };
+  enum class Stage : uint8_t { kStartup, kAuthentication, kOpen, kEnded };
 
   // A statement that Parse has named.
   struct Named {
@@ -124,6 +124,9 @@ class ClientSession {
 
   MessageWriter out() { return replies_.writer(); }
   Step start_session(ByteSpan body);
+  Step authenticate(const ClientMessage& message);
+  // Tells the client that it is who it says, and all that it wants to know first.
+  void admit();
   // The statements of a client's text.
   static std::vector<Query::Part> split(std::string_view text);
   Step refuse(std::string_view sqlstate, std::string_view message);
@@ -193,6 +196,11 @@ class ClientSession {
   ReplyQueue replies_;
   Settings settings_;
   std::shared_ptr<const SessionValues> values_;  // what functions say of it
+  std::string user_;
+  std::vector<std::string> unknown_options_;  // of the protocol, that the client asked for
+  bool is_newer_protocol_ = false;            // than 3.0
+  std::optional<ScramServer> scram_;          // while the client is asked
+  bool has_answered_ = false;                 // once
   Seat seat_;
   bool is_implicit_ = false;  // the block that is open
   bool skips_to_sync_ = false;

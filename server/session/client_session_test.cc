@@ -5,6 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "base/testing/test_directory.h"
 #include "server/testing/frontend.h"
 
@@ -30,7 +33,10 @@ class OneSeat final : public SessionHost {
   void cancel(uint32_t session, uint32_t) override { cancelled = session; }
   size_t free() const { return seats_.size(); }
 
+  const Users* users() const override { return asked.get(); }
+
   uint32_t cancelled = 0;
+  std::unique_ptr<const Users> asked;
 
  private:
   std::vector<std::unique_ptr<Connection>> seats_;
@@ -83,6 +89,20 @@ TEST_F(ClientSessionTest, StartsAsClientsExpect) {
               testing::IsSupersetOf({"S server_version", "S client_encoding", "S TimeZone", "S DateStyle",
                                      "S integer_datetimes", "S standard_conforming_strings", "K"}));
   EXPECT_EQ(lines.back(), "Z I");
+}
+
+TEST_F(ClientSessionTest, AStrangerIsAskedAndGetsNoFurther) {
+  const std::string path = directory_.path() + "/users";
+  std::ofstream(path) << "# the bank's\nann secret\n";
+  EXPECT_FALSE(Users::read(path).ok());
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+  host_.asked = std::make_unique<const Users>(*Users::read(path));
+  EXPECT_THAT(told(Frontend().startup("ann")), ElementsAre("R"));
+  EXPECT_THAT(told("SELECT 1"), ElementsAre("E 08P01"));
+  ClientSession other(host_, 8, 1);
+  EXPECT_THAT(told(other, Frontend().startup("nobody")), ElementsAre("R"));
+  EXPECT_THAT(told(other, Frontend().sasl_first("n,,n=,r=abc")), ElementsAre("R"));
+  EXPECT_THAT(told(other, Frontend().sasl("c=biws,r=abc,p=AAAA")), ElementsAre("E 08P01"));
 }
 
 TEST_F(ClientSessionTest, ACancelRequestReachesTheHost) {

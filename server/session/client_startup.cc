@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/random_number.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
 
@@ -14,6 +15,11 @@ constexpr uint32_t kProtocol3 = 3;
 constexpr uint32_t kCancelRequest = 80877102;
 constexpr uint32_t kSslRequest = 80877103;
 constexpr uint32_t kGssEncryptionRequest = 80877104;
+// Kinds of authentication requests.
+constexpr int32_t kAskSasl = 10;
+constexpr int32_t kSaslContinue = 11;
+constexpr int32_t kSaslFinal = 12;
+constexpr const char* kScram = "SCRAM-SHA-256";
 
 std::shared_ptr<const SessionValues> session_values(const std::string& user, const std::string& database,
                                                     uint32_t id) {
@@ -106,12 +112,69 @@ ClientSession::Step ClientSession::start_session(ByteSpan body) {
   if (!refusal_.empty()) return refuse(sqlstate::kTooManyConnections, refusal_);
   settings_.start_with("session_authorization", user);
   values_ = session_values(user, database.empty() ? user : database, id_);
+  user_ = user;
+  unknown_options_ = std::move(unknown);
+  is_newer_protocol_ = (code & 0xffff) != 0;
+  frames_.expect_messages();
+  const Users* users = host_.users();
+  if (users == nullptr) {
+    admit();
+    return Step::kWaits;
+  }
+  scram_.emplace(users->verifier(user),
+                 fmt::format("{:016x}{:016x}", unforeseen_number(), unforeseen_number()));
+  stage_ = Stage::kAuthentication;
   MessageWriter writer = out();
-  if ((code & 0xffff) != 0 || !unknown.empty()) {
+  writer.begin('R');
+  writer.i32(kAskSasl);
+  writer.text(kScram);
+  writer.u8(0);
+  writer.end();
+  return Step::kWaits;
+}
+
+ClientSession::Step ClientSession::authenticate(const ClientMessage& message) {
+  if (message.type != 'p')
+    return refuse(sqlstate::kProtocolViolation,
+                  "expected a SASL response of the client that is asked for one");
+  WireReader in(message.body);
+  Result<std::string> answer = std::string();
+  if (!has_answered_) {
+    const std::string_view mechanism = in.text();
+    const int32_t length = in.i32();
+    const ByteSpan first = in.bytes(length < 0 ? 0 : static_cast<size_t>(length));
+    if (!in.is_done() || mechanism != kScram)
+      return refuse(sqlstate::kProtocolViolation, "client selected an invalid SASL authentication mechanism");
+    answer = scram_->first(as_text(first));
+  } else {
+    answer = scram_->last(as_text(message.body));
+  }
+  if (!answer) {
+    const bool is_password = answer.error().kind == ErrorKind::kFailed;
+    return is_password ? refuse(sqlstate::kInvalidPassword,
+                                fmt::format("password authentication failed for user \"{}\"", user_))
+                       : refuse(sqlstate::kProtocolViolation, answer.error().message);
+  }
+  MessageWriter writer = out();
+  writer.begin('R');
+  writer.i32(has_answered_ ? kSaslFinal : kSaslContinue);
+  writer.raw(*answer);
+  writer.end();
+  if (has_answered_) {
+    scram_.reset();
+    admit();
+  }
+  has_answered_ = true;
+  return Step::kWaits;
+}
+
+void ClientSession::admit() {
+  MessageWriter writer = out();
+  if (is_newer_protocol_ || !unknown_options_.empty()) {
     writer.begin('v');  // NegotiateProtocolVersion
     writer.i32(kProtocol3 << 16);
-    writer.i32(static_cast<int64_t>(unknown.size()));
-    for (const std::string& name : unknown) writer.text(name);
+    writer.i32(static_cast<int64_t>(unknown_options_.size()));
+    for (const std::string& name : unknown_options_) writer.text(name);
     writer.end();
   }
   writer.begin('R');  // AuthenticationOk
@@ -124,9 +187,7 @@ ClientSession::Step ClientSession::start_session(ByteSpan body) {
   writer.end();
   write_ready('I');
   stage_ = Stage::kOpen;
-  frames_.expect_messages();
   frames_.trust();
-  return Step::kWaits;
 }
 
 }  // namespace mneme

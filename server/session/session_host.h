@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "embedding/embedded_database.h"
+#include "server/session/users.h"
 
 namespace mneme {
 
@@ -23,6 +24,8 @@ class SessionHost {
   // Whether a statement may wait for others' locks (two-phase locking): all of them are then for threads that
   // have time.
   virtual bool statements_wait() const { return false; }
+  // Nothing: every client is who it says.
+  virtual const Users* users() const { return nullptr; }
   // A client wants the statement that the session runs to end.
   virtual void cancel(uint32_t session, uint32_t secret) = 0;
 };

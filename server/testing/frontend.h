@@ -71,6 +71,16 @@ class Frontend {
       out.text(name);
     });
   }
+  Frontend& sasl_first(std::string_view text) {
+    return message('p', [&](MessageWriter& out) {
+      out.text("SCRAM-SHA-256");
+      out.i32(static_cast<int64_t>(text.size()));
+      out.raw(text);
+    });
+  }
+  Frontend& sasl(std::string_view text) {
+    return message('p', [&](MessageWriter& out) { out.raw(text); });
+  }
   Frontend& copy_data(std::string_view text) {
     return message('d', [&](MessageWriter& out) { out.raw(text); });
   }

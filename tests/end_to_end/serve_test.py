@@ -141,6 +141,20 @@ class Serve(EndToEndTest):
             self.assertIn(len(rows), (acknowledged, acknowledged + 1))
             self.assertEqual(rows, list(range(len(rows))))
 
+    def test_passwords(self):
+        users = self.folder / "users"
+        users.write_text("ann secret\n")
+        self.refuse(BAD_ARGUMENTS, ["chmod 600"], "serve", self.folder / "db", "--create", "--auth", "scram", "--users", users)
+        users.chmod(0o600)
+        self.refuse(BAD_ARGUMENTS, ["--auth scram", "--users"], "serve", self.folder / "db", "--create", "--users", users)
+        server = self.serve("--create", "--auth", "scram", "--users", users)
+        for user, password, wanted in (("ann", "secret", "1\n"), ("ann", "Secret", ""), ("bob", "secret", ""), ("ann", "", "")):
+            server.environment.update(PGUSER=user, PGPASSWORD=password)
+            result = server.client("psql", "-X", "-At", "-w", "-c", "SELECT 1")
+            self.assertEqual(result.stdout, wanted, self.told(result))
+            if not wanted:
+                self.assertRegex(result.stderr, "authentication failed|no password supplied")
+
     def test_what_cannot_be_served_is_refused(self):
         directory = self.folder / "none"
         self.refuse(BAD_ARGUMENTS, ["holds no database", "--create"], "serve", directory)

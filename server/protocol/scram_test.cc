@@ -1,0 +1,82 @@
+// Goal: who knows the password is let in, and who doesn't isn't; no bytes harm us.
+// Method: the exchange that RFC 7677 prints, a verifier of PostgreSQL 15, messages with a part changed.
+#include "server/protocol/scram.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+namespace mneme {
+namespace {
+
+// RFC 7677, section 3: the user is "user", the password "pencil".
+constexpr const char* kClientFirst = "n,,n=user,r=rOprNGfwEbeRWgbNEkqO";
+constexpr const char* kServerNonce = "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
+constexpr const char* kServerFirst =
+    "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096";
+constexpr const char* kClientFinal =
+    "c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+"
+    "Ute9ytag9zjfMHgsqmmiz7AndVQ=";
+constexpr const char* kServerFinal = "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
+
+ScramVerifier of_rfc(std::string_view password) {
+  const std::string salt("\x5b\x6d\x99\x68\x9d\x12\x35\x8e\xec\xa0\x4b\x14\x12\x36\xfa\x81", 16);
+  return ScramVerifier::of_password(password, salt);
+}
+
+TEST(Scram, TheExchangeOfTheRfc) {
+  ScramServer server(of_rfc("pencil"), kServerNonce);
+  EXPECT_EQ(*server.first(kClientFirst), kServerFirst);
+  EXPECT_EQ(*server.last(kClientFinal), kServerFinal);
+}
+
+TEST(Scram, AWrongPasswordIsRefused) {
+  ScramServer server(of_rfc("pencil2"), kServerNonce);
+  ASSERT_TRUE(server.first(kClientFirst).ok());
+  const Result<std::string> last = server.last(kClientFinal);
+  ASSERT_FALSE(last.ok());
+  EXPECT_THAT(last.error().message, testing::HasSubstr("the password is wrong"));
+}
+
+TEST(Scram, NobodyIsAskedAndRefused) {
+  const ScramVerifier nobody = ScramVerifier::of_nobody("user", "secret");
+  EXPECT_EQ(nobody.salt, ScramVerifier::of_nobody("user", "secret").salt);
+  EXPECT_NE(nobody.salt, ScramVerifier::of_nobody("other", "secret").salt);
+  ScramServer server(nobody, kServerNonce);
+  EXPECT_TRUE(server.first(kClientFirst).ok());
+  EXPECT_FALSE(server.last(kClientFinal).ok());
+}
+
+TEST(Scram, ReadsWhatPostgresKeeps) {
+  // CREATE ROLE r PASSWORD 'pencil' with the RFC's salt
+  const Result<ScramVerifier> read = ScramVerifier::parse(
+      "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:"
+      "wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->stored_key, of_rfc("pencil").stored_key);
+  EXPECT_EQ(read->server_key, of_rfc("pencil").server_key);
+  for (const char* bad : {"", "md5abc", "SCRAM-SHA-256$4096:x$y:z", "SCRAM-SHA-256$0:AAAA$AAAA:AAAA",
+                          "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3Otc:wfPLwcE6nTWh"})
+    EXPECT_FALSE(ScramVerifier::parse(bad).ok()) << bad;
+}
+
+TEST(Scram, ChangedMessagesAreRefused) {
+  std::mt19937 random(20261125);
+  for (int round = 0; round < 3000; ++round) {
+    std::string first = kClientFirst;
+    std::string last = kClientFinal;
+    std::string& changed = round % 2 == 0 ? first : last;
+    const size_t at = random() % changed.size();
+    const char before = changed[at];
+    changed[at] = static_cast<char>(random() % 256);
+    if (round % 5 == 0) changed.resize(at);
+    ScramServer server(of_rfc("pencil"), kServerNonce);
+    if (!server.first(first).ok()) continue;
+    if (changed.size() > at && changed[at] == before) continue;
+    // "y" for "n" in the flag changes what is signed, through the channel's binding.
+    EXPECT_FALSE(server.last(last).ok()) << first << " " << last;
+  }
+}
+
+}  // namespace
+}  // namespace mneme
