@@ -13,8 +13,9 @@
 //             helper, and one an open block. A client that finds none waits.
 // Bounds      clients; how long one may take to start; what a result may take, what may wait to be sent to a
 //             client, and how long it may leave it there; blocks, and how long one may be idle.
-// Access      clients are who they say, or show by a password that they are (users.h). TCP on loopback, and a Unix socket in a directory that is this user's alone. Every process of
-//             this machine may connect to the first.
+// Access      clients are who they say, or show by a password that they are (users.h). TCP on loopback, and a
+//             Unix socket in a directory that is this user's alone. Every process of this machine may connect
+//             to the first.
 // Threads     run(): its caller's, with those that it starts. stop(): any, and signal handlers.
 // Errors      start(): the address, the socket's directory. run(): the log has failed.
 #pragma once

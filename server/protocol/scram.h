@@ -4,10 +4,11 @@
 //     server.first(client-first-message) -> server-first-message
 //     server.last(client-final-message)  -> server-final-message: the client is who it says
 //
-// Unknown     a user that there is not is asked like any other (ScramVerifier::of_nobody), and fails at the end: so
-//             that no client learns who there is.
+// Unknown     a user that there is not is asked like any other (ScramVerifier::of_nobody), and fails at the
+//             end: so that no client learns who there is.
 // Not here    channel binding: a client that insists on it is refused.
-// Threads     one owner. Errors: what the client sends is no message of the protocol, or the password is wrong.
+// Threads     one owner. Errors: what the client sends is no message of the protocol, or the password is
+//             wrong.
 // Source      RFC 5802, RFC 7677; PostgreSQL 15, chapter 55.3.1.
 #pragma once
 

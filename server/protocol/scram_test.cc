@@ -47,6 +47,15 @@ TEST(Scram, NobodyIsAskedAndRefused) {
   EXPECT_FALSE(server.last(kClientFinal).ok());
 }
 
+TEST(Scram, WhatIsNotOfferedIsRefused) {
+  const auto refusal = [](std::string_view first) {
+    return ScramServer(of_rfc("pencil"), kServerNonce).first(first).error().message;
+  };
+  EXPECT_THAT(refusal("p=tls-server-end-point,,n=user,r=abc"), testing::HasSubstr("channel binding"));
+  EXPECT_THAT(refusal("n,a=other,n=user,r=abc"), testing::HasSubstr("another user"));
+  EXPECT_THAT(refusal("n,,m=1,n=user,r=abc"), testing::HasSubstr("malformed"));
+}
+
 TEST(Scram, ReadsWhatPostgresKeeps) {
   // CREATE ROLE r PASSWORD 'pencil' with the RFC's salt
   const Result<ScramVerifier> read = ScramVerifier::parse(

@@ -55,7 +55,9 @@ Result<Users> Users::read(const std::string& path) {
     ScramVerifier verifier;
     if (secret.starts_with("SCRAM-SHA-256$")) {
       Result<ScramVerifier> parsed = ScramVerifier::parse(secret);
-      if (!parsed) return invalid_argument("{}:{}: {}", path, number, parsed.error().message);
+      if (!parsed)
+        return Error{ErrorKind::kInvalidArgument,
+                     fmt::format("{}:{}: {}", path, number, parsed.error().message)};
       verifier = *std::move(parsed);
     } else {
       const std::string salt = fmt::format("{:016x}", unforeseen_number());

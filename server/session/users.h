@@ -4,7 +4,8 @@
 //             (pg_authid.rolpassword, SCRAM-SHA-256$...), or the password itself. Lines that begin with # are
 //             none. The file is for its owner alone, as a key is.
 // Threads     constant once read.
-// Errors      read(): the file is missing, may be read by others, or says what can't be: a sentence with the line.
+// Errors      read(): the file is missing, may be read by others, or says what can't be: a sentence with the
+//             line.
 #pragma once
 
 #include <functional>
