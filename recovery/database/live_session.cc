@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "procedures/ir/source_error.h"
+#include "procedures/values/numeric.h"
 #include "recovery/database/schema_change.h"
 
 namespace mneme {
@@ -26,6 +27,22 @@ bool is_alike(const BoundStatement& one, const BoundStatement& other) {
   };
   return std::ranges::equal(one.columns(), other.columns(), same_column) &&
          std::ranges::equal(one.parameters(), other.parameters(), same_kind);
+}
+
+// Numbers of fewer digits after the point than their parameter's type has get the type's: another execution
+// may have brought one of more digits. `widened` stays empty where there is none. False: a number gets too
+// large.
+bool widen(std::span<const Type> types, std::span<const uint8_t> scales, std::span<const Argument> parameters,
+           std::vector<Argument>& widened) {
+  for (size_t i = 0; i < scales.size(); ++i) {
+    const bool is_number = types[i].kind == TypeKind::kNumeric && !types[i].is_array;
+    if (!is_number || scales[i] >= types[i].scale || parameters[i].scalar.is_null()) continue;
+    if (widened.empty()) widened.assign(parameters.begin(), parameters.end());
+    int128 number = 0;
+    if (!rescale(parameters[i].scalar.as_numeric(), scales[i], types[i].scale, number)) return false;
+    widened[i] = Argument::of(Value::of_numeric(number));
+  }
+  return true;
 }
 
 }  // namespace
@@ -147,7 +164,12 @@ std::optional<StatementResult> LiveSession::execute(PreparedStatement& statement
     session_->fail_block();
     return failure_of(error);
   }
-  return session_->execute(*statement.bound_, parameters, rows);
+  std::vector<Argument> widened;
+  if (!widen(statement.bound_->parameters(), scales, parameters, widened)) {
+    session_->fail_block();
+    return StatementResult::failure(sqlstate::kOutOfRange, "numeric field overflow");
+  }
+  return session_->execute(*statement.bound_, widened.empty() ? parameters : widened, rows);
 }
 
 std::optional<StatementResult> LiveSession::control(const syntax::Command& command) {

@@ -203,6 +203,15 @@ TEST_F(ClientSessionTest, ParametersTakeTheirTypesFromTheContext) {
   EXPECT_THAT(
       told(Frontend().parse("SELECT id FROM item WHERE id = ANY ($1)").bind({"{3,1}"}).execute().sync()),
       ElementsAre("1", "2", "D 1", "D 3", "C SELECT 2", "Z I"));
+  // A value keeps its meaning where another execution brings more digits.
+  EXPECT_THAT(told(Frontend()
+                       .parse("SELECT id FROM item WHERE price = $1", "by_price")
+                       .bind({"2"}, "by_price", "two")
+                       .bind({"1.00000"}, "by_price", "one")
+                       .execute(0, "one")
+                       .execute(0, "two")
+                       .sync()),
+              ElementsAre("1", "2", "2", "D 1", "C SELECT 1", "D 2", "C SELECT 1", "Z I"));
   EXPECT_THAT(told(Frontend().parse("SELECT id FROM item WHERE id = $1").bind({"x"}).execute().sync()),
               ElementsAre("1", "E 22P02", "Z I"));
   EXPECT_THAT(told(Frontend().parse("SELECT id FROM item WHERE id = $2").sync()),
