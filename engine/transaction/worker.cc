@@ -39,7 +39,12 @@ void Worker::follow(const TableChanges& changes) {
   std::vector<std::pair<TableId, TableSlots>> slots;
   for (const TableChanges::Changed& changed : changes.changed) {
     TableSlots of_table{&changes.tables[changed.id.value]->rows(), {}};
-    if (changed.former) of_table.cache = std::move(slots_[changed.former->value].cache);
+    if (changed.former) {
+      of_table.cache = std::move(slots_[changed.former->value].cache);
+    } else {
+      // A table that was emptied or laid out anew has its indexes' numbers, and none of their nodes.
+      for (const TableIndex& index : changes.tables[changed.id.value]->indexes()) hints_[index.id.value] = {};
+    }
     slots.emplace_back(changed.id, std::move(of_table));
   }
   slots_.resize(changes.tables.size());
