@@ -105,11 +105,14 @@ class ServerStress : public testing::TestWithParam<bool> {
     options.threads = 2;
     options.blocks = kClients + 2;
     options.statements_wait = GetParam();
+    // However slow the machine is.
+    options.startup_patience = options.read_patience = std::chrono::hours(1);
     Concurrency concurrency;
     if (GetParam()) concurrency.control = ConcurrencyControl::kTwoPhaseLocking;
-    auto database = EmbeddedDatabase::open(
-        directory_.path() + "/db",
-        {.connections = seats_of(options), .execution = Execution::kInterpreted, .concurrency = concurrency});
+    auto database = EmbeddedDatabase::open(directory_.path() + "/db", {.connections = seats_of(options),
+                                                                       .execution = Execution::kInterpreted,
+                                                                       .concurrency = concurrency,
+                                                                       .lock_timeout = std::nullopt});
     ASSERT_TRUE(database.ok()) << database.error().message;
     database_ = *std::move(database);
     auto server = Server::start(*database_, options);
