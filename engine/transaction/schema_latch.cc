@@ -12,7 +12,7 @@ namespace {
 // A transaction takes microseconds; a block whose user thinks takes longer than any interval.
 constexpr std::chrono::microseconds kInsidePollInterval{50};
 
-// Of a transaction that rests.
+// Stands in the slot of a transaction that rests.
 constexpr uint32_t kNoThread = UINT32_MAX;
 
 // Never 0, and never that of another thread, be it one that has ended.

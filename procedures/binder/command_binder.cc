@@ -250,7 +250,7 @@ class LearnedTypes {
     for (const ir::Statement& statement : statements) {
       if (statement.expr) look_at(*statement.expr);
     }
-    // Of arrays, which are no values.
+    // An array is no value in an expression; the binder has noted its type at the variable.
     for (size_t i = 0; i < types_.size(); ++i) {
       if (types_[i].kind == TypeKind::kNull) types_[i] = procedure.variables[i].type;
     }

@@ -78,7 +78,7 @@ class Names {
   // LOCALTIMESTAMP, which then is a hidden argument of every call.
   VariableId call_time();
 
-  // Nothing: there is no such function.
+  // Returns what the session's function returns; nullptr if there is no such function.
   const SessionValue* session_value(const std::string& function) const;
 
   // Called for each part of an expression as it is bound. BETWEEN, IN and CASE have what they compare bound

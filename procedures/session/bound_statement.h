@@ -31,15 +31,15 @@ class BoundStatement {
 
   const syntax::Command& command() const { return *command_; }
   std::span<const Type> parameters() const { return parameters_; }
-  // Of the rows that it gives: none where it gives only a count.
+  // Returns the columns of the rows that it gives; a statement that gives only a count has none.
   std::span<const ResultColumn> columns() const { return columns_; }
-  // An operation that changes nothing.
+  // Returns whether it is an operation that changes nothing.
   bool is_read() const {
     return query_ && command_->operation->kind == ir::OperationKind::kSelect &&
            !command_->operation->for_update;
   }
 
-  // Nothing: it is the other kind.
+  // One of the two is there; the other returns nullptr.
   const BoundQuery* query() const { return query_ ? &*query_ : nullptr; }
   const BoundCall* call() const { return call_ ? &*call_ : nullptr; }
 

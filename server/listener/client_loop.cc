@@ -13,6 +13,8 @@ constexpr std::chrono::milliseconds kLookInterval{250};
 constexpr uint64_t kNanosecondsAMillisecond = 1'000'000;
 // What a client may leave unread before no more of its messages are handled.
 constexpr size_t kMostUnsentBytes = size_t{64} << 20;
+// What may wait of a client's messages: one that sends so much faster than it is served is cut off.
+constexpr size_t kMostWaitingBytes = size_t{256} << 20;
 
 }  // namespace
 
@@ -94,7 +96,17 @@ void ClientLoop::take(const SocketEvent& event) {
     return;
   }
   if (event.kind != SocketEvent::Kind::kReceived) return;
+  if (client.is_gone) return;
   client.heard_ns = monotonic_ns();
+  // What a helper's session has in hand is the helper's to look at.
+  const size_t waiting = client.is_away ? client.arrived.size() : client.session.waiting_bytes();
+  if (waiting + event.bytes.size() > kMostWaitingBytes) {
+    sockets_->abort(event.socket);
+    client.is_gone = true;
+    client.session.cancel();
+    active_.insert(event.socket);
+    return;
+  }
   if (client.is_away) {
     client.arrived.insert(client.arrived.end(), event.bytes.begin(), event.bytes.end());
     return;

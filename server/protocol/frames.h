@@ -4,8 +4,7 @@
 //             have no type
 // Bounds      a startup packet has 10,000 bytes at most, as in PostgreSQL. A message before the client is
 //             authenticated, too; later ones have kMostMessageBytes.
-// Memory      what has arrived and was not taken yet. Its owner receives no more while that is more than one
-//             message and kMostAhead bytes: is_full().
+// Memory      what has arrived and was not taken yet: waiting_bytes(), which its owner bounds.
 // Threads     one owner.
 // Errors      next(): a length that can't be. The connection is of no use then.
 #pragma once
@@ -35,6 +34,7 @@ class FrameReader {
   // The next message, which stays the next one until take(). Nothing: it is not whole yet.
   Result<std::optional<ClientMessage>> next();
   void take();
+  size_t waiting_bytes() const { return bytes_.size() - at_; }
 
   // The client has sent its startup packet: messages with a type follow. And: it is who it says.
   void expect_messages() { has_types_ = true; }

@@ -14,44 +14,26 @@ namespace {
 // so those of a longer COPY are committed a batch at a time.
 constexpr size_t kBatchBytes = size_t{96} << 10;
 
-// Rows as lines of COPY.
-class CopyRows final : public ResultSink {
+// Keeps rows as lines of COPY.
+class CopyRows final : public KeptRows {
  public:
-  CopyRows(const CopyStatement& copy, std::vector<std::byte>& bytes)
-      : copy_(copy), out_(bytes), begin_(out_.mark()) {}
-
-  void begin(std::span<const ResultColumn> columns) override {
-    columns_ = columns;
-    out_.take_back(begin_);
-    is_too_large_ = false;
-    count_ = 0;
-  }
-  void add(std::span<const Argument> row) override {
-    if (out_.mark() - begin_ > kMostResultBytes) {
-      is_too_large_ = true;
-      return;
-    }
-    texts_.clear();
-    for (size_t i = 0; i < row.size(); ++i) texts_.push_back(print_argument(columns_[i].type, row[i]));
-    line_.clear();
-    write_copy_row(copy_, texts_, line_);
-    out_.begin('d');
-    out_.raw(line_);
-    out_.end();
-    ++count_;
-  }
-  size_t count() const { return count_; }
-  bool is_too_large() const { return is_too_large_; }
+  CopyRows(const CopyStatement& copy, std::vector<std::byte>& bytes) : KeptRows(bytes), copy_(copy) {}
 
  private:
+  void write(std::span<const ResultColumn> columns, std::span<const Argument> row,
+             MessageWriter& out) override {
+    texts_.clear();
+    for (size_t i = 0; i < row.size(); ++i) texts_.push_back(print_argument(columns[i].type, row[i]));
+    line_.clear();
+    write_copy_row(copy_, texts_, line_);
+    out.begin('d');
+    out.raw(line_);
+    out.end();
+  }
+
   const CopyStatement& copy_;
-  std::span<const ResultColumn> columns_;
-  MessageWriter out_;
-  const size_t begin_;
   std::vector<std::optional<std::string>> texts_;
   std::string line_;
-  size_t count_ = 0;
-  bool is_too_large_ = false;
 };
 
 std::string column_list(const CopyStatement& copy) {
@@ -218,7 +200,8 @@ ClientSession::Done ClientSession::copy_rows() {
     }
     const std::optional<StatementResult> inserted =
         seat_.session().execute(*copy_in_->insert, values, scales, none);
-    if (!inserted || !inserted->ok()) return fail_copy(*inserted);
+    CHECK(inserted.has_value());  // the open block keeps changes of the schema off
+    if (!inserted->ok()) return fail_copy(*inserted);
     ++copy_in_->rows;
     copy_in_->rows_in_batch += 1;
     copy_in_->batch_bytes += bytes + 32;

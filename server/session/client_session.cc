@@ -105,7 +105,7 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
         StatementResult cancelled =
             StatementResult::failure(sqlstate::kQueryCanceled, "canceling statement due to user request");
         report(cancelled);
-        seat_.is_taken() ? seat_.session().fail_block() : void();
+        if (seat_.is_taken()) seat_.session().fail_block();
         if (query_) {
           end_query();
         } else {
@@ -146,10 +146,12 @@ void ClientSession::report(const StatementResult& failure, std::string_view text
 
 void ClientSession::report_notices(const StatementResult& result) {
   MessageWriter writer = out();
+  const std::string least = settings_.get("client_min_messages").value_or("notice");
+  if (least == "error") return;
   if (!result.warning.empty()) {
     write_report({.severity = Severity::kWarning, .sqlstate = "25001", .message = result.warning}, writer);
   }
-  for (std::string_view rest = result.notice; !rest.empty();) {
+  for (std::string_view rest = least == "warning" ? std::string_view() : result.notice; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     write_report({.severity = Severity::kNotice, .sqlstate = "00000", .message = rest.substr(0, end)},
                  writer);
@@ -275,8 +277,11 @@ ClientSession::Done ClientSession::run_query() {
 
 void ClientSession::end_query() {
   if (is_implicit_) {
+    // ReadyForQuery tells the client that its statements are committed, and so waits for their record.
+    const size_t mark = replies_.mark();
     const Ran ended = end_implicit_block();
     if (!ended.result.ok()) report(ended.result);
+    if (ended.result.lsn) replies_.hold(mark, *ended.result.lsn);
   }
   report_settings();
   write_ready(state());

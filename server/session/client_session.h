@@ -47,6 +47,9 @@ class ClientSession {
 
   void receive(ByteSpan bytes) { frames_.receive(bytes); }
 
+  // What has arrived and was not handled yet.
+  size_t waiting_bytes() const { return frames_.waiting_bytes(); }
+
   enum class Step : uint8_t {
     kWaits,  // for the client
     kRetry,  // for a seat, or for a change of the schema: call again soon

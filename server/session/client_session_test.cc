@@ -353,6 +353,19 @@ TEST_F(ClientSessionTest, SettingsAreTakenBackWithTheirBlock) {
   EXPECT_THAT(told("SHOW TRANSACTION ISOLATION LEVEL"), testing::Contains("D serializable"));
 }
 
+TEST_F(ClientSessionTest, AQueryOfSeveralStatementsWaitsForItsRecord) {
+  start();
+  session_.receive(Frontend().query("DELETE FROM item WHERE id = 1; DELETE FROM item WHERE id = 2").take());
+  session_.advance(ClientSession::Waiting::kNever);
+  ASSERT_TRUE(session_.replies().gate());
+  const Lsn gate = *session_.replies().gate();
+  Replies replies;
+  replies.add(session_.replies().take(gate));
+  EXPECT_THAT(replies.take(), ElementsAre("C DELETE 1", "C DELETE 1"));
+  replies.add(session_.replies().take(Lsn{gate.value + 1}));
+  EXPECT_THAT(replies.take(), ElementsAre("Z I"));
+}
+
 TEST_F(ClientSessionTest, AReplyWaitsForItsRecord) {
   start();
   session_.receive(Frontend().query("DELETE FROM item WHERE id = 1").take());

@@ -55,8 +55,7 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command) {
   }
   syntax::Command wanted;
   wanted.kind = command.kind;
-  wanted.read_only = command.read_only ||
-                     (command.kind == Kind::kBegin && settings_.get("default_transaction_read_only") == "on");
+  wanted.read_only = command.read_only;
   std::optional<StatementResult> result = seat_.session().control(wanted);
   if (!result) return {Done::kRetry};
   if (is_implicit_) {

@@ -40,7 +40,7 @@ const std::vector<Settings::Parameter>& Settings::parameters() {
       {"backslash_quote", "safe_encoding", "safe_encoding"},
       {"bytea_output", "hex", "hex"},
       {"client_encoding", "UTF8", "utf8,utf-8,unicode,'utf8',sql_ascii", true},
-      {"client_min_messages", "notice", "*"},
+      {"client_min_messages", "notice", "debug5,debug4,debug3,debug2,debug1,debug,log,notice,warning,error"},
       {"DateStyle", "ISO, MDY", "iso,iso, mdy,iso,mdy,iso, dmy,iso,dmy,iso, ymd,iso,ymd", true},
       {"default_transaction_deferrable", "off", kOff},
       {"default_transaction_isolation", "serializable", kLevels},
