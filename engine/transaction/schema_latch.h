@@ -42,7 +42,7 @@ class SchemaLatch {
   // for that change.
   enum class Entered { kInside, kOwnBlock };
   [[nodiscard]] Entered enter(WorkerId slot);
-  // As enter(), but false where it would have to wait.
+  // Enters like enter(), but returns false where that would have to wait.
   [[nodiscard]] bool try_enter(WorkerId slot);
   // The transaction in the slot, which is entered, goes on, on this thread.
   void go_on(WorkerId slot);

@@ -151,7 +151,7 @@ void bind_alteration(const syntax::Alteration& alteration, Catalog& catalog) {
   if (!added) refuse(constraint.where, "{}", added.error().message);
 }
 
-// As PostgreSQL names an index that its statement doesn't.
+// Names an index as PostgreSQL does where its statement gives no name.
 std::string index_name(const syntax::Index& index, const Catalog& catalog) {
   if (!index.name.empty()) return index.name.text;
   std::string base = index.table.text;

@@ -70,7 +70,7 @@ class Change {
         program_(rewritten_ ? *rewritten_ : program),
         command_(command) {}
 
-  // Nothing: there is nothing to change.
+  // Returns nullptr where there is nothing to change.
   std::unique_ptr<Program> make() {
     if (command_.kind == syntax::Command::Kind::kCreate) return create(*command_.definition);
     if (command_.kind == syntax::Command::Kind::kDrop) return drop_all();

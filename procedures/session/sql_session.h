@@ -40,7 +40,7 @@ struct StatementResult {
   std::string notice = {};                                    // lines, or empty
   std::string sqlstate;                                       // of a failure
   std::string message;
-  // Of the failure in the statement's text, where it has one: "line 1:8: " begins the message then.
+  // The place of the failure in the statement's text; where there is one, "line 1:8: " begins the message.
   ir::SourceLocation where = {};
   // The client may be told once this is durable; nothing: at once. Of a result that run() returns it is.
   std::optional<Lsn> lsn = std::nullopt;
@@ -92,7 +92,7 @@ class SqlSession {
                           ResultSink& rows);
   // BEGIN, COMMIT and ROLLBACK, without waiting.
   StatementResult control(const syntax::Command& command);
-  // Of any other statement in a block that has failed.
+  // Returns what a statement gets in a block that has failed.
   static StatementResult in_failed_block();
   // The log makes the result durable, or says why it can't.
   StatementResult durable(StatementResult result);
@@ -126,7 +126,7 @@ class SqlSession {
   enum class Ran { kCompleted, kConflict, kFailed };
   // Runs the body in the open transaction.
   Ran run_body(const RunRequest& request, StatementResult& failure);
-  // Of the transaction whose statement raised.
+  // Ends the transaction whose statement raised.
   Ran roll_back(StatementResult& failure);
   Ran commit(StatementResult& result);
   StatementResult log_failure() const;

@@ -41,7 +41,7 @@ class PreparedStatement {
       : command_(std::move(command)), given_(std::move(given)), session_(std::move(session)) {}
 
   const syntax::Command& command() const { return *command_; }
-  // Nothing before prepare(), and for statements that are not bound: BEGIN, CREATE ...
+  // Returns nullptr before prepare(), and for statements that are never bound: BEGIN, CREATE ...
   const BoundStatement* bound() const { return bound_.get(); }
 
  private:

@@ -29,9 +29,9 @@ struct ScramVerifier {
 
   static ScramVerifier of_password(std::string_view password, std::string_view salt,
                                    uint32_t iterations = 4096);
-  // As PostgreSQL keeps it: SCRAM-SHA-256$4096:SALT$STORED:SERVER, in Base64.
+  // Reads a verifier as PostgreSQL keeps it: SCRAM-SHA-256$4096:SALT$STORED:SERVER, in Base64.
   static Result<ScramVerifier> parse(std::string_view text);
-  // Of a user that there is not, always the same for a name.
+  // Makes the verifier of a user who does not exist, always the same one for a name.
   static ScramVerifier of_nobody(std::string_view name, std::string_view secret);
 };
 

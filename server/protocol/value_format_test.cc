@@ -22,7 +22,7 @@ std::string hex(ByteSpan bytes) {
   return text;
 }
 
-// Without the length.
+// Returns the value's bytes without the length before them.
 std::vector<std::byte> written(const Type& type, const Value& value, ValueFormat format) {
   std::vector<std::byte> bytes;
   MessageWriter out(bytes);

@@ -88,7 +88,7 @@ class MessageWriter {
   void i32(int64_t value) { integer(static_cast<uint32_t>(value)); }
   void i64(int64_t value) { integer(static_cast<uint64_t>(value)); }
   void bytes(ByteSpan bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
-  // Without a zero at its end.
+  // Appends the text without a zero at its end.
   void raw(std::string_view text) { bytes(as_bytes(text)); }
   // What stands behind a zero in the text can't be written, and is left out.
   void text(std::string_view text) {

@@ -281,7 +281,7 @@ void ClientSession::hand_out(Portal& portal, int32_t most) {
   portal.at += end;
   const bool is_limited = most > 0 && count == static_cast<size_t>(most);
   if (is_limited && portal.at < portal.rows.size()) return write_bare('s', writer);
-  // Of a SELECT the tag counts what this Execute has given, as PostgreSQL has it.
+  // A SELECT's tag counts the rows that this Execute has given, as PostgreSQL's does.
   const bool is_select = portal.tag.starts_with("SELECT");
   write_command_complete(is_select ? fmt::format("SELECT {}", count) : portal.tag, writer);
 }

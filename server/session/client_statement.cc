@@ -306,7 +306,7 @@ CopyStatement read_copy(Tokens& tokens) {
 constexpr std::string_view kIdle[] = {"vacuum",   "analyze", "checkpoint", "listen",
                                       "unlisten", "reindex", "cluster"};
 
-// Nothing: the statement is SQL's.
+// Returns nullopt where the statement is SQL's.
 std::optional<ClientStatement> read_own(std::string_view text) {
   Tokens tokens(text);
   ClientStatement statement;

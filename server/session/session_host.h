@@ -24,7 +24,7 @@ class SessionHost {
   // Whether a statement may wait for others' locks (two-phase locking): all of them are then for threads that
   // have time.
   virtual bool statements_wait() const { return false; }
-  // Nothing: every client is who it says.
+  // Returns nullptr where every client is taken for who it says it is.
   virtual const Users* users() const { return nullptr; }
   // A client wants the statement that the session runs to end.
   virtual void cancel(uint32_t session, uint32_t secret) = 0;

@@ -21,7 +21,7 @@ namespace mneme {
 class Users {
  public:
   static Result<Users> read(const std::string& path);
-  // Of a name that there is not it is one that no password fits.
+  // A name that is not in the file gets a verifier that no password fits.
   ScramVerifier verifier(std::string_view name) const;
 
  private:

@@ -124,7 +124,7 @@ class Replies {
     return lines;
   }
 
-  // Nothing is left of a message that hasn't come.
+  // Returns whether all messages that have begun are there whole.
   bool is_whole() const { return bytes_.empty(); }
 
  private:
