@@ -49,6 +49,20 @@ class Arena {
     return {at, text.size()};
   }
 
+  // A place to go back to: what was allocated since is given back, and what was there before stays.
+  struct Mark {
+    size_t chunk;
+    size_t used;
+  };
+  Mark mark() const { return {current_, used_}; }
+  void rewind(const Mark& mark) {
+    if (chunks_.empty()) return;
+    current_ = mark.chunk;
+    base_ = chunks_[current_].memory.get();
+    limit_ = chunks_[current_].bytes;
+    used_ = mark.used;
+  }
+
   void reset() {
     current_ = 0;
     if (chunks_.empty()) return;

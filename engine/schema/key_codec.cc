@@ -150,6 +150,7 @@ void KeyCodec::append(const Part& part, const Value& value, std::byte* to) const
       std::memset(to + text.size(), 0, part.bytes - text.size());
       return;
     }
+    case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;
   }

@@ -39,6 +39,7 @@ void RowCodec::add(const RowLayout& layout, ColumnId column) {
     case TypeKind::kVarchar:
       step.width = Width::kText;
       break;
+    case TypeKind::kDecimal:
     case TypeKind::kNull:
       CHECK(false && "a column has a type");
   }

@@ -36,6 +36,7 @@ Shape shape_of(const Type& type) {
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return {2u + type.length, 2};
+    case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;
   }
@@ -168,6 +169,7 @@ Value RowLayout::get(const std::byte* image, ColumnId column) const {
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return Value::of_text({reinterpret_cast<const char*>(at + 2), load<uint16_t>(at)});
+    case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;
   }
@@ -207,6 +209,7 @@ void RowLayout::set(std::byte* image, ColumnId column, const Value& value) const
       if (!text.empty()) std::memmove(at + 2, text.data(), text.size());
       return;
     }
+    case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;
   }

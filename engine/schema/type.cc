@@ -28,6 +28,8 @@ std::string to_string(const Type& type) {
         return type.length == 0 ? "varchar" : fmt::format("varchar({})", type.length);
       case TypeKind::kTimestamp:
         return "timestamp";
+      case TypeKind::kDecimal:
+        return "numeric";
       case TypeKind::kNull:
         return "null";
     }

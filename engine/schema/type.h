@@ -18,6 +18,7 @@ enum class TypeKind : uint8_t {
   kChar,       // char(n): trailing blanks count for nothing, and are not kept
   kVarchar,    // varchar(n), and text with a bound (see Catalog)
   kTimestamp,  // microseconds since 2000-01-01 00:00:00, without time zone
+  kDecimal,    // exact, its digits after the point its own: of queries alone, never stored
   kNull,       // the type of a bare NULL, until its context gives it one
 };
 
@@ -37,7 +38,7 @@ struct Type {
   bool is_integer() const {
     return kind == TypeKind::kSmallInt || kind == TypeKind::kInt || kind == TypeKind::kBigInt;
   }
-  bool is_exact() const { return is_integer() || kind == TypeKind::kNumeric; }
+  bool is_exact() const { return is_integer() || kind == TypeKind::kNumeric || kind == TypeKind::kDecimal; }
   bool is_number() const { return is_exact() || kind == TypeKind::kDouble; }
   bool is_string() const { return kind == TypeKind::kChar || kind == TypeKind::kVarchar; }
   Type element() const {

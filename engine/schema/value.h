@@ -31,6 +31,12 @@ class Value {
   static constexpr Value of_numeric(int128 v) {
     return Value(static_cast<uint64_t>(v), static_cast<uint64_t>(v >> 64), Kind::kNumeric);
   }
+  // Of a type kDecimal: v / 10^digits.
+  static constexpr Value of_decimal(int128 v, uint8_t digits) {
+    Value value = of_numeric(v);
+    value.digits_ = digits;
+    return value;
+  }
   static Value of_double(double v) { return Value(std::bit_cast<uint64_t>(v), 0, Kind::kDouble); }
   static Value of_text(std::string_view v) {
     return Value(reinterpret_cast<uint64_t>(v.data()), v.size(), Kind::kText);
@@ -43,6 +49,8 @@ class Value {
   int128 as_numeric() const {
     return static_cast<int128>(static_cast<unsigned __int128>(high_) << 64 | low_);
   }
+  // The digits after the point, of a value of type kDecimal alone.
+  uint8_t digits() const { return digits_; }
   double as_double() const { return std::bit_cast<double>(low_); }
   std::string_view as_text() const { return {reinterpret_cast<const char*>(low_), high_}; }
 
@@ -52,6 +60,7 @@ class Value {
   uint64_t low_ = 0;
   uint64_t high_ = 0;
   Kind kind_ = Kind::kNull;
+  uint8_t digits_ = 0;
 };
 
 }  // namespace mneme

@@ -337,6 +337,14 @@ void choose_access(const Catalog& catalog, const std::vector<TableId>& tables, s
   }
 }
 
+std::optional<TablePath> find_path(const Catalog& catalog, TableId table, uint8_t source,
+                                   const std::vector<Expr>& conditions) {
+  const ir::Operation no_order;
+  Candidate best = PathFinder(catalog, conditions, no_order).find(table, source, std::nullopt, false);
+  if (best.score < 0) return std::nullopt;
+  return TablePath{std::move(best.access.path), std::move(best.settled), best.is_lookup, best.score};
+}
+
 bool is_fixed(const Catalog& catalog, std::span<const TableAccess> access, PathColumn column) {
   return fixing_value(catalog, access, column) != nullptr;
 }

@@ -28,6 +28,18 @@ void split_conjunction(ir::Expr condition, std::vector<ir::Expr>& parts);
 void choose_access(const Catalog& catalog, const std::vector<TableId>& tables,
                    std::vector<ir::Expr> conditions, ir::Operation& operation);
 
+// The best path to one table, whose columns the conditions call `source`, while those of other sources are
+// known: without a filter. `settled`: the conditions that the path sees to. `is_lookup`: a key column is
+// fixed. Nothing where the table has no index that could be read as a whole.
+struct TablePath {
+  ir::AccessPath path;
+  std::vector<size_t> settled;
+  bool is_lookup = false;
+  int score = 0;  // of two, the higher one finds fewer rows
+};
+std::optional<TablePath> find_path(const Catalog& catalog, TableId table, uint8_t source,
+                                   const std::vector<ir::Expr>& conditions);
+
 struct PathColumn {
   uint8_t source;
   ColumnId column;

@@ -41,6 +41,14 @@ ColumnName column_name(const syntax::Expr& expr) {
       return {"timestamp", true};
     case syntax::ExprKind::kEmptyArray:
       return {"array", false};
+    case syntax::ExprKind::kExists:
+      return {"exists", false};
+    case syntax::ExprKind::kScalarQuery: {
+      const auto& select = expr.query->first.select;
+      if (!select || select->items.empty() || select->items[0].star) return {};
+      const std::string name = column_name_of(select->items[0]);
+      return {name, name.empty()};
+    }
     case syntax::ExprKind::kCast:
     case syntax::ExprKind::kCase: {
       const bool is_cast = expr.kind == syntax::ExprKind::kCast;

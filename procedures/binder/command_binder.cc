@@ -234,54 +234,48 @@ class CallBinder {
 
 }  // namespace
 
+bool LearnedTypes::any_unknown(std::span<const Type> types) {
+  return std::ranges::any_of(types, [](const Type& type) { return type.kind == TypeKind::kNull; });
+}
+
+void LearnedTypes::look_at(const ir::Expr& part) {
+  if (part.kind != ir::ExprKind::kVariable || part.variable.value >= types_.size()) return;
+  const size_t number = part.variable.value;
+  const bool is_first = !places_[number] || std::pair(part.where.line, part.where.column) <
+                                                std::pair(places_[number]->line, places_[number]->column);
+  if (part.type.kind == TypeKind::kNull || !is_first) return;
+  if (!places_[number] && types_[number].kind != TypeKind::kNull) return;  // it was given
+  places_[number] = part.where;
+  types_[number] = part.type;
+  types_[number].precision = 0;
+  types_[number].length = 0;
+}
+
+void LearnedTypes::finish(const ir::Procedure& procedure) {
+  // An array is no value in an expression; the binder has noted its type at the variable.
+  for (size_t i = 0; i < types_.size(); ++i) {
+    if (types_[i].kind == TypeKind::kNull) types_[i] = procedure.variables[i].type;
+  }
+  for (size_t i = 0; i < types_.size(); ++i) {
+    if (types_[i].kind != TypeKind::kNull) continue;
+    refuse_as(sqlstate::kIndeterminateType, procedure.where, "could not determine data type of parameter ${}",
+              i + 1);
+  }
+}
+
 namespace {
 
-constexpr const char* kIndeterminateType = "42P18";
-
-// What the binding of a statement has said of its parameters: the type of each is that of the first place
-// that names it.
-class LearnedTypes {
- public:
-  explicit LearnedTypes(std::vector<Type>& types) : types_(types), places_(types.size()) {}
-
-  void look_at(const ir::Procedure& procedure, std::span<const ir::Statement> statements) {
-    for (const ir::Operation& operation : procedure.operations)
-      ir::for_each_expression(operation, [&](const ir::Expr& whole) { look_at(whole); });
-    for (const ir::Statement& statement : statements) {
-      if (statement.expr) look_at(*statement.expr);
-    }
-    // An array is no value in an expression; the binder has noted its type at the variable.
-    for (size_t i = 0; i < types_.size(); ++i) {
-      if (types_[i].kind == TypeKind::kNull) types_[i] = procedure.variables[i].type;
-    }
-    for (size_t i = 0; i < types_.size(); ++i) {
-      if (types_[i].kind != TypeKind::kNull) continue;
-      refuse_as(kIndeterminateType, procedure.where, "could not determine data type of parameter ${}", i + 1);
-    }
+void learn(const ir::Procedure& procedure, std::span<const ir::Statement> statements,
+           std::vector<Type>& types) {
+  LearnedTypes learned(types);
+  const auto look_at = [&](const ir::Expr& whole) {
+    ir::walk(whole, [&](const ir::Expr& part) { learned.look_at(part); });
+  };
+  for (const ir::Operation& operation : procedure.operations) ir::for_each_expression(operation, look_at);
+  for (const ir::Statement& statement : statements) {
+    if (statement.expr) look_at(*statement.expr);
   }
-
- private:
-  void look_at(const ir::Expr& whole) {
-    ir::walk(whole, [&](const ir::Expr& part) {
-      if (part.kind != ir::ExprKind::kVariable || part.variable.value >= types_.size()) return;
-      const size_t number = part.variable.value;
-      const bool is_first = !places_[number] || std::pair(part.where.line, part.where.column) <
-                                                    std::pair(places_[number]->line, places_[number]->column);
-      if (part.type.kind == TypeKind::kNull || !is_first) return;
-      if (!places_[number] && types_[number].kind != TypeKind::kNull) return;  // it was given
-      places_[number] = part.where;
-      types_[number] = part.type;
-      types_[number].precision = 0;
-      types_[number].length = 0;
-    });
-  }
-
-  std::vector<Type>& types_;
-  std::vector<std::optional<ir::SourceLocation>> places_;
-};
-
-bool has_unknown(std::span<const Type> types) {
-  return std::ranges::any_of(types, [](const Type& type) { return type.kind == TypeKind::kNull; });
+  learned.finish(procedure);
 }
 
 BoundQuery bind_query_deep(const Program& program, const syntax::Operation& operation,
@@ -333,8 +327,8 @@ BoundQuery bind_query(const Program& program, const syntax::Operation& operation
                       std::vector<Type>& parameters, const SessionValues* session) {
   return on_deep_stack([&] {
     BoundQuery bound = bind_query_deep(program, operation, parameters, session);
-    if (!has_unknown(parameters)) return bound;
-    LearnedTypes(parameters).look_at(bound.procedure, bound.body.statements);
+    if (!LearnedTypes::any_unknown(parameters)) return bound;
+    learn(bound.procedure, bound.body.statements, parameters);
     return bind_query_deep(program, operation, parameters, session);
   });
 }
@@ -342,8 +336,8 @@ BoundQuery bind_query(const Program& program, const syntax::Operation& operation
 BoundCall bind_call(const Program& program, const syntax::Command& call, std::vector<Type>& parameters) {
   return on_deep_stack([&] {
     BoundCall bound = bind_call_deep(program, call, parameters);
-    if (!has_unknown(parameters)) return bound;
-    LearnedTypes(parameters).look_at(bound.procedure, bound.procedure.body);
+    if (!LearnedTypes::any_unknown(parameters)) return bound;
+    learn(bound.procedure, bound.procedure.body, parameters);
     return bind_call_deep(program, call, parameters);
   });
 }

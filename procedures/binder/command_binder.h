@@ -57,6 +57,25 @@ struct BoundCall {
   std::vector<Array> arrays;  // by the callee's parameters
 };
 
+// What the binding of a statement says of its parameters: the type of each is that of the first place that
+// names it.
+class LearnedTypes {
+ public:
+  // `types`: of the parameters, kNull where they are not given.
+  explicit LearnedTypes(std::vector<Type>& types) : types_(types), places_(types.size()) {}
+
+  // A part of an expression, which may be a parameter.
+  void look_at(const ir::Expr& part);
+  // After the last part. Throws SourceError where a type is still not known.
+  void finish(const ir::Procedure& procedure);
+
+  static bool any_unknown(std::span<const Type> types);
+
+ private:
+  std::vector<Type>& types_;
+  std::vector<std::optional<ir::SourceLocation>> places_;
+};
+
 // `parameters`: the types of the statement's, kNull where they are not given; they are all known afterwards.
 // Both throw SourceError.
 // `session`: of the client, where there is one.

@@ -134,6 +134,9 @@ bool can_raise(const Expr& expr) {
     case ExprKind::kFunction:
       raises = expr.function > Function::kLeast;
       break;
+    case ExprKind::kQuery:
+      raises = true;
+      break;
     default:
       break;
   }
@@ -195,6 +198,8 @@ bool ConstantFolder::fold_part(Expr& expr) {
       return fold_generic(expr);
     case ExprKind::kInList:
       return fold_in_list(expr);
+    case ExprKind::kQuery:
+      return std::ranges::all_of(expr.args, [&](Expr& arg) { return fold_part(arg); });
     default:
       return fold_generic(expr);
   }

@@ -6,6 +6,7 @@
 
 #include "base/memory/arena.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/values/decimal.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {
@@ -102,6 +103,7 @@ int number_rank(const Type& type) {
     case TypeKind::kBigInt:
       return 3;
     case TypeKind::kNumeric:
+    case TypeKind::kDecimal:
       return 4;
     case TypeKind::kDouble:
       return 5;
@@ -231,13 +233,17 @@ bool is_string_like(const Expr& expr) {
 }
 
 [[noreturn]] void refuse_pair(ir::SourceLocation where, const Type& left, const Type& right) {
-  refuse(where, "{} and {} do not meet without a cast; write CAST(... AS type) on one side", to_string(left),
-         to_string(right));
+  refuse_as(sqlstate::kUndefinedFunction, where,
+            "{} and {} do not meet without a cast; write CAST(... AS type) on one side", to_string(left),
+            to_string(right));
 }
 
 void widen_numbers(Expr& left, Expr& right, bool same_scale, ir::SourceLocation where) {
   if (number_rank(left.type) == 0 || number_rank(right.type) == 0) refuse_pair(where, left.type, right.type);
-  const Type& wider = number_rank(left.type) >= number_rank(right.type) ? left.type : right.type;
+  const bool own_digits = left.type.kind == TypeKind::kDecimal || right.type.kind == TypeKind::kDecimal;
+  const Type& wider = own_digits && left.type.is_exact() && right.type.is_exact() ? kDecimalType
+                      : number_rank(left.type) >= number_rank(right.type)         ? left.type
+                                                                                  : right.type;
   if (wider.kind != TypeKind::kNumeric) {
     const Type target = wider;
     left = convert(std::move(left), target);
@@ -341,9 +347,9 @@ Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what
   const Type& from = expr.type;
   const bool numbers = from.is_number() && target.is_number();
   if (!numbers && from.kind != target.kind && !target.is_string()) {
-    refuse(expr.where,
-           "{} is of type {}; a value of type {} is not assigned to it without a cast, CAST(... AS {})", what,
-           to_string(target), to_string(from), to_string(target));
+    refuse_as(sqlstate::kDatatypeMismatch, expr.where,
+              "{} is of type {}; a value of type {} is not assigned to it without a cast, CAST(... AS {})",
+              what, to_string(target), to_string(from), to_string(target));
   }
   if (target.is_string() && !from.is_string()) return convert(convert_to_text(std::move(expr)), target);
   return convert(std::move(expr), target);
@@ -372,7 +378,8 @@ Expr convert_explicitly(Expr expr, const Type& target) {
                         (from.kind == TypeKind::kBoolean && target.kind == TypeKind::kInt) ||
                         (from.kind == TypeKind::kInt && target.kind == TypeKind::kBoolean);
   if (!possible) {
-    refuse(expr.where, "PostgreSQL has no cast from {} to {}", to_string(from), to_string(target));
+    refuse_as(sqlstate::kCannotCoerce, expr.where, "PostgreSQL has no cast from {} to {}", to_string(from),
+              to_string(target));
   }
   expr.text_varies = false;
   return convert(std::move(expr), target);
@@ -395,6 +402,12 @@ Expr convert_to_text(Expr expr) {
   if (expr.type.kind == TypeKind::kNumeric || expr.type.kind == TypeKind::kTimestamp)
     require_certain_text(expr, "this text");
   return make_cast(std::move(expr), text_type(), false);
+}
+
+Expr with_own_digits(Expr expr) {
+  if (!expr.type.is_exact()) return expr;
+  expr.text_varies = false;
+  return convert(std::move(expr), kDecimalType);
 }
 
 void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where) {
@@ -473,6 +486,11 @@ void require_certain_text(const Expr& expr, std::string_view what) {
          what);
 }
 
+static bool any_own_digits(const std::vector<Expr*>& results) {
+  return std::ranges::any_of(results,
+                             [](const Expr* result) { return result->type.kind == TypeKind::kDecimal; });
+}
+
 Type unify_results(const std::vector<Expr*>& results, std::string_view construct, bool& text_varies) {
   std::optional<Type> common;
   for (const Expr* result : results) {
@@ -491,11 +509,13 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
       // As PostgreSQL: the first one's type, but nothing's bound.
       common->length = 0;
     } else if (common->kind != type.kind) {
-      refuse(result->where, "{} has results of types {} and {}, which do not meet without a cast", construct,
-             to_string(*common), to_string(type));
+      refuse_as(sqlstate::kDatatypeMismatch, result->where,
+                "{} has results of types {} and {}, which do not meet without a cast", construct,
+                to_string(*common), to_string(type));
     }
   }
   if (!common) common = text_type();
+  if (common->is_exact() && any_own_digits(results)) common = kDecimalType;
   text_varies = false;
   // A quoted number may have more digits after the point than the others, and a quoted string more
   // characters: a literal has no bound, and with one among them the result has none.

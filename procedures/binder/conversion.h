@@ -44,6 +44,9 @@ ir::Expr convert_to_text(ir::Expr expr);
 void unify_for_comparison(ir::Expr& left, ir::Expr& right, ir::SourceLocation where);
 void unify_for_arithmetic(ir::Expr& left, ir::Expr& right, bool same_scale, ir::SourceLocation where);
 
+// An exact number that has its own digits after the point from here on (values/decimal.h); others stay.
+ir::Expr with_own_digits(ir::Expr expr);
+
 // Brings results of CASE, COALESCE, ... to one type, and returns it. `text_varies`: as the whole's
 // ir::Expr::text_varies.
 Type unify_results(const std::vector<ir::Expr*>& results, std::string_view construct, bool& text_varies);

@@ -18,6 +18,7 @@ namespace {
 // as much.
 constexpr size_t kHalf = 1;
 constexpr size_t kOperator = 2 * kHalf;
+constexpr size_t kQueryCost = 1000 * kOperator;
 constexpr size_t kElementsOfUnknownArray = 10;
 
 // Integers of different widths meet in operators of their own, without a cast.
@@ -46,6 +47,8 @@ size_t own_cost(const Expr& expr, const Expr* parent) {
       return expr.function == Function::kCoalesce ? 0 : kOperator;
     case ExprKind::kCast:
       return cast_cost(expr, parent);
+    case ExprKind::kQuery:
+      return kQueryCost;
     case ExprKind::kInArray:
       return kElementsOfUnknownArray * kHalf;
     case ExprKind::kInList: {

@@ -8,6 +8,7 @@
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/values/decimal.h"
 
 namespace mneme {
 
@@ -55,7 +56,8 @@ std::optional<int128> read_digits(std::string_view digits) {
 Expr require_boolean(Expr expr, std::string_view what) {
   if (is_unknown(expr) && expr.constant.is_null()) expr.type = kBoolean;
   if (is_unknown(expr) || expr.type.kind != TypeKind::kBoolean) {
-    refuse(expr.where, "{} is not true or false; compare it with something", what);
+    refuse_as(sqlstate::kDatatypeMismatch, expr.where, "{} is not true or false; compare it with something",
+              what);
   }
   return expr;
 }
@@ -110,6 +112,23 @@ Expr ExpressionBinder::bind(const syntax::Expr& expr) {
       return bind_any(expr);
     case syntax::ExprKind::kBetween:
       return bind_between(expr);
+    case syntax::ExprKind::kLike:
+      return bind_like(expr);
+    case syntax::ExprKind::kRow:
+      refuse_as(sqlstate::kNotSupported, expr.where,
+                "a row of values is supported in comparisons with another one and before IN alone");
+    case syntax::ExprKind::kScalarQuery:
+    case syntax::ExprKind::kExists:
+    case syntax::ExprKind::kInQuery:
+    case syntax::ExprKind::kAnyQuery:
+    case syntax::ExprKind::kAllQuery:
+      if (query_ != nullptr) return query_->bind_query(expr);
+      if (expr.kind == syntax::ExprKind::kExists) {
+        refuse_as(sqlstate::kNotSupported, expr.where,
+                  "EXISTS and subqueries are not supported; use PERFORM 1 FROM ... WHERE ..., then IF FOUND");
+      }
+      refuse_as(sqlstate::kNotSupported, expr.query->where,
+                "subqueries are not supported; use SELECT ... INTO a variable first, and the variable here");
   }
   CHECK(false && "no such expression");
   return {};
@@ -161,7 +180,12 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
   std::optional<Expr> column;
   const bool is_source =
       std::ranges::any_of(sources_, [&](const RowSource& source) { return source.name == expr.qualifier; });
-  if (expr.qualifier.empty() || is_source) column = find_column(sources_, expr.qualifier, name, expr.where);
+  if (query_ != nullptr) {
+    column = query_->find_column(expr.qualifier, name, expr.where);
+    if (column) return *std::move(column);
+  } else if (expr.qualifier.empty() || is_source) {
+    column = find_column(sources_, expr.qualifier, name, expr.where);
+  }
   if (column && expr.qualifier.empty() && (names_.find(name) || name == "found")) {
     refuse(expr.where, "{} is a variable and a column of {}; rename the variable, or qualify the column",
            name, sources_[column->source].name);
@@ -174,6 +198,10 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
   Expr reference = make(ExprKind::kVariable, Type{}, expr.where);
   if (!expr.qualifier.empty()) {
     const Declared* record = names_.find(expr.qualifier);
+    if (query_ != nullptr) {
+      refuse_as(sqlstate::kUndefinedTable, expr.where, "missing FROM-clause entry for table \"{}\"",
+                expr.qualifier);
+    }
     if (!record || !record->record) {
       refuse_as(sqlstate::kUndefinedTable, expr.where,
                 "{} is no table of this statement and no record; there is no {}.{}", expr.qualifier,
@@ -189,6 +217,8 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
     reference.variable = names_.call_time();
   } else if (name.starts_with("current_") || name.starts_with("local")) {
     refuse_as(sqlstate::kNotSupported, expr.where, "{} is not supported: {}", name, kTimeAdvice);
+  } else if (query_ != nullptr) {
+    refuse_as(sqlstate::kUndefinedColumn, expr.where, "column \"{}\" does not exist", name);
   } else if (sources_.empty()) {
     refuse_as(sqlstate::kUndefinedColumn, expr.where,
               "there is no variable {}; declare it in DECLARE or as a parameter", name);
@@ -237,6 +267,25 @@ std::optional<Expr> ExpressionBinder::bind_least_integer(const syntax::Expr& exp
   return std::nullopt;
 }
 
+// A number that is written, computed or stored with digits after the point: what is made of it has its own.
+static Expr with_own_digits_if_numeric(Expr expr) {
+  return expr.type.kind == TypeKind::kNumeric ? with_own_digits(std::move(expr)) : std::move(expr);
+}
+
+// Numbers of different digits that are results of one expression keep their own in PostgreSQL.
+void ExpressionBinder::give_own_digits(const std::vector<Expr*>& results) const {
+  if (query_ == nullptr) return;
+  const auto is_numeric = [](const Expr* one) { return one->type.kind == TypeKind::kNumeric; };
+  const auto first = std::ranges::find_if(results, is_numeric);
+  if (first == results.end()) return;
+  const bool is_null_free_alike = std::ranges::all_of(results, [&](const Expr* one) {
+    const bool is_null = one->kind == ExprKind::kConstant && one->constant.is_null();
+    return is_null || (is_numeric(one) && one->type.scale == (*first)->type.scale);
+  });
+  if (is_null_free_alike) return;
+  for (Expr* one : results) *one = with_own_digits(std::move(*one));
+}
+
 Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
   if (std::optional<Expr> literal = bind_least_integer(expr)) return *std::move(literal);
   // Two of them leave the literal as it is, 2147483648 a bigint; three are as one.
@@ -259,7 +308,8 @@ Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
     case Op::kIsNotNull:
       return make_unary(expr.op, kBoolean, resolve_as_text(std::move(arg)), expr.where);
     case Op::kNegate: {
-      if (is_unknown(arg) || !arg.type.is_number()) refuse(expr.where, "- is for numbers");
+      if (is_unknown(arg) || !arg.type.is_number())
+        refuse_as(sqlstate::kUndefinedFunction, expr.where, "- is for numbers");
       Type type = arg.type;
       if (type.kind == TypeKind::kNumeric) type = numeric_type(type.scale);
       const bool text_varies = arg.text_varies;
@@ -268,7 +318,8 @@ Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
       return negated;
     }
     case Op::kAdd:
-      if (is_unknown(arg) || !arg.type.is_number()) refuse(expr.where, "+ is for numbers");
+      if (is_unknown(arg) || !arg.type.is_number())
+        refuse_as(sqlstate::kUndefinedFunction, expr.where, "+ is for numbers");
       return arg;
     default:
       return make_unary(expr.op, kBoolean, require_boolean(std::move(arg), "what IS tests"), expr.where);
@@ -303,6 +354,10 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
       return compare(expr.op, std::move(left), std::move(right), expr.where);
   }
 
+  if (query_ != nullptr) {
+    left = with_own_digits_if_numeric(std::move(left));
+    right = with_own_digits_if_numeric(std::move(right));
+  }
   const Digits left_digits = decimals_of(left);
   const Digits right_digits = decimals_of(right);
   unify_for_arithmetic(left, right, expr.op != Op::kMultiply, expr.where);
@@ -324,7 +379,8 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
     type = numeric_type(scale);
   }
   if (type.kind == TypeKind::kDouble && expr.op == Op::kModulo) {
-    refuse(expr.where, "% is not defined for double precision; cast both sides to bigint");
+    refuse_as(sqlstate::kUndefinedFunction, expr.where,
+              "% is not defined for double precision; cast both sides to bigint");
   }
   Expr result = make_binary(expr.op, type, std::move(left), std::move(right), expr.where);
   result.text_varies = type.kind == TypeKind::kNumeric &&
@@ -336,9 +392,14 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
 Expr ExpressionBinder::bind_concat(const syntax::Expr& expr) {
   Expr left = bind(expr.args[0]);
   Expr right = bind(expr.args[1]);
+  if (query_ != nullptr) {
+    left = with_own_digits_if_numeric(std::move(left));
+    right = with_own_digits_if_numeric(std::move(right));
+  }
   const auto is_text = [](const Expr& side) { return is_unknown(side) || side.type.is_string(); };
   if (!is_text(left) && !is_text(right)) {
-    refuse(expr.where, "|| needs a string on one side at least; cast one side to text");
+    refuse_as(sqlstate::kUndefinedFunction, expr.where,
+              "|| needs a string on one side at least; cast one side to text");
   }
   return make_binary(Op::kConcat, text_type(), convert_to_text(std::move(left)),
                      convert_to_text(std::move(right)), expr.where);
@@ -360,6 +421,7 @@ Expr ExpressionBinder::bind_case(const syntax::Expr& expr) {
 
   std::vector<Expr*> results = {&result.args.back()};  // PostgreSQL looks at ELSE first
   for (size_t i = 1; i < result.args.size(); i += 2) results.push_back(&result.args[i]);
+  give_own_digits(results);
   result.type = unify_results(results, "CASE", result.text_varies);
   return result;
 }
@@ -369,11 +431,17 @@ Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
     refuse(expr.type.table.where,
            "PostgreSQL knows %TYPE in declarations, and not in a cast; write the type's name");
   }
+  const bool is_numeric =
+      expr.type.base == "numeric" || expr.type.base == "decimal" || expr.type.base == "dec";
+  if (query_ != nullptr && is_numeric && expr.type.modifiers.empty() && !expr.type.is_array)
+    return convert_explicitly(bind(expr.args[0]), kDecimalType);
   const Type target = names_.read_type(expr.type);
   if (target.is_array)
     refuse_as(sqlstate::kNotSupported, expr.where,
               "casts to arrays are not supported; declare a variable of type {}", to_string(target));
-  return convert_explicitly(bind(expr.args[0]), target);
+  Expr arg = bind(expr.args[0]);
+  if (query_ != nullptr && target.is_string()) arg = with_own_digits_if_numeric(std::move(arg));
+  return convert_explicitly(std::move(arg), target);
 }
 
 VariableId ExpressionBinder::bind_array(const syntax::Expr& expr, std::string_view construct) {
@@ -459,7 +527,7 @@ Expr ExpressionBinder::bind_in_list(const syntax::Expr& expr) {
 }
 
 Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
-  if (expr.op != Op::kEqual) {
+  if (expr.op != Op::kEqual || expr.is_all) {
     refuse_as(sqlstate::kNotSupported, expr.where,
               "ANY is supported with = only; use a FOR loop over the array");
   }
@@ -489,6 +557,32 @@ Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
   return in;
 }
 
+Expr ExpressionBinder::bind_like(const syntax::Expr& expr) {
+  std::vector<Expr> args;
+  for (const syntax::Expr& arg : expr.args) {
+    Expr text = bind(arg);
+    if (!is_unknown(text) && !text.type.is_string())
+      refuse_as(sqlstate::kUndefinedFunction, text.where, "LIKE compares strings, and this is of type {}",
+                to_string(text.type));
+    text = convert_to_text(std::move(text));
+    if (expr.ignores_case) {
+      Expr lower = make(ExprKind::kFunction, text_type(), text.where);
+      lower.function = ir::Function::kLower;
+      lower.args.push_back(std::move(text));
+      text = std::move(lower);
+    }
+    args.push_back(std::move(text));
+  }
+  Expr escape = make(ExprKind::kConstant, text_type(), expr.where);
+  strings_.push_back(expr.text);
+  escape.constant = Value::of_text(strings_.back());
+  args.push_back(std::move(escape));
+  Expr like = make(ExprKind::kFunction, kBoolean, expr.where);
+  like.function = ir::Function::kLike;
+  like.args = std::move(args);
+  return negate_if(expr.negated, std::move(like));
+}
+
 Expr ExpressionBinder::bind_between(const syntax::Expr& expr) {
   Expr low = compare(Op::kGreaterEqual, bind(expr.args[0]), bind(expr.args[1]), expr.where);
   Expr high = compare(Op::kLessEqual, bind(expr.args[0]), bind(expr.args[2]), expr.where);
@@ -508,6 +602,11 @@ static bool is_call_time(const syntax::Expr& expr) {
 }
 
 Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
+  if (query_ != nullptr && query_->is_aggregate(expr.text)) return query_->bind_aggregate(expr);
+  if (expr.filter || expr.order) {
+    refuse_as(sqlstate::kNotSupported, expr.where, "FILTER and ORDER BY are not supported in {}()",
+              expr.text);
+  }
   if (is_aggregate(expr.text)) return bind_aggregate(expr);
   if (expr.star || expr.distinct) refuse(expr.where, "{}() takes neither * nor DISTINCT", expr.text);
   if (expr.text == "cardinality") {
@@ -529,7 +628,12 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   check_function(expr.text, expr.where);
   std::vector<Expr> args;
   for (const syntax::Expr& arg : expr.args) args.push_back(bind(arg));
-  return bind_function(expr.text, std::move(args), expr.where);
+  if (query_ != nullptr && (expr.text == "coalesce" || expr.text == "greatest" || expr.text == "least")) {
+    std::vector<Expr*> results;
+    for (Expr& arg : args) results.push_back(&arg);
+    give_own_digits(results);
+  }
+  return bind_function(expr.text, std::move(args), expr.where, query_ != nullptr);
 }
 
 Expr ExpressionBinder::bind_aggregate(const syntax::Expr& expr) {

@@ -19,12 +19,29 @@
 
 namespace mneme {
 
+// What a session's query knows of the rows around an expression (query/query_binder.h).
+class QueryNames {
+ public:
+  virtual ~QueryNames() = default;
+  // The column that `text`, or qualifier.text, means, here or in a query around this one; nothing where there
+  // is none.
+  virtual std::optional<ir::Expr> find_column(const std::string& qualifier, const std::string& text,
+                                              ir::SourceLocation where) = 0;
+  virtual bool is_aggregate(const std::string& function) const = 0;
+  virtual ir::Expr bind_aggregate(const syntax::Expr& call) = 0;
+  // One of syntax::ExprKind's queries.
+  virtual ir::Expr bind_query(const syntax::Expr& expr) = 0;
+};
+
 class ExpressionBinder {
  public:
   // `sources`: the tables whose columns are visible; none outside database operations. `strings` keeps text
   // constants.
   ExpressionBinder(Names& names, std::deque<std::string>& strings, std::span<const RowSource> sources = {})
       : names_(names), strings_(strings), sources_(sources) {}
+  // Of a session's query: exact numbers may have their own digits after the point (values/decimal.h).
+  ExpressionBinder(Names& names, std::deque<std::string>& strings, QueryNames* query)
+      : names_(names), strings_(strings), query_(query) {}
 
   // Aggregates are accepted from here on and collected in `aggregates`.
   void accept_aggregates(std::vector<ir::Aggregate>& aggregates) { aggregates_ = &aggregates; }
@@ -36,6 +53,8 @@ class ExpressionBinder {
   ir::Expr bind_condition(const syntax::Expr& expr);
   // Converted as an assignment to `target` does.
   ir::Expr bind_for(const syntax::Expr& expr, const Type& target, std::string_view what);
+  // In a session's query, numbers of different digits that are results of one expression keep their own.
+  void give_own_digits(const std::vector<ir::Expr*>& results) const;
 
  private:
   ir::Expr bind_literal(const syntax::Expr& expr);
@@ -51,6 +70,7 @@ class ExpressionBinder {
   ir::Expr bind_cast(const syntax::Expr& expr);
   ir::Expr bind_subscript(const syntax::Expr& expr);
   ir::Expr bind_in_list(const syntax::Expr& expr);
+  ir::Expr bind_like(const syntax::Expr& expr);
   ir::Expr bind_any(const syntax::Expr& expr);
   ir::Expr bind_between(const syntax::Expr& expr);
   ir::Expr bind_call(const syntax::Expr& expr);
@@ -62,6 +82,7 @@ class ExpressionBinder {
   Names& names_;
   std::deque<std::string>& strings_;
   std::span<const RowSource> sources_;
+  QueryNames* query_ = nullptr;
   std::vector<ir::Aggregate>* aggregates_ = nullptr;
   bool in_aggregate_ = false;
 };
@@ -76,8 +97,9 @@ inline constexpr std::string_view kTimeAdvice =
 void check_function(std::string_view name, ir::SourceLocation where);
 
 // A scalar function's call over bound arguments; not an aggregate, not cardinality(). The function is
-// checked.
-ir::Expr bind_function(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where);
+// checked. `own_digits`: of a session's query.
+ir::Expr bind_function(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where,
+                       bool own_digits = false);
 
 bool is_aggregate(std::string_view function);
 

@@ -112,38 +112,51 @@ Expr make_call(Function function, const Type& type, std::vector<Expr> args, ir::
 
 Expr to_number(Expr arg, std::string_view name) {
   if (is_unknown(arg)) return convert_for_assignment(std::move(arg), kDouble, name);
-  if (!arg.type.is_number()) refuse(arg.where, "{}() is for numbers", name);
+  if (!arg.type.is_number()) refuse_as(sqlstate::kUndefinedFunction, arg.where, "{}() is for numbers", name);
   return arg;
 }
 
 Expr to_text(Expr arg, std::string_view name) {
   if (!is_unknown(arg) && !arg.type.is_string()) {
-    refuse(arg.where, "{}() takes a string here; cast the {} to text", name, to_string(arg.type));
+    refuse_as(sqlstate::kUndefinedFunction, arg.where, "{}() takes a string here; cast the {} to text", name,
+              to_string(arg.type));
   }
   return convert_to_text(std::move(arg));
 }
 
 Expr to_int(Expr arg, std::string_view name) {
   if (!is_unknown(arg) && arg.type.kind != TypeKind::kInt && arg.type.kind != TypeKind::kSmallInt) {
-    refuse(arg.where, "{}() takes an int here; cast the {} to int", name, to_string(arg.type));
+    refuse_as(sqlstate::kUndefinedFunction, arg.where, "{}() takes an int here; cast the {} to int", name,
+              to_string(arg.type));
   }
   return convert_for_assignment(std::move(arg), kIntResult, name);
 }
 
 // Integers have no sign(), floor(), round(), ... of their own: PostgreSQL makes them double precision.
 Expr bind_rounding(const Signature& signature, std::string_view name, std::vector<Expr> args,
-                   ir::SourceLocation where) {
+                   ir::SourceLocation where, bool own_digits) {
   if (is_unknown(args[0]) && signature.function == Function::kTrunc) {
     refuse(where, "trunc() of a quoted number is ambiguous to PostgreSQL; write it without quotes");
   }
   args[0] = to_number(std::move(args[0]), name);
   if (args.size() == 1) {
+    if (args[0].type.kind == TypeKind::kDecimal) {
+      const Type type = args[0].type;
+      return make_call(signature.function, type, std::move(args), where);
+    }
     if (args[0].type.kind != TypeKind::kNumeric) args[0] = convert(std::move(args[0]), kDouble);
     const Type type = args[0].type.kind == TypeKind::kNumeric ? numeric_type(0) : kDouble;
     return make_call(signature.function, type, std::move(args), where);
   }
   if (args[0].type.kind == TypeKind::kDouble) {
-    refuse(where, "{}() of double precision takes no number of digits; cast to numeric(p,s) first", name);
+    refuse_as(sqlstate::kUndefinedFunction, where,
+              "{}() of double precision takes no number of digits; cast to numeric(p,s) first", name);
+  }
+  if (own_digits) {
+    args[0] = with_own_digits(std::move(args[0]));
+    args[1] = to_int(std::move(args[1]), name);
+    const Type type = args[0].type;
+    return make_call(signature.function, type, std::move(args), where);
   }
   if (args[0].type.is_integer()) args[0] = convert(std::move(args[0]), numeric_type(0));
   const Expr& digits = args[1];
@@ -181,15 +194,25 @@ void check_function(std::string_view name, ir::SourceLocation where) {
     refuse_as(sqlstate::kNotSupported, where, "{}() is not supported: {}", name, advice->second);
   std::string accepted = "cardinality";
   for (const auto& [function, signature] : kFunctions) accepted += fmt::format(", {}", function);
-  refuse(where, "there is no function {}() here; accepted are {}", name, accepted);
+  refuse_as(sqlstate::kUndefinedFunction, where, "there is no function {}() here; accepted are {}", name,
+            accepted);
 }
 
-Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLocation where) {
+Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLocation where,
+                   bool own_digits) {
   const Signature& signature = kFunctions.at(name);
+  const bool takes_numbers = signature.shape == Shape::kNumber || signature.shape == Shape::kRounding ||
+                             signature.shape == Shape::kDigits || signature.shape == Shape::kModulo ||
+                             signature.shape == Shape::kNullIf || signature.shape == Shape::kConcat;
+  if (own_digits && takes_numbers) {
+    for (Expr& arg : args) {
+      if (arg.type.kind == TypeKind::kNumeric) arg = with_own_digits(std::move(arg));
+    }
+  }
   if (args.size() < signature.least || args.size() > signature.most) {
     const std::string most = signature.most == kMany ? " or more" : fmt::format(" to {}", signature.most);
-    refuse(where, "{}() takes {}{} arguments, and here are {}", name, signature.least,
-           signature.least == signature.most ? "" : most, args.size());
+    refuse_as(sqlstate::kUndefinedFunction, where, "{}() takes {}{} arguments, and here are {}", name,
+              signature.least, signature.least == signature.most ? "" : most, args.size());
   }
   switch (signature.shape) {
     case Shape::kResults: {
@@ -208,7 +231,8 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       const Type type = args[0].type;
       const bool varied = args[0].text_varies || is_char_literal;
       unify_for_comparison(args[0], args[1], where);
-      if (args[0].type.is_number() && !(args[0].type == type) && args[0].type.kind != TypeKind::kNumeric) {
+      if (args[0].type.is_number() && !(args[0].type == type) && args[0].type.kind != TypeKind::kNumeric &&
+          args[0].type.kind != TypeKind::kDecimal) {
         refuse_as(sqlstate::kNotSupported, where,
                   "nullif() of {} and a wider type is not supported; cast the second argument",
                   to_string(type));
@@ -232,7 +256,7 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
     }
     case Shape::kRounding:
     case Shape::kDigits:
-      return bind_rounding(signature, name, std::move(args), where);
+      return bind_rounding(signature, name, std::move(args), where, own_digits);
     case Shape::kModulo: {
       const Digits left = decimals_of(args[0]);
       const Digits right = decimals_of(args[1]);
@@ -246,7 +270,7 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
     }
     case Shape::kDoubles:
       for (const Expr& arg : args) {
-        if (arg.type.kind == TypeKind::kNumeric) {
+        if (arg.type.kind == TypeKind::kNumeric || arg.type.kind == TypeKind::kDecimal) {
           refuse_as(
               sqlstate::kNotSupported, arg.where,
               "{}() of numeric is not supported: how many digits PostgreSQL keeps depends on the value; cast "

@@ -49,6 +49,10 @@ class Names {
   void close_block() { blocks_.pop_back(); }
 
   VariableId declare(const syntax::Name& name, const Type& type, bool constant, bool parameter);
+  // A variable that no name stands for.
+  VariableId declare_hidden(std::string name, const Type& type) {
+    return add_variable(std::move(name), type);
+  }
   void declare_record(const syntax::Name& name);
   // The parameters $1, $2 ... of a statement, of these types; kNull: of a type that its context decides.
   // Before anything else is declared.

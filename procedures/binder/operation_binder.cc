@@ -454,7 +454,10 @@ void OperationBinder::bind_update(const syntax::Operation& from, ir::Operation& 
       refuse(from.columns[i].where, "column {} is set twice", from.columns[i].text);
     }
     const Column& definition = table.column(*column);
-    to.assignments.push_back({*column, binder.bind_for(from.values[i], definition.type, definition.name)});
+    const bool is_default = from.values[i].kind == syntax::ExprKind::kDefault;
+    to.assignments.push_back(
+        {*column, is_default ? bind_initial(definition, from.values[i].where)
+                             : binder.bind_for(from.values[i], definition.type, definition.name)});
     to.columns_written.push_back(*column);
   }
   sort_unique(to.columns_written);

@@ -75,6 +75,7 @@ const char* fault_of(const Type& type, const Value& value) {
       if (type.kind == TypeKind::kChar && text.ends_with(' ')) return "keeps the blanks at its end";
       return nullptr;
     }
+    case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;
   }
@@ -105,6 +106,7 @@ bool is_made_for(const Type& type, Value::Kind kind) {
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return kind == Value::Kind::kText;
+    case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;
   }

@@ -1,7 +1,7 @@
 // RunState: what the parts of the interpreter share while a run lasts: variables, memory, the rows' door, the
 // outcome.
 //
-// Private to the interpreter (interpreter.cc, operation_runner.h, row_finder.h).
+// Private to the interpreter (interpreter.cc, operation_runner.h, row_finder.h) and to query/.
 // Invariants  a part that returns false has set the outcome; the run ends with that.
 #pragma once
 
@@ -27,6 +27,7 @@ struct RunState {
 
   // Ends the run for the error that an expression has left in the context.
   [[nodiscard]] bool raise(ir::SourceLocation where) {
+    if (!outcome.completed()) return false;  // a query inside of the expression has ended it
     outcome = {Outcome::Kind::kRaised, context.error.sqlstate, context.error.message, where};
     return false;
   }

@@ -131,6 +131,8 @@ std::string_view function_text(Function function) {
       return "repeat";
     case Function::kReverse:
       return "reverse";
+    case Function::kLike:
+      return "like";
     case Function::kConcatFunction:
       return "concat";
     case Function::kCardinality:
@@ -197,6 +199,7 @@ std::string ExpressionPrinter::constant(const Expr& expr) const {
       return quoted(expr.constant.as_text());
     case TypeKind::kTimestamp:
       return fmt::format("{}::timestamp", expr.constant.as_int());
+    case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;
   }
@@ -300,6 +303,8 @@ std::string ExpressionPrinter::operator()(const Expr& expr) const {
       return fmt::format("({} = any {})", (*this)(expr.args[0]), variable(expr.variable));
     case ExprKind::kInList:
       return fmt::format("({} in ({}))", (*this)(expr.args[0]), list(expr.args, 1));
+    case ExprKind::kQuery:
+      return fmt::format("query {}({})", expr.query, list(expr.args, 0));
   }
   CHECK(false && "no such expression");
   return "";

@@ -51,6 +51,7 @@ enum class ExprKind : uint8_t {
   kArrayElement,  // array variable `variable`, subscript args[0] (from 1); NULL when out of bounds
   kInArray,       // args[0] = ANY (array variable `variable`)
   kInList,        // args[0] IN (args[1], ...)
+  kQuery,         // what query number `query` of a session's statement says of args (query/query_plan.h)
 };
 
 enum class Op : uint8_t {
@@ -112,6 +113,7 @@ enum class Function : uint8_t {
   kPosition,
   kRepeat,
   kReverse,
+  kLike,            // like(text, pattern, escape): the escape is one character, or none
   kConcatFunction,  // concat(): NULL counts as ''
   kCardinality,     // of array variable `variable`; NULL for a NULL array
 };
@@ -137,6 +139,7 @@ struct Expr {
   VariableId variable;
   ColumnId column;
   uint32_t aggregate = 0;
+  uint32_t query = 0;
   // kInList: so many of the first elements are evaluated even if one before them is equal, as PostgreSQL
   // makes an array of them first.
   uint32_t eager_elements = 0;

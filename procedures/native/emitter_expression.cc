@@ -95,6 +95,8 @@ const char* function_enumerator(Function function) {
       return "kRepeat";
     case Function::kReverse:
       return "kReverse";
+    case Function::kLike:
+      return "kLike";
     default:
       CHECK(false && "a function on numbers or text");
       return "";
@@ -171,6 +173,8 @@ Operand ExpressionEmitter::emit(const Expr& expr) {
       return emit_in_array(expr);
     case ExprKind::kInList:
       return emit_in_list(expr);
+    case ExprKind::kQuery:
+      break;  // of sessions alone
   }
   CHECK(false && "a kind of expression");
   return {};

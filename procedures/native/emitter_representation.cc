@@ -133,6 +133,7 @@ Rep rep_of(const Type& type) {
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return Rep::kText;
+    case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;
   }
@@ -260,6 +261,7 @@ std::string type_literal(const Type& type) {
       case TypeKind::kTimestamp:
         return "TypeKind::kTimestamp";
       case TypeKind::kNumeric:
+      case TypeKind::kDecimal:
       case TypeKind::kNull:
         break;
     }

@@ -10,7 +10,7 @@ definition : createTable | createIndex | createProcedure | alterTable ;
 // One statement of an SQL session
 
 command
-  : (select | insert | update | deleteRows | callProcedure | definition | drop | truncate | transactionControl)
+  : (query | insert | update | deleteRows | callProcedure | definition | drop | truncate | transactionControl)
     SEMICOLON? EOF ;
 
 callProcedure : CALL relation LPAREN (expression (COMMA expression)*)? RPAREN ;
@@ -135,7 +135,9 @@ labelName
   | AND | ANY | ARRAY | AS | ASC | BETWEEN | CAST | CHARACTER | CHECK_ | COLLATE | CONSTRAINT | CONTINUE | CREATE | DEFAULT
   | DELETE_ | DESC | DISTINCT | DOUBLE_ | ELSEIF | ELSIF | EXCEPTION | EXIT | FALSE_ | INNER | INOUT | INSERT | IS | JOIN | LIMIT
   | OFFSET | ON | ONLY | ORDER | OUT_ | PERFORM | PRECISION | PRIMARY | RAISE | RETURN | RETURNING | SELECT | SET | TABLE | TRUE_ | UNIQUE
-  | UPDATE | VALUES | WHERE | WITH | WITHOUT ;
+  | UPDATE | VALUES | WHERE | WITH | WITHOUT
+  | CROSS | EXCEPT | FETCH | FULL | GROUP | HAVING | ILIKE | INTERSECT | LATERAL | LEFT | LIKE | NATURAL | OUTER | RIGHT | SOME
+  | UNION ;
 
 caseBranch : WHEN expression (COMMA expression)* THEN statements ;
 
@@ -155,29 +157,94 @@ fromItem : relation (AS? name)? ;
 
 fromRest : COMMA fromItem | INNER? JOIN fromItem ON expression ;
 
-orderItem : expression (ASC | DESC)? ;
+// The two words: NULLS FIRST or NULLS LAST.
+orderItem : expression (ASC | DESC)? (IDENTIFIER IDENTIFIER)? ;
 
-limit : LIMIT expression ;
+limit : LIMIT (ALL | expression) ;
 
-offset : OFFSET expression ;
+offset : OFFSET expression IDENTIFIER? ;
+
+// FETCH FIRST n ROWS ONLY
+fetch : FETCH IDENTIFIER primary? IDENTIFIER ONLY ;
 
 forUpdate : FOR UPDATE ;
 
 into : INTO STRICT? target (COMMA target)* ;
 
-insert : INSERT INTO relation nameList? (VALUES insertRow (COMMA insertRow)* | DEFAULT VALUES) returning? ;
+insert
+  : INSERT INTO relation nameList? (VALUES insertRow (COMMA insertRow)* | DEFAULT VALUES | selectQuery) returning? ;
 
 insertRow : LPAREN insertValue (COMMA insertValue)* RPAREN ;
 
 insertValue : DEFAULT | expression ;
 
-update : UPDATE relation (AS? name)? SET setItem (COMMA setItem)* (WHERE expression)? returning? ;
+// FROM and USING, DEFAULT and a list in parentheses: a session's alone.
+update
+  : UPDATE ONLY? relation (AS? name)? SET setItem (COMMA setItem)* (FROM tableItem (COMMA tableItem)*)?
+    (WHERE expression)? returning? ;
 
-setItem : name EQUAL expression ;
+setItem
+  : name EQUAL (DEFAULT | expression)
+  | nameList EQUAL name? LPAREN (DEFAULT | expression) (COMMA (DEFAULT | expression))* RPAREN ;
 
-deleteRows : DELETE_ FROM relation (AS? name)? (WHERE expression)? returning? ;
+deleteRows
+  : DELETE_ FROM ONLY? relation (AS? name)? (USING tableItem (COMMA tableItem)*)? (WHERE expression)? returning? ;
 
 returning : RETURNING selectItem (COMMA selectItem)* into? ;
+
+// Queries: what a session's SELECT may be, and what stands in parentheses in one
+
+query : with? (selectCore | values | LPAREN query RPAREN) setOperation* queryTail ;
+
+// Without a parenthesis at its beginning, which would be an expression's.
+nestedQuery : with? (selectCore | values) setOperation* queryTail ;
+
+// Of INSERT, which has VALUES of its own.
+selectQuery : with? (selectCore | LPAREN query RPAREN) setOperation* queryTail ;
+
+with : WITH commonTable (COMMA commonTable)* ;
+
+commonTable : name nameList? AS (NOT? IDENTIFIER)? LPAREN query RPAREN ;
+
+setOperation : (UNION | EXCEPT | INTERSECT) (ALL | DISTINCT)? (selectCore | values | LPAREN query RPAREN) ;
+
+queryTail : (ORDER BY orderItem (COMMA orderItem)*)? (limit | offset | fetch | forUpdate)* ;
+
+selectCore
+  : SELECT (ALL | DISTINCT (ON LPAREN expression (COMMA expression)* RPAREN)?)? (queryItem (COMMA queryItem)*)? into?
+    (FROM tableItem (COMMA tableItem)*)? (WHERE where=expression)?
+    (GROUP BY groupItem (COMMA groupItem)*)? (HAVING having=expression)? ;
+
+groupItem : expression ;
+
+values : VALUES insertRow (COMMA insertRow)* ;
+
+queryItem : STAR | name DOT STAR | expression (AS columnLabel | name)? ;
+
+// Any word may follow AS.
+columnLabel : labelName | BEGIN | BY | CASE | DECLARE | ELSE | END | FOR | FROM | IF | IN_ | INTO | LOOP | NOT | NULL_ | OR
+  | STRICT | THEN | USING | WHEN | WHILE | ALL ;
+
+tableItem : tablePrimary joinedTable* ;
+
+joinedTable
+  : CROSS JOIN tablePrimary
+  | NATURAL joinKind? JOIN tablePrimary
+  | joinKind? JOIN tablePrimary (ON expression | USING nameList) ;
+
+joinKind : INNER | (LEFT | RIGHT | FULL) OUTER? ;
+
+tablePrimary
+  : ONLY? queriedRelation tableAlias?                                              # namedTable
+  | LATERAL? LPAREN nestedQuery RPAREN tableAlias?                                 # derivedTable
+  | LATERAL? (name DOT)? name LPAREN (expression (COMMA expression)*)? RPAREN tableAlias?  # functionTable
+  | LPAREN tableItem RPAREN                                                        # joinedTables
+  ;
+
+// A table of the database's, or one that describes it.
+queriedRelation : (name DOT)? name ;
+
+tableAlias : AS? name nameList? ;
 
 // Expressions, from the loosest operator to the tightest: PostgreSQL's precedence
 
@@ -189,15 +256,16 @@ negation : NOT negation | test ;
 
 test : comparison isTest* ;
 
-isTest : IS NOT? (NULL_ | TRUE_ | FALSE_ | DISTINCT FROM comparison) ;
+isTest : IS NOT? (NULL_ | TRUE_ | FALSE_ | IDENTIFIER | DISTINCT FROM comparison) ;
 
-comparison : membership (compareOperator (ANY LPAREN expression RPAREN | membership))? ;
+comparison : membership (compareOperator ((ANY | SOME | ALL) LPAREN (nestedQuery | expression) RPAREN | membership))? ;
 
 compareOperator : EQUAL | NOT_EQUAL | LESS | LESS_EQUAL | GREATER | GREATER_EQUAL ;
 
 membership
   : concatenation (NOT? BETWEEN concatenation AND concatenation
-                  | NOT? IN_ LPAREN expression (COMMA expression)* RPAREN)? ;
+                  | NOT? IN_ LPAREN (nestedQuery | expression (COMMA expression)*) RPAREN
+                  | NOT? (LIKE | ILIKE) concatenation (ESCAPE STRING)?)? ;
 
 concatenation : sum (CONCAT sum)* ;
 
@@ -218,15 +286,20 @@ primary
   | ARRAY LBRACKET RBRACKET                                                                   # emptyArray
   | name LPAREN concatenation IN_ concatenation RPAREN                                        # positionCall
   | name LPAREN expression FROM expression (FOR expression)? RPAREN                           # substringCall
-  | (name DOT)? name LPAREN (STAR | DISTINCT? expression (COMMA expression)*)? RPAREN         # call
+  | EXISTS LPAREN nestedQuery RPAREN                                                          # existsQuery
+  | (name DOT)? functionName LPAREN (STAR | (DISTINCT | ALL)? expression (COMMA expression)*
+    (ORDER BY orderItem (COMMA orderItem)*)?)? RPAREN (IDENTIFIER LPAREN WHERE expression RPAREN)?  # call
   | name (DOT name)?                                                                          # reference
-  | LPAREN expression RPAREN                                                                  # parenthesis
+  | LPAREN expression (COMMA expression)* RPAREN                                              # parenthesis
+  | LPAREN nestedQuery RPAREN                                                                 # scalarQuery
   ;
 
 whenBranch : WHEN expression THEN expression ;
 
+functionName : name | LEFT | RIGHT ;
+
 // Words that PostgreSQL does not reserve may be names too.
 name
   : IDENTIFIER | QUOTED_IDENTIFIER
-  | ABORT | ADD | ALTER | CALL | CASCADE | COMMIT | CONSTANT | DROP | EXISTS | INDEX | KEY | LANGUAGE | PROCEDURE | REPLACE
+  | ABORT | ADD | ALTER | CALL | CASCADE | COMMIT | CONSTANT | DROP | ESCAPE | EXISTS | INDEX | KEY | LANGUAGE | PROCEDURE | REPLACE
   | RESTRICT | REVERSE | ROLLBACK | START | TIME | TIMESTAMP | TRANSACTION | TRUNCATE | VARYING | WORK | ZONE ;

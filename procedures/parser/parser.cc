@@ -59,7 +59,7 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::ABORT,       MnemeLexer::ADD,
                                  MnemeLexer::ALTER,       MnemeLexer::CASCADE,
                                  MnemeLexer::EXISTS,      MnemeLexer::RESTRICT,
-                                 MnemeLexer::TRUNCATE};
+                                 MnemeLexer::TRUNCATE,    MnemeLexer::ESCAPE};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 

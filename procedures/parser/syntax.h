@@ -53,7 +53,19 @@ enum class ExprKind {
   kInList,      // args[0] IN (args[1], ...); `negated`
   kAny,         // args[0] op ANY (args[1])
   kBetween,     // args[0] BETWEEN args[1] AND args[2]; `negated`
+  kLike,        // args[0] LIKE args[1]; `negated`, `ignores_case`; text: the escape character, or empty: none
+  kRow,         // (args[0], args[1], ...)
+  // Of a session's queries, whose rows are those of `query`:
+  kScalarQuery,  // (query)
+  kExists,       // EXISTS (query)
+  kInQuery,      // args[0] IN (query); `negated`
+  kAnyQuery,     // args[0] op ANY (query)
+  kAllQuery,     // args[0] op ALL (query)
 };
+
+struct Query;
+struct Expr;
+struct OrderItem;
 
 struct Expr {
   ExprKind kind = ExprKind::kNull;
@@ -63,12 +75,17 @@ struct Expr {
   bool star = false;
   bool has_subject = false;
   bool has_else = false;
+  bool ignores_case = false;
+  bool is_all = false;  // kAny: ALL in its place
   bool joined = false;  // as ir::Expr's
   std::string text;
   std::string qualifier;
   std::string column_name;  // kCall: what PostgreSQL names a column after, where it is not `text`
   TypeName type;
   NodeList<Expr> args;
+  std::shared_ptr<const Query> query;
+  std::shared_ptr<const Expr> filter;                   // kCall: FILTER (WHERE ...)
+  std::shared_ptr<const std::vector<OrderItem>> order;  // kCall: ORDER BY among its arguments
   SourceLocation where;
 };
 
@@ -150,6 +167,80 @@ struct TableReference {
 struct OrderItem {
   Expr expr;
   bool descending = false;
+  std::optional<bool> nulls_first = std::nullopt;  // as written
+};
+
+// A query's FROM: tables, queries and functions, and what they are joined by.
+enum class JoinKind { kInner, kLeft, kRight, kFull };
+
+struct FromItem {
+  enum class Kind { kTable, kQuery, kFunction, kJoins };
+
+  Kind kind = Kind::kTable;
+  SourceLocation where;
+  std::string schema;  // kTable, as written; empty: none
+  Name name;           // kTable, kFunction
+  std::shared_ptr<const Query> query;
+  bool lateral = false;
+  std::vector<Expr> args;  // kFunction
+  Name alias;
+  std::vector<Name> column_aliases;
+  // kJoins: the first item, and what is joined to all before it.
+  struct Join;
+  std::vector<FromItem> first;
+  std::vector<Join> joins;
+};
+
+struct FromItem::Join {
+  JoinKind kind = JoinKind::kInner;
+  bool natural = false;
+  std::vector<Name> using_columns;
+  std::optional<Expr> on;
+  FromItem item;
+};
+
+struct SelectCore {
+  SourceLocation where;
+  bool distinct = false;
+  std::vector<Expr> distinct_on;
+  std::vector<SelectItem> items;
+  std::vector<FromItem> from;
+  std::optional<Expr> condition;
+  std::vector<Expr> group;
+  bool has_group = false;
+  std::optional<Expr> having;
+};
+
+// One part of a query: a SELECT, VALUES, or a query in parentheses.
+struct QueryPart {
+  std::optional<SelectCore> select;
+  std::vector<std::vector<Expr>> rows;
+  std::shared_ptr<const Query> query;
+  SourceLocation where;
+};
+
+struct Query {
+  enum class Set { kUnion, kExcept, kIntersect };
+  struct More {
+    Set set;
+    bool all;
+    QueryPart part;
+  };
+  struct CommonTable {
+    Name name;
+    std::vector<Name> columns;
+    std::shared_ptr<const Query> query;
+  };
+
+  SourceLocation where;
+  std::string text;  // as written, on one line
+  std::vector<CommonTable> with;
+  QueryPart first;
+  std::vector<More> more;  // in order; INTERSECT binds closer than the others
+  std::vector<OrderItem> order;
+  std::optional<Expr> limit;
+  std::optional<Expr> offset;
+  std::optional<SourceLocation> for_update;
 };
 
 struct Operation {
@@ -170,6 +261,8 @@ struct Operation {
   bool gives_defaults = false;  // insert: DEFAULT VALUES
   // insert: the rows of VALUES after the first. Each is an insert of its own.
   std::vector<std::vector<Expr>> more_rows;
+  std::shared_ptr<const Query> query;  // insert: whose rows are inserted; select of a session: the whole
+  std::vector<FromItem> from;          // update's FROM, delete's USING
 
   // The insert of one of them.
   Operation with_row(const std::vector<Expr>& row) const {

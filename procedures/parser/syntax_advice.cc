@@ -16,8 +16,6 @@ struct StatementAdvice {
 };
 
 constexpr StatementAdvice kStatementAdvice[] = {
-    {"create", "if",
-     "IF NOT EXISTS is not supported: a file describes a database from its beginning; leave it out"},
     {"create", "using",
      "index methods are not supported; leave USING out: every index is a hash table or a B+tree"},
     {"create", "where", "partial indexes are not supported; leave WHERE out"},
@@ -25,19 +23,8 @@ constexpr StatementAdvice kStatementAdvice[] = {
      "expressions are not supported as an index's columns; give the table a column for the value"},
     {"create", "select", "a procedure's body is LANGUAGE plpgsql AS $$ BEGIN ... END $$"},
     {"create", "with", "storage parameters and WITH TIME ZONE are not supported; leave WITH out"},
-    {"drop", "if", "IF EXISTS is not supported; leave it out"},
-    {"drop", "cascade", "CASCADE is not supported; drop what depends on it first"},
-    {"drop", "(", "a procedure's name tells which is meant; leave the parameters out"},
-    {"insert", "select",
-     "INSERT ... SELECT is not supported; use FOR r IN SELECT ... LOOP INSERT ... VALUES ... END LOOP"},
-    {"insert", ",", "several rows in one INSERT are not supported; write an INSERT for each"},
     {"insert", "on",
      "ON CONFLICT is not supported; look for the row with SELECT ... INTO, then use IF FOUND"},
-    {"update", "from",
-     "UPDATE ... FROM is not supported; use SELECT ... INTO variables first, or a FOR loop"},
-    {"update", "(", "SET (a, b) = ... is not supported; write SET a = ..., b = ..."},
-    {"delete", "using",
-     "DELETE ... USING is not supported; use SELECT ... INTO variables first, or a FOR loop"},
     {"select", "using", "JOIN ... USING is not supported; write JOIN b ON a.x = b.x"},
     {"select", "(", "subqueries are not supported; use a FOR loop over the inner SELECT"},
     {"raise", "using", "RAISE ... USING is not supported; put all there is to say into the message"},

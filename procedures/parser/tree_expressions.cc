@@ -12,12 +12,14 @@ using ir::Op;
 using syntax::Expr;
 using syntax::ExprKind;
 
-namespace {
+namespace {}  // namespace
 
 std::string lowered(std::string text) {
   std::ranges::transform(text, text.begin(), ascii_lower);
   return text;
 }
+
+namespace {
 
 bool is_plain_name(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
@@ -93,16 +95,32 @@ Expr read_concatenation(MnemeParser::ConcatenationContext* context);
 
 Expr read_call(MnemeParser::CallContext* context) {
   Expr expr = make_syntax(ExprKind::kCall, location(context));
-  expr.text = lowered(context->name().back()->getText());
-  if (context->name().size() == 2 && lowered(context->name(0)->getText()) != "pg_catalog") {
+  expr.text = lowered(context->functionName()->getText());
+  if (context->name() && lowered(context->name()->getText()) != "pg_catalog") {
     refuse_as(sqlstate::kUndefinedFunction, location(context), "function {}.{} does not exist",
-              context->name(0)->getText(), expr.text);
+              context->name()->getText(), expr.text);
   }
   expr.star = context->STAR() != nullptr;
   expr.distinct = context->DISTINCT() != nullptr;
-  for (auto* arg : context->expression()) expr.args.push_back(read_expression(arg));
+  auto args = context->expression();
+  if (context->WHERE()) {
+    if (lowered(context->IDENTIFIER()->getText()) != "filter") {
+      refuse(location(context->IDENTIFIER()->getSymbol()), "\"{}\" is not understood here",
+             context->IDENTIFIER()->getText());
+    }
+    expr.filter = std::make_shared<const Expr>(read_expression(args.back()));
+    args.pop_back();
+  }
+  for (auto* arg : args) expr.args.push_back(read_expression(arg));
+  if (context->ORDER()) {
+    std::vector<syntax::OrderItem> order;
+    for (auto* item : context->orderItem()) order.push_back(read_order_item(item));
+    expr.order = std::make_shared<const std::vector<syntax::OrderItem>>(std::move(order));
+  }
   return expr;
 }
+
+}  // namespace
 
 Expr read_primary(MnemeParser::PrimaryContext* context) {
   const auto where = location(context);
@@ -110,7 +128,20 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
   if (auto* cases = dynamic_cast<MnemeParser::CaseExpressionContext*>(context)) return read_case(cases);
   if (auto* call = dynamic_cast<MnemeParser::CallContext*>(context)) return read_call(call);
   if (auto* inner = dynamic_cast<MnemeParser::ParenthesisContext*>(context)) {
-    return read_expression(inner->expression());
+    if (inner->expression().size() == 1) return read_expression(inner->expression(0));
+    Expr row = make_syntax(ExprKind::kRow, where);
+    for (auto* part : inner->expression()) row.args.push_back(read_expression(part));
+    return row;
+  }
+  if (auto* scalar = dynamic_cast<MnemeParser::ScalarQueryContext*>(context)) {
+    Expr expr = make_syntax(ExprKind::kScalarQuery, where);
+    expr.query = read_query(scalar->nestedQuery());
+    return expr;
+  }
+  if (auto* exists = dynamic_cast<MnemeParser::ExistsQueryContext*>(context)) {
+    Expr expr = make_syntax(ExprKind::kExists, where);
+    expr.query = read_query(exists->nestedQuery());
+    return expr;
   }
   if (auto* cast = dynamic_cast<MnemeParser::CastExpressionContext*>(context)) {
     Expr expr = make_syntax(ExprKind::kCast, where);
@@ -167,6 +198,8 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
   if (reference->name().size() == 2) expr.qualifier = read_name(reference->name(0)).text;
   return expr;
 }
+
+namespace {
 
 Expr read_cast(MnemeParser::CastContext* context) {
   Expr expr = read_primary(context->primary());
@@ -229,9 +262,67 @@ Expr read_concatenation(MnemeParser::ConcatenationContext* context) {
   return expr;
 }
 
+// Rows compare a column at a time, from the left.
+Expr compare_rows(Op op, const Expr& left, const Expr& right) {
+  if (left.args.size() != right.args.size())
+    refuse(left.where, "unequal number of entries in row expressions");
+  const bool equality = op == Op::kEqual || op == Op::kNotEqual;
+  if (equality) {
+    std::vector<Expr> parts;
+    for (size_t i = 0; i < left.args.size(); ++i)
+      parts.push_back(make_syntax_binary(op, left.args[i], right.args[i]));
+    return syntax::join(op == Op::kEqual ? Op::kAnd : Op::kOr, parts);
+  }
+  const Op strict = op == Op::kLessEqual ? Op::kLess : op == Op::kGreaterEqual ? Op::kGreater : op;
+  size_t i = left.args.size() - 1;
+  Expr result = make_syntax_binary(op, left.args[i], right.args[i]);
+  while (i-- > 0) {
+    Expr both[] = {make_syntax_binary(Op::kEqual, left.args[i], right.args[i]), std::move(result)};
+    Expr either[] = {make_syntax_binary(strict, left.args[i], right.args[i]), syntax::join(Op::kAnd, both)};
+    result = syntax::join(Op::kOr, either);
+  }
+  return result;
+}
+
+Expr make_comparison(Op op, Expr left, Expr right) {
+  const bool left_row = left.kind == ExprKind::kRow;
+  const bool right_row = right.kind == ExprKind::kRow;
+  if (left_row && right_row) return compare_rows(op, left, right);
+  return make_syntax_binary(op, std::move(left), std::move(right));
+}
+
 Expr read_membership(MnemeParser::MembershipContext* context) {
   Expr left = read_concatenation(context->concatenation(0));
+  if (context->LIKE() || context->ILIKE()) {
+    Expr like = make_syntax(ExprKind::kLike, left.where);
+    like.negated = context->NOT() != nullptr;
+    like.ignores_case = context->ILIKE() != nullptr;
+    like.text = "\\";
+    if (context->STRING()) like.text = read_string(context->STRING());
+    if (like.text.size() > 1)
+      refuse(location(context->STRING()->getSymbol()), "invalid escape string: it is empty or one character");
+    like.args.push_back(std::move(left));
+    like.args.push_back(read_concatenation(context->concatenation(1)));
+    return like;
+  }
+  if (context->nestedQuery()) {
+    Expr in = make_syntax(ExprKind::kInQuery, left.where);
+    in.negated = context->NOT() != nullptr;
+    in.args.push_back(std::move(left));
+    in.query = read_query(context->nestedQuery());
+    return in;
+  }
   if (!context->BETWEEN() && !context->IN_()) return left;
+  if (context->IN_() && left.kind == ExprKind::kRow) {
+    std::vector<Expr> parts;
+    for (auto* item : context->expression()) {
+      const Expr row = read_expression(item);
+      if (row.kind != ExprKind::kRow) refuse(row.where, "a row is compared with rows; write (a, b)");
+      parts.push_back(compare_rows(Op::kEqual, left, row));
+    }
+    Expr any = syntax::join(Op::kOr, parts);
+    return context->NOT() ? make_syntax_unary(Op::kNot, std::move(any), left.where) : std::move(any);
+  }
   Expr expr = make_syntax(context->BETWEEN() ? ExprKind::kBetween : ExprKind::kInList, left.where);
   expr.negated = context->NOT() != nullptr;
   expr.args.push_back(std::move(left));
@@ -252,10 +343,18 @@ Expr read_comparison(MnemeParser::ComparisonContext* context) {
                 : op_context->LESS_EQUAL() ? Op::kLessEqual
                 : op_context->GREATER()    ? Op::kGreater
                                            : Op::kGreaterEqual;
-  if (!context->ANY())
-    return make_syntax_binary(op, std::move(left), read_membership(context->membership(1)));
+  if (context->membership().size() == 2)
+    return make_comparison(op, std::move(left), read_membership(context->membership(1)));
+  if (context->nestedQuery()) {
+    Expr query = make_syntax(context->ALL() ? ExprKind::kAllQuery : ExprKind::kAnyQuery, left.where);
+    query.op = op;
+    query.args.push_back(std::move(left));
+    query.query = read_query(context->nestedQuery());
+    return query;
+  }
   Expr any = make_syntax_binary(op, std::move(left), read_expression(context->expression()));
   any.kind = ExprKind::kAny;
+  any.is_all = context->ALL() != nullptr;
   return any;
 }
 
@@ -273,9 +372,13 @@ Expr read_test(MnemeParser::TestContext* context) {
                                 read_comparison(test->comparison()));
       continue;
     }
-    const Op op = test->NULL_()   ? (negated ? Op::kIsNotNull : Op::kIsNull)
-                  : test->TRUE_() ? (negated ? Op::kIsNotTrue : Op::kIsTrue)
-                                  : (negated ? Op::kIsNotFalse : Op::kIsFalse);
+    if (test->IDENTIFIER() && lowered(test->IDENTIFIER()->getText()) != "unknown") {
+      refuse(location(test->IDENTIFIER()->getSymbol()), "\"{}\" is not understood here",
+             test->IDENTIFIER()->getText());
+    }
+    const Op op = test->NULL_() || test->IDENTIFIER() ? (negated ? Op::kIsNotNull : Op::kIsNull)
+                  : test->TRUE_()                     ? (negated ? Op::kIsNotTrue : Op::kIsTrue)
+                                                      : (negated ? Op::kIsNotFalse : Op::kIsFalse);
     const auto where = expr.where;
     expr = make_syntax_unary(op, std::move(expr), where);
   }
@@ -363,6 +466,17 @@ syntax::Name read_label(MnemeParser::LabelNameContext* context) {
   if (!quoted && is_reserved_in_plpgsql(text)) {
     refuse(location(context), "\"{}\" is a word that PL/pgSQL reserves and can't be a label; choose another",
            text);
+  }
+  return {text, location(context)};
+}
+
+syntax::Name read_column_label(MnemeParser::ColumnLabelContext* context) {
+  std::string text = context->getText();
+  if (text.front() != '"') return {lowered(text), location(context)};
+  text = text.substr(1, text.size() - 2);
+  if (text.find(kNotAscii) != std::string::npos) {
+    refuse_as(sqlstate::kNotSupported, location(context), "the name {} is not supported: names are ASCII",
+              context->getText());
   }
   return {text, location(context)};
 }

@@ -20,6 +20,9 @@ using mneme_grammar::MnemeParser;
 // Stands for each byte that is not ASCII in the text that ANTLR sees.
 inline constexpr char kNotAscii = '\x7f';
 
+// In lower case.
+std::string lowered(std::string text);
+
 syntax::SourceLocation location(antlr4::Token* token);
 syntax::SourceLocation location(antlr4::ParserRuleContext* context);
 
@@ -34,6 +37,16 @@ syntax::Name read_label(MnemeParser::LabelNameContext* context);
 std::string read_string(antlr4::tree::TerminalNode* literal);
 syntax::TypeName read_type(MnemeParser::TypeNameContext* context);
 syntax::Expr read_expression(MnemeParser::ExpressionContext* context);
+syntax::Expr read_primary(MnemeParser::PrimaryContext* context);
+// A query of a session.
+syntax::Query read_query(MnemeParser::QueryContext* context);
+std::shared_ptr<const syntax::Query> read_query(MnemeParser::NestedQueryContext* context);
+std::shared_ptr<const syntax::Query> read_query(MnemeParser::SelectQueryContext* context);
+syntax::FromItem read_table_item(MnemeParser::TableItemContext* context);
+std::vector<syntax::Expr> read_row(MnemeParser::InsertRowContext* context);
+syntax::OrderItem read_order_item(MnemeParser::OrderItemContext* context);
+// Any word, in lower case, or a quoted text as it is: what follows AS in a select list.
+syntax::Name read_column_label(MnemeParser::ColumnLabelContext* context);
 // The value of a column's DEFAULT.
 syntax::Expr read_default(MnemeParser::DefaultValueContext* context);
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens);

@@ -32,9 +32,11 @@ class StatementReader {
   syntax::Operation select(MnemeParser::SelectContext* context);
   syntax::Operation select_rest(MnemeParser::SelectRestContext* context, antlr4::ParserRuleContext* whole,
                                 MnemeParser::IntoContext* first_into);
+  syntax::Operation query(MnemeParser::QueryContext* context);
   syntax::Operation insert(MnemeParser::InsertContext* context);
   syntax::Operation update(MnemeParser::UpdateContext* context);
   syntax::Operation delete_rows(MnemeParser::DeleteRowsContext* context);
+  static void read_set_item(MnemeParser::SetItemContext* context, syntax::Operation& operation);
 
   syntax::Operation begin(ir::OperationKind kind, antlr4::ParserRuleContext* context);
   void read_into(MnemeParser::IntoContext* context, syntax::Operation& operation);
@@ -139,9 +141,6 @@ syntax::Operation StatementReader::select_rest(MnemeParser::SelectRestContext* c
                                                antlr4::ParserRuleContext* whole,
                                                MnemeParser::IntoContext* first_into) {
   syntax::Operation operation = begin(ir::OperationKind::kSelect, whole);
-  if (rows_go_to_user_ && (first_into || !context->into().empty())) {
-    refuse_into(first_into ? first_into : context->into(0));
-  }
   if (first_into) read_into(first_into, operation);
   for (auto* into : context->into()) read_into(into, operation);
   for (auto* item : context->selectItem()) operation.items.push_back(select_item(item));
@@ -157,10 +156,16 @@ syntax::Operation StatementReader::select_rest(MnemeParser::SelectRestContext* c
   }
   if (context->expression()) operation.conditions.push_back(read_expression(context->expression()));
   for (auto* item : context->orderItem()) {
-    operation.order.push_back({read_expression(item->expression()), item->DESC() != nullptr});
+    operation.order.push_back(read_order_item(item));
+    if (operation.order.back().nulls_first) {
+      refuse_as(sqlstate::kNotSupported, location(item->IDENTIFIER(0)->getSymbol()),
+                "NULLS FIRST and NULLS LAST are not supported: NULLs come last, and first under DESC, as by "
+                "default");
+    }
   }
   for (auto* limit : context->limit()) {
     if (operation.limit) refuse(location(limit), "LIMIT is written twice in one statement");
+    if (!limit->expression()) refuse(location(limit), "LIMIT ALL limits nothing; leave it out");
     operation.limit = read_expression(limit->expression());
   }
   for (auto* offset : context->offset()) {
@@ -171,6 +176,13 @@ syntax::Operation StatementReader::select_rest(MnemeParser::SelectRestContext* c
   return operation;
 }
 
+syntax::Operation StatementReader::query(MnemeParser::QueryContext* context) {
+  syntax::Operation operation = begin(ir::OperationKind::kSelect, context);
+  operation.query = std::make_shared<const syntax::Query>(read_query(context));
+  operation.for_update = operation.query->for_update;
+  return operation;
+}
+
 syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kInsert, context);
   operation.tables.push_back({read_relation(context->relation()), {}});
@@ -178,13 +190,7 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
     for (auto* column : context->nameList()->name()) operation.columns.push_back(read_name(column));
   }
   for (auto* row : context->insertRow()) {
-    std::vector<syntax::Expr> values;
-    for (auto* value : row->insertValue()) {
-      syntax::Expr expr;
-      expr.kind = syntax::ExprKind::kDefault;
-      expr.where = location(value);
-      values.push_back(value->expression() ? read_expression(value->expression()) : std::move(expr));
-    }
+    std::vector<syntax::Expr> values = read_row(row);
     if (row == context->insertRow().front()) {
       operation.values = std::move(values);
     } else {
@@ -194,6 +200,14 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
     }
   }
   if (context->DEFAULT()) operation.gives_defaults = true;
+  if (context->selectQuery()) {
+    if (!rows_go_to_user_) {
+      refuse_as(sqlstate::kNotSupported, location(context->selectQuery()),
+                "INSERT ... SELECT is not supported; use FOR r IN SELECT ... LOOP INSERT ... "
+                "VALUES ... END LOOP");
+    }
+    operation.query = read_query(context->selectQuery());
+  }
   read_returning(context->returning(), operation);
   return operation;
 }
@@ -202,9 +216,11 @@ syntax::Operation StatementReader::update(MnemeParser::UpdateContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kUpdate, context);
   operation.tables.push_back({read_relation(context->relation()), {}});
   if (context->name()) operation.tables[0].alias = read_name(context->name());
-  for (auto* item : context->setItem()) {
-    operation.columns.push_back(read_name(item->name()));
-    operation.values.push_back(read_expression(item->expression()));
+  for (auto* item : context->setItem()) read_set_item(item, operation);
+  for (auto* item : context->tableItem()) operation.from.push_back(read_table_item(item));
+  if (!rows_go_to_user_ && !operation.from.empty()) {
+    refuse_as(sqlstate::kNotSupported, operation.from[0].where,
+              "UPDATE ... FROM is not supported; use SELECT ... INTO variables first, or a FOR loop");
   }
   if (context->expression()) operation.conditions.push_back(read_expression(context->expression()));
   read_returning(context->returning(), operation);
@@ -215,9 +231,39 @@ syntax::Operation StatementReader::delete_rows(MnemeParser::DeleteRowsContext* c
   syntax::Operation operation = begin(ir::OperationKind::kDelete, context);
   operation.tables.push_back({read_relation(context->relation()), {}});
   if (context->name()) operation.tables[0].alias = read_name(context->name());
+  for (auto* item : context->tableItem()) operation.from.push_back(read_table_item(item));
+  if (!rows_go_to_user_ && !operation.from.empty()) {
+    refuse_as(sqlstate::kNotSupported, operation.from[0].where,
+              "DELETE ... USING is not supported; use SELECT ... INTO variables first, or a FOR loop");
+  }
   if (context->expression()) operation.conditions.push_back(read_expression(context->expression()));
   read_returning(context->returning(), operation);
   return operation;
+}
+
+// a = value, or (a, b) = (value, value).
+void StatementReader::read_set_item(MnemeParser::SetItemContext* context, syntax::Operation& operation) {
+  const auto add_value = [&](antlr4::tree::ParseTree* child) {
+    if (auto* expression = dynamic_cast<MnemeParser::ExpressionContext*>(child)) {
+      operation.values.push_back(read_expression(expression));
+    } else if (lowered(child->getText()) == "default") {
+      syntax::Expr value;
+      value.kind = syntax::ExprKind::kDefault;
+      value.where = location(context);
+      operation.values.push_back(std::move(value));
+    }
+  };
+  if (!context->nameList()) {
+    operation.columns.push_back(read_name(context->name()));
+    add_value(context->children.back());
+    return;
+  }
+  if (context->name() && lowered(context->name()->getText()) != "row")
+    refuse(location(context->name()), "\"{}\" is not understood here", context->name()->getText());
+  for (auto* name : context->nameList()->name()) operation.columns.push_back(read_name(name));
+  for (size_t i = 1; i < context->children.size(); ++i) add_value(context->children[i]);
+  if (operation.columns.size() != operation.values.size())
+    refuse(location(context), "number of columns does not match number of values");
 }
 
 syntax::Expr StatementReader::expression_before(size_t end, std::string_view word,
@@ -391,7 +437,7 @@ syntax::Block StatementReader::block(MnemeParser::BlockContext* context) {
 
 std::optional<syntax::Operation> StatementReader::operation(MnemeParser::CommandContext* context) {
   rows_go_to_user_ = true;
-  if (context->select()) return select(context->select());
+  if (context->query()) return query(context->query());
   if (context->insert()) return insert(context->insert());
   if (context->update()) return update(context->update());
   if (context->deleteRows()) return delete_rows(context->deleteRows());

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "procedures/binder/plain_query.h"
+#include "procedures/ir/source_error.h"
 
 namespace mneme {
 
@@ -16,9 +18,8 @@ BoundStatement::BoundStatement(const Program& program, std::shared_ptr<const syn
 
 void BoundStatement::bind(const Program& program) {
   if (command_->kind == syntax::Command::Kind::kOperation) {
-    query_ = bind_query(program, *command_->operation, parameters_, session_.get());
-    columns_ = query_->columns;
-    return;
+    if (command_->operation->kind == ir::OperationKind::kSelect) return bind_query_of_any_form(program);
+    return bind_change_of_any_form(program);
   }
   CHECK(command_->kind == syntax::Command::Kind::kCall);
   call_ = bind_call(program, *command_, parameters_);
@@ -28,6 +29,46 @@ void BoundStatement::bind(const Program& program) {
     const ir::Variable& variable = callee.variables[parameter.variable.value];
     if (parameter.inout) columns_.push_back({variable.name, variable.type});
   }
+}
+
+void BoundStatement::bind_query_of_any_form(const Program& program) {
+  query_.reset();
+  select_.reset();
+  const std::vector<Type> given = parameters_;
+  if (const std::optional<syntax::Operation> plain = plain_select(*command_->operation)) {
+    try {
+      query_ = bind_query(program, *plain, parameters_, session_.get());
+      columns_ = query_->columns;
+      return;
+    } catch (const SourceError&) {
+      // Its rows may be locked by it alone, and it says best why not.
+      if (plain->for_update) throw;
+      parameters_ = given;
+    }
+  }
+  select_ = bind_select(program, *command_->operation->query, parameters_, session_.get(), nullptr);
+  columns_ = select_->columns;
+}
+
+void BoundStatement::bind_change_of_any_form(const Program& program) {
+  query_.reset();
+  change_.reset();
+  const syntax::Operation& operation = *command_->operation;
+  const std::vector<Type> given = parameters_;
+  if (!operation.query && operation.from.empty()) {
+    try {
+      query_ = bind_query(program, operation, parameters_, session_.get());
+      columns_ = query_->columns;
+      return;
+    } catch (const SourceError& error) {
+      const bool may_be_query = operation.kind != ir::OperationKind::kInsert && error.sqlstate != nullptr &&
+                                std::string_view(error.sqlstate) == sqlstate::kNotSupported;
+      if (!may_be_query) throw;
+      parameters_ = given;
+    }
+  }
+  change_ = bind_change(program, operation, parameters_, session_.get(), nullptr);
+  columns_ = change_->each.columns;
 }
 
 void BoundStatement::fit_digits(const Program& program, std::span<const uint8_t> scales) {

@@ -19,6 +19,8 @@
 #include "procedures/binder/program.h"
 #include "procedures/interpreter/call.h"
 #include "procedures/parser/syntax.h"
+#include "procedures/query/bound_change.h"
+#include "procedures/query/bound_select.h"
 
 namespace mneme {
 
@@ -35,12 +37,14 @@ class BoundStatement {
   std::span<const ResultColumn> columns() const { return columns_; }
   // Returns whether it is an operation that changes nothing.
   bool is_read() const {
-    return query_ && command_->operation->kind == ir::OperationKind::kSelect &&
+    return command_->operation && command_->operation->kind == ir::OperationKind::kSelect &&
            !command_->operation->for_update;
   }
 
-  // One of the two is there; the other returns nullptr.
+  // One of the four is there; the others return nullptr.
   const BoundQuery* query() const { return query_ ? &*query_ : nullptr; }
+  const BoundSelect* select() const { return select_.get(); }
+  const BoundChange* change() const { return change_.get(); }
   const BoundCall* call() const { return call_ ? &*call_ : nullptr; }
 
   // Binds again where a number has more digits after the point than its parameter's type: `scales` are the
@@ -49,12 +53,16 @@ class BoundStatement {
 
  private:
   void bind(const Program& program);
+  void bind_query_of_any_form(const Program& program);
+  void bind_change_of_any_form(const Program& program);
 
   std::shared_ptr<const syntax::Command> command_;
   std::shared_ptr<const SessionValues> session_;
   std::vector<Type> parameters_;
   std::vector<ResultColumn> columns_;
   std::optional<BoundQuery> query_;
+  std::unique_ptr<BoundSelect> select_;
+  std::unique_ptr<BoundChange> change_;
   std::optional<BoundCall> call_;
 };
 

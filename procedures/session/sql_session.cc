@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <thread>
+#include <unordered_set>
 
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/interpreter/call_text.h"
 #include "procedures/parser/parser.h"
+#include "procedures/query/query_runner.h"
+#include "procedures/query/row_store.h"
 #include "procedures/values/timestamp.h"
 #include "procedures/values/value_text.h"
 
@@ -90,6 +93,12 @@ std::string_view statement_word(ir::OperationKind kind) {
   return "DELETE";
 }
 
+StatementResult read_only_failure(ir::OperationKind kind) {
+  return StatementResult::failure(
+      sqlstate::kReadOnlyTransaction,
+      fmt::format("cannot execute {} in a read-only transaction", statement_word(kind)));
+}
+
 std::string tag_of(ir::OperationKind kind, uint32_t rows) {
   switch (kind) {
     case ir::OperationKind::kSelect:
@@ -129,7 +138,10 @@ SqlSession::SqlSession(const Program& program, Database& database, WorkerId work
       database_(database),
       calls_(program, database, worker, options),
       transaction_(database, database.worker(worker)),
-      interpreter_(database.schema()) {}
+      interpreter_(database.schema()),
+      queries_(std::make_unique<query::QueryRunner>(database.schema())) {}
+
+SqlSession::~SqlSession() = default;
 
 template <typename Work>
 StatementResult SqlSession::ending_where_it_throws(Work&& work) {
@@ -184,17 +196,20 @@ StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span
   if (block_ == Block::kFailed) return in_failed_block();
   has_touched_rows_ = true;
   has_read_rows_ |=
-      statement.query() == nullptr || statement.command().operation->kind != ir::OperationKind::kInsert;
+      !statement.command().operation || statement.command().operation->kind != ir::OperationKind::kInsert;
   StatementResult result;
   if (const BoundQuery* query = statement.query(); query != nullptr) {
     const ir::OperationKind kind = statement.command().operation->kind;
     if (is_read_only_ && !statement.is_read()) {
-      result = StatementResult::failure(
-          sqlstate::kReadOnlyTransaction,
-          fmt::format("cannot execute {} in a read-only transaction", statement_word(kind)));
+      result = read_only_failure(kind);
     } else {
       result = run_query(*query, kind, parameters, rows);
     }
+  } else if (const BoundSelect* select = statement.select(); select != nullptr) {
+    result = run_select(*select, parameters, rows);
+  } else if (const BoundChange* change = statement.change(); change != nullptr) {
+    const ir::OperationKind kind = statement.command().operation->kind;
+    result = is_read_only_ ? read_only_failure(kind) : run_change(*change, kind, parameters, rows);
   } else if (is_read_only_ && program_.procedure(statement.call()->callee).writes) {
     result =
         StatementResult::failure(sqlstate::kReadOnlyTransaction,
@@ -277,6 +292,24 @@ StatementResult SqlSession::end_block(bool commit_it) {
   return result;
 }
 
+template <typename Attempt>
+bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
+  for (uint32_t attempts = 1;; ++attempts) {
+    if (block_ == Block::kNone) {
+      attempts == 1 ? transaction_.begin() : transaction_.begin_again();
+    }
+    Ran ran = attempt();
+    if (ran == Ran::kCompleted && block_ == Block::kNone) ran = commit(result);
+    if (ran == Ran::kFailed) return false;
+    if (ran == Ran::kCompleted) return true;
+    if (block_ != Block::kNone || attempts == kMostAttempts) {
+      result = conflict();
+      return false;
+    }
+    std::this_thread::yield();
+  }
+}
+
 StatementResult SqlSession::run_query(const BoundQuery& query, ir::OperationKind kind,
                                       std::span<const Argument> parameters, ResultSink& rows) {
   std::vector<Argument> arguments(parameters.begin(), parameters.end());
@@ -286,24 +319,106 @@ StatementResult SqlSession::run_query(const BoundQuery& query, ir::OperationKind
   request.body = query.body;
   request.recording = &recorded;
   StatementResult result;
-  for (uint32_t attempts = 1;; ++attempts) {
-    if (block_ == Block::kNone) {
-      attempts == 1 ? transaction_.begin() : transaction_.begin_again();
+  const bool done = run_attempts(
+      [&] {
+        recorded.begin();
+        return run_body(request, result);
+      },
+      result);
+  if (done) result.tag = tag_of(kind, recorded.count());
+  return result;
+}
+
+namespace {
+
+// A value for each variable of a query: its parameters, the time, and what it sets itself.
+struct QueryInputs {
+  QueryInputs(const ir::Procedure& procedure, std::span<const Argument> parameters)
+      : variables(procedure.variables.size()), arrays(parameters.size()) {
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      variables[i] = parameters[i].scalar;
+      arrays[i] = {parameters[i].array, parameters[i].null_array};
     }
-    recorded.begin();
-    Ran ran = run_body(request, result);
-    if (ran == Ran::kCompleted && block_ == Block::kNone) ran = commit(result);
-    if (ran == Ran::kFailed) return result;
-    if (ran == Ran::kCompleted) break;
-    if (block_ != Block::kNone || attempts == kMostAttempts) return conflict();
-    std::this_thread::yield();
+    if (procedure.call_time.valid())
+      variables[procedure.call_time.value] = Value::of_int(current_timestamp());
   }
-  result.tag = tag_of(kind, recorded.count());
+
+  std::vector<Value> variables;
+  std::vector<ArrayValue> arrays;
+};
+
+}  // namespace
+
+StatementResult SqlSession::run_select(const BoundSelect& select, std::span<const Argument> parameters,
+                                       ResultSink& rows) {
+  const QueryInputs inputs(select.procedure, parameters);
+  StatementResult result;
+  std::vector<Argument> row(select.columns.size());
+  uint64_t count = 0;
+  const auto add = [&](std::span<const Value> values) {
+    for (size_t i = 0; i < row.size(); ++i) row[i] = Argument::of(values[i]);
+    rows.add(row);
+    ++count;
+    return true;
+  };
+  const bool done = run_attempts(
+      [&] {
+        rows.begin(select.columns);
+        count = 0;
+        return ended(
+            queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_, nullptr, add),
+            result);
+      },
+      result);
+  if (done) result.tag = fmt::format("SELECT {}", count);
+  return result;
+}
+
+StatementResult SqlSession::run_change(const BoundChange& change, ir::OperationKind kind,
+                                       std::span<const Argument> parameters, ResultSink& rows) {
+  const BoundSelect& select = *change.rows;
+  const QueryInputs inputs(select.procedure, parameters);
+  RecordedRows recorded(change.each.columns, rows);
+  StatementResult result;
+  const bool done = run_attempts(
+      [&] {
+        recorded.begin();
+        arena_.reset();
+        query::RowStore found(select.columns.size());
+        std::unordered_set<std::string> seen;
+        const auto add = [&](std::span<const Value> values) {
+          std::string key;
+          for (size_t i = 0; i < change.key_columns; ++i)
+            query::append_key(select.columns[i].type.kind, values[i], key);
+          if (change.key_columns == 0 || seen.insert(std::move(key)).second) found.add(values, &arena_);
+          return true;
+        };
+        Ran ran =
+            ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_, nullptr, add),
+                  result);
+        std::vector<Argument> arguments(select.columns.size());
+        for (size_t i = 0; i < found.size() && ran == Ran::kCompleted; ++i) {
+          arguments.resize(select.columns.size());
+          for (size_t column = 0; column < select.columns.size(); ++column)
+            arguments[column] = Argument::of(found.row(i)[column]);
+          for (const Argument& hidden : hidden_arguments(change.each.procedure)) arguments.push_back(hidden);
+          RunRequest request = RunRequest::of(change.each.procedure, arguments, transaction_);
+          request.body = change.each.body;
+          request.recording = &recorded;
+          ran = run_body(request, result);
+        }
+        return ran;
+      },
+      result);
+  if (done) result.tag = tag_of(kind, recorded.count());
   return result;
 }
 
 SqlSession::Ran SqlSession::run_body(const RunRequest& request, StatementResult& failure) {
-  const Outcome outcome = interpreter_.run(request);
+  return ended(interpreter_.run(request), failure);
+}
+
+SqlSession::Ran SqlSession::ended(const Outcome& outcome, StatementResult& failure) {
   switch (outcome.kind) {
     case Outcome::Kind::kCompleted:
       return Ran::kCompleted;

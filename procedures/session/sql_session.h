@@ -14,6 +14,7 @@
 //             another afterwards.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,10 @@
 #include "procedures/session/session.h"
 
 namespace mneme {
+
+namespace query {
+class QueryRunner;
+}
 
 struct StatementResult {
   std::string tag;                    // PostgreSQL's: "INSERT 0 1"; empty where it failed
@@ -82,6 +87,7 @@ class SqlSession {
   SqlSession(const Program& program, Database& database, WorkerId worker, const SessionOptions& options = {});
   SqlSession(const SqlSession&) = delete;
   SqlSession& operator=(const SqlSession&) = delete;
+  ~SqlSession();
 
   // Anything but a change of the schema. Where it throws, as for want of memory, the transaction has ended:
   // nothing was changed, or the statement is committed. A block has failed then.
@@ -116,6 +122,13 @@ class SqlSession {
                             ResultSink& rows);
   StatementResult run_query(const BoundQuery& query, ir::OperationKind kind,
                             std::span<const Argument> parameters, ResultSink& rows);
+  StatementResult run_select(const BoundSelect& select, std::span<const Argument> parameters,
+                             ResultSink& rows);
+  StatementResult run_change(const BoundChange& change, ir::OperationKind kind,
+                             std::span<const Argument> parameters, ResultSink& rows);
+  // Runs `attempt` in a transaction, again after a conflict, unless a block is open.
+  template <typename Attempt>
+  bool run_attempts(Attempt&& attempt, StatementResult& result);
   StatementResult run_call(const BoundCall& bound, std::span<const Argument> parameters, ResultSink& rows);
   StatementResult call_alone(const Call& call, ResultSink& rows);
   StatementResult call_in_block(const Call& call, ResultSink& rows);
@@ -126,6 +139,8 @@ class SqlSession {
   enum class Ran { kCompleted, kConflict, kFailed };
   // Runs the body in the open transaction.
   Ran run_body(const RunRequest& request, StatementResult& failure);
+  // What a run's end means to the open transaction.
+  Ran ended(const Outcome& outcome, StatementResult& failure);
   // Ends the transaction whose statement raised.
   Ran roll_back(StatementResult& failure);
   Ran commit(StatementResult& result);
@@ -137,6 +152,7 @@ class SqlSession {
   Session calls_;  // outside of blocks
   Transaction transaction_;
   Interpreter interpreter_;
+  std::unique_ptr<query::QueryRunner> queries_;
   Arena arena_;  // a call's arguments
   Block block_ = Block::kNone;
   bool is_read_only_ = false;  // the block

@@ -83,16 +83,10 @@ TEST_F(SqlSessionTest, RefusalsSpeakOfTheSession) {
       {"ROLLBACK PREPARED 'x'", "savepoints and prepared transactions are not supported"},
       {"SAVEPOINT here", "savepoints are not supported"},
       {"RELEASE here", "savepoints are not supported"},
-      {"SELECT * FROM generate_series(1, 3)", "functions in FROM are not supported"},
-      {"SELECT * FROM account, generate_series(1, 3)", "functions in FROM are not supported"},
-      {"SELECT * FROM account JOIN unnest('{1}') ON true", "functions in FROM are not supported"},
-      {"SELECT * FROM (SELECT 1)", "subqueries are not supported"},
-      {"DELETE FROM account WHERE id IN (SELECT id FROM entry)",
-       "subqueries are not supported; select the inner rows first"},
+      {"SELECT * FROM account JOIN unnest('{1}') ON true", "function unnest() in FROM does not exist"},
+      {"SELECT * FROM (SELECT 1)", "subquery in FROM must have an alias"},
       {"EXECUTE plan(1)", "prepared statements are not supported"},
       {"DO $$ BEGIN NULL; END $$", "DO blocks are not supported; create a procedure"},
-      {"SELECT branch FROM account GROUP BY branch",
-       "GROUP BY is not supported; use one SELECT with aggregates a group"},
       {"CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN CALL q(); END $$",
        "CALL inside a procedure is not supported"},
       {"CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN ROLLBACK; END $$",
@@ -106,7 +100,7 @@ TEST_F(SqlSessionTest, LiteralsTakeTheTypesOfWhatTheyMeet) {
   EXPECT_EQ(sql("INSERT INTO account VALUES (1, 1, nullif('   ', CAST('a' AS CHAR)), 0)"), "INSERT 0 1");
   EXPECT_EQ(sql("SELECT length(name) FROM account WHERE id = 1"), "length\n0");
   EXPECT_EQ(sql("SELECT power('1e-400', 2.5) FROM account").substr(0, 5), "0A000");
-  EXPECT_EQ(sql("SELECT ceiling(- - -9223372036854775808) % 1 FROM account").substr(0, 5), "42601");
+  EXPECT_EQ(sql("SELECT ceiling(- - -9223372036854775808) % 1 FROM account").substr(0, 5), "42883");
 }
 
 TEST_F(SqlSessionTest, SelectsByAnyIndexAndWithoutOne) {
@@ -155,14 +149,11 @@ TEST_F(SqlSessionTest, FailuresHavePostgresCodesAndChangeNothing) {
   fill();
   EXPECT_EQ(sql("INSERT INTO account VALUES (1, 1, 'x', 1)"),
             "23505: duplicate key value violates unique constraint \"account_pkey\"");
-  EXPECT_EQ(sql("UPDATE account SET balance = balance / 0 + id / 0").substr(0, 5), "0A000");
+  EXPECT_EQ(sql("UPDATE account SET balance = balance / 0 + id / 0").substr(0, 5), "22012");
   EXPECT_EQ(sql("UPDATE account SET branch = 1 / (id - 3)"), "22012: division by zero");
   EXPECT_EQ(sql("SELECT count(*) FROM account WHERE branch = 1"), "count\n3");
   EXPECT_EQ(sql("INSERT INTO account VALUES (7, NULL, 'x', 1)").substr(0, 5), "23502");
-  EXPECT_EQ(sql("SELECT 1 WHERE true"),
-            "0A000: line 1:1: a SELECT without FROM gives one row, and conditions, an order and limits on it "
-            "are not "
-            "supported");
+  EXPECT_EQ(sql("SELECT 1 WHERE true"), "?column?\n1");
   EXPECT_EQ(sql("SELECT nothing FROM account").substr(0, 5), "42703");
   EXPECT_EQ(sql("SELECT - -2147483648 FROM account WHERE id = 1"), "?column?\n2147483648");
   // A literal is read before anything runs, and fails as a cast does.
@@ -326,7 +317,7 @@ TEST_F(SqlMeaning, LiteralsAreNotCutToWhatStandsBesideThem) {
   EXPECT_EQ(of("greatest(v, 'zzzzzzzz')"), "greatest:zzzzzzzz");
   EXPECT_EQ(of("greatest(c, 'zzzzzzzz') || '|'"), "?column?:zzzzzzzz|");
   EXPECT_THAT(of("greatest(c, 'zz')"), testing::HasSubstr("with how many blanks"));
-  EXPECT_THAT(of("coalesce(n, 0)"), testing::HasSubstr("how many digits after the point"));
+  EXPECT_EQ(of("coalesce(n, 0)"), "coalesce:1.25");
   EXPECT_EQ(of("coalesce(n, 0.00)"), "coalesce:1.25");
   EXPECT_EQ(of("n * '2'"), "?column?:2.50");
 }

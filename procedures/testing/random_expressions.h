@@ -235,7 +235,10 @@ class RandomExpressions {
     static constexpr Kind kKinds[] = {kInt,  kBig,  kNumeric, kWide, kDouble,
                                       kText, kChar, kTime,    kInt,  kSmall};
     const Kind kind = kKinds[below(10)];
-    switch (below(10)) {
+    switch (below(11)) {
+      case 10:
+        return fmt::format("({} {}LIKE {})", expr(kText, depth), one_of("", "NOT "),
+                           chance(3) ? leaf(kText) : std::string(one_of("'%a%'", "'_b%'", "'a\\%b'", "'%'")));
       case 0:
         return fmt::format("({} {} {})", expr(kFlag, depth), one_of("AND", "OR"), expr(kFlag, depth));
       case 1:

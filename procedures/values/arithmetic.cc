@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "procedures/values/decimal.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/value_text.h"
 
@@ -200,6 +201,7 @@ bool apply_arithmetic(Op op, const Type& type, const Value& a, const Value& b, A
   if (type.kind == TypeKind::kNumeric) {
     return apply_numeric(op, type, a.as_numeric(), b.as_numeric(), arena, result, error);
   }
+  if (type.kind == TypeKind::kDecimal) return apply_decimal(op, a, b, arena, result, error);
   return apply_double(op, a.as_double(), b.as_double(), arena, result, error);
 }
 
@@ -212,6 +214,10 @@ bool negate(const Type& type, const Value& a, Arena& arena, Value& result, SqlEr
     result = Value::of_numeric(-a.as_numeric());
     return true;
   }
+  if (type.kind == TypeKind::kDecimal) {
+    result = Value::of_decimal(-a.as_numeric(), a.digits());
+    return true;
+  }
   return apply_integer(Op::kSubtract, type, 0, a.as_int(), arena, result, error);
 }
 
@@ -220,7 +226,8 @@ bool apply_number_function(Function function, const Type& source, const Type& ty
   const Value& a = arguments[0];
   if (source.kind == TypeKind::kDouble)
     return apply_double_function(function, arguments, arena, result, error);
-  const bool numeric = source.kind == TypeKind::kNumeric;
+  const bool is_decimal = source.kind == TypeKind::kDecimal;
+  const bool numeric = source.kind == TypeKind::kNumeric || is_decimal;
   const bool negative = numeric ? a.as_numeric() < 0 : a.as_int() < 0;
   switch (function) {
     case Function::kMod:
@@ -232,6 +239,10 @@ bool apply_number_function(Function function, const Type& source, const Type& ty
     case Function::kSign: {
       CHECK(numeric);
       const int sign = a.as_numeric() > 0 ? 1 : negative ? -1 : 0;
+      if (is_decimal) {
+        result = Value::of_decimal(sign, 0);
+        return true;
+      }
       result = Value::of_numeric(sign * power_of_ten(type.scale));
       return true;
     }
@@ -241,6 +252,7 @@ bool apply_number_function(Function function, const Type& source, const Type& ty
     case Function::kTrunc: {
       CHECK(numeric);
       const int64_t digits = arguments.size() > 1 ? arguments[1].as_int() : 0;
+      if (is_decimal) return round_decimal(function, a, digits, arena, result, error);
       return round_numeric(function, source, type, a.as_numeric(), digits, arena, result, error);
     }
     default:

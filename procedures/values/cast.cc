@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "procedures/values/arithmetic.h"
+#include "procedures/values/decimal.h"
 #include "procedures/values/float_text.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/value_text.h"
@@ -24,11 +25,16 @@ bool to_string(const Type& from, const Type& to, TooLong too_long, const Value& 
   return fit_string(to, too_long, arena.copy({buffer.data(), buffer.size()}), arena, result, error);
 }
 
+// The digits after the point of an exact number.
+unsigned scale_of(const Type& from, const Value& value) {
+  return from.kind == TypeKind::kNumeric ? from.scale : from.kind == TypeKind::kDecimal ? value.digits() : 0;
+}
+
 bool to_integer(const Type& from, const Type& to, const Value& value, Arena& arena, Value& result,
                 SqlError& error) {
   int64_t number = value.as_int();
-  if (from.kind == TypeKind::kNumeric) {
-    const int128 rounded = divide_rounding(value.as_numeric(), from.scale);
+  if (from.kind == TypeKind::kNumeric || from.kind == TypeKind::kDecimal) {
+    const int128 rounded = divide_rounding(value.as_numeric(), scale_of(from, value));
     number = static_cast<int64_t>(rounded);
     if (number != rounded) return out_of_range(to, arena, error);
   } else if (from.kind == TypeKind::kDouble) {
@@ -59,17 +65,27 @@ bool double_to_numeric(const Type& to, double value, Arena& arena, Value& result
 bool to_numeric(const Type& from, const Type& to, const Value& value, Arena& arena, Value& result,
                 SqlError& error) {
   if (from.kind == TypeKind::kDouble) return double_to_numeric(to, value.as_double(), arena, result, error);
-  const bool exact = from.kind == TypeKind::kNumeric;
-  int128 number = exact ? value.as_numeric() : int128{value.as_int()};
-  if (!rescale(number, exact ? from.scale : 0, to.scale, number)) {
+  int128 number = from.is_integer() ? int128{value.as_int()} : value.as_numeric();
+  if (!rescale(number, scale_of(from, value), to.scale, number)) {
     return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
   }
   return fit_numeric(to, number, arena, result, error);
 }
 
+bool to_decimal(const Type& from, const Value& value, Arena& arena, Value& result, SqlError& error) {
+  if (from.kind == TypeKind::kDouble) {
+    fmt::memory_buffer text;
+    fmt::format_to(std::back_inserter(text), "{:.15g}", value.as_double());
+    return parse_value(kDecimalType, {text.data(), text.size()}, arena, result, error);
+  }
+  result = Value::of_decimal(from.is_integer() ? int128{value.as_int()} : value.as_numeric(),
+                             static_cast<uint8_t>(scale_of(from, value)));
+  return true;
+}
+
 double numeric_to_double(const Type& from, const Value& value) {
   fmt::memory_buffer text;
-  print_numeric(value.as_numeric(), from.scale, text);
+  print_numeric(value.as_numeric(), scale_of(from, value), text);
   double number = 0;
   CHECK(parse_double({text.data(), text.size()}, number) == DoubleSyntax::kOk);
   return number;
@@ -86,10 +102,12 @@ bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value&
     case TypeKind::kNumeric:
       return to_numeric(from, to, value, arena, result, error);
     case TypeKind::kDouble:
-      result = from.kind == TypeKind::kDouble    ? value
-               : from.kind == TypeKind::kNumeric ? Value::of_double(numeric_to_double(from, value))
-                                                 : Value::of_double(static_cast<double>(value.as_int()));
+      result = from.kind == TypeKind::kDouble ? value
+               : from.is_integer()            ? Value::of_double(static_cast<double>(value.as_int()))
+                                              : Value::of_double(numeric_to_double(from, value));
       return true;
+    case TypeKind::kDecimal:
+      return to_decimal(from, value, arena, result, error);
     case TypeKind::kBoolean:
       result = Value::of_bool(value.as_int() != 0);
       return true;

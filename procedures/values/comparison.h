@@ -9,6 +9,7 @@
 
 #include "engine/schema/type.h"
 #include "engine/schema/value.h"
+#include "procedures/values/decimal.h"
 
 namespace mneme {
 
@@ -23,6 +24,8 @@ inline std::strong_ordering compare_values(TypeKind kind, const Value& a, const 
   switch (kind) {
     case TypeKind::kNumeric:
       return a.as_numeric() <=> b.as_numeric();
+    case TypeKind::kDecimal:
+      return compare_decimals(a, b);
     case TypeKind::kDouble:
       return compare_doubles(a.as_double(), b.as_double());
     case TypeKind::kChar:

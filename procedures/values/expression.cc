@@ -352,6 +352,8 @@ bool evaluate(const Expr& expr, EvaluationContext& context, Value& result) {
       return evaluate_in_array(expr, context, result);
     case ExprKind::kInList:
       return evaluate_in_list(expr, context, result);
+    case ExprKind::kQuery:
+      return context.queries->evaluate(expr, context, result);
   }
   CHECK(false && "a kind of expression");
   return false;

@@ -42,6 +42,16 @@ struct ArrayValue {
   bool null = true;
 };
 
+struct EvaluationContext;
+
+// Says what the queries inside of a session's expressions give.
+class QueryValues {
+ public:
+  virtual ~QueryValues() = default;
+  // The value of a kQuery.
+  [[nodiscard]] virtual bool evaluate(const ir::Expr& expr, EvaluationContext& context, Value& result) = 0;
+};
+
 struct EvaluationContext {
   explicit EvaluationContext(Arena& a) : arena(a) {}
 
@@ -49,6 +59,7 @@ struct EvaluationContext {
   std::span<const ArrayValue> arrays;  // by VariableId
   std::array<RowView, 2> rows;         // by Expr::source
   std::span<const Value> aggregates;
+  QueryValues* queries = nullptr;  // where there are some
   Arena& arena;
   SqlError error;
 };

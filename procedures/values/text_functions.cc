@@ -133,6 +133,51 @@ Value position(std::string_view text, std::string_view wanted) {
   return Value::of_int(at == std::string_view::npos ? 0 : static_cast<int64_t>(at) + 1);
 }
 
+// % is any text, _ any character, and what follows the escape character itself. Where a % was met, the last
+// one takes a character more whenever what follows it does not fit.
+bool like(std::string_view text, std::string_view pattern, std::string_view escape, Arena& arena,
+          Value& result, SqlError& error) {
+  if (escape.size() > 1) {
+    return fail(error, arena, sqlstate::kInvalidEscape, "invalid escape string");
+  }
+  size_t at = 0;
+  size_t next = 0;
+  size_t after_any = std::string_view::npos;  // in the pattern, behind its last %
+  size_t taken = 0;                           // by that %: up to there in the text
+  for (;;) {
+    bool fits = false;
+    if (next < pattern.size() && pattern[next] == '%' && !(escape.size() == 1 && escape[0] == '%')) {
+      after_any = ++next;
+      taken = at;
+      continue;
+    }
+    if (next == pattern.size()) {
+      if (at == text.size()) break;
+    } else if (at < text.size()) {
+      const bool escaped = escape.size() == 1 && pattern[next] == escape[0];
+      if (escaped && next + 1 == pattern.size()) {
+        return fail(error, arena, sqlstate::kInvalidEscapeSequence,
+                    "LIKE pattern must not end with escape character");
+      }
+      const char wanted = pattern[escaped ? next + 1 : next];
+      fits = (wanted == '_' && !escaped) || wanted == text[at];
+      if (fits) {
+        ++at;
+        next += escaped ? 2 : 1;
+        continue;
+      }
+    }
+    if (after_any == std::string_view::npos || taken == text.size()) {
+      result = Value::of_bool(false);
+      return true;
+    }
+    at = ++taken;
+    next = after_any;
+  }
+  result = Value::of_bool(true);
+  return true;
+}
+
 }  // namespace
 
 bool apply_text_function(Function function, std::span<const Value> arguments, Arena& arena, Value& result,
@@ -182,6 +227,8 @@ bool apply_text_function(Function function, std::span<const Value> arguments, Ar
       result = text_of(to, text.size());
       return true;
     }
+    case Function::kLike:
+      return like(text, arguments[1].as_text(), arguments[2].as_text(), arena, result, error);
     default:
       CHECK(false && "a function on text");
       return false;

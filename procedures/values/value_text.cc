@@ -112,6 +112,7 @@ std::string_view type_name(const Type& type) {
     case TypeKind::kBigInt:
       return "bigint";
     case TypeKind::kNumeric:
+    case TypeKind::kDecimal:
       return "numeric";
     case TypeKind::kDouble:
       return "double precision";
@@ -164,6 +165,8 @@ void print_value(const Type& type, const Value& value, fmt::memory_buffer& out) 
     }
     case TypeKind::kNumeric:
       return print_numeric(value.as_numeric(), type.scale, out);
+    case TypeKind::kDecimal:
+      return print_numeric(value.as_numeric(), value.digits(), out);
     case TypeKind::kDouble:
       return print_double(value.as_double(), out);
     case TypeKind::kChar:
@@ -198,6 +201,16 @@ bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& v
         return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
       }
       return fit_numeric(type, number, arena, value, error);
+    }
+    case TypeKind::kDecimal: {
+      const uint8_t digits = digits_after_point(trimmed(text));
+      int128 number = 0;
+      const NumericSyntax syntax = parse_numeric(trimmed(text), digits, number);
+      if (syntax == NumericSyntax::kInvalid) return not_a_numeric(type, text, arena, error);
+      if (syntax == NumericSyntax::kTooLarge)
+        return fail(error, arena, sqlstate::kOutOfRange, "value overflows numeric format");
+      value = Value::of_decimal(number, digits);
+      return true;
     }
     case TypeKind::kDouble: {
       double number = 0;

@@ -25,6 +25,7 @@ constexpr std::array kTypes = {
     TypeNumbers{TypeKind::kVarchar, false, 1043, 1015, -1},
     TypeNumbers{TypeKind::kTimestamp, false, 1114, 1115, 8},
     TypeNumbers{TypeKind::kNumeric, false, 1700, 1231, -1},
+    TypeNumbers{TypeKind::kDecimal, false, 1700, 1231, -1},
 };
 
 // name, date, timestamptz, unknown: values of ours, as text.

@@ -103,6 +103,9 @@ void write_scalar(const Type& type, const Value& value, ValueFormat format, Mess
       case TypeKind::kNumeric:
         write_numeric(value.as_numeric(), type.scale, out);
         break;
+      case TypeKind::kDecimal:
+        write_numeric(value.as_numeric(), value.digits(), out);
+        break;
       default:
         out.i64(value.as_int());
         break;

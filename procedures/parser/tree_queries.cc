@@ -1,0 +1,255 @@
+// Queries of the syntax tree: what a session's SELECT may be.
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/tree_reader.h"
+
+namespace mneme {
+
+using syntax::FromItem;
+using syntax::JoinKind;
+using syntax::Query;
+using syntax::QueryPart;
+using syntax::SelectCore;
+
+namespace {
+
+// A word that the lexer has no token for.
+void expect_word(antlr4::tree::TerminalNode* word, std::initializer_list<std::string_view> accepted) {
+  const std::string text = lowered(word->getText());
+  for (const std::string_view one : accepted) {
+    if (text == one) return;
+  }
+  refuse(location(word->getSymbol()), "\"{}\" is not understood here", word->getText());
+}
+
+std::vector<syntax::Name> read_names(MnemeParser::NameListContext* context) {
+  std::vector<syntax::Name> names;
+  for (auto* name : context->name()) names.push_back(read_name(name));
+  return names;
+}
+
+class QueryReader {
+ public:
+  template <typename Context>
+  static Query read(Context* context, QueryPart first) {
+    Query query;
+    query.where = location(context);
+    if (context->with()) query.with = common_tables(context->with());
+    query.first = std::move(first);
+    for (auto* more : context->setOperation()) query.more.push_back(set_operation(more));
+    read_tail(context->queryTail(), query);
+    return query;
+  }
+
+  static QueryPart part(MnemeParser::SelectCoreContext* select, MnemeParser::ValuesContext* values,
+                        MnemeParser::QueryContext* query) {
+    QueryPart part;
+    if (select) {
+      part.where = location(select);
+      part.select = core(select);
+    } else if (values) {
+      part.where = location(values);
+      for (auto* row : values->insertRow()) {
+        part.rows.push_back(read_row(row));
+        if (part.rows.back().size() != part.rows.front().size())
+          refuse(location(row), "VALUES lists must all be the same length");
+      }
+    } else {
+      part.where = location(query);
+      part.query = std::make_shared<const Query>(read_query(query));
+    }
+    return part;
+  }
+
+  static FromItem table_item(MnemeParser::TableItemContext* context) {
+    FromItem first = primary(context->tablePrimary());
+    if (context->joinedTable().empty()) return first;
+    FromItem joins;
+    joins.kind = FromItem::Kind::kJoins;
+    joins.where = first.where;
+    joins.first.push_back(std::move(first));
+    for (auto* item : context->joinedTable()) joins.joins.push_back(join(item));
+    return joins;
+  }
+
+ private:
+  static std::vector<Query::CommonTable> common_tables(MnemeParser::WithContext* context) {
+    std::vector<Query::CommonTable> tables;
+    for (auto* item : context->commonTable()) {
+      Query::CommonTable table;
+      table.name = read_name(item->name());
+      if (item->nameList()) table.columns = read_names(item->nameList());
+      if (item->IDENTIFIER()) expect_word(item->IDENTIFIER(), {"materialized"});
+      table.query = std::make_shared<const Query>(read_query(item->query()));
+      tables.push_back(std::move(table));
+    }
+    return tables;
+  }
+
+  static Query::More set_operation(MnemeParser::SetOperationContext* context) {
+    const Query::Set set = context->UNION()    ? Query::Set::kUnion
+                           : context->EXCEPT() ? Query::Set::kExcept
+                                               : Query::Set::kIntersect;
+    return {set, context->ALL() != nullptr, part(context->selectCore(), context->values(), context->query())};
+  }
+
+  static void read_tail(MnemeParser::QueryTailContext* context, Query& query) {
+    for (auto* item : context->orderItem()) query.order.push_back(read_order_item(item));
+    const auto once = [](bool written, antlr4::ParserRuleContext* again, std::string_view what) {
+      if (written) refuse(location(again), "multiple {} clauses not allowed", what);
+    };
+    bool limited = false;
+    for (auto* limit : context->limit()) {
+      once(limited, limit, "LIMIT");
+      limited = true;
+      if (limit->expression()) query.limit = read_expression(limit->expression());
+    }
+    for (auto* fetch : context->fetch()) {
+      once(limited, fetch, "LIMIT");
+      limited = true;
+      expect_word(fetch->IDENTIFIER(0), {"first", "next"});
+      expect_word(fetch->IDENTIFIER(1), {"row", "rows"});
+      if (fetch->primary()) {
+        query.limit = read_primary(fetch->primary());
+        continue;
+      }
+      syntax::Expr one;
+      one.kind = syntax::ExprKind::kInteger;
+      one.text = "1";
+      one.where = location(fetch);
+      query.limit = std::move(one);
+    }
+    for (auto* offset : context->offset()) {
+      once(query.offset.has_value(), offset, "OFFSET");
+      if (offset->IDENTIFIER()) expect_word(offset->IDENTIFIER(), {"row", "rows"});
+      query.offset = read_expression(offset->expression());
+    }
+    for (auto* lock : context->forUpdate()) query.for_update = location(lock);
+  }
+
+  static SelectCore core(MnemeParser::SelectCoreContext* context) {
+    SelectCore core;
+    core.where = location(context);
+    if (context->into()) {
+      refuse(location(context->into()),
+             "INTO fills a procedure's variables, and there is none around this statement; leave it out");
+    }
+    core.distinct = context->DISTINCT() != nullptr;
+    for (auto* expr : context->expression()) {
+      if (expr != context->where && expr != context->having)
+        core.distinct_on.push_back(read_expression(expr));
+    }
+    for (auto* item : context->queryItem()) core.items.push_back(query_item(item));
+    for (auto* item : context->tableItem()) core.from.push_back(table_item(item));
+    if (context->where) core.condition = read_expression(context->where);
+    core.has_group = context->GROUP() != nullptr;
+    for (auto* item : context->groupItem()) core.group.push_back(read_expression(item->expression()));
+    if (context->having) core.having = read_expression(context->having);
+    return core;
+  }
+
+  static syntax::SelectItem query_item(MnemeParser::QueryItemContext* context) {
+    syntax::SelectItem item;
+    if (!context->expression()) {
+      item.star = true;
+      item.expr.where = location(context);
+      if (context->name()) item.qualifier = read_name(context->name());
+      return item;
+    }
+    item.expr = read_expression(context->expression());
+    if (context->columnLabel()) item.alias = read_column_label(context->columnLabel());
+    if (context->name()) item.alias = read_name(context->name());
+    return item;
+  }
+
+  static FromItem::Join join(MnemeParser::JoinedTableContext* context) {
+    FromItem::Join join;
+    join.item = primary(context->tablePrimary());
+    join.natural = context->NATURAL() != nullptr;
+    if (auto* kind = context->joinKind()) {
+      join.kind = kind->LEFT()    ? JoinKind::kLeft
+                  : kind->RIGHT() ? JoinKind::kRight
+                  : kind->FULL()  ? JoinKind::kFull
+                                  : JoinKind::kInner;
+    }
+    if (context->expression()) join.on = read_expression(context->expression());
+    if (context->nameList()) join.using_columns = read_names(context->nameList());
+    return join;
+  }
+
+  static FromItem primary(MnemeParser::TablePrimaryContext* context) {
+    FromItem item;
+    item.where = location(context);
+    if (auto* table = dynamic_cast<MnemeParser::NamedTableContext*>(context)) {
+      const auto names = table->queriedRelation()->name();
+      item.name = read_name(names.back());
+      if (names.size() == 2) item.schema = read_name(names[0]).text;
+      read_alias(table->tableAlias(), item);
+    } else if (auto* derived = dynamic_cast<MnemeParser::DerivedTableContext*>(context)) {
+      item.kind = FromItem::Kind::kQuery;
+      item.lateral = derived->LATERAL() != nullptr;
+      item.query = read_query(derived->nestedQuery());
+      if (!derived->tableAlias()) refuse(item.where, "subquery in FROM must have an alias");
+      read_alias(derived->tableAlias(), item);
+    } else if (auto* function = dynamic_cast<MnemeParser::FunctionTableContext*>(context)) {
+      item.kind = FromItem::Kind::kFunction;
+      item.name = read_name(function->name().back());
+      for (auto* arg : function->expression()) item.args.push_back(read_expression(arg));
+      read_alias(function->tableAlias(), item);
+    } else {
+      auto* joins = dynamic_cast<MnemeParser::JoinedTablesContext*>(context);
+      CHECK(joins != nullptr);
+      return table_item(joins->tableItem());
+    }
+    return item;
+  }
+
+  static void read_alias(MnemeParser::TableAliasContext* context, FromItem& item) {
+    if (!context) return;
+    item.alias = read_name(context->name());
+    if (context->nameList()) item.column_aliases = read_names(context->nameList());
+  }
+};
+
+}  // namespace
+
+FromItem read_table_item(MnemeParser::TableItemContext* context) {
+  return QueryReader::table_item(context);
+}
+
+syntax::OrderItem read_order_item(MnemeParser::OrderItemContext* context) {
+  syntax::OrderItem item{read_expression(context->expression()), context->DESC() != nullptr};
+  if (!context->IDENTIFIER().empty()) {
+    expect_word(context->IDENTIFIER(0), {"nulls"});
+    expect_word(context->IDENTIFIER(1), {"first", "last"});
+    item.nulls_first = lowered(context->IDENTIFIER(1)->getText()) == "first";
+  }
+  return item;
+}
+
+std::vector<syntax::Expr> read_row(MnemeParser::InsertRowContext* context) {
+  std::vector<syntax::Expr> values;
+  for (auto* value : context->insertValue()) {
+    syntax::Expr expr;
+    expr.kind = syntax::ExprKind::kDefault;
+    expr.where = location(value);
+    values.push_back(value->expression() ? read_expression(value->expression()) : std::move(expr));
+  }
+  return values;
+}
+
+Query read_query(MnemeParser::QueryContext* context) {
+  return QueryReader::read(context,
+                           QueryReader::part(context->selectCore(), context->values(), context->query()));
+}
+
+std::shared_ptr<const Query> read_query(MnemeParser::NestedQueryContext* context) {
+  return std::make_shared<const Query>(
+      QueryReader::read(context, QueryReader::part(context->selectCore(), context->values(), nullptr)));
+}
+
+std::shared_ptr<const Query> read_query(MnemeParser::SelectQueryContext* context) {
+  return std::make_shared<const Query>(
+      QueryReader::read(context, QueryReader::part(context->selectCore(), nullptr, context->query())));
+}
+
+}  // namespace mneme

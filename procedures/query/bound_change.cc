@@ -1,0 +1,165 @@
+#include "procedures/query/bound_change.h"
+
+#include <string>
+#include <utility>
+
+#include "procedures/ir/source_error.h"
+
+namespace mneme {
+
+namespace {
+
+syntax::Expr parameter(size_t number, ir::SourceLocation where) {
+  syntax::Expr expr;
+  expr.kind = syntax::ExprKind::kParameter;
+  expr.text = std::to_string(number);
+  expr.where = where;
+  return expr;
+}
+
+syntax::Expr reference(const std::string& qualifier, const std::string& column, ir::SourceLocation where) {
+  syntax::Expr expr;
+  expr.kind = syntax::ExprKind::kReference;
+  expr.qualifier = qualifier;
+  expr.text = column;
+  expr.where = where;
+  return expr;
+}
+
+const TableDefinition& find_table(const Program& program, const syntax::Name& name) {
+  const TableDefinition* table = program.catalog.find_table(name.text);
+  if (table == nullptr)
+    refuse_as(sqlstate::kUndefinedTable, name.where, "relation \"{}\" does not exist", name.text);
+  return *table;
+}
+
+const Column& find_column(const TableDefinition& table, const syntax::Name& name) {
+  const auto column = table.find_column(name.text);
+  if (!column) {
+    refuse_as(sqlstate::kUndefinedColumn, name.where, "column \"{}\" of relation \"{}\" does not exist",
+              name.text, table.name);
+  }
+  return table.column(*column);
+}
+
+class ChangeBinder {
+ public:
+  ChangeBinder(const Program& program, const syntax::Operation& operation)
+      : program_(program), operation_(operation), table_(find_table(program, operation.tables[0].table)) {}
+
+  // What each change needs, and the type that it is stored with; nothing: its own.
+  syntax::Query rows(std::vector<std::optional<Type>>& targets) {
+    syntax::Query query;
+    query.where = operation_.where;
+    query.text = operation_.text;
+    syntax::SelectCore& core = query.first.select.emplace();
+    core.where = operation_.where;
+    const syntax::Name& name =
+        operation_.tables[0].alias.empty() ? operation_.tables[0].table : operation_.tables[0].alias;
+    if (!table_.primary_key) {
+      refuse_as(
+          sqlstate::kNotSupported, operation_.where,
+          "table {} has no primary key, by which the log names a row; INSERT is all that such a table takes",
+          table_.name);
+    }
+    for (const ColumnId column : program_.catalog.index(*table_.primary_key).columns) {
+      core.items.push_back(
+          {false, {}, reference(name.text, table_.column(column).name, operation_.where), {}});
+      targets.emplace_back();
+    }
+    for (size_t i = 0; i < operation_.columns.size(); ++i) {
+      const Column& column = find_column(table_, operation_.columns[i]);
+      if (operation_.values[i].kind == syntax::ExprKind::kDefault) continue;
+      core.items.push_back({false, {}, operation_.values[i], {}});
+      targets.emplace_back(column.type);
+    }
+    syntax::FromItem& target = core.from.emplace_back();
+    target.where = operation_.tables[0].table.where;
+    target.name = operation_.tables[0].table;
+    target.alias = operation_.tables[0].alias;
+    for (const syntax::FromItem& item : operation_.from) core.from.push_back(item);
+    if (!operation_.conditions.empty()) {
+      std::vector<syntax::Expr> conditions = operation_.conditions;
+      core.condition = syntax::join(ir::Op::kAnd, conditions);
+    }
+    return query;
+  }
+
+  // The columns that INSERT gives its query's values.
+  std::vector<std::optional<Type>> insert_targets() const {
+    std::vector<std::optional<Type>> targets;
+    for (const syntax::Name& column : operation_.columns)
+      targets.emplace_back(find_column(table_, column).type);
+    if (operation_.columns.empty()) {
+      for (const Column& column : table_.columns) targets.emplace_back(column.type);
+    }
+    return targets;
+  }
+
+  syntax::Operation insert_each(size_t columns) const {
+    syntax::Operation each = operation_;
+    each.query.reset();
+    for (size_t i = 0; i < columns; ++i) each.values.push_back(parameter(i + 1, operation_.where));
+    return each;
+  }
+
+  syntax::Operation change_each() const {
+    syntax::Operation each = operation_;
+    each.from.clear();
+    each.conditions.clear();
+    size_t number = 0;
+    const syntax::Name& name =
+        operation_.tables[0].alias.empty() ? operation_.tables[0].table : operation_.tables[0].alias;
+    for (const ColumnId column : program_.catalog.index(*table_.primary_key).columns) {
+      syntax::Expr equality;
+      equality.kind = syntax::ExprKind::kBinary;
+      equality.op = ir::Op::kEqual;
+      equality.where = operation_.where;
+      equality.args.push_back(reference(name.text, table_.column(column).name, operation_.where));
+      equality.args.push_back(parameter(++number, operation_.where));
+      each.conditions.push_back(std::move(equality));
+    }
+    for (syntax::Expr& value : each.values) {
+      if (value.kind != syntax::ExprKind::kDefault) value = parameter(++number, value.where);
+    }
+    return each;
+  }
+
+  size_t key_columns() const { return program_.catalog.index(*table_.primary_key).columns.size(); }
+
+ private:
+  const Program& program_;
+  const syntax::Operation& operation_;
+  const TableDefinition& table_;
+};
+
+}  // namespace
+
+std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::Operation& operation,
+                                         std::vector<Type>& parameters, const SessionValues* session,
+                                         const query::ProvidedTables* provider) {
+  auto bound = std::make_unique<BoundChange>();
+  ChangeBinder binder(program, operation);
+  syntax::Operation each;
+  if (operation.kind == ir::OperationKind::kInsert) {
+    const std::vector<std::optional<Type>> targets = binder.insert_targets();
+    bound->rows = bind_select(program, *operation.query, parameters, session, provider, &targets);
+    const size_t columns = bound->rows->columns.size();
+    if (columns > targets.size()) refuse(operation.where, "INSERT has more expressions than target columns");
+    if (!operation.columns.empty() && columns < targets.size())
+      refuse(operation.where, "INSERT has more target columns than expressions");
+    each = binder.insert_each(columns);
+  } else {
+    std::vector<std::optional<Type>> targets;
+    const syntax::Query rows = binder.rows(targets);
+    bound->rows = bind_select(program, rows, parameters, session, provider, &targets);
+    each = binder.change_each();
+    bound->key_columns = binder.key_columns();
+  }
+  std::vector<Type> types;
+  for (const ResultColumn& column : bound->rows->columns) types.push_back(column.type);
+  bound->each = bind_query(program, each, types, session);
+  return bound;
+}
+
+}  // namespace mneme

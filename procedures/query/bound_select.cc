@@ -1,0 +1,48 @@
+#include "procedures/query/bound_select.h"
+
+#include <algorithm>
+
+#include "base/deep_stack.h"
+#include "procedures/binder/names.h"
+#include "procedures/query/query_binder.h"
+
+namespace mneme {
+
+namespace {
+
+std::unique_ptr<BoundSelect> bind_deep(const Program& program, const syntax::Query& query,
+                                       std::span<const Type> parameters, const SessionValues* session,
+                                       const query::ProvidedTables* provider, LearnedTypes& learned,
+                                       const std::vector<std::optional<Type>>* targets) {
+  auto bound = std::make_unique<BoundSelect>();
+  bound->procedure.name = "statement";
+  bound->procedure.where = query.where;
+  Names names(program.catalog, bound->procedure, session);
+  names.declare_parameters(parameters);
+  names.open_block();
+  query::QueryBinder binder(program.catalog, names, bound->strings, provider,
+                            [&](const ir::Expr& part) { learned.look_at(part); });
+  bound->queries = binder.bind(query, targets);
+  for (const query::Column& column : bound->queries.plan->columns)
+    bound->columns.push_back({column.name, column.type});
+  return bound;
+}
+
+}  // namespace
+
+std::unique_ptr<BoundSelect> bind_select(const Program& program, const syntax::Query& query,
+                                         std::vector<Type>& parameters, const SessionValues* session,
+                                         const query::ProvidedTables* provider,
+                                         const std::vector<std::optional<Type>>* targets) {
+  return on_deep_stack([&] {
+    LearnedTypes learned(parameters);
+    std::vector<Type> given = parameters;
+    std::unique_ptr<BoundSelect> bound =
+        bind_deep(program, query, given, session, provider, learned, targets);
+    if (!learned.any_unknown(given)) return bound;
+    learned.finish(bound->procedure);
+    return bind_deep(program, query, parameters, session, provider, learned, targets);
+  });
+}
+
+}  // namespace mneme

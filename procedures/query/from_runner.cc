@@ -1,0 +1,257 @@
+#include "procedures/query/from_runner.h"
+
+#include <algorithm>
+
+#include "procedures/interpreter/row_finder.h"
+
+namespace mneme::query {
+
+using Source = FromStep::Source;
+using Kind = FromStep::Kind;
+
+bool FromRunner::run() {
+  bool open = true;
+  if (!runner_.holds(plan_.gate, open)) return false;
+  if (!open) return true;
+  Next next = step(0);
+  for (size_t i = 0; i < plan_.steps.size() && next == Next::kGoOn; ++i) {
+    if (plan_.steps[i].kind == Kind::kFull) next = unmatched(i);
+  }
+  return next != Next::kFailed;
+}
+
+FromRunner::Next FromRunner::ended() const {
+  return runner_.state_.outcome.completed() ? Next::kEnough : Next::kFailed;
+}
+
+FromRunner::Next FromRunner::step(size_t number) {
+  if (number == plan_.steps.size()) return visit_() ? Next::kGoOn : ended();
+  const FromStep& step = plan_.steps[number];
+  bool any = false;
+  const bool reads = step.source == Source::kTable && (number == 0 || step.is_lookup);
+  const Next next = reads ? read_table(number, any) : use_kept_rows(number, any);
+  if (next != Next::kGoOn || any || step.kind == Kind::kInner) return next;
+  return without_row(number);
+}
+
+// The step's slots are filled.
+FromRunner::Next FromRunner::take(size_t number, bool& any) {
+  const FromStep& step = plan_.steps[number];
+  bool holds = true;
+  if (!runner_.holds(step.match, holds)) return Next::kFailed;
+  if (!holds) return Next::kGoOn;
+  any = true;
+  if (!runner_.holds(step.filter, holds)) return Next::kFailed;
+  return holds ? this->step(number + 1) : Next::kGoOn;
+}
+
+FromRunner::Next FromRunner::without_row(size_t number) {
+  const FromStep& step = plan_.steps[number];
+  std::fill_n(frame_.begin() + step.slots.begin, step.slots.count, Value::null());
+  bool holds = true;
+  if (!runner_.holds(step.filter, holds)) return Next::kFailed;
+  return holds ? this->step(number + 1) : Next::kGoOn;
+}
+
+// The rows of a full join's right side that no row of the left side met.
+FromRunner::Next FromRunner::unmatched(size_t number) {
+  const FromStep& step = plan_.steps[number];
+  StepState& state = states_[number];
+  if (!state.made && !make_rows(number)) return Next::kFailed;
+  for (size_t i = 0; i < state.rows.size(); ++i) {
+    if (state.matched[i]) continue;
+    for (size_t before = 0; before < number; ++before) {
+      const Slots& slots = plan_.steps[before].slots;
+      std::fill_n(frame_.begin() + slots.begin, slots.count, Value::null());
+    }
+    fill(step, state.rows.row(i));
+    bool holds = true;
+    if (!runner_.holds(step.filter, holds)) return Next::kFailed;
+    if (!holds) continue;
+    const Next next = this->step(number + 1);
+    if (next != Next::kGoOn) return next;
+  }
+  return Next::kGoOn;
+}
+
+void FromRunner::fill(const FromStep& step, const std::byte* image) {
+  const RowLayout& layout = runner_.state_.schema.layout(step.lookup.access[1].table);
+  for (const ColumnId column : step.columns)
+    frame_[step.slots.begin + column.value] = layout.get(image, column);
+}
+
+void FromRunner::fill(const FromStep& step, std::span<const Value> row) {
+  std::ranges::copy(row, frame_.begin() + step.slots.begin);
+}
+
+FromRunner::Next FromRunner::read_table(size_t number, bool& any) {
+  const FromStep& step = plan_.steps[number];
+  StepState& state = states_[number];
+  RowFinder finder(runner_.state_, step.lookup, 1);
+  Next next = Next::kGoOn;
+  if (plan_.streams) {
+    const bool ok = finder.visit_all(false, [&](const RowRef& row) {
+      fill(step, row.image);
+      next = take(number, any);
+      return next == Next::kGoOn;
+    });
+    return ok ? next : Next::kFailed;
+  }
+  state.found.clear();
+  const bool ok = finder.visit_all(false, [&](const RowRef& row) {
+    state.found.push_back(row);
+    return true;
+  });
+  if (!ok || !runner_.keep(state.found.size() * sizeof(RowRef))) return Next::kFailed;
+  const size_t kept = state.found.size() * sizeof(RowRef);
+  for (size_t i = 0; i < state.found.size() && next == Next::kGoOn; ++i) {
+    fill(step, state.found[i].image);
+    next = take(number, any);
+  }
+  runner_.kept_bytes_ -= kept;
+  return next;
+}
+
+FromRunner::Next FromRunner::use_kept_rows(size_t number, bool& any) {
+  const FromStep& step = plan_.steps[number];
+  StepState& state = states_[number];
+  if ((!state.made || step.is_lateral) && !make_rows(number)) return Next::kFailed;
+  const auto use = [&](uint32_t row) {
+    fill(step, state.rows.row(row));
+    bool matched = false;
+    const Next next = take(number, matched);
+    any |= matched;
+    if (matched && step.kind == Kind::kFull) state.matched[row] = true;
+    return next;
+  };
+  if (step.inner_keys.empty()) {
+    for (uint32_t i = 0; i < state.rows.size(); ++i) {
+      const Next next = use(i);
+      if (next != Next::kGoOn) return next;
+    }
+    return Next::kGoOn;
+  }
+  std::string key;
+  bool has_null = false;
+  if (!key_of(step.outer_keys, key, has_null)) return Next::kFailed;
+  if (has_null) return Next::kGoOn;
+  const auto found = state.by_key.find(key);
+  if (found == state.by_key.end()) return Next::kGoOn;
+  for (const uint32_t row : found->second) {
+    const Next next = use(row);
+    if (next != Next::kGoOn) return next;
+  }
+  return Next::kGoOn;
+}
+
+bool FromRunner::make_rows(size_t number) {
+  const FromStep& step = plan_.steps[number];
+  StepState& state = states_[number];
+  runner_.kept_bytes_ -= state.rows.size() * state.rows.row_bytes();
+  state.rows = RowStore(step.slots.count);
+  state.made = true;
+  bool ok = false;
+  switch (step.source) {
+    case Source::kTable:
+      ok = make_table_rows(step, state);
+      break;
+    case Source::kQuery:
+      ok = make_query_rows(step, state);
+      break;
+    case Source::kSeries:
+      ok = make_series(step, state);
+      break;
+    case Source::kProvided:
+      ok = true;
+      runner_.provider_->visit(step.provided, [&](std::span<const Value> row) {
+        if (ok) ok = runner_.keep_row(state.rows, row);
+      });
+      break;
+  }
+  if (!ok) return false;
+  if (step.kind == Kind::kFull) state.matched.assign(state.rows.size(), false);
+  return index_rows(step, state);
+}
+
+bool FromRunner::make_table_rows(const FromStep& step, StepState& state) {
+  const RowLayout& layout = runner_.state_.schema.layout(step.lookup.access[1].table);
+  state.row.assign(step.slots.count, Value::null());
+  RowFinder finder(runner_.state_, step.lookup, 1);
+  return finder.visit_all(false, [&](const RowRef& row) {
+    for (const ColumnId column : step.columns) state.row[column.value] = layout.get(row.image, column);
+    return runner_.keep_row(state.rows, state.row, /*copy_text=*/false);
+  });
+}
+
+bool FromRunner::make_query_rows(const FromStep& step, StepState& state) {
+  const QueryRunner::Around around(runner_.state_.context);
+  const auto keep = [&](std::span<const Value> row) { return runner_.keep_row(state.rows, row); };
+  if (step.query) {
+    std::vector<Value> inputs;
+    for (const auto& [variable, expr] : step.inputs) {
+      Value value;
+      if (!runner_.value_of(expr, value)) return false;
+      inputs.push_back(value);
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) runner_.variables_[step.inputs[i].first.value] = inputs[i];
+    return runner_.run_query(*step.query, keep);
+  }
+  std::vector<Value> frame(frame_.begin(), frame_.end());
+  runner_.state_.context.rows[0] = {nullptr, nullptr, {}, frame};
+  const auto keep_slots = [&] {
+    return keep(std::span<const Value>(frame).subspan(step.slots.begin, step.slots.count));
+  };
+  FromRunner group(runner_, *step.group, frame, keep_slots);
+  return group.run();
+}
+
+bool FromRunner::make_series(const FromStep& step, StepState& state) {
+  int64_t numbers[3] = {0, 0, 1};
+  for (size_t i = 0; i < step.args.size(); ++i) {
+    Value value;
+    if (!runner_.value_of(step.args[i], value)) return false;
+    if (value.is_null()) return true;
+    numbers[i] = value.as_int();
+  }
+  const auto [first, last, by] = numbers;
+  if (by == 0)
+    return runner_.state_.raise(step.args.back().where, sqlstate::kInvalidParameter,
+                                "step size cannot equal zero");
+  for (int64_t number = first; by > 0 ? number <= last : number >= last;) {
+    const Value value = Value::of_int(number);
+    if (!runner_.keep_row(state.rows, {&value, 1})) return false;
+    if (__builtin_add_overflow(number, by, &number)) break;
+  }
+  return true;
+}
+
+bool FromRunner::key_of(const std::vector<ir::Expr>& exprs, std::string& key, bool& has_null) {
+  key.clear();
+  has_null = false;
+  for (const ir::Expr& expr : exprs) {
+    Value value;
+    if (!runner_.value_of(expr, value)) return false;
+    has_null |= value.is_null();
+    append_key(expr.type.kind, value, key);
+  }
+  return true;
+}
+
+bool FromRunner::index_rows(const FromStep& step, StepState& state) {
+  state.by_key.clear();
+  if (step.inner_keys.empty()) return true;
+  std::vector<Value> before(frame_.begin() + step.slots.begin, frame_.begin() + step.slots.end());
+  std::string key;
+  for (uint32_t i = 0; i < state.rows.size(); ++i) {
+    fill(step, state.rows.row(i));
+    bool has_null = false;
+    if (!key_of(step.inner_keys, key, has_null)) return false;
+    if (has_null) continue;
+    state.by_key[key].push_back(i);
+    if (!runner_.keep(key.size() + 64)) return false;
+  }
+  std::ranges::copy(before, frame_.begin() + step.slots.begin);
+  return true;
+}
+
+}  // namespace mneme::query

@@ -1,0 +1,170 @@
+// Query plan: a session's SELECT as the runner carries it out (query_runner.h).
+//
+// Flow        syntax::Query -> query_binder.h -> QueryPlan -> query_runner.h
+// Rows        a SELECT's FROM fills one frame: a flat row that has a slot for each column of each of its
+//             tables, wherever that table stands in the order of the joins. Expressions name slots as columns
+//             of source 0; a table's own condition, which is looked at while the table is read, names the
+//             table's columns as source 1.
+// Queries     a query inside of an expression is a kQuery: what it takes of the row around it are arguments
+//             of that expression, put into variables before it runs.
+// Invariants  a plan is constant once bound, and refers to the catalog that it was bound to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/schema/catalog.h"
+#include "procedures/ir/ir.h"
+
+namespace mneme::query {
+
+struct QueryPlan;
+struct FromPlan;
+
+// Slots of the frame.
+struct Slots {
+  uint32_t begin = 0;
+  uint32_t count = 0;
+  uint32_t end() const { return begin + count; }
+};
+
+struct Column {
+  std::string name;  // as PostgreSQL names it, "?column?" included
+  Type type;
+};
+
+// One table, query or function of FROM, in the order in which the joins take them.
+struct FromStep {
+  enum class Source {
+    kTable,     // rows of a table, by its access path
+    kQuery,     // rows of a query, or of a group of joins
+    kSeries,    // generate_series(args[0], args[1] [, args[2]])
+    kProvided,  // rows that a provider makes: a table that describes the database
+  };
+  enum class Kind { kInner, kLeft, kFull };
+
+  Source source = Source::kTable;
+  Kind kind = Kind::kInner;
+  Slots slots;
+  std::string name;  // its alias
+
+  // kTable: access[1] of an operation, whose path may use slots of the steps before it.
+  ir::Operation lookup;
+  bool is_lookup = false;  // some key column is fixed
+  std::vector<ColumnId>
+      columns;  // those that are wanted, with the table's numbers; slots.begin + number each
+  std::unique_ptr<QueryPlan> query;
+  std::unique_ptr<FromPlan> group;  // shares the frame's numbers
+  std::vector<ir::Expr> args;
+  uint32_t provided = 0;
+  // Depends on slots of the steps before it: it runs again for each of their rows.
+  bool is_lateral = false;
+  std::vector<std::pair<VariableId, ir::Expr>> inputs;
+
+  // Where there are keys, the step's rows are put into a hash table once: outer over the steps before it,
+  // inner over its own slots. Each pair is equal and of one type.
+  std::vector<ir::Expr> outer_keys;
+  std::vector<ir::Expr> inner_keys;
+  std::optional<ir::Expr> match;   // of the row with those before it: decides whether it is joined
+  std::optional<ir::Expr> filter;  // of the joined row: decides whether there is one
+};
+
+// Column number `number` of the rows at hand.
+inline ir::Expr output_column(uint32_t number, const Type& type, ir::SourceLocation where) {
+  ir::Expr column;
+  column.kind = ir::ExprKind::kColumn;
+  column.column = ColumnId{number};
+  column.type = type;
+  column.where = where;
+  return column;
+}
+
+struct FromPlan {
+  std::optional<ir::Expr> gate;  // evaluated once: without it there is no row
+  std::vector<FromStep> steps;   // none: one row without columns
+  Slots slots;                   // of all steps
+  bool streams = false;          // the only step's rows are used as they are read
+};
+
+struct Aggregate {
+  enum class Kind : uint8_t { kCountRows, kCount, kSum, kAverage, kMin, kMax, kEvery, kAny, kConcatenation };
+
+  Kind kind = Kind::kCountRows;
+  bool distinct = false;
+  std::optional<ir::Expr> argument;
+  std::optional<ir::Expr> separator;  // kConcatenation
+  std::optional<ir::Expr> filter;
+  std::vector<ir::OrderKey> order;
+  Type type;
+};
+
+struct SortKey {
+  uint32_t column = 0;  // of the output row
+  TypeKind kind = TypeKind::kNull;
+  bool descending = false;
+  bool nulls_first = false;
+};
+
+struct SelectPlan {
+  uint32_t width = 0;  // of the frame
+  FromPlan from;
+  bool grouped = false;
+  std::vector<ir::Expr> keys;  // over the frame; afterwards columns of source 0
+  std::vector<Aggregate> aggregates;
+  std::optional<ir::Expr> having;
+  std::vector<ir::Expr> outputs;  // the columns, then what ORDER BY and DISTINCT ON need beside them
+  bool distinct = false;
+  std::vector<SortKey> distinct_on;  // the first row of those that agree in these
+};
+
+struct SetPlan {
+  enum class Kind { kUnion, kExcept, kIntersect };
+  Kind kind = Kind::kUnion;
+  bool all = false;
+  std::unique_ptr<QueryPlan> left;
+  std::unique_ptr<QueryPlan> right;
+  // Over a row of the left's or the right's; none: it is as it is.
+  std::vector<ir::Expr> left_casts;
+  std::vector<ir::Expr> right_casts;
+};
+
+struct QueryPlan {
+  std::vector<Column> columns;
+  // One of the three.
+  std::unique_ptr<SelectPlan> select;
+  std::unique_ptr<SetPlan> set;
+  std::vector<std::vector<ir::Expr>> rows;
+
+  std::vector<SortKey> sort;
+  std::optional<ir::Expr> limit;
+  std::optional<ir::Expr> offset;
+};
+
+// A query inside of an expression: ExprKind::kQuery's `query` is its number.
+struct Subquery {
+  enum class Kind { kScalar, kExists, kAny, kAll };
+
+  Kind kind = Kind::kScalar;
+  std::unique_ptr<QueryPlan> plan;
+  // The expression's first arguments are put into `tested`, the others into `inputs`.
+  std::vector<VariableId> tested;
+  std::vector<VariableId> inputs;
+  // kAny, kAll: over `tested` and the query's row. All must hold for the row to match.
+  std::vector<ir::Expr> comparisons;
+  bool is_equality = false;  // of one column: kAny may look it up
+  // Gives the same rows whenever it runs.
+  bool is_constant() const { return inputs.empty(); }
+};
+
+// A statement's queries: the outermost one, and those inside of expressions, by number.
+struct BoundQueries {
+  std::unique_ptr<QueryPlan> plan;
+  std::vector<Subquery> subqueries;
+  // Constant parts that raise, as PostgreSQL has them raise before it looks at any row.
+  std::vector<ir::Expr> raising;
+};
+
+}  // namespace mneme::query

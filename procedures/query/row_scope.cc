@@ -1,0 +1,73 @@
+#include "procedures/query/row_scope.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "procedures/ir/source_error.h"
+#include "procedures/values/comparison.h"
+
+namespace mneme::query {
+
+using ir::Expr;
+using ir::ExprKind;
+
+bool same_expression(const Expr& a, const Expr& b) {
+  if (a.kind != b.kind || a.op != b.op || a.function != b.function || a.source != b.source ||
+      !(a.type == b.type) || a.variable != b.variable || a.column != b.column || a.aggregate != b.aggregate ||
+      a.query != b.query || a.args.size() != b.args.size())
+    return false;
+  if (a.kind == ExprKind::kConstant) {
+    if (a.constant.is_null() || b.constant.is_null()) return a.constant.is_null() == b.constant.is_null();
+    if (a.type.kind == TypeKind::kNull) return a.constant.as_text() == b.constant.as_text();
+    return compare_values(a.type.kind, a.constant, b.constant) == 0;
+  }
+  return std::ranges::equal(a.args, b.args, same_expression);
+}
+
+bool RowScope::has_source(const std::string& source) const {
+  return std::ranges::find(entries_, source, &Entry::source) != entries_.end();
+}
+
+std::optional<Expr> RowScope::find(const std::string& qualifier, const std::string& name,
+                                   ir::SourceLocation where) {
+  const Entry* found = nullptr;
+  for (const Entry& entry : entries_) {
+    if (entry.name != name || (qualifier.empty() ? entry.hidden : entry.source != qualifier)) continue;
+    if (found != nullptr)
+      refuse_as(sqlstate::kAmbiguousColumn, where, "column reference \"{}\" is ambiguous", name);
+    found = &entry;
+  }
+  if (found != nullptr) {
+    Expr expr = found->expr;
+    expr.where = where;
+    return expr;
+  }
+  if (!qualifier.empty() && has_source(qualifier))
+    refuse_as(sqlstate::kUndefinedColumn, where, "column {}.{} does not exist", qualifier, name);
+  return find_outside(qualifier, name, where);
+}
+
+std::optional<Expr> RowScope::find_outside(const std::string& qualifier, const std::string& name,
+                                           ir::SourceLocation where) {
+  if (outer_ == nullptr) return std::nullopt;
+  std::optional<Expr> outside =
+      sees_beside_ ? outer_->find(qualifier, name, where) : outer_->find_outside(qualifier, name, where);
+  if (!outside || outside->kind == ExprKind::kVariable) return outside;
+  const auto known = std::ranges::find_if(
+      captured_, [&](const auto& capture) { return same_expression(capture.second, *outside); });
+  Expr value;
+  value.kind = ExprKind::kVariable;
+  value.type = outside->type;
+  value.where = where;
+  if (known != captured_.end()) {
+    value.variable = known->first;
+    return value;
+  }
+  // No name of the user's holds a blank.
+  value.variable = names_.declare_hidden("value from outside", outside->type);
+  captured_.emplace_back(value.variable, *std::move(outside));
+  return value;
+}
+
+}  // namespace mneme::query

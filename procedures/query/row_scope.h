@@ -1,0 +1,62 @@
+// Row scope: which columns the expressions of one SELECT may name, its own and those of the queries around
+// it.
+//
+// Invariants  a column is an expression over the frame's slots, mostly one of them. An unqualified name means
+//             the innermost query that has such a column. What is taken from a query around this one becomes
+//             a variable, which is set before this query runs.
+// Errors      refuse_as(): a name that two tables have.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "procedures/binder/names.h"
+#include "procedures/ir/ir.h"
+
+namespace mneme::query {
+
+class RowScope {
+ public:
+  struct Entry {
+    std::string source;
+    std::string name;
+    ir::Expr expr;
+    // A column of a join's USING: found by its table's name alone.
+    bool hidden = false;
+  };
+
+  // `outer`: of the query around it, or nullptr. `sees_beside`: it names the columns of `outer` itself;
+  // otherwise only those that `outer` has from further out.
+  RowScope(Names& names, RowScope* outer, bool sees_beside)
+      : names_(names), outer_(outer), sees_beside_(sees_beside) {}
+  RowScope(const RowScope&) = delete;
+  RowScope& operator=(const RowScope&) = delete;
+
+  void add(Entry entry) { entries_.push_back(std::move(entry)); }
+  std::vector<Entry>& entries() { return entries_; }
+  const std::vector<Entry>& entries() const { return entries_; }
+  bool has_source(const std::string& source) const;
+
+  std::optional<ir::Expr> find(const std::string& qualifier, const std::string& name,
+                               ir::SourceLocation where);
+  // Of the queries around alone.
+  std::optional<ir::Expr> find_outside(const std::string& qualifier, const std::string& name,
+                                       ir::SourceLocation where);
+
+  // What is set before the query runs: the variable, from an expression of the query around it.
+  const std::vector<std::pair<VariableId, ir::Expr>>& captured() const { return captured_; }
+
+ private:
+  Names& names_;
+  RowScope* const outer_;
+  const bool sees_beside_;
+  std::vector<Entry> entries_;
+  std::vector<std::pair<VariableId, ir::Expr>> captured_;
+};
+
+// Whether two expressions are the same, by their form; constants by their values.
+bool same_expression(const ir::Expr& a, const ir::Expr& b);
+
+}  // namespace mneme::query

@@ -1,0 +1,439 @@
+#include "procedures/query/select_binder.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "procedures/binder/column_names.h"
+#include "procedures/binder/conversion.h"
+#include "procedures/ir/ir_walk.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/values/decimal.h"
+
+namespace mneme::query {
+
+using ir::Expr;
+using ir::ExprKind;
+using syntax::Query;
+
+namespace {
+
+constexpr Type kTruthType{.kind = TypeKind::kBoolean};
+constexpr Type kCountType{.kind = TypeKind::kBigInt};
+
+// The aggregates, and the kind of each.
+constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 9> kAggregates = {{
+    {"count", Aggregate::Kind::kCount},
+    {"sum", Aggregate::Kind::kSum},
+    {"avg", Aggregate::Kind::kAverage},
+    {"min", Aggregate::Kind::kMin},
+    {"max", Aggregate::Kind::kMax},
+    {"bool_and", Aggregate::Kind::kEvery},
+    {"every", Aggregate::Kind::kEvery},
+    {"bool_or", Aggregate::Kind::kAny},
+    {"string_agg", Aggregate::Kind::kConcatenation},
+}};
+
+bool is_bare_name(const syntax::Expr& expr) {
+  return expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty();
+}
+
+Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax::Expr& call) {
+  const auto undefined = [&] {
+    refuse_as(sqlstate::kUndefinedFunction, call.where, "function {}({}) does not exist", call.text,
+              to_string(argument));
+  };
+  switch (kind) {
+    case Aggregate::Kind::kCountRows:
+    case Aggregate::Kind::kCount:
+      return kCountType;
+    case Aggregate::Kind::kSum:
+    case Aggregate::Kind::kAverage:
+      if (!argument.is_number()) undefined();
+      if (argument.kind == TypeKind::kDouble) return argument;
+      if (kind == Aggregate::Kind::kAverage || argument.kind == TypeKind::kBigInt || !argument.is_integer())
+        return kDecimalType;
+      return kCountType;
+    case Aggregate::Kind::kMin:
+    case Aggregate::Kind::kMax:
+      if (argument.kind == TypeKind::kBoolean) undefined();
+      return argument.kind == TypeKind::kVarchar ? text_type() : argument;
+    case Aggregate::Kind::kEvery:
+    case Aggregate::Kind::kAny:
+      if (argument.kind != TypeKind::kBoolean) undefined();
+      return kTruthType;
+    case Aggregate::Kind::kConcatenation:
+      break;
+  }
+  if (!argument.is_string()) undefined();
+  return text_type();
+}
+
+}  // namespace
+
+Expr SelectBinder::bind(const syntax::Expr& expr) {
+  return ExpressionBinder(binder_.names_, binder_.strings_, this).bind(expr);
+}
+
+Expr SelectBinder::bind_value(const syntax::Expr& expr) {
+  return resolve_as_text(bind(expr));
+}
+
+bool SelectBinder::is_aggregate(const std::string& function) const {
+  return std::ranges::find(kAggregates, function, &decltype(kAggregates)::value_type::first) !=
+         kAggregates.end();
+}
+
+Expr SelectBinder::bind_aggregate(const syntax::Expr& call) {
+  if (in_aggregate_) refuse_as(sqlstate::kGrouping, call.where, "aggregate function calls cannot be nested");
+  if (!allows_aggregates_)
+    refuse_as(sqlstate::kGrouping, call.where, "aggregate functions are not allowed in {}", clause_);
+  Aggregate aggregate;
+  aggregate.kind =
+      std::ranges::find(kAggregates, call.text, &decltype(kAggregates)::value_type::first)->second;
+  aggregate.distinct = call.distinct;
+  const size_t wanted = aggregate.kind == Aggregate::Kind::kConcatenation ? 2 : 1;
+  in_aggregate_ = true;
+  if (call.star) {
+    if (aggregate.kind != Aggregate::Kind::kCount)
+      refuse_as(sqlstate::kUndefinedFunction, call.where, "function {}() does not exist", call.text);
+    aggregate.kind = Aggregate::Kind::kCountRows;
+    aggregate.type = kCountType;
+  } else {
+    if (call.args.size() != wanted)
+      refuse_as(sqlstate::kUndefinedFunction, call.where, "{}() takes {} argument{}, and here are {}",
+                call.text, wanted, wanted == 1 ? "" : "s", call.args.size());
+    Expr argument = bind(call.args[0]);
+    const bool is_truth =
+        aggregate.kind == Aggregate::Kind::kEvery || aggregate.kind == Aggregate::Kind::kAny;
+    if (is_unknown(argument) && is_truth) argument = convert_explicitly(std::move(argument), kTruthType);
+    argument = resolve_as_text(std::move(argument));
+    aggregate.type = type_of_aggregate(aggregate.kind, argument.type, call);
+    aggregate.argument = binder_.finish(std::move(argument));
+    if (wanted == 2) aggregate.separator = binder_.finish(convert_to_text(bind(call.args[1])));
+  }
+  if (call.filter) {
+    ExpressionBinder condition(binder_.names_, binder_.strings_, this);
+    aggregate.filter = binder_.finish(condition.bind_condition(*call.filter));
+  }
+  if (call.order) {
+    for (const syntax::OrderItem& item : *call.order) {
+      if (item.nulls_first)
+        refuse_as(sqlstate::kNotSupported, item.expr.where, "NULLS FIRST and LAST are not supported here");
+      aggregate.order.push_back({binder_.finish(bind_value(item.expr)), item.descending});
+    }
+    if (aggregate.distinct)
+      refuse_as(sqlstate::kNotSupported, call.where,
+                "DISTINCT and ORDER BY in one aggregate are not supported");
+  }
+  in_aggregate_ = false;
+  Expr result;
+  result.kind = ExprKind::kAggregate;
+  result.type = aggregate.type;
+  result.where = call.where;
+  result.aggregate = static_cast<uint32_t>(select_->aggregates.size());
+  select_->aggregates.push_back(std::move(aggregate));
+  return result;
+}
+
+Expr SelectBinder::bind_query(const syntax::Expr& expr) {
+  Subquery subquery;
+  Expr result;
+  result.kind = ExprKind::kQuery;
+  result.type = kTruthType;
+  result.where = expr.where;
+  std::vector<Expr> tested;
+  if (!expr.args.empty()) {
+    const bool is_row = expr.args[0].kind == syntax::ExprKind::kRow;
+    for (const syntax::Expr& arg : is_row ? expr.args[0].args : expr.args) tested.push_back(bind(arg));
+  }
+  std::vector<std::pair<VariableId, Expr>> captured;
+  subquery.plan = binder_.bind_query(*expr.query, &scope_, true, &captured);
+  const std::vector<Column>& columns = subquery.plan->columns;
+  const size_t wanted = expr.kind == syntax::ExprKind::kExists        ? columns.size()
+                        : expr.kind == syntax::ExprKind::kScalarQuery ? 1
+                                                                      : tested.size();
+  if (columns.size() != wanted) {
+    refuse(expr.where, "subquery {}",
+           columns.size() > wanted
+               ? (wanted == 1 && tested.empty() ? "must return only one column" : "has too many columns")
+               : "has too few columns");
+  }
+  for (size_t i = 0; i < tested.size(); ++i) {
+    Expr& value = tested[i];
+    Expr left;
+    left.kind = ExprKind::kVariable;
+    Expr right = output_column(static_cast<uint32_t>(i), columns[i].type, expr.where);
+    if (is_unknown(value)) {
+      Expr other = right;
+      unify_for_comparison(value, other, expr.where);
+    }
+    left.type = value.type;
+    left.where = value.where;
+    left.variable = binder_.names_.declare_hidden("tested value", value.type);
+    subquery.tested.push_back(left.variable);
+    Expr comparison;
+    comparison.kind = ExprKind::kBinary;
+    comparison.op = expr.kind == syntax::ExprKind::kInQuery ? ir::Op::kEqual : expr.op;
+    comparison.type = kTruthType;
+    comparison.where = expr.where;
+    unify_for_comparison(left, right, expr.where);
+    comparison.args.push_back(std::move(left));
+    comparison.args.push_back(std::move(right));
+    subquery.is_equality = tested.size() == 1 && comparison.op == ir::Op::kEqual;
+    if (tested.size() > 1 && comparison.op != ir::Op::kEqual) {
+      refuse_as(sqlstate::kNotSupported, expr.where,
+                "a row is compared with a query's rows by =, that is IN, alone");
+    }
+    subquery.comparisons.push_back(std::move(comparison));
+  }
+  switch (expr.kind) {
+    case syntax::ExprKind::kScalarQuery:
+      subquery.kind = Subquery::Kind::kScalar;
+      result.type = columns[0].type;
+      break;
+    case syntax::ExprKind::kExists:
+      subquery.kind = Subquery::Kind::kExists;
+      break;
+    case syntax::ExprKind::kAllQuery:
+      subquery.kind = Subquery::Kind::kAll;
+      break;
+    default:
+      subquery.kind = Subquery::Kind::kAny;
+  }
+  for (Expr& value : tested) result.args.push_back(std::move(value));
+  for (auto& [variable, value] : captured) {
+    subquery.inputs.push_back(variable);
+    result.args.push_back(std::move(value));
+  }
+  result.query = static_cast<uint32_t>(binder_.bound_.subqueries.size());
+  binder_.bound_.subqueries.push_back(std::move(subquery));
+  if (!expr.negated) return result;
+  Expr negation;
+  negation.kind = ExprKind::kUnary;
+  negation.op = ir::Op::kNot;
+  negation.type = kTruthType;
+  negation.where = expr.where;
+  negation.args.push_back(std::move(result));
+  return negation;
+}
+
+void SelectBinder::mark_slots(const Expr& expr) {
+  ir::walk(expr, [&](const Expr& part) {
+    if (part.kind != ExprKind::kColumn || part.source != 0) return;
+    if (wanted_.size() <= part.column.value) wanted_.resize(part.column.value + 1);
+    wanted_[part.column.value] = true;
+  });
+}
+
+std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, const Query* ordered,
+                                              bool keeps_unknown) {
+  const size_t queries_before = binder_.bound_.subqueries.size();
+  Conditions conditions;
+  FromPlan& from = select_->from;
+  for (const syntax::FromItem& item : core.from) bind_from_item(item, from, conditions);
+  if (core.condition) {
+    clause_ = "WHERE";
+    bind_condition(*core.condition, conditions);
+  }
+  clause_ = "";
+  allows_aggregates_ = true;
+  bind_items(core, keeps_unknown);
+  std::optional<Expr> having;
+  if (core.having) {
+    ExpressionBinder binder(binder_.names_, binder_.strings_, this);
+    having = binder_.finish(binder.bind_condition(*core.having));
+  }
+  allows_aggregates_ = false;
+  clause_ = "GROUP BY";
+  bind_groups(core);
+  allows_aggregates_ = true;
+
+  auto plan = std::make_unique<QueryPlan>();
+  // What ORDER BY names beside the columns may be the only aggregate.
+  std::vector<syntax::Expr> none;
+  select_->distinct = core.distinct && core.distinct_on.empty();
+  const size_t before_order = select_->outputs.size();
+  if (!core.distinct_on.empty()) bind_distinct_on(core, *plan);
+  if (ordered != nullptr) bind_sort(*ordered, *plan, core);
+  (void)before_order;
+  select_->grouped = core.has_group || having || !select_->aggregates.empty();
+  if (select_->grouped) {
+    for (Expr& output : select_->outputs) group(output);
+    if (having) group(*having);
+  }
+  select_->having = std::move(having);
+  if (!core.distinct_on.empty()) {
+    // The rows that agree stand together, the first of them by ORDER BY in front.
+    for (size_t i = 0; i < select_->distinct_on.size() && i < plan->sort.size(); ++i) {
+      const bool leads = std::ranges::any_of(
+          select_->distinct_on, [&](const SortKey& key) { return key.column == plan->sort[i].column; });
+      if (!leads)
+        refuse_as(sqlstate::kInvalidReference, core.where,
+                  "SELECT DISTINCT ON expressions must match initial ORDER BY expressions");
+    }
+    for (const SortKey& key : select_->distinct_on) {
+      if (std::ranges::find(plan->sort, key.column, &SortKey::column) == plan->sort.end())
+        plan->sort.push_back(key);
+    }
+  }
+  for (const Expr& key : select_->keys) mark_slots(key);
+  if (!select_->grouped) {
+    for (const Expr& output : select_->outputs) mark_slots(output);
+  }
+  for (const Aggregate& aggregate : select_->aggregates) {
+    if (aggregate.argument) mark_slots(*aggregate.argument);
+    if (aggregate.separator) mark_slots(*aggregate.separator);
+    if (aggregate.filter) mark_slots(*aggregate.filter);
+    for (const ir::OrderKey& key : aggregate.order) mark_slots(key.expr);
+  }
+  for (const Expr& condition : conditions) mark_slots(condition);
+  wanted_.resize(std::max<size_t>(wanted_.size(), select_->width));
+  arrange(from, std::move(conditions));
+  want_columns(from);
+  from.streams = from.steps.size() == 1 && binder_.bound_.subqueries.size() == queries_before;
+  plan->columns = std::move(columns_);
+  plan->select = std::move(select_);
+  return plan;
+}
+
+void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown) {
+  const auto add = [&](std::string name, Expr value) {
+    columns_.push_back({name.empty() ? "?column?" : std::move(name), value.type});
+    select_->outputs.push_back(std::move(value));
+  };
+  for (const syntax::SelectItem& item : core.items) {
+    if (!item.star) {
+      Expr value = bind(item.expr);
+      if (!keeps_unknown) value = resolve_as_text(std::move(value));
+      require_certain_text(value, "this column");
+      add(column_name_of(item), binder_.finish(std::move(value)));
+      continue;
+    }
+    if (scope_.entries().empty()) refuse(item.expr.where, "SELECT * with no tables specified is not valid");
+    bool any = false;
+    for (const RowScope::Entry& entry : scope_.entries()) {
+      if (item.qualifier.empty() ? entry.hidden : entry.source != item.qualifier.text) continue;
+      any = true;
+      add(entry.name, entry.expr);
+    }
+    if (!any && !scope_.has_source(item.qualifier.text))
+      refuse_as(sqlstate::kUndefinedTable, item.expr.where, "missing FROM-clause entry for table \"{}\"",
+                item.qualifier.text);
+  }
+}
+
+void SelectBinder::bind_groups(const syntax::SelectCore& core) {
+  for (const syntax::Expr& item : core.group) {
+    std::optional<Expr> key;
+    if (item.kind == syntax::ExprKind::kInteger) {
+      const long position = item.text.size() > 6 ? 0 : std::stol(item.text);
+      if (position < 1 || position > static_cast<long>(columns_.size()))
+        refuse_as(sqlstate::kInvalidReference, item.where, "GROUP BY position {} is not in select list",
+                  item.text);
+      key = select_->outputs[static_cast<size_t>(position - 1)];
+    } else if (is_bare_name(item)) {
+      key = scope_.find("", item.text, item.where);
+      for (size_t i = 0; !key && i < columns_.size(); ++i) {
+        if (columns_[i].name == item.text) key = select_->outputs[i];
+      }
+    }
+    if (!key) key = binder_.finish(bind_value(item));
+    ir::walk(*key, [&](const Expr& part) {
+      if (part.kind == ExprKind::kAggregate)
+        refuse_as(sqlstate::kGrouping, item.where, "aggregate functions are not allowed in GROUP BY");
+    });
+    select_->keys.push_back(*std::move(key));
+  }
+}
+
+uint32_t SelectBinder::output_for(const syntax::Expr& expr, const syntax::SelectCore& core,
+                                  std::string_view clause) {
+  if (expr.kind == syntax::ExprKind::kInteger) {
+    const long position = expr.text.size() > 6 ? 0 : std::stol(expr.text);
+    if (position < 1 || position > static_cast<long>(columns_.size()))
+      refuse_as(sqlstate::kInvalidReference, expr.where, "{} position {} is not in select list", clause,
+                expr.text);
+    return static_cast<uint32_t>(position - 1);
+  }
+  if (is_bare_name(expr)) {
+    std::optional<size_t> named;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i].name != expr.text) continue;
+      if (named && !same_expression(select_->outputs[*named], select_->outputs[i]))
+        refuse_as(sqlstate::kAmbiguousColumn, expr.where, "{} \"{}\" is ambiguous", clause, expr.text);
+      if (!named) named = i;
+    }
+    if (named) return static_cast<uint32_t>(*named);
+  }
+  Expr key = binder_.finish(bind_value(expr));
+  if (key.kind == ExprKind::kConstant && expr.kind == syntax::ExprKind::kString)
+    refuse(expr.where, "non-integer constant in {}", clause);
+  for (size_t i = 0; i < select_->outputs.size(); ++i) {
+    if (same_expression(select_->outputs[i], key)) return static_cast<uint32_t>(i);
+  }
+  if (core.distinct && core.distinct_on.empty()) {
+    refuse_as(sqlstate::kInvalidReference, expr.where,
+              "for SELECT DISTINCT, ORDER BY expressions must appear in select list");
+  }
+  select_->outputs.push_back(std::move(key));
+  return static_cast<uint32_t>(select_->outputs.size() - 1);
+}
+
+void SelectBinder::bind_sort(const Query& ordered, QueryPlan& plan, const syntax::SelectCore& core) {
+  clause_ = "ORDER BY";
+  for (const syntax::OrderItem& item : ordered.order) {
+    const uint32_t column = output_for(item.expr, core, "ORDER BY");
+    plan.sort.push_back({column, select_->outputs[column].type.kind, item.descending,
+                         item.nulls_first.value_or(item.descending)});
+  }
+}
+
+void SelectBinder::bind_distinct_on(const syntax::SelectCore& core, QueryPlan&) {
+  for (const syntax::Expr& expr : core.distinct_on) {
+    const uint32_t column = output_for(expr, core, "SELECT DISTINCT ON");
+    select_->distinct_on.push_back({column, select_->outputs[column].type.kind, false, false});
+  }
+}
+
+bool SelectBinder::is_decided_by_keys(const Expr& column) {
+  for (const Table& table : tables_) {
+    if (column.column.value < table.slots.begin || column.column.value >= table.slots.end()) continue;
+    const TableDefinition& definition = binder_.catalog_.table(table.table);
+    if (!definition.primary_key) return false;
+    const auto& key = binder_.catalog_.index(*definition.primary_key).columns;
+    return std::ranges::all_of(key, [&](ColumnId part) {
+      return std::ranges::any_of(select_->keys, [&](const Expr& known) {
+        return known.kind == ExprKind::kColumn && known.column.value == table.slots.begin + part.value;
+      });
+    });
+  }
+  return false;
+}
+
+// An expression over the frame becomes one over the keys' values and the aggregates.
+void SelectBinder::group(Expr& expr) {
+  if (expr.kind == ExprKind::kAggregate) return;
+  for (uint32_t i = 0; i < select_->keys.size(); ++i) {
+    if (!same_expression(expr, select_->keys[i])) continue;
+    expr = output_column(i, expr.type, expr.where);
+    return;
+  }
+  if (expr.kind == ExprKind::kColumn) {
+    if (!is_decided_by_keys(expr)) {
+      const auto named = std::ranges::find_if(
+          scope_.entries(), [&](const RowScope::Entry& entry) { return same_expression(entry.expr, expr); });
+      refuse_as(sqlstate::kGrouping, expr.where,
+                "column \"{}{}{}\" must appear in the GROUP BY clause or be used in an aggregate function",
+                named == scope_.entries().end() ? "" : named->source,
+                named == scope_.entries().end() || named->source.empty() ? "" : ".",
+                named == scope_.entries().end() ? "?" : named->name);
+    }
+    select_->keys.push_back(expr);
+    expr = output_column(static_cast<uint32_t>(select_->keys.size() - 1), expr.type, expr.where);
+    return;
+  }
+  for (Expr& arg : expr.args) group(arg);
+}
+
+}  // namespace mneme::query

@@ -1,0 +1,85 @@
+// Select binder: one SELECT ... FROM ... WHERE ... GROUP BY ... HAVING, with the ORDER BY behind it. Private
+// to the binder.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "procedures/binder/expression_binder.h"
+#include "procedures/query/query_binder.h"
+
+namespace mneme::query {
+
+class SelectBinder final : public QueryNames {
+ public:
+  SelectBinder(QueryBinder& binder, RowScope& scope) : binder_(binder), scope_(scope) {}
+
+  // `ordered`: whose ORDER BY is meant for these rows, or nullptr.
+  std::unique_ptr<QueryPlan> bind(const syntax::SelectCore& core, const syntax::Query* ordered,
+                                  bool keeps_unknown);
+
+  std::optional<ir::Expr> find_column(const std::string& qualifier, const std::string& text,
+                                      ir::SourceLocation where) override {
+    return scope_.find(qualifier, text, where);
+  }
+  bool is_aggregate(const std::string& function) const override;
+  ir::Expr bind_aggregate(const syntax::Expr& call) override;
+  ir::Expr bind_query(const syntax::Expr& expr) override;
+
+ private:
+  // Conditions that must all hold; each is looked at as soon as the slots that it names are filled.
+  using Conditions = std::vector<ir::Expr>;
+
+  ir::Expr bind(const syntax::Expr& expr);
+  ir::Expr bind_value(const syntax::Expr& expr);
+  void bind_condition(const syntax::Expr& expr, Conditions& conditions);
+
+  void bind_from_item(const syntax::FromItem& item, FromPlan& plan, Conditions& conditions);
+  void bind_joins(const syntax::FromItem& item, FromPlan& plan, Conditions& conditions);
+  void bind_relation(const syntax::FromItem& item, FromPlan& plan);
+  void bind_table(const syntax::FromItem& item, FromStep& step);
+  void bind_series(const syntax::FromItem& item, FromStep& step);
+  void join_outer(const syntax::FromItem::Join& join, FromPlan& left, size_t first_entry, size_t right_entry,
+                  FromPlan right, Conditions right_conditions);
+  Conditions join_conditions(const syntax::FromItem::Join& join, size_t left_entry, size_t right_entry);
+  void merge_columns(const std::vector<std::string>& names, syntax::JoinKind kind, size_t left_entry,
+                     size_t right_entry, ir::SourceLocation where, Conditions& conditions);
+  void add_columns(const syntax::FromItem& item, FromStep& step, const std::vector<Column>& columns);
+  FromStep as_group(FromPlan plan, Conditions conditions);
+
+  void arrange(FromPlan& plan, Conditions conditions);
+  void order_steps(FromPlan& plan, const Conditions& conditions);
+  void choose_path(FromStep& step, bool is_first, Conditions conditions);
+  void choose_hash(FromStep& step, Conditions& conditions);
+  void want_columns(FromPlan& plan);
+
+  void bind_items(const syntax::SelectCore& core, bool keeps_unknown);
+  void bind_groups(const syntax::SelectCore& core);
+  void bind_sort(const syntax::Query& ordered, QueryPlan& plan, const syntax::SelectCore& core);
+  SortKey sort_key(const syntax::OrderItem& item, const syntax::SelectCore& core);
+  uint32_t output_for(const syntax::Expr& expr, const syntax::SelectCore& core, std::string_view clause);
+  void bind_distinct_on(const syntax::SelectCore& core, QueryPlan& plan);
+  void group(ir::Expr& expr);
+  bool is_decided_by_keys(const ir::Expr& column);
+  void mark_slots(const ir::Expr& expr);
+
+  QueryBinder& binder_;
+  RowScope& scope_;
+  std::unique_ptr<SelectPlan> select_ = std::make_unique<SelectPlan>();
+  std::vector<Column> columns_;
+  std::vector<bool> wanted_;  // by slot
+  bool allows_aggregates_ = false;
+  bool in_aggregate_ = false;
+  std::string_view clause_ = "FROM";  // for errors
+  // The tables whose rows fill slots, for what a primary key decides.
+  struct Table {
+    TableId table;
+    Slots slots;
+  };
+  std::vector<Table> tables_;
+};
+
+}  // namespace mneme::query
