@@ -37,5 +37,5 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # To compile procedures and to build programs against the library.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, pkg-config, libtbb-dev, liburing-dev, libisal-dev, libxxhash-dev, libnuma-dev, libssl-dev, \
-libnats-dev, librdkafka-dev, libfmt-dev, nlohmann-json3-dev, libantlr4-runtime-dev")
+libnats-dev, librdkafka-dev, libre2-dev, libfmt-dev, nlohmann-json3-dev, libantlr4-runtime-dev")
 include(CPack)

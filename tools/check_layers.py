@@ -32,7 +32,7 @@ ROOMS = {
     "base": ["", "memory", "file"],
     "logging": ["record", "directory", "buffer", "device", "commit", "nvm", "layout", "reading", "remote", "replicated"],
     "engine": ["schema", "index", "table", "transaction", "checkpoint"],
-    "procedures": ["ir", "values", "parser", "binder", "interpreter", "query", "native", "session"],
+    "procedures": ["ir", "values", "parser", "binder", "interpreter", "query", "catalog", "native", "session"],
     "recovery": ["log", "rows", "calls", "database", "standby"],
     "server": ["protocol", "session", "listener"],
     "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],

@@ -11,6 +11,7 @@
 #include "procedures/binder/operation_binder.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/values/array_text.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {
@@ -205,6 +206,38 @@ class CallBinder {
            n + 1, callee.name, parameter.name, to_string(parameter.type), to_string(parameter.type));
   }
 
+  // ARRAY[1, -2, NULL, 'x'] as '{1,-2,NULL,x}'.
+  static std::string text_of_array(const syntax::Expr& array) {
+    fmt::memory_buffer text;
+    text.push_back('{');
+    for (const syntax::Expr& each : array.args) {
+      if (&each != &array.args[0]) text.push_back(',');
+      const syntax::Expr* element = &each;
+      bool negative = false;
+      for (; element->kind == syntax::ExprKind::kCast ||
+             (element->kind == syntax::ExprKind::kUnary && element->op == ir::Op::kNegate);
+           element = &element->args[0])
+        negative ^= element->kind == syntax::ExprKind::kUnary;
+      switch (element->kind) {
+        case syntax::ExprKind::kNull:
+          fmt::format_to(std::back_inserter(text), "NULL");
+          break;
+        case syntax::ExprKind::kInteger:
+        case syntax::ExprKind::kDecimal:
+        case syntax::ExprKind::kBoolean:
+        case syntax::ExprKind::kString:
+        case syntax::ExprKind::kTimestamp:
+          append_array_element((negative ? "-" : "") + element->text, text);
+          break;
+        default:
+          refuse_as(sqlstate::kNotSupported, each.where,
+                    "an array's elements are written as literals here, or the array is a parameter");
+      }
+    }
+    text.push_back('}');
+    return fmt::to_string(text);
+  }
+
   BoundCall::Array array(const syntax::Expr& expr, const Type& type) {
     switch (expr.kind) {
       case syntax::ExprKind::kNull:
@@ -213,6 +246,8 @@ class CallBinder {
         return {.parameter = {}, .text = "{}"};
       case syntax::ExprKind::kString:
         return {.parameter = {}, .text = expr.text};
+      case syntax::ExprKind::kArray:
+        return {.parameter = {}, .text = text_of_array(expr)};
       case syntax::ExprKind::kParameter: {
         const VariableId own = names_.parameter(expr);
         if (names_.type_of(own).kind == TypeKind::kNull) names_.set_parameter_type(own, type);

@@ -8,6 +8,7 @@
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/values/array_text.h"
 #include "procedures/values/decimal.h"
 
 namespace mneme {
@@ -113,7 +114,11 @@ Expr ExpressionBinder::bind(const syntax::Expr& expr) {
     case syntax::ExprKind::kBetween:
       return bind_between(expr);
     case syntax::ExprKind::kLike:
+    case syntax::ExprKind::kMatches:
       return bind_like(expr);
+    case syntax::ExprKind::kArray:
+      refuse_as(sqlstate::kNotSupported, expr.where,
+                "an array of values is supported behind = ANY and as an argument of CALL alone");
     case syntax::ExprKind::kRow:
       refuse_as(sqlstate::kNotSupported, expr.where,
                 "a row of values is supported in comparisons with another one and before IN alone");
@@ -122,6 +127,7 @@ Expr ExpressionBinder::bind(const syntax::Expr& expr) {
     case syntax::ExprKind::kInQuery:
     case syntax::ExprKind::kAnyQuery:
     case syntax::ExprKind::kAllQuery:
+    case syntax::ExprKind::kArrayQuery:
       if (query_ != nullptr) return query_->bind_query(expr);
       if (expr.kind == syntax::ExprKind::kExists) {
         refuse_as(sqlstate::kNotSupported, expr.where,
@@ -431,6 +437,9 @@ Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
     refuse(expr.type.table.where,
            "PostgreSQL knows %TYPE in declarations, and not in a cast; write the type's name");
   }
+  if (query_ != nullptr) {
+    if (std::optional<Expr> cast = query_->bind_catalog_cast(expr, *this)) return *std::move(cast);
+  }
   const bool is_numeric =
       expr.type.base == "numeric" || expr.type.base == "decimal" || expr.type.base == "dec";
   if (query_ != nullptr && is_numeric && expr.type.modifiers.empty() && !expr.type.is_array)
@@ -462,6 +471,7 @@ VariableId ExpressionBinder::bind_array(const syntax::Expr& expr, std::string_vi
 }
 
 Expr ExpressionBinder::bind_subscript(const syntax::Expr& expr) {
+  if (std::optional<Expr> call = bind_text_array("mneme_array_element", expr)) return *std::move(call);
   Expr element = make(ExprKind::kArrayElement, Type{}, expr.where);
   element.variable = bind_array(expr.args[0], "a subscript");
   element.type = names_.type_of(element.variable).element();
@@ -526,7 +536,53 @@ Expr ExpressionBinder::bind_in_list(const syntax::Expr& expr) {
   return negate_if(expr.negated, std::move(any));
 }
 
+// a = ANY (ARRAY[b, c]) and a = ANY ('{b,c}') are a IN (b, c); <> ALL is NOT IN.
+static std::optional<syntax::Expr> list_of_array(const syntax::Expr& expr) {
+  const bool is_any = expr.op == Op::kEqual && !expr.is_all;
+  const bool is_none = expr.op == Op::kNotEqual && expr.is_all;
+  const syntax::Expr& array = expr.args[1];
+  if (!is_any && !is_none) return std::nullopt;
+  syntax::Expr list;
+  list.kind = syntax::ExprKind::kInList;
+  list.negated = is_none;
+  list.where = expr.where;
+  list.args.push_back(expr.args[0]);
+  if (array.kind == syntax::ExprKind::kArray) {
+    for (const syntax::Expr& element : array.args) list.args.push_back(element);
+    return list;
+  }
+  if (array.kind != syntax::ExprKind::kString) return std::nullopt;
+  const std::optional<ArrayElements> elements = array_elements(array.text);
+  if (!elements || elements->empty()) return std::nullopt;
+  for (const std::optional<std::string>& element : *elements) {
+    syntax::Expr value;
+    value.kind = element ? syntax::ExprKind::kString : syntax::ExprKind::kNull;
+    value.text = element.value_or("");
+    value.where = array.where;
+    list.args.push_back(std::move(value));
+  }
+  return list;
+}
+
+// The arrays of the catalogs are text: what is asked of them, functions answer.
+std::optional<Expr> ExpressionBinder::bind_text_array(const char* function, const syntax::Expr& expr) {
+  const size_t array = expr.kind == syntax::ExprKind::kSubscript ? 0 : 1;
+  const syntax::ExprKind kind = expr.args[array].kind;
+  if (query_ == nullptr || kind == syntax::ExprKind::kParameter || expr.is_all ||
+      (expr.kind == syntax::ExprKind::kAny && expr.op != Op::kEqual))
+    return std::nullopt;
+  syntax::Expr call;
+  call.kind = syntax::ExprKind::kCall;
+  call.text = function;
+  call.where = expr.where;
+  call.args.push_back(expr.args[array]);
+  call.args.push_back(expr.args[1 - array]);
+  return query_->bind_catalog_call(call, *this);
+}
+
 Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
+  if (std::optional<syntax::Expr> list = list_of_array(expr)) return bind_in_list(*list);
+  if (std::optional<Expr> call = bind_text_array("mneme_array_has", expr)) return *std::move(call);
   if (expr.op != Op::kEqual || expr.is_all) {
     refuse_as(sqlstate::kNotSupported, expr.where,
               "ANY is supported with = only; use a FOR loop over the array");
@@ -565,7 +621,7 @@ Expr ExpressionBinder::bind_like(const syntax::Expr& expr) {
       refuse_as(sqlstate::kUndefinedFunction, text.where, "LIKE compares strings, and this is of type {}",
                 to_string(text.type));
     text = convert_to_text(std::move(text));
-    if (expr.ignores_case) {
+    if (expr.ignores_case && expr.kind == syntax::ExprKind::kLike) {
       Expr lower = make(ExprKind::kFunction, text_type(), text.where);
       lower.function = ir::Function::kLower;
       lower.args.push_back(std::move(text));
@@ -573,12 +629,13 @@ Expr ExpressionBinder::bind_like(const syntax::Expr& expr) {
     }
     args.push_back(std::move(text));
   }
+  const bool is_like = expr.kind == syntax::ExprKind::kLike;
   Expr escape = make(ExprKind::kConstant, text_type(), expr.where);
-  strings_.push_back(expr.text);
+  strings_.push_back(is_like ? expr.text : expr.ignores_case ? "i" : "");
   escape.constant = Value::of_text(strings_.back());
   args.push_back(std::move(escape));
   Expr like = make(ExprKind::kFunction, kBoolean, expr.where);
-  like.function = ir::Function::kLike;
+  like.function = is_like ? ir::Function::kLike : ir::Function::kMatches;
   like.args = std::move(args);
   return negate_if(expr.negated, std::move(like));
 }
@@ -624,6 +681,9 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
     time.variable = names_.call_time();
     time.text_varies = true;
     return time;
+  }
+  if (query_ != nullptr) {
+    if (std::optional<Expr> call = query_->bind_catalog_call(expr, *this)) return *std::move(call);
   }
   check_function(expr.text, expr.where);
   std::vector<Expr> args;

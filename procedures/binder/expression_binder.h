@@ -19,6 +19,8 @@
 
 namespace mneme {
 
+class ExpressionBinder;
+
 // What a session's query knows of the rows around an expression (query/query_binder.h).
 class QueryNames {
  public:
@@ -31,6 +33,10 @@ class QueryNames {
   virtual ir::Expr bind_aggregate(const syntax::Expr& call) = 0;
   // One of syntax::ExprKind's queries.
   virtual ir::Expr bind_query(const syntax::Expr& expr) = 0;
+  // A function that says something of the database itself; nothing where there is none of that name.
+  virtual std::optional<ir::Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) = 0;
+  // A cast to a type that only such descriptions have: oid, name, regclass ...
+  virtual std::optional<ir::Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) = 0;
 };
 
 class ExpressionBinder {
@@ -70,6 +76,7 @@ class ExpressionBinder {
   ir::Expr bind_cast(const syntax::Expr& expr);
   ir::Expr bind_subscript(const syntax::Expr& expr);
   ir::Expr bind_in_list(const syntax::Expr& expr);
+  std::optional<ir::Expr> bind_text_array(const char* function, const syntax::Expr& expr);
   ir::Expr bind_like(const syntax::Expr& expr);
   ir::Expr bind_any(const syntax::Expr& expr);
   ir::Expr bind_between(const syntax::Expr& expr);

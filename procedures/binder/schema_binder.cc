@@ -35,11 +35,6 @@ Column bind_column(const syntax::ColumnDefinition& definition) {
     refuse(definition.type.where,
            "a column can't be an array: rows have a fixed size; use a table of its own");
   }
-  if (type.kind == TypeKind::kVarchar && !type.is_text && type.length == 0) {
-    refuse_as(sqlstate::kNotSupported, definition.type.where,
-              "varchar without a length is not supported in a table: rows have a fixed size; use "
-              "varchar(n)");
-  }
   return {definition.name.text, type, !definition.not_null, definition.initial_text};
 }
 
@@ -106,14 +101,15 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
     if (definition.initial) check_initial(catalog, *definition.initial, columns.back());
   }
   for (const syntax::Expr& check : table.checks) bind_check(check, columns);
-  for (size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].type.is_text && columns[i].type.length == 0) {
-      refuse_as(sqlstate::kNotSupported, table.columns[i].type.where,
-                "text without a bound is not supported in a table: rows have a fixed size; add CHECK "
-                "(char_length({}) <= n), "
-                "or use varchar(n)",
-                columns[i].name);
-    }
+  const auto is_in_key = [&](const std::string& column) {
+    const auto names_it = [&](const syntax::UniqueConstraint& constraint) {
+      return std::ranges::find(constraint.columns, column, &syntax::Name::text) != constraint.columns.end();
+    };
+    return (table.primary_key && names_it(*table.primary_key)) || std::ranges::any_of(table.unique, names_it);
+  };
+  for (Column& column : columns) {
+    if (column.type.kind == TypeKind::kVarchar && column.type.length == 0)
+      column.type.length = is_in_key(column.name) ? kAssumedKeyLength : kAssumedTextLength;
   }
   std::vector<ColumnId> primary_key;
   if (table.primary_key) primary_key = bind_key(table.primary_key->columns, columns);

@@ -6,6 +6,11 @@
 
 namespace mneme {
 
+// Rows and keys have a fixed size: so many characters a text, or a varchar without a length, has room for
+// where no CHECK (char_length(column) <= n) says otherwise; fewer in a key of the table's.
+inline constexpr uint16_t kAssumedTextLength = 255;
+inline constexpr uint16_t kAssumedKeyLength = 64;
+
 void bind_table(const syntax::Table& table, Catalog& catalog);
 // The name of the index, which PostgreSQL's rule gives where the statement doesn't.
 std::string index_name(const syntax::Index& index, const Catalog& catalog);

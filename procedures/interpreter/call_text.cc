@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "procedures/interpreter/call_codec.h"
+#include "procedures/values/array_text.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/value_text.h"
 
@@ -22,29 +23,11 @@ std::string_view view(const Text& text) {
   return {text.data(), text.size()};
 }
 
-bool is_null_word(std::string_view text) {
-  return text.size() == 4 && (text[0] | 0x20) == 'n' && (text[1] | 0x20) == 'u' && (text[2] | 0x20) == 'l' &&
-         (text[3] | 0x20) == 'l';
-}
-
-// PostgreSQL quotes an element that is empty, spells NULL, or holds a character that means something in an
-// array.
-bool needs_quotes(std::string_view element) {
-  return element.empty() || is_null_word(element) ||
-         element.find_first_of("{}\",\\ \t\n\v\f\r") != element.npos;
-}
-
 void print_element(const Type& type, const Value& element, Text& out) {
   if (element.is_null()) return append(out, "NULL");
   Text text;
   print_value(type, element, text);
-  if (!needs_quotes(view(text))) return append(out, view(text));
-  out.push_back('"');
-  for (char c : view(text)) {
-    if (c == '"' || c == '\\') out.push_back('\\');
-    out.push_back(c);
-  }
-  out.push_back('"');
+  append_array_element(view(text), out);
 }
 
 void print_array(const Type& type, std::span<const Value> elements, Text& out) {
@@ -57,37 +40,6 @@ void print_array(const Type& type, std::span<const Value> elements, Text& out) {
 }
 
 constexpr std::string_view kCallBlanks = " \t\n\v\f\r";
-
-void skip_blanks(std::string_view& rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(kCallBlanks), rest.size()));
-}
-
-// Takes one element off the front of `rest`, up to the comma or brace behind it. False: that is no element.
-bool take_element(std::string_view& rest, std::string& element, bool& quoted) {
-  element.clear();
-  skip_blanks(rest);
-  quoted = !rest.empty() && rest[0] == '"';
-  if (quoted) rest.remove_prefix(1);
-  size_t kept = 0;  // blanks at an unquoted element's end do not belong to it
-  for (; !rest.empty(); rest.remove_prefix(1)) {
-    char c = rest[0];
-    if (quoted ? c == '"' : c == ',' || c == '}') break;
-    if (!quoted && (c == '{' || c == '"')) return false;
-    const bool escaped = c == '\\';
-    if (escaped) {
-      rest.remove_prefix(1);
-      if (rest.empty()) return false;
-      c = rest[0];
-    }
-    element.push_back(c);
-    if (quoted || escaped || kCallBlanks.find(c) == kCallBlanks.npos) kept = element.size();
-  }
-  element.resize(kept);
-  if (rest.empty()) return false;
-  if (quoted) rest.remove_prefix(1);
-  skip_blanks(rest);
-  return !rest.empty() && (rest[0] == ',' || rest[0] == '}') && (quoted || !element.empty());
-}
 
 Error not_an_array(std::string_view text) {
   return invalid_argument("malformed array literal: \"{}\"; an array is written as {{1,2,3}}", text);
@@ -111,33 +63,15 @@ Result<Value> parse_scalar(const Type& type, std::string_view text, Arena& arena
 }
 
 Result<Argument> parse_array(const Type& type, std::string_view text, Arena& arena) {
-  std::string_view rest = text;
-  skip_blanks(rest);
-  if (rest.empty() || rest[0] != '{') return not_an_array(text);
-  rest.remove_prefix(1);
-  skip_blanks(rest);
-  std::vector<Value> elements;
-  if (!rest.empty() && rest[0] == '}') {
-    rest.remove_prefix(1);
-  } else {
-    std::string element;
-    for (bool more = true; more; rest.remove_prefix(1)) {
-      bool quoted = false;
-      if (!take_element(rest, element, quoted)) return not_an_array(text);
-      if (!quoted && is_null_word(element)) {
-        elements.push_back(Value::null());
-      } else {
-        Result<Value> value = parse_scalar(type.element(), element, arena);
-        if (!value.ok()) return value.error();
-        elements.push_back(*value);
-      }
-      more = rest[0] == ',';
-    }
+  const std::optional<ArrayElements> written = array_elements(text);
+  if (!written) return not_an_array(text);
+  const std::span<Value> kept = arena.make_array<Value>(written->size());
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (!(*written)[i]) continue;
+    Result<Value> value = parse_scalar(type.element(), *(*written)[i], arena);
+    if (!value.ok()) return value.error();
+    kept[i] = *value;
   }
-  skip_blanks(rest);
-  if (!rest.empty()) return not_an_array(text);
-  const std::span<Value> kept = arena.make_array<Value>(elements.size());
-  std::copy(elements.begin(), elements.end(), kept.begin());
   return Argument::of_array(kept);
 }
 

@@ -131,6 +131,8 @@ std::string_view function_text(Function function) {
       return "repeat";
     case Function::kReverse:
       return "reverse";
+    case Function::kMatches:
+      return "matches";
     case Function::kLike:
       return "like";
     case Function::kConcatFunction:

@@ -113,6 +113,7 @@ enum class Function : uint8_t {
   kPosition,
   kRepeat,
   kReverse,
+  kMatches,         // matches(text, regular expression, 'i': in any case, or '')
   kLike,            // like(text, pattern, escape): the escape is one character, or none
   kConcatFunction,  // concat(): NULL counts as ''
   kCardinality,     // of array variable `variable`; NULL for a NULL array

@@ -36,6 +36,7 @@ inline constexpr const char* kInvalidParameter = "22023";
 inline constexpr const char* kInvalidPower = "2201F";
 inline constexpr const char* kInvalidLimit = "2201W";
 inline constexpr const char* kInvalidOffset = "2201X";
+inline constexpr const char* kInvalidPattern = "2201B";
 inline constexpr const char* kInvalidEscape = "22019";
 inline constexpr const char* kInvalidEscapeSequence = "22025";
 inline constexpr const char* kCardinality = "21000";

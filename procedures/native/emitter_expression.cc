@@ -95,6 +95,8 @@ const char* function_enumerator(Function function) {
       return "kRepeat";
     case Function::kReverse:
       return "kReverse";
+    case Function::kMatches:
+      return "kMatches";
     case Function::kLike:
       return "kLike";
     default:

@@ -84,7 +84,7 @@ typeName : name DOT name PERCENT name  # columnType
          | baseType (LBRACKET RBRACKET)?  # plainType
          ;
 
-baseType : (DOUBLE_ PRECISION | CHARACTER VARYING? | TIMESTAMP | name) modifiers? (WITHOUT TIME ZONE)? ;
+baseType : (DOUBLE_ PRECISION | CHARACTER VARYING? | TIMESTAMP | (name DOT)? name) modifiers? (WITHOUT TIME ZONE)? ;
 
 modifiers : LPAREN INTEGER (COMMA INTEGER)? RPAREN ;
 
@@ -265,7 +265,13 @@ compareOperator : EQUAL | NOT_EQUAL | LESS | LESS_EQUAL | GREATER | GREATER_EQUA
 membership
   : concatenation (NOT? BETWEEN concatenation AND concatenation
                   | NOT? IN_ LPAREN (nestedQuery | expression (COMMA expression)*) RPAREN
-                  | NOT? (LIKE | ILIKE) concatenation (ESCAPE STRING)?)? ;
+                  | NOT? (LIKE | ILIKE) concatenation (ESCAPE STRING)?
+                  | matchOperator concatenation)? ;
+
+// Perhaps as OPERATOR(pg_catalog.~).
+matchOperator
+  : MATCHES | MATCHES_ANY_CASE | NOT_MATCHES | NOT_MATCHES_ANY_CASE | LIKES | NOT_LIKES
+  | IDENTIFIER LPAREN name DOT (MATCHES | MATCHES_ANY_CASE | NOT_MATCHES | NOT_MATCHES_ANY_CASE | LIKES | NOT_LIKES | EQUAL) RPAREN ;
 
 concatenation : sum (CONCAT sum)* ;
 
@@ -275,15 +281,17 @@ product : signedTerm ((STAR | SLASH | PERCENT) signedTerm)* ;
 
 signedTerm : (PLUS | MINUS) signedTerm | cast ;
 
-cast : primary (CAST_OPERATOR typeName | LBRACKET expression RBRACKET)* ;
+cast
+  : primary (CAST_OPERATOR typeName | LBRACKET expression RBRACKET | COLLATE (name DOT)? (name | DEFAULT))* ;
 
 primary
-  : (INTEGER | DECIMAL | STRING | NULL_ | TRUE_ | FALSE_)                                     # literal
+  : (INTEGER | DECIMAL | EXPONENT | STRING | ESCAPED_STRING | NULL_ | TRUE_ | FALSE_)         # literal
   | CASE subject=expression? whenBranch+ (ELSE otherwise=expression)? END                     # caseExpression
   | CAST LPAREN expression AS typeName RPAREN                                                 # castExpression
   | TIMESTAMP STRING                                                                          # timestampLiteral
   | PARAMETER                                                                                 # parameterValue
-  | ARRAY LBRACKET RBRACKET                                                                   # emptyArray
+  | ARRAY LBRACKET (expression (COMMA expression)*)? RBRACKET                                 # arrayValue
+  | ARRAY LPAREN nestedQuery RPAREN                                                           # arrayQuery
   | name LPAREN concatenation IN_ concatenation RPAREN                                        # positionCall
   | name LPAREN expression FROM expression (FOR expression)? RPAREN                           # substringCall
   | EXISTS LPAREN nestedQuery RPAREN                                                          # existsQuery

@@ -55,12 +55,15 @@ enum class ExprKind {
   kBetween,     // args[0] BETWEEN args[1] AND args[2]; `negated`
   kLike,        // args[0] LIKE args[1]; `negated`, `ignores_case`; text: the escape character, or empty: none
   kRow,         // (args[0], args[1], ...)
+  kArray,       // ARRAY[args[0], ...], of one at least
+  kMatches,     // args[0] ~ args[1], a regular expression; `negated`, `ignores_case`
   // Of a session's queries, whose rows are those of `query`:
   kScalarQuery,  // (query)
   kExists,       // EXISTS (query)
   kInQuery,      // args[0] IN (query); `negated`
   kAnyQuery,     // args[0] op ANY (query)
   kAllQuery,     // args[0] op ALL (query)
+  kArrayQuery,   // ARRAY(query)
 };
 
 struct Query;

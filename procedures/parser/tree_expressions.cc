@@ -56,6 +56,72 @@ Expr make_syntax_call(std::string name, std::vector<Expr> args, syntax::SourceLo
   return expr;
 }
 
+// 1.5e-3 as 0.0015.
+std::string without_exponent(const std::string& text, syntax::SourceLocation where) {
+  constexpr long kFar = 1000;  // more than any number has digits
+  const size_t e = text.find_first_of("eE");
+  std::string digits = text.substr(0, e);
+  const std::string written = text.substr(e + 1);
+  const long exponent = written.size() > 5 ? kFar : std::stol(written);
+  if (exponent > 40 || exponent < -40)
+    refuse_as(sqlstate::kOutOfRange, where, "the number {} has more than 38 digits", text);
+  const size_t point = digits.find('.');
+  long scale = 0;
+  if (point != std::string::npos) {
+    scale = static_cast<long>(digits.size() - point - 1);
+    digits.erase(point, 1);
+  }
+  scale -= exponent;
+  for (; scale < 0; ++scale) digits += '0';
+  while (static_cast<long>(digits.size()) <= scale) digits.insert(digits.begin(), '0');
+  if (scale > 0) digits.insert(digits.size() - static_cast<size_t>(scale), 1, '.');
+  return digits;
+}
+
+// E'...', in which a backslash begins an escape.
+std::string read_escaped_string(antlr4::tree::TerminalNode* literal) {
+  const std::string quoted = literal->getText();
+  const auto where = location(literal->getSymbol());
+  std::string text;
+  for (size_t i = 2; i + 1 < quoted.size(); ++i) {
+    char c = quoted[i];
+    if (c == '\'') ++i;
+    if (c == '\\') {
+      c = quoted[++i];
+      const std::string_view names = "bfnrt";
+      const std::string_view values = "\b\f\n\r\t";
+      const auto digit = [&](size_t at, int base) {
+        if (at + 1 >= quoted.size()) return -1;
+        const char each = quoted[at];
+        const int value = each >= '0' && each <= '9'   ? each - '0'
+                          : each >= 'a' && each <= 'f' ? each - 'a' + 10
+                          : each >= 'A' && each <= 'F' ? each - 'A' + 10
+                                                       : base;
+        return value < base ? value : -1;
+      };
+      if (const size_t named = names.find(c); named != std::string_view::npos) {
+        c = values[named];
+      } else if (digit(i, 8) >= 0 || (c == 'x' && digit(i + 1, 16) >= 0)) {
+        const int base = c == 'x' ? 16 : 8;
+        size_t at = c == 'x' ? i + 1 : i;
+        const size_t end = at + (c == 'x' ? 2 : 3);
+        int code = 0;
+        for (; at < end && digit(at, base) >= 0; ++at) code = code * base + digit(at, base);
+        i = at - 1;
+        if (code <= 0 || code > 127) refuse(where, "this string holds a character that is not ASCII");
+        c = static_cast<char>(code);
+      } else if (c == 'u' || c == 'U') {
+        refuse_as(sqlstate::kNotSupported, where,
+                  "Unicode escapes are not supported; strings are ASCII only");
+      }
+    }
+    if (c == kNotAscii)
+      refuse(where, "this string holds a character that is not ASCII; strings are ASCII only");
+    text.push_back(c);
+  }
+  return text;
+}
+
 Expr read_literal(MnemeParser::LiteralContext* context) {
   const auto where = location(context);
   if (context->NULL_()) return make_syntax(ExprKind::kNull, where);
@@ -65,9 +131,15 @@ Expr read_literal(MnemeParser::LiteralContext* context) {
     expr.kind = ExprKind::kInteger;
   } else if (context->DECIMAL()) {
     expr.kind = ExprKind::kDecimal;
+  } else if (context->EXPONENT()) {
+    expr.kind = ExprKind::kDecimal;
+    expr.text = without_exponent(context->getText(), where);
   } else if (context->STRING()) {
     expr.kind = ExprKind::kString;
     expr.text = read_string(context->STRING());
+  } else if (context->ESCAPED_STRING()) {
+    expr.kind = ExprKind::kString;
+    expr.text = read_escaped_string(context->ESCAPED_STRING());
   } else {
     expr.text = context->TRUE_() ? "true" : "false";
   }
@@ -159,8 +231,17 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
     expr.text = parameter->getText().substr(1);
     return expr;
   }
-  if (dynamic_cast<MnemeParser::EmptyArrayContext*>(context))
-    return make_syntax(ExprKind::kEmptyArray, where);
+  if (auto* array = dynamic_cast<MnemeParser::ArrayValueContext*>(context)) {
+    if (array->expression().empty()) return make_syntax(ExprKind::kEmptyArray, where);
+    Expr expr = make_syntax(ExprKind::kArray, where);
+    for (auto* element : array->expression()) expr.args.push_back(read_expression(element));
+    return expr;
+  }
+  if (auto* array = dynamic_cast<MnemeParser::ArrayQueryContext*>(context)) {
+    Expr expr = make_syntax(ExprKind::kArrayQuery, where);
+    expr.query = read_query(array->nestedQuery());
+    return expr;
+  }
   if (auto* position = dynamic_cast<MnemeParser::PositionCallContext*>(context)) {
     if (lowered(position->name()->getText()) != "position") {
       refuse(where, "IN inside the arguments of {}() is not understood; only position(a IN b) is written so",
@@ -201,12 +282,26 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
 
 namespace {
 
+// Texts are compared byte by byte, whatever their collation.
+void check_collation(MnemeParser::CastContext* context, size_t child) {
+  size_t at = child + 1;
+  if (at + 2 < context->children.size() && context->children[at + 1]->getText() == ".") at += 2;
+  std::string name = lowered(context->children[at]->getText());
+  std::erase(name, '"');
+  if (name == "c" || name == "posix" || name == "default" || name == "ucs_basic") return;
+  refuse_as(sqlstate::kUndefinedObject, location(context),
+            "collation \"{}\" does not exist; texts compare byte "
+            "by byte, as COLLATE \"C\" does",
+            name);
+}
+
 Expr read_cast(MnemeParser::CastContext* context) {
   Expr expr = read_primary(context->primary());
   size_t next_type = 0;
   size_t next_subscript = 0;
   for (size_t i = 1; i < context->children.size(); ++i) {
     const std::string token = context->children[i]->getText();
+    if (lowered(token) == "collate") check_collation(context, i);
     if (token != "::" && token != "[") continue;
     Expr outer = make_syntax(token == "::" ? ExprKind::kCast : ExprKind::kSubscript, expr.where);
     outer.args.push_back(std::move(expr));
@@ -304,6 +399,20 @@ Expr read_membership(MnemeParser::MembershipContext* context) {
     like.args.push_back(std::move(left));
     like.args.push_back(read_concatenation(context->concatenation(1)));
     return like;
+  }
+  if (auto* op = context->matchOperator()) {
+    Expr match =
+        make_syntax(op->LIKES() || op->NOT_LIKES() ? ExprKind::kLike : ExprKind::kMatches, left.where);
+    if (op->IDENTIFIER() && lowered(op->IDENTIFIER()->getText()) != "operator")
+      refuse(location(op), "\"{}\" is not understood here", op->IDENTIFIER()->getText());
+    match.negated = op->NOT_MATCHES() || op->NOT_MATCHES_ANY_CASE() || op->NOT_LIKES();
+    match.ignores_case = op->MATCHES_ANY_CASE() || op->NOT_MATCHES_ANY_CASE();
+    match.text = "\\";
+    Expr right = read_concatenation(context->concatenation(1));
+    if (op->EQUAL()) return make_comparison(Op::kEqual, std::move(left), std::move(right));
+    match.args.push_back(std::move(left));
+    match.args.push_back(std::move(right));
+    return match;
   }
   if (context->nestedQuery()) {
     Expr in = make_syntax(ExprKind::kInQuery, left.where);
@@ -514,7 +623,11 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
   } else if (base->CHARACTER()) {
     type.base = base->VARYING() ? "varchar" : "char";
   } else {
-    type.base = base->TIMESTAMP() ? "timestamp" : lowered(base->name()->getText());
+    type.base = base->TIMESTAMP() ? "timestamp" : lowered(base->name().back()->getText());
+    if (base->name().size() == 2 && lowered(base->name(0)->getText()) != "pg_catalog") {
+      refuse_as(sqlstate::kUndefinedObject, type.where, "type \"{}.{}\" does not exist",
+                base->name(0)->getText(), type.base);
+    }
   }
   if (base->WITHOUT() && type.base != "timestamp") {
     refuse(type.where, "WITHOUT TIME ZONE belongs to the type timestamp alone, not to {}", type.base);

@@ -208,6 +208,13 @@ void SelectBinder::bind_table(const FromItem& item, FromStep& step) {
 }
 
 void SelectBinder::bind_series(const FromItem& item, FromStep& step) {
+  if (item.name.text == "unnest" && item.args.size() == 1) {
+    step.source = FromStep::Source::kElements;
+    step.args.push_back(binder_.finish(convert_explicitly(bind(item.args[0]), text_type())));
+    step.is_lateral = !names_no_slot(step.args[0]);
+    mark_slots(step.args[0]);
+    return add_columns(item, step, {{item.alias.empty() ? "unnest" : item.alias.text, text_type()}});
+  }
   if (item.name.text != "generate_series" || item.args.size() < 2 || item.args.size() > 3) {
     refuse_as(sqlstate::kUndefinedFunction, item.name.where,
               "function {}() in FROM does not exist; generate_series(from, to [, step]) does",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "procedures/interpreter/row_finder.h"
+#include "procedures/values/array_text.h"
 
 namespace mneme::query {
 
@@ -161,6 +162,9 @@ bool FromRunner::make_rows(size_t number) {
     case Source::kSeries:
       ok = make_series(step, state);
       break;
+    case Source::kElements:
+      ok = make_elements(step, state);
+      break;
     case Source::kProvided:
       ok = true;
       runner_.provider_->visit(step.provided, [&](std::span<const Value> row) {
@@ -221,6 +225,22 @@ bool FromRunner::make_series(const FromStep& step, StepState& state) {
     const Value value = Value::of_int(number);
     if (!runner_.keep_row(state.rows, {&value, 1})) return false;
     if (__builtin_add_overflow(number, by, &number)) break;
+  }
+  return true;
+}
+
+bool FromRunner::make_elements(const FromStep& step, StepState& state) {
+  Value array;
+  if (!runner_.value_of(step.args[0], array)) return false;
+  if (array.is_null()) return true;
+  const std::optional<ArrayElements> elements = array_elements(array.as_text());
+  if (!elements) {
+    return runner_.state_.raise(step.args[0].where, sqlstate::kInvalidText, "malformed array literal: \"{}\"",
+                                array.as_text());
+  }
+  for (const std::optional<std::string>& element : *elements) {
+    const Value value = element ? Value::of_text(*element) : Value::null();
+    if (!runner_.keep_row(state.rows, {&value, 1})) return false;
   }
   return true;
 }

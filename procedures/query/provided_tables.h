@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/function_ref.h"
+#include "base/memory/arena.h"
 #include "engine/schema/value.h"
 #include "procedures/query/query_plan.h"
 
@@ -21,6 +22,22 @@ class ProvidedTables {
   virtual std::span<const Column> columns(uint32_t table) const = 0;
   // Visits the table's rows; their text lives until `visit` returns.
   virtual void visit(uint32_t table, FunctionRef<void(std::span<const Value>)> visit) const = 0;
+
+  // Whether the table has no row ever, as it describes what there is none of.
+  virtual bool is_always_empty(uint32_t table) const = 0;
+
+  // A function of so many arguments, and what it returns: oids and numbers come as bigint, anything else as
+  // text, where the caller's arguments are not of the types here.
+  struct Function {
+    uint32_t number;
+    std::span<const Type> arguments;
+    Type result;
+  };
+  virtual std::optional<Function> find_function(const std::string& name, size_t arguments) const = 0;
+  // Text of the result lies in the arena or lives as long as the provider.
+  virtual Value call(uint32_t function, std::span<const Value> arguments, Arena& arena) const = 0;
+  // The oid of a table, an index, a type ... by its name, as ::regclass and its kind have it.
+  virtual std::optional<int64_t> find_object(const std::string& type, const std::string& name) const = 0;
 };
 
 }  // namespace mneme::query

@@ -36,6 +36,12 @@ class NoColumns final : public QueryNames {
     refuse_as(sqlstate::kGrouping, call.where, "aggregate functions are not allowed in VALUES");
   }
   Expr bind_query(const syntax::Expr& expr) override { return queries_.bind_query(expr); }
+  std::optional<Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override {
+    return queries_.bind_catalog_call(call, binder);
+  }
+  std::optional<Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) override {
+    return queries_.bind_catalog_cast(cast, binder);
+  }
 
  private:
   SelectBinder& queries_;

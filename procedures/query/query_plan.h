@@ -42,6 +42,7 @@ struct FromStep {
     kTable,     // rows of a table, by its access path
     kQuery,     // rows of a query, or of a group of joins
     kSeries,    // generate_series(args[0], args[1] [, args[2]])
+    kElements,  // unnest(args[0]): of an array's text
     kProvided,  // rows that a provider makes: a table that describes the database
   };
   enum class Kind { kInner, kLeft, kFull };
@@ -145,7 +146,8 @@ struct QueryPlan {
 
 // A query inside of an expression: ExprKind::kQuery's `query` is its number.
 struct Subquery {
-  enum class Kind { kScalar, kExists, kAny, kAll };
+  // kArray: its rows as an array's text. kCall: no query, but a provider's function of the arguments.
+  enum class Kind { kScalar, kExists, kAny, kAll, kArray, kCall };
 
   Kind kind = Kind::kScalar;
   std::unique_ptr<QueryPlan> plan;
@@ -155,8 +157,9 @@ struct Subquery {
   // kAny, kAll: over `tested` and the query's row. All must hold for the row to match.
   std::vector<ir::Expr> comparisons;
   bool is_equality = false;  // of one column: kAny may look it up
+  uint32_t function = 0;     // kCall
   // Gives the same rows whenever it runs.
-  bool is_constant() const { return inputs.empty(); }
+  bool is_constant() const { return inputs.empty() && kind != Kind::kCall; }
 };
 
 // A statement's queries: the outermost one, and those inside of expressions, by number.

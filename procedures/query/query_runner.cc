@@ -5,7 +5,9 @@
 
 #include "procedures/query/from_runner.h"
 #include "procedures/query/grouping.h"
+#include "procedures/values/array_text.h"
 #include "procedures/values/comparison.h"
+#include "procedures/values/value_text.h"
 
 namespace mneme::query {
 
@@ -265,6 +267,10 @@ bool QueryRunner::evaluate(const ir::Expr& expr, EvaluationContext&, Value& resu
   for (const ir::Expr& arg : expr.args) {
     if (!value_of(arg, args.emplace_back())) return false;
   }
+  if (query.kind == Subquery::Kind::kCall) {
+    result = provider_->call(query.function, args, state_.arena);
+    return true;
+  }
   const std::span<const Value> tested(args.data(), query.tested.size());
   for (size_t i = 0; i < tested.size(); ++i) variables_[query.tested[i].value] = tested[i];
   for (size_t i = 0; i < query.inputs.size(); ++i)
@@ -282,11 +288,13 @@ bool QueryRunner::evaluate(const ir::Expr& expr, EvaluationContext&, Value& resu
   if (!known.made && !know(query, known)) return false;
   switch (query.kind) {
     case Subquery::Kind::kScalar:
+    case Subquery::Kind::kArray:
       result = known.value;
       return true;
     case Subquery::Kind::kExists:
       result = Value::of_bool(known.exists);
       return true;
+    case Subquery::Kind::kCall:
     case Subquery::Kind::kAny:
     case Subquery::Kind::kAll:
       break;
@@ -360,6 +368,24 @@ bool QueryRunner::run_subquery(const Subquery& query, std::span<const Value> tes
       if (result.kind() == Value::Kind::kText) result = Value::of_text(state_.arena.copy(text));
       return true;
     }
+    case Subquery::Kind::kArray: {
+      fmt::memory_buffer text;
+      text.push_back('{');
+      const bool ok = run_query(*query.plan, [&](std::span<const Value> row) {
+        if (text.size() > 1) text.push_back(',');
+        if (row[0].is_null()) {
+          text.append(std::string_view("NULL"));
+        } else {
+          fmt::memory_buffer element;
+          print_value(query.plan->columns[0].type, row[0], element);
+          append_array_element({element.data(), element.size()}, text);
+        }
+        return keep(sizeof(Value));
+      });
+      text.push_back('}');
+      result = Value::of_text(state_.arena.copy({text.data(), text.size()}));
+      return ok;
+    }
     case Subquery::Kind::kExists: {
       bool exists = false;
       const bool ok = run_query(*query.plan, [&](std::span<const Value>) {
@@ -371,6 +397,7 @@ bool QueryRunner::run_subquery(const Subquery& query, std::span<const Value> tes
     }
     case Subquery::Kind::kAny:
     case Subquery::Kind::kAll:
+    case Subquery::Kind::kCall:
       break;
   }
   const bool all = query.kind == Subquery::Kind::kAll;
@@ -393,7 +420,7 @@ bool QueryRunner::run_subquery(const Subquery& query, std::span<const Value> tes
 
 bool QueryRunner::know(const Subquery& query, Known& known) {
   known.made = true;
-  if (query.kind == Subquery::Kind::kScalar) {
+  if (query.kind == Subquery::Kind::kScalar || query.kind == Subquery::Kind::kArray) {
     if (!run_subquery(query, {}, known.value)) return false;
     if (known.value.kind() == Value::Kind::kText)
       known.value = Value::of_text(known_.copy(known.value.as_text()));

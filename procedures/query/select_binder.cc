@@ -150,9 +150,11 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
   std::vector<std::pair<VariableId, Expr>> captured;
   subquery.plan = binder_.bind_query(*expr.query, &scope_, true, &captured);
   const std::vector<Column>& columns = subquery.plan->columns;
-  const size_t wanted = expr.kind == syntax::ExprKind::kExists        ? columns.size()
-                        : expr.kind == syntax::ExprKind::kScalarQuery ? 1
-                                                                      : tested.size();
+  const size_t wanted =
+      expr.kind == syntax::ExprKind::kExists ? columns.size()
+      : expr.kind == syntax::ExprKind::kScalarQuery || expr.kind == syntax::ExprKind::kArrayQuery
+          ? 1
+          : tested.size();
   if (columns.size() != wanted) {
     refuse(expr.where, "subquery {}",
            columns.size() > wanted
@@ -195,6 +197,10 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
     case syntax::ExprKind::kExists:
       subquery.kind = Subquery::Kind::kExists;
       break;
+    case syntax::ExprKind::kArrayQuery:
+      subquery.kind = Subquery::Kind::kArray;
+      result.type = text_type();
+      break;
     case syntax::ExprKind::kAllQuery:
       subquery.kind = Subquery::Kind::kAll;
       break;
@@ -218,6 +224,74 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
   return negation;
 }
 
+// A function of the provider's is called as a query is asked.
+Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args, ir::SourceLocation where) {
+  const auto function = binder_.provider_->find_function(name, args.size());
+  CHECK(function.has_value());
+  Expr result;
+  result.kind = ExprKind::kQuery;
+  result.type = function->result;
+  result.where = where;
+  for (size_t i = 0; i < args.size(); ++i) {
+    Expr& arg = args[i];
+    const Type& wanted = function->arguments[i];
+    if (is_unknown(arg)) {
+      arg = convert_explicitly(std::move(arg), wanted);
+    } else if (wanted.kind != arg.type.kind) {
+      arg = wanted.is_string() ? convert_to_text(std::move(arg)) : convert_explicitly(std::move(arg), wanted);
+    }
+    result.args.push_back(std::move(arg));
+  }
+  Subquery call;
+  call.kind = Subquery::Kind::kCall;
+  call.function = function->number;
+  result.query = static_cast<uint32_t>(binder_.bound_.subqueries.size());
+  binder_.bound_.subqueries.push_back(std::move(call));
+  return result;
+}
+
+std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) {
+  if (binder_.provider_ == nullptr || call.star || call.distinct ||
+      !binder_.provider_->find_function(call.text, call.args.size()))
+    return std::nullopt;
+  std::vector<Expr> args;
+  for (const syntax::Expr& arg : call.args) args.push_back(binder.bind(arg));
+  return call_provided(call.text, std::move(args), call.where);
+}
+
+// Names of what the catalogs list are text, and what identifies them is a number here. 'item'::regclass is the
+// number of item, and number::regclass the name that it stands for.
+std::optional<Expr> SelectBinder::bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) {
+  const std::string& type = cast.type.base;
+  const bool is_name = type == "name" || type == "\"char\"" || type == "cstring";
+  const bool is_number = type == "oid" || type == "xid" || type == "cid";
+  const bool is_object = type.starts_with("reg") && binder_.provider_ != nullptr;
+  const bool is_array = cast.type.is_array && cast.args[0].kind != syntax::ExprKind::kParameter;
+  if (!is_name && !is_number && !is_object && !is_array) return std::nullopt;
+  Expr arg = binder.bind(cast.args[0]);
+  if (is_array || is_name) return convert_explicitly(std::move(arg), text_type());
+  if (is_number) return convert_explicitly(std::move(arg), kCountType);
+  if (!is_unknown(arg) && !arg.type.is_string()) {
+    std::vector<Expr> args;
+    args.push_back(std::move(arg));
+    return call_provided(type + "out", std::move(args), cast.where);
+  }
+  if (arg.kind != ExprKind::kConstant || arg.constant.is_null()) {
+    std::vector<Expr> args;
+    args.push_back(std::move(arg));
+    return call_provided("to_" + type, std::move(args), cast.where);
+  }
+  const std::string name(arg.constant.as_text());
+  const std::optional<int64_t> object = binder_.provider_->find_object(type, name);
+  if (!object) {
+    refuse_as(type == "regclass" ? sqlstate::kUndefinedTable : sqlstate::kUndefinedObject, cast.where,
+              "{} \"{}\" does not exist", type == "regclass" ? "relation" : type.substr(3), name);
+  }
+  arg.constant = Value::of_int(*object);
+  arg.type = kCountType;
+  return arg;
+}
+
 void SelectBinder::mark_slots(const Expr& expr) {
   ir::walk(expr, [&](const Expr& part) {
     if (part.kind != ExprKind::kColumn || part.source != 0) return;
@@ -234,7 +308,11 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   for (const syntax::FromItem& item : core.from) bind_from_item(item, from, conditions);
   if (core.condition) {
     clause_ = "WHERE";
-    bind_condition(*core.condition, conditions);
+    try {
+      bind_condition(*core.condition, conditions);
+    } catch (const SourceError&) {
+      if (!has_no_rows()) throw;
+    }
   }
   clause_ = "";
   allows_aggregates_ = true;
@@ -297,6 +375,15 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   return plan;
 }
 
+// A table among those of FROM describes what there is none of: whatever is asked of it, no row comes of it. What
+// then can't be bound is NULL, as it is never looked at.
+bool SelectBinder::has_no_rows() const {
+  return std::ranges::any_of(select_->from.steps, [&](const FromStep& step) {
+    return step.source == FromStep::Source::kProvided && step.kind == FromStep::Kind::kInner &&
+           binder_.provider_->is_always_empty(step.provided);
+  });
+}
+
 void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown) {
   const auto add = [&](std::string name, Expr value) {
     columns_.push_back({name.empty() ? "?column?" : std::move(name), value.type});
@@ -304,7 +391,12 @@ void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown
   };
   for (const syntax::SelectItem& item : core.items) {
     if (!item.star) {
-      Expr value = bind(item.expr);
+      Expr value;
+      try {
+        value = bind(item.expr);
+      } catch (const SourceError&) {
+        if (!has_no_rows()) throw;
+      }
       if (!keeps_unknown) value = resolve_as_text(std::move(value));
       require_certain_text(value, "this column");
       add(column_name_of(item), binder_.finish(std::move(value)));

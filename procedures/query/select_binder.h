@@ -28,11 +28,14 @@ class SelectBinder final : public QueryNames {
   bool is_aggregate(const std::string& function) const override;
   ir::Expr bind_aggregate(const syntax::Expr& call) override;
   ir::Expr bind_query(const syntax::Expr& expr) override;
+  std::optional<ir::Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override;
+  std::optional<ir::Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) override;
 
  private:
   // Conditions that must all hold; each is looked at as soon as the slots that it names are filled.
   using Conditions = std::vector<ir::Expr>;
 
+  ir::Expr call_provided(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where);
   ir::Expr bind(const syntax::Expr& expr);
   ir::Expr bind_value(const syntax::Expr& expr);
   void bind_condition(const syntax::Expr& expr, Conditions& conditions);
@@ -65,6 +68,7 @@ class SelectBinder final : public QueryNames {
   void group(ir::Expr& expr);
   bool is_decided_by_keys(const ir::Expr& column);
   void mark_slots(const ir::Expr& expr);
+  bool has_no_rows() const;
 
   QueryBinder& binder_;
   RowScope& scope_;

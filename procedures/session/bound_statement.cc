@@ -17,6 +17,7 @@ BoundStatement::BoundStatement(const Program& program, std::shared_ptr<const syn
 }
 
 void BoundStatement::bind(const Program& program) {
+  system_ = std::make_unique<SystemCatalog>(program, session_.get());
   if (command_->kind == syntax::Command::Kind::kOperation) {
     if (command_->operation->kind == ir::OperationKind::kSelect) return bind_query_of_any_form(program);
     return bind_change_of_any_form(program);
@@ -46,7 +47,7 @@ void BoundStatement::bind_query_of_any_form(const Program& program) {
       parameters_ = given;
     }
   }
-  select_ = bind_select(program, *command_->operation->query, parameters_, session_.get(), nullptr);
+  select_ = bind_select(program, *command_->operation->query, parameters_, session_.get(), system_.get());
   columns_ = select_->columns;
 }
 
@@ -67,7 +68,7 @@ void BoundStatement::bind_change_of_any_form(const Program& program) {
       parameters_ = given;
     }
   }
-  change_ = bind_change(program, operation, parameters_, session_.get(), nullptr);
+  change_ = bind_change(program, operation, parameters_, session_.get(), system_.get());
   columns_ = change_->each.columns;
 }
 

@@ -17,6 +17,7 @@
 
 #include "procedures/binder/command_binder.h"
 #include "procedures/binder/program.h"
+#include "procedures/catalog/system_catalog.h"
 #include "procedures/interpreter/call.h"
 #include "procedures/parser/syntax.h"
 #include "procedures/query/bound_change.h"
@@ -45,6 +46,8 @@ class BoundStatement {
   const BoundQuery* query() const { return query_ ? &*query_ : nullptr; }
   const BoundSelect* select() const { return select_.get(); }
   const BoundChange* change() const { return change_.get(); }
+  // The tables that describe the database, of the program that it was bound to.
+  const SystemCatalog* system() const { return system_.get(); }
   const BoundCall* call() const { return call_ ? &*call_ : nullptr; }
 
   // Binds again where a number has more digits after the point than its parameter's type: `scales` are the
@@ -61,6 +64,7 @@ class BoundStatement {
   std::vector<Type> parameters_;
   std::vector<ResultColumn> columns_;
   std::optional<BoundQuery> query_;
+  std::unique_ptr<SystemCatalog> system_;
   std::unique_ptr<BoundSelect> select_;
   std::unique_ptr<BoundChange> change_;
   std::optional<BoundCall> call_;

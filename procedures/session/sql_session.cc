@@ -205,11 +205,11 @@ StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span
     } else {
       result = run_query(*query, kind, parameters, rows);
     }
-  } else if (const BoundSelect* select = statement.select(); select != nullptr) {
-    result = run_select(*select, parameters, rows);
-  } else if (const BoundChange* change = statement.change(); change != nullptr) {
-    const ir::OperationKind kind = statement.command().operation->kind;
-    result = is_read_only_ ? read_only_failure(kind) : run_change(*change, kind, parameters, rows);
+  } else if (statement.select() != nullptr) {
+    result = run_select(statement, parameters, rows);
+  } else if (statement.change() != nullptr) {
+    result = is_read_only_ ? read_only_failure(statement.command().operation->kind)
+                           : run_change(statement, parameters, rows);
   } else if (is_read_only_ && program_.procedure(statement.call()->callee).writes) {
     result =
         StatementResult::failure(sqlstate::kReadOnlyTransaction,
@@ -349,8 +349,9 @@ struct QueryInputs {
 
 }  // namespace
 
-StatementResult SqlSession::run_select(const BoundSelect& select, std::span<const Argument> parameters,
+StatementResult SqlSession::run_select(const BoundStatement& statement, std::span<const Argument> parameters,
                                        ResultSink& rows) {
+  const BoundSelect& select = *statement.select();
   const QueryInputs inputs(select.procedure, parameters);
   StatementResult result;
   std::vector<Argument> row(select.columns.size());
@@ -365,17 +366,19 @@ StatementResult SqlSession::run_select(const BoundSelect& select, std::span<cons
       [&] {
         rows.begin(select.columns);
         count = 0;
-        return ended(
-            queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_, nullptr, add),
-            result);
+        return ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
+                                   statement.system(), add),
+                     result);
       },
       result);
   if (done) result.tag = fmt::format("SELECT {}", count);
   return result;
 }
 
-StatementResult SqlSession::run_change(const BoundChange& change, ir::OperationKind kind,
-                                       std::span<const Argument> parameters, ResultSink& rows) {
+StatementResult SqlSession::run_change(const BoundStatement& statement, std::span<const Argument> parameters,
+                                       ResultSink& rows) {
+  const BoundChange& change = *statement.change();
+  const ir::OperationKind kind = statement.command().operation->kind;
   const BoundSelect& select = *change.rows;
   const QueryInputs inputs(select.procedure, parameters);
   RecordedRows recorded(change.each.columns, rows);
@@ -393,9 +396,9 @@ StatementResult SqlSession::run_change(const BoundChange& change, ir::OperationK
           if (change.key_columns == 0 || seen.insert(std::move(key)).second) found.add(values, &arena_);
           return true;
         };
-        Ran ran =
-            ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_, nullptr, add),
-                  result);
+        Ran ran = ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
+                                      statement.system(), add),
+                        result);
         std::vector<Argument> arguments(select.columns.size());
         for (size_t i = 0; i < found.size() && ran == Ran::kCompleted; ++i) {
           arguments.resize(select.columns.size());

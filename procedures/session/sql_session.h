@@ -122,10 +122,10 @@ class SqlSession {
                             ResultSink& rows);
   StatementResult run_query(const BoundQuery& query, ir::OperationKind kind,
                             std::span<const Argument> parameters, ResultSink& rows);
-  StatementResult run_select(const BoundSelect& select, std::span<const Argument> parameters,
+  StatementResult run_select(const BoundStatement& statement, std::span<const Argument> parameters,
                              ResultSink& rows);
-  StatementResult run_change(const BoundChange& change, ir::OperationKind kind,
-                             std::span<const Argument> parameters, ResultSink& rows);
+  StatementResult run_change(const BoundStatement& statement, std::span<const Argument> parameters,
+                             ResultSink& rows);
   // Runs `attempt` in a transaction, again after a conflict, unless a block is open.
   template <typename Attempt>
   bool run_attempts(Attempt&& attempt, StatementResult& result);

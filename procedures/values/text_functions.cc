@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "procedures/values/regular_expression.h"
+
 namespace mneme {
 
 namespace {
@@ -227,6 +229,8 @@ bool apply_text_function(Function function, std::span<const Value> arguments, Ar
       result = text_of(to, text.size());
       return true;
     }
+    case Function::kMatches:
+      return matches(text, arguments[1].as_text(), !arguments[2].as_text().empty(), arena, result, error);
     case Function::kLike:
       return like(text, arguments[1].as_text(), arguments[2].as_text(), arena, result, error);
     default:

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "server/protocol/type_oids.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme {
 namespace {

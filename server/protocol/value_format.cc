@@ -11,7 +11,7 @@
 #include "procedures/values/numeric.h"
 #include "procedures/values/value_text.h"
 #include "server/protocol/sqlstates.h"
-#include "server/protocol/type_oids.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "server/protocol/sqlstates.h"
-#include "server/protocol/type_oids.h"
+#include "procedures/values/type_oids.h"
 #include "server/session/client_session.h"
 #include "server/session/row_writer.h"
 

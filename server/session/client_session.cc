@@ -7,7 +7,7 @@
 
 #include "procedures/parser/statement_splitter.h"
 #include "server/protocol/sqlstates.h"
-#include "server/protocol/type_oids.h"
+#include "procedures/values/type_oids.h"
 #include "server/session/row_writer.h"
 
 namespace mneme {

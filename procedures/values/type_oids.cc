@@ -1,4 +1,4 @@
-#include "server/protocol/type_oids.h"
+#include "procedures/values/type_oids.h"
 
 #include <algorithm>
 #include <array>

@@ -1,0 +1,64 @@
+// Object numbers: the oids under which the catalogs list a database's objects, and the texts that define them. Private
+// to the room.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "procedures/binder/program.h"
+
+namespace mneme::oids {
+
+inline constexpr int64_t kPgCatalog = 11;
+inline constexpr int64_t kPublic = 2200;
+inline constexpr int64_t kInformationSchema = 13000;
+inline constexpr int64_t kOwner = 10;
+inline constexpr int64_t kDatabase = 16000;
+inline constexpr int64_t kHeap = 2;
+inline constexpr int64_t kBtree = 403;
+inline constexpr int64_t kHash = 405;
+inline constexpr int64_t kPlpgsql = 13500;
+inline constexpr int64_t kDefaultCollation = 100;
+inline constexpr int64_t kVoidType = 2278;
+
+inline int64_t of_system_table(uint32_t number) {
+  return 1000 + int64_t{number};
+}
+inline int64_t of(TableId table) {
+  return 16384 + int64_t{table.value};
+}
+inline int64_t of(IndexId index) {
+  return 200'000 + int64_t{index.value};
+}
+inline int64_t of(ProcedureId procedure) {
+  return 300'000 + int64_t{procedure.value};
+}
+// The constraint that the index stands for.
+inline int64_t constraint_of(IndexId index) {
+  return 400'000 + int64_t{index.value};
+}
+inline int64_t default_of(TableId table, uint32_t column) {
+  return 1'000'000 + int64_t{table.value} * 4096 + column;
+}
+
+// Nothing where no object has the number.
+const TableDefinition* table(const Program& program, int64_t oid);
+const IndexDefinition* index(const Program& program, int64_t oid);
+const ir::Procedure* procedure(const Program& program, int64_t oid);
+const IndexDefinition* constraint(const Program& program, int64_t oid);
+
+// Whether a constraint made the index: a primary key or UNIQUE.
+bool is_constraint(const Program& program, const IndexDefinition& index);
+bool is_primary_key(const Program& program, const IndexDefinition& index);
+
+// character varying(20), as PostgreSQL's format_type() says.
+std::string formatted_type(int64_t type, int64_t modifier);
+std::string index_definition(const Program& program, const IndexDefinition& index);
+std::string constraint_definition(const Program& program, const IndexDefinition& index);
+std::string procedure_arguments(const ir::Procedure& procedure);
+// The names of a key's columns, with commas between.
+std::string column_list(const Program& program, const IndexDefinition& index);
+
+}  // namespace mneme::oids

@@ -1,0 +1,85 @@
+#include "procedures/catalog/system_catalog.h"
+
+#include <algorithm>
+
+#include "procedures/catalog/object_numbers.h"
+#include "procedures/catalog/system_rows.h"
+#include "procedures/values/type_oids.h"
+
+namespace mneme {
+
+std::optional<uint32_t> SystemCatalog::find(const std::string& schema, const std::string& name) const {
+  const std::vector<SystemTable>& tables = system_tables();
+  for (uint32_t i = 0; i < tables.size(); ++i) {
+    // Without a schema, pg_catalog is looked through, and information_schema is not.
+    if (tables[i].name == name && (schema.empty() ? "pg_catalog" : schema) == tables[i].schema) return i;
+  }
+  return std::nullopt;
+}
+
+std::span<const query::Column> SystemCatalog::columns(uint32_t table) const {
+  return system_tables()[table].columns;
+}
+
+void SystemCatalog::visit(uint32_t table, FunctionRef<void(std::span<const Value>)> visit) const {
+  const SystemTable& definition = system_tables()[table];
+  if (definition.rows == nullptr) return;
+  RowMaker rows(definition.columns, definition.defaults, visit);
+  definition.rows(*this, rows);
+}
+
+bool SystemCatalog::is_always_empty(uint32_t table) const {
+  return system_tables()[table].rows == nullptr;
+}
+
+std::string SystemCatalog::session_text(std::string_view function, std::string_view otherwise) const {
+  if (session_ == nullptr) return std::string(otherwise);
+  const auto value = session_->find(function);
+  return value == session_->end() ? std::string(otherwise) : value->second.text;
+}
+
+std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const std::string& name) const {
+  std::string plain = name;
+  for (const std::string_view schema : {"public.", "pg_catalog."}) {
+    if (plain.starts_with(schema)) plain.erase(0, schema.size());
+  }
+  std::erase(plain, '"');
+  if (!plain.empty() && std::ranges::all_of(plain, [](char c) { return c >= '0' && c <= '9'; }) &&
+      plain.size() < 10)
+    return std::stoll(plain);
+  if (type == "regclass") {
+    if (const TableDefinition* table = program_.catalog.find_table(plain)) return oids::of(table->id);
+    for (const IndexDefinition& index : program_.catalog.indexes()) {
+      if (index.name == plain) return oids::of(index.id);
+    }
+    const std::optional<uint32_t> system = find("", plain);
+    return system ? std::optional(oids::of_system_table(*system)) : std::nullopt;
+  }
+  if (type == "regproc" || type == "regprocedure") {
+    const ir::Procedure* procedure = program_.find_procedure(plain);
+    return procedure == nullptr ? std::nullopt : std::optional(oids::of(procedure->id));
+  }
+  if (type == "regnamespace") {
+    if (plain == "public") return oids::kPublic;
+    if (plain == "pg_catalog") return oids::kPgCatalog;
+    return plain == "information_schema" ? std::optional(oids::kInformationSchema) : std::nullopt;
+  }
+  if (type == "regrole") return oids::kOwner;
+  if (type != "regtype") return std::nullopt;
+  for (const int64_t number : {16, 18, 19, 20, 21, 23, 25, 26, 701, 1042, 1043, 1114, 1700}) {
+    if (oids::formatted_type(number, -1) == plain) return number;
+  }
+  struct Alias {
+    std::string_view name;
+    int64_t number;
+  };
+  constexpr Alias kAliases[] = {{"int4", 23},     {"int8", 20},      {"int2", 21},
+                                {"int", 23},      {"bool", 16},      {"float8", 701},
+                                {"bpchar", 1042}, {"varchar", 1043}, {"timestamp", 1114}};
+  for (const Alias& alias : kAliases) {
+    if (alias.name == plain) return alias.number;
+  }
+  return std::nullopt;
+}
+
+}  // namespace mneme

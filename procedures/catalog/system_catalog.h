@@ -1,0 +1,47 @@
+// System catalog: the database as pg_catalog and information_schema describe it, for clients that look around: psql's
+// \d, drivers' metadata, tools that list tables.
+//
+// Flow        query_binder.h finds a table or a function here -> query_runner.h reads its rows
+// Rows        made from the program's catalog whenever they are asked for: nothing is stored. A table that describes
+//             what Mneme lacks (policies, publications ...) has PostgreSQL's columns and no rows.
+// Types       oids are bigint; names, "char", arrays and vectors are text, as PostgreSQL prints them.
+// Numbers     a table's oid, an index's and a procedure's follow from its id, so that they change where something
+//             before it is dropped.
+// Source      PostgreSQL 15, chapters 53 (system catalogs) and 37 (the information schema).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "procedures/binder/program.h"
+#include "procedures/binder/session_values.h"
+#include "procedures/query/provided_tables.h"
+
+namespace mneme {
+
+class SystemCatalog final : public query::ProvidedTables {
+ public:
+  // `session`: of the client, or nullptr. Both outlive the catalog.
+  SystemCatalog(const Program& program, const SessionValues* session)
+      : program_(program), session_(session) {}
+
+  std::optional<uint32_t> find(const std::string& schema, const std::string& name) const override;
+  std::span<const query::Column> columns(uint32_t table) const override;
+  void visit(uint32_t table, FunctionRef<void(std::span<const Value>)> visit) const override;
+
+  bool is_always_empty(uint32_t table) const override;
+  std::optional<Function> find_function(const std::string& name, size_t arguments) const override;
+  Value call(uint32_t function, std::span<const Value> arguments, Arena& arena) const override;
+  std::optional<int64_t> find_object(const std::string& type, const std::string& name) const override;
+
+  const Program& program() const { return program_; }
+  // What the session's function of that name says, or `otherwise`.
+  std::string session_text(std::string_view function, std::string_view otherwise) const;
+
+ private:
+  const Program& program_;
+  const SessionValues* const session_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,320 @@
+// SystemCatalog's functions: what clients ask of a database beside its tables.
+#include <fmt/format.h>
+
+#include <array>
+#include <iterator>
+
+#include "procedures/catalog/object_numbers.h"
+#include "procedures/catalog/system_catalog.h"
+#include "procedures/values/array_text.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr Type kNumber{.kind = TypeKind::kBigInt};
+constexpr Type kFlag{.kind = TypeKind::kBoolean};
+constexpr Type kString{.kind = TypeKind::kVarchar, .is_text = true};
+
+using Arguments = std::span<const Value>;
+
+Value text_in(Arena& arena, std::string_view text) {
+  return Value::of_text(arena.copy(text));
+}
+
+bool any_null(Arguments arguments) {
+  for (const Value& argument : arguments) {
+    if (argument.is_null()) return true;
+  }
+  return false;
+}
+
+struct Definition {
+  std::string_view name;
+  size_t least;
+  std::array<Type, 4> arguments;  // as many as there may be
+  size_t most;
+  Type result;
+  Value (*call)(const SystemCatalog& catalog, Arguments arguments, Arena& arena);
+};
+
+Value always_true(const SystemCatalog&, Arguments, Arena&) {
+  return Value::of_bool(true);
+}
+Value always_false(const SystemCatalog&, Arguments, Arena&) {
+  return Value::of_bool(false);
+}
+Value nothing(const SystemCatalog&, Arguments, Arena&) {
+  return Value::null();
+}
+Value same(const SystemCatalog&, Arguments arguments, Arena&) {
+  return arguments[0];
+}
+
+Value user_name(const SystemCatalog& catalog, Arguments, Arena& arena) {
+  return text_in(arena, catalog.session_text("current_user", "mneme"));
+}
+
+Value format_type(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  const int64_t modifier = arguments[1].is_null() ? -1 : arguments[1].as_int();
+  return text_in(arena, oids::formatted_type(arguments[0].as_int(), modifier));
+}
+
+Value index_definition(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  const IndexDefinition* index =
+      arguments[0].is_null() ? nullptr : oids::index(catalog.program(), arguments[0].as_int());
+  if (index == nullptr) return Value::null();
+  if (arguments.size() > 1 && arguments[1].as_int() > 0) {  // one column of it
+    const auto column = static_cast<size_t>(arguments[1].as_int() - 1);
+    if (column >= index->columns.size()) return Value::null();
+    return text_in(arena, catalog.program().catalog.table(index->table).column(index->columns[column]).name);
+  }
+  return text_in(arena, oids::index_definition(catalog.program(), *index));
+}
+
+Value constraint_definition(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  const IndexDefinition* index =
+      arguments[0].is_null() ? nullptr : oids::constraint(catalog.program(), arguments[0].as_int());
+  if (index == nullptr) return Value::null();
+  return text_in(arena, oids::constraint_definition(catalog.program(), *index));
+}
+
+Value procedure_arguments(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  const ir::Procedure* procedure =
+      arguments[0].is_null() ? nullptr : oids::procedure(catalog.program(), arguments[0].as_int());
+  return procedure == nullptr ? Value::null() : text_in(arena, oids::procedure_arguments(*procedure));
+}
+
+Value class_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  const int64_t oid = arguments[0].as_int();
+  if (const TableDefinition* table = oids::table(catalog.program(), oid)) return text_in(arena, table->name);
+  if (const IndexDefinition* index = oids::index(catalog.program(), oid)) return text_in(arena, index->name);
+  return text_in(arena, oid == 0 ? "-" : std::to_string(oid));
+}
+
+Value type_name_of(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  return text_in(arena, arguments[0].as_int() == 0 ? "-" : oids::formatted_type(arguments[0].as_int(), -1));
+}
+
+Value procedure_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  const ir::Procedure* procedure = oids::procedure(catalog.program(), arguments[0].as_int());
+  return text_in(arena, procedure == nullptr ? std::to_string(arguments[0].as_int()) : procedure->name);
+}
+
+Value schema_name(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  const int64_t oid = arguments[0].as_int();
+  return text_in(arena, oid == oids::kPublic              ? "public"
+                        : oid == oids::kPgCatalog         ? "pg_catalog"
+                        : oid == oids::kInformationSchema ? "information_schema"
+                                                          : std::to_string(oid));
+}
+
+Value to_class(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+  if (arguments[0].is_null()) return Value::null();
+  const auto object = catalog.find_object("regclass", std::string(arguments[0].as_text()));
+  return object ? Value::of_int(*object) : Value::null();
+}
+
+Value to_type(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+  if (arguments[0].is_null()) return Value::null();
+  const auto object = catalog.find_object("regtype", std::string(arguments[0].as_text()));
+  return object ? Value::of_int(*object) : Value::null();
+}
+
+Value array_to_string(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null() || arguments[1].is_null()) return Value::null();
+  const auto elements = array_elements(arguments[0].as_text());
+  if (!elements) return Value::null();
+  std::string text;
+  bool first = true;
+  for (const std::optional<std::string>& element : *elements) {
+    if (!element && (arguments.size() < 3 || arguments[2].is_null())) continue;
+    if (!first) text += arguments[1].as_text();
+    first = false;
+    text += element ? *element : std::string(arguments[2].as_text());
+  }
+  return text_in(arena, text);
+}
+
+Value array_upper(const SystemCatalog&, Arguments arguments, Arena&) {
+  if (any_null(arguments) || arguments[1].as_int() != 1) return Value::null();
+  const auto elements = array_elements(arguments[0].as_text());
+  if (!elements || elements->empty()) return Value::null();
+  return Value::of_int(static_cast<int64_t>(elements->size()));
+}
+
+Value array_has(const SystemCatalog&, Arguments arguments, Arena&) {
+  if (any_null(arguments)) return Value::null();
+  const auto elements = array_elements(arguments[0].as_text());
+  if (!elements) return Value::null();
+  bool null = false;
+  for (const std::optional<std::string>& element : *elements) {
+    if (element && *element == arguments[1].as_text()) return Value::of_bool(true);
+    null |= !element;
+  }
+  return null ? Value::null() : Value::of_bool(false);
+}
+
+Value array_element(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (any_null(arguments)) return Value::null();
+  const auto elements = array_elements(arguments[0].as_text());
+  const auto at = static_cast<size_t>(arguments[1].as_int() - 1);
+  if (!elements || at >= elements->size() || !(*elements)[at]) return Value::null();
+  return text_in(arena, *(*elements)[at]);
+}
+
+Value schemas(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  return text_in(arena, arguments[0].as_bool() ? "{pg_catalog,public}" : "{public}");
+}
+
+Value encoding_name(const SystemCatalog&, Arguments, Arena& arena) {
+  return text_in(arena, "UTF8");
+}
+
+Value encoding_number(const SystemCatalog&, Arguments, Arena&) {
+  constexpr int64_t kUtf8 = 6;
+  return Value::of_int(kUtf8);
+}
+
+Value procedure_definition(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  const ir::Procedure* procedure =
+      arguments[0].is_null() ? nullptr : oids::procedure(catalog.program(), arguments[0].as_int());
+  if (procedure == nullptr) return Value::null();
+  for (const SourcePiece& piece : catalog.program().source.pieces()) {
+    if (piece.kind == SourcePiece::Kind::kProcedure && piece.name == procedure->name)
+      return text_in(arena, piece.text);
+  }
+  return Value::null();
+}
+
+Value pretty_size(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  int64_t size = arguments[0].as_int();
+  constexpr const char* kUnits[] = {"bytes", "kB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  for (; (size >= 10240 || size <= -10240) && unit + 1 < std::size(kUnits); ++unit)
+    size = (size + 512) / 1024;
+  return text_in(arena, fmt::format("{} {}", size, kUnits[unit]));
+}
+
+Value quote_name(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  const std::string_view name = arguments[0].as_text();
+  const bool plain =
+      !name.empty() &&
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos &&
+      (name[0] < '0' || name[0] > '9');
+  if (plain) return arguments[0];
+  std::string quoted = "\"";
+  for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text_in(arena, quoted + "\"");
+}
+
+Value setting(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  struct Setting {
+    std::string_view name;
+    std::string_view value;
+  };
+  constexpr Setting kSettings[] = {{"server_version", "15.0"},
+                                   {"server_version_num", "150000"},
+                                   {"server_encoding", "UTF8"},
+                                   {"client_encoding", "UTF8"},
+                                   {"search_path", "\"$user\", public"},
+                                   {"standard_conforming_strings", "on"},
+                                   {"transaction_isolation", "serializable"},
+                                   {"default_transaction_isolation", "serializable"},
+                                   {"max_identifier_length", "63"},
+                                   {"max_index_keys", "32"},
+                                   {"block_size", "8192"},
+                                   {"TimeZone", "UTC"},
+                                   {"DateStyle", "ISO, MDY"}};
+  for (const Setting& each : kSettings) {
+    if (each.name == arguments[0].as_text()) return Value::of_text(each.value);
+  }
+  return text_in(arena, "");
+}
+
+constexpr Definition kDefinitions[] = {
+    {"pg_get_userbyid", 1, {kNumber}, 1, kString, user_name},
+    {"pg_table_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_type_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_function_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_is_in_recovery", 0, {}, 0, kFlag, always_false},
+    {"pg_is_other_temp_schema", 1, {kNumber}, 1, kFlag, always_false},
+    {"pg_relation_is_publishable", 1, {kNumber}, 1, kFlag, always_false},
+    {"has_table_privilege", 2, {kString, kString, kString}, 3, kFlag, always_true},
+    {"has_schema_privilege", 2, {kString, kString, kString}, 3, kFlag, always_true},
+    {"has_database_privilege", 2, {kString, kString, kString}, 3, kFlag, always_true},
+    {"has_column_privilege", 3, {kString, kString, kString, kString}, 4, kFlag, always_true},
+    {"has_function_privilege", 2, {kString, kString, kString}, 3, kFlag, always_true},
+    {"format_type", 2, {kNumber, kNumber}, 2, kString, format_type},
+    {"pg_get_expr", 2, {kString, kNumber, kFlag}, 3, kString, same},
+    {"pg_get_indexdef", 1, {kNumber, kNumber, kFlag}, 3, kString, index_definition},
+    {"pg_get_constraintdef", 1, {kNumber, kFlag}, 2, kString, constraint_definition},
+    {"pg_get_function_result", 1, {kNumber}, 1, kString, nothing},
+    {"pg_get_function_arguments", 1, {kNumber}, 1, kString, procedure_arguments},
+    {"pg_get_function_identity_arguments", 1, {kNumber}, 1, kString, procedure_arguments},
+    {"pg_get_viewdef", 1, {kNumber, kFlag}, 2, kString, nothing},
+    {"pg_get_ruledef", 1, {kNumber, kFlag}, 2, kString, nothing},
+    {"pg_get_triggerdef", 1, {kNumber, kFlag}, 2, kString, nothing},
+    {"pg_get_partkeydef", 1, {kNumber}, 1, kString, nothing},
+    {"pg_get_serial_sequence", 2, {kString, kString}, 2, kString, nothing},
+    {"pg_get_statisticsobjdef_columns", 1, {kNumber}, 1, kString, nothing},
+    {"obj_description", 1, {kNumber, kString}, 2, kString, nothing},
+    {"shobj_description", 2, {kNumber, kString}, 2, kString, nothing},
+    {"col_description", 2, {kNumber, kNumber}, 2, kString, nothing},
+    {"pg_encoding_to_char", 1, {kNumber}, 1, kString, encoding_name},
+    {"array_to_string", 2, {kString, kString, kString}, 3, kString, array_to_string},
+    {"array_upper", 2, {kString, kNumber}, 2, kNumber, array_upper},
+    {"array_length", 2, {kString, kNumber}, 2, kNumber, array_upper},
+    {"pg_char_to_encoding", 1, {kString}, 1, kNumber, encoding_number},
+    {"getdatabaseencoding", 0, {}, 0, kString, encoding_name},
+    {"pg_tablespace_location", 1, {kNumber}, 1, kString, nothing},
+    {"pg_get_functiondef", 1, {kNumber}, 1, kString, procedure_definition},
+    // How much room a table takes is not told here.
+    {"pg_table_size", 1, {kNumber}, 1, kNumber, nothing},
+    {"pg_relation_size", 1, {kNumber, kString}, 2, kNumber, nothing},
+    {"pg_indexes_size", 1, {kNumber}, 1, kNumber, nothing},
+    {"pg_total_relation_size", 1, {kNumber}, 1, kNumber, nothing},
+    {"pg_database_size", 1, {kString}, 1, kNumber, nothing},
+    {"pg_tablespace_size", 1, {kString}, 1, kNumber, nothing},
+    {"pg_size_pretty", 1, {kNumber}, 1, kString, pretty_size},
+    {"mneme_array_has", 2, {kString, kString}, 2, kFlag, array_has},
+    {"mneme_array_element", 2, {kString, kNumber}, 2, kString, array_element},
+    {"current_schemas", 1, {kFlag}, 1, kString, schemas},
+    {"quote_ident", 1, {kString}, 1, kString, quote_name},
+    {"current_setting", 1, {kString, kFlag}, 2, kString, setting},
+    {"to_regclass", 1, {kString}, 1, kNumber, to_class},
+    {"to_regtype", 1, {kString}, 1, kNumber, to_type},
+    {"regclassout", 1, {kNumber}, 1, kString, class_name},
+    {"regtypeout", 1, {kNumber}, 1, kString, type_name_of},
+    {"regprocout", 1, {kNumber}, 1, kString, procedure_name},
+    {"regprocedureout", 1, {kNumber}, 1, kString, procedure_name},
+    {"regnamespaceout", 1, {kNumber}, 1, kString, schema_name},
+    {"regroleout", 1, {kNumber}, 1, kString, user_name},
+};
+
+}  // namespace
+
+std::optional<query::ProvidedTables::Function> SystemCatalog::find_function(const std::string& name,
+                                                                            size_t arguments) const {
+  for (uint32_t i = 0; i < std::size(kDefinitions); ++i) {
+    const Definition& each = kDefinitions[i];
+    if (each.name == name && arguments >= each.least && arguments <= each.most)
+      return Function{i, each.arguments, each.result};
+  }
+  return std::nullopt;
+}
+
+Value SystemCatalog::call(uint32_t function, std::span<const Value> arguments, Arena& arena) const {
+  return kDefinitions[function].call(*this, arguments, arena);
+}
+
+}  // namespace mneme

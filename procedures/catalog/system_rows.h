@@ -1,0 +1,52 @@
+// System rows: each system table's name, columns and rows. Private to the room.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "procedures/catalog/system_catalog.h"
+
+namespace mneme {
+
+// Makes the rows of one table, a column at a time; what is not set has the column's default.
+class RowMaker {
+ public:
+  RowMaker(std::span<const query::Column> columns, std::span<const Value> defaults,
+           FunctionRef<void(std::span<const Value>)> visit)
+      : columns_(columns), defaults_(defaults), row_(defaults.begin(), defaults.end()), visit_(visit) {}
+
+  RowMaker& set(std::string_view column, int64_t value) { return put(column, Value::of_int(value)); }
+  RowMaker& set(std::string_view column, bool value) { return put(column, Value::of_bool(value)); }
+  RowMaker& set(std::string_view column, std::string_view text) {
+    return put(column, Value::of_text(arena_.copy(text)));
+  }
+  RowMaker& set(std::string_view column, const char* text) { return set(column, std::string_view(text)); }
+  // The row is complete.
+  void add() {
+    visit_(row_);
+    row_.assign(defaults_.begin(), defaults_.end());
+  }
+
+ private:
+  RowMaker& put(std::string_view column, const Value& value);
+
+  const std::span<const query::Column> columns_;
+  const std::span<const Value> defaults_;
+  std::vector<Value> row_;
+  Arena arena_;
+  FunctionRef<void(std::span<const Value>)> visit_;
+};
+
+struct SystemTable {
+  std::string schema;
+  std::string name;
+  std::vector<query::Column> columns;
+  std::vector<Value> defaults;
+  void (*rows)(const SystemCatalog& catalog, RowMaker& rows);  // nullptr: none
+};
+
+// In the order of their numbers.
+const std::vector<SystemTable>& system_tables();
+
+}  // namespace mneme
