@@ -45,6 +45,7 @@
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 #include "base/bytes.h"
 #include "engine/transaction/database.h"
@@ -111,6 +112,26 @@ class Transaction final : public RowAccess {
   CommitOutcome roll_back();
   // Undoes it, to run it again or not at all.
   void abort();
+
+  // What a transaction had changed at some point. Valid until the transaction ends.
+  class Savepoint {
+   private:
+    friend class Transaction;
+    struct Saved {
+      const std::byte* image;
+      ImageParts parts;
+      ImageParts dirty;
+      bool is_erased;
+    };
+    std::vector<Saved> writes;
+  };
+  Savepoint savepoint();
+  // Takes back what was changed since. Rows read since stay read, and entries of indexes stay until the
+  // transaction ends. False: a row that was changed has been changed by another transaction meanwhile; this
+  // one can't commit.
+  [[nodiscard]] bool roll_back_to(const Savepoint& savepoint);
+  // Whether all that was read still stands, so that it may be told of an error. The transaction goes on.
+  bool has_read_consistently() { return validate(false); }
 
   bool is_running() const { return running_; }
   bool wrote() const { return !scratch_.writes.empty(); }

@@ -273,4 +273,51 @@ AccessStatus Transaction::erase(TableId id, RowRef& ref) {
   return AccessStatus::kOk;
 }
 
+Transaction::Savepoint Transaction::savepoint() {
+  CHECK(running_);
+  Savepoint savepoint;
+  for (const WriteEntry& write : scratch_.writes) {
+    // The image changes in place.
+    const size_t bytes = write.table->layout().image_bytes();
+    auto* image = static_cast<std::byte*>(scratch_.arena.allocate(bytes));
+    write.parts.for_each_run(write.table->rows().image_words(), [&](size_t begin, size_t end) {
+      std::memcpy(image + 8 * begin, write.image + 8 * begin, 8 * (end - begin));
+    });
+    savepoint.writes.push_back({image, write.parts, write.dirty, write.is_erased});
+  }
+  return savepoint;
+}
+
+bool Transaction::roll_back_to(const Savepoint& savepoint) {
+  CHECK(running_);
+  for (size_t i = 0; i < scratch_.writes.size(); ++i) {
+    WriteEntry& write = scratch_.writes[i];
+    if (i < savepoint.writes.size()) {
+      const Savepoint::Saved& saved = savepoint.writes[i];
+      // A copy, as the savepoint may be gone back to again.
+      auto* image = static_cast<std::byte*>(scratch_.arena.allocate(write.table->layout().image_bytes()));
+      saved.parts.for_each_run(write.table->rows().image_words(), [&](size_t begin, size_t end) {
+        std::memcpy(image + 8 * begin, saved.image + 8 * begin, 8 * (end - begin));
+      });
+      write.image = image;
+      write.parts = saved.parts;
+      write.dirty = saved.dirty;
+      write.is_erased = saved.is_erased;
+    } else if (write.expected.is_live()) {
+      // Nothing of it is changed; it is read anew where it is asked for.
+      write.image = static_cast<std::byte*>(scratch_.arena.allocate(write.table->layout().image_bytes()));
+      write.parts = write.dirty = ImageParts();
+      write.is_erased = false;
+    } else {
+      write.is_erased = true;
+    }
+    // The entries of a claimed row are compared with those of its image when it is installed.
+    if (write.is_claimed && write.expected.is_live() && !complete(write, write.table->image_parts())) {
+      worker_.count(ConflictCause::kRead);
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace mneme

@@ -30,7 +30,10 @@ alterTable : ALTER TABLE (IF EXISTS)? ONLY? relation ADD tableConstraint ;
 
 transactionControl
   : (BEGIN (TRANSACTION | WORK)? | START TRANSACTION) transactionMode*
-  | (COMMIT | END | ROLLBACK | ABORT) (TRANSACTION | WORK)? ;
+  | (COMMIT | END | ROLLBACK | ABORT) (TRANSACTION | WORK)?
+  | SAVEPOINT name
+  | RELEASE SAVEPOINT? name
+  | ROLLBACK (TRANSACTION | WORK)? TO SAVEPOINT? name ;
 
 // ISOLATION LEVEL SERIALIZABLE, READ ONLY, NOT DEFERRABLE, ...: none of these words is reserved, but for ONLY and NOT.
 transactionMode : IDENTIFIER | ONLY | NOT | COMMA ;
@@ -223,7 +226,7 @@ queryItem : STAR | name DOT STAR | expression (AS columnLabel | name)? ;
 
 // Any word may follow AS.
 columnLabel : labelName | BEGIN | BY | CASE | DECLARE | ELSE | END | FOR | FROM | IF | IN_ | INTO | LOOP | NOT | NULL_ | OR
-  | STRICT | THEN | USING | WHEN | WHILE | ALL ;
+  | STRICT | THEN | TO | USING | WHEN | WHILE | ALL ;
 
 tableItem : tablePrimary joinedTable* ;
 
@@ -310,4 +313,4 @@ functionName : name | LEFT | RIGHT ;
 name
   : IDENTIFIER | QUOTED_IDENTIFIER
   | ABORT | ADD | ALTER | CALL | CASCADE | COMMIT | CONSTANT | DROP | ESCAPE | EXISTS | INDEX | KEY | LANGUAGE | PROCEDURE | REPLACE
-  | RESTRICT | REVERSE | ROLLBACK | START | TIME | TIMESTAMP | TRANSACTION | TRUNCATE | VARYING | WORK | ZONE ;
+  | RELEASE | RESTRICT | REVERSE | ROLLBACK | SAVEPOINT | START | TIME | TIMESTAMP | TRANSACTION | TRUNCATE | VARYING | WORK | ZONE ;

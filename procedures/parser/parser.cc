@@ -59,7 +59,8 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::ABORT,       MnemeLexer::ADD,
                                  MnemeLexer::ALTER,       MnemeLexer::CASCADE,
                                  MnemeLexer::EXISTS,      MnemeLexer::RESTRICT,
-                                 MnemeLexer::TRUNCATE,    MnemeLexer::ESCAPE};
+                                 MnemeLexer::TRUNCATE,    MnemeLexer::ESCAPE,
+                                 MnemeLexer::RELEASE,     MnemeLexer::SAVEPOINT};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 

@@ -369,13 +369,14 @@ enum class DefinitionKind { kTable, kIndex, kProcedure };
 
 // One statement of an SQL session.
 struct Command {
-  enum class Kind { kOperation, kCall, kCreate, kDrop, kTruncate, kAlter, kBegin, kCommit, kRollBack };
+  enum class Kind { kOperation, kCall, kCreate, kDrop, kTruncate, kAlter, kBegin, kCommit, kRollBack,
+    kSavepoint, kRelease, kRollBackTo };
 
   Kind kind = Kind::kOperation;
   SourceLocation where;
   std::optional<Operation> operation;
   std::optional<Definition> definition;             // kCreate, kAlter
-  Name name;                                        // kCall: the procedure
+  Name name;                                        // kCall: the procedure; of a savepoint
   std::vector<Expr> args;                           // kCall
   DefinitionKind dropped = DefinitionKind::kTable;  // kDrop
   std::vector<Name> names;                          // kDrop, kTruncate

@@ -54,6 +54,13 @@ class DefinitionReader {
     } else if (auto* control = context->transactionControl()) {
       const bool begins = control->BEGIN() || control->START();
       command.read_only = read_modes(control->transactionMode());
+      if (control->name()) {
+        command.name = read_name(control->name());
+        command.kind = control->ROLLBACK()  ? syntax::Command::Kind::kRollBackTo
+                       : control->RELEASE() ? syntax::Command::Kind::kRelease
+                                            : syntax::Command::Kind::kSavepoint;
+        return command;
+      }
       command.kind = begins                ? syntax::Command::Kind::kBegin
                      : control->ROLLBACK() ? syntax::Command::Kind::kRollBack
                                            : syntax::Command::Kind::kCommit;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 #include <unordered_set>
 
@@ -228,6 +229,10 @@ StatementResult SqlSession::control(const syntax::Command& command) {
       return end_block(true);
     case syntax::Command::Kind::kRollBack:
       return end_block(false);
+    case syntax::Command::Kind::kSavepoint:
+    case syntax::Command::Kind::kRelease:
+    case syntax::Command::Kind::kRollBackTo:
+      return control_savepoint(command);
     default:
       break;
   }
@@ -248,8 +253,49 @@ StatementResult SqlSession::durable(StatementResult result) {
 
 void SqlSession::fail_block() {
   if (block_ == Block::kNone) return;
-  transaction_.abort();
+  if (savepoints_.empty()) transaction_.abort();
   block_ = Block::kFailed;
+}
+
+StatementResult SqlSession::control_savepoint(const syntax::Command& command) {
+  using Kind = syntax::Command::Kind;
+  const std::string_view word = command.kind == Kind::kSavepoint ? "SAVEPOINT"
+                                : command.kind == Kind::kRelease ? "RELEASE SAVEPOINT"
+                                                                 : "ROLLBACK TO SAVEPOINT";
+  if (block_ == Block::kNone) {
+    return StatementResult::failure(sqlstate::kNoActiveTransaction,
+                                    fmt::format("{} can only be used in transaction blocks", word));
+  }
+  if (block_ == Block::kFailed && command.kind != Kind::kRollBackTo) return in_failed_block();
+  StatementResult result;
+  result.tag = command.kind == Kind::kRollBackTo ? "ROLLBACK"
+               : command.kind == Kind::kRelease  ? "RELEASE"
+                                                 : "SAVEPOINT";
+  if (command.kind == Kind::kSavepoint) {
+    savepoints_.push_back({command.name.text, transaction_.savepoint()});
+    return result;
+  }
+  const auto found = std::find_if(savepoints_.rbegin(), savepoints_.rend(), [&](const NamedSavepoint& each) {
+    return each.name == command.name.text;
+  });
+  if (found == savepoints_.rend()) {
+    fail_block();
+    return StatementResult::failure(sqlstate::kInvalidSavepoint,
+                                    fmt::format("savepoint \"{}\" does not exist", command.name.text));
+  }
+  if (command.kind == Kind::kRelease) {
+    savepoints_.erase(found.base() - 1, savepoints_.end());
+    return result;
+  }
+  savepoints_.erase(found.base(), savepoints_.end());
+  // A conflict has ended the transaction.
+  if (!transaction_.is_running() || !transaction_.roll_back_to(savepoints_.back().point)) {
+    transaction_.abort();
+    block_ = Block::kFailed;
+    return conflict();
+  }
+  block_ = Block::kOpen;
+  return result;
 }
 
 StatementResult SqlSession::begin_block(bool read_only) {
@@ -270,6 +316,7 @@ StatementResult SqlSession::end_block(bool commit_it) {
   StatementResult result;
   const Block block = std::exchange(block_, Block::kNone);
   is_read_only_ = false;
+  savepoints_.clear();
   if (block == Block::kNone) {
     result.tag = commit_it ? "COMMIT" : "ROLLBACK";
     result.warning = "there is no transaction in progress";
@@ -441,6 +488,14 @@ SqlSession::Ran SqlSession::ended(const Outcome& outcome, StatementResult& failu
 }
 
 SqlSession::Ran SqlSession::roll_back(StatementResult& failure) {
+  if (!savepoints_.empty()) {
+    if (transaction_.has_read_consistently()) {
+      failure.lsn = transaction_.highest_read();
+      return Ran::kFailed;
+    }
+    transaction_.abort();
+    return Ran::kConflict;
+  }
   // The values that raised may have been read from an inconsistent state: then the error does not count.
   const CommitOutcome ended = transaction_.roll_back();
   if (ended.status == CommitStatus::kConflict) return Ran::kConflict;

@@ -62,6 +62,8 @@ struct StatementResult {
 namespace sqlstate {
 inline constexpr const char* kActiveTransaction = "25001";
 inline constexpr const char* kReadOnlyTransaction = "25006";
+inline constexpr const char* kNoActiveTransaction = "25P01";
+inline constexpr const char* kInvalidSavepoint = "3B001";
 inline constexpr const char* kFailedTransaction = "25P02";
 inline constexpr const char* kSerializationFailure = "40001";
 inline constexpr const char* kDeadlock = "40P01";
@@ -96,7 +98,7 @@ class SqlSession {
   // Its rows go to the sink; it does not wait until the result is durable.
   StatementResult execute(const BoundStatement& statement, std::span<const Argument> parameters,
                           ResultSink& rows);
-  // BEGIN, COMMIT and ROLLBACK, without waiting.
+  // BEGIN, COMMIT, ROLLBACK, and what savepoints have, without waiting.
   StatementResult control(const syntax::Command& command);
   // Returns what a statement gets in a block that has failed.
   static StatementResult in_failed_block();
@@ -108,10 +110,10 @@ class SqlSession {
   enum class Block { kNone, kOpen, kFailed };
   Block block() const { return block_; }
   // Whether a statement of the block has looked at rows. While none has, the block may begin anew.
-  bool has_touched_rows() const { return has_touched_rows_; }
+  bool has_touched_rows() const { return has_touched_rows_ || !savepoints_.empty(); }
   // Whether one has read some: all but INSERT do. While none has, the block may be committed in parts, and
   // only ROLLBACK can tell.
-  bool has_read_rows() const { return has_read_rows_; }
+  bool has_read_rows() const { return has_read_rows_ || !savepoints_.empty(); }
   bool is_read_only() const { return is_read_only_; }
 
  private:
@@ -134,6 +136,7 @@ class SqlSession {
   StatementResult call_in_block(const Call& call, ResultSink& rows);
   StatementResult begin_block(bool read_only);
   StatementResult end_block(bool commit);
+  StatementResult control_savepoint(const syntax::Command& command);
 
   // kFailed: `failure` says why. After anything but kCompleted the transaction has ended.
   enum class Ran { kCompleted, kConflict, kFailed };
@@ -158,6 +161,12 @@ class SqlSession {
   bool is_read_only_ = false;  // the block
   bool has_touched_rows_ = false;
   bool has_read_rows_ = false;
+  // Of the block, the last one last. Where there is one, a statement that fails leaves the transaction open.
+  struct NamedSavepoint {
+    std::string name;
+    Transaction::Savepoint point;
+  };
+  std::vector<NamedSavepoint> savepoints_;
 };
 
 }  // namespace mneme

@@ -53,8 +53,16 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command) {
     is_implicit_ = false;  // it is the client's from here on
     return {Done::kYes, tagged("BEGIN")};
   }
+  const bool is_of_savepoint = command.kind == Kind::kSavepoint || command.kind == Kind::kRelease ||
+                               command.kind == Kind::kRollBackTo;
+  if (is_implicit_ && is_of_savepoint) {
+    seat_.session().fail_block();
+    return {Done::kYes, StatementResult::failure(sqlstate::kNoActiveTransaction,
+                                                 "savepoints can only be used in transaction blocks")};
+  }
   syntax::Command wanted;
   wanted.kind = command.kind;
+  wanted.name = command.name;
   wanted.read_only = command.read_only;
   std::optional<StatementResult> result = seat_.session().control(wanted);
   if (!result) return {Done::kRetry};
