@@ -32,6 +32,8 @@ struct Type {
   uint16_t length = 0;
   // kVarchar declared as text: the same values as varchar, printed as text.
   bool is_text = false;
+  // kVarchar of a query's: the text spells an array of such elements. kNull: it is a text.
+  TypeKind elements = TypeKind::kNull;
 
   bool operator==(const Type&) const = default;
 

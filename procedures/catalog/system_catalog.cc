@@ -32,6 +32,13 @@ bool SystemCatalog::is_always_empty(uint32_t table) const {
   return system_tables()[table].rows == nullptr;
 }
 
+bool SystemCatalog::is_visible(int64_t oid) const {
+  const int64_t number = oid - oids::of_system_table(0);
+  const std::vector<SystemTable>& tables = system_tables();
+  return number < 0 || number >= static_cast<int64_t>(tables.size()) ||
+         tables[static_cast<size_t>(number)].schema == "pg_catalog";
+}
+
 std::string SystemCatalog::session_text(std::string_view function, std::string_view otherwise) const {
   if (session_ == nullptr) return std::string(otherwise);
   const auto value = session_->find(function);

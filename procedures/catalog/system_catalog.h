@@ -36,6 +36,8 @@ class SystemCatalog final : public query::ProvidedTables {
   std::optional<int64_t> find_object(const std::string& type, const std::string& name) const override;
 
   const Program& program() const { return program_; }
+  // Whether the table or index is found without its schema.
+  bool is_visible(int64_t oid) const;
   // What the session's function of that name says, or `otherwise`.
   std::string session_text(std::string_view function, std::string_view otherwise) const;
 

@@ -32,7 +32,7 @@ bool any_null(Arguments arguments) {
 struct Definition {
   std::string_view name;
   size_t least;
-  std::array<Type, 4> arguments;  // as many as there may be
+  std::array<Type, 12> arguments;  // as many as there may be
   size_t most;
   Type result;
   Value (*call)(const SystemCatalog& catalog, Arguments arguments, Arena& arena);
@@ -49,6 +49,11 @@ Value nothing(const SystemCatalog&, Arguments, Arena&) {
 }
 Value same(const SystemCatalog&, Arguments arguments, Arena&) {
   return arguments[0];
+}
+
+// The tables of information_schema are named with it alone.
+Value table_is_visible(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+  return Value::of_bool(!arguments[0].is_null() && catalog.is_visible(arguments[0].as_int()));
 }
 
 Value user_name(const SystemCatalog& catalog, Arguments, Arena& arena) {
@@ -128,7 +133,7 @@ Value to_type(const SystemCatalog& catalog, Arguments arguments, Arena&) {
 
 Value array_to_string(const SystemCatalog&, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null() || arguments[1].is_null()) return Value::null();
-  const auto elements = array_elements(arguments[0].as_text());
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
   if (!elements) return Value::null();
   std::string text;
   bool first = true;
@@ -143,14 +148,14 @@ Value array_to_string(const SystemCatalog&, Arguments arguments, Arena& arena) {
 
 Value array_upper(const SystemCatalog&, Arguments arguments, Arena&) {
   if (any_null(arguments) || arguments[1].as_int() != 1) return Value::null();
-  const auto elements = array_elements(arguments[0].as_text());
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
   if (!elements || elements->empty()) return Value::null();
   return Value::of_int(static_cast<int64_t>(elements->size()));
 }
 
 Value array_has(const SystemCatalog&, Arguments arguments, Arena&) {
   if (any_null(arguments)) return Value::null();
-  const auto elements = array_elements(arguments[0].as_text());
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
   if (!elements) return Value::null();
   bool null = false;
   for (const std::optional<std::string>& element : *elements) {
@@ -162,7 +167,7 @@ Value array_has(const SystemCatalog&, Arguments arguments, Arena&) {
 
 Value array_element(const SystemCatalog&, Arguments arguments, Arena& arena) {
   if (any_null(arguments)) return Value::null();
-  const auto elements = array_elements(arguments[0].as_text());
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
   const auto at = static_cast<size_t>(arguments[1].as_int() - 1);
   if (!elements || at >= elements->size() || !(*elements)[at]) return Value::null();
   return text_in(arena, *(*elements)[at]);
@@ -175,6 +180,27 @@ Value schemas(const SystemCatalog&, Arguments arguments, Arena& arena) {
 
 Value encoding_name(const SystemCatalog&, Arguments, Arena& arena) {
   return text_in(arena, "UTF8");
+}
+
+Value json_object(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  std::string text = "{";
+  for (size_t i = 0; i + 1 < arguments.size(); i += 2) {
+    if (i > 0) text += ", ";
+    for (const size_t part : {i, i + 1}) {
+      if (part > i) text += " : ";
+      if (arguments[part].is_null()) {
+        text += "null";
+        continue;
+      }
+      text += '"';
+      for (const char c : arguments[part].as_text()) {
+        if (c == '"' || c == '\\') text += '\\';
+        text += c;
+      }
+      text += '"';
+    }
+  }
+  return text_in(arena, text + "}");
 }
 
 Value encoding_number(const SystemCatalog&, Arguments, Arena&) {
@@ -243,8 +269,13 @@ Value setting(const SystemCatalog&, Arguments arguments, Arena& arena) {
 
 constexpr Definition kDefinitions[] = {
     {"pg_get_userbyid", 1, {kNumber}, 1, kString, user_name},
-    {"pg_table_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_table_is_visible", 1, {kNumber}, 1, kFlag, table_is_visible},
     {"pg_type_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_collation_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_operator_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_opclass_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_conversion_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_statistics_obj_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_function_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_is_in_recovery", 0, {}, 0, kFlag, always_false},
     {"pg_is_other_temp_schema", 1, {kNumber}, 1, kFlag, always_false},
@@ -274,6 +305,13 @@ constexpr Definition kDefinitions[] = {
     {"array_to_string", 2, {kString, kString, kString}, 3, kString, array_to_string},
     {"array_upper", 2, {kString, kNumber}, 2, kNumber, array_upper},
     {"array_length", 2, {kString, kNumber}, 2, kNumber, array_upper},
+    {"json_build_object",
+     0,
+     {kString, kString, kString, kString, kString, kString, kString, kString, kString, kString, kString,
+      kString},
+     12,
+     kString,
+     json_object},
     {"pg_char_to_encoding", 1, {kString}, 1, kNumber, encoding_number},
     {"getdatabaseencoding", 0, {}, 0, kString, encoding_name},
     {"pg_tablespace_location", 1, {kNumber}, 1, kString, nothing},

@@ -19,7 +19,8 @@ RowMaker& RowMaker::put(std::string_view column, const Value& value) {
 
 namespace {
 
-// What follows a column's name: o: oid or number, b: boolean, t: text. After = its value where no row says another;
+// What follows a column's name: o: oid or number, b: boolean, t: text, v: a vector of
+// numbers, w: an array of them, a: of texts. After = its value where no row says another;
 // without it NULL.
 constexpr const char* kClass =
     "oid:o relname:t relnamespace:o=2200 reltype:o=0 reloftype:o=0 relowner:o=10 relam:o=0 relfilenode:o=0 "
@@ -27,7 +28,7 @@ constexpr const char* kClass =
     "relisshared:b=f relpersistence:t=p relkind:t=r relnatts:o=0 relchecks:o=0 relhasrules:b=f "
     "relhastriggers:b=f "
     "relhassubclass:b=f relrowsecurity:b=f relforcerowsecurity:b=f relispopulated:b=t relreplident:t=d "
-    "relispartition:b=f relrewrite:o=0 relfrozenxid:o=0 relminmxid:o=0 relacl:t reloptions:t relpartbound:t";
+    "relispartition:b=f relrewrite:o=0 relfrozenxid:o=0 relminmxid:o=0 relacl:t reloptions:a relpartbound:t";
 constexpr const char* kAttribute =
     "attrelid:o attname:t atttypid:o attstattarget:o=-1 attlen:o=-1 attnum:o attndims:o=0 attcacheoff:o=-1 "
     "atttypmod:o=-1 attbyval:b=f attalign:t=i attstorage:t=p attcompression:t= attnotnull:b=f atthasdef:b=f "
@@ -36,12 +37,12 @@ constexpr const char* kAttribute =
 constexpr const char* kIndexColumns =
     "indexrelid:o indrelid:o indnatts:o indnkeyatts:o indisunique:b indnullsnotdistinct:b=f indisprimary:b "
     "indisexclusion:b=f indimmediate:b=t indisclustered:b=f indisvalid:b=t indcheckxmin:b=f indisready:b=t "
-    "indislive:b=t indisreplident:b=f indkey:t indcollation:t= indclass:t= indoption:t= indexprs:t indpred:t";
+    "indislive:b=t indisreplident:b=f indkey:v indcollation:v= indclass:v= indoption:v= indexprs:t indpred:t";
 constexpr const char* kConstraint =
     "oid:o conname:t connamespace:o=2200 contype:t condeferrable:b=f condeferred:b=f convalidated:b=t "
     "conrelid:o "
     "contypid:o=0 conindid:o=0 conparentid:o=0 confrelid:o=0 confupdtype:t= confdeltype:t= confmatchtype:t= "
-    "conislocal:b=t coninhcount:o=0 connoinherit:b=t conkey:t confkey:t conpfeqop:t conppeqop:t conffeqop:t "
+    "conislocal:b=t coninhcount:o=0 connoinherit:b=t conkey:w confkey:w conpfeqop:t conppeqop:t conffeqop:t "
     "confdelsetcols:t conexclop:t conbin:t";
 constexpr const char* kTypeColumns =
     "oid:o typname:t typnamespace:o=11 typowner:o=10 typlen:o=-1 typbyval:b=f typtype:t=b typcategory:t=U "
@@ -55,7 +56,7 @@ constexpr const char* kProcedureColumns =
     "oid:o proname:t pronamespace:o=2200 proowner:o=10 prolang:o=13500 procost:o=100 prorows:o=0 "
     "provariadic:o=0 "
     "prosupport:t=- prokind:t=p prosecdef:b=f proleakproof:b=f proisstrict:b=f proretset:b=f provolatile:t=v "
-    "proparallel:t=u pronargs:o pronargdefaults:o=0 prorettype:o=2278 proargtypes:t proallargtypes:t "
+    "proparallel:t=u pronargs:o pronargdefaults:o=0 prorettype:o=2278 proargtypes:v proallargtypes:w "
     "proargmodes:t "
     "proargnames:t proargdefaults:t protrftypes:t prosrc:t probin:t prosqlbody:t proconfig:t proacl:t";
 constexpr const char* kDatabaseColumns =
@@ -76,17 +77,21 @@ std::string database_name(const SystemCatalog& catalog) {
 }
 
 // {1,2} of a key's columns, as they are counted from 1.
-std::string column_numbers(const IndexDefinition& index, char separator) {
+std::string column_numbers(const IndexDefinition& index) {
   std::string text;
-  for (const ColumnId column : index.columns) {
-    if (!text.empty()) text += separator;
-    text += std::to_string(column.value + 1);
-  }
-  return text;
+  for (const ColumnId column : index.columns)
+    text += (text.empty() ? "{" : ",") + std::to_string(column.value + 1);
+  return text + "}";
 }
 
 int64_t schema_of(const SystemTable& table) {
   return table.schema == "pg_catalog" ? oids::kPgCatalog : oids::kInformationSchema;
+}
+
+// 1,2 as the vector 1 2.
+std::string with_blanks(std::string text) {
+  std::ranges::replace(text, ',', ' ');
+  return text;
 }
 
 void namespaces(const SystemCatalog&, RowMaker& rows) {
@@ -169,7 +174,8 @@ void indexes(const SystemCatalog& catalog, RowMaker& rows) {
     std::string zeros;
     for (size_t i = 0; i < index.columns.size(); ++i) zeros += i == 0 ? "0" : " 0";
     rows.set("indoption", zeros).set("indcollation", zeros).set("indclass", zeros);
-    rows.set("indkey", column_numbers(index, ' ')).add();
+    const std::string key = column_numbers(index);
+    rows.set("indkey", with_blanks(key.substr(1, key.size() - 2))).add();
   }
 }
 
@@ -180,7 +186,7 @@ void constraints(const SystemCatalog& catalog, RowMaker& rows) {
     rows.set("oid", oids::constraint_of(index.id)).set("conname", index.name);
     rows.set("contype", oids::is_primary_key(program, index) ? "p" : "u")
         .set("conrelid", oids::of(index.table));
-    rows.set("conindid", oids::of(index.id)).set("conkey", "{" + column_numbers(index, ',') + "}").add();
+    rows.set("conindid", oids::of(index.id)).set("conkey", column_numbers(index)).add();
   }
 }
 
@@ -217,16 +223,15 @@ void procedures(const SystemCatalog& catalog, RowMaker& rows) {
     std::string modes;
     for (const ir::Parameter& parameter : procedure.parameters) {
       const ir::Variable& variable = procedure.variables[parameter.variable.value];
-      types += (types.empty() ? "" : " ") + std::to_string(oid_of(variable.type));
+      types += (types.empty() ? "" : ",") + std::to_string(oid_of(variable.type));
       names += (names.empty() ? "" : ",") + variable.name;
       modes += (modes.empty() ? "" : ",") + std::string(parameter.inout ? "b" : "i");
     }
     rows.set("oid", oids::of(procedure.id)).set("proname", procedure.name);
-    rows.set("pronargs", static_cast<int64_t>(procedure.parameters.size())).set("proargtypes", types);
+    rows.set("pronargs", static_cast<int64_t>(procedure.parameters.size()))
+        .set("proargtypes", with_blanks(types));
     if (!names.empty()) {
-      std::string all = types;
-      std::ranges::replace(all, ' ', ',');
-      rows.set("proallargtypes", "{" + all + "}").set("proargmodes", "{" + modes + "}");
+      rows.set("proallargtypes", "{" + types + "}").set("proargmodes", "{" + modes + "}");
       rows.set("proargnames", "{" + names + "}");
     }
     rows.add();
@@ -372,13 +377,17 @@ SystemTable define(const char* schema, const char* name, std::string_view column
     columns.remove_prefix(std::min(end + 1, columns.size()));
     const size_t colon = column.find(':');
     const char kind = column[colon + 1];
+    const bool is_text = kind != 'o' && kind != 'b';
     Type type{.kind = kind == 'b' ? TypeKind::kBoolean : TypeKind::kBigInt};
-    if (kind == 't') type = {.kind = TypeKind::kVarchar, .is_text = true};
+    if (is_text) type = {.kind = TypeKind::kVarchar, .is_text = true};
+    if (kind == 'v') type.elements = TypeKind::kSmallInt;
+    if (kind == 'w') type.elements = TypeKind::kBigInt;
+    if (kind == 'a') type.elements = TypeKind::kVarchar;
     table.columns.push_back({std::string(column.substr(0, colon)), type});
     Value& value = table.defaults.emplace_back();
     if (column.size() <= colon + 2) continue;
     const std::string initial(column.substr(colon + 3));
-    if (kind == 't') {
+    if (is_text) {
       value = Value::of_text(texts.emplace_back(initial));
     } else {
       value = kind == 'b' ? Value::of_bool(initial == "t") : Value::of_int(std::stoll(initial));
@@ -441,15 +450,24 @@ std::vector<SystemTable> define_all() {
       "tgconstrrelid:o tgconstrindid:o tgconstraint:o tgdeferrable:b tginitdeferred:b tgnargs:o tgattr:t "
       "tgargs:t tgqual:t tgoldtable:t tgnewtable:t");
   add("pg_rewrite", "oid:o rulename:t ev_class:o ev_type:t ev_enabled:t is_instead:b ev_qual:t ev_action:t");
-  add("pg_policy", "oid:o polname:t polrelid:o polcmd:t polpermissive:b polroles:t polqual:t polwithcheck:t");
+  add("pg_policy", "oid:o polname:t polrelid:o polcmd:t polpermissive:b polroles:w polqual:t polwithcheck:t");
   add("pg_statistic_ext",
       "oid:o stxrelid:o stxname:t stxnamespace:o stxowner:o stxstattarget:o stxkeys:t stxkind:t "
       "stxexprs:t");
   add("pg_publication",
       "oid:o pubname:t pubowner:o puballtables:b pubinsert:b pubupdate:b pubdelete:b "
       "pubtruncate:b pubviaroot:b");
-  add("pg_publication_rel", "oid:o prpubid:o prrelid:o prqual:t prattrs:t");
+  add("pg_publication_rel", "oid:o prpubid:o prrelid:o prqual:t prattrs:w");
   add("pg_publication_namespace", "oid:o pnpubid:o pnnspid:o");
+  add("pg_opclass",
+      "oid:o opcmethod:o opcname:t opcnamespace:o opcowner:o opcfamily:o opcintype:o opcdefault:b "
+      "opckeytype:o");
+  add("pg_opfamily", "oid:o opfmethod:o opfname:t opfnamespace:o opfowner:o");
+  add("pg_operator", "oid:o oprname:t oprnamespace:o oprowner:o oprkind:t oprleft:o oprright:o oprresult:o");
+  add("pg_cast", "oid:o castsource:o casttarget:o castfunc:o castcontext:t castmethod:t");
+  add("pg_aggregate", "aggfnoid:o aggkind:t aggnumdirectargs:o");
+  add("pg_conversion", "oid:o conname:t connamespace:o conowner:o");
+  add("pg_largeobject_metadata", "oid:o lomowner:o");
   add("pg_enum", "oid:o enumtypid:o enumsortorder:o enumlabel:t");
   add("pg_range", "rngtypid:o rngsubtype:o rngmultitypid:o rngcollation:o rngsubopc:o");
   add("pg_extension",

@@ -222,7 +222,7 @@ groupItem : expression ;
 
 values : VALUES insertRow (COMMA insertRow)* ;
 
-queryItem : STAR | name DOT STAR | expression (AS columnLabel | name)? ;
+queryItem : STAR | (name DOT)? name DOT STAR | expression (AS columnLabel | name)? ;
 
 // Any word may follow AS.
 columnLabel : labelName | BEGIN | BY | CASE | DECLARE | ELSE | END | FOR | FROM | IF | IN_ | INTO | LOOP | NOT | NULL_ | OR
@@ -300,7 +300,7 @@ primary
   | EXISTS LPAREN nestedQuery RPAREN                                                          # existsQuery
   | (name DOT)? functionName LPAREN (STAR | (DISTINCT | ALL)? expression (COMMA expression)*
     (ORDER BY orderItem (COMMA orderItem)*)?)? RPAREN (IDENTIFIER LPAREN WHERE expression RPAREN)?  # call
-  | name (DOT name)?                                                                          # reference
+  | name (DOT name (DOT name)?)?                                                              # reference
   | LPAREN expression (COMMA expression)* RPAREN                                              # parenthesis
   | LPAREN nestedQuery RPAREN                                                                 # scalarQuery
   ;

@@ -369,8 +369,20 @@ enum class DefinitionKind { kTable, kIndex, kProcedure };
 
 // One statement of an SQL session.
 struct Command {
-  enum class Kind { kOperation, kCall, kCreate, kDrop, kTruncate, kAlter, kBegin, kCommit, kRollBack,
-    kSavepoint, kRelease, kRollBackTo };
+  enum class Kind {
+    kOperation,
+    kCall,
+    kCreate,
+    kDrop,
+    kTruncate,
+    kAlter,
+    kBegin,
+    kCommit,
+    kRollBack,
+    kSavepoint,
+    kRelease,
+    kRollBackTo
+  };
 
   Kind kind = Kind::kOperation;
   SourceLocation where;

@@ -276,7 +276,9 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
                : read_name(name).text;
   };
   expr.text = text(reference->name().back());
-  if (reference->name().size() == 2) expr.qualifier = read_name(reference->name(0)).text;
+  const auto names = reference->name();
+  // The schema says nothing more.
+  if (names.size() >= 2) expr.qualifier = read_name(names[names.size() - 2]).text;
   return expr;
 }
 

@@ -152,12 +152,12 @@ class QueryReader {
     if (!context->expression()) {
       item.star = true;
       item.expr.where = location(context);
-      if (context->name()) item.qualifier = read_name(context->name());
+      if (!context->name().empty()) item.qualifier = read_name(context->name().back());
       return item;
     }
     item.expr = read_expression(context->expression());
     if (context->columnLabel()) item.alias = read_column_label(context->columnLabel());
-    if (context->name()) item.alias = read_name(context->name());
+    if (!context->name().empty()) item.alias = read_name(context->name(0));
     return item;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/deep_stack.h"
+#include "procedures/binder/conversion.h"
 #include "procedures/binder/names.h"
 #include "procedures/query/query_binder.h"
 
@@ -23,8 +24,15 @@ std::unique_ptr<BoundSelect> bind_deep(const Program& program, const syntax::Que
   query::QueryBinder binder(program.catalog, names, bound->strings, provider,
                             [&](const ir::Expr& part) { learned.look_at(part); });
   bound->queries = binder.bind(query, targets);
-  for (const query::Column& column : bound->queries.plan->columns)
-    bound->columns.push_back({column.name, column.type});
+  for (const query::Column& column : bound->queries.plan->columns) {
+    Type type = column.type;
+    // A vector, of small numbers, is text to clients.
+    if (type.elements != TypeKind::kNull && type.elements != TypeKind::kSmallInt) {
+      type = Type{.kind = column.type.elements, .is_array = true, .is_text = true};
+      if (type.kind == TypeKind::kDecimal || type.kind == TypeKind::kNumeric) type = text_type();
+    }
+    bound->columns.push_back({column.name, type});
+  }
   return bound;
 }
 

@@ -159,7 +159,7 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
       bind_as_query(*item.query, &scope_, item.lateral);
       break;
     case FromItem::Kind::kFunction:
-      bind_series(item, step);
+      bind_function_table(item, step);
       break;
     case FromItem::Kind::kJoins:
       break;
@@ -193,6 +193,7 @@ void SelectBinder::bind_table(const FromItem& item, FromStep& step) {
     step.lookup.where = item.where;
     add_columns(item, step, columns);
     tables_.push_back({table->id, step.slots});
+    binder_.bound_.reads_tables = true;
     return;
   }
   const std::optional<uint32_t> provided =
@@ -207,37 +208,76 @@ void SelectBinder::bind_table(const FromItem& item, FromStep& step) {
   add_columns(item, step, {columns.begin(), columns.end()});
 }
 
-void SelectBinder::bind_series(const FromItem& item, FromStep& step) {
-  if (item.name.text == "unnest" && item.args.size() == 1) {
-    step.source = FromStep::Source::kElements;
-    step.args.push_back(binder_.finish(convert_explicitly(bind(item.args[0]), text_type())));
-    step.is_lateral = !names_no_slot(step.args[0]);
-    mark_slots(step.args[0]);
-    return add_columns(item, step, {{item.alias.empty() ? "unnest" : item.alias.text, text_type()}});
+bool is_set_function(const std::string& name) {
+  return name == "generate_series" || name == "unnest" || name == "generate_subscripts";
+}
+
+FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
+                                                      std::span<const syntax::Expr> args,
+                                                      ir::SourceLocation where) {
+  using Kind = FromStep::SetFunction::Kind;
+  const bool is_series = name == "generate_series";
+  if (!is_set_function(name) || args.size() < (name == "unnest" ? 1 : 2) ||
+      args.size() > (is_series ? 3 : 2)) {
+    refuse_as(sqlstate::kUndefinedFunction, where,
+              "function {}() does not exist among those that give rows; generate_series(from, to [, step]), "
+              "unnest(array) and generate_subscripts(array, 1) do",
+              name);
   }
-  if (item.name.text != "generate_series" || item.args.size() < 2 || item.args.size() > 3) {
-    refuse_as(sqlstate::kUndefinedFunction, item.name.where,
-              "function {}() in FROM does not exist; generate_series(from, to [, step]) does",
-              item.name.text);
+  FromStep::SetFunction function{Kind::kSeries, {}, Type{.kind = TypeKind::kInt}};
+  if (!is_series) {
+    function.kind = name == "unnest" ? Kind::kElements : Kind::kSubscripts;
+    Expr array = bind(args[0]);
+    if (function.kind == Kind::kElements) function.result = text_type();
+    if (function.kind == Kind::kElements && array.type.elements != TypeKind::kNull)
+      function.result = Type{.kind = array.type.elements, .is_text = true};
+    function.args.push_back(binder_.finish(convert_explicitly(std::move(array), text_type())));
+    return function;
   }
-  step.source = FromStep::Source::kSeries;
-  Type type{.kind = TypeKind::kInt};
-  std::vector<Expr> args;
-  for (const syntax::Expr& arg : item.args) {
+  for (const syntax::Expr& arg : args) {
     Expr bound = bind(arg);
-    if (is_unknown(bound)) bound = convert_explicitly(std::move(bound), type);
+    if (is_unknown(bound)) bound = convert_explicitly(std::move(bound), function.result);
     if (!bound.type.is_integer())
       refuse_as(sqlstate::kNotSupported, bound.where,
                 "generate_series() of {} is not supported; use integers", to_string(bound.type));
-    if (bound.type.kind == TypeKind::kBigInt) type = bound.type;
-    args.push_back(std::move(bound));
+    if (bound.type.kind == TypeKind::kBigInt) function.result = bound.type;
+    function.args.push_back(std::move(bound));
   }
-  for (Expr& arg : args) {
-    step.args.push_back(binder_.finish(convert(std::move(arg), type)));
-    step.is_lateral |= !names_no_slot(step.args.back());
-    mark_slots(step.args.back());
+  for (Expr& arg : function.args) arg = binder_.finish(convert(std::move(arg), function.result));
+  return function;
+}
+
+void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
+  step.source = FromStep::Source::kSets;
+  step.sets.push_back(bind_set_function(item.name.text, item.args, item.name.where));
+  for (const Expr& arg : step.sets[0].args) {
+    step.is_lateral |= !names_no_slot(arg);
+    mark_slots(arg);
   }
-  add_columns(item, step, {{item.alias.empty() ? "generate_series" : item.alias.text, type}});
+  const std::string& name = item.alias.empty() ? item.name.text : item.alias.text;
+  add_columns(item, step, {{name, step.sets[0].result}});
+}
+
+// Functions in the select list that give rows: all of them side by side, for each row of FROM.
+Expr SelectBinder::bind_set_item(const syntax::Expr& call) {
+  FromStep::SetFunction function = bind_set_function(call.text, call.args, call.where);
+  for (const Expr& arg : function.args) mark_slots(arg);
+  const Type type = function.result;
+  set_items_.push_back(std::move(function));
+  if (wanted_.size() <= select_->width) wanted_.resize(select_->width + 1);
+  wanted_[select_->width] = true;
+  return output_column(select_->width++, type, call.where);
+}
+
+void SelectBinder::add_set_items() {
+  if (set_items_.empty()) return;
+  FromStep step;
+  step.source = FromStep::Source::kSets;
+  step.slots = {select_->width - static_cast<uint32_t>(set_items_.size()),
+                static_cast<uint32_t>(set_items_.size())};
+  step.is_lateral = true;
+  step.sets = std::move(set_items_);
+  select_->from.steps.push_back(std::move(step));
 }
 
 void SelectBinder::bind_joins(const FromItem& item, FromPlan& plan, Conditions& conditions) {

@@ -4,6 +4,7 @@
 
 #include "procedures/interpreter/row_finder.h"
 #include "procedures/values/array_text.h"
+#include "procedures/values/value_text.h"
 
 namespace mneme::query {
 
@@ -159,11 +160,8 @@ bool FromRunner::make_rows(size_t number) {
     case Source::kQuery:
       ok = make_query_rows(step, state);
       break;
-    case Source::kSeries:
-      ok = make_series(step, state);
-      break;
-    case Source::kElements:
-      ok = make_elements(step, state);
+    case Source::kSets:
+      ok = make_sets(step, state);
       break;
     case Source::kProvided:
       ok = true;
@@ -209,38 +207,58 @@ bool FromRunner::make_query_rows(const FromStep& step, StepState& state) {
   return group.run();
 }
 
-bool FromRunner::make_series(const FromStep& step, StepState& state) {
-  int64_t numbers[3] = {0, 0, 1};
-  for (size_t i = 0; i < step.args.size(); ++i) {
-    Value value;
-    if (!runner_.value_of(step.args[i], value)) return false;
-    if (value.is_null()) return true;
-    numbers[i] = value.as_int();
+bool FromRunner::make_set(const FromStep::SetFunction& function, std::vector<Value>& values) {
+  using Kind = FromStep::SetFunction::Kind;
+  RunState& run = runner_.state_;
+  std::vector<Value> args;
+  for (const ir::Expr& arg : function.args) {
+    if (!runner_.value_of(arg, args.emplace_back())) return false;
+    if (args.back().is_null()) return true;
   }
-  const auto [first, last, by] = numbers;
-  if (by == 0)
-    return runner_.state_.raise(step.args.back().where, sqlstate::kInvalidParameter,
-                                "step size cannot equal zero");
-  for (int64_t number = first; by > 0 ? number <= last : number >= last;) {
-    const Value value = Value::of_int(number);
-    if (!runner_.keep_row(state.rows, {&value, 1})) return false;
-    if (__builtin_add_overflow(number, by, &number)) break;
+  const ir::SourceLocation where = function.args.back().where;
+  if (function.kind == Kind::kSeries) {
+    const int64_t by = args.size() > 2 ? args[2].as_int() : 1;
+    if (by == 0) return run.raise(where, sqlstate::kInvalidParameter, "step size cannot equal zero");
+    for (int64_t number = args[0].as_int();
+         by > 0 ? number <= args[1].as_int() : number >= args[1].as_int();) {
+      values.push_back(Value::of_int(number));
+      if (!runner_.keep(sizeof(Value))) return false;
+      if (__builtin_add_overflow(number, by, &number)) break;
+    }
+    return true;
+  }
+  const std::optional<ArrayElements> elements = array_or_vector_elements(args[0].as_text());
+  if (!elements) {
+    return run.raise(where, sqlstate::kInvalidText, "malformed array literal: \"{}\"", args[0].as_text());
+  }
+  if (function.kind == Kind::kSubscripts && args[1].as_int() != 1) return true;
+  for (size_t i = 0; i < elements->size(); ++i) {
+    Value& value = values.emplace_back();
+    if (!runner_.keep(sizeof(Value))) return false;
+    if (function.kind == Kind::kSubscripts) {
+      value = Value::of_int(static_cast<int64_t>(i + 1));
+    } else if (const std::optional<std::string>& element = (*elements)[i]) {
+      Type type = function.result;
+      type.length = 0;
+      if (!parse_value(type, *element, run.arena, value, run.context.error)) return run.raise(where);
+    }
   }
   return true;
 }
 
-bool FromRunner::make_elements(const FromStep& step, StepState& state) {
-  Value array;
-  if (!runner_.value_of(step.args[0], array)) return false;
-  if (array.is_null()) return true;
-  const std::optional<ArrayElements> elements = array_elements(array.as_text());
-  if (!elements) {
-    return runner_.state_.raise(step.args[0].where, sqlstate::kInvalidText, "malformed array literal: \"{}\"",
-                                array.as_text());
+// The rows of functions side by side; where one has ended, NULL.
+bool FromRunner::make_sets(const FromStep& step, StepState& state) {
+  std::vector<std::vector<Value>> columns(step.sets.size());
+  size_t rows = 0;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (!make_set(step.sets[i], columns[i])) return false;
+    rows = std::max(rows, columns[i].size());
   }
-  for (const std::optional<std::string>& element : *elements) {
-    const Value value = element ? Value::of_text(*element) : Value::null();
-    if (!runner_.keep_row(state.rows, {&value, 1})) return false;
+  std::vector<Value> row(columns.size());
+  for (size_t number = 0; number < rows; ++number) {
+    for (size_t i = 0; i < row.size(); ++i)
+      row[i] = number < columns[i].size() ? columns[i][number] : Value::null();
+    if (!runner_.keep_row(state.rows, row)) return false;
   }
   return true;
 }

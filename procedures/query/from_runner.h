@@ -40,8 +40,8 @@ class FromRunner {
   bool make_rows(size_t number);
   bool make_table_rows(const FromStep& step, StepState& state);
   bool make_query_rows(const FromStep& step, StepState& state);
-  bool make_elements(const FromStep& step, StepState& state);
-  bool make_series(const FromStep& step, StepState& state);
+  bool make_sets(const FromStep& step, StepState& state);
+  bool make_set(const FromStep::SetFunction& function, std::vector<Value>& values);
   bool index_rows(const FromStep& step, StepState& state);
   bool key_of(const std::vector<ir::Expr>& exprs, std::string& key, bool& has_null);
   void fill(const FromStep& step, const std::byte* image);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "procedures/values/arithmetic.h"
+#include "procedures/values/array_text.h"
 #include "procedures/values/comparison.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/numeric.h"
@@ -49,7 +50,7 @@ bool Groups::add_row(const Aggregate& aggregate, State& state) {
   Value value;
   Value separator;
   if (!runner_.value_of(*aggregate.argument, value)) return false;
-  if (value.is_null()) return true;
+  if (value.is_null() && aggregate.kind != Aggregate::Kind::kArray) return true;
   if (aggregate.separator && !runner_.value_of(*aggregate.separator, separator)) return false;
   if (aggregate.distinct) {
     std::string key;
@@ -113,6 +114,19 @@ bool Groups::add_value(const Aggregate& aggregate, State& state, const Value& va
       if (state.count > 1 && !separator.is_null()) state.text += separator.as_text();
       state.text += value.as_text();
       return runner_.keep(value.as_text().size());
+    case Aggregate::Kind::kArray: {
+      fmt::memory_buffer element;
+      if (value.is_null()) {
+        element.append(std::string_view("NULL"));
+      } else {
+        fmt::memory_buffer text;
+        print_value(aggregate.argument->type, value, text);
+        append_array_element({text.data(), text.size()}, element);
+      }
+      state.text += state.count > 1 ? "," : "";
+      state.text.append(element.data(), element.size());
+      return runner_.keep(element.size());
+    }
   }
   return true;
 }
@@ -172,6 +186,9 @@ bool Groups::finish(const Aggregate& aggregate, State& state, Value& result) {
     }
     case Aggregate::Kind::kConcatenation:
       if (state.count > 0) result = Value::of_text(runner_.kept_.copy(state.text));
+      return true;
+    case Aggregate::Kind::kArray:
+      if (state.count > 0) result = Value::of_text(runner_.kept_.copy("{" + state.text + "}"));
       return true;
     case Aggregate::Kind::kMin:
     case Aggregate::Kind::kMax:

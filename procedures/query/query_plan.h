@@ -41,8 +41,7 @@ struct FromStep {
   enum class Source {
     kTable,     // rows of a table, by its access path
     kQuery,     // rows of a query, or of a group of joins
-    kSeries,    // generate_series(args[0], args[1] [, args[2]])
-    kElements,  // unnest(args[0]): of an array's text
+    kSets,      // set-returning functions side by side, each a column: rows until the longest ends
     kProvided,  // rows that a provider makes: a table that describes the database
   };
   enum class Kind { kInner, kLeft, kFull };
@@ -59,7 +58,17 @@ struct FromStep {
       columns;  // those that are wanted, with the table's numbers; slots.begin + number each
   std::unique_ptr<QueryPlan> query;
   std::unique_ptr<FromPlan> group;  // shares the frame's numbers
-  std::vector<ir::Expr> args;
+  struct SetFunction {
+    enum class Kind {
+      kElements,
+      kSubscripts,
+      kSeries
+    };  // of args[0]'s array; from args[0] to args[1] by args[2]
+    Kind kind;
+    std::vector<ir::Expr> args;
+    Type result;
+  };
+  std::vector<SetFunction> sets;
   uint32_t provided = 0;
   // Depends on slots of the steps before it: it runs again for each of their rows.
   bool is_lateral = false;
@@ -91,7 +100,18 @@ struct FromPlan {
 };
 
 struct Aggregate {
-  enum class Kind : uint8_t { kCountRows, kCount, kSum, kAverage, kMin, kMax, kEvery, kAny, kConcatenation };
+  enum class Kind : uint8_t {
+    kCountRows,
+    kCount,
+    kSum,
+    kAverage,
+    kMin,
+    kMax,
+    kEvery,
+    kAny,
+    kConcatenation,
+    kArray,  // its text; NULLs are elements, too
+  };
 
   Kind kind = Kind::kCountRows;
   bool distinct = false;
@@ -168,6 +188,7 @@ struct BoundQueries {
   std::vector<Subquery> subqueries;
   // Constant parts that raise, as PostgreSQL has them raise before it looks at any row.
   std::vector<ir::Expr> raising;
+  bool reads_tables = false;  // of the database, not only what describes it
 };
 
 }  // namespace mneme::query

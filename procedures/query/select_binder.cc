@@ -22,7 +22,7 @@ constexpr Type kTruthType{.kind = TypeKind::kBoolean};
 constexpr Type kCountType{.kind = TypeKind::kBigInt};
 
 // The aggregates, and the kind of each.
-constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 9> kAggregates = {{
+constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 10> kAggregates = {{
     {"count", Aggregate::Kind::kCount},
     {"sum", Aggregate::Kind::kSum},
     {"avg", Aggregate::Kind::kAverage},
@@ -32,6 +32,7 @@ constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 9> kAggregate
     {"every", Aggregate::Kind::kEvery},
     {"bool_or", Aggregate::Kind::kAny},
     {"string_agg", Aggregate::Kind::kConcatenation},
+    {"array_agg", Aggregate::Kind::kArray},
 }};
 
 bool is_bare_name(const syntax::Expr& expr) {
@@ -64,6 +65,11 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
       return kTruthType;
     case Aggregate::Kind::kConcatenation:
       break;
+    case Aggregate::Kind::kArray: {
+      Type array = text_type();
+      array.elements = argument.kind == TypeKind::kSmallInt ? TypeKind::kInt : argument.kind;
+      return array;
+    }
   }
   if (!argument.is_string()) undefined();
   return text_type();
@@ -200,6 +206,7 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
     case syntax::ExprKind::kArrayQuery:
       subquery.kind = Subquery::Kind::kArray;
       result.type = text_type();
+      result.type.elements = columns[0].type.kind;
       break;
     case syntax::ExprKind::kAllQuery:
       subquery.kind = Subquery::Kind::kAll;
@@ -317,6 +324,7 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   clause_ = "";
   allows_aggregates_ = true;
   bind_items(core, keeps_unknown);
+  add_set_items();
   std::optional<Expr> having;
   if (core.having) {
     ExpressionBinder binder(binder_.names_, binder_.strings_, this);
@@ -393,7 +401,8 @@ void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown
     if (!item.star) {
       Expr value;
       try {
-        value = bind(item.expr);
+        const bool gives_rows = item.expr.kind == syntax::ExprKind::kCall && is_set_function(item.expr.text);
+        value = gives_rows ? bind_set_item(item.expr) : bind(item.expr);
       } catch (const SourceError&) {
         if (!has_no_rows()) throw;
       }

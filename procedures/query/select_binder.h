@@ -13,6 +13,9 @@
 
 namespace mneme::query {
 
+// A function that gives rows.
+bool is_set_function(const std::string& name);
+
 class SelectBinder final : public QueryNames {
  public:
   SelectBinder(QueryBinder& binder, RowScope& scope) : binder_(binder), scope_(scope) {}
@@ -44,7 +47,11 @@ class SelectBinder final : public QueryNames {
   void bind_joins(const syntax::FromItem& item, FromPlan& plan, Conditions& conditions);
   void bind_relation(const syntax::FromItem& item, FromPlan& plan);
   void bind_table(const syntax::FromItem& item, FromStep& step);
-  void bind_series(const syntax::FromItem& item, FromStep& step);
+  void bind_function_table(const syntax::FromItem& item, FromStep& step);
+  FromStep::SetFunction bind_set_function(const std::string& name, std::span<const syntax::Expr> args,
+                                          ir::SourceLocation where);
+  ir::Expr bind_set_item(const syntax::Expr& call);
+  void add_set_items();
   void join_outer(const syntax::FromItem::Join& join, FromPlan& left, size_t first_entry, size_t right_entry,
                   FromPlan right, Conditions right_conditions);
   Conditions join_conditions(const syntax::FromItem::Join& join, size_t left_entry, size_t right_entry);
@@ -74,7 +81,8 @@ class SelectBinder final : public QueryNames {
   RowScope& scope_;
   std::unique_ptr<SelectPlan> select_ = std::make_unique<SelectPlan>();
   std::vector<Column> columns_;
-  std::vector<bool> wanted_;  // by slot
+  std::vector<bool> wanted_;                      // by slot
+  std::vector<FromStep::SetFunction> set_items_;  // their slots are the last ones
   bool allows_aggregates_ = false;
   bool in_aggregate_ = false;
   std::string_view clause_ = "FROM";  // for errors

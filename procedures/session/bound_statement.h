@@ -42,6 +42,12 @@ class BoundStatement {
            !command_->operation->for_update;
   }
 
+  // Returns whether it looks at rows of the database's tables, or may.
+  bool touches_rows() const {
+    if (select_) return select_->queries.reads_tables;
+    return !query_ || !query_->procedure.operations[0].access.empty();
+  }
+
   // One of the four is there; the others return nullptr.
   const BoundQuery* query() const { return query_ ? &*query_ : nullptr; }
   const BoundSelect* select() const { return select_.get(); }

@@ -195,9 +195,10 @@ StatementResult SqlSession::execute(const BoundStatement& statement, std::span<c
 StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span<const Argument> parameters,
                                       ResultSink& rows) {
   if (block_ == Block::kFailed) return in_failed_block();
-  has_touched_rows_ = true;
+  has_touched_rows_ |= statement.touches_rows();
   has_read_rows_ |=
-      !statement.command().operation || statement.command().operation->kind != ir::OperationKind::kInsert;
+      statement.touches_rows() &&
+      (!statement.command().operation || statement.command().operation->kind != ir::OperationKind::kInsert);
   StatementResult result;
   if (const BoundQuery* query = statement.query(); query != nullptr) {
     const ir::OperationKind kind = statement.command().operation->kind;
@@ -275,9 +276,8 @@ StatementResult SqlSession::control_savepoint(const syntax::Command& command) {
     savepoints_.push_back({command.name.text, transaction_.savepoint()});
     return result;
   }
-  const auto found = std::find_if(savepoints_.rbegin(), savepoints_.rend(), [&](const NamedSavepoint& each) {
-    return each.name == command.name.text;
-  });
+  const auto found = std::find_if(savepoints_.rbegin(), savepoints_.rend(),
+                                  [&](const NamedSavepoint& each) { return each.name == command.name.text; });
   if (found == savepoints_.rend()) {
     fail_block();
     return StatementResult::failure(sqlstate::kInvalidSavepoint,
@@ -404,7 +404,15 @@ StatementResult SqlSession::run_select(const BoundStatement& statement, std::spa
   std::vector<Argument> row(select.columns.size());
   uint64_t count = 0;
   const auto add = [&](std::span<const Value> values) {
-    for (size_t i = 0; i < row.size(); ++i) row[i] = Argument::of(values[i]);
+    arena_.reset();
+    for (size_t i = 0; i < row.size(); ++i) {
+      row[i] = Argument::of(values[i]);
+      if (!select.columns[i].type.is_array || values[i].is_null()) continue;
+      // The query has the array's text.
+      const Result<Argument> array = parse_argument(select.columns[i].type, values[i].as_text(), arena_);
+      CHECK(array.ok());
+      row[i] = *array;
+    }
     rows.add(row);
     ++count;
     return true;

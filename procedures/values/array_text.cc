@@ -80,6 +80,17 @@ std::optional<ArrayElements> array_elements(std::string_view text) {
   return elements;
 }
 
+std::optional<ArrayElements> array_or_vector_elements(std::string_view text) {
+  if (text.starts_with('{')) return array_elements(text);
+  ArrayElements elements;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) elements.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return elements;
+}
+
 void append_array_element(std::string_view element, fmt::memory_buffer& out) {
   if (!needs_quotes(element)) {
     out.append(element.data(), element.data() + element.size());

@@ -16,6 +16,9 @@ using ArrayElements = std::vector<std::optional<std::string>>;
 // Nothing where the text is no array.
 std::optional<ArrayElements> array_elements(std::string_view text);
 
+// The same; a text that is no array is a vector, as 1 2 3.
+std::optional<ArrayElements> array_or_vector_elements(std::string_view text);
+
 // Appends an element that is not NULL, in quotes where it needs them.
 void append_array_element(std::string_view element, fmt::memory_buffer& out);
 
