@@ -55,6 +55,11 @@ constexpr uint32_t words(uint32_t bytes) {
 
 }  // namespace
 
+bool is_sequence(const TableDefinition& table) {
+  return table.columns.size() == 3 && table.columns[0].name == "last_value" &&
+         table.columns[1].name == "log_cnt" && table.columns[2].name == "is_called" && table.primary_key;
+}
+
 uint32_t key_bytes(const Column& column) {
   return value_key_bytes(column.type) + (column.nullable ? 1 : 0);
 }

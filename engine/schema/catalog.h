@@ -66,6 +66,10 @@ struct TableDefinition {
   const Column& column(ColumnId id) const { return columns[id.value]; }
 };
 
+// A sequence is a table of one row: the number up to which it may have been drawn from. It has PostgreSQL's
+// columns: last_value, log_cnt, which is 0 and the key, and is_called.
+bool is_sequence(const TableDefinition& table);
+
 // The bytes that a column takes in an index key (engine/schema/key_codec.h), its NULL byte included.
 uint32_t key_bytes(const Column& column);
 

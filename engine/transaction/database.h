@@ -21,6 +21,7 @@
 #include "engine/table/indexed_table.h"
 #include "engine/transaction/concurrency.h"
 #include "engine/transaction/lock_table.h"
+#include "engine/transaction/number_sources.h"
 #include "engine/transaction/worker.h"
 #include "logging/commit/commit_log.h"
 #include "logging/record/record_content.h"
@@ -98,6 +99,8 @@ class Database {
   // Cannot fail. The log is durable, and no thread uses the database.
   void take(Prepared&& prepared);
 
+  NumberSources& sequences() { return sequences_; }
+
   uint32_t worker_count() const { return static_cast<uint32_t>(workers_.size()); }
   Worker& worker(WorkerId id) { return *workers_[id.value]; }
   // For a checkpoint beside transactions (online_checkpointer.h).
@@ -138,6 +141,7 @@ class Database {
   std::unique_ptr<const Meaning> meaning_;
   HugePageSource memory_;
   EpochManager epochs_;
+  NumberSources sequences_;
   std::vector<std::unique_ptr<IndexedTable>> tables_;
   std::vector<const TableIndex*> indexes_;  // by IndexId
   std::unique_ptr<LockTable> locks_;        // under two-phase locking

@@ -321,6 +321,7 @@ BoundQuery bind_query_deep(const Program& program, const syntax::Operation& oper
   Names names(program.catalog, query.procedure, session);
   names.declare_parameters(parameters);
   names.open_block();
+  names.allow_sequences();
   std::vector<IndexId> ordered;  // has no say in a catalog that is settled
   OperationBinder binder(program.catalog, query.strings, ordered, names, query.procedure);
   const auto add = [&](const syntax::Operation& part) {

@@ -195,6 +195,7 @@ bool ConstantFolder::fold_part(Expr& expr) {
       return fold_case(expr);
     case ExprKind::kFunction:
       if (expr.function == Function::kCoalesce) return fold_coalesce(expr);
+      if (expr.function >= Function::kNextValue && expr.function <= Function::kSetValue) return true;
       return fold_generic(expr);
     case ExprKind::kInList:
       return fold_in_list(expr);

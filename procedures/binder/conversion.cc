@@ -40,9 +40,6 @@ const std::map<std::string_view, TypeKind> kTypeNames = {
 };
 
 const std::map<std::string_view, std::string_view> kTypeAdvice = {
-    {"serial", "use int or bigint, and draw numbers from a row with UPDATE ... RETURNING ... INTO"},
-    {"bigserial", "use bigint, and draw numbers from a row with UPDATE ... RETURNING ... INTO"},
-    {"smallserial", "use smallint, and draw numbers from a row with UPDATE ... RETURNING ... INTO"},
     {"real", "use double precision"},
     {"float", "use double precision"},
     {"float4", "use double precision"},

@@ -77,6 +77,7 @@ class ExpressionBinder {
   ir::Expr bind_subscript(const syntax::Expr& expr);
   ir::Expr bind_in_list(const syntax::Expr& expr);
   std::optional<ir::Expr> bind_text_array(const char* function, const syntax::Expr& expr);
+  ir::Expr bind_sequence(const syntax::Expr& expr);
   ir::Expr bind_like(const syntax::Expr& expr);
   ir::Expr bind_any(const syntax::Expr& expr);
   ir::Expr bind_between(const syntax::Expr& expr);

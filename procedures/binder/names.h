@@ -64,6 +64,11 @@ class Names {
     procedure_.variables[variable.value].type = type;
   }
 
+  // The statement is a session's, which may draw from sequences; a procedure's call could not be replayed.
+  void allow_sequences() { allows_sequences_ = true; }
+  bool allows_sequences() const { return allows_sequences_; }
+  const TableDefinition* find_table(const std::string& name) const { return catalog_.find_table(name); }
+
   // The type that a declaration writes, table.column%TYPE included.
   Type read_type(const syntax::TypeName& name) const;
 
@@ -112,6 +117,7 @@ class Names {
   std::deque<Record> records_;
   size_t statement_parameters_ = 0;
   size_t expressions_ = 0;
+  bool allows_sequences_ = false;
 };
 
 // The column that `text`, or qualifier.text, means; nothing where no table has it. Two tables having it is an

@@ -45,6 +45,7 @@ void check_initial(const Catalog& catalog, const syntax::Expr& initial, const Co
   std::deque<std::string> strings;
   Names names(catalog, procedure);
   names.open_block();
+  names.allow_sequences();
   ExpressionBinder binder(names, strings);
   binder.bind_for(initial, column.type, column.name);
 }
@@ -98,6 +99,13 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
   std::vector<Column> columns;
   for (const syntax::ColumnDefinition& definition : table.columns) {
     columns.push_back(bind_column(definition));
+    const std::string sequence = syntax::sequence_name(table.name.text, definition.name.text);
+    if (definition.is_serial && catalog.find_table(sequence) == nullptr) {
+      refuse_as(
+          sqlstate::kNotSupported, definition.type.where,
+          "SERIAL is supported in a session's CREATE TABLE alone, as a procedure's replay would draw other "
+          "numbers; use int or bigint here, and draw numbers from a row with UPDATE ... RETURNING ... INTO");
+    }
     if (definition.initial) check_initial(catalog, *definition.initial, columns.back());
   }
   for (const syntax::Expr& check : table.checks) bind_check(check, columns);

@@ -203,6 +203,18 @@ Value json_object(const SystemCatalog&, Arguments arguments, Arena& arena) {
   return text_in(arena, text + "}");
 }
 
+Value serial_sequence(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  if (any_null(arguments)) return Value::null();
+  const auto oid = catalog.find_object("regclass", std::string(arguments[0].as_text()));
+  const TableDefinition* table = oid ? oids::table(catalog.program(), *oid) : nullptr;
+  if (table == nullptr) return Value::null();
+  for (const Column& column : table->columns) {
+    if (column.name != arguments[1].as_text() || !column.initial.starts_with("nextval('")) continue;
+    return text_in(arena, "public." + column.initial.substr(9, column.initial.size() - 11));
+  }
+  return Value::null();
+}
+
 Value encoding_number(const SystemCatalog&, Arguments, Arena&) {
   constexpr int64_t kUtf8 = 6;
   return Value::of_int(kUtf8);
@@ -296,7 +308,7 @@ constexpr Definition kDefinitions[] = {
     {"pg_get_ruledef", 1, {kNumber, kFlag}, 2, kString, nothing},
     {"pg_get_triggerdef", 1, {kNumber, kFlag}, 2, kString, nothing},
     {"pg_get_partkeydef", 1, {kNumber}, 1, kString, nothing},
-    {"pg_get_serial_sequence", 2, {kString, kString}, 2, kString, nothing},
+    {"pg_get_serial_sequence", 2, {kString, kString}, 2, kString, serial_sequence},
     {"pg_get_statisticsobjdef_columns", 1, {kNumber}, 1, kString, nothing},
     {"obj_description", 1, {kNumber, kString}, 2, kString, nothing},
     {"shobj_description", 2, {kNumber, kString}, 2, kString, nothing},

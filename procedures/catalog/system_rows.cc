@@ -94,6 +94,24 @@ std::string with_blanks(std::string text) {
   return text;
 }
 
+// An index of a table's columns, other than a sequence's.
+bool is_listed(const Program& program, const IndexDefinition& index) {
+  return !index.columns.empty() && !is_sequence(program.catalog.table(index.table));
+}
+
+void sequences(const SystemCatalog& catalog, RowMaker& rows) {
+  for (const TableDefinition& table : catalog.program().catalog.tables()) {
+    if (is_sequence(table)) rows.set("seqrelid", oids::of(table.id)).add();
+  }
+}
+
+void sequence_list(const SystemCatalog& catalog, RowMaker& rows) {
+  for (const TableDefinition& table : catalog.program().catalog.tables()) {
+    if (is_sequence(table))
+      rows.set("sequencename", table.name).set("sequenceowner", owner_name(catalog)).add();
+  }
+}
+
 void namespaces(const SystemCatalog&, RowMaker& rows) {
   rows.set("oid", oids::kPgCatalog).set("nspname", "pg_catalog").add();
   rows.set("oid", oids::kPublic).set("nspname", "public").add();
@@ -103,6 +121,7 @@ void namespaces(const SystemCatalog&, RowMaker& rows) {
 void classes(const SystemCatalog& catalog, RowMaker& rows) {
   for (const TableDefinition& table : catalog.program().catalog.tables()) {
     rows.set("oid", oids::of(table.id)).set("relname", table.name).set("relam", oids::kHeap);
+    if (is_sequence(table)) rows.set("relkind", "S").set("relam", int64_t{0});
     rows.set("relhasindex", !table.indexes.empty())
         .set("relnatts", static_cast<int64_t>(table.columns.size()));
     rows.add();
@@ -115,7 +134,7 @@ void classes(const SystemCatalog& catalog, RowMaker& rows) {
     rows.set("relnatts", static_cast<int64_t>(table.columns.size())).add();
   }
   for (const IndexDefinition& index : catalog.program().catalog.indexes()) {
-    if (index.columns.empty()) continue;  // it lists rows
+    if (!is_listed(catalog.program(), index)) continue;
     rows.set("oid", oids::of(index.id)).set("relname", index.name).set("relkind", "i");
     rows.set("relam", index.ordered || !index.unique ? oids::kBtree : oids::kHash);
     rows.set("relnatts", static_cast<int64_t>(index.columns.size())).add();
@@ -166,7 +185,7 @@ void defaults(const SystemCatalog& catalog, RowMaker& rows) {
 void indexes(const SystemCatalog& catalog, RowMaker& rows) {
   const Program& program = catalog.program();
   for (const IndexDefinition& index : program.catalog.indexes()) {
-    if (index.columns.empty()) continue;
+    if (!is_listed(program, index)) continue;
     rows.set("indexrelid", oids::of(index.id)).set("indrelid", oids::of(index.table));
     rows.set("indnatts", static_cast<int64_t>(index.columns.size()));
     rows.set("indnkeyatts", static_cast<int64_t>(index.columns.size()));
@@ -182,7 +201,7 @@ void indexes(const SystemCatalog& catalog, RowMaker& rows) {
 void constraints(const SystemCatalog& catalog, RowMaker& rows) {
   const Program& program = catalog.program();
   for (const IndexDefinition& index : program.catalog.indexes()) {
-    if (!oids::is_constraint(program, index)) continue;
+    if (!oids::is_constraint(program, index) || !is_listed(program, index)) continue;
     rows.set("oid", oids::constraint_of(index.id)).set("conname", index.name);
     rows.set("contype", oids::is_primary_key(program, index) ? "p" : "u")
         .set("conrelid", oids::of(index.table));
@@ -271,6 +290,7 @@ void collations(const SystemCatalog&, RowMaker& rows) {
 
 void table_list(const SystemCatalog& catalog, RowMaker& rows) {
   for (const TableDefinition& table : catalog.program().catalog.tables()) {
+    if (is_sequence(table)) continue;
     rows.set("tablename", table.name).set("tableowner", owner_name(catalog));
     rows.set("hasindexes", !table.indexes.empty()).add();
   }
@@ -279,19 +299,22 @@ void table_list(const SystemCatalog& catalog, RowMaker& rows) {
 void index_list(const SystemCatalog& catalog, RowMaker& rows) {
   const Program& program = catalog.program();
   for (const IndexDefinition& index : program.catalog.indexes()) {
-    if (index.columns.empty()) continue;
+    if (!is_listed(program, index)) continue;
     rows.set("tablename", program.catalog.table(index.table).name).set("indexname", index.name);
     rows.set("indexdef", oids::index_definition(program, index)).add();
   }
 }
 
 void schema_tables(const SystemCatalog& catalog, RowMaker& rows) {
-  for (const TableDefinition& table : catalog.program().catalog.tables())
+  for (const TableDefinition& table : catalog.program().catalog.tables()) {
+    if (is_sequence(table)) continue;
     rows.set("table_catalog", database_name(catalog)).set("table_name", table.name).add();
+  }
 }
 
 void schema_columns(const SystemCatalog& catalog, RowMaker& rows) {
   for (const TableDefinition& table : catalog.program().catalog.tables()) {
+    if (is_sequence(table)) continue;
     for (size_t i = 0; i < table.columns.size(); ++i) {
       const Column& column = table.columns[i];
       rows.set("table_catalog", database_name(catalog)).set("table_name", table.name);
@@ -338,7 +361,7 @@ void schemata(const SystemCatalog& catalog, RowMaker& rows) {
 void table_constraints(const SystemCatalog& catalog, RowMaker& rows) {
   const Program& program = catalog.program();
   for (const IndexDefinition& index : program.catalog.indexes()) {
-    if (!oids::is_constraint(program, index)) continue;
+    if (!oids::is_constraint(program, index) || !is_listed(program, index)) continue;
     rows.set("constraint_catalog", database_name(catalog)).set("table_catalog", database_name(catalog));
     rows.set("constraint_name", index.name).set("table_name", program.catalog.table(index.table).name);
     rows.set("constraint_type", oids::is_primary_key(program, index) ? "PRIMARY KEY" : "UNIQUE").add();
@@ -348,7 +371,7 @@ void table_constraints(const SystemCatalog& catalog, RowMaker& rows) {
 void key_columns(const SystemCatalog& catalog, RowMaker& rows) {
   const Program& program = catalog.program();
   for (const IndexDefinition& index : program.catalog.indexes()) {
-    if (!oids::is_constraint(program, index)) continue;
+    if (!oids::is_constraint(program, index) || !is_listed(program, index)) continue;
     const TableDefinition& table = program.catalog.table(index.table);
     for (size_t i = 0; i < index.columns.size(); ++i) {
       rows.set("constraint_catalog", database_name(catalog)).set("table_catalog", database_name(catalog));
@@ -437,10 +460,13 @@ std::vector<SystemTable> define_all() {
   add("pg_matviews",
       "schemaname:t matviewname:t matviewowner:t tablespace:t hasindexes:b ispopulated:b definition:t");
   add("pg_sequence",
-      "seqrelid:o seqtypid:o seqstart:o seqincrement:o seqmax:o seqmin:o seqcache:o seqcycle:b");
+      "seqrelid:o seqtypid:o=20 seqstart:o=1 seqincrement:o=1 seqmax:o=9223372036854775807 seqmin:o=1 "
+      "seqcache:o=1 seqcycle:b=f",
+      sequences);
   add("pg_sequences",
-      "schemaname:t sequencename:t sequenceowner:t data_type:t start_value:o min_value:o max_value:o "
-      "increment_by:o cycle:b cache_size:o last_value:o");
+      "schemaname:t=public sequencename:t sequenceowner:t data_type:t=bigint start_value:o=1 min_value:o=1 "
+      "max_value:o=9223372036854775807 increment_by:o=1 cycle:b=f cache_size:o=1 last_value:o",
+      sequence_list);
   add("pg_description", "objoid:o classoid:o objsubid:o description:t");
   add("pg_shdescription", "objoid:o classoid:o description:t");
   add("pg_depend", "classid:o objid:o objsubid:o refclassid:o refobjid:o refobjsubid:o deptype:t");

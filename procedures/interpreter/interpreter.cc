@@ -92,6 +92,7 @@ Outcome Interpreter::Machine::run(const RunRequest& request) {
   state_.arena.reset();
   state_.outcome = {};
   state_.rows = request.rows;
+  state_.context.sequences = request.sequences;
   if (request.native != nullptr) return run_native();
   state_.frame.begin(*request.procedure, request.arguments);
   state_.context.variables = state_.frame.scalars();

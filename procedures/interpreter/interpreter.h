@@ -24,6 +24,7 @@
 #include "procedures/interpreter/recording.h"
 #include "procedures/ir/ir.h"
 #include "procedures/ir/marked_body.h"
+#include "procedures/values/expression.h"
 
 namespace mneme {
 
@@ -63,6 +64,7 @@ struct RunRequest {
   RowAccess* rows = nullptr;            // needed if a statement performs
   Recording* recording = nullptr;       // needed if a statement records or recalls
   LocateSink* locate = nullptr;         // needed if a statement locates
+  Sequences* sequences = nullptr;       // needed if an expression draws from one
   // Runs only this iteration, counted from 0, of the loop marked iterations_apart, which stands in `body`
   // itself; one past the loop's end runs none. Everything outside the loop runs as always.
   std::optional<uint32_t> only_iteration = std::nullopt;

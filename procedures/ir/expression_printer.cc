@@ -135,6 +135,12 @@ std::string_view function_text(Function function) {
       return "matches";
     case Function::kLike:
       return "like";
+    case Function::kNextValue:
+      return "nextval";
+    case Function::kCurrentValue:
+      return "currval";
+    case Function::kSetValue:
+      return "setval";
     case Function::kConcatFunction:
       return "concat";
     case Function::kCardinality:

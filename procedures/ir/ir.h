@@ -115,6 +115,9 @@ enum class Function : uint8_t {
   kReverse,
   kMatches,         // matches(text, regular expression, 'i': in any case, or '')
   kLike,            // like(text, pattern, escape): the escape is one character, or none
+  kNextValue,       // nextval(args[0]): of a sequence, by its table's number; of sessions alone
+  kCurrentValue,    // currval(args[0])
+  kSetValue,        // setval(args[0], args[1] [, whether it has been drawn])
   kConcatFunction,  // concat(): NULL counts as ''
   kCardinality,     // of array variable `variable`; NULL for a NULL array
 };

@@ -116,7 +116,13 @@ struct ColumnDefinition {
   bool not_null = false;
   std::optional<Expr> initial = std::nullopt;  // DEFAULT
   std::string initial_text = {};               // as written
+  bool is_serial = false;                      // the DEFAULT draws from a sequence of its own
 };
+
+// The sequence of a table's SERIAL column, as PostgreSQL names it.
+inline std::string sequence_name(const std::string& table, const std::string& column) {
+  return table + "_" + column + "_seq";
+}
 
 struct UniqueConstraint {
   Name name;  // empty: PostgreSQL's rule names it

@@ -21,6 +21,7 @@ std::unique_ptr<BoundSelect> bind_deep(const Program& program, const syntax::Que
   Names names(program.catalog, bound->procedure, session);
   names.declare_parameters(parameters);
   names.open_block();
+  names.allow_sequences();
   query::QueryBinder binder(program.catalog, names, bound->strings, provider,
                             [&](const ir::Expr& part) { learned.look_at(part); });
   bound->queries = binder.bind(query, targets);

@@ -39,7 +39,7 @@ std::string key_of_row(std::span<const Column> columns, std::span<const Value> r
 
 Outcome QueryRunner::run(const BoundQueries& queries, std::span<const Value> variables,
                          std::span<const ArrayValue> arrays, RowAccess& rows, const ProvidedTables* provider,
-                         Visitor visit) {
+                         Sequences* sequences, Visitor visit) {
   state_.arena.reset();
   kept_.reset();
   known_.reset();
@@ -54,6 +54,7 @@ Outcome QueryRunner::run(const BoundQueries& queries, std::span<const Value> var
   state_.context.rows = {};
   state_.context.aggregates = {};
   state_.context.queries = this;
+  state_.context.sequences = sequences;
   known_queries_.clear();
   known_queries_.resize(queries.subqueries.size());
   for (const ir::Expr& raising : queries.raising) {

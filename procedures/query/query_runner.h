@@ -40,7 +40,7 @@ class QueryRunner final : public QueryValues {
   // nullptr. The message of an error lives until the next run.
   Outcome run(const BoundQueries& queries, std::span<const Value> variables,
               std::span<const ArrayValue> arrays, RowAccess& rows, const ProvidedTables* provider,
-              Visitor visit);
+              Sequences* sequences, Visitor visit);
 
   bool evaluate(const ir::Expr& expr, EvaluationContext& context, Value& result) override;
 

@@ -377,10 +377,23 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   wanted_.resize(std::max<size_t>(wanted_.size(), select_->width));
   arrange(from, std::move(conditions));
   want_columns(from);
-  from.streams = from.steps.size() == 1 && binder_.bound_.subqueries.size() == queries_before;
+  from.streams =
+      from.steps.size() == 1 && binder_.bound_.subqueries.size() == queries_before && !draws_numbers();
   plan->columns = std::move(columns_);
   plan->select = std::move(select_);
   return plan;
+}
+
+// A number is drawn by a write, which has to wait for the end of a scan.
+bool SelectBinder::draws_numbers() const {
+  bool draws = false;
+  for (const Expr& output : select_->outputs) {
+    ir::walk(output, [&](const Expr& part) {
+      draws |= part.kind == ExprKind::kFunction && part.function >= ir::Function::kNextValue &&
+               part.function <= ir::Function::kSetValue;
+    });
+  }
+  return draws;
 }
 
 // A table among those of FROM describes what there is none of: whatever is asked of it, no row comes of it. What

@@ -76,6 +76,7 @@ class SelectBinder final : public QueryNames {
   bool is_decided_by_keys(const ir::Expr& column);
   void mark_slots(const ir::Expr& expr);
   bool has_no_rows() const;
+  bool draws_numbers() const;
 
   QueryBinder& binder_;
   RowScope& scope_;

@@ -155,8 +155,29 @@ class Change {
   // So that a table without a primary key can be read as a whole, an index lists its rows. A file's tables
   // have none that it doesn't ask for: what is only inserted into does without.
   std::unique_ptr<Program> create_table(const Definition& made) {
-    std::unique_ptr<Program> program = with_one_more(made);
     const syntax::Table& table = *made.table;
+    std::unique_ptr<Program> program;
+    for (const syntax::ColumnDefinition& column : table.columns) {
+      if (!column.is_serial) continue;
+      const std::string sequence = syntax::sequence_name(table.name.text, column.name.text);
+      if (program_.catalog.find_table(sequence) != nullptr)
+        refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", sequence);
+      program = with_definition(
+          program ? *program : program_,
+          fmt::format(
+              "CREATE TABLE {} (last_value BIGINT NOT NULL, log_cnt BIGINT NOT NULL, is_called BOOLEAN "
+              "NOT NULL, PRIMARY KEY (log_cnt))",
+              sequence));
+    }
+    if (program) {
+      try {
+        program = with_definition(*program, made.text);
+      } catch (const SourceError& error) {
+        refuse_uncompiled(error);
+      }
+    } else {
+      program = with_one_more(made);
+    }
     if (table.primary_key) return program;
     const std::string list = table.name.text + "_rows";
     if (program->catalog.find_table(list) != nullptr || find_index(program->catalog, list) != nullptr)
@@ -274,6 +295,13 @@ class Change {
     if (table == nullptr) {
       refuse_change(sqlstate::kUndefinedTable, "table \"{}\" does not exist", name);
     }
+    for (const TableDefinition& owner : program_.catalog.tables()) {
+      const auto sequences = sequences_of(owner);
+      if (std::ranges::find(sequences, name) == sequences.end()) continue;
+      refuse_change(sqlstate_of_catalog::kNeededByOthers,
+                    "cannot drop sequence {} because other objects depend on it: table {} draws from it",
+                    name, owner.name);
+    }
     const std::vector<char> users = users_of(table->id);
     if (const auto user = std::ranges::find(users, 1); user != users.end()) {
       refuse_change(sqlstate_of_catalog::kNeededByOthers,
@@ -284,7 +312,20 @@ class Change {
     pieces.erase(find(pieces, Kind::kTable, name));
     std::erase_if(pieces,
                   [&](const auto& piece) { return piece->kind != Kind::kProcedure && piece->table == name; });
-    return changed(program_.catalog.without(table->id), std::move(pieces), users);
+    const std::vector<std::string> sequences = sequences_of(*table);
+    std::unique_ptr<Program> program = changed(program_.catalog.without(table->id), std::move(pieces), users);
+    for (const std::string& sequence : sequences) program = Change(*program, command_).drop_table(sequence);
+    return program;
+  }
+
+  // The sequences that the table's SERIAL columns draw from: they are the table's own.
+  std::vector<std::string> sequences_of(const TableDefinition& table) const {
+    std::vector<std::string> sequences;
+    for (const Column& column : table.columns) {
+      const std::string sequence = syntax::sequence_name(table.name, column.name);
+      if (column.initial == "nextval('" + sequence + "')") sequences.push_back(sequence);
+    }
+    return sequences;
   }
 
   std::unique_ptr<Program> drop_index(const std::string& name) {

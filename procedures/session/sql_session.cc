@@ -140,7 +140,8 @@ SqlSession::SqlSession(const Program& program, Database& database, WorkerId work
       calls_(program, database, worker, options),
       transaction_(database, database.worker(worker)),
       interpreter_(database.schema()),
-      queries_(std::make_unique<query::QueryRunner>(database.schema())) {}
+      queries_(std::make_unique<query::QueryRunner>(database.schema())),
+      sequences_(database, transaction_) {}
 
 SqlSession::~SqlSession() = default;
 
@@ -288,6 +289,7 @@ StatementResult SqlSession::control_savepoint(const syntax::Command& command) {
     return result;
   }
   savepoints_.erase(found.base(), savepoints_.end());
+  sequences_.rolled_back();  // what it wrote of them since is taken back, too
   // A conflict has ended the transaction.
   if (!transaction_.is_running() || !transaction_.roll_back_to(savepoints_.back().point)) {
     transaction_.abort();
@@ -302,6 +304,7 @@ StatementResult SqlSession::begin_block(bool read_only) {
   StatementResult result;
   result.tag = "BEGIN";
   if (block_ == Block::kNone) {
+    sequences_.rolled_back();
     transaction_.begin();
     block_ = Block::kOpen;
     is_read_only_ = read_only;
@@ -343,6 +346,7 @@ template <typename Attempt>
 bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
   for (uint32_t attempts = 1;; ++attempts) {
     if (block_ == Block::kNone) {
+      sequences_.rolled_back();
       attempts == 1 ? transaction_.begin() : transaction_.begin_again();
     }
     Ran ran = attempt();
@@ -365,6 +369,7 @@ StatementResult SqlSession::run_query(const BoundQuery& query, ir::OperationKind
   RunRequest request = RunRequest::of(query.procedure, arguments, transaction_);
   request.body = query.body;
   request.recording = &recorded;
+  request.sequences = &sequences_;
   StatementResult result;
   const bool done = run_attempts(
       [&] {
@@ -422,7 +427,7 @@ StatementResult SqlSession::run_select(const BoundStatement& statement, std::spa
         rows.begin(select.columns);
         count = 0;
         return ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
-                                   statement.system(), add),
+                                   statement.system(), &sequences_, add),
                      result);
       },
       result);
@@ -452,7 +457,7 @@ StatementResult SqlSession::run_change(const BoundStatement& statement, std::spa
           return true;
         };
         Ran ran = ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
-                                      statement.system(), add),
+                                      statement.system(), &sequences_, add),
                         result);
         std::vector<Argument> arguments(select.columns.size());
         for (size_t i = 0; i < found.size() && ran == Ran::kCompleted; ++i) {
@@ -463,6 +468,7 @@ StatementResult SqlSession::run_change(const BoundStatement& statement, std::spa
           RunRequest request = RunRequest::of(change.each.procedure, arguments, transaction_);
           request.body = change.each.body;
           request.recording = &recorded;
+          request.sequences = &sequences_;
           ran = run_body(request, result);
         }
         return ran;
@@ -484,6 +490,11 @@ SqlSession::Ran SqlSession::ended(const Outcome& outcome, StatementResult& failu
       transaction_.abort();
       return Ran::kConflict;
     case Outcome::Kind::kRaised:
+      // Another transaction draws from the same sequence.
+      if (std::string_view(outcome.sqlstate) == sqlstate::kSerializationFailure) {
+        transaction_.abort();
+        return Ran::kConflict;
+      }
       failure = StatementResult::failure(outcome.sqlstate, std::string(outcome.message));
       return roll_back(failure);
     case Outcome::Kind::kOutOfMemory:
@@ -514,8 +525,10 @@ SqlSession::Ran SqlSession::roll_back(StatementResult& failure) {
 
 SqlSession::Ran SqlSession::commit(StatementResult& result) {
   const CommitOutcome committed = transaction_.commit_ad_hoc();
+  if (committed.status != CommitStatus::kCommitted) sequences_.rolled_back();
   switch (committed.status) {
     case CommitStatus::kCommitted:
+      sequences_.committed();
       result.lsn = committed.lsn;
       return Ran::kCompleted;
     case CommitStatus::kConflict:

@@ -29,6 +29,7 @@
 #include "procedures/parser/syntax.h"
 #include "procedures/session/bound_statement.h"
 #include "procedures/session/result_sink.h"
+#include "procedures/session/sequence_draws.h"
 #include "procedures/session/session.h"
 
 namespace mneme {
@@ -156,6 +157,7 @@ class SqlSession {
   Transaction transaction_;
   Interpreter interpreter_;
   std::unique_ptr<query::QueryRunner> queries_;
+  SequenceDraws sequences_;
   Arena arena_;  // a call's arguments
   Block block_ = Block::kNone;
   bool is_read_only_ = false;  // the block

@@ -313,6 +313,10 @@ bool evaluate_function(const Expr& expr, EvaluationContext& context, Value& resu
     return true;
   }
   const std::span<const Value> arguments(values.data(), expr.args.size());
+  if (expr.function >= Function::kNextValue && expr.function <= Function::kSetValue) {
+    return context.sequences->apply(expr.function, TableId{static_cast<uint32_t>(arguments[0].as_int())},
+                                    arguments.subspan(1), context, result);
+  }
   const Type& source = expr.args[0].type;
   return source.is_number()
              ? apply_number_function(expr.function, source, expr.type, arguments, context.arena, result,

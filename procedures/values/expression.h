@@ -52,6 +52,15 @@ class QueryValues {
   [[nodiscard]] virtual bool evaluate(const ir::Expr& expr, EvaluationContext& context, Value& result) = 0;
 };
 
+// The sequences that a session draws numbers from.
+class Sequences {
+ public:
+  virtual ~Sequences() = default;
+  // kNextValue, kCurrentValue or kSetValue; `args`: after the sequence. None of them is NULL.
+  [[nodiscard]] virtual bool apply(ir::Function function, TableId sequence, std::span<const Value> args,
+                                   EvaluationContext& context, Value& result) = 0;
+};
+
 struct EvaluationContext {
   explicit EvaluationContext(Arena& a) : arena(a) {}
 
@@ -60,6 +69,7 @@ struct EvaluationContext {
   std::array<RowView, 2> rows;         // by Expr::source
   std::span<const Value> aggregates;
   QueryValues* queries = nullptr;  // where there are some
+  Sequences* sequences = nullptr;  // likewise
   Arena& arena;
   SqlError error;
 };

@@ -145,6 +145,11 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
   log.fill(worker, lsn, RecordKind::kSchema, as_bytes(text));
   if (!log.wait_durable(lsn)) return log_failure(log);
 
+  // A sequence that is gone may have its name again.
+  for (const TableDefinition& table : database.catalog().tables()) {
+    if (is_sequence(table) && changed.program->catalog.find_table(table.name) == nullptr)
+      database.sequences().forget(table.name);
+  }
   if (tables) database.take(std::move(*tables));
   working.replace(std::move(changed.program));
   return changed.told;

@@ -74,6 +74,9 @@ class SameAsPostgres(EndToEndTest):
     def test_savepoints(self):
         self.compare(statements_of("savepoints.sql"))
 
+    def test_sequences(self):
+        self.compare(statements_of("sequences.sql"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,55 @@
+// Sequence draws: nextval(), currval() and setval() of one session: numbers from the database's counters, and the
+// sequences' rows, which its transaction writes.
+//
+// Flow        expression.h -> apply() -> engine/transaction/number_sources.h, and the row through the transaction
+//             -> committed() after its commit, or rolled_back()
+// Threads     the session's.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/transaction/database.h"
+#include "engine/transaction/transaction.h"
+#include "procedures/values/expression.h"
+
+namespace mneme {
+
+class SequenceDraws final : public Sequences {
+ public:
+  SequenceDraws(Database& database, Transaction& transaction)
+      : database_(database), transaction_(transaction) {}
+
+  bool apply(ir::Function function, TableId sequence, std::span<const Value> args, EvaluationContext& context,
+             Value& result) override;
+
+  // The transaction has ended so. What it wrote of sequences counts, or does not.
+  void committed();
+  void rolled_back() { written_.clear(); }
+
+ private:
+  // Numbers that are drawn ahead of a row's next write.
+  static constexpr int64_t kAhead = 32;
+
+  struct Written {
+    std::shared_ptr<NumberSource> counter;
+    int64_t last;
+  };
+
+  bool next(TableId sequence, EvaluationContext& context, Value& result);
+  bool set(TableId sequence, std::span<const Value> args, EvaluationContext& context, Value& result);
+  // Reads what the row says, where nobody has yet.
+  AccessStatus learn(TableId sequence, NumberSource& counter);
+  AccessStatus find(TableId sequence, RowRef& row);
+  AccessStatus write(TableId sequence, int64_t last);
+  bool refuse(AccessStatus status, EvaluationContext& context);
+
+  Database& database_;
+  Transaction& transaction_;
+  std::vector<Written> written_;
+  std::map<std::string, int64_t> drawn_;  // by sequence: the last one, for currval()
+};
+
+}  // namespace mneme
