@@ -1,10 +1,12 @@
 // Number sources: what each sequence of a database gives next.
 //
-// Rule        a sequence's row (catalog.h) says up to which number it may have been drawn from; it is written ahead,
-//             by a transaction that draws beyond it, together with that transaction's own rows. So no number that a
-//             committed row may hold is given again after a crash, and what was drawn ahead is left out.
-// Invariants  a number is given once, whether the transaction that drew it commits or not. A transaction that draws
-//             beyond what is logged writes the row, until one that did is committed: only then is `logged` raised.
+// Rule        a sequence's row (catalog.h) says up to which number it may have been drawn from; it is written
+//             ahead, by a transaction that draws beyond it, together with that transaction's own rows. So no
+//             number that a committed row may hold is given again after a crash, and what was drawn ahead is
+//             left out.
+// Invariants  a number is given once, whether the transaction that drew it commits or not. A transaction that
+//             draws beyond what is logged writes the row, until one that did is committed: only then is
+//             `logged` raised.
 // Threads     any number; a counter has a mutex, as numbers are drawn by statements of sessions alone.
 #pragma once
 

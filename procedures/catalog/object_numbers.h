@@ -1,5 +1,5 @@
-// Object numbers: the oids under which the catalogs list a database's objects, and the texts that define them. Private
-// to the room.
+// Object numbers: the oids under which the catalogs list a database's objects, and the texts that define
+// them. Private to the room.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
-// System catalog: the database as pg_catalog and information_schema describe it, for clients that look around: psql's
-// \d, drivers' metadata, tools that list tables.
+// System catalog: the database as pg_catalog and information_schema describe it, for clients that look
+// around: psql's \d, drivers' metadata, tools that list tables.
 //
 // Flow        query_binder.h finds a table or a function here -> query_runner.h reads its rows
-// Rows        made from the program's catalog whenever they are asked for: nothing is stored. A table that describes
-//             what Mneme lacks (policies, publications ...) has PostgreSQL's columns and no rows.
+// Rows        made from the program's catalog whenever they are asked for: nothing is stored. A table that
+//             describes what Mneme lacks (policies, publications ...) has PostgreSQL's columns and no rows.
 // Types       oids are bigint; names, "char", arrays and vectors are text, as PostgreSQL prints them.
-// Numbers     a table's oid, an index's and a procedure's follow from its id, so that they change where something
-//             before it is dropped.
+// Numbers     a table's oid, an index's and a procedure's follow from its id, so that they change where
+//             something before it is dropped.
 // Source      PostgreSQL 15, chapters 53 (system catalogs) and 37 (the information schema).
 #pragma once
 

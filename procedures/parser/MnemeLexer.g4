@@ -49,6 +49,7 @@ FETCH : F E T C H ;
 FOR : F O R ;
 FROM : F R O M ;
 FULL : F U L L ;
+GENERATED : G E N E R A T E D ;
 GROUP : G R O U P ;
 HAVING : H A V I N G ;
 IF : I F ;

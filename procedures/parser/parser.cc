@@ -60,7 +60,8 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::ALTER,       MnemeLexer::CASCADE,
                                  MnemeLexer::EXISTS,      MnemeLexer::RESTRICT,
                                  MnemeLexer::TRUNCATE,    MnemeLexer::ESCAPE,
-                                 MnemeLexer::RELEASE,     MnemeLexer::SAVEPOINT};
+                                 MnemeLexer::RELEASE,     MnemeLexer::SAVEPOINT,
+                                 MnemeLexer::GENERATED};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 

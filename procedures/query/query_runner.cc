@@ -373,7 +373,8 @@ bool QueryRunner::run_subquery(const Subquery& query, std::span<const Value> tes
       fmt::memory_buffer text;
       text.push_back('{');
       const bool ok = run_query(*query.plan, [&](std::span<const Value> row) {
-        if (text.size() > 1) text.push_back(',');
+        const size_t before = text.size();
+        if (before > 1) text.push_back(',');
         if (row[0].is_null()) {
           text.append(std::string_view("NULL"));
         } else {
@@ -381,7 +382,7 @@ bool QueryRunner::run_subquery(const Subquery& query, std::span<const Value> tes
           print_value(query.plan->columns[0].type, row[0], element);
           append_array_element({element.data(), element.size()}, text);
         }
-        return keep(sizeof(Value));
+        return keep(text.size() - before);
       });
       text.push_back('}');
       result = Value::of_text(state_.arena.copy({text.data(), text.size()}));

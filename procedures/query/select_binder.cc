@@ -266,8 +266,8 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
   return call_provided(call.text, std::move(args), call.where);
 }
 
-// Names of what the catalogs list are text, and what identifies them is a number here. 'item'::regclass is the
-// number of item, and number::regclass the name that it stands for.
+// Names of what the catalogs list are text, and what identifies them is a number here. 'item'::regclass is
+// the number of item, and number::regclass the name that it stands for.
 std::optional<Expr> SelectBinder::bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) {
   const std::string& type = cast.type.base;
   const bool is_name = type == "name" || type == "\"char\"" || type == "cstring";
@@ -396,8 +396,8 @@ bool SelectBinder::draws_numbers() const {
   return draws;
 }
 
-// A table among those of FROM describes what there is none of: whatever is asked of it, no row comes of it. What
-// then can't be bound is NULL, as it is never looked at.
+// A table among those of FROM describes what there is none of: whatever is asked of it, no row comes of it.
+// What then can't be bound is NULL, as it is never looked at.
 bool SelectBinder::has_no_rows() const {
   return std::ranges::any_of(select_->from.steps, [&](const FromStep& step) {
     return step.source == FromStep::Source::kProvided && step.kind == FromStep::Kind::kInner &&

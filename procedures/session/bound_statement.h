@@ -48,6 +48,9 @@ class BoundStatement {
     return !query_ || !query_->procedure.operations[0].access.empty();
   }
 
+  // Returns whether it is a query of a form that procedures lack, over the database's rows.
+  bool may_take_long() const { return change_ != nullptr || (select_ && select_->queries.reads_tables); }
+
   // One of the four is there; the others return nullptr.
   const BoundQuery* query() const { return query_ ? &*query_ : nullptr; }
   const BoundSelect* select() const { return select_.get(); }

@@ -59,8 +59,8 @@ bool SequenceDraws::next(TableId sequence, EvaluationContext& context, Value& re
   return true;
 }
 
-// The row says the number at once, and other sessions draw from there on, as in PostgreSQL, where setval() is not
-// taken back either.
+// The row says the number at once, and other sessions draw from there on, as in PostgreSQL, where setval() is
+// not taken back either.
 bool SequenceDraws::set(TableId sequence, std::span<const Value> args, EvaluationContext& context,
                         Value& result) {
   const std::string& name = database_.catalog().table(sequence).name;

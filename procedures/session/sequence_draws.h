@@ -1,8 +1,8 @@
-// Sequence draws: nextval(), currval() and setval() of one session: numbers from the database's counters, and the
-// sequences' rows, which its transaction writes.
+// Sequence draws: nextval(), currval() and setval() of one session: numbers from the database's counters, and
+// the sequences' rows, which its transaction writes.
 //
-// Flow        expression.h -> apply() -> engine/transaction/number_sources.h, and the row through the transaction
-//             -> committed() after its commit, or rolled_back()
+// Flow        expression.h -> apply() -> engine/transaction/number_sources.h, and the row through the
+//             transaction -> committed() after its commit, or rolled_back()
 // Threads     the session's.
 #pragma once
 

@@ -79,11 +79,11 @@ class SqlSessionTest : public testing::Test {
 TEST_F(SqlSessionTest, RefusalsSpeakOfTheSession) {
   const std::pair<const char*, const char*> kRows[] = {
       {"CALL nothing", "a CALL is written CALL name(argument, ...)"},
-      {"ROLLBACK TO here", "savepoints and prepared transactions are not supported: ROLLBACK, alone"},
-      {"ROLLBACK PREPARED 'x'", "savepoints and prepared transactions are not supported"},
-      {"SAVEPOINT here", "savepoints are not supported"},
-      {"RELEASE here", "savepoints are not supported"},
-      {"SELECT * FROM account JOIN unnest('{1}') ON true", "function unnest() in FROM does not exist"},
+      {"ROLLBACK TO here", "25P01: ROLLBACK TO SAVEPOINT can only be used in transaction blocks"},
+      {"ROLLBACK PREPARED 'x'", "prepared transactions are not supported"},
+      {"SAVEPOINT here", "25P01: SAVEPOINT can only be used in transaction blocks"},
+      {"RELEASE here", "25P01: RELEASE SAVEPOINT can only be used in transaction blocks"},
+      {"SELECT * FROM account JOIN random_rows(1) ON true", "function random_rows() does not exist"},
       {"SELECT * FROM (SELECT 1)", "subquery in FROM must have an alias"},
       {"EXECUTE plan(1)", "prepared statements are not supported"},
       {"DO $$ BEGIN NULL; END $$", "DO blocks are not supported; create a procedure"},

@@ -1,7 +1,7 @@
 // Regular expression: text ~ pattern, in time that grows with the text alone.
 //
-// Patterns    as RE2 reads them, which is what PostgreSQL reads but for back references, look-around and collating
-//             elements: those are refused.
+// Patterns    as RE2 reads them, which is what PostgreSQL reads but for back references, look-around and
+//             collating elements: those are refused.
 #pragma once
 
 #include <string_view>

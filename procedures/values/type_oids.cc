@@ -31,7 +31,7 @@ constexpr std::array kTypes = {
 // name, date, timestamptz, unknown: values of ours, as text.
 constexpr std::array<uint32_t, 5> kDecidedByContext = {0, 19, 1082, 1184, 705};
 
-const TypeNumbers& numbers_of(const Type& type) {
+const TypeNumbers& type_numbers_of(const Type& type) {
   const auto found = std::ranges::find_if(kTypes, [&](const TypeNumbers& each) {
     return each.kind == type.kind && (type.kind != TypeKind::kVarchar || each.is_text == type.is_text);
   });
@@ -42,11 +42,11 @@ const TypeNumbers& numbers_of(const Type& type) {
 }  // namespace
 
 uint32_t oid_of(const Type& type) {
-  return type.is_array ? numbers_of(type).array_oid : numbers_of(type).oid;
+  return type.is_array ? type_numbers_of(type).array_oid : type_numbers_of(type).oid;
 }
 
 int16_t length_of(const Type& type) {
-  return type.is_array ? int16_t{-1} : numbers_of(type).length;
+  return type.is_array ? int16_t{-1} : type_numbers_of(type).length;
 }
 
 int32_t modifier_of(const Type& type) {

@@ -9,9 +9,9 @@
 
 #include "procedures/interpreter/call_text.h"
 #include "procedures/values/numeric.h"
+#include "procedures/values/type_oids.h"
 #include "procedures/values/value_text.h"
 #include "server/protocol/sqlstates.h"
-#include "procedures/values/type_oids.h"
 
 namespace mneme {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/protocol/sqlstates.h"
 #include "procedures/values/type_oids.h"
+#include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
 #include "server/session/row_writer.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "procedures/parser/statement_splitter.h"
-#include "server/protocol/sqlstates.h"
 #include "procedures/values/type_oids.h"
+#include "server/protocol/sqlstates.h"
 #include "server/session/row_writer.h"
 
 namespace mneme {

@@ -40,6 +40,13 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     if (begun.done != Done::kYes || !begun.result.ok()) return begun;
   }
   if (!seat_.take()) return {Done::kRetry};
+  if (waiting_ == Waiting::kNever) {
+    const std::optional<StatementResult> prepared = seat_.session().prepare(*named.prepared);
+    if (!prepared) return {Done::kRetry};
+    if (!prepared->ok()) return {Done::kYes, *prepared};
+    // A join or a group of many rows takes its time, for which this loop's other clients don't wait.
+    if (named.prepared->bound()->may_take_long()) return {Done::kWork};
+  }
   std::optional<StatementResult> result = seat_.session().execute(*named.prepared, parameters, scales, rows);
   if (!result) return {Done::kRetry};
   return {Done::kYes, *std::move(result)};
@@ -53,8 +60,8 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command) {
     is_implicit_ = false;  // it is the client's from here on
     return {Done::kYes, tagged("BEGIN")};
   }
-  const bool is_of_savepoint = command.kind == Kind::kSavepoint || command.kind == Kind::kRelease ||
-                               command.kind == Kind::kRollBackTo;
+  const bool is_of_savepoint =
+      command.kind == Kind::kSavepoint || command.kind == Kind::kRelease || command.kind == Kind::kRollBackTo;
   if (is_implicit_ && is_of_savepoint) {
     seat_.session().fail_block();
     return {Done::kYes, StatementResult::failure(sqlstate::kNoActiveTransaction,
