@@ -219,8 +219,12 @@ Expr resolve(Expr expr, const Type& target) {
   Arena arena;
   SqlError error;
   const std::string_view text = expr.constant.as_text();
-  if (!parse_value(wanted, text, arena, expr.constant, error))
-    throw SourceError{expr.where, std::string(error.message), error.sqlstate};
+  const bool is_read = parse_value(wanted, text, arena, expr.constant, error);
+  if (!is_read && wanted.kind == TypeKind::kDecimal && error.sqlstate == sqlstate::kOutOfRange) {
+    refuse_as(sqlstate::kNotSupported, expr.where, "the number '{}' has more than {} digits", text,
+              kMaxNumericPrecision);
+  }
+  if (!is_read) throw SourceError{expr.where, std::string(error.message), error.sqlstate};
   expr.type = wanted;
   return expr;
 }

@@ -75,6 +75,19 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
   return text_type();
 }
 
+// The literals that are no position, and order nothing.
+bool is_other_constant(const syntax::Expr& expr) {
+  switch (expr.kind) {
+    case syntax::ExprKind::kNull:
+    case syntax::ExprKind::kBoolean:
+    case syntax::ExprKind::kDecimal:
+    case syntax::ExprKind::kString:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Expr SelectBinder::bind(const syntax::Expr& expr) {
@@ -242,6 +255,10 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
   for (size_t i = 0; i < args.size(); ++i) {
     Expr& arg = args[i];
     const Type& wanted = function->arguments[i];
+    if (i == 0 && is_unknown(arg) && name.starts_with("array_")) {
+      refuse_as(sqlstate::kDatatypeMismatch, where,
+                "could not determine polymorphic type because input has type unknown");
+    }
     if (is_unknown(arg)) {
       arg = convert_explicitly(std::move(arg), wanted);
     } else if (wanted.kind != arg.type.kind) {
@@ -439,6 +456,7 @@ void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown
 
 void SelectBinder::bind_groups(const syntax::SelectCore& core) {
   for (const syntax::Expr& item : core.group) {
+    if (is_other_constant(item)) refuse(item.where, "non-integer constant in GROUP BY");
     std::optional<Expr> key;
     if (item.kind == syntax::ExprKind::kInteger) {
       const long position = item.text.size() > 6 ? 0 : std::stol(item.text);
@@ -463,6 +481,7 @@ void SelectBinder::bind_groups(const syntax::SelectCore& core) {
 
 uint32_t SelectBinder::output_for(const syntax::Expr& expr, const syntax::SelectCore& core,
                                   std::string_view clause) {
+  if (is_other_constant(expr)) refuse(expr.where, "non-integer constant in {}", clause);
   if (expr.kind == syntax::ExprKind::kInteger) {
     const long position = expr.text.size() > 6 ? 0 : std::stol(expr.text);
     if (position < 1 || position > static_cast<long>(columns_.size()))
@@ -481,8 +500,6 @@ uint32_t SelectBinder::output_for(const syntax::Expr& expr, const syntax::Select
     if (named) return static_cast<uint32_t>(*named);
   }
   Expr key = binder_.finish(bind_value(expr));
-  if (key.kind == ExprKind::kConstant && expr.kind == syntax::ExprKind::kString)
-    refuse(expr.where, "non-integer constant in {}", clause);
   for (size_t i = 0; i < select_->outputs.size(); ++i) {
     if (same_expression(select_->outputs[i], key)) return static_cast<uint32_t>(i);
   }

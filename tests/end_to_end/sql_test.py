@@ -98,7 +98,7 @@ class Sql(EndToEndTest):
         self.assertEqual(self.rows(directory, "SELECT * FROM account ORDER BY id"), expected)
         self.assertEqual(self.rows(directory, "SELECT line FROM note ORDER BY account"), [["first"], ["second"]])
         self.refuse_statement(directory, "CALL write_note(3, 1, 'x')", "42883", "does not exist")
-        self.refuse_statement(directory, "SELECT id FROM idle", "42P01", "no table idle")
+        self.refuse_statement(directory, "SELECT id FROM idle", "42P01", "relation \"idle\" does not exist")
         # Once more from the directory, and gone on with.
         self.sql(directory, "--command", "CALL deposit(3, 1); DROP PROCEDURE give_branch; DROP INDEX account_by_branch;")
         self.check_recovery(directory, log)

@@ -16,6 +16,7 @@ UPDATE emp SET name = d.name FROM dept d WHERE d.id = emp.dept;
 SELECT id, name FROM emp ORDER BY id;
 UPDATE emp AS e SET (name, salary) = ('zz', 1) WHERE e.id IN (SELECT emp FROM sale WHERE day = 5);
 UPDATE emp SET bonus = DEFAULT WHERE id = 6;
+UPDATE emp SET rank = 9 FROM sale s WHERE s.emp = emp.id;
 UPDATE emp SET dept = 3 WHERE EXISTS (SELECT 1 FROM sale WHERE emp = emp.id AND day = 99) RETURNING id;
 DELETE FROM sale USING emp e WHERE e.id = sale.emp AND e.dept = 3;
 SELECT * FROM sale ORDER BY 1, 2;
