@@ -332,10 +332,14 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   for (const syntax::FromItem& item : core.from) bind_from_item(item, from, conditions);
   if (core.condition) {
     clause_ = "WHERE";
+    const size_t depth = binder_.depth_;
+    const std::vector<QueryBinder::CommonTable> common_tables = binder_.common_tables_;
     try {
       bind_condition(*core.condition, conditions);
     } catch (const SourceError&) {
       if (!has_no_rows()) throw;
+      binder_.depth_ = depth;
+      binder_.common_tables_ = common_tables;
     }
   }
   clause_ = "";
@@ -430,11 +434,20 @@ void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown
   for (const syntax::SelectItem& item : core.items) {
     if (!item.star) {
       Expr value;
+      const size_t depth = binder_.depth_;
+      const size_t aggregates = select_->aggregates.size();
+      const std::vector<QueryBinder::CommonTable> common_tables = binder_.common_tables_;
       try {
         const bool gives_rows = item.expr.kind == syntax::ExprKind::kCall && is_set_function(item.expr.text);
         value = gives_rows ? bind_set_item(item.expr) : bind(item.expr);
       } catch (const SourceError&) {
         if (!has_no_rows()) throw;
+        value = Expr();
+        value.where = item.expr.where;
+        binder_.depth_ = depth;
+        binder_.common_tables_ = common_tables;
+        select_->aggregates.resize(aggregates);
+        in_aggregate_ = false;
       }
       if (!keeps_unknown) value = resolve_as_text(std::move(value));
       require_certain_text(value, "this column");
