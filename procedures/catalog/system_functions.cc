@@ -32,7 +32,7 @@ bool any_null(Arguments arguments) {
 struct Definition {
   std::string_view name;
   size_t least;
-  std::array<Type, 12> arguments;  // as many as there may be
+  std::array<Type, 16> arguments;  // as many as there may be
   size_t most;
   Type result;
   Value (*call)(const SystemCatalog& catalog, Arguments arguments, Arena& arena);
@@ -320,8 +320,8 @@ constexpr Definition kDefinitions[] = {
     {"json_build_object",
      0,
      {kString, kString, kString, kString, kString, kString, kString, kString, kString, kString, kString,
-      kString},
-     12,
+      kString, kString, kString, kString, kString},
+     16,
      kString,
      json_object},
     {"pg_char_to_encoding", 1, {kString}, 1, kNumber, encoding_number},

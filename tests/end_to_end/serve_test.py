@@ -90,6 +90,34 @@ class Serve(EndToEndTest):
         again = self.serve()
         self.assertEqual(self.psql(again, "SELECT balance FROM account WHERE id = 2"), ["12.50"])
 
+    def test_psql_describes_the_database(self):
+        server = self.serve("--create")
+        self.psql(server, SCHEMA)
+        self.psql(server, "CREATE INDEX account_owner ON account (owner); CREATE TABLE item (id SERIAL PRIMARY KEY, name TEXT);")
+        self.assertEqual(self.psql(server, "\\dt"),
+                         ["public|account|table|tester", "public|item|table|tester", "public|told|table|tester"])
+        self.assertEqual(self.psql(server, "\\di account*"),
+                         ["public|account_owner|index|tester|account", "public|account_pkey|index|tester|account"])
+        self.assertEqual(self.psql(server, "\\ds"), ["public|item_id_seq|sequence|tester"])
+        self.assertEqual(self.psql(server, "\\df"),
+                         ["public|deposit||IN p_id integer, IN p_amount numeric, INOUT r_balance numeric|proc"])
+        described = self.psql(server, "\\d account")
+        self.assertIn("balance|numeric(12,2)||not null|10", described)
+        self.assertEqual(self.psql(server, "SELECT indexdef FROM pg_indexes WHERE indexname = 'account_owner';"),
+                         ["CREATE INDEX account_owner ON public.account USING btree (owner)"])
+        self.assertIn("id|integer||not null|nextval('item_id_seq')", self.psql(server, "\\d item"))
+
+    def test_no_number_of_a_sequence_is_given_again_after_a_kill(self):
+        server = self.serve("--create")
+        self.psql(server, "CREATE TABLE item (id SERIAL PRIMARY KEY, name TEXT);")
+        insert = "INSERT INTO item (name) VALUES ('x') RETURNING id;"
+        given = [int(line) for _ in range(3) for line in self.psql(server, insert * 20)]
+        self.assertEqual(given, list(range(1, 61)))
+        server.end(signal.SIGKILL)
+        server = self.serve()
+        self.assertGreater(int(self.psql(server, insert)[0]), 60)
+        self.assertEqual(self.psql(server, "SELECT count(*), count(DISTINCT id) FROM item;"), ["61|61"])
+
     def test_pgbench_loads_and_runs(self):
         server = self.serve("--create")
         self.pgbench(server, "-i", "-q")
